@@ -1,0 +1,194 @@
+//! What a case means: findings, the ledger, the verdict. This is the JSON contract (schema 1): fields are only ever
+//! added, never renamed or removed.
+
+use serde::{Deserialize, Serialize};
+
+/// The whole answer of a run, as `--json` prints it and `answer.json` keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The contract's version.
+    pub schema: u32,
+    /// The subject's command line.
+    pub command: Vec<String>,
+    /// The case's folder.
+    pub case: String,
+    /// How long was recorded, in nanoseconds.
+    pub wall_ns: u64,
+    /// How many exchanges were seen (each once, at its client's end where both ends were recorded).
+    pub exchanges: u64,
+    /// The subject's exit status; 128 + the signal where one ended it, none where it was still running.
+    pub subject_exit: Option<i32>,
+    /// The strongest status among the findings.
+    pub verdict: Verdict,
+    /// In one or two sentences, where the time went: said with findings and without.
+    pub summary: String,
+    /// Ranked by cost, dearest first.
+    pub findings: Vec<Finding>,
+    /// Where the wall time went.
+    pub ledger: Ledger,
+    /// What was lost while recording.
+    pub losses: LossTotals,
+    /// What was not looked for, and why.
+    pub missing: Vec<String>,
+}
+
+/// The answer in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// A cause was proved by interleaved trials.
+    Confirmed,
+    /// A cause is suspected; nothing was switched off yet.
+    Suspected,
+    /// No cause was found.
+    None,
+}
+
+/// How far a finding has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Proved by interleaved trials.
+    Confirmed,
+    /// The evidence speaks for it; not tried.
+    Suspected,
+    /// Tried, and switching it off changed nothing.
+    Refuted,
+    /// Tried, and the interval left it open.
+    Undecided,
+}
+
+/// What a detector says about one pathology.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The stable identifier, `P01`.
+    pub id: String,
+    /// The name, `nagle-delayed-ack`.
+    pub name: String,
+    /// How far it has got.
+    pub status: Status,
+    /// One sentence for the head: what is wrong and what it costs.
+    pub title: String,
+    /// How it comes about, a sentence each, in the order in which it happens, with the numbers measured.
+    pub mechanism: Vec<String>,
+    /// What its removal could save at most.
+    pub cost: Cost,
+    /// What the winning intervention did; none before the lab has tried one.
+    pub effect: Option<Effect>,
+    /// Every intervention tried.
+    pub tried: Vec<Tried>,
+    /// Where in the code, the best place first.
+    pub place: Vec<Place>,
+    /// What to change.
+    pub remedy: String,
+    /// The rows it rests on.
+    pub evidence: Evidence,
+    /// What was lost or not seen in the interval it speaks of; empty where nothing was.
+    pub caveats: Vec<String>,
+}
+
+/// The most that removing the mechanism could save: an upper bound read off the ledger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Wall time of the mean exchange (of the whole run where there are no exchanges), in nanoseconds.
+    pub ns_per_exchange: u64,
+    /// That, as a share of the exchanges' (or the run's) wall time, 0 to 1.
+    pub share_of_wall: f64,
+    /// CPU time of the mean exchange, in nanoseconds.
+    pub cpu_ns_per_exchange: u64,
+    /// That, as a share of the recorded CPU time, 0 to 1.
+    pub share_of_cpu: f64,
+    /// How many exchanges (or events, where there are no exchanges) it touched.
+    pub affected: u64,
+}
+
+/// What an intervention did, with its 95 % interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Its name.
+    pub intervention: String,
+    /// What was measured.
+    pub metric: String,
+    /// Without it.
+    pub before: f64,
+    /// With it.
+    pub after: f64,
+    /// before / after; over 1 is a gain.
+    pub ratio: f64,
+    /// Lower end of the ratio's interval.
+    pub low: f64,
+    /// Upper end of the ratio's interval.
+    pub high: f64,
+    /// Trials run, both arms together.
+    pub trials: u32,
+    /// The same ratio for the inert twin of the intervention.
+    pub sham_ratio: f64,
+}
+
+/// An intervention that was tried, whatever came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// Its name.
+    pub intervention: String,
+    /// before / after.
+    pub ratio: f64,
+    /// Lower end of the ratio's interval.
+    pub low: f64,
+    /// Upper end of the ratio's interval.
+    pub high: f64,
+    /// Whether it really took hold; an intervention that did not reach the subject proves nothing.
+    pub applied: bool,
+}
+
+/// A place in the code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// The function, or `module+0xoffset` where no name is known.
+    pub function: String,
+    /// The executable, library or interpreter it belongs to.
+    pub module: String,
+    /// The source file; empty where not known.
+    pub file: String,
+    /// The line; 0 where not known.
+    pub line: u32,
+}
+
+/// The rows a finding rests on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The table.
+    pub table: String,
+    /// Row numbers in it, in the table's order: a handful that show the mechanism, not all of them.
+    pub rows: Vec<u64>,
+}
+
+/// Where time went. The accounts add up to the total; what no account explains is one of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Always `ns`.
+    pub unit: String,
+    /// What the accounts add up to.
+    pub total: u64,
+    /// The accounts, largest first.
+    pub accounts: Vec<Account>,
+    /// Time that no account explains.
+    pub unexplained: u64,
+}
+
+/// One account of a ledger.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    /// What the time went into, in words a user knows.
+    pub name: String,
+    /// How much, in nanoseconds.
+    pub ns: u64,
+}
+
+/// What was lost while recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossTotals {
+    /// Events that found no room, or came over a limit.
+    pub events: u64,
+    /// Stacks that could not be copied or unwound to their root.
+    pub stacks: u64,
+}

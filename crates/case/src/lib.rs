@@ -1,0 +1,24 @@
+//! A case is the folder that a run leaves behind: what was recorded (tables), about what (manifest), and what it
+//! means (answer). Everything else in whyslow either fills a case or reads one.
+//!
+//! Promises: a case never changes after it is closed; a crash while recording loses at most the last batch of rows;
+//! a case can be read on another machine, without the binaries that were recorded.
+
+mod answer;
+mod error;
+mod folder;
+mod manifest;
+mod recording;
+mod redact;
+mod row;
+pub mod tables;
+mod units;
+
+pub use answer::{Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Place, Status, Tried, Verdict};
+pub use error::CaseError;
+pub use folder::{Case, CaseWriter};
+pub use manifest::{Host, Manifest, SCHEMA, Subject};
+pub use recording::Recording;
+pub use redact::{redact_arguments, redact_target};
+pub use row::{Cell, Column, Row};
+pub use units::{Bytes, Nanos, Share};

@@ -1,0 +1,66 @@
+//! What a case is about: who was watched, where, for how long, and what could not be watched.
+
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// The version of the case's layout and of the JSON answer. Fields are only ever added within a version.
+pub const SCHEMA: u32 = 1;
+
+/// The head of a case, kept as `manifest.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The layout's version, [`SCHEMA`].
+    pub schema: u32,
+    /// The version of whyslow that recorded it.
+    pub whyslow: String,
+    /// The subject's command line, secrets redacted.
+    pub command: Vec<String>,
+    /// The server's command line, where whyslow started one (empty otherwise).
+    pub server: Vec<String>,
+    /// The link between client and server as it was asked for, for example `mtu=1500,rate=10mbit`; empty for none.
+    pub link: String,
+    /// When recording began, as seconds since 1970 (for people; all other times are since boot).
+    pub started_unix_seconds: u64,
+    /// When recording began, since boot.
+    pub start: Nanos,
+    /// When recording ended, since boot.
+    pub end: Nanos,
+    /// The client command, or the only one.
+    pub subject: Subject,
+    /// The process that whyslow started as the server; 0 for none.
+    pub server_pid: u32,
+    /// The machine.
+    pub host: Host,
+    /// CPU samples taken each second on each processor; 0 where none were.
+    pub sampling_hertz: u32,
+    /// What was not looked for, and why: one sentence each.
+    pub missing: Vec<String>,
+    /// Whether recording ended in good order. A case that is not closed may lack its last rows.
+    pub closed: bool,
+}
+
+/// The command that was watched, and how it ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Its process id.
+    pub pid: u32,
+    /// Its exit status; none where a signal ended it or it was still running.
+    pub exit: Option<i32>,
+    /// The signal that ended it; none where it exited or was still running.
+    pub signal: Option<i32>,
+}
+
+/// The machine it ran on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// The kernel's release, as `uname -r` prints it.
+    pub kernel: String,
+    /// The distribution's name and version.
+    pub distribution: String,
+    /// The processor's model.
+    pub processor: String,
+    /// Processors online.
+    pub processors: u32,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+}

@@ -1,0 +1,92 @@
+//! All tables of a case in memory, each in the order its readers expect.
+
+use crate::error::CaseError;
+use crate::folder::{Case, CaseWriter};
+use crate::manifest::Manifest;
+use crate::row::{Column, Row};
+use crate::tables::{
+    Call, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample, Segment,
+    StackFrame, Switch, TcpEvent, Thread, TlsRecord,
+};
+
+/// Lists every table once; everything that concerns all tables is made from this list.
+macro_rules! recording {
+    ($( $(#[doc = $doc:literal])+ $field:ident: $row:ident sorted by $key:expr; )+) => {
+        /// What was recorded: every table of a case, rows in the order named at each.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Recording {
+            /// What the case is about.
+            pub manifest: Manifest,
+            $( $(#[doc = $doc])+ pub $field: Vec<$row>, )+
+        }
+
+        impl Recording {
+            /// Reads all tables of a case.
+            ///
+            /// # Errors
+            /// Where a table's file is damaged.
+            pub fn load(case: &Case) -> Result<Recording, CaseError> {
+                let mut recording = Recording { manifest: case.manifest().clone(), $( $field: case.read()?, )+ };
+                recording.sort();
+                Ok(recording)
+            }
+
+            /// Puts every table into its order. The sort is stable: rows with equal keys keep the order of recording.
+            pub fn sort(&mut self) {
+                $( let key: fn(&$row) -> _ = $key; self.$field.sort_by_key(key); )+
+            }
+
+            /// Writes all tables into a new case.
+            ///
+            /// # Errors
+            /// Where the folder exists or the disk refuses.
+            pub fn save(self, folder: &std::path::Path) -> Result<Case, CaseError> {
+                let mut writer = CaseWriter::create(folder, self.manifest)?;
+                $( writer.append(self.$field)?; )+
+                writer.close()
+            }
+
+            /// Every table's name, documentation and columns, in the order of declaration.
+            pub fn tables() -> Vec<(&'static str, String, Vec<Column>)> {
+                vec![ $( ($row::TABLE, $row::doc(), $row::columns()) ),+ ]
+            }
+        }
+    };
+}
+
+recording! {
+    /// Programs that ran.
+    processes: Process sorted by |row| row.start;
+    /// Their threads.
+    threads: Thread sorted by |row| row.start;
+    /// System calls.
+    calls: Call sorted by |row| (row.tid, row.start);
+    /// Intervals off the processor.
+    switches: Switch sorted by |row| (row.tid, row.start);
+    /// CPU samples.
+    samples: Sample sorted by |row| (row.tid, row.time);
+    /// Stacks, frame by frame.
+    stacks: StackFrame sorted by |row| (row.stack, row.depth);
+    /// Places in the code.
+    locations: Location sorted by |row| row.id;
+    /// Sockets.
+    connections: Connection sorted by |row| row.id;
+    /// TCP segments.
+    segments: Segment sorted by |row| (row.connection, row.time);
+    /// Other things TCP did.
+    tcp_events: TcpEvent sorted by |row| (row.connection, row.time);
+    /// TLS handshakes.
+    handshakes: Handshake sorted by |row| row.start;
+    /// TLS records.
+    tls_records: TlsRecord sorted by |row| (row.connection, row.time);
+    /// HTTP/1 message heads.
+    http_messages: HttpMessage sorted by |row| (row.connection, row.time);
+    /// DNS messages.
+    lookups: Lookup sorted by |row| row.time;
+    /// Paths that calls name.
+    paths: Path sorted by |row| row.id;
+    /// Kernel counters.
+    counters: Counter sorted by |row| (row.scope.clone(), row.name.clone());
+    /// What was lost.
+    losses: Loss sorted by |row| row.start;
+}

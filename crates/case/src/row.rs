@@ -1,0 +1,165 @@
+//! Tables are declared once: the row type, its columns, their documentation, the writer and the reader all come from
+//! one `table!` declaration.
+
+use crate::units::Nanos;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt8Array,
+    UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::{DataType, Field, Schema};
+use std::sync::Arc;
+
+/// A column as its table declares it.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type in the Parquet file.
+    pub data_type: DataType,
+    /// What it means, with its unit.
+    pub doc: String,
+}
+
+/// A type of row, and so a table. Implemented by `table!` only.
+pub trait Row: Sized + Clone + Send + 'static {
+    /// The table's name, and its file's.
+    const TABLE: &'static str;
+
+    /// What one row stands for.
+    fn doc() -> String;
+
+    /// The columns in order.
+    fn columns() -> Vec<Column>;
+
+    /// The rows as columns.
+    fn to_batch(rows: &[Self]) -> RecordBatch;
+
+    /// The columns as rows. Columns that the file has and this version does not are passed over.
+    ///
+    /// # Errors
+    /// Names the column that is missing or has another type.
+    fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>, String>;
+
+    /// The table's Arrow schema.
+    fn schema() -> Arc<Schema> {
+        let fields = Self::columns().into_iter().map(|column| Field::new(column.name, column.data_type, false));
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+}
+
+/// A value that can stand in a column.
+pub trait Cell: Sized {
+    /// The Arrow array of such values.
+    type Column: Array + 'static;
+
+    /// The Arrow type.
+    fn data_type() -> DataType;
+
+    /// Gathers a column.
+    fn gather(values: impl Iterator<Item = Self>) -> ArrayRef;
+
+    /// Reads one value.
+    fn value(column: &Self::Column, row: usize) -> Self;
+}
+
+macro_rules! primitive_cell {
+    ($($type:ty => $array:ty, $data_type:ident;)*) => { $(
+        impl Cell for $type {
+            type Column = $array;
+            fn data_type() -> DataType { DataType::$data_type }
+            fn gather(values: impl Iterator<Item = Self>) -> ArrayRef {
+                Arc::new(<$array>::from(values.collect::<Vec<_>>()))
+            }
+            fn value(column: &$array, row: usize) -> Self { column.value(row) }
+        }
+    )* };
+}
+
+primitive_cell! {
+    u8 => UInt8Array, UInt8;
+    u16 => UInt16Array, UInt16;
+    u32 => UInt32Array, UInt32;
+    u64 => UInt64Array, UInt64;
+    i32 => Int32Array, Int32;
+    i64 => Int64Array, Int64;
+    f64 => Float64Array, Float64;
+    bool => BooleanArray, Boolean;
+}
+
+impl Cell for Nanos {
+    type Column = UInt64Array;
+    fn data_type() -> DataType {
+        DataType::UInt64
+    }
+    fn gather(values: impl Iterator<Item = Self>) -> ArrayRef {
+        u64::gather(values.map(|nanos| nanos.0))
+    }
+    fn value(column: &UInt64Array, row: usize) -> Self {
+        Nanos(column.value(row))
+    }
+}
+
+impl Cell for String {
+    type Column = StringArray;
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+    fn gather(values: impl Iterator<Item = Self>) -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(values))
+    }
+    fn value(column: &StringArray, row: usize) -> Self {
+        column.value(row).to_string()
+    }
+}
+
+/// Joins the lines of a doc comment into one text.
+pub(crate) fn doc_text(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_string()
+}
+
+/// The typed column of a batch.
+pub(crate) fn typed_column<'a, C: Cell>(batch: &'a RecordBatch, name: &str) -> Result<&'a C::Column, String> {
+    let column = batch.column_by_name(name).ok_or_else(|| format!("column {name} is missing"))?;
+    column.as_any().downcast_ref::<C::Column>().ok_or_else(|| format!("column {name} has another type"))
+}
+
+/// Declares a table: `table! { /// doc pub struct Row in "name" { /// doc pub column: type, ... } }`.
+macro_rules! table {
+    (
+        $(#[doc = $doc:literal])+
+        pub struct $row:ident in $table:literal {
+            $( $(#[doc = $column_doc:literal])+ pub $column:ident: $type:ty, )+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $row { $( $(#[doc = $column_doc])+ pub $column: $type, )+ }
+
+        impl $crate::row::Row for $row {
+            const TABLE: &'static str = $table;
+
+            fn doc() -> String { $crate::row::doc_text(&[$($doc),+]) }
+
+            fn columns() -> Vec<$crate::row::Column> {
+                vec![ $( $crate::row::Column {
+                    name: stringify!($column),
+                    data_type: <$type as $crate::row::Cell>::data_type(),
+                    doc: $crate::row::doc_text(&[$($column_doc),+]),
+                } ),+ ]
+            }
+
+            fn to_batch(rows: &[Self]) -> arrow_array::RecordBatch {
+                let columns = vec![ $( <$type as $crate::row::Cell>::gather(rows.iter().map(|row| row.$column.clone())) ),+ ];
+                arrow_array::RecordBatch::try_new(Self::schema(), columns).expect("columns come from one declaration")
+            }
+
+            fn from_batch(batch: &arrow_array::RecordBatch) -> Result<Vec<Self>, String> {
+                $( let $column = $crate::row::typed_column::<$type>(batch, stringify!($column))?; )+
+                Ok((0..batch.num_rows())
+                    .map(|row| $row { $( $column: <$type as $crate::row::Cell>::value($column, row) ),+ })
+                    .collect())
+            }
+        }
+    };
+}
+pub(crate) use table;

@@ -1,0 +1,64 @@
+use crate::row::table;
+use crate::units::Nanos;
+
+table! {
+    /// One system call of one thread, from entering the kernel to leaving it. A call that was still blocked when
+    /// recording stopped is there too, with `finished` false and the duration it had reached.
+    pub struct Call in "calls" {
+        /// When the thread entered the kernel.
+        pub start: Nanos,
+        /// How long it stayed there.
+        pub duration: Nanos,
+        /// Of that, how long it was blocked: off the processor and not runnable.
+        pub blocked: Nanos,
+        /// The thread.
+        pub tid: u32,
+        /// Its process.
+        pub pid: u32,
+        /// The call's number (x86-64 Linux).
+        pub number: u16,
+        /// The file descriptor the call is about; -1 where it has none.
+        pub fd: i32,
+        /// What it returned: a count, a new descriptor, or a negative error number.
+        pub result: i64,
+        /// Its second argument, or for calls with a vector the bytes asked for in all; for `poll` the number of
+        /// descriptors, for `epoll_ctl` the operation, for `ioctl` the command, for `setsockopt` the level.
+        pub argument_1: u64,
+        /// Its third argument: for `read`, `write`, `recv`, `send` the bytes asked for, for waiting calls the timeout
+        /// in nanoseconds (all ones: none), for `epoll_ctl` the descriptor, for `setsockopt` the option.
+        pub argument_2: u64,
+        /// What the call wrote or was given by reference, where one number tells it: the value of an `ioctl` that
+        /// returns a count, of a `setsockopt` option, the event mask of `epoll_ctl` or of the first ready descriptor.
+        pub argument_3: u64,
+        /// The socket it is about; 0 for none.
+        pub connection: u32,
+        /// The path it names, or under which its descriptor was opened; 0 for none.
+        pub path: u32,
+        /// Native stack at the call; 0 where none was copied. Where the same call site was copied before, that stack.
+        pub stack: u32,
+        /// Stack of the interpreted program (CPython) at the call; 0 where there is none.
+        pub script_stack: u32,
+        /// What the first bytes read or written are; see `content`.
+        pub content: u8,
+        /// Whether the call returned while it was watched.
+        pub finished: bool,
+    }
+}
+
+/// What the first bytes of a buffer are. The bytes themselves are not kept.
+pub mod content {
+    /// Not looked at, or nothing known.
+    pub const OTHER: u8 = 0;
+    /// Begins with a TLS record.
+    pub const TLS: u8 = 1;
+    /// Begins an HTTP/1 request.
+    pub const HTTP_REQUEST: u8 = 2;
+    /// Begins an HTTP/1 response.
+    pub const HTTP_RESPONSE: u8 = 3;
+    /// A DNS message.
+    pub const DNS: u8 = 4;
+    /// PEM text: certificates or keys.
+    pub const PEM: u8 = 5;
+    /// Begins an HTTP/2 connection.
+    pub const HTTP2_PREFACE: u8 = 6;
+}

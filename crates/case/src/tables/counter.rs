@@ -1,0 +1,15 @@
+use crate::row::table;
+
+table! {
+    /// One kernel counter, read when recording began and when it ended. Only counters that moved are kept.
+    pub struct Counter in "counters" {
+        /// Whose: `netns:INODE`, `cgroup:PATH`, `softnet`, `cpu`.
+        pub scope: String,
+        /// Its name as the kernel spells it, for example `TcpExt.DelayedACKs`.
+        pub name: String,
+        /// Its value when recording began.
+        pub before: u64,
+        /// Its value when recording ended.
+        pub after: u64,
+    }
+}

@@ -1,0 +1,30 @@
+use crate::row::table;
+use crate::units::Nanos;
+
+table! {
+    /// The head of one HTTP/1 message sent in plain text. Header values are not kept, but for those named here.
+    pub struct HttpMessage in "http_messages" {
+        /// Start of the call that wrote or read its first byte.
+        pub time: Nanos,
+        /// The socket.
+        pub connection: u32,
+        /// The thread that made the call.
+        pub tid: u32,
+        /// Out or in; see `direction`.
+        pub direction: u8,
+        /// Request method; empty for a response.
+        pub method: String,
+        /// Request target, query values redacted; empty for a response.
+        pub target: String,
+        /// Value of the Host header.
+        pub host: String,
+        /// Status code; 0 for a request.
+        pub status: u16,
+        /// Whether a request says `Expect: 100-continue`.
+        pub expects_continue: bool,
+        /// Whether it says `Connection: close`, or is HTTP/1.0 without `keep-alive`.
+        pub closes: bool,
+        /// Content-Length; -1 where it has none.
+        pub content_length: i64,
+    }
+}

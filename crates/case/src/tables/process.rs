@@ -1,0 +1,30 @@
+use crate::row::table;
+use crate::units::Nanos;
+
+table! {
+    /// One program image: a process from its start or its `exec` to its end or its next `exec`.
+    pub struct Process in "processes" {
+        /// Process id.
+        pub pid: u32,
+        /// The process that started it; 0 where not known.
+        pub parent: u32,
+        /// When it started, or was first seen.
+        pub start: Nanos,
+        /// When it ended; the end of recording where it was still running.
+        pub end: Nanos,
+        /// Path of its executable.
+        pub executable: String,
+        /// Its command line, arguments separated by blanks, secrets redacted.
+        pub command: String,
+        /// `client` (the subject), `server` (started by `--server`) or `other`; children inherit it.
+        pub role: String,
+        /// What runs the program: `cpython 3.11`, `go`, `node`, `java`, or empty for native code.
+        pub runtime: String,
+        /// Inode of its network namespace.
+        pub network_namespace: u64,
+        /// User id.
+        pub uid: u32,
+        /// Exit status as `wait` reports it (status in the high byte, signal in the low seven bits); -1 while running.
+        pub exit: i32,
+    }
+}
