@@ -1,0 +1,61 @@
+//! Why a recording cannot begin or go on.
+
+use case::CaseError;
+use std::path::PathBuf;
+
+/// What went wrong, in terms a user can act on. The binary adds the command to try.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// Recording needs capabilities that this process lacks.
+    #[error("recording needs the capabilities {missing}, which user {uid} does not have")]
+    NotPrivileged {
+        /// Names of the capabilities that are missing, separated by commas.
+        missing: String,
+        /// The effective user.
+        uid: u32,
+    },
+    /// The kernel describes no types, without which no BPF program can be loaded on it.
+    #[error("this kernel ({release}) has no /sys/kernel/btf/vmlinux, which describes its types to recorders")]
+    NoBtf {
+        /// The kernel's release.
+        release: String,
+    },
+    /// The kernel refused a BPF program or map.
+    #[error("the kernel refused the recorder's program {program}: {reason}")]
+    Refused {
+        /// The program or map.
+        program: String,
+        /// What the kernel said.
+        reason: String,
+    },
+    /// No program of that name is on the search path.
+    #[error("command not found: {0}")]
+    NotFound(String),
+    /// The file is there and cannot be executed.
+    #[error("not executable: {path}: {reason}")]
+    NotExecutable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A system call of our own failed.
+    #[error("{action}: {source}")]
+    Io {
+        /// What was being done.
+        action: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The case could not be written.
+    #[error(transparent)]
+    Case(#[from] CaseError),
+}
+
+impl RecordError {
+    /// Attaches what was being done to an I/O error.
+    pub fn io(action: impl Into<String>) -> impl FnOnce(std::io::Error) -> RecordError {
+        let action = action.into();
+        move |source| RecordError::Io { action, source }
+    }
+}

@@ -1,0 +1,1 @@
+//! Wire formats read from the first bytes of buffers.

@@ -1,0 +1,1 @@
+//! CPython, seen from outside.

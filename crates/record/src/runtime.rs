@@ -1,0 +1,1 @@
+//! Which runtime runs a process.
