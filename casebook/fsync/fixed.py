@@ -1,0 +1,31 @@
+"""Answers every line, and writes it down first. Usage: fixed.py ADDRESS PORT JOURNAL SECONDS
+
+The kernel writes the journal to the disk when it sees fit. One client at a time; ends by itself after SECONDS without one.
+"""
+
+import socket
+import sys
+
+
+def serve(client, journal):
+    while line := client.recv(256):
+        journal.write(line)
+        journal.flush()
+        client.sendall(b"noted\n")
+
+
+def main():
+    address, port, path, seconds = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
+    with socket.create_server((address, port)) as listener, open(path, "ab") as journal:
+        listener.settimeout(seconds)
+        while True:
+            try:
+                client, _ = listener.accept()
+            except TimeoutError:
+                return
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with client:
+                serve(client, journal)
+
+
+main()

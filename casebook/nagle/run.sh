@@ -1,0 +1,12 @@
+#!/bin/bash
+# Usage: run.sh [slow|fixed] [options of whyslow run]
+. "$(dirname "$0")/../session.sh"
+choose_variant slow fixed -- "$@"
+need nginx openssl
+make_certificate
+port=$(free_port)
+program=client.py
+if [ "$VARIANT" = fixed ]; then program=fixed.py; fi
+# 100 requests are 4.4 s when slow: long enough for every account, short enough to wait for.
+watch --link mtu=1500 --server "$CASEBOOK/serve-nginx.sh $CASEBOOK/nagle/nginx.conf $STATE {server} $port" -- \
+    "$PYTHON" "$CASEBOOK/nagle/$program" {server} "$port" "$STATE/certificate.pem" "${REQUESTS:-100}"

@@ -1,0 +1,105 @@
+# Sourced by every run.sh of the casebook. Owns what a story needs while it runs: a state folder that goes with the
+# script, free ports, a certificate, and the one way to start the two commands: watched by whyslow, or bare.
+#
+# Promises: nothing outlives the script but the case; two runs at a time never share a port or a file.
+#
+# WHYSLOW  the binary; `none` runs the story without it, both ends on the loopback (default: the release build)
+# PYTHON   the interpreter; a launcher script such as a version manager's shim is resolved to what it starts
+
+set -euo pipefail
+
+CASEBOOK=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+WHYSLOW=${WHYSLOW:-$CASEBOOK/../target/release/whyslow}
+PYTHON=$("${PYTHON:-python3}" -c 'import sys; print(sys.executable)')
+
+# Not under /tmp, which may be memory: a story about the disk needs a disk.
+STATE=$(mktemp -d "${TMPDIR:-/var/tmp}/whyslow-story.XXXXXX")
+server_pid=
+leave() {
+    if [ -n "$server_pid" ]; then kill "$server_pid" 2>/dev/null || true; fi
+    rm -rf "$STATE"
+}
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Splits a story's own word (slow, fixed, a program's name) from the options meant for `whyslow run`.
+# Sets VARIANT and OPTIONS. The first allowed word is the default.
+choose_variant() { # ALLOWED... -- GIVEN...
+    local allowed=()
+    while [ "$1" != -- ]; do allowed+=("$1"); shift; done
+    shift
+    VARIANT=${allowed[0]}
+    if [ $# -gt 0 ] && [ "${1#-}" = "$1" ]; then
+        VARIANT=$1
+        shift
+        case " ${allowed[*]} " in
+        *" $VARIANT "*) ;;
+        *) echo "run.sh: unknown variant '$VARIANT'; there are: ${allowed[*]}" >&2; exit 2 ;;
+        esac
+    fi
+    OPTIONS=("$@")
+}
+
+# Exits with 77, the customary status of a skipped test, where a command is missing.
+need() { # COMMAND...
+    local command
+    for command; do
+        if ! PATH=$PATH:/usr/sbin:/sbin command -v "$command" >/dev/null; then
+            echo "skipped: $command is not installed" >&2
+            exit 77
+        fi
+    done
+}
+
+# A TCP port that nothing listens on now.
+free_port() {
+    "$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# A key and a self-signed certificate for casebook.test, valid for a day: $STATE/key.pem, $STATE/certificate.pem.
+# The key is of the elliptic curve P-256, or what `openssl req -newkey` is told.
+make_certificate() { # [KEY]
+    local key=(ec -pkeyopt ec_paramgen_curve:prime256v1)
+    if [ $# -gt 0 ]; then key=("$1"); fi
+    openssl req -x509 -newkey "${key[@]}" -nodes -days 1 -subj /CN=casebook.test \
+        -addext subjectAltName=DNS:casebook.test -keyout "$STATE/key.pem" -out "$STATE/certificate.pem" 2>"$STATE/openssl.log" ||
+        { cat "$STATE/openssl.log" >&2; exit 2; }
+}
+
+# Under sudo the subject runs as the caller, who then must be able to read the state.
+hand_over_state() {
+    if [ -n "${SUDO_UID:-}" ] && [ "$(id -u)" = 0 ]; then chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$STATE"; fi
+}
+
+# Runs a story: watched, or bare where WHYSLOW=none. {server} in both commands is the server's address.
+# OPTIONS of choose_variant come last, so that they can override the story's own.
+watch() { # [--link SPEC] [--server COMMAND] -- CLIENT...
+    hand_over_state
+    if [ "$WHYSLOW" = none ]; then bare "$@"; return; fi
+    local own=() status=0
+    while [ "$1" != -- ]; do own+=("$1"); shift; done
+    shift
+    "$WHYSLOW" run "${own[@]}" "${OPTIONS[@]}" -- "$@" || status=$?
+    return "$status"
+}
+
+# The same two commands without whyslow and without a link, on the loopback.
+bare() {
+    local server='' status=0 words
+    while [ "$1" != -- ]; do
+        case $1 in --server) server=$2 ;; esac
+        shift 2
+    done
+    shift
+    if [ -n "$server" ]; then
+        read -ra words <<<"${server//\{server\}/127.0.0.1}"
+        "${words[@]}" &
+        server_pid=$!
+        # No look at the sockets here: a second is long enough for every server of the casebook.
+        sleep 1
+    fi
+    "${@//\{server\}/127.0.0.1}" || status=$?
+    if [ -n "$server_pid" ]; then kill "$server_pid" 2>/dev/null || true; wait "$server_pid" 2>/dev/null || true; server_pid=; fi
+    return "$status"
+}
