@@ -1,7 +1,143 @@
-//! Whether a server is ready.
+//! Whether a server is ready, and which processes it consists of: read from /proc, without asking the server.
+
+use std::collections::HashSet;
+use std::fs;
+
+/// A process as /proc/PID/stat describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessStat {
+    /// Process id.
+    pub pid: u32,
+    /// Its parent.
+    pub parent: u32,
+    /// Its session.
+    pub session: u32,
+    /// One letter: R running, S sleeping, Z ended and not yet collected, ...
+    pub state: char,
+    /// When it was started, in clock ticks since boot.
+    pub started_ticks: u64,
+}
+
+impl ProcessStat {
+    /// Whether it has ended and waits to be collected.
+    pub fn is_zombie(&self) -> bool {
+        self.state == 'Z'
+    }
+}
 
 /// Whether the process `pid`, or a descendant of it, has a listening socket (TCP or Unix).
 pub fn listens(pid: u32) -> bool {
-    let _ = pid;
-    false
+    descendants(pid).into_iter().chain([pid]).any(process_listens)
+}
+
+/// The children of a process, their children, and so on.
+pub fn descendants(pid: u32) -> Vec<u32> {
+    let all = processes();
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        found.extend(all.iter().filter(|process| process.parent == parent).map(|process| process.pid));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+/// The children of a process.
+pub fn children(pid: u32) -> Vec<ProcessStat> {
+    processes().into_iter().filter(|process| process.parent == pid).collect()
+}
+
+/// All processes that can be seen.
+pub fn processes() -> Vec<ProcessStat> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let pids = names.filter_map(|name| name.parse::<u32>().ok());
+    pids.filter_map(|pid| parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).collect()
+}
+
+/// Reads the line of /proc/PID/stat. The name in parentheses may hold anything, blanks and parentheses included.
+fn parse_stat(line: &str) -> Option<ProcessStat> {
+    let (pid, rest) = line.split_once(" (")?;
+    let fields = rest[rest.rfind(')')? + 1..].split_whitespace().collect::<Vec<_>>();
+    // proc(5) counts from 1, and the first two fields are cut off: state is 3, parent 4, session 6, start time 22.
+    let field = |number: usize| fields.get(number - 3).copied();
+    Some(ProcessStat {
+        pid: pid.trim().parse().ok()?,
+        state: field(3)?.chars().next()?,
+        parent: field(4)?.parse().ok()?,
+        session: field(6)?.parse().ok()?,
+        started_ticks: field(22)?.parse().ok()?,
+    })
+}
+
+fn process_listens(pid: u32) -> bool {
+    let own = sockets(pid);
+    if own.is_empty() {
+        return false;
+    }
+    let read = |table: &str| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+    let tcp = ["tcp", "tcp6"]
+        .into_iter()
+        .any(|table| read(table).lines().filter_map(tcp_listener).any(|socket| own.contains(&socket)));
+    tcp || read("unix").lines().filter_map(unix_listener).any(|socket| own.contains(&socket))
+}
+
+/// Inodes of the sockets among a process's descriptors.
+fn sockets(pid: u32) -> HashSet<u64> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return HashSet::new() };
+    let targets = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    targets.filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()).collect()
+}
+
+/// The inode in a line of /proc/net/tcp whose socket is in state 0A, LISTEN.
+fn tcp_listener(line: &str) -> Option<u64> {
+    let fields = line.split_whitespace().collect::<Vec<_>>();
+    if *fields.get(3)? == "0A" { fields.get(9)?.parse().ok() } else { None }
+}
+
+/// The inode in a line of /proc/net/unix whose socket accepts connections (flag `__SO_ACCEPTCON`).
+fn unix_listener(line: &str) -> Option<u64> {
+    let fields = line.split_whitespace().collect::<Vec<_>>();
+    if *fields.get(3)? == "00010000" { fields.get(6)?.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_confuse_the_reader() {
+        let line = "42 (a) b (c) S 7 42 41 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 0 0";
+        let expected = ProcessStat { pid: 42, parent: 7, session: 41, state: 'S', started_ticks: 9876 };
+        assert_eq!(parse_stat(line), Some(expected));
+        assert_eq!(parse_stat("42 (torn"), None);
+    }
+
+    #[test]
+    fn only_listening_sockets_count() {
+        let line =
+            |state| format!("0: 0100007F:1F90 00000000:0000 {state} 00000000:00000000 00:00000000 00000000 0 0 7711 1");
+        assert_eq!(tcp_listener(&line("0A")), Some(7711));
+        assert_eq!(tcp_listener(&line("01")), None);
+        assert_eq!(unix_listener("0000: 00000002 00000000 00010000 0001 01 1234 /run/x"), Some(1234));
+        assert_eq!(unix_listener("0000: 00000003 00000000 00000000 0001 03 1234 /run/x"), None);
+    }
+
+    #[test]
+    fn this_process_listens_only_while_it_has_a_listener() {
+        let before = process_listens(std::process::id());
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
+        assert!(listens(std::process::id()));
+        drop(listener);
+        assert!(!before);
+    }
+
+    #[test]
+    fn a_child_is_among_the_descendants() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("sleep");
+        assert!(descendants(std::process::id()).contains(&child.id()));
+        child.kill().expect("killed");
+        assert!(children(std::process::id()).iter().any(|process| process.pid == child.id()));
+        child.wait().expect("collected");
+    }
 }

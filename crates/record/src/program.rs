@@ -1,6 +1,20 @@
 //! Starting the subject: made, put into its namespaces, held before its first instruction, then released.
+//!
+//! Promises: a held process has executed nothing of the program yet; a process that is never released goes away by
+//! itself, also when whyslow is killed; a program that cannot be executed is reported as an error and never as an
+//! exit status. The client is left alone whatever happens to us; a server that is tethered ends when we do.
+
+mod child;
+mod orphans;
+mod search;
 
 use crate::RecordError;
+use child::{Launch, Word};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+
+pub use orphans::{adopt_orphans, reap_orphans};
 
 /// The user that a program runs as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +31,7 @@ pub enum Network {
     /// That of whyslow.
     #[default]
     Shared,
-    /// A new, empty network namespace; it vanishes with its last process.
+    /// A new network namespace in which only loopback is up; it vanishes with its last process.
     Own,
 }
 
@@ -31,6 +45,16 @@ pub enum Output {
     ToStandardError,
 }
 
+/// What becomes of a program when whyslow ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tether {
+    /// Nothing: it runs on. It shares our terminal, and gets its signals.
+    #[default]
+    Loose,
+    /// It gets SIGTERM. It has a session of its own and no input, so that a terminal's Ctrl-C does not reach it first.
+    ToUs,
+}
+
 /// A program to be watched.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -42,6 +66,8 @@ pub struct Program {
     pub network: Network,
     /// Its standard output.
     pub output: Output,
+    /// What becomes of it when we end.
+    pub tether: Tether,
 }
 
 /// How a program ended.
@@ -53,32 +79,100 @@ pub struct Ended {
     pub signal: Option<i32>,
 }
 
-/// A process made for a program and held before it executes it.
+/// A process made for a program and held before it executes it. Dropped unreleased, it goes away.
 pub struct Held {
-    running: Running,
+    /// None once it is released.
+    process: Option<Running>,
+    arguments: Vec<String>,
+    /// Closed without a byte, as by our end, it makes the child go away.
+    gate: Option<File>,
+    words: File,
 }
 
 /// A program that runs.
 pub struct Running {
     pid: u32,
+    tether: Tether,
+    ended: Option<Ended>,
 }
 
 impl Program {
     /// Makes the process, in its namespaces, and holds it there.
     pub fn hold(&self) -> Result<Held, RecordError> {
-        Err(RecordError::NotFound(self.arguments.first().cloned().unwrap_or_default()))
+        let (gate_read, gate_write) = pipe()?;
+        let (words_read, words_write) = pipe()?;
+        let launch = Launch::prepare(self, &gate_read, &gate_write, &words_read, &words_write)?;
+        let pid = launch.fork()?;
+        drop((gate_read, words_write));
+        let process = Running { pid, tether: self.tether, ended: None };
+        let mut held = Held {
+            process: Some(process),
+            arguments: self.arguments.clone(),
+            gate: Some(File::from(gate_write)),
+            words: File::from(words_read),
+        };
+        match held.next_word()? {
+            Some(word) if word.step == child::READY => Ok(held),
+            Some(word) => Err(held.failed(word)),
+            None => Err(RecordError::Io {
+                action: format!("starting {}", self.arguments.join(" ")),
+                source: std::io::Error::other("the new process ended before it began"),
+            }),
+        }
     }
 }
 
 impl Held {
     /// Its process id.
     pub fn pid(&self) -> u32 {
-        self.running.pid
+        self.process.as_ref().map_or(0, Running::pid)
     }
 
     /// Lets it execute the program.
-    pub fn release(self) -> Result<Running, RecordError> {
-        Ok(self.running)
+    pub fn release(mut self) -> Result<Running, RecordError> {
+        if let Some(mut gate) = self.gate.take() {
+            gate.write_all(&[1]).map_err(RecordError::io("releasing the held process"))?;
+        }
+        match self.next_word()? {
+            Some(word) => Err(self.failed(word)),
+            None => self.process.take().ok_or_else(|| RecordError::NotFound(String::new())),
+        }
+    }
+
+    /// What the child has to say next; none once it executes the program (which closes its end) or has gone.
+    fn next_word(&mut self) -> Result<Option<Word>, RecordError> {
+        let mut bytes = [0_u8; Word::SIZE];
+        match self.words.read_exact(&mut bytes) {
+            Ok(()) => Ok(Some(Word::from_bytes(bytes))),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(RecordError::io("listening to the held process")(error)),
+        }
+    }
+
+    fn failed(&self, word: Word) -> RecordError {
+        let source = std::io::Error::from_raw_os_error(word.error);
+        if word.step != child::EXECUTE {
+            return RecordError::Io { action: child::describe(word.step).to_string(), source };
+        }
+        let name = self.arguments.first().cloned().unwrap_or_default();
+        let reason = match word.error {
+            libc::ENOENT => "the interpreter or loader that it names is missing".to_string(),
+            libc::ENOEXEC => "neither a program nor a script that begins with #!".to_string(),
+            _ => source.to_string(),
+        };
+        RecordError::NotExecutable { path: search::find(&name).unwrap_or_else(|_| name.into()), reason }
+    }
+}
+
+impl Drop for Held {
+    /// Ends and collects the child, which has executed nothing of the program. Shutting the gate alone could leave it
+    /// there: a process held later has inherited our end of it.
+    fn drop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.tether = Tether::Loose;
+            process.signal(libc::SIGKILL);
+            process.wait();
+        }
     }
 }
 
@@ -90,11 +184,84 @@ impl Running {
 
     /// How it ended, where it has.
     pub fn poll(&mut self) -> Result<Option<Ended>, RecordError> {
-        Ok(None)
+        if self.ended.is_none() {
+            self.ended = collect(self.pid, libc::WNOHANG).map_err(RecordError::io("waiting for the program"))?;
+        }
+        Ok(self.ended)
     }
 
-    /// Sends it a signal.
+    /// Sends it a signal, unless it has ended.
     pub fn signal(&self, signal: i32) {
-        let _ = signal;
+        if self.ended.is_none() {
+            send(self.pid as libc::pid_t, signal);
+        }
+    }
+
+    /// Sends a signal to it and to all of its process group. For tethered programs only, which have one of their own.
+    pub fn signal_group(&self, signal: i32) {
+        if self.tether == Tether::ToUs {
+            send(-(self.pid as libc::pid_t), signal);
+        }
+    }
+
+    fn wait(&mut self) {
+        if self.ended.is_none() {
+            self.ended = collect(self.pid, 0).ok().flatten();
+        }
     }
 }
+
+impl Drop for Running {
+    /// A tethered program does not outlive its handle.
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            self.signal_group(libc::SIGTERM);
+        }
+    }
+}
+
+/// Sends a signal to a process that is not one of ours by birth: an adopted part of a server.
+pub fn send_signal(pid: u32, signal: i32) {
+    send(pid as libc::pid_t, signal);
+}
+
+fn send(pid: libc::pid_t, signal: i32) {
+    // SAFETY: kill takes numbers only. That the target has gone meanwhile is no error to us.
+    unsafe { libc::kill(pid, signal) };
+}
+
+/// Collects the exit of a child: none where it still runs.
+fn collect(pid: u32, flags: i32) -> std::io::Result<Option<Ended>> {
+    let mut status = 0;
+    loop {
+        // SAFETY: `status` outlives the call.
+        let got = unsafe { libc::waitpid(pid as libc::pid_t, &raw mut status, flags) };
+        if got > 0 {
+            return Ok(Some(ended(status)));
+        }
+        let error = std::io::Error::last_os_error();
+        match error.raw_os_error() {
+            _ if got == 0 => return Ok(None),
+            Some(libc::EINTR) => {}
+            _ => return Err(error),
+        }
+    }
+}
+
+/// A status as `wait` reports it.
+fn ended(status: i32) -> Ended {
+    if libc::WIFSIGNALED(status) {
+        Ended { exit: None, signal: Some(libc::WTERMSIG(status)) }
+    } else {
+        Ended { exit: Some(libc::WEXITSTATUS(status)), signal: None }
+    }
+}
+
+/// A pipe whose ends no other program inherits.
+fn pipe() -> Result<(OwnedFd, OwnedFd), RecordError> {
+    let ends = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC);
+    ends.map_err(|error| RecordError::io("making a pipe")(error.into()))
+}
+
+#[cfg(test)]
+mod tests;

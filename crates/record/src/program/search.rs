@@ -1,0 +1,42 @@
+//! Finding a command on the search path, before anything is started, so that the error can name what is wrong.
+
+use crate::RecordError;
+use nix::unistd::{AccessFlags, access};
+use std::path::{Path, PathBuf};
+
+/// Where to look when PATH is not set: what the C library's exec functions take.
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
+/// The file that a command's first word names.
+pub fn find(name: &str) -> Result<PathBuf, RecordError> {
+    if name.contains('/') {
+        let path = PathBuf::from(name);
+        return if path.exists() { executable(&path).map(|()| path) } else { Err(RecordError::NotFound(name.into())) };
+    }
+    let search = std::env::var_os("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
+    let mut refused = None;
+    for folder in std::env::split_paths(&search) {
+        let path = folder.join(name);
+        if !path.is_file() {
+            continue;
+        }
+        match executable(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    Err(refused.unwrap_or_else(|| RecordError::NotFound(name.to_string())))
+}
+
+fn executable(path: &Path) -> Result<(), RecordError> {
+    let reason = if path.is_dir() {
+        "it is a folder".to_string()
+    } else {
+        match access(path, AccessFlags::X_OK) {
+            Ok(()) => return Ok(()),
+            Err(nix::errno::Errno::EACCES) => "it lacks the permission to be executed".to_string(),
+            Err(error) => error.desc().to_string(),
+        }
+    };
+    Err(RecordError::NotExecutable { path: path.to_path_buf(), reason })
+}
