@@ -1,0 +1,280 @@
+/* What did a thread ask of the kernel, for how long, with what result? One event a call, written when it returns. What
+ * there is to read about each call is said by user space, in `classes`. */
+#pragma once
+#include "scripts.bpf.h"
+#include "sockets.bpf.h"
+#include "stacks.bpf.h"
+
+/* Mirrored by calls.rs. */
+enum {
+	CLASS_RECORD = 1,      /* write an event */
+	CLASS_DESCRIPTOR = 2,  /* argument 0 is a file descriptor */
+	CLASS_BUFFER = 4,      /* argument 1 is a buffer, its bytes the result */
+	CLASS_VECTOR = 8,      /* argument 1 is a vector of buffers, argument 2 their number */
+	CLASS_MESSAGE = 16,    /* argument 1 is a message with a vector of buffers */
+	CLASS_PATH_0 = 32,     /* argument 0 is a path */
+	CLASS_PATH_1 = 64,     /* argument 1 is a path */
+	CLASS_POLL = 128,      /* argument 0 is a list of polled descriptors */
+	CLASS_ACCEPT = 256,    /* the result is a new connection */
+	CLASS_CONNECT = 512,   /* opens a connection: its socket is registered on the way in */
+	CLASS_LISTEN = 1024,   /* the socket listens from now on */
+	CLASS_MESSAGES = 2048, /* several messages: the result is their number, not bytes */
+};
+enum { NO_ARGUMENT = 255 };
+
+struct call_class {
+	u16 flags;
+	u8 time_argument;  /* the argument that points to a timespec or timeval */
+	u8 value_argument; /* the argument that points to a number worth keeping */
+};
+const volatile struct call_class classes[512] = {};
+
+enum { VECTOR_BUFFERS = 8 };
+
+struct call_space {
+	struct call_event event;
+	u8 head[2 * HEAD_LARGE]; /* twice, so that the verifier sees room after any offset */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct call_space);
+} call_scratch SEC(".maps");
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs *regs, long number)
+{
+	u32 tid = (u32)bpf_get_current_pid_tgid();
+	struct thread *thread = watched(tid);
+	if (!thread)
+		return 0;
+	thread->calls++;
+	thread->entered = 0;
+	if ((u64)number >= 512 || !(classes[number & 511].flags & CLASS_RECORD))
+		return 0;
+	thread->number = number;
+	thread->blocked = 0;
+	thread->stack_pointer = regs->sp;
+	thread->arguments[0] = regs->di;
+	thread->arguments[1] = regs->si;
+	thread->arguments[2] = regs->dx;
+	thread->arguments[3] = regs->r10;
+	thread->arguments[4] = regs->r8;
+	if (classes[number & 511].flags & CLASS_CONNECT) {
+		struct file *file = file_of(bpf_get_current_task_btf(), regs->di);
+		struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : 0;
+		struct sock *sk = inode ? sock_of(file, inode) : 0;
+		struct known_socket *known = sk ? register_socket(sk, BPF_CORE_READ(inode, i_ino), thread->pid, ROLE_CLIENT) : 0;
+		if (known)
+			known->role = ROLE_CLIENT;
+	}
+	thread->entered = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+/* The smaller of two lengths, in a form whose bound the verifier follows: the compiler must not reorder the steps. */
+static __always_inline u32 at_most(u64 length, u32 most)
+{
+	u32 take = length < most ? length : most;
+	asm volatile("" : "+r"(take));
+	return take & (2 * HEAD_LARGE - 1);
+}
+
+/* Whether the first bytes begin something whose head is worth more room: a TLS handshake, an HTTP/1 message. */
+static __always_inline u32 head_room(const u8 *head, struct thread *thread, bool is_dns)
+{
+	if ((head[0] == 0x16 && head[1] == 3) || thread->handshake_body)
+		return HEAD_LARGE;
+	if (head[0] >= 'A' && head[0] <= 'Z' && head[1] >= 'A' && head[1] <= 'Z')
+		return 512;
+	return is_dns ? HEAD_PATH : HEAD_SMALL;
+}
+
+/* Copies the first bytes of one buffer. */
+static __always_inline u32 gather_buffer(struct call_space *space, struct thread *thread, u64 from, u64 length, bool is_dns)
+{
+	u32 take = at_most(length, HEAD_SMALL);
+	if (!take || bpf_probe_read_user(space->head, take, (void *)from))
+		return 0;
+	u32 room = head_room(space->head, thread, is_dns);
+	if (room > take && length > take) {
+		u32 more = at_most(length, room < HEAD_LARGE ? room : HEAD_LARGE);
+		if (!bpf_probe_read_user(space->head, more, (void *)from))
+			take = more;
+	}
+	return take;
+}
+
+/* Copies the first bytes of a vector of buffers, up to HEAD_LARGE; adds up what was asked for in `asked`. */
+static __always_inline u32 gather_vector(struct call_space *space, u64 vector, u64 buffers, u64 moved, u64 *asked)
+{
+	u32 take = 0;
+	u32 most = HEAD_SMALL;
+	for (int i = 0; i < VECTOR_BUFFERS && i < buffers; i++) {
+		u64 buffer[2] = {};
+		if (bpf_probe_read_user(buffer, sizeof(buffer), (void *)(vector + i * sizeof(buffer))))
+			break;
+		*asked += buffer[1];
+		u64 left = moved > take ? moved - take : 0;
+		if (take >= most)
+			continue;
+		u32 length = at_most(buffer[1] < left ? buffer[1] : left, HEAD_LARGE - 1);
+		if (bpf_probe_read_user(space->head + (take & (HEAD_LARGE - 1)), length & (HEAD_LARGE - 1), (void *)buffer[0]))
+			break;
+		if (i == 0 && (space->head[0] == 0x16 || (space->head[0] >= 'A' && space->head[0] <= 'Z')))
+			most = HEAD_LARGE;
+		take += length;
+		if (take > HEAD_LARGE)
+			take = HEAD_LARGE;
+	}
+	return take < most ? take : most;
+}
+
+/* The address of the vector inside a struct msghdr, and how many buffers it has. */
+static __always_inline u64 message_vector(u64 message, u64 *buffers)
+{
+	u64 words[4] = {};
+	bpf_probe_read_user(words, sizeof(words), (void *)message);
+	*buffers = words[3];
+	return words[2];
+}
+
+static __always_inline u32 gather(struct call_space *space, struct thread *thread, u16 flags, s64 result, bool is_dns)
+{
+	struct call_event *event = &space->event;
+	u64 *arguments = thread->arguments;
+	if (flags & (CLASS_PATH_0 | CLASS_PATH_1)) {
+		long length = bpf_probe_read_user_str(space->head, HEAD_PATH,
+						      (void *)arguments[flags & CLASS_PATH_1 ? 1 : 0]);
+		event->head_is_path = 1;
+		return length > 0 ? length - 1 : 0;
+	}
+	if (flags & CLASS_CONNECT) {
+		u16 family = 0;
+		bpf_probe_read_user(&family, sizeof(family), (void *)arguments[1]);
+		if (family != AF_UNIX)
+			return 0;
+		long length = bpf_probe_read_user_str(space->head, HEAD_PATH, (void *)(arguments[1] + 2));
+		event->head_is_path = 1;
+		return length > 0 ? length - 1 : 0;
+	}
+	if (result <= 0)
+		return 0;
+	if (flags & CLASS_BUFFER)
+		return gather_buffer(space, thread, arguments[1], result, is_dns);
+	u64 buffers = arguments[2], vector = arguments[1], asked = 0;
+	if (flags & CLASS_MESSAGE)
+		vector = message_vector(vector, &buffers);
+	u32 length = gather_vector(space, vector, buffers, flags & CLASS_MESSAGES ? ~0ULL : result, &asked);
+	event->arguments[0] = asked;
+	return length;
+}
+
+/* The socket that the call is about; registers what accept, connect and listen make known. */
+static __always_inline struct known_socket *socket_of_call(struct thread *thread, u16 flags, s32 fd, s64 result, bool *is_file)
+{
+	if (flags & CLASS_ACCEPT)
+		fd = result;
+	if (fd < 0)
+		return 0;
+	struct file *file = file_of(bpf_get_current_task_btf(), fd);
+	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : 0;
+	struct sock *sk = inode ? sock_of(file, inode) : 0;
+	if (!sk) {
+		*is_file = inode && (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG;
+		return 0;
+	}
+	u8 role = flags & CLASS_ACCEPT ? ROLE_SERVER : ROLE_UNKNOWN;
+	struct known_socket *known = register_socket(sk, BPF_CORE_READ(inode, i_ino), thread->pid, role);
+	if (!known)
+		return 0;
+	if (flags & CLASS_LISTEN && result == 0) {
+		struct listener key = {
+			.network_namespace = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum),
+			.port = BPF_CORE_READ(sk, __sk_common.skc_num),
+		};
+		u32 pid = thread->pid;
+		bpf_map_update_elem(&listeners, &key, &pid, BPF_ANY);
+		known->role = ROLE_LISTENER;
+		announce(sk, known);
+	}
+	if (flags & CLASS_CONNECT) {
+		describe_socket(sk, known);
+		announce(sk, known);
+	}
+	if (flags & CLASS_ACCEPT && result >= 0) {
+		known->pid = thread->pid;
+		announce(sk, known);
+	}
+	return known;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_return, struct pt_regs *regs, long result)
+{
+	u32 tid = (u32)bpf_get_current_pid_tgid(), key = 0;
+	struct thread *thread = watched(tid);
+	if (!thread || !thread->entered)
+		return 0;
+	struct call_space *space = bpf_map_lookup_elem(&call_scratch, &key);
+	if (!space)
+		return 0;
+	u64 now = bpf_ktime_get_boot_ns();
+	struct call_event *event = &space->event;
+	u32 number = thread->number & 511;
+	u16 flags = classes[number].flags;
+	event->kind = EVENT_CALL;
+	event->number = number;
+	event->tid = tid;
+	event->pid = thread->pid;
+	event->start = thread->entered;
+	event->duration = now - thread->entered;
+	event->blocked = thread->blocked;
+	event->result = result;
+	event->arguments[0] = thread->arguments[1];
+	event->arguments[1] = thread->arguments[2];
+	event->arguments[2] = 0;
+	event->head_is_path = 0;
+	thread->entered = 0;
+
+	s32 fd = flags & CLASS_DESCRIPTOR ? (s32)thread->arguments[0] : -1;
+	if (flags & CLASS_POLL) {
+		u64 polled = 0;
+		bpf_probe_read_user(&polled, sizeof(polled), (void *)thread->arguments[0]);
+		event->arguments[2] = polled;
+		fd = thread->arguments[1] ? (s32)polled : -1;
+	}
+	bool is_file = false;
+	struct known_socket *known = socket_of_call(thread, flags, fd, result, &is_file);
+	event->fd = fd;
+	event->socket = known ? known->id : 0;
+
+	u8 at = classes[number].time_argument;
+	if (at < 5) {
+		u64 time[2] = { ~0ULL, 0 };
+		if (thread->arguments[at])
+			bpf_probe_read_user(time, sizeof(time), (void *)thread->arguments[at]);
+		event->arguments[1] = time[0] == ~0ULL ? time[0] : time[0] * 1000000000ULL + time[1];
+	}
+	at = classes[number].value_argument;
+	if (at < 5) {
+		u32 value = 0;
+		bpf_probe_read_user(&value, sizeof(value), (void *)thread->arguments[at]);
+		event->arguments[2] = value;
+	}
+	u32 length = 0;
+	if (flags & (CLASS_PATH_0 | CLASS_PATH_1 | CLASS_CONNECT) || known || is_file) {
+		if (flags & (CLASS_BUFFER | CLASS_VECTOR | CLASS_MESSAGE | CLASS_PATH_0 | CLASS_PATH_1 | CLASS_CONNECT))
+			length = gather(space, thread, flags, result, known && known->is_dns);
+	}
+	thread->handshake_body = known && result == 5 && length == 5 && space->head[0] == 0x16;
+	event->head_length = length;
+	event->stack = stack_of_call(thread, regs->ip, now, event->duration);
+	event->script = script_number(0);
+	u64 size = sizeof(*event) + at_most(length, HEAD_LARGE);
+	if (bpf_ringbuf_output(&ring, event, size, wake_if_full()))
+		count_lost(EVENT_CALL);
+	return 0;
+}

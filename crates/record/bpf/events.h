@@ -1,0 +1,164 @@
+/* What the recorder hands to user space, one struct a kind. src/events.rs mirrors this file byte for byte. */
+#pragma once
+#include "kernel.h"
+
+enum kind {
+	EVENT_CALL = 1,
+	EVENT_SWITCH = 2,
+	EVENT_SAMPLE = 3,
+	EVENT_STACK = 4,
+	EVENT_SCRIPT = 5,
+	EVENT_SOCKET = 6,
+	EVENT_SEGMENT = 7,
+	EVENT_TCP = 8,
+	EVENT_FORK = 9,
+	EVENT_EXEC = 10,
+	EVENT_EXIT = 11,
+	EVENT_KINDS = 12,
+};
+
+/* A system call that returned. `head` holds the first bytes moved, or the path the call names. */
+struct call_event {
+	u16 kind;
+	u16 number;
+	u32 tid;
+	u32 pid;
+	s32 fd;
+	u64 start;
+	u64 duration;
+	u64 blocked;
+	s64 result;
+	u64 arguments[3];
+	u32 socket;
+	u32 stack;  /* number of a stack_event; 0 for none */
+	u32 script; /* number of a script_event; 0 for none */
+	u16 head_length;
+	u16 head_is_path;
+};
+enum { HEAD_SMALL = 64, HEAD_PATH = 256, HEAD_LARGE = 2048 };
+
+/* An interval off the processor. */
+struct switch_event {
+	u16 kind;
+	u16 reason;
+	u32 tid;
+	u64 start;
+	u64 runnable;
+	u64 end;
+	u32 waker;
+	u32 pad;
+};
+
+enum { KERNEL_FRAMES = 24 };
+
+/* A tick of the sampling clock. */
+struct sample_event {
+	u16 kind;
+	u16 call_plus_one;
+	u32 tid;
+	u32 pid;
+	u32 stack;
+	u64 time;
+	u32 script;
+	u32 kernel_frames; /* 0: it was in user mode */
+	u64 kernel_stack[KERNEL_FRAMES];
+};
+
+/* A copied user stack, with the registers that unwinding starts from (DWARF order). */
+struct stack_event {
+	u16 kind;
+	u16 pad;
+	u32 number;
+	u32 pid;
+	u32 length;
+	u64 registers[17];
+	u8 bytes[];
+};
+enum { STACK_BYTES = 16384, STACK_CHUNK = 1024 };
+
+enum { SCRIPT_FRAMES = 48 };
+
+/* The frames of an interpreted program, innermost first. */
+struct script_event {
+	u16 kind;
+	u16 frames;
+	u32 number;
+	u32 pid;
+	u32 pad;
+	struct {
+		u64 code;
+		u64 instruction;
+	} frame[SCRIPT_FRAMES];
+};
+
+/* A socket, when first seen and whenever its addresses or its role change. */
+struct socket_event {
+	u16 kind;
+	u16 family;
+	u32 socket;
+	u32 pid;
+	u32 network_namespace;
+	u64 time;
+	u8 local_address[16];
+	u8 remote_address[16];
+	u16 local_port;
+	u16 remote_port;
+	u8 role;
+	u8 protocol;
+	u16 type;
+};
+
+/* A TCP segment leaving or arriving. */
+struct segment_event {
+	u16 kind;
+	u8 direction;
+	u8 flags;
+	u32 socket;
+	u64 time;
+	u32 sequence;
+	u32 acknowledged;
+	u32 payload;
+	u32 srtt_us;
+};
+
+/* Something else that TCP did. */
+struct tcp_event {
+	u16 kind;
+	u16 event;
+	u32 socket;
+	u64 time;
+	u32 before;
+	u32 after;
+	u32 srtt_us;
+	u16 mss;
+	u16 nodelay;
+};
+
+struct fork_event {
+	u16 kind;
+	u16 pad;
+	u32 parent_pid;
+	u32 tid;
+	u32 pid;
+	u64 time;
+};
+
+struct exec_event {
+	u16 kind;
+	u16 pad;
+	u32 pid;
+	u64 time;
+	char executable[128];
+};
+
+struct exit_event {
+	u16 kind;
+	u16 pad;
+	u32 tid;
+	u32 pid;
+	s32 code;
+	u64 time;
+	u64 on_cpu;
+	u64 calls;
+	char name[16];
+};

@@ -1,0 +1,112 @@
+/* The recorder's state: one ring for all events, what is known of each watched thread and socket, and the counts of
+ * events that found no room. */
+#pragma once
+#include "events.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+/* What is known of a watched thread. */
+struct thread {
+	u64 entered;    /* when it entered the call it is in; 0: in none */
+	u64 arguments[5];
+	u64 stack_pointer;
+	u64 off_since;  /* when it left the processor; 0: it is on one */
+	u64 runnable;   /* when it was woken since */
+	u64 on_since;
+	u64 on_cpu;
+	u64 calls;
+	u64 blocked;    /* within the call it is in */
+	u32 number;
+	u32 pid;
+	u32 waker;
+	u16 reason;
+	u16 handshake_body; /* the last read ended with the header of a TLS handshake record */
+};
+
+/* What is known of a socket that a watched thread used. */
+struct known_socket {
+	u32 id;
+	u32 pid;
+	u64 inode; /* 0: accepted by the kernel, not yet by the program */
+	u8 role;
+	u8 is_tcp;
+	u8 is_dns;
+	u8 pad;
+};
+
+struct listener {
+	u32 network_namespace;
+	u32 port;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	/* Larger is slower: 16 MB stays near the cache and holds 20 ms of the worst load measured. */
+	__uint(max_entries, 16 << 20);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, u32);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, u64);
+	__type(value, struct known_socket);
+} sockets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct listener);
+	__type(value, u32);
+} listeners SEC(".maps");
+
+/* Events that found no room in the ring, by kind. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, EVENT_KINDS);
+	__type(key, u32);
+	__type(value, u64);
+} lost SEC(".maps");
+
+/* Numbers given out: 0 sockets, 1 stacks, 2 scripts. */
+enum { NUMBER_SOCKET, NUMBER_STACK, NUMBER_SCRIPT, NUMBERS };
+u32 numbers[NUMBERS];
+
+static __always_inline u32 next_number(u32 which)
+{
+	return __sync_fetch_and_add(&numbers[which], 1) + 1;
+}
+
+static __always_inline void count_lost(u32 kind)
+{
+	u64 *count = bpf_map_lookup_elem(&lost, &kind);
+	if (count)
+		(*count)++;
+}
+
+/* Wakes user space only when the ring fills up: it comes every 20 ms by itself, and a wake-up an event doubles the
+ * cost of recording. */
+static __always_inline u64 wake_if_full(void)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= (4 << 20) ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void *reserve(u64 size, u32 kind)
+{
+	void *event = bpf_ringbuf_reserve(&ring, size, 0);
+	if (!event)
+		count_lost(kind);
+	return event;
+}
+
+static __always_inline struct thread *watched(u32 tid)
+{
+	return bpf_map_lookup_elem(&threads, &tid);
+}

@@ -1,0 +1,73 @@
+/* Who is watched? Children and threads of the watched, followed in the kernel from their first moment. */
+#pragma once
+#include "maps.h"
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	if (!watched(parent->pid))
+		return 0;
+	u32 tid = child->pid;
+	u64 now = bpf_ktime_get_boot_ns();
+	struct thread thread = { .pid = child->tgid, .off_since = now, .runnable = now };
+	bpf_map_update_elem(&threads, &tid, &thread, BPF_ANY);
+	struct fork_event *event = reserve(sizeof(*event), EVENT_FORK);
+	if (!event)
+		return 0;
+	*event = (struct fork_event){
+		.kind = EVENT_FORK, .parent_pid = parent->tgid, .tid = tid, .pid = child->tgid, .time = now,
+	};
+	bpf_ringbuf_submit(event, wake_if_full());
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
+{
+	struct thread *thread = watched(task->pid);
+	if (!thread) {
+		/* A thread other than the first executed a program and took over the first one's id. */
+		u32 old = old_pid, tid = task->pid;
+		thread = watched(old);
+		if (!thread)
+			return 0;
+		struct thread copy = *thread;
+		bpf_map_update_elem(&threads, &tid, &copy, BPF_ANY);
+		bpf_map_delete_elem(&threads, &old);
+	}
+	struct exec_event *event = reserve(sizeof(*event), EVENT_EXEC);
+	if (!event)
+		return 0;
+	event->kind = EVENT_EXEC;
+	event->pid = task->tgid;
+	event->time = bpf_ktime_get_boot_ns();
+	event->executable[0] = 0;
+	bpf_probe_read_kernel_str(event->executable, sizeof(event->executable), program->filename);
+	/* At once: a short-lived program's mappings and command line can be read only while it lives. */
+	bpf_ringbuf_submit(event, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	u32 tid = task->pid;
+	struct thread *thread = watched(tid);
+	if (!thread)
+		return 0;
+	u64 now = bpf_ktime_get_boot_ns();
+	struct exit_event *event = reserve(sizeof(*event), EVENT_EXIT);
+	if (event) {
+		event->kind = EVENT_EXIT;
+		event->tid = tid;
+		event->pid = task->tgid;
+		event->code = task->exit_code;
+		event->time = now;
+		event->on_cpu = thread->on_cpu + (thread->on_since ? now - thread->on_since : 0);
+		event->calls = thread->calls;
+		__builtin_memcpy(event->name, task->comm, sizeof(event->name));
+		bpf_ringbuf_submit(event, wake_if_full());
+	}
+	bpf_map_delete_elem(&threads, &tid);
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* When was a thread off the processor, and why? One event an interval, written when it is on a processor again. */
+#pragma once
+#include "maps.h"
+
+enum { REASON_PREEMPTED, REASON_BLOCKED, REASON_UNINTERRUPTIBLE };
+enum { TASK_UNINTERRUPTIBLE = 2 };
+
+static __always_inline void leave_processor(struct thread *thread, bool preempted, u32 state, u64 now)
+{
+	if (thread->on_since)
+		thread->on_cpu += now - thread->on_since;
+	thread->on_since = 0;
+	thread->off_since = now;
+	thread->waker = 0;
+	if (preempted || state == 0) {
+		thread->reason = REASON_PREEMPTED;
+		thread->runnable = now;
+	} else {
+		thread->reason = state & TASK_UNINTERRUPTIBLE ? REASON_UNINTERRUPTIBLE : REASON_BLOCKED;
+		thread->runnable = 0;
+	}
+}
+
+static __always_inline void take_processor(u32 tid, struct thread *thread, u64 now)
+{
+	u64 start = thread->off_since;
+	thread->on_since = now;
+	thread->off_since = 0;
+	if (!start)
+		return;
+	u64 runnable = thread->runnable ? thread->runnable : now;
+	if (thread->entered && thread->reason != REASON_PREEMPTED)
+		thread->blocked += runnable - start;
+	struct switch_event *event = reserve(sizeof(*event), EVENT_SWITCH);
+	if (!event)
+		return;
+	*event = (struct switch_event){
+		.kind = EVENT_SWITCH, .reason = thread->reason, .tid = tid,
+		.start = start, .runnable = runnable, .end = now, .waker = thread->waker,
+	};
+	bpf_ringbuf_submit(event, wake_if_full());
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempted, struct task_struct *previous, struct task_struct *next, unsigned int state)
+{
+	struct thread *thread = watched(previous->pid);
+	u64 now = 0;
+	if (thread) {
+		now = bpf_ktime_get_boot_ns();
+		leave_processor(thread, preempted, state, now);
+	}
+	thread = watched(next->pid);
+	if (thread)
+		take_processor(next->pid, thread, now ? now : bpf_ktime_get_boot_ns());
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct thread *thread = watched(task->pid);
+	if (!thread || !thread->off_since || thread->runnable)
+		return 0;
+	thread->runnable = bpf_ktime_get_boot_ns();
+	u32 waker = (u32)bpf_get_current_pid_tgid();
+	thread->waker = waker && watched(waker) ? waker : 0;
+	return 0;
+}

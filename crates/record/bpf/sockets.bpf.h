@@ -1,0 +1,106 @@
+/* Which socket is this? Each socket of a watched thread gets a number; its addresses are sent when first seen and when
+ * they change. */
+#pragma once
+#include "maps.h"
+
+enum { ROLE_UNKNOWN, ROLE_CLIENT, ROLE_SERVER, ROLE_LISTENER };
+enum { PORT_DNS = 53 };
+
+static __always_inline void announce_socket(struct sock *sk, struct known_socket *known)
+{
+	struct socket_event *event = reserve(sizeof(*event), EVENT_SOCKET);
+	if (!event)
+		return;
+	event->kind = EVENT_SOCKET;
+	event->socket = known->id;
+	event->pid = known->pid;
+	event->role = known->role;
+	event->time = bpf_ktime_get_boot_ns();
+	event->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	event->network_namespace = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	event->protocol = BPF_CORE_READ(sk, sk_protocol);
+	event->type = BPF_CORE_READ(sk, sk_type);
+	event->local_port = 0;
+	event->remote_port = 0;
+	__builtin_memset(event->local_address, 0, sizeof(event->local_address));
+	__builtin_memset(event->remote_address, 0, sizeof(event->remote_address));
+	if (event->family == AF_INET || event->family == AF_INET6) {
+		event->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+		event->remote_port = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	}
+	if (event->family == AF_INET) {
+		u32 local = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+		u32 remote = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+		__builtin_memcpy(event->local_address, &local, 4);
+		__builtin_memcpy(event->remote_address, &remote, 4);
+	} else if (event->family == AF_INET6) {
+		bpf_probe_read_kernel(event->local_address, 16, &sk->__sk_common.skc_v6_rcv_saddr);
+		bpf_probe_read_kernel(event->remote_address, 16, &sk->__sk_common.skc_v6_daddr);
+	}
+	bpf_ringbuf_submit(event, wake_if_full());
+}
+
+static __noinline int announce(struct sock *sk, struct known_socket *known)
+{
+	if (!known)
+		return 0;
+	announce_socket(sk, known);
+	return 0;
+}
+
+static __always_inline void describe_socket(struct sock *sk, struct known_socket *known)
+{
+	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	u16 protocol = BPF_CORE_READ(sk, sk_protocol);
+	bool internet = family == AF_INET || family == AF_INET6;
+	known->is_tcp = internet && protocol == IPPROTO_TCP;
+	known->is_dns = internet && __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport)) == PORT_DNS;
+}
+
+/* What is known of a socket, registering it where it is new. `inode` tells a socket from a later one at the same
+ * address; 0 where the program has no descriptor for it yet. */
+static __always_inline struct known_socket *register_socket(struct sock *sk, u64 inode, u32 pid, u8 role)
+{
+	u64 key = (u64)sk;
+	struct known_socket *known = bpf_map_lookup_elem(&sockets, &key);
+	if (known && (known->inode == inode || !inode))
+		return known;
+	if (known && !known->inode) {
+		known->inode = inode;
+		known->pid = pid;
+		return known;
+	}
+	struct known_socket fresh = { .id = next_number(NUMBER_SOCKET), .pid = pid, .inode = inode, .role = role };
+	describe_socket(sk, &fresh);
+	if (bpf_map_update_elem(&sockets, &key, &fresh, BPF_ANY)) {
+		count_lost(EVENT_SOCKET);
+		return 0;
+	}
+	announce(sk, &fresh);
+	return bpf_map_lookup_elem(&sockets, &key);
+}
+
+static __always_inline struct file *file_of(struct task_struct *task, u32 fd)
+{
+	struct fdtable *table = task->files->fdt;
+	if (fd >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	struct file **files = BPF_CORE_READ(table, fd), *file = 0;
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
+	return file;
+}
+
+static __always_inline struct sock *sock_of(struct file *file, struct inode *inode)
+{
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return 0;
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+	return BPF_CORE_READ(socket, sk);
+}
+
+/* What is known of a watched TCP socket; 0 for any other. */
+static __always_inline struct known_socket *known_tcp(struct sock *sk)
+{
+	u64 key = (u64)sk;
+	return bpf_map_lookup_elem(&sockets, &key);
+}

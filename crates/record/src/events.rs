@@ -1,0 +1,121 @@
+//! The events that the BPF programs hand over: a mirror of `bpf/events.h`, field for field.
+
+/// Kinds of event, the first two bytes of each.
+pub mod kind {
+    pub const CALL: u16 = 1;
+    pub const SWITCH: u16 = 2;
+    pub const SAMPLE: u16 = 3;
+    pub const STACK: u16 = 4;
+    pub const SCRIPT: u16 = 5;
+    pub const SOCKET: u16 = 6;
+    pub const SEGMENT: u16 = 7;
+    pub const TCP: u16 = 8;
+    pub const FORK: u16 = 9;
+    pub const EXEC: u16 = 10;
+    pub const EXIT: u16 = 11;
+    /// One more than the last.
+    pub const COUNT: u32 = 12;
+}
+
+/// The table that lacks a row when an event of a kind is lost.
+pub fn table_of(kind: u32) -> &'static str {
+    match kind as u16 {
+        kind::CALL => "calls",
+        kind::SWITCH => "switches",
+        kind::SAMPLE => "samples",
+        kind::STACK | kind::SCRIPT => "stacks",
+        kind::SOCKET => "connections",
+        kind::SEGMENT => "segments",
+        kind::TCP => "tcp_events",
+        _ => "processes",
+    }
+}
+
+/// A struct that the kernel side fills in, any bit pattern of which is a value.
+///
+/// # Safety
+/// Implementors are `repr(C)`, have integer fields only, and no padding that matters.
+pub unsafe trait Event: Copy {
+    /// Reads the struct from the front of an event's bytes; none where they are too few.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() < size_of::<Self>() {
+            return None;
+        }
+        // SAFETY: the length was checked; the type takes any bit pattern; the read does not need alignment.
+        Some(unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast::<Self>()) })
+    }
+}
+
+macro_rules! events {
+    ($( $name:ident { $( $field:ident: $type:ty, )* } )*) => { $(
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name { $( pub $field: $type, )* }
+        // SAFETY: repr(C), integers only.
+        unsafe impl Event for $name {}
+    )* };
+}
+
+events! {
+    CallEvent {
+        kind: u16, number: u16, tid: u32, pid: u32, fd: i32, start: u64, duration: u64, blocked: u64, result: i64,
+        arguments: [u64; 3], socket: u32, stack: u32, script: u32, head_length: u16, head_is_path: u16,
+    }
+    SwitchEvent { kind: u16, reason: u16, tid: u32, start: u64, runnable: u64, end: u64, waker: u32, pad: u32, }
+    SampleEvent {
+        kind: u16, call_plus_one: u16, tid: u32, pid: u32, stack: u32, time: u64, script: u32, kernel_frames: u32,
+        kernel_stack: [u64; 24],
+    }
+    StackEvent { kind: u16, pad: u16, number: u32, pid: u32, length: u32, registers: [u64; 17], }
+    ScriptEvent { kind: u16, frames: u16, number: u32, pid: u32, pad: u32, }
+    ScriptFrame { code: u64, instruction: u64, }
+    SocketEvent {
+        kind: u16, family: u16, socket: u32, pid: u32, network_namespace: u32, time: u64, local_address: [u8; 16],
+        remote_address: [u8; 16], local_port: u16, remote_port: u16, role: u8, protocol: u8, socket_type: u16,
+    }
+    SegmentEvent {
+        kind: u16, direction: u8, flags: u8, socket: u32, time: u64, sequence: u32, acknowledged: u32, payload: u32,
+        srtt_us: u32,
+    }
+    TcpEvent {
+        kind: u16, event: u16, socket: u32, time: u64, before: u32, after: u32, srtt_us: u32, mss: u16, nodelay: u16,
+    }
+    ForkEvent { kind: u16, pad: u16, parent_pid: u32, tid: u32, pid: u32, time: u64, }
+    ExecEvent { kind: u16, pad: u16, pid: u32, time: u64, executable: [u8; 128], }
+    ExitEvent {
+        kind: u16, pad: u16, tid: u32, pid: u32, code: i32, time: u64, on_cpu: u64, calls: u64, name: [u8; 16],
+    }
+}
+
+/// What the kernel side knows of a thread (`struct thread` in `bpf/maps.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ThreadState {
+    pub entered: u64,
+    pub arguments: [u64; 5],
+    pub stack_pointer: u64,
+    pub off_since: u64,
+    pub runnable: u64,
+    pub on_since: u64,
+    pub on_cpu: u64,
+    pub calls: u64,
+    pub blocked: u64,
+    pub number: u32,
+    pub pid: u32,
+    pub waker: u32,
+    pub reason: u16,
+    pub handshake_body: u16,
+}
+// SAFETY: repr(C), integers only, no padding.
+unsafe impl aya::Pod for ThreadState {}
+
+/// What there is to read about a call (`struct call_class` in `bpf/calls.bpf.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CallClass {
+    pub flags: u16,
+    pub time_argument: u8,
+    pub value_argument: u8,
+}
+// SAFETY: repr(C), integers only, no padding.
+unsafe impl aya::Pod for CallClass {}

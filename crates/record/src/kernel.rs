@@ -1,0 +1,169 @@
+//! The recorder's programs in the kernel: loaded, attached, and taken out again when dropped.
+
+use crate::calls;
+use crate::error::RecordError;
+use crate::events::kind;
+use aya::maps::{HashMap, MapData, PerCpuArray, RingBuf};
+use aya::programs::perf_event::{PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
+use aya::programs::{BtfTracePoint, PerfEvent};
+use aya::util::online_cpus;
+use aya::{Btf, Ebpf, EbpfLoader};
+
+/// Compiled by build.rs.
+static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/recorder.bpf.o"));
+
+/// Each program and the trace point it watches.
+const PROGRAMS: [(&str, &str); 12] = [
+    ("on_fork", "sched_process_fork"),
+    ("on_exec", "sched_process_exec"),
+    ("on_exit", "sched_process_exit"),
+    ("on_switch", "sched_switch"),
+    ("on_waking", "sched_waking"),
+    ("on_state", "inet_sock_set_state"),
+    ("on_transmit", "net_dev_start_xmit"),
+    ("on_receive", "tcp_probe"),
+    ("on_retransmit", "tcp_retransmit_skb"),
+    ("on_timer", "timer_expire_entry"),
+    ("on_enter", "sys_enter"),
+    ("on_return", "sys_exit"),
+];
+
+/// The loaded programs and their maps. Dropping it detaches everything.
+pub struct Kernel {
+    ebpf: Ebpf,
+    /// What could not be attached, and why: one sentence each.
+    pub missing: Vec<String>,
+}
+
+impl Kernel {
+    /// Loads and attaches all programs. Nothing is watched until a thread is put into the `threads` map.
+    pub fn load(sampling_hertz: u32) -> Result<Kernel, RecordError> {
+        let btf = Btf::from_sys_fs().map_err(|_| RecordError::NoBtf { release: kernel_release() })?;
+        let classes = calls::classes();
+        let timer = symbol_address("tcp_delack_timer").unwrap_or(0);
+        let mut ebpf = EbpfLoader::new()
+            .btf(Some(&btf))
+            .override_global("classes", &classes, true)
+            .override_global("delayed_ack_timer", &timer, true)
+            .load(OBJECT)
+            .map_err(|error| refused("recorder", &error))?;
+        let mut missing = Vec::new();
+        if timer == 0 {
+            missing.push("delayed-ACK timers: /proc/kallsyms does not tell where the kernel's timer is".to_string());
+        }
+        for (name, trace_point) in PROGRAMS {
+            attach(&mut ebpf, name, trace_point, &btf)?;
+        }
+        if sampling_hertz > 0
+            && let Err(error) = attach_sampler(&mut ebpf, sampling_hertz)
+        {
+            missing.push(format!("CPU samples: {error}"));
+        }
+        Ok(Kernel { ebpf, missing })
+    }
+
+    /// The ring that all events come through; can be taken once.
+    pub fn take_ring(&mut self) -> Result<RingBuf<MapData>, RecordError> {
+        let map = self.ebpf.take_map("ring").ok_or_else(|| no_map("ring"))?;
+        RingBuf::try_from(map).map_err(|error| refused("ring", &error))
+    }
+
+    /// A hash map of the recorder, for the one who fills or reads it; can be taken once.
+    pub fn take_map<K: aya::Pod, V: aya::Pod>(&mut self, name: &str) -> Result<HashMap<MapData, K, V>, RecordError> {
+        let map = self.ebpf.take_map(name).ok_or_else(|| no_map(name))?;
+        HashMap::try_from(map).map_err(|error| refused(name, &error))
+    }
+
+    /// The counts of lost events, by kind; can be taken once.
+    pub fn take_lost(&mut self) -> Result<Lost, RecordError> {
+        let map = self.ebpf.take_map("lost").ok_or_else(|| no_map("lost"))?;
+        Ok(Lost(PerCpuArray::try_from(map).map_err(|error| refused("lost", &error))?))
+    }
+
+    /// Takes the programs off their trace points; maps that were taken stay readable.
+    pub fn detach(self) {
+        drop(self.ebpf);
+    }
+}
+
+/// Counts of lost events, kept by the kernel side.
+pub struct Lost(PerCpuArray<MapData, u64>);
+
+impl Lost {
+    /// The counts so far, by kind.
+    pub fn counts(&self) -> [u64; kind::COUNT as usize] {
+        let mut counts = [0; kind::COUNT as usize];
+        for (kind, count) in counts.iter_mut().enumerate() {
+            *count = self.0.get(&(kind as u32), 0).map_or(0, |processors| processors.iter().sum());
+        }
+        counts
+    }
+}
+
+fn attach(ebpf: &mut Ebpf, name: &str, trace_point: &str, btf: &Btf) -> Result<(), RecordError> {
+    let program = ebpf.program_mut(name).ok_or_else(|| no_map(name))?;
+    let program: &mut BtfTracePoint = program.try_into().map_err(|error| refused(name, &error))?;
+    program.load(trace_point, btf).map_err(|error| refused(name, &error))?;
+    program.attach().map_err(|error| refused(name, &error))?;
+    Ok(())
+}
+
+fn attach_sampler(ebpf: &mut Ebpf, hertz: u32) -> Result<(), RecordError> {
+    let name = "on_sample";
+    let program = ebpf.program_mut(name).ok_or_else(|| no_map(name))?;
+    let program: &mut PerfEvent = program.try_into().map_err(|error| refused(name, &error))?;
+    program.load().map_err(|error| refused(name, &error))?;
+    let processors = online_cpus().map_err(|(what, source)| RecordError::Io { action: what.to_string(), source })?;
+    for cpu in processors {
+        program
+            .attach(
+                PerfEventConfig::Software(SoftwareEvent::CpuClock),
+                PerfEventScope::AllProcessesOneCpu { cpu },
+                SamplePolicy::Frequency(u64::from(hertz)),
+                false,
+            )
+            .map_err(|error| refused(name, &error))?;
+    }
+    Ok(())
+}
+
+fn refused(program: &str, error: &dyn std::error::Error) -> RecordError {
+    let mut reason = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        reason = format!("{reason}: {cause}");
+        source = cause.source();
+    }
+    RecordError::Refused { program: program.to_string(), reason }
+}
+
+fn no_map(name: &str) -> RecordError {
+    RecordError::Refused { program: name.to_string(), reason: "it is not in the recorder's object".to_string() }
+}
+
+/// The kernel's release, as `uname -r` prints it.
+pub fn kernel_release() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_string()
+}
+
+/// The address of a kernel function; none where the kernel does not tell.
+fn symbol_address(name: &str) -> Option<u64> {
+    let symbols = std::fs::read_to_string("/proc/kallsyms").ok()?;
+    let line = symbols.lines().find(|line| line.split_whitespace().nth(2) == Some(name))?;
+    u64::from_str_radix(line.split_whitespace().next()?, 16).ok().filter(|address| *address != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_loads_on_this_kernel() {
+        if !nix::unistd::geteuid().is_root() {
+            println!("skipped: not root");
+            return;
+        }
+        let kernel = Kernel::load(997).expect("all programs load");
+        assert!(kernel.missing.is_empty(), "{:?}", kernel.missing);
+    }
+}
