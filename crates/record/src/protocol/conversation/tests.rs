@@ -1,0 +1,300 @@
+//! Real conversations, replayed as either end's calls, cut up as different programs would.
+
+use super::*;
+use case::Nanos;
+use case::tables::direction::{IN, OUT};
+use proptest::prelude::*;
+
+const FULL_1_2: &str = include_str!("../fixtures/tls12-full.hex");
+const RESUMED_1_2: &str = include_str!("../fixtures/tls12-resumed.hex");
+const FULL_1_3: &str = include_str!("../fixtures/tls13-full.hex");
+const RESUMED_1_3: &str = include_str!("../fixtures/tls13-resumed.hex");
+const ALL: [&str; 4] = [FULL_1_2, RESUMED_1_2, FULL_1_3, RESUMED_1_3];
+
+/// How a program reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reads {
+    /// All there is.
+    Whole,
+    /// A record's header, then its body: OpenSSL without read-ahead.
+    HeaderThenBody,
+}
+
+/// One call as the recorder hands it over.
+#[derive(Clone, Debug)]
+struct Call {
+    direction: u8,
+    bytes: Vec<u8>,
+}
+
+/// The bursts of a fixture as the calls of one end, `b'c'` or `b's'`.
+fn calls(fixture: &str, end: u8, reads: Reads) -> Vec<Call> {
+    let mut calls = Vec::new();
+    for line in fixture.lines() {
+        let bytes: Vec<u8> = (2..line.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&line[at..at + 2], 16).expect("hexadecimal"))
+            .collect();
+        let direction = if line.as_bytes()[0] == end { OUT } else { IN };
+        if direction == OUT || reads == Reads::Whole {
+            calls.push(Call { direction, bytes });
+            continue;
+        }
+        let mut rest = &bytes[..];
+        while rest.len() >= 5 {
+            let (header, after) = rest.split_at(5);
+            let (body, after) = after.split_at(usize::from(u16::from_be_bytes([header[3], header[4]])));
+            calls.extend([header, body].map(|part| Call { direction, bytes: part.to_vec() }));
+            rest = after;
+        }
+    }
+    calls
+}
+
+/// What a conversation of these calls gives; the call with index n lasts from 100 n to 100 n + 50.
+fn replay(calls: &[Call], captured: usize) -> (Seen, Option<Handshake>) {
+    let (mut conversation, mut seen) = (Conversation::new(3, role::CLIENT), Seen::default());
+    for (index, call) in calls.iter().enumerate() {
+        let start = Nanos(index as u64 * 100);
+        let head = &call.bytes[..call.bytes.len().min(captured)];
+        let end = start + Nanos(50);
+        let moved = Moved { start, end, tid: 7, direction: call.direction, bytes: call.bytes.len() as u64, head };
+        conversation.feed(&moved, &mut seen);
+    }
+    let at_close = conversation.close();
+    let handshake = seen.handshake.clone().or(at_close);
+    (seen, handshake)
+}
+
+/// The index of the call in which the handshake ended.
+fn ended_in(calls: &[Call], captured: usize) -> (Handshake, usize) {
+    let handshake = replay(calls, captured).1.expect("a handshake");
+    let index = (handshake.end.0 / 100) as usize;
+    (handshake, index)
+}
+
+#[test]
+fn both_ends_see_the_same_handshake_however_they_read() {
+    let expected = [
+        (FULL_1_2, 0x0303, false, false),
+        (RESUMED_1_2, 0x0303, true, true),
+        (FULL_1_3, 0x0304, false, false),
+        (RESUMED_1_3, 0x0304, true, true),
+    ];
+    for (fixture, version, resumed, offered) in expected {
+        for end in *b"cs" {
+            for reads in [Reads::Whole, Reads::HeaderThenBody] {
+                let handshake = replay(&calls(fixture, end, reads), 2048).1.expect("a handshake");
+                let what = (handshake.version, handshake.resumed, handshake.offered);
+                assert_eq!(what, (version, resumed, offered), "{} {reads:?}", char::from(end));
+                assert_eq!(
+                    (handshake.server_name.as_str(), handshake.protocols.as_str()),
+                    ("example.test", "http/1.1")
+                );
+                assert_eq!((handshake.connection, handshake.tid, handshake.start), (3, 7, Nanos(0)));
+                assert_ne!(handshake.cipher, 0);
+                assert_ne!(handshake.end, Nanos(0));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_client_of_tls_1_3_ends_with_its_own_last_write_and_a_server_with_reading_it() {
+    for fixture in [FULL_1_3, RESUMED_1_3] {
+        let client = calls(fixture, b'c', Reads::Whole);
+        assert_eq!(ended_in(&client, 2048).1, 2);
+        let server = calls(fixture, b's', Reads::HeaderThenBody);
+        let (handshake, index) = ended_in(&server, 2048);
+        assert_eq!((server[index].direction, server[index].bytes.len()), (IN, 69), "the Finished's body");
+        assert_eq!(server[index + 1].direction, OUT, "tickets follow");
+        assert!(handshake.ticket);
+    }
+}
+
+#[test]
+fn tls_1_2_ends_with_the_second_finished_of_either_side() {
+    assert_eq!(ended_in(&calls(FULL_1_2, b'c', Reads::Whole), 2048).1, 3);
+    assert_eq!(ended_in(&calls(FULL_1_2, b's', Reads::Whole), 2048).1, 3);
+    assert_eq!(ended_in(&calls(RESUMED_1_2, b'c', Reads::Whole), 2048).1, 2);
+}
+
+#[test]
+fn a_ticket_of_tls_1_2_is_seen_in_the_clear_by_both_ends() {
+    for end in *b"cs" {
+        assert!(replay(&calls(FULL_1_2, end, Reads::HeaderThenBody), 2048).1.expect("a handshake").ticket);
+        assert!(!replay(&calls(RESUMED_1_2, end, Reads::HeaderThenBody), 2048).1.expect("a handshake").ticket);
+    }
+}
+
+#[test]
+fn a_client_of_tls_1_3_claims_no_ticket() {
+    assert!(!replay(&calls(FULL_1_3, b'c', Reads::Whole), 2048).1.expect("a handshake").ticket);
+}
+
+#[test]
+fn a_request_read_together_with_the_last_message_makes_no_ticket_of_its_answer() {
+    let mut server = calls(FULL_1_3, b's', Reads::Whole);
+    let request = server.iter().rposition(|call| call.direction == IN && call.bytes.len() > 30).expect("a request");
+    let request = server.remove(request).bytes;
+    server[2].bytes.extend(request);
+    let handshake = replay(&server, 2048).1.expect("a handshake");
+    assert!(!handshake.ticket);
+    assert_eq!(handshake.end, Nanos(250));
+}
+
+#[test]
+fn sixty_four_bytes_of_each_body_still_tell_version_end_and_resumption() {
+    for (fixture, version, resumed) in
+        [(FULL_1_2, 0x0303, false), (RESUMED_1_2, 0x0303, true), (FULL_1_3, 0x0304, false), (RESUMED_1_3, 0x0304, true)]
+    {
+        let client = calls(fixture, b'c', Reads::HeaderThenBody);
+        // What is written begins with 0x16 and is captured further; what is read after its header is not.
+        let (mut conversation, mut seen) = (Conversation::new(3, role::CLIENT), Seen::default());
+        for (index, call) in client.iter().enumerate() {
+            let captured = if call.bytes[0] == 0x16 { 2048 } else { 64 };
+            let head = &call.bytes[..call.bytes.len().min(captured)];
+            let start = Nanos(index as u64 * 100);
+            let moved =
+                Moved { start, end: start, tid: 7, direction: call.direction, bytes: call.bytes.len() as u64, head };
+            conversation.feed(&moved, &mut seen);
+        }
+        let handshake = seen.handshake.or(conversation.close()).expect("a handshake");
+        assert_eq!((handshake.version, handshake.resumed), (version, resumed));
+        assert_ne!(handshake.end, Nanos(0));
+    }
+}
+
+#[test]
+fn every_record_is_counted_however_the_calls_are_cut() {
+    for fixture in ALL {
+        let whole = replay(&calls(fixture, b'c', Reads::Whole), 4096).0.records;
+        let cut = replay(&calls(fixture, b'c', Reads::HeaderThenBody), 4096).0.records;
+        let bare = |records: Vec<case::tables::TlsRecord>| {
+            records.into_iter().map(|record| (record.direction, record.content_type, record.length)).collect::<Vec<_>>()
+        };
+        assert_eq!(bare(whole.clone()), bare(cut));
+        let bytes: u64 = whole.iter().map(|record| u64::from(record.length) + 5).sum();
+        let moved: usize = calls(fixture, b'c', Reads::Whole).iter().map(|call| call.bytes.len()).sum();
+        assert_eq!(bytes, moved as u64);
+    }
+}
+
+#[test]
+fn a_handshake_that_breaks_off_is_given_at_the_end_without_one() {
+    let client = calls(FULL_1_2, b'c', Reads::Whole);
+    let (seen, at_close) = replay(&client[..2], 2048);
+    assert_eq!(seen.handshake, None);
+    let handshake = at_close.expect("a handshake");
+    assert_eq!((handshake.end, handshake.version, handshake.offered), (Nanos(0), 0x0303, false));
+}
+
+#[test]
+fn tls_after_a_tunnel_request_is_seen() {
+    let text = |direction, text: &str| Call { direction, bytes: text.as_bytes().to_vec() };
+    let mut tunnel =
+        vec![text(OUT, "CONNECT example.test:443 HTTP/1.1\r\n\r\n"), text(IN, "HTTP/1.1 200 Established\r\n\r\n")];
+    tunnel.extend(calls(FULL_1_3, b'c', Reads::HeaderThenBody));
+    let (seen, _) = replay(&tunnel, 2048);
+    assert_eq!(seen.messages.len(), 2);
+    assert!(seen.handshake.is_some());
+}
+
+#[test]
+fn a_connection_that_was_there_before_is_followed_without_its_handshake() {
+    let (mut conversation, mut seen) = (Conversation::new(3, role::UNKNOWN), Seen::default());
+    for call in &calls(FULL_1_3, b'c', Reads::Whole)[3..] {
+        let moved = Moved {
+            start: Nanos(1),
+            end: Nanos(2),
+            tid: 7,
+            direction: call.direction,
+            bytes: call.bytes.len() as u64,
+            head: &call.bytes,
+        };
+        conversation.feed(&moved, &mut seen);
+    }
+    assert_eq!(seen.records.len(), 6);
+    assert_eq!(conversation.close(), None);
+}
+
+#[test]
+fn plain_text_and_other_protocols_are_not_taken_for_tls() {
+    for bytes in
+        [&b"\x16\x03binary of some kind"[..], b"\x16\x03\x01\x02\x00\x02rest", b"GET / HTTP/1.1\r\n\r\n", b"\x16"]
+    {
+        let calls =
+            [Call { direction: OUT, bytes: bytes.to_vec() }, Call { direction: IN, bytes: b"+OK\r\n".to_vec() }];
+        let (seen, at_close) = replay(&calls, 64);
+        assert_eq!((seen.records.len(), seen.handshake, at_close), (0, None, None), "{bytes:?}");
+    }
+}
+
+#[test]
+fn hellos_agree_with_another_parser() {
+    for fixture in ALL {
+        let hello = &calls(fixture, b'c', Reads::Whole)[0].bytes;
+        let (_, record) = tls_parser::parse_tls_plaintext(hello).expect("a record");
+        let tls_parser::TlsMessage::Handshake(tls_parser::TlsMessageHandshake::ClientHello(theirs)) = &record.msg[0]
+        else {
+            panic!("a ClientHello")
+        };
+        let (_, extensions) =
+            tls_parser::parse_tls_client_hello_extensions(theirs.ext.expect("extensions")).expect("extensions");
+        let their_key = extensions.iter().any(|each| matches!(each, tls_parser::TlsExtension::PreSharedKey(_)));
+        let their_ticket = extensions
+            .iter()
+            .any(|each| matches!(each, tls_parser::TlsExtension::SessionTicket(ticket) if !ticket.is_empty()));
+        let ours = replay(&calls(fixture, b'c', Reads::Whole), 2048).1.expect("a handshake");
+        assert_eq!(ours.offered, their_key || their_ticket);
+        assert_eq!(u64::from(ours.client_hello_bytes), hello.len() as u64 - 5);
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(chunks in proptest::collection::vec((0u8..2, proptest::collection::vec(any::<u8>(), 0..80), 0u64..400), 0..12), role in 0u8..4) {
+        let (mut conversation, mut seen) = (Conversation::new(3, role), Seen::default());
+        for (direction, head, bytes) in &chunks {
+            let moved = Moved { start: Nanos(1), end: Nanos(2), tid: 7, direction: *direction, bytes: *bytes, head };
+            conversation.feed(&moved, &mut seen);
+        }
+        conversation.close();
+    }
+
+    #[test]
+    fn no_mutation_of_a_real_conversation_makes_it_panic(
+        which in 0usize..4, end in prop_oneof![Just(b'c'), Just(b's')], captured in 0usize..2048,
+        mutations in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        dropped in any::<prop::sample::Index>(), split: bool,
+    ) {
+        let mut mutated = calls(ALL[which], end, if split { Reads::HeaderThenBody } else { Reads::Whole });
+        for (call, at, value) in mutations {
+            let bytes = &mut call.get_mut(&mut mutated[..]).bytes;
+            if !bytes.is_empty() { *at.get_mut(&mut bytes[..]) = value; }
+        }
+        mutated.remove(dropped.index(mutated.len()));
+        replay(&mutated, captured);
+    }
+}
+
+/// The limit is generous, since the machine may be shared; the number printed is the one to look at.
+#[test]
+fn bulk_data_costs_little() {
+    let mut record = b"\x17\x03\x03\x40\x00".to_vec();
+    record.extend([0x55; 59]);
+    let plain = [b'x'; 64];
+    for (name, head, bytes) in [("records", &record[..], 16_389), ("plain", &plain[..], 65_536)] {
+        let (mut conversation, mut seen) = (Conversation::new(3, role::UNKNOWN), Seen::default());
+        let calls = 1_000_000;
+        let begin = std::time::Instant::now();
+        for index in 0..calls {
+            let moved = Moved { start: Nanos(index), end: Nanos(index + 1), tid: 7, direction: OUT, bytes, head };
+            conversation.feed(std::hint::black_box(&moved), &mut seen);
+            seen.records.clear();
+        }
+        let nanos = begin.elapsed().as_nanos() as u64 / calls;
+        println!("{name}: {nanos} ns a call");
+        assert!(nanos < 500, "{name}: {nanos} ns a call");
+    }
+}
