@@ -1,1 +1,13 @@
+//! What a case means, for people. So far: the terminal's text. Pure: an answer goes in, text comes out.
 
+mod finding;
+mod ledger;
+mod outcome;
+mod style;
+mod terminal;
+mod text;
+
+pub use outcome::{Outcome, outcome};
+pub use style::{Colour, Style};
+pub use terminal::terminal;
+pub use text::{clean, wrap};

@@ -1,0 +1,120 @@
+//! One finding as a paragraph: what, cost, mechanism, place, remedy, and how sure it is.
+
+use crate::style::Style;
+use crate::text::{clean, count, counted, wrap};
+use case::{Answer, Cost, Effect, Finding, Nanos, Place, Share, Status};
+
+/// A cost below this share is not worth a clause of its own.
+const LEAST_SHARE: f64 = 0.005;
+
+/// Places shown; the first is the best, and more than a few are no place at all.
+const MOST_PLACES: usize = 3;
+
+/// The paragraph of one finding.
+pub(crate) fn finding(finding: &Finding, answer: &Answer, style: Style) -> String {
+    let columns = style.columns();
+    let head = format!("{}: {}", head_word(finding.status), clean(&finding.title));
+    let mut text = paint_head(&wrap(&head, columns, "", "  "), style);
+    let mut say = |label: &str, body: &str| {
+        if !body.is_empty() {
+            text.push_str(&wrap(body, columns, &format!("  {label}"), "  "));
+        }
+    };
+    say("", &cost(&finding.cost, answer));
+    say("", &clean(&finding.mechanism.join(" ")));
+    say("Where: ", &finding.place.iter().take(MOST_PLACES).map(place).collect::<Vec<_>>().join("; "));
+    say("Remedy: ", &clean(&finding.remedy));
+    say("", &certainty(finding));
+    say("But: ", &clean(&finding.caveats.join(" ")));
+    say("More: ", &more(finding));
+    text
+}
+
+fn head_word(status: Status) -> &'static str {
+    match status {
+        Status::Confirmed => "Confirmed",
+        Status::Suspected => "Suspected",
+        Status::Refuted => "Refuted",
+        Status::Undecided => "Undecided",
+    }
+}
+
+/// The head's lines in bold, line by line, so that a pager can cut the text anywhere.
+fn paint_head(head: &str, style: Style) -> String {
+    head.lines().map(|line| style.bold(line) + "\n").collect()
+}
+
+/// The cost in a sentence, its base named: the mean request, or the run where there were none.
+fn cost(cost: &Cost, answer: &Answer) -> String {
+    let clause = |nanos: u64, share: f64, kind: &str| {
+        let whole = if share > 0.0 { Nanos((nanos as f64 / share).round() as u64) } else { Nanos(0) };
+        let base = if answer.exchanges > 0 { "every" } else { "the" };
+        let noun = if answer.exchanges > 0 { "request" } else { "run" };
+        format!("{} of {base} {whole} {noun}{kind} ({})", Nanos(nanos), Share(share))
+    };
+    let mut clauses = Vec::new();
+    if cost.ns_per_exchange > 0 && cost.share_of_wall >= LEAST_SHARE {
+        clauses.push(clause(cost.ns_per_exchange, cost.share_of_wall, ""));
+    }
+    if cost.cpu_ns_per_exchange > 0 && cost.share_of_cpu >= LEAST_SHARE {
+        clauses.push(clause(cost.cpu_ns_per_exchange, cost.share_of_cpu, "'s processor time"));
+    }
+    let touched = match (cost.affected, answer.exchanges) {
+        (0, _) | (_, 0) => String::new(),
+        (affected, all) => format!(" It touched {} of {}.", count(affected), counted(all, "request")),
+    };
+    match clauses.is_empty() {
+        true => touched.trim_start().to_string(),
+        false => format!("It costs up to {}.{touched}", clauses.join(", and ")),
+    }
+}
+
+/// A place as one would type it into an editor: `client.py:31 in send_body`.
+fn place(place: &Place) -> String {
+    let function = clean(&place.function);
+    let position = match (place.file.is_empty(), place.line) {
+        (true, _) => clean(&place.module),
+        (false, 0) => clean(&place.file),
+        (false, line) => format!("{}:{line}", clean(&place.file)),
+    };
+    match (position.is_empty(), function.is_empty()) {
+        (true, _) => function,
+        (_, true) => position,
+        // An address in a module names the module already.
+        _ if place.file.is_empty() && function.contains("+0x") => function,
+        _ => format!("{position} in {function}"),
+    }
+}
+
+fn certainty(finding: &Finding) -> String {
+    match (finding.status, &finding.effect) {
+        (Status::Suspected, _) => "Nothing has been switched off yet: this is a suspicion, not a proof.".to_string(),
+        (Status::Confirmed | Status::Undecided | Status::Refuted, Some(effect)) => tried(effect),
+        _ => String::new(),
+    }
+}
+
+fn tried(effect: &Effect) -> String {
+    format!(
+        "With {}, {} went from {:.3e} to {:.3e}: {:.2} times as much before as after (95 % interval {:.2} to {:.2}, {} \
+         trials; {:.2} with an inert twin).",
+        clean(&effect.intervention),
+        clean(&effect.metric),
+        effect.before,
+        effect.after,
+        effect.ratio,
+        effect.low,
+        effect.high,
+        effect.trials,
+        effect.sham_ratio
+    )
+}
+
+fn more(finding: &Finding) -> String {
+    let rows = finding.evidence.rows.iter().take(4).map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let evidence = match rows.is_empty() {
+        true => String::new(),
+        false => format!("; table {}, rows {rows}", clean(&finding.evidence.table)),
+    };
+    format!("whyslow explain {} ({}){evidence}", clean(&finding.name), clean(&finding.id))
+}

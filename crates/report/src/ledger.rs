@@ -1,0 +1,99 @@
+//! The ledger as bars: one line an account, its share and its time in words beside the bar.
+
+use crate::style::Style;
+use crate::text::{clean, wrap};
+use case::{Answer, Ledger, Nanos};
+
+/// Accounts below this share are folded into one line.
+const LEAST_SHARE: f64 = 0.01;
+/// More lines than this are a table and no picture.
+const MOST_LINES: usize = 9;
+/// Columns beside the bar and the name: share, time and the gaps between.
+const NUMBER_COLUMNS: usize = 20;
+/// Names longer than this are cut.
+const NAME_COLUMNS: usize = 42;
+
+/// One line to be drawn.
+struct Line {
+    name: String,
+    time: Nanos,
+}
+
+/// The ledger as text; empty where there is none.
+pub(crate) fn ledger(answer: &Answer, style: Style) -> String {
+    let ledger = &answer.ledger;
+    if ledger.total == 0 {
+        return String::new();
+    }
+    let lines = lines(ledger);
+    let total = Nanos(ledger.total);
+    let names = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+    let bar_columns = style.columns().saturating_sub(names + NUMBER_COLUMNS).max(4);
+    let head = match answer.exchanges {
+        0 => format!("Where the time went ({total} in all):"),
+        _ => format!("Where the time of the requests went ({total} in all):"),
+    };
+    let mut text = wrap(&head, style.columns(), "", "  ");
+    for line in lines {
+        let share = line.time.share_of(total);
+        let filled = (share.0 * bar_columns as f64).round() as usize;
+        let bar = style.warm(&"#".repeat(filled.min(bar_columns)));
+        let numbers = format!("{:>6}  {:>7}", share.to_string(), line.time.to_string());
+        let row = format!("  {:<names$} {numbers}  {bar}", line.name);
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// The accounts worth a line, largest first, then what is folded together, then what no account explains.
+fn lines(ledger: &Ledger) -> Vec<Line> {
+    let mut accounts = ledger.accounts.iter().filter(|account| account.ns > 0).collect::<Vec<_>>();
+    accounts.sort_by_key(|account| std::cmp::Reverse(account.ns));
+    let is_large = |ns: u64| Nanos(ns).share_of(Nanos(ledger.total)).0 >= LEAST_SHARE;
+    let shown = accounts.iter().take(MOST_LINES).filter(|account| is_large(account.ns)).count();
+    let line = |name: &str, ns: u64| Line { name: shorten(&clean(name)), time: Nanos(ns) };
+    let mut lines = accounts[..shown].iter().map(|account| line(&account.name, account.ns)).collect::<Vec<_>>();
+    match &accounts[shown..] {
+        [] => {}
+        [one] => lines.push(line(&one.name, one.ns)),
+        rest => {
+            let sum = rest.iter().map(|account| account.ns).sum();
+            lines.push(line(&format!("other ({} accounts)", rest.len()), sum));
+        }
+    }
+    lines.push(line("unexplained", ledger.unexplained));
+    lines
+}
+
+fn shorten(name: &str) -> String {
+    if name.chars().count() <= NAME_COLUMNS {
+        return name.to_string();
+    }
+    name.chars().take(NAME_COLUMNS - 3).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::examples;
+
+    #[test]
+    fn accounts_have_bars_and_small_ones_are_folded() {
+        let expected = "\
+Where the time of the requests went (11.0 s in all):
+  held back until the peer's ACK   93 %   10.3 s  ############################
+  server thinking                 4.2 %   462 ms  #
+  other (2 accounts)              1.2 %   132 ms
+  unexplained                     1.3 %   146 ms
+";
+        assert_eq!(ledger(&examples::slow(), Style::default()), expected);
+    }
+
+    #[test]
+    fn no_line_is_longer_than_80_columns_whatever_the_names() {
+        let mut answer = examples::slow();
+        answer.ledger.accounts[0].name = "long ".repeat(40);
+        assert!(ledger(&answer, Style::default()).lines().all(|line| line.chars().count() <= 80));
+    }
+}

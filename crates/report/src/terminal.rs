@@ -1,0 +1,68 @@
+//! The whole answer as text for a terminal: verdict first, then the ledger, what was lost, what was not looked for, and
+//! the case's path last.
+
+use crate::finding::finding;
+use crate::ledger::ledger;
+use crate::outcome::{Outcome, outcome};
+use crate::style::Style;
+use crate::text::{clean, counted, wrap};
+use case::{Answer, Status};
+
+/// The answer as text, at most 80 columns wide but for words that are longer.
+pub fn terminal(answer: &Answer, style: &Style) -> String {
+    let style = *style;
+    let blocks = [
+        verdict(answer, style),
+        ledger(answer, style),
+        closing(answer, style),
+        format!("Case: {}\n", clean(&answer.case)),
+    ];
+    blocks.into_iter().filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The verdict in sentences, and a paragraph for each finding.
+fn verdict(answer: &Answer, style: Style) -> String {
+    let columns = style.columns();
+    let summary = clean(&answer.summary);
+    let opening = match outcome(answer) {
+        Outcome::Findings => String::new(),
+        Outcome::Nothing => wrap(&format!("No cause found. {summary}"), columns, "", ""),
+        Outcome::Inconclusive(why) => wrap(&format!("Inconclusive. {why} {summary}"), columns, "", ""),
+    };
+    let paragraphs = ordered(answer).map(|one| finding(one, answer, style));
+    let mut blocks = [opening].into_iter().chain(paragraphs).filter(|block| !block.is_empty()).collect::<Vec<_>>();
+    if outcome(answer) == Outcome::Findings && !summary.is_empty() {
+        blocks.push(wrap(&summary, columns, "", ""));
+    }
+    blocks.join("\n")
+}
+
+/// The findings as ranked, those that trials refuted after all others.
+fn ordered(answer: &Answer) -> impl Iterator<Item = &case::Finding> {
+    let refuted = |one: &&case::Finding| one.status == Status::Refuted;
+    let standing = answer.findings.iter().filter(move |one| !refuted(one));
+    standing.chain(answer.findings.iter().filter(move |one| refuted(one)))
+}
+
+/// What was lost, and what was not looked for.
+fn closing(answer: &Answer, style: Style) -> String {
+    let columns = style.columns();
+    let (events, stacks) = (answer.losses.events, answer.losses.stacks);
+    let lost = match (events, stacks) {
+        (0, 0) => "nothing.".to_string(),
+        _ => format!("{} and {}.", counted(events, "event"), counted(stacks, "stack")),
+    };
+    let mut text = wrap(&lost, columns, "Lost while recording: ", "  ");
+    if !answer.missing.is_empty() {
+        text.push_str("Not looked for:\n");
+        for missing in &answer.missing {
+            text.push_str(&wrap(&clean(missing), columns, "  - ", "    "));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+pub(crate) mod examples;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+use super::*;
+use crate::style::Colour;
+use case::{Cost, Effect, Place};
+
+const PLAIN: Style = Style { colour: Colour::Plain, width: 80 };
+
+#[test]
+fn a_suspected_cause_is_told_in_one_paragraph() {
+    let expected = "\
+Suspected: each request waits 40.9 ms for a delayed ACK
+  It costs up to 40.9 ms of every 44.0 ms request (93 %). It touched 250 of 250
+  requests.
+  The client writes each request in two pieces, 112 and 109 bytes. Nagle's
+  algorithm holds the second back until the first is acknowledged. The server's
+  kernel delays that ACK by 40 ms.
+  Where: client.py:31 in send_body
+  Remedy: Set TCP_NODELAY on the client's socket, or write header and body in
+  one call.
+  Nothing has been switched off yet: this is a suspicion, not a proof.
+  More: whyslow explain nagle-delayed-ack (P01); table calls, rows 12, 40
+
+93 % of the time of 250 requests was spent waiting for a delayed ACK.
+
+Where the time of the requests went (11.0 s in all):
+  held back until the peer's ACK   93 %   10.3 s  ############################
+  server thinking                 4.2 %   462 ms  #
+  other (2 accounts)              1.2 %   132 ms
+  unexplained                     1.3 %   146 ms
+
+Lost while recording: nothing.
+Not looked for:
+  - CPU time by function: no samples were taken (--hz 0).
+
+Case: /home/me/.local/state/whyslow/20260102-030405-python3
+";
+    assert_eq!(terminal(&examples::slow(), &PLAIN), expected);
+}
+
+#[test]
+fn a_healthy_program_gets_one_sentence_and_its_ledger() {
+    let text = terminal(&examples::healthy(), &PLAIN);
+    assert!(text.starts_with("No cause found. 93 % of the time was the server thinking.\n\nWhere the time"), "{text}");
+    assert!(!text.contains("Suspected"));
+}
+
+#[test]
+fn a_recording_without_content_is_inconclusive() {
+    let mut answer = examples::healthy();
+    answer.ledger = case::Ledger::default();
+    assert!(terminal(&answer, &PLAIN).starts_with("Inconclusive. Nothing was recorded"));
+}
+
+#[test]
+fn processor_time_has_a_clause_of_its_own() {
+    let mut answer = examples::slow();
+    answer.findings[0].cost =
+        Cost { cpu_ns_per_exchange: 6_200_000, share_of_cpu: 0.984, affected: 250, ..Cost::default() };
+    let text = terminal(&answer, &PLAIN);
+    assert!(text.contains("It costs up to 6.20 ms of every 6.30 ms request's processor time (98 %)."), "{text}");
+}
+
+#[test]
+fn a_run_without_requests_is_its_own_base() {
+    let mut answer = examples::slow();
+    answer.exchanges = 0;
+    let text = terminal(&answer, &PLAIN);
+    assert!(text.contains("40.9 ms of the 44.0 ms run (93 %)."), "{text}");
+    assert!(!text.contains("It touched"));
+}
+
+#[test]
+fn a_place_without_a_file_is_its_module_and_offset() {
+    let mut answer = examples::slow();
+    let place =
+        Place { function: "libssl.so.3+0x66470".into(), module: "/usr/lib/libssl.so.3".into(), ..Place::default() };
+    answer.findings[0].place = vec![place];
+    assert!(terminal(&answer, &PLAIN).contains("Where: libssl.so.3+0x66470\n"));
+}
+
+#[test]
+fn a_proved_cause_shows_its_trials_and_is_no_suspicion() {
+    let mut answer = examples::slow();
+    answer.findings[0].status = Status::Confirmed;
+    answer.findings[0].effect = Some(Effect {
+        intervention: "tcp-nodelay".into(),
+        metric: "wall_ns_per_exchange".into(),
+        before: 4.4e7,
+        after: 2.0e5,
+        ratio: 220.0,
+        low: 210.0,
+        high: 231.0,
+        trials: 20,
+        sham_ratio: 1.0,
+    });
+    let text = terminal(&answer, &PLAIN);
+    assert!(text.starts_with("Confirmed: "), "{text}");
+    assert!(text.contains("220.00") && !text.contains("suspicion"), "{text}");
+}
+
+#[test]
+fn what_was_lost_and_the_caveats_are_said() {
+    let mut answer = examples::slow();
+    answer.losses.events = 1_203;
+    answer.losses.stacks = 1;
+    answer.findings[0].caveats = vec!["12 events were lost in this interval.".into()];
+    let text = terminal(&answer, &PLAIN);
+    assert!(text.contains("Lost while recording: 1,203 events and 1 stack.\n"));
+    assert!(text.contains("  But: 12 events were lost in this interval.\n"));
+}
+
+#[test]
+fn names_from_the_subject_cannot_steer_the_terminal() {
+    let hostile = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}x";
+    let mut answer = examples::slow();
+    answer.summary = hostile.into();
+    answer.case = hostile.into();
+    answer.missing = vec![hostile.into()];
+    answer.ledger.accounts[0].name = hostile.into();
+    let finding = &mut answer.findings[0];
+    finding.place[0] = Place { function: hostile.into(), module: hostile.into(), file: hostile.into(), line: 1 };
+    finding.title = hostile.into();
+    finding.mechanism = vec![hostile.into()];
+    finding.remedy = hostile.into();
+    finding.caveats = vec![hostile.into()];
+    finding.name = hostile.into();
+    finding.id = hostile.into();
+    finding.evidence.table = hostile.into();
+    let text = terminal(&answer, &PLAIN);
+    let steering = text.chars().filter(|letter| letter.is_control() && *letter != '\n' || *letter == '\u{202e}');
+    assert_eq!(steering.count(), 0, "{text:?}");
+}
+
+#[test]
+fn no_line_is_longer_than_80_columns() {
+    let mut answer = examples::slow();
+    answer.findings[0].mechanism = vec!["several words in a row ".repeat(30)];
+    for width in [70, 80, 200] {
+        let text = terminal(&answer, &Style { colour: Colour::Plain, width });
+        let longest = text.lines().filter(|line| !line.starts_with("Case")).map(|line| line.chars().count()).max();
+        assert!(longest <= Some(width.min(80)), "{width}: {text}");
+    }
+}
+
+#[test]
+fn colour_only_adds_to_what_the_words_say() {
+    let painted = terminal(&examples::slow(), &Style { colour: Colour::Ansi, width: 80 });
+    assert!(painted.contains("\u{1b}[1m"));
+    let bare = ["\u{1b}[1m", "\u{1b}[33m", "\u{1b}[0m"].iter().fold(painted, |text, code| text.replace(code, ""));
+    assert_eq!(bare, terminal(&examples::slow(), &PLAIN));
+}
