@@ -1,0 +1,49 @@
+# make demo     set up, build, and diagnose a slow client (needs root: it makes two network namespaces)
+# make test     set up, check style, run every test
+# make stories  the whole casebook, one story after another, in words
+# make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
+# make clean    remove what was built
+#
+# One profile everywhere: --release, so that every target shares one set of artifacts.
+
+# What the stories' Python programs run in.
+PYTHON ?= python3
+export PYTHON
+
+.PHONY: all build demo test stories bench clean
+
+all: build
+
+build:
+	scripts/setup.sh build
+	cargo build --release --locked
+
+demo:
+	scripts/setup.sh demo
+	cargo build --release --locked
+	@if [ "$$(id -u)" != 0 ]; then \
+	    echo "make demo: recording needs root. It is built; run:" >&2; \
+	    echo "    sudo casebook/nagle/run.sh slow" >&2; \
+	    exit 1; \
+	fi
+	@# Status 1 means that something was found, which here is how it should be.
+	casebook/nagle/run.sh slow || [ $$? -eq 1 ]
+
+test:
+	scripts/setup.sh test
+	cargo fmt --all --check
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	cargo test --release --locked --workspace
+
+stories:
+	scripts/setup.sh test
+	cargo build --release --locked
+	casebook/all.sh
+
+bench:
+	scripts/setup.sh bench
+	cargo build --release --locked --workspace --examples --bins
+	"$$($(PYTHON) -c 'import sys; print(sys.executable)')" benches/run.py
+
+clean:
+	cargo clean
