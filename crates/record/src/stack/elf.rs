@@ -1,0 +1,200 @@
+//! The parts of an ELF file that walking and naming need, read piece by piece from a file or from memory.
+//!
+//! Files are read with `pread`, not mapped: a mapped file that somebody truncates kills the reader with SIGBUS, and
+//! only a few sections of a large file are needed. Every length is checked against the file before memory is taken.
+
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use object::LittleEndian as Little;
+use object::elf::{self, FileHeader64, ProgramHeader64, SectionHeader64};
+use object::pod::{self, Pod};
+
+/// A section larger than this is not read. The largest symbol table of a Debian package is about 100 MB.
+const LARGEST_SECTION_BYTES: u64 = 256 << 20;
+
+/// Where an image's bytes are.
+#[derive(Debug)]
+pub(super) enum Contents {
+    /// A file, held open: its inode stays its own, and the file readable, after its process and its name are gone.
+    File(File, u64),
+    /// Memory of our own process.
+    Memory(Vec<u8>),
+}
+
+impl Contents {
+    /// A file with its length as it is now.
+    pub fn of_file(file: File) -> Option<Contents> {
+        let length = file.metadata().ok()?.len();
+        Some(Contents::File(file, length))
+    }
+
+    /// Copies `length` bytes out; None where the file does not have them all.
+    pub fn read(&self, offset: u64, length: u64) -> Option<Vec<u8>> {
+        let end = offset.checked_add(length)?;
+        match self {
+            Contents::File(file, size) => {
+                if end > *size || length > LARGEST_SECTION_BYTES {
+                    return None;
+                }
+                let mut bytes = vec![0; usize::try_from(length).ok()?];
+                file.read_exact_at(&mut bytes, offset).ok()?;
+                Some(bytes)
+            }
+            Contents::Memory(bytes) => {
+                Some(bytes.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)?.to_vec())
+            }
+        }
+    }
+
+    fn read_rows<T: Pod>(&self, offset: u64, count: u64) -> Option<Vec<T>> {
+        let bytes = self.read(offset, count.checked_mul(size_of::<T>() as u64)?)?;
+        rows(&bytes)
+    }
+}
+
+/// Copies a table's bytes into rows; bytes after the last whole row are left out.
+pub(super) fn rows<T: Pod>(bytes: &[u8]) -> Option<Vec<T>> {
+    let (rows, _) = pod::slice_from_bytes::<T>(bytes, bytes.len() / size_of::<T>()).ok()?;
+    Some(rows.to_vec())
+}
+
+/// A part of the file that the loader maps.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    pub address: u64,
+    pub file_offset: u64,
+    pub file_bytes: u64,
+    pub executable: bool,
+}
+
+/// One section's header, its name resolved.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub name: String,
+    pub kind: u32,
+    pub flags: u64,
+    pub address: u64,
+    pub file_offset: u64,
+    pub bytes: u64,
+    /// Number of the section it refers to: a symbol table's strings, a relocation table's symbols.
+    pub link: usize,
+}
+
+impl Section {
+    /// The addresses it occupies.
+    pub fn addresses(&self) -> Range<u64> {
+        self.address..self.address.saturating_add(self.bytes)
+    }
+}
+
+/// An opened 64-bit x86 ELF file.
+#[derive(Debug)]
+pub(super) struct Elf {
+    pub contents: Contents,
+    pub entry: u64,
+    pub segments: Vec<Segment>,
+    pub sections: Vec<Section>,
+}
+
+impl Elf {
+    /// Reads the headers; None where this is not a little-endian x86-64 ELF file.
+    pub fn open(contents: Contents) -> Option<Elf> {
+        let header = contents.read_rows::<FileHeader64<Little>>(0, 1)?;
+        let header = header.first()?;
+        let little = Little;
+        let identity = &header.e_ident;
+        let right_kind = identity.magic == elf::ELFMAG
+            && identity.class == elf::ELFCLASS64
+            && identity.data == elf::ELFDATA2LSB
+            && header.e_machine.get(little) == elf::EM_X86_64;
+        if !right_kind {
+            return None;
+        }
+        let programs = contents
+            .read_rows::<ProgramHeader64<Little>>(header.e_phoff.get(little), header.e_phnum.get(little).into())?;
+        let segments = programs.iter().filter(|row| row.p_type.get(little) == elf::PT_LOAD).map(segment).collect();
+        // Section headers may be missing (a stripped file); walking then goes by frame pointers.
+        let sections = read_sections(&contents, header).unwrap_or_default();
+        Some(Elf { entry: header.e_entry.get(little), contents, segments, sections })
+    }
+
+    /// The section of that name.
+    pub fn section(&self, name: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+
+    /// A section's bytes; None where it occupies none in the file, is compressed, or is too large.
+    pub fn bytes(&self, section: &Section) -> Option<Vec<u8>> {
+        if section.kind == elf::SHT_NOBITS || section.flags & u64::from(elf::SHF_COMPRESSED) != 0 {
+            return None;
+        }
+        self.contents.read(section.file_offset, section.bytes)
+    }
+
+    /// Bytes that the loader puts at an address; as many of `length` as there are in its segment.
+    pub fn bytes_at(&self, address: u64, length: u64) -> Option<Vec<u8>> {
+        let segment = self
+            .segments
+            .iter()
+            .find(|segment| address >= segment.address && address - segment.address < segment.file_bytes)?;
+        let within = address - segment.address;
+        let available = (segment.file_bytes - within).min(length);
+        self.contents.read(segment.file_offset.checked_add(within)?, available)
+    }
+
+    /// What to take off a process's address to get an address in this image, for a mapping of it.
+    pub fn bias(&self, start: u64, file_offset: u64) -> Option<u64> {
+        const PAGE: u64 = 4096;
+        let holds = |segment: &&Segment| {
+            let first = segment.file_offset & !(PAGE - 1);
+            file_offset >= first && file_offset < segment.file_offset.saturating_add(segment.file_bytes)
+        };
+        // Two segments may share a page of the file; code is in the executable one.
+        let segment = self
+            .segments
+            .iter()
+            .filter(|segment| segment.executable)
+            .find(holds)
+            .or_else(|| self.segments.iter().find(holds))?;
+        let start_of_file = start.wrapping_sub(file_offset);
+        Some(start_of_file.wrapping_sub(segment.address.wrapping_sub(segment.file_offset)))
+    }
+}
+
+fn segment(row: &ProgramHeader64<Little>) -> Segment {
+    Segment {
+        address: row.p_vaddr.get(Little),
+        file_offset: row.p_offset.get(Little),
+        file_bytes: row.p_filesz.get(Little),
+        executable: row.p_flags.get(Little) & elf::PF_X != 0,
+    }
+}
+
+fn read_sections(contents: &Contents, header: &FileHeader64<Little>) -> Option<Vec<Section>> {
+    let (offset, count) = (header.e_shoff.get(Little), header.e_shnum.get(Little));
+    if offset == 0 {
+        return None;
+    }
+    let rows = contents.read_rows::<SectionHeader64<Little>>(offset, count.into())?;
+    let names = rows.get(usize::from(header.e_shstrndx.get(Little)))?;
+    let names = contents.read(names.sh_offset.get(Little), names.sh_size.get(Little))?;
+    let section = |row: &SectionHeader64<Little>| Section {
+        name: text_at(&names, row.sh_name.get(Little)).unwrap_or_default(),
+        kind: row.sh_type.get(Little),
+        flags: row.sh_flags.get(Little),
+        address: row.sh_addr.get(Little),
+        file_offset: row.sh_offset.get(Little),
+        bytes: row.sh_size.get(Little),
+        link: row.sh_link.get(Little) as usize,
+    };
+    Some(rows.iter().map(section).collect())
+}
+
+/// The text that ends with a zero byte at an offset of a string table.
+pub(super) fn text_at(table: &[u8], offset: u32) -> Option<String> {
+    let rest = table.get(offset as usize..)?;
+    let end = rest.iter().position(|byte| *byte == 0)?;
+    Some(String::from_utf8_lossy(&rest[..end]).into_owned())
+}

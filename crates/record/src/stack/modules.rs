@@ -1,0 +1,186 @@
+//! All modules seen: files shared between processes, the vdso, each process's generated code.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+
+use rustc_hash::FxHashMap;
+
+use super::elf::Contents;
+use super::image::Image;
+use super::maps::{self, Backing, FileKey, MapLine};
+use super::perf_map::PerfMap;
+
+/// Modules beyond this are not opened: each holds a file descriptor. A desktop's programs together map about 1,500.
+const MOST_MODULES: usize = 16_384;
+
+/// The number of the module that stands for addresses in no known mapping.
+pub(super) const UNKNOWN: u32 = 0;
+
+/// Something that code is in.
+pub(super) enum Module {
+    /// No known mapping.
+    Unknown,
+    /// A file, or the vdso.
+    Image(Box<Image>),
+    /// A file that could not be read as an image: its path.
+    Unreadable(String),
+    /// Memory that a process filled with code itself.
+    Generated(Generated),
+}
+
+/// One process's generated code, with the names that its runtime wrote down.
+#[derive(Default)]
+pub(super) struct Generated {
+    file: Option<File>,
+    names: PerfMap,
+    read_bytes: u64,
+}
+
+impl Generated {
+    /// Start and name of the function at an address. Reads the map file (again) where it has grown.
+    pub fn function(&mut self, address: u64) -> Option<(u64, &str)> {
+        let file = self.file.as_mut()?;
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        if length > self.read_bytes && file.seek(SeekFrom::Start(0)).is_ok() {
+            self.names = PerfMap::read(file);
+            self.read_bytes = length;
+        }
+        self.names.function(address)
+    }
+
+    /// Opens the map file of a process, if there is one by now.
+    pub fn open_names(&mut self, pid: u32) {
+        if self.file.is_some() {
+            return;
+        }
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        // The process names the file by its id in its own namespace: the last of the line.
+        let line = status.lines().find(|line| line.starts_with("NSpid:")).unwrap_or_default();
+        let own = line.split_ascii_whitespace().next_back().unwrap_or_default();
+        self.file = open_regular(&format!("/proc/{pid}/root/tmp/perf-{own}.map"));
+    }
+}
+
+/// The modules, by number.
+pub(super) struct Modules {
+    all: Vec<Module>,
+    by_file: FxHashMap<FileKey, u32>,
+    unreadable: FxHashMap<String, u32>,
+    vdso: Option<u32>,
+}
+
+impl Modules {
+    /// None seen yet.
+    pub fn new() -> Modules {
+        Modules {
+            all: vec![Module::Unknown],
+            by_file: FxHashMap::default(),
+            unreadable: FxHashMap::default(),
+            vdso: None,
+        }
+    }
+
+    /// The module of that number.
+    pub fn get(&self, number: u32) -> &Module {
+        self.all.get(number as usize).unwrap_or(&Module::Unknown)
+    }
+
+    /// The same, to read its names.
+    pub fn generated(&mut self, number: u32) -> Option<&mut Generated> {
+        match self.all.get_mut(number as usize) {
+            Some(Module::Generated(generated)) => Some(generated),
+            _ => None,
+        }
+    }
+
+    /// A new module for a process's generated code.
+    pub fn add_generated(&mut self) -> u32 {
+        self.add(Module::Generated(Generated::default()))
+    }
+
+    /// Paths of the files that could not be read as images.
+    pub fn unreadable(&self) -> Vec<String> {
+        let mut paths: Vec<_> = self.unreadable.keys().cloned().collect();
+        paths.sort_unstable();
+        paths
+    }
+
+    /// The module behind a mapping of a process; None for memory that has no file.
+    pub fn of_mapping(&mut self, pid: u32, line: &MapLine) -> Option<u32> {
+        match line.backing() {
+            Backing::Vdso => Some(self.vdso()),
+            Backing::Other => Some(UNKNOWN),
+            Backing::Memory => None,
+            Backing::File => Some(self.file(pid, line)),
+        }
+    }
+
+    fn file(&mut self, pid: u32, line: &MapLine) -> u32 {
+        if let Some(number) = self.by_file.get(&line.file) {
+            return *number;
+        }
+        let image = (self.all.len() < MOST_MODULES)
+            .then(|| open_mapped(pid, line))
+            .flatten()
+            .and_then(Contents::of_file)
+            .and_then(|contents| Image::open(line.path.clone(), contents));
+        if let Some(image) = image {
+            let number = self.add(Module::Image(Box::new(image)));
+            self.by_file.insert(line.file, number);
+            return number;
+        }
+        // Not remembered by its inode: the process may be gone, and the file be readable through the next one.
+        if let Some(number) = self.unreadable.get(&line.path) {
+            return *number;
+        }
+        let number = self.add(Module::Unreadable(line.path.clone()));
+        self.unreadable.insert(line.path.clone(), number);
+        number
+    }
+
+    /// The kernel maps the same one into every 64-bit process, ours included.
+    fn vdso(&mut self) -> u32 {
+        if let Some(number) = self.vdso {
+            return number;
+        }
+        let image = own_vdso().and_then(|bytes| Image::open("[vdso]".to_owned(), Contents::Memory(bytes)));
+        let number = image.map_or(UNKNOWN, |image| self.add(Module::Image(Box::new(image))));
+        self.vdso = Some(number);
+        number
+    }
+
+    fn add(&mut self, module: Module) -> u32 {
+        self.all.push(module);
+        self.all.len() as u32 - 1
+    }
+}
+
+/// Opens the file behind a mapping as its process sees it: by path within the process's root, else (where that leads
+/// to another file by now) by the mapping itself, which takes more privilege.
+fn open_mapped(pid: u32, line: &MapLine) -> Option<File> {
+    let by_path = (!line.deleted).then(|| open_regular(&format!("/proc/{pid}/root{}", line.path))).flatten();
+    let same = |file: &File| file.metadata().is_ok_and(|metadata| metadata.ino() == line.file.inode);
+    if by_path.as_ref().is_some_and(same) {
+        return by_path;
+    }
+    let by_mapping = open_regular(&format!("/proc/{pid}/map_files/{:x}-{:x}", line.start, line.end));
+    // On an overlay the maps of older kernels tell the lower file's inode: the path is right all the same.
+    by_mapping.or(by_path)
+}
+
+/// Opens a regular file without waiting: a path of a foreign process may be a pipe or a device.
+fn open_regular(path: &str) -> Option<File> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path).ok()?;
+    file.metadata().ok()?.is_file().then_some(file)
+}
+
+fn own_vdso() -> Option<Vec<u8>> {
+    let lines = maps::parse(&std::fs::read("/proc/self/maps").ok()?);
+    let line = lines.iter().find(|line| line.backing() == Backing::Vdso)?;
+    let mut memory = File::open("/proc/self/mem").ok()?;
+    memory.seek(SeekFrom::Start(line.start)).ok()?;
+    let mut bytes = vec![0; usize::try_from(line.end - line.start).ok()?];
+    memory.read_exact(&mut bytes).ok()?;
+    Some(bytes)
+}

@@ -1,0 +1,107 @@
+//! One process's executable mappings.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::maps::{self, Backing, MapLine};
+use super::modules::{Module, Modules, UNKNOWN};
+
+/// Maps are not read again sooner than this for an address in no mapping: reading those of a large program takes
+/// 0.1 ms, and an address that is wrong stays wrong.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// Executable memory with one module behind it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub start: u64,
+    pub end: u64,
+    pub module: u32,
+    /// What to take off an address to get the module's.
+    pub bias: u64,
+}
+
+/// What is known of one process.
+#[derive(Clone, Default)]
+pub(super) struct Process {
+    text: Arc<[u8]>,
+    spans: Arc<[Span]>,
+    files: Arc<[(String, u64, u64)]>,
+    generated: Option<u32>,
+    read_at: Option<Instant>,
+}
+
+impl Process {
+    /// Reads the maps, unless nothing changed. Returns whether the process was there.
+    pub fn learn(&mut self, pid: u32, modules: &mut Modules) -> bool {
+        self.read_at = Some(Instant::now());
+        let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+        // A process that has ended, but was not waited for, has empty maps.
+        if text.is_empty() {
+            return false;
+        }
+        if let Some(generated) = self.generated.and_then(|number| modules.generated(number)) {
+            generated.open_names(pid);
+        }
+        if *text != *self.text {
+            let lines = maps::parse(&text);
+            self.spans =
+                lines.iter().filter(|line| line.executable).map(|line| self.span(pid, line, modules)).collect();
+            self.files = lines
+                .into_iter()
+                .filter(|line| line.backing() == Backing::File)
+                .map(|line| (line.path, line.start, line.file_offset))
+                .collect();
+            self.text = text.into();
+        }
+        true
+    }
+
+    /// Reads the maps again where an address is in none that are known, but not again and again.
+    pub fn learn_of_unknown(&mut self, pid: u32, modules: &mut Modules) {
+        if self.read_at.is_none_or(|time| time.elapsed() >= SHORTEST_PAUSE) {
+            self.learn(pid, modules);
+        }
+    }
+
+    fn span(&mut self, pid: u32, line: &MapLine, modules: &mut Modules) -> Span {
+        let module = modules.of_mapping(pid, line).unwrap_or_else(|| self.generated_module(pid, modules));
+        let bias = match modules.get(module) {
+            Module::Image(_) if line.backing() == Backing::Vdso => Some(line.start),
+            Module::Image(image) => image.elf.bias(line.start, line.file_offset),
+            Module::Unreadable(_) => Some(line.start.wrapping_sub(line.file_offset)),
+            Module::Unknown | Module::Generated(_) => Some(0),
+        };
+        match bias {
+            Some(bias) => Span { start: line.start, end: line.end, module, bias },
+            // The mapping is of no part of the file that has code.
+            None => Span { start: line.start, end: line.end, module: UNKNOWN, bias: 0 },
+        }
+    }
+
+    fn generated_module(&mut self, pid: u32, modules: &mut Modules) -> u32 {
+        *self.generated.get_or_insert_with(|| {
+            let number = modules.add_generated();
+            if let Some(generated) = modules.generated(number) {
+                generated.open_names(pid);
+            }
+            number
+        })
+    }
+
+    /// Executable memory, by address.
+    pub fn spans(&self) -> Arc<[Span]> {
+        Arc::clone(&self.spans)
+    }
+
+    /// Path, first address and file offset of each mapping of a file.
+    pub fn files(&self) -> &[(String, u64, u64)] {
+        &self.files
+    }
+}
+
+/// The span that an address is in.
+pub(super) fn find(spans: &[Span], address: u64) -> Option<&Span> {
+    let after = spans.partition_point(|span| span.start <= address);
+    spans.get(after.checked_sub(1)?).filter(|span| address < span.end)
+}

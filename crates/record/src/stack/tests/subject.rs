@@ -1,0 +1,141 @@
+//! A program to walk: started with a pipe as its input, stopped while it waits, let go and ended on drop.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use case::tables::Location;
+
+use super::super::{Registers, Stacks, Walk};
+
+/// As much as the recorder copies.
+const COPIED_BYTES: usize = 16 << 10;
+
+/// A running program that is killed in the end.
+pub struct Subject(Child);
+
+impl Drop for Subject {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Registers and stack of a thread, as the recorder would have copied them.
+pub struct Copied {
+    pub registers: Registers,
+    pub stack: Vec<u8>,
+}
+
+impl Subject {
+    /// Starts a program and waits until it waits itself.
+    pub fn start(command: &mut Command) -> Subject {
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let subject = Subject(child);
+        let started = Instant::now();
+        let mut quiet = 0;
+        while quiet < 8 {
+            assert!(started.elapsed() < Duration::from_secs(20), "the program never came to rest");
+            std::thread::sleep(Duration::from_millis(10));
+            quiet = if subject.sleeps() { quiet + 1 } else { 0 };
+        }
+        subject
+    }
+
+    fn sleeps(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S'))
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    pub fn threads(&self) -> Vec<u32> {
+        let entries = std::fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect()
+    }
+
+    /// Copies a thread's registers and stack.
+    pub fn copy(&self, tid: u32) -> Copied {
+        let stopped = Stopped::thread(tid);
+        let registers = stopped.registers();
+        let memory = std::fs::File::open(format!("/proc/{}/mem", self.pid())).unwrap();
+        let mut stack = vec![0; COPIED_BYTES];
+        let mut length = 0;
+        while length < stack.len() {
+            let place = registers.stack_pointer() + length as u64;
+            match std::os::unix::fs::FileExt::read_at(&memory, &mut stack[length..], place) {
+                Ok(read) if read > 0 => length += read,
+                _ => break,
+            }
+        }
+        stack.truncate(length);
+        Copied { registers, stack }
+    }
+
+    /// Copies the main thread's stack and walks it.
+    pub fn walk(&self, stacks: &mut Stacks) -> Walk {
+        assert!(stacks.learn(self.pid()));
+        let copied = self.copy(self.pid());
+        stacks.walk(self.pid(), &copied.registers, &copied.stack)
+    }
+}
+
+/// A thread stopped by ptrace, let go on drop.
+struct Stopped(i32);
+
+impl Stopped {
+    fn thread(tid: u32) -> Stopped {
+        let tid = tid as i32;
+        let none = std::ptr::null_mut::<libc::c_void>();
+        // SAFETY: these requests take no memory of ours.
+        unsafe {
+            assert_eq!(libc::ptrace(libc::PTRACE_SEIZE, tid, none, none), 0, "a child may be traced");
+            assert_eq!(libc::ptrace(libc::PTRACE_INTERRUPT, tid, none, none), 0);
+            assert_eq!(libc::waitpid(tid, std::ptr::null_mut(), libc::__WALL), tid);
+        }
+        Stopped(tid)
+    }
+
+    fn registers(&self) -> Registers {
+        // SAFETY: all zeros are a value of this struct of integers.
+        let mut user: libc::user_regs_struct = unsafe { std::mem::zeroed() };
+        let none = std::ptr::null_mut::<libc::c_void>();
+        // SAFETY: the request fills the struct, which outlives the call.
+        assert_eq!(unsafe { libc::ptrace(libc::PTRACE_GETREGS, self.0, none, &raw mut user) }, 0);
+        Registers([
+            user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp, user.rsp, user.r8, user.r9, user.r10,
+            user.r11, user.r12, user.r13, user.r14, user.r15, user.rip,
+        ])
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        let none = std::ptr::null_mut::<libc::c_void>();
+        // SAFETY: the request takes no memory of ours.
+        unsafe { libc::ptrace(libc::PTRACE_DETACH, self.0, none, none) };
+    }
+}
+
+/// All frames of a walk, described.
+pub fn describe(stacks: &mut Stacks, walk: &Walk) -> Vec<Location> {
+    let callers = walk.frames.iter().skip(1).map(|frame| Some(*frame)).chain([None]);
+    walk.frames.iter().zip(callers).map(|(frame, caller)| stacks.location(*frame, caller)).collect()
+}
+
+/// The functions' names, innermost first.
+pub fn functions(locations: &[Location]) -> Vec<&str> {
+    locations.iter().map(|location| location.function.as_str()).collect()
+}
+
+/// A program or library, compiled from C, or from C++ where its name ends in `.cc`.
+pub fn compile(folder: &Path, name: &str, source: &str, options: &[&str]) -> PathBuf {
+    let output = folder.join(name.trim_end_matches(".cc"));
+    let file = if name.ends_with(".cc") { folder.join(name) } else { folder.join(format!("{name}.c")) };
+    std::fs::write(&file, source).unwrap();
+    let status = Command::new("cc").arg("-o").arg(&output).arg(&file).args(options).status().unwrap();
+    assert!(status.success(), "cc {name}");
+    output
+}
