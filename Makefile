@@ -43,7 +43,7 @@ stories:
 bench:
 	scripts/setup.sh bench
 	cargo build --release --locked --workspace --examples --bins
-	"$$($(PYTHON) -c 'import sys; print(sys.executable)')" benches/run.py
+	"$$($(PYTHON) -c 'import sys; print(sys.executable)')" -B benches/run.py
 
 clean:
 	cargo clean

@@ -1,0 +1,10 @@
+//! The casebook, end to end: the built binary watches each story's real programs, and the answer is checked.
+//!
+//! Recording needs root; as an ordinary user, and where a story's programs are not installed, a test says on stderr
+//! that it was skipped, why, and how many were before it.
+
+mod healthy;
+mod slow;
+mod small;
+mod surroundings;
+mod telling;

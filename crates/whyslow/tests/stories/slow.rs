@@ -1,0 +1,121 @@
+//! The stories with a cause and their cured twins.
+
+use crate::telling::{expect_mechanism, expect_place, marked_line, run_story, stage, tell};
+use case::{Status, Verdict};
+
+#[test]
+fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
+    let _stage = stage();
+    let Some(told) = tell("nagle", "slow") else { return };
+    let finding = told.finding("nagle-delayed-ack");
+    assert_eq!(told.names()[0], "nagle-delayed-ack", "the dearest comes first: {:?}", told.names());
+    assert_eq!((finding.id.as_str(), finding.status), ("P01", Status::Suspected));
+    assert_eq!(told.answer.verdict, Verdict::Suspected);
+    assert!(finding.cost.share_of_wall >= 0.9, "{:?}", finding.cost);
+    // The delayed acknowledgement's timer is 40 ms, to within a tick of at most 10 ms.
+    assert!((30_000_000..60_000_000).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+    assert!((98..=102).contains(&told.answer.exchanges), "{} exchanges", told.answer.exchanges);
+    expect_mechanism(finding, &["nagle", "acknowledge"]);
+    expect_place(finding, "nagle/client.py", "the second write");
+    assert!(finding.remedy.contains("TCP_NODELAY"), "{}", finding.remedy);
+    assert!(told.stderr.contains("100 requests, median"), "the subject's own words pass through: {}", told.stderr);
+}
+
+#[test]
+fn nagle_is_told_in_words_that_fit_the_terminal() {
+    let _stage = stage();
+    let Some(output) = run_story("nagle", "slow", &[]) else { return };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    let line = marked_line("nagle/client.py", "the second write");
+    for words in ["100 requests, median", "nagle-delayed-ack", &format!("client.py:{line}"), "TCP_NODELAY", "suspected"]
+    {
+        assert!(text.contains(words), "'{words}' is not in:\n{text}");
+    }
+    // Paths and commands are as long as they are; sentences are not.
+    let is_prose = |line: &&str| !line.contains('/') && line.chars().count() > 80;
+    assert_eq!(text.lines().filter(is_prose).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+#[test]
+fn a_single_write_that_is_not_held_is_not_accused() {
+    let _stage = stage();
+    let Some(told) = tell("nagle", "fixed") else { return };
+    told.expect_no_accusation();
+}
+
+#[test]
+fn a_fresh_curl_for_each_request_is_connection_churn() {
+    for variant in ["https", "http"] {
+        let _stage = stage();
+        let Some(told) = tell("churn", variant) else { return };
+        let finding = told.finding("connection-churn");
+        assert!((95..=105).contains(&finding.cost.affected), "100 connections, not {}", finding.cost.affected);
+        assert!((95..=105).contains(&told.answer.exchanges), "{} exchanges", told.answer.exchanges);
+    }
+}
+
+#[test]
+fn one_kept_connection_is_not_accused_of_churn_or_anything() {
+    for variant in ["fixed-https", "fixed-http"] {
+        let _stage = stage();
+        let Some(told) = tell("churn", variant) else { return };
+        told.expect_no_accusation();
+    }
+}
+
+#[test]
+fn a_context_for_each_request_is_named_with_its_files_and_its_line() {
+    let _stage = stage();
+    let Some(told) = tell("context", "slow") else { return };
+    let finding = told.finding("ca-bundle-per-context");
+    expect_place(finding, "context/client.py", "the bundle for each request");
+    let mechanism = finding.mechanism.join(" ");
+    // Per request the bundle and our own certificate are opened: 60 or 120 files, counted in words.
+    let counts: Vec<u64> = numbers(&mechanism);
+    assert!(counts.iter().any(|count| (59..=125).contains(count)), "no count of the files opened in: {mechanism}");
+    assert!(finding.cost.share_of_cpu >= 0.5, "{:?}", finding.cost);
+}
+
+#[test]
+fn a_shared_context_is_not_accused() {
+    let _stage = stage();
+    let Some(told) = tell("context", "fixed") else { return };
+    told.expect_no_accusation();
+}
+
+#[test]
+fn a_spin_on_write_readiness_is_named_with_its_loop_and_its_line() {
+    let _stage = stage();
+    let Some(told) = tell("four-lines", "slow") else { return };
+    let finding = told.finding("busy-spin");
+    // Measured without watching: 14 ms of CPU time and some 1,000 calls a document.
+    assert!(finding.cost.cpu_ns_per_exchange >= 2_000_000, "{:?}", finding.cost);
+    expect_mechanism(finding, &["ioctl", "epoll_ctl", "epoll_wait"]);
+    let calls = numbers(&finding.mechanism.join(" "));
+    assert!(calls.iter().any(|count| *count >= 300), "calls per request are not in {:?}", finding.mechanism);
+    let lines = [
+        marked_line("four-lines/server.py", "writable at once, and nothing to write"),
+        marked_line("four-lines/server.py", "nothing to write, so read-ready again"),
+    ];
+    let first_is_nearby = |place: &case::Place| place.file.ends_with("server.py") && is_near(place.line, &lines);
+    assert!(finding.place.iter().any(first_is_nearby), "{lines:?} are not near {:#?}", finding.place);
+}
+
+#[test]
+fn a_server_that_just_closes_is_not_accused() {
+    let _stage = stage();
+    let Some(told) = tell("four-lines", "fixed") else { return };
+    told.expect_no_accusation();
+}
+
+/// The loop spans the asking (just above its marker) and the arming (two methods); its place is any of these lines.
+fn is_near(line: u32, marked: &[u32]) -> bool {
+    marked.iter().any(|marked| line.abs_diff(*marked) <= 1)
+}
+
+/// The whole numbers in a text, thousands separators removed.
+fn numbers(text: &str) -> Vec<u64> {
+    let plain = text.replace(',', "");
+    plain.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
+}

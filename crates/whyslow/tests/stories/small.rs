@@ -1,0 +1,55 @@
+//! The small stories: one detector each, with a twin in which it must be silent.
+
+use crate::telling::{expect_mechanism, expect_place, stage, tell};
+
+#[test]
+fn a_read_for_each_byte_is_tiny_reads_and_a_buffer_is_not() {
+    let _stage = stage();
+    let Some(told) = tell("tiny-reads", "slow") else { return };
+    expect_place(told.finding("tiny-reads"), "tiny-reads/client.py", "a call for each byte");
+    let Some(told) = tell("tiny-reads", "fixed") else { return };
+    told.expect_no_accusation();
+}
+
+#[test]
+fn a_disk_in_every_request_is_sync_disk_and_a_write_left_to_the_kernel_is_not() {
+    let _stage = stage();
+    let Some(told) = tell("fsync", "slow") else { return };
+    let finding = told.finding("sync-disk");
+    expect_place(finding, "fsync/server.py", "the disk for each request");
+    expect_mechanism(finding, &["fsync"]);
+    let Some(told) = tell("fsync", "fixed") else { return };
+    told.expect_no_accusation();
+}
+
+#[test]
+fn an_unanswered_expectation_costs_a_second_and_its_absence_nothing() {
+    let _stage = stage();
+    let Some(told) = tell("expect", "slow") else { return };
+    let finding = told.finding("expect-continue");
+    // curl waits 1,000 ms.
+    assert!((900_000_000..1_100_000_000).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+    let Some(told) = tell("expect", "fixed") else { return };
+    assert!(!told.names().contains(&"expect-continue"), "{:?}", told.names());
+}
+
+#[test]
+fn a_name_server_that_overlooks_a_question_is_named_with_the_question() {
+    let _stage = stage();
+    let Some(told) = tell("name-lookup", "slow") else { return };
+    let finding = told.finding("name-lookup");
+    expect_mechanism(finding, &["casebook.test"]);
+    expect_place(finding, "name-lookup/client.py", "the look-up");
+    assert!(finding.cost.share_of_wall >= 0.5, "{:?}", finding.cost);
+    let Some(told) = tell("name-lookup", "fixed") else { return };
+    assert!(!told.names().contains(&"name-lookup"), "{:?}", told.names());
+}
+
+#[test]
+fn a_forgotten_session_is_no_resumption_and_a_resumed_one_is_not() {
+    let _stage = stage();
+    let Some(told) = tell("no-resumption", "slow") else { return };
+    told.finding("no-resumption");
+    let Some(told) = tell("no-resumption", "fixed") else { return };
+    assert!(!told.names().contains(&"no-resumption"), "{:?}", told.names());
+}

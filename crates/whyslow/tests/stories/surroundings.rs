@@ -1,0 +1,132 @@
+//! What a run does to the machine and to its users: ordinary users, copies of cases, and nothing left behind.
+
+use crate::telling::{Folder, is_root, stage, tell, whyslow};
+use case::Answer;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The user `nobody` of every Debian system.
+const NOBODY: &str = "65534";
+
+#[test]
+fn an_ordinary_user_is_told_in_three_lines_what_to_run_and_it_works() {
+    let _stage = stage();
+    if !is_root() {
+        return;
+    }
+    // A copy, since the build's folder may not be open to others.
+    let folder = Folder::new();
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o755)).expect("an open folder");
+    let binary = folder.join("whyslow");
+    fs::copy(env!("CARGO_BIN_EXE_whyslow"), &binary).expect("a copy of the binary");
+    let ordinary = Command::new("setpriv")
+        .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all"])
+        .arg(&binary)
+        .args(["run", "--", "true"])
+        .current_dir(&folder.0)
+        .env("HOME", &folder.0)
+        .env_remove("SUDO_UID")
+        .stdin(Stdio::null())
+        .output()
+        .expect("setpriv of util-linux");
+    let said = String::from_utf8_lossy(&ordinary.stderr).into_owned();
+    assert_eq!(ordinary.status.code(), Some(2), "{said}");
+    assert_eq!(said.lines().count(), 3, "{said}");
+    assert!(ordinary.stdout.is_empty());
+    let command = said.lines().find_map(|line| line.split_once("sudo ")).map(|(_, command)| command.trim());
+    let command = command.unwrap_or_else(|| panic!("no command with sudo in: {said}"));
+    // We are root already: what sudo would start must work.
+    let status = Command::new("sh")
+        .args(["-c", command])
+        .env("XDG_STATE_HOME", folder.join("state"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("sh");
+    assert_eq!(status.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&status.stderr));
+}
+
+#[test]
+fn a_case_tells_the_same_story_when_copied_and_reported_elsewhere() {
+    let _stage = stage();
+    let Some(told) = tell("nagle", "slow") else { return };
+    let elsewhere = Folder::new();
+    let copy = elsewhere.join("copy");
+    let copied = Command::new("cp").arg("-a").arg(&told.case).arg(&copy).status().expect("cp");
+    assert!(copied.success());
+    let report = whyslow().arg("report").arg(&copy).arg("--json").output().expect("whyslow report");
+    let again: Answer = serde_json::from_slice(&report.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&report.stderr)));
+    assert_eq!(again.findings, told.answer.findings);
+    assert_eq!(again.ledger, told.answer.ledger);
+    assert_eq!(report.status.code(), Some(1));
+}
+
+#[test]
+fn no_namespace_link_queue_or_process_outlives_a_run() {
+    let _stage = stage();
+    let before = surroundings();
+    if tell("four-lines", "fixed").is_none() {
+        return;
+    }
+    expect_nothing_new(&before);
+}
+
+#[test]
+fn nothing_outlives_a_run_that_was_interrupted() {
+    let _stage = stage();
+    if !is_root() {
+        return;
+    }
+    let before = surroundings();
+    let folder = Folder::new();
+    let run = whyslow()
+        .args(["run", "--link", "mtu=1500,rate=10mbit", "--json", "-o"])
+        .arg(folder.join("case"))
+        // Eight seconds: longer than it takes to interrupt it, and over soon if it is left to itself.
+        .args(["--server", "python3 -m http.server --bind {server} 8080", "--", "sleep", "8"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("whyslow");
+    std::thread::sleep(Duration::from_secs(4));
+    let interrupt = Command::new("kill").args(["-INT", &run.id().to_string()]).status().expect("kill");
+    let output = run.wait_with_output().expect("an end");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(interrupt.success(), "it ended before it was interrupted: {said}");
+    assert_eq!(output.status.code(), Some(0), "an interrupted recording is still diagnosed: {said}");
+    let answer: Answer = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert!(answer.wall_ns < 8_000_000_000, "the recording ended with the interrupt, not after {}", answer.wall_ns);
+    expect_nothing_new(&before);
+}
+
+/// The namespaces, links and queues there are, and the stories' processes: a line each.
+fn surroundings() -> BTreeSet<String> {
+    let list = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().expect("ip, tc and pgrep");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let listed = [
+        list("ip", &["netns", "list"]),
+        list("ip", &["-o", "link", "show"]),
+        list("tc", &["qdisc", "show"]),
+        list("pgrep", &["-fa", "casebook/.*(server|client|fixed)[.]py|http[.]server --bind"]),
+    ];
+    listed.iter().flat_map(|text| text.lines()).map(str::to_string).collect()
+}
+
+/// Fails where something is there that was not before, and stays: the kernel takes namespaces down in its own time.
+fn expect_nothing_new(before: &BTreeSet<String>) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let new: Vec<String> = surroundings().difference(before).cloned().collect();
+        if new.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "left behind: {new:#?}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}

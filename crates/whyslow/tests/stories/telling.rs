@@ -1,0 +1,175 @@
+//! Running a story and reading its answer; what every answer must keep is asserted here.
+
+use case::{Answer, Finding};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Two processors are enough for one story at a time, not for two.
+static STAGE: Mutex<()> = Mutex::new(());
+
+static SKIPPED: AtomicU32 = AtomicU32::new(0);
+static FOLDERS: AtomicU32 = AtomicU32::new(0);
+
+/// Seconds after which a story is stuck: the longest takes less than 20.
+const LIMIT_SECONDS: &str = "180";
+
+/// The exit status with which a story says that something it needs is missing.
+const SKIPPED_STATUS: i32 = 77;
+
+/// A folder for one test, removed with it.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new() -> Folder {
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("whyslow-stories.{}.{number}", std::process::id()));
+        fs::create_dir(&folder).expect("a folder for the test");
+        Folder(folder)
+    }
+
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A story that was told: what whyslow answered, and what the subject printed.
+pub struct Told {
+    pub answer: Answer,
+    pub exit: Option<i32>,
+    pub stderr: String,
+    pub case: PathBuf,
+    _folder: Folder,
+}
+
+impl Told {
+    /// The finding of that name; fails with all names there are.
+    pub fn finding(&self, name: &str) -> &Finding {
+        let found = self.answer.findings.iter().find(|finding| finding.name == name);
+        found.unwrap_or_else(|| panic!("no {name} among {:?}; {}", self.names(), self.answer.summary))
+    }
+
+    pub fn names(&self) -> Vec<&str> {
+        self.answer.findings.iter().map(|finding| finding.name.as_str()).collect()
+    }
+
+    /// Fails unless it was accused of nothing.
+    pub fn expect_no_accusation(&self) {
+        let titles: Vec<_> = self.answer.findings.iter().map(|finding| (&finding.title, &finding.mechanism)).collect();
+        assert!(titles.is_empty(), "accused of {titles:#?}");
+        assert_eq!(self.exit, Some(0), "the exit status of a run without findings\n{}", self.stderr);
+        assert!(!self.answer.summary.is_empty(), "even without findings it says where the time went");
+    }
+}
+
+/// Takes the stage until the guard is dropped.
+pub fn stage() -> MutexGuard<'static, ()> {
+    STAGE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether this is root. Says that a test was skipped where not.
+pub fn is_root() -> bool {
+    let root = fs::metadata("/proc/self").expect("/proc").uid() == 0;
+    if !root {
+        skip("not root");
+    }
+    root
+}
+
+fn skip(reason: &str) {
+    let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
+    let test = std::thread::current().name().unwrap_or("a test").to_string();
+    // Not eprintln!, which the test harness swallows: a skipped test must not look like one that passed.
+    let _ = writeln!(std::io::stderr(), "{test}: skipped: {reason} ({count} skipped so far)");
+}
+
+/// The built binary.
+pub fn whyslow() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_whyslow"))
+}
+
+pub fn casebook() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casebook").canonicalize().expect("the casebook")
+}
+
+/// Runs a story's run.sh. None where it was skipped.
+pub fn run_story(story: &str, variant: &str, options: &[&str]) -> Option<Output> {
+    if !is_root() {
+        return None;
+    }
+    let output = Command::new("timeout")
+        .args(["--kill-after=10", LIMIT_SECONDS, "bash"])
+        .arg(casebook().join(story).join("run.sh"))
+        .arg(variant)
+        .args(options)
+        .env("WHYSLOW", env!("CARGO_BIN_EXE_whyslow"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("timeout and bash");
+    if output.status.code() == Some(SKIPPED_STATUS) {
+        skip(String::from_utf8_lossy(&output.stderr).trim().trim_start_matches("skipped: "));
+        return None;
+    }
+    Some(output)
+}
+
+/// Tells a story with `--json` and checks what holds for every answer. None where it was skipped.
+pub fn tell(story: &str, variant: &str) -> Option<Told> {
+    let folder = Folder::new();
+    let case = folder.join("case");
+    let output = run_story(story, variant, &["--json", "-o", case.to_str().expect("UTF-8")])?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let answer: Answer = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("stdout is not an answer: {error}\n{}\n{stderr}", String::from_utf8_lossy(&output.stdout))
+    });
+    let told = Told { answer, exit: output.status.code(), stderr, case, _folder: folder };
+    assert_eq!(told.answer.subject_exit, Some(0), "the story's client itself failed\n{}", told.stderr);
+    expect_complete_ledger(&told.answer);
+    let expected_exit = i32::from(!told.answer.findings.is_empty());
+    assert_eq!(told.exit, Some(expected_exit), "findings: {:?}\n{}", told.names(), told.stderr);
+    Some(told)
+}
+
+/// The accounts add up to the whole within 1 %, and less than 5 % of it is unexplained.
+fn expect_complete_ledger(answer: &Answer) {
+    let ledger = &answer.ledger;
+    let total = ledger.total as f64;
+    let named: u64 = ledger.accounts.iter().map(|account| account.ns).sum();
+    assert!(total > 0.0 && !ledger.accounts.is_empty(), "the ledger is empty");
+    let sum = (named + ledger.unexplained) as f64;
+    assert!((sum - total).abs() <= 0.01 * total, "accounts add up to {sum}, the total is {total}: {ledger:#?}");
+    assert!((ledger.unexplained as f64) < 0.05 * total, "too much is unexplained: {ledger:#?}");
+}
+
+/// The lines of a casebook program that carry the comment `casebook: MARKER`.
+pub fn marked_line(program: &str, marker: &str) -> u32 {
+    let source = fs::read_to_string(casebook().join(program)).expect("a program of the casebook");
+    let marker = format!("casebook: {marker}");
+    let line = source.lines().position(|line| line.contains(&marker));
+    line.unwrap_or_else(|| panic!("{program} has no line marked '{marker}'")) as u32 + 1
+}
+
+/// Fails unless one of the finding's places is the marked line of the program.
+pub fn expect_place(finding: &Finding, program: &str, marker: &str) {
+    let line = marked_line(program, marker);
+    let found = finding.place.iter().any(|place| place.file.ends_with(program) && place.line == line);
+    assert!(found, "{program}:{line} is not among {:#?}", finding.place);
+}
+
+/// Fails unless the finding's mechanism mentions each of the words.
+pub fn expect_mechanism(finding: &Finding, words: &[&str]) {
+    let mechanism = finding.mechanism.join("\n");
+    for word in words {
+        assert!(mechanism.to_lowercase().contains(&word.to_lowercase()), "'{word}' is not in:\n{mechanism}");
+    }
+}
