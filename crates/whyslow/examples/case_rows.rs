@@ -34,7 +34,9 @@ fn print_rows(folder: &Path) -> Result<(), CaseError> {
     for loss in case.read::<case::tables::Loss>()? {
         *lost.entry(loss.table).or_default() += loss.count;
     }
-    lost.iter().for_each(|(table, events)| println!("lost.{table}={events}"));
+    for (table, events) in &lost {
+        println!("lost.{table}={events}");
+    }
     Ok(())
 }
 

@@ -28,7 +28,7 @@ fn nagle_is_told_in_words_that_fit_the_terminal() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
     let line = marked_line("nagle/client.py", "the second write");
-    for words in ["100 requests, median", "nagle-delayed-ack", &format!("client.py:{line}"), "TCP_NODELAY", "suspected"]
+    for words in ["100 requests, median", "nagle-delayed-ack", &format!("client.py:{line}"), "TCP_NODELAY", "suspicion"]
     {
         assert!(text.contains(words), "'{words}' is not in:\n{text}");
     }

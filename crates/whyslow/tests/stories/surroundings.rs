@@ -106,11 +106,11 @@ fn nothing_outlives_a_run_that_was_interrupted() {
 /// The namespaces, links and queues there are, and the stories' processes: a line each.
 fn surroundings() -> BTreeSet<String> {
     let list = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).output().expect("ip, tc and pgrep");
+        let output = Command::new(program).args(arguments).output().expect("lsns, ip, tc and pgrep");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let listed = [
-        list("ip", &["netns", "list"]),
+        list("lsns", &["-n", "-t", "net", "-o", "NS"]),
         list("ip", &["-o", "link", "show"]),
         list("tc", &["qdisc", "show"]),
         list("pgrep", &["-fa", "casebook/.*(server|client|fixed)[.]py|http[.]server --bind"]),

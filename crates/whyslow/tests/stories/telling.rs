@@ -140,12 +140,14 @@ pub fn tell(story: &str, variant: &str) -> Option<Told> {
     Some(told)
 }
 
-/// The accounts add up to the whole within 1 %, and less than 5 % of it is unexplained.
+/// The accounts add up to the wall time within 1 %, and less than 5 % of it is unexplained.
 fn expect_complete_ledger(answer: &Answer) {
     let ledger = &answer.ledger;
     let total = ledger.total as f64;
     let named: u64 = ledger.accounts.iter().map(|account| account.ns).sum();
     assert!(total > 0.0 && !ledger.accounts.is_empty(), "the ledger is empty");
+    let wall = answer.wall_ns as f64;
+    assert!((total - wall).abs() <= 0.01 * wall, "the ledger is of {total} ns, the run of {wall} ns");
     let sum = (named + ledger.unexplained) as f64;
     assert!((sum - total).abs() <= 0.01 * total, "accounts add up to {sum}, the total is {total}: {ledger:#?}");
     assert!((ledger.unexplained as f64) < 0.05 * total, "too much is unexplained: {ledger:#?}");
