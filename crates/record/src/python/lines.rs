@@ -1,0 +1,109 @@
+//! From an instruction to its line, in the three formats that CPython has used.
+
+/// The line of an instruction in 3.9's `co_lnotab`: pairs of byte and line increments. `index` is in bytes.
+pub(super) fn in_increments(table: &[u8], first_line: u32, index: u32) -> u32 {
+    let (mut address, mut line) = (0_u32, i64::from(first_line));
+    for pair in table.chunks_exact(2) {
+        address += u32::from(pair[0]);
+        if address > index {
+            break;
+        }
+        line += i64::from(pair[1] as i8);
+    }
+    u32::try_from(line).unwrap_or(0)
+}
+
+/// The line of an instruction in 3.10's `co_linetable` (PEP 626): pairs of length and line increment, -128 for code
+/// without a line. `index` is in bytes. 0 where there is none.
+pub(super) fn in_ranges(table: &[u8], first_line: u32, index: u32) -> u32 {
+    let (mut end, mut line, mut has_line) = (0_u32, i64::from(first_line), true);
+    for pair in table.chunks_exact(2) {
+        end += u32::from(pair[0]);
+        match pair[1] as i8 {
+            -128 => has_line = false,
+            0 => {}
+            increment => {
+                line += i64::from(increment);
+                has_line = true;
+            }
+        }
+        if index < end {
+            return if has_line { u32::try_from(line).unwrap_or(0) } else { 0 };
+        }
+    }
+    0
+}
+
+/// The line of an instruction in the location table of 3.11 and later (`Objects/locations.md`). `index` is in code units of
+/// two bytes. 0 where there is none.
+pub(super) fn in_locations(table: &[u8], first_line: u32, index: u32) -> u32 {
+    let (mut end, mut line, mut at) = (0_u32, i64::from(first_line), 0);
+    while let Some(&first) = table.get(at) {
+        let kind = first >> 3 & 15;
+        end += u32::from(first & 7) + 1;
+        let increment = match kind {
+            // 13: a line; 14: a line, an end line and columns. The line comes first.
+            13 | 14 => signed(&table[at + 1..]),
+            // A line one to two further, or the same, and two bytes of columns.
+            10..=12 => i64::from(kind) - 10,
+            _ => 0,
+        };
+        line = line.saturating_add(increment);
+        if index < end {
+            return if kind == 15 { 0 } else { u32::try_from(line).unwrap_or(0) };
+        }
+        // Only the first byte of an entry has its top bit set.
+        at += 1 + table[at + 1..].iter().take_while(|byte| **byte < 0x80).count();
+    }
+    0
+}
+
+/// A signed number in groups of six bits, the lowest first; the lowest bit is the sign.
+fn signed(bytes: &[u8]) -> i64 {
+    let mut value = 0_u64;
+    for (group, byte) in bytes.iter().take(6).enumerate() {
+        value |= u64::from(byte & 63) << (6 * group);
+        if byte & 64 == 0 {
+            break;
+        }
+    }
+    let magnitude = (value >> 1) as i64;
+    if value & 1 == 1 { -magnitude } else { magnitude }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn increments_count_up_and_down() {
+        let table = [0, 1, 4, 2, 6, 0xff];
+        let lines = [0, 3, 4, 9, 10, 50].map(|index| in_increments(&table, 10, index));
+        assert_eq!(lines, [11, 11, 13, 13, 12, 12]);
+    }
+
+    #[test]
+    fn ranges_may_have_no_line() {
+        let table = [4, 1, 2, 0x80, 4, 2];
+        let lines = [0, 3, 4, 6, 9, 10].map(|index| in_ranges(&table, 10, index));
+        assert_eq!(lines, [11, 11, 0, 13, 13, 0]);
+    }
+
+    #[test]
+    fn locations_have_entries_of_every_kind() {
+        // Same line (short, 2 units); next line (one-line, 1 unit); no columns, -3 lines (1 unit); none (1 unit); long, +40.
+        let table = [0x81, 0x12, 0xd8, 4, 9, 0xe8, 0b111, 0xf8, 0xf0, 0x50, 0x01, 0, 1, 2];
+        let lines = [0, 1, 2, 3, 4, 5, 6].map(|index| in_locations(&table, 10, index));
+        assert_eq!(lines, [10, 10, 11, 8, 0, 48, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_table_makes_it_panic(table in proptest::collection::vec(any::<u8>(), 0..200), first: u32, index in 0u32..2000) {
+            in_increments(&table, first, index);
+            in_ranges(&table, first, index);
+            in_locations(&table, first, index);
+        }
+    }
+}
