@@ -32,7 +32,7 @@ go-client)
 go-server)
     need wrk
     build_go server.go
-    watch --server "$STATE/program {server}:$port" -- wrk -t1 -c4 -d3s "http://{server}:$port/hello" ;;
+    watch --server "$STATE/program {server}:$port" -- wrk -t1 -c4 -d2s "http://{server}:$port/hello" ;;
 node | node-https)
     need node
     scheme=http transport=plain
@@ -53,7 +53,7 @@ redis)
 wrk)
     need wrk
     with_nginx plain
-    watch --server "$SERVER" -- wrk -t1 -c4 -d3s "http://{server}:$port/hello" ;;
+    watch --server "$SERVER" -- wrk -t1 -c4 -d2s "http://{server}:$port/hello" ;;
 ab)
     need ab
     with_nginx plain
