@@ -1,1 +1,142 @@
-//! Which runtime runs a process.
+//! Which runtime runs a process: told by what its files contain, never by its name.
+
+use crate::python;
+use object::read::ReadCache;
+use object::{Object, ObjectSymbol};
+use rustc_hash::FxHashMap;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// Executables by device and inode: each is read once.
+static KNOWN: LazyLock<Mutex<FxHashMap<(u64, u64), Embedded>>> = LazyLock::new(Mutex::default);
+
+/// Executables remembered at most.
+const MOST_KNOWN: usize = 4096;
+
+/// A runtime that is part of an executable or library.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Embedded {
+    #[default]
+    None,
+    Go,
+    Node,
+}
+
+/// The runtime of a process with the given mapped files: `cpython 3.11`, `go`, `node`, `java`, or empty for native code
+/// and for a process that is gone.
+pub fn detect(pid: u32, mapped: &[String]) -> String {
+    match embedded(&format!("/proc/{pid}/exe")) {
+        Embedded::Go => return "go".to_string(),
+        Embedded::Node => return "node".to_string(),
+        Embedded::None => {}
+    }
+    let library = |name: &str| mapped.iter().find(|path| file_name(path).starts_with(name));
+    if library("libjvm.so").is_some() {
+        return "java".to_string();
+    }
+    if let Some(path) = library("libnode.so")
+        && embedded(&format!("/proc/{pid}/root{path}")) == Embedded::Node
+    {
+        return "node".to_string();
+    }
+    match python::version(pid) {
+        Some((major, minor)) => format!("cpython {major}.{minor}"),
+        None => String::new(),
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What a file has in it.
+fn embedded(path: &str) -> Embedded {
+    let Ok(file) = File::open(path) else { return Embedded::None };
+    let Ok(metadata) = file.metadata() else { return Embedded::None };
+    let key = (metadata.dev(), metadata.ino());
+    if let Some(known) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return *known;
+    }
+    let read = read(file);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() >= MOST_KNOWN {
+        known.clear();
+    }
+    known.insert(key, read);
+    read
+}
+
+fn read(file: File) -> Embedded {
+    let cache = ReadCache::new(file);
+    let Ok(file) = object::File::parse(&cache) else { return Embedded::None };
+    // Go's linker writes both into every executable, stripped ones too; programs with cgo have them as well.
+    if [".gopclntab", ".go.buildinfo"].iter().any(|name| file.section_by_name(name).is_some()) {
+        return Embedded::Go;
+    }
+    // Node exports its interface for native add-ons, so that they find it in the executable that loads them.
+    let is_node = |name: &[u8]| matches!(name, b"node_module_register" | b"napi_create_function");
+    let mut definitions = file.dynamic_symbols().filter(ObjectSymbol::is_definition);
+    if definitions.any(|symbol| symbol.name_bytes().is_ok_and(is_node)) { Embedded::Node } else { Embedded::None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    /// The runtime of a program that waits for its standard input to end; `None` where the program is not installed.
+    fn runtime_of(command: &str, arguments: &[&str]) -> Option<String> {
+        let mut child = Command::new(command).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+        let mut first = [0; 1];
+        child.stdout.take()?.read_exact(&mut first).ok()?;
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", child.id())).ok()?;
+        let mapped: Vec<String> = maps.lines().filter_map(|line| Some(line[line.find('/')?..].to_string())).collect();
+        let runtime = detect(child.id(), &mapped);
+        drop(child.stdin.take());
+        let _ = child.kill();
+        let _ = child.wait();
+        Some(runtime)
+    }
+
+    #[test]
+    fn runtimes_are_told_by_what_is_in_their_files() {
+        let node = "process.stdout.write('x'); process.stdin.resume()";
+        let python = "import sys; print('x', flush=True); sys.stdin.read()";
+        let mut absent = Vec::new();
+        for (command, arguments, expected) in
+            [("node", ["-e", node], "node"), ("python3", ["-c", python], "cpython 3."), ("sh", ["-c", "echo x; read line"], "")]
+        {
+            match runtime_of(command, &arguments) {
+                Some(runtime) if expected.is_empty() => assert_eq!(runtime, ""),
+                Some(runtime) => assert!(runtime.starts_with(expected), "{command}: {runtime}"),
+                None => absent.push(command),
+            }
+        }
+        println!("not checked, since not installed: {absent:?}");
+        assert!(!absent.contains(&"sh"));
+    }
+
+    #[test]
+    fn go_executables_are_told_by_their_line_table() {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let go = std::env::split_paths(&path).chain(["/usr/local/go/bin".into()]).map(|folder| folder.join("go"));
+        let Some(go) = { go }.find(|path| path.exists()) else {
+            return println!("not checked, since Go is not installed");
+        };
+        assert_eq!(embedded(&go.to_string_lossy()), Embedded::Go);
+        assert_eq!(embedded("/proc/self/exe"), Embedded::None);
+    }
+
+    #[test]
+    fn a_mapped_jvm_is_java() {
+        let mapped = ["/usr/lib/jvm/lib/server/libjvm.so".to_string()];
+        assert_eq!(detect(std::process::id(), &mapped), "java");
+    }
+
+    #[test]
+    fn a_process_that_is_gone_has_no_runtime() {
+        assert_eq!(detect(u32::MAX >> 1, &[]), "");
+    }
+}

@@ -6,6 +6,7 @@ use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use rustc_hash::FxHashMap;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -24,14 +25,11 @@ pub fn might_be(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.starts_with("libpython"))
 }
 
-/// Whether the process's executable, or a libpython it has mapped, exports `_PyRuntime`; with its version where known.
-pub fn has_runtime(pid: u32) -> Option<(u8, u8)> {
-    locate(pid).map(|interpreter| interpreter.version).or_else(|| {
-        let mappings = candidates(pid);
-        mappings.iter().find_map(|mapping| {
-            let image = image(pid, mapping)?;
-            version(pid, &image, mapping.start.wrapping_sub(image.first_address))
-        })
+/// The version of the process's interpreter, whether its frames can be read or not.
+pub fn version(pid: u32) -> Option<(u8, u8)> {
+    candidates(pid).iter().find_map(|mapping| {
+        let image = image(pid, mapping)?;
+        read_version(pid, &image, mapping.start.wrapping_sub(image.first_address))
     })
 }
 
@@ -85,14 +83,23 @@ fn image(pid: u32, mapping: &Mapping) -> Option<Image> {
     if let Some(known) = IMAGES.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return *known;
     }
-    let file = File::open(format!("/proc/{pid}/root{}", mapping.path)).ok()?;
-    let read = read_image(file);
+    let read = read_image(open(pid, mapping)?);
     let mut images = IMAGES.lock().unwrap_or_else(PoisonError::into_inner);
     if images.len() >= MOST_IMAGES {
         images.clear();
     }
     images.insert(key, read);
     read
+}
+
+/// Opens the mapped file itself, not another of its name: a container's paths are found under the process's root, those of a
+/// chroot are given from ours.
+fn open(pid: u32, mapping: &Mapping) -> Option<File> {
+    let paths = [format!("/proc/{pid}/root{}", mapping.path), mapping.path.clone()];
+    paths.iter().find_map(|path| {
+        let file = File::open(path).ok()?;
+        (file.metadata().ok()?.ino() == mapping.inode).then_some(file)
+    })
 }
 
 /// Reads a file's symbols; `None` where it exports no `_PyRuntime`.
@@ -129,14 +136,14 @@ fn version_tag<'data>(file: &impl Object<'data>) -> Option<(u8, u8)> {
 
 fn interpreter(pid: u32, image: &Image, bias: u64) -> Option<Interpreter> {
     let runtime = image.runtime.wrapping_add(bias);
-    let version = version(pid, image, bias)?;
+    let version = read_version(pid, image, bias)?;
     if version < (3, 13) {
         return layout::known(version, runtime);
     }
     layout::published(&memory::bytes(pid, runtime, layout::PUBLISHED_LENGTH)?, runtime)
 }
 
-fn version(pid: u32, image: &Image, bias: u64) -> Option<(u8, u8)> {
+fn read_version(pid: u32, image: &Image, bias: u64) -> Option<(u8, u8)> {
     let Some(symbol) = image.version_symbol else { return image.version_tag };
     let number = memory::word(pid, symbol.wrapping_add(bias))?;
     Some(((number >> 24) as u8, (number >> 16) as u8))

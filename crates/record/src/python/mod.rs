@@ -13,7 +13,7 @@ mod memory;
 
 pub use code::{CodeObjects, ScriptLine};
 pub use layout::{CodeLayout, Interpreter, Offsets};
-pub use locate::{has_runtime, locate, might_be};
+pub use locate::{locate, might_be, version};
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use case::tables::HttpMessage;
 use case::{Nanos, redact_target};
 
-/// The longest method anybody registered is UPDATEREDIRECTREF (IANA); beyond it, it is no HTTP.
+/// The longest method anybody registered is `UPDATEREDIRECTREF` (IANA); beyond it, it is no HTTP.
 pub(super) const LONGEST_METHOD: usize = 17;
 
 /// Shortest: GET, PUT, ACL.
@@ -116,5 +116,5 @@ fn length_of(status: httparse::Result<usize>) -> Option<Option<usize>> {
 
 /// The target of a request line that ends before the target does.
 fn cut_target(bytes: &[u8]) -> &[u8] {
-    bytes.split(|byte| byte.is_ascii_whitespace()).nth(1).unwrap_or_default()
+    bytes.split(u8::is_ascii_whitespace).nth(1).unwrap_or_default()
 }

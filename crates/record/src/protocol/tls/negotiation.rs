@@ -44,6 +44,7 @@ enum Stage {
 
 /// A handshake under way.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent observations, not states of one machine")]
 pub(super) struct Negotiation {
     handshake: Handshake,
     stage: Stage,

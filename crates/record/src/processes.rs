@@ -1,0 +1,97 @@
+//! What a running process is, from `/proc`.
+
+use crate::counters;
+use case::redact_arguments;
+use std::fs;
+
+/// A process as it was when it was looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// Path of its executable, as the process itself sees it; empty for a kernel thread.
+    pub executable: String,
+    /// Its command line, secrets redacted.
+    pub command: Vec<String>,
+    /// The process that started it, or took it over.
+    pub parent: u32,
+    /// The user it runs as (real user id).
+    pub uid: u32,
+    /// Inode of its network namespace; 0 where that cannot be read.
+    pub network_namespace: u64,
+    /// The cgroup that limits its CPU.
+    pub cgroup: String,
+}
+
+/// Describes a process; `None` where it is gone.
+pub fn describe(pid: u32) -> Option<Description> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let executable = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+    Some(Description {
+        executable: executable.to_string_lossy().into_owned(),
+        command: redact_arguments(&arguments(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default())),
+        parent: field(&status, "PPid:")?,
+        uid: field(&status, "Uid:")?,
+        network_namespace: counters::network_namespace(pid).unwrap_or(0),
+        cgroup: counters::cgroup_of(pid),
+    })
+}
+
+/// The name of a thread, as the kernel keeps it; `None` where the thread is gone.
+pub fn thread_name(pid: u32, tid: u32) -> Option<String> {
+    let name = fs::read(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
+    Some(String::from_utf8_lossy(name.trim_ascii_end()).into_owned())
+}
+
+/// The arguments of `/proc/PID/cmdline`: each ends with a zero byte.
+fn arguments(cmdline: &[u8]) -> Vec<String> {
+    let whole = cmdline.strip_suffix(b"\0").unwrap_or(cmdline);
+    if whole.is_empty() {
+        return Vec::new();
+    }
+    whole.split(|&byte| byte == 0).map(|argument| String::from_utf8_lossy(argument).into_owned()).collect()
+}
+
+/// The first number of a line of `/proc/PID/status`.
+fn field(status: &str, name: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_child_is_described_with_its_secrets_hidden() {
+        let arguments = ["-c", "echo; read line; exit", "--token=abc", "plain"];
+        let mut child =
+            Command::new("sh").args(arguments).stdin(std::process::Stdio::piped()).spawn().expect("a shell");
+        let described = describe(child.id()).expect("a process");
+        drop(child.stdin.take());
+        child.wait().expect("an end");
+        assert_eq!(described.command, ["sh", "-c", "echo; read line; exit", "--token=*", "plain"]);
+        assert_eq!(described.parent, std::process::id());
+        assert_eq!(Some(described.network_namespace), counters::network_namespace(std::process::id()));
+        assert!(described.executable.starts_with('/'));
+        assert!(described.cgroup.starts_with('/'));
+        assert_eq!(described.uid, nix::unistd::getuid().as_raw());
+        assert_eq!(describe(child.id()), None);
+    }
+
+    #[test]
+    fn an_empty_argument_counts() {
+        assert_eq!(arguments(b"a\0\0b\0"), ["a", "", "b"]);
+        assert!(arguments(b"").is_empty());
+    }
+
+    #[test]
+    fn a_thread_has_the_name_it_was_given() {
+        let name = |tid: i32| thread_name(std::process::id(), tid as u32);
+        let thread = std::thread::Builder::new().name("counting".into());
+        let given =
+            thread.spawn(move || name(nix::unistd::gettid().as_raw())).expect("a thread").join().expect("a name");
+        assert_eq!(given.as_deref(), Some("counting"));
+        assert_eq!(name(0), None);
+    }
+}
