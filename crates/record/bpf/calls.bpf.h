@@ -235,7 +235,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	event->result = result;
 	event->arguments[0] = thread->arguments[1];
 	event->arguments[1] = thread->arguments[2];
-	event->arguments[2] = 0;
+	event->arguments[2] = thread->arguments[3];
 	event->head_is_path = 0;
 	thread->entered = 0;
 
@@ -262,7 +262,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	if (at < 5) {
 		u32 value = 0;
 		bpf_probe_read_user(&value, sizeof(value), (void *)thread->arguments[at]);
-		event->arguments[2] = value;
+		/* The upper half keeps the fourth argument: the timeout of epoll_wait. */
+		event->arguments[2] = value | thread->arguments[3] << 32;
 	}
 	u32 length = 0;
 	if (flags & (CLASS_PATH_0 | CLASS_PATH_1 | CLASS_CONNECT) || known || is_file) {

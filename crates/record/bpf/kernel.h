@@ -113,6 +113,9 @@ struct timer_list {
 };
 struct inet_connection_sock {
 	struct timer_list icsk_delack_timer;
+	struct {
+		u8 pending;
+	} icsk_ack;
 };
 struct sk_buff {
 	struct sock *sk;

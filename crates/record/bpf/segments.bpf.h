@@ -6,6 +6,7 @@ enum { DIRECTION_OUT, DIRECTION_IN };
 enum { TCP_STATE = 1, TCP_DELAYED_ACK_SET, TCP_DELAYED_ACK_FIRED, TCP_RETRANSMIT };
 enum { TCP_ESTABLISHED = 1, TCP_SYN_RECV = 3, TCP_CLOSE = 7 };
 enum { TCP_NAGLE_OFF = 1 };
+enum { ACK_TIMER = 2 }; /* the kernel's ICSK_ACK_TIMER */
 
 /* Address of the kernel's tcp_delack_timer, found by user space; 0 where it was not. */
 const volatile u64 delayed_ack_timer = 0;
@@ -122,5 +123,11 @@ int BPF_PROG(on_timer, struct timer_list *timer)
 		return 0;
 	struct sock *sk = (void *)timer - bpf_core_field_offset(struct inet_connection_sock, icsk_delack_timer);
 	struct known_socket *known = known_tcp(sk);
-	return known ? tcp_did(known, sk, TCP_DELAYED_ACK_FIRED, 0, 0) : 0;
+	if (!known)
+		return 0;
+	/* The kernel leaves the timer running when an acknowledgement goes out with data: then nothing waits for it. */
+	struct inet_connection_sock *connection = (void *)sk;
+	if (!(BPF_CORE_READ(connection, icsk_ack.pending) & ACK_TIMER))
+		return 0;
+	return tcp_did(known, sk, TCP_DELAYED_ACK_FIRED, 0, 0);
 }

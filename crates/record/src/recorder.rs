@@ -1,22 +1,39 @@
 //! The recorder as its user sees it: start it, tell it whom to follow, finish it.
 
-use crate::RecordError;
-use case::{Case, Manifest};
+use crate::counters::Counters;
+use crate::drain::{Drain, Maps, now};
+use crate::error::RecordError;
+use crate::events::ThreadState;
+use crate::host;
+use crate::kernel::Kernel;
+use aya::maps::{HashMap, MapData, RingBuf};
+use case::{Case, CaseWriter, Manifest, SCHEMA};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+/// How long the drain sleeps where the ring does not fill up: long enough to cost nothing, short enough to find a
+/// short-lived process alive and to keep a 16 MB ring from filling at a million events a second.
+const DRAIN_PERIOD_MS: u16 = 20;
 
 /// What to record.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// CPU samples a second on each processor; 0 takes none.
     pub sampling_hertz: u32,
-    /// Most bytes that the tables may take on disk while recording; events beyond are counted as lost.
-    pub size_limit: u64,
+    /// Most events that are kept; those beyond are counted as lost, by table.
+    pub event_limit: u64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        // 997 is prime, so that samples do not run in step with timers; 512 MiB holds about 20 million events.
-        Options { sampling_hertz: 997, size_limit: 512 << 20 }
+        // 997 is prime, so that samples do not run in step with timers. Ten million events are about 300 MB on disk
+        // and can be diagnosed within 1 GB of memory.
+        Options { sampling_hertz: 997, event_limit: 10_000_000 }
     }
 }
 
@@ -32,38 +49,176 @@ pub enum Role {
 /// How far a recording has got.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
-    /// Rows recorded.
+    /// Events taken.
     pub events: u64,
     /// Events lost.
     pub lost: u64,
-    /// Requests (first bytes out after bytes in) seen so far on the client's connections.
+    /// Requests (first bytes out after bytes in) seen so far on clients' connections.
     pub requests: u64,
 }
 
+/// A process to be followed from now on; the sender is told when it is.
+struct Follow {
+    pid: u32,
+    role: Role,
+    done: SyncSender<()>,
+}
+
+/// What the drain's thread and its owner share.
+#[derive(Default)]
+struct Shared {
+    stop: AtomicBool,
+    failed: AtomicBool,
+    events: AtomicU64,
+    lost: AtomicU64,
+    requests: AtomicU64,
+}
+
 /// A recording under way.
-pub struct Recorder {}
+pub struct Recorder {
+    kernel: Kernel,
+    threads: Mutex<HashMap<MapData, u32, ThreadState>>,
+    follow: Sender<Follow>,
+    shared: Arc<Shared>,
+    drain: JoinHandle<Drain>,
+}
 
 impl Recorder {
     /// Loads the recorder into the kernel and makes the case. Nothing is followed yet.
-    pub fn start(folder: &Path, manifest: Manifest, options: &Options) -> Result<Recorder, RecordError> {
-        let _ = (folder, manifest, options);
-        Err(RecordError::NotPrivileged { missing: String::new(), uid: 0 })
+    ///
+    /// # Errors
+    /// Where privileges or kernel features are missing, or the case cannot be made.
+    pub fn start(folder: &Path, mut manifest: Manifest, options: &Options) -> Result<Recorder, RecordError> {
+        host::may_record()?;
+        let mut kernel = Kernel::load(options.sampling_hertz)?;
+        manifest.schema = SCHEMA;
+        manifest.start = now();
+        manifest.host = host::describe();
+        manifest.sampling_hertz = options.sampling_hertz;
+        manifest.missing.append(&mut kernel.missing);
+        manifest.missing.push("operations inside io_uring: only io_uring_enter itself is seen".to_string());
+        let writer = CaseWriter::create(folder, manifest)?;
+        let ring = kernel.take_ring()?;
+        let threads = kernel.take_map("threads")?;
+        let maps = Maps { interpreters: kernel.take_map("interpreters")?, lost: kernel.take_lost()? };
+        let (follow, requests) = channel();
+        let shared = Arc::new(Shared::default());
+        let drain = Drain::new(maps, writer, options.event_limit);
+        let thread = std::thread::Builder::new().name("drain".to_string());
+        let of_thread = Arc::clone(&shared);
+        let drain = thread
+            .spawn(move || run(drain, ring, &requests, &of_thread))
+            .map_err(RecordError::io("starting the thread that takes events"))?;
+        Ok(Recorder { kernel, threads: Mutex::new(threads), follow, shared, drain })
     }
 
     /// Follows a process that has not begun its program yet, and all its children to be.
+    ///
+    /// # Errors
+    /// Where the kernel's table of watched threads is full, or the drain is gone.
     pub fn follow(&self, pid: u32, role: Role) -> Result<(), RecordError> {
-        let _ = (pid, role);
-        Ok(())
+        let gone = || RecordError::io("following a process")(std::io::Error::other("the recorder has stopped"));
+        let (done, is_done) = sync_channel(1);
+        self.follow.send(Follow { pid, role, done }).map_err(|_| gone())?;
+        is_done.recv().map_err(|_| gone())?;
+        // Held before its program, it is off the processor, blocked at the gate.
+        let state = ThreadState { pid, off_since: now().0, reason: u16::from(case::tables::reason::BLOCKED), ..Default::default() };
+        let mut threads = self.threads.lock().map_err(|_| gone())?;
+        threads
+            .insert(pid, state, 0)
+            .map_err(|error| RecordError::Refused { program: "threads".to_string(), reason: error.to_string() })
     }
 
     /// How far it has got.
     pub fn progress(&self) -> Progress {
-        Progress::default()
+        Progress {
+            events: self.shared.events.load(Ordering::Relaxed),
+            lost: self.shared.lost.load(Ordering::Relaxed),
+            requests: self.shared.requests.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether rows can no longer be written (a full disk, say); [`Recorder::finish`] tells why.
+    pub fn has_failed(&self) -> bool {
+        self.shared.failed.load(Ordering::Relaxed)
     }
 
     /// Stops recording, resolves symbols, lets `complete` fill in the manifest, and closes the case.
+    ///
+    /// # Errors
+    /// Where the case could not be written; the rows written before stay readable.
     pub fn finish(self, complete: impl FnOnce(&mut Manifest)) -> Result<Case, RecordError> {
-        let _ = complete;
-        Err(RecordError::NotPrivileged { missing: String::new(), uid: 0 })
+        let end = now();
+        self.kernel.detach();
+        self.shared.stop.store(true, Ordering::Relaxed);
+        let drain = self.drain.join().map_err(|_| {
+            RecordError::io("taking the last events")(std::io::Error::other("the thread that takes them panicked"))
+        })?;
+        let threads = self.threads.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut writer = drain.finish(&threads, end)?;
+        let manifest = writer.manifest();
+        manifest.end = end;
+        complete(manifest);
+        Ok(writer.close()?)
+    }
+}
+
+/// The drain's thread.
+fn run(mut drain: Drain, mut ring: RingBuf<MapData>, requests: &Receiver<Follow>, shared: &Shared) -> Drain {
+    loop {
+        // Read before the last taking, so that nothing that was in the ring at the stop is left there.
+        let stopping = shared.stop.load(Ordering::Relaxed);
+        while let Ok(follow) = requests.try_recv() {
+            drain.follow(follow.pid, follow.role);
+            // The one who asked may have given up waiting; nothing is lost by that.
+            let _ = follow.done.send(());
+        }
+        drain.take(&mut ring);
+        drain.turn();
+        let progress = drain.progress();
+        shared.events.store(progress.events, Ordering::Relaxed);
+        shared.lost.store(progress.lost, Ordering::Relaxed);
+        shared.requests.store(progress.requests, Ordering::Relaxed);
+        shared.failed.store(drain.failed(), Ordering::Relaxed);
+        if stopping {
+            return drain;
+        }
+        wait(&ring);
+    }
+}
+
+/// Sleeps until the ring asks for attention or the period is over.
+fn wait(ring: &RingBuf<MapData>) {
+    // SAFETY: the descriptor belongs to `ring`, which outlives the borrow.
+    let descriptor = unsafe { BorrowedFd::borrow_raw(ring.as_raw_fd()) };
+    let mut polled = [PollFd::new(descriptor, PollFlags::POLLIN)];
+    // Interrupted or not, the ring is looked at next.
+    let _ = poll(&mut polled, PollTimeout::from(DRAIN_PERIOD_MS));
+}
+
+/// Kernel counters of the watched, kept up to date while they live.
+#[derive(Default)]
+pub(crate) struct CounterWatch {
+    before: Option<Counters>,
+    after: Option<Counters>,
+}
+
+impl CounterWatch {
+    /// Another process is followed: counting begins anew, so that all namespaces are counted from one moment.
+    pub fn begin(&mut self, pids: &[u32]) {
+        self.before = Some(Counters::read(pids));
+    }
+
+    /// Reads the counters of the processes that live.
+    pub fn read(&mut self, pids: &[u32]) {
+        self.after = Some(Counters::read(pids));
+    }
+
+    /// The counters that moved.
+    pub fn moved(&self) -> Vec<case::tables::Counter> {
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => crate::counters::moved(before, after),
+            _ => Vec::new(),
+        }
     }
 }

@@ -28,7 +28,9 @@ table! {
         /// in nanoseconds (all ones: none), for `epoll_ctl` the descriptor, for `setsockopt` the option.
         pub argument_2: u64,
         /// What the call wrote or was given by reference, where one number tells it: the value of an `ioctl` that
-        /// returns a count, of a `setsockopt` option, the event mask of `epoll_ctl` or of the first ready descriptor.
+        /// returns a count, of a `setsockopt` option, the event mask of `epoll_ctl` or of the first ready descriptor;
+        /// for `poll` its first entry (descriptor in the low 32 bits, then 16 bits asked for and 16 bits found), for
+        /// `send` and `recv` the flags.
         pub argument_3: u64,
         /// The socket it is about; 0 for none.
         pub connection: u32,

@@ -1,0 +1,201 @@
+//! The calls table, and what the calls' bytes tell: TLS records, HTTP heads, handshakes, lookups.
+
+use crate::calls::{self, Flow, Timeout};
+use crate::connections::Connections;
+use crate::events::{CallEvent, ThreadState};
+use crate::protocol::{self, Moved, Seen};
+use case::Nanos;
+use case::tables::{Call, Handshake, HttpMessage, Lookup, Path, TlsRecord, direction, transport};
+use rustc_hash::FxHashMap;
+
+const RECVFROM: u16 = 45;
+const RECVMSG: u16 = 47;
+const CONNECT: u16 = 42;
+/// Looks without taking: such a read moves no bytes.
+const MSG_PEEK: u64 = 2;
+const PORT_DNS: u16 = 53;
+
+/// Rows waiting to be written, and the state that making them needs.
+#[derive(Default)]
+pub struct CallRows {
+    /// Calls.
+    pub calls: Vec<Call>,
+    /// TLS records.
+    pub records: Vec<TlsRecord>,
+    /// HTTP heads.
+    pub messages: Vec<HttpMessage>,
+    /// Handshakes that are complete.
+    pub handshakes: Vec<Handshake>,
+    /// DNS messages.
+    pub lookups: Vec<Lookup>,
+    /// Paths met for the first time.
+    pub paths: Vec<Path>,
+    path_numbers: FxHashMap<String, u32>,
+    open_files: FxHashMap<(u32, i32), u32>,
+    seen: Seen,
+}
+
+impl CallRows {
+    /// Takes one call. `stack` and `script_stack` are the numbers its event's copies turned into.
+    pub fn take(&mut self, event: &CallEvent, head: &[u8], connections: &mut Connections, stack: u32, script_stack: u32) {
+        let mut call = row(event, stack, script_stack);
+        if event.head_is_path != 0 {
+            self.name_path(&mut call, head, connections);
+        } else if call.connection == 0 {
+            call.path = self.open_files.get(&(call.pid, call.fd)).copied().unwrap_or(0);
+            call.content = if head.is_empty() { 0 } else { protocol::content_of(head) };
+        }
+        if call.number == calls::CLOSE {
+            self.open_files.remove(&(call.pid, call.fd));
+            if call.connection != 0 {
+                connections.closed(call.connection, call.pid, call.start);
+            }
+        }
+        if call.connection != 0 {
+            self.converse(&mut call, head, connections);
+        }
+        self.calls.push(call);
+    }
+
+    /// A process inherits its parent's open files.
+    pub fn forked(&mut self, parent: u32, child: u32) {
+        let files = self.open_files.iter().filter(|((pid, _), _)| *pid == parent);
+        let inherited: Vec<_> = files.map(|((_, fd), path)| ((child, *fd), *path)).collect();
+        self.open_files.extend(inherited);
+    }
+
+    /// A process ended: its open files are no more.
+    pub fn exited(&mut self, pid: u32) {
+        self.open_files.retain(|(owner, _), _| *owner != pid);
+    }
+
+    /// A call that was still blocked when recording ended.
+    pub fn unfinished(&mut self, tid: u32, state: &ThreadState, end: Nanos) {
+        let off = if state.off_since > 0 && state.runnable == 0 { end.0.saturating_sub(state.off_since) } else { 0 };
+        self.calls.push(Call {
+            start: Nanos(state.entered),
+            duration: end - Nanos(state.entered),
+            blocked: Nanos(state.blocked + off),
+            tid,
+            pid: state.pid,
+            number: state.number as u16,
+            fd: -1,
+            ..Call::default()
+        });
+    }
+
+    fn name_path(&mut self, call: &mut Call, head: &[u8], connections: &mut Connections) {
+        let path = String::from_utf8_lossy(head).into_owned();
+        if call.number == CONNECT {
+            if call.connection != 0 && !path.is_empty() {
+                connections.socket(call.connection, call.start).row.remote_address = path;
+            }
+            return;
+        }
+        call.path = self.path_number(path);
+        if calls::opens_path(call.number) && call.result >= 0 {
+            self.open_files.insert((call.pid, call.result as i32), call.path);
+        }
+    }
+
+    fn path_number(&mut self, path: String) -> u32 {
+        if let Some(&number) = self.path_numbers.get(&path) {
+            return number;
+        }
+        let id = self.path_numbers.len() as u32 + 1;
+        self.paths.push(Path { id, path: path.clone() });
+        self.path_numbers.insert(path, id);
+        id
+    }
+
+    /// Feeds the bytes that a call moved to its connection's conversation.
+    fn converse(&mut self, call: &mut Call, head: &[u8], connections: &mut Connections) {
+        let Some(moved) = moved(call, head) else { return };
+        let socket = connections.socket(call.connection, call.start);
+        if socket.row.remote_port == PORT_DNS {
+            self.lookups.extend(protocol::dns(call.connection, socket.row.transport, &moved));
+            call.content = case::tables::content::DNS;
+        } else if matches!(socket.row.transport, transport::TCP | transport::UNIX) {
+            socket.conversation.feed(&moved, &mut self.seen);
+            call.content = self.seen.content;
+            self.records.append(&mut self.seen.records);
+            self.messages.append(&mut self.seen.messages);
+            self.handshakes.extend(self.seen.handshake.take());
+        }
+    }
+}
+
+/// What a call moved on its connection; none where it moved nothing.
+fn moved<'a>(call: &Call, head: &'a [u8]) -> Option<Moved<'a>> {
+    let recorded = calls::recorded(call.number)?;
+    let peeked = match call.number {
+        RECVFROM => call.argument_3 & MSG_PEEK != 0,
+        RECVMSG => call.argument_2 & MSG_PEEK != 0,
+        _ => false,
+    };
+    if call.result <= 0 || peeked {
+        return None;
+    }
+    let direction = match recorded.flow {
+        Flow::In => direction::IN,
+        Flow::Out => direction::OUT,
+        Flow::Nothing => return None,
+    };
+    // The calls that move several messages return how many, not how many bytes.
+    let several = matches!(call.number, 299 | 307);
+    let bytes = if several { head.len() as u64 } else { call.result as u64 };
+    Some(Moved { start: call.start, end: call.start + call.duration, tid: call.tid, direction, bytes, head })
+}
+
+fn row(event: &CallEvent, stack: u32, script_stack: u32) -> Call {
+    let [argument_1, argument_2, argument_3] = event.arguments;
+    let mut call = Call {
+        start: Nanos(event.start),
+        duration: Nanos(event.duration),
+        blocked: Nanos(event.blocked),
+        tid: event.tid,
+        pid: event.pid,
+        number: event.number,
+        fd: event.fd,
+        result: event.result,
+        argument_1,
+        argument_2,
+        argument_3,
+        connection: event.socket,
+        stack,
+        script_stack,
+        finished: true,
+        ..Call::default()
+    };
+    let Some(recorded) = calls::recorded(event.number) else { return call };
+    call.argument_3 = recorded.third_value(argument_3);
+    match recorded.timeout {
+        Timeout::AsRead => {}
+        Timeout::TimeValue => call.argument_2 = microseconds_to_nanoseconds(argument_2),
+        Timeout::Milliseconds => call.argument_2 = milliseconds(recorded.timeout_argument(&event.arguments) as i32),
+    }
+    call
+}
+
+/// A timeval was read as if it were a timespec: its second word counts microseconds.
+fn microseconds_to_nanoseconds(read: u64) -> u64 {
+    if read == u64::MAX { read } else { read / 1_000_000_000 * 1_000_000_000 + read % 1_000_000_000 * 1_000 }
+}
+
+/// A timeout in milliseconds, negative for none, as nanoseconds.
+fn milliseconds(given: i32) -> u64 {
+    u64::try_from(given).map_or(u64::MAX, |given| given * 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_come_out_in_nanoseconds_whatever_the_call_counts_in() {
+        assert_eq!(milliseconds(-1), u64::MAX);
+        assert_eq!(milliseconds(5), 5_000_000);
+        assert_eq!(microseconds_to_nanoseconds(2_000_000_250), 2_000_250_000);
+        assert_eq!(microseconds_to_nanoseconds(u64::MAX), u64::MAX);
+    }
+}

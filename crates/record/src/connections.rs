@@ -1,0 +1,197 @@
+//! The connections table: what the kernel side says of each socket, and what its bytes say of its conversation.
+
+use crate::events::{SegmentEvent, SocketEvent, TcpEvent};
+use crate::protocol::Conversation;
+use case::Nanos;
+use case::tables::{Connection, Handshake, event, role, transport};
+use rustc_hash::FxHashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+const AF_UNIX: u16 = 1;
+const AF_INET: u16 = 2;
+const AF_INET6: u16 = 10;
+const IPPROTO_TCP: u8 = 6;
+const IPPROTO_UDP: u8 = 17;
+const TCP_ESTABLISHED: u32 = 1;
+const TCP_CLOSE: u32 = 7;
+
+/// One socket and its conversation.
+pub struct Socket {
+    /// The row that is to be written at the end.
+    pub row: Connection,
+    /// What its bytes say.
+    pub conversation: Conversation,
+}
+
+/// All sockets seen, by number.
+#[derive(Default)]
+pub struct Connections {
+    sockets: FxHashMap<u32, Socket>,
+}
+
+impl Connections {
+    /// A socket appeared, or its addresses or role changed.
+    pub fn announced(&mut self, event: &SocketEvent) {
+        let socket = self.socket(event.socket, Nanos(event.time));
+        let row = &mut socket.row;
+        row.pid = event.pid;
+        row.network_namespace = u64::from(event.network_namespace);
+        row.transport = transport_of(event);
+        row.local_port = event.local_port;
+        row.remote_port = event.remote_port;
+        if event.family != AF_UNIX {
+            row.local_address = address(event.family, &event.local_address);
+            row.remote_address = address(event.family, &event.remote_address);
+        }
+        if event.role != role::UNKNOWN && row.role != event.role {
+            row.role = event.role;
+            socket.conversation = Conversation::new(event.socket, event.role);
+        }
+    }
+
+    /// The socket of a number, made up where its announcement was lost.
+    pub fn socket(&mut self, number: u32, now: Nanos) -> &mut Socket {
+        self.sockets.entry(number).or_insert_with(|| Socket {
+            row: Connection { id: number, opened: now, transport: transport::OTHER, ..Connection::default() },
+            conversation: Conversation::new(number, role::UNKNOWN),
+        })
+    }
+
+    /// How a socket came to be, as far as is known.
+    pub fn role(&self, number: u32) -> u8 {
+        self.sockets.get(&number).map_or(role::UNKNOWN, |socket| socket.row.role)
+    }
+
+    /// TCP did something to a socket.
+    pub fn changed(&mut self, event: &TcpEvent) {
+        let now = Nanos(event.time);
+        let row = &mut self.socket(event.socket, now).row;
+        row.mss = u32::from(event.mss);
+        row.nodelay = event.nodelay != 0;
+        keep_round_trip(row, event.srtt_us);
+        if u32::from(event.event) != u32::from(event::STATE) {
+            return;
+        }
+        if event.after == TCP_ESTABLISHED {
+            row.established = now;
+        } else if event.after == TCP_CLOSE && row.closed == Nanos(0) {
+            row.closed = now;
+        }
+    }
+
+    /// A segment passed; its socket's round-trip time is news.
+    pub fn passed(&mut self, event: &SegmentEvent) {
+        keep_round_trip(&mut self.socket(event.socket, Nanos(event.time)).row, event.srtt_us);
+    }
+
+    /// `pid` closed a descriptor of the socket.
+    pub fn closed(&mut self, number: u32, pid: u32, now: Nanos) {
+        let row = &mut self.socket(number, now).row;
+        if row.pid == pid && row.closed == Nanos(0) && row.role != role::LISTENER {
+            row.closed = now;
+        }
+    }
+
+    /// All rows, those still open closed at `end`, the two ends of a connection linked; and the handshakes that were
+    /// under way.
+    pub fn finish(self, end: Nanos) -> (Vec<Connection>, Vec<Handshake>) {
+        let mut handshakes = Vec::new();
+        let mut rows = Vec::with_capacity(self.sockets.len());
+        for mut socket in self.sockets.into_values() {
+            handshakes.extend(socket.conversation.close());
+            if socket.row.closed == Nanos(0) {
+                socket.row.closed = end;
+            }
+            rows.push(socket.row);
+        }
+        rows.sort_by_key(|row| row.id);
+        handshakes.sort_by_key(|handshake| (handshake.start, handshake.connection));
+        link_peers(&mut rows);
+        (rows, handshakes)
+    }
+}
+
+fn keep_round_trip(row: &mut Connection, srtt_us: u32) {
+    if srtt_us > 0 {
+        row.srtt = Nanos(u64::from(srtt_us) * 1_000);
+    }
+}
+
+fn transport_of(event: &SocketEvent) -> u8 {
+    match (event.family, event.protocol) {
+        (AF_UNIX, _) => transport::UNIX,
+        (AF_INET | AF_INET6, IPPROTO_TCP) => transport::TCP,
+        (AF_INET | AF_INET6, IPPROTO_UDP) => transport::UDP,
+        _ => transport::OTHER,
+    }
+}
+
+/// An address as people write it; one that IPv6 maps from IPv4 is shown as IPv4, so that both ends read alike.
+fn address(family: u16, bytes: &[u8; 16]) -> String {
+    match family {
+        AF_INET => Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]).to_string(),
+        AF_INET6 => IpAddr::V6(Ipv6Addr::from(*bytes)).to_canonical().to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Names each end's other end, where that is recorded too: TCP sockets with mirrored addresses that were open at the
+/// same time. Of several (a port used again) the one opened nearest in time.
+fn link_peers(rows: &mut [Connection]) {
+    let ends = |row: &Connection| {
+        let local = (row.local_address.clone(), row.local_port);
+        (local, (row.remote_address.clone(), row.remote_port))
+    };
+    let mut by_ends: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+    for (at, row) in rows.iter().enumerate() {
+        if row.transport == transport::TCP && row.remote_port != 0 {
+            by_ends.entry(ends(row)).or_default().push(at);
+        }
+    }
+    for at in 0..rows.len() {
+        let (local, remote) = ends(&rows[at]);
+        let Some(others) = by_ends.get(&(remote, local)) else { continue };
+        let overlapping = others.iter().filter(|&&other| other != at && overlap(&rows[at], &rows[other]));
+        let nearest = overlapping.min_by_key(|&&other| rows[at].opened.0.abs_diff(rows[other].opened.0));
+        if let Some(&nearest) = nearest {
+            rows[at].peer = rows[nearest].id;
+        }
+    }
+}
+
+fn overlap(one: &Connection, other: &Connection) -> bool {
+    one.opened <= other.closed && other.opened <= one.closed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(id: u32, local: (&str, u16), remote: (&str, u16), opened: u64, closed: u64) -> Connection {
+        Connection {
+            id,
+            transport: transport::TCP,
+            local_address: local.0.into(),
+            local_port: local.1,
+            remote_address: remote.0.into(),
+            remote_port: remote.1,
+            opened: Nanos(opened),
+            closed: Nanos(closed),
+            ..Connection::default()
+        }
+    }
+
+    #[test]
+    fn mirrored_ends_are_peers_and_a_reused_port_is_told_apart_by_time() {
+        let (client, server) = (("10.0.0.1", 4000), ("10.0.0.2", 443));
+        let mut rows = [
+            end(1, client, server, 10, 20),
+            end(2, server, client, 11, 21),
+            end(3, client, server, 30, 40),
+            end(4, server, client, 31, 41),
+            end(5, client, ("10.0.0.2", 80), 30, 40),
+        ];
+        link_peers(&mut rows);
+        assert_eq!(rows.each_ref().map(|row| row.peer), [2, 1, 4, 3, 0]);
+    }
+}

@@ -1,0 +1,82 @@
+//! What this host lets the recorder do: tried, not guessed.
+
+use crate::host;
+use crate::kernel::Kernel;
+use nix::unistd::geteuid;
+use std::fs;
+use std::process::Command;
+
+/// One thing that recording can use.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What it is.
+    pub name: String,
+    /// Whether it works here.
+    pub works: bool,
+    /// What was found.
+    pub detail: String,
+    /// The command that would enable it, or what to do; empty where it works.
+    pub remedy: String,
+}
+
+/// Tries everything, in the order in which it is needed.
+pub fn checks() -> Vec<Check> {
+    vec![privileges(), types(), programs(), kernel_symbols(), cgroup(), command("ip", "iproute2"), command("tc", "iproute2")]
+}
+
+fn check(name: &str, result: Result<String, String>, remedy: &str) -> Check {
+    let works = result.is_ok();
+    let detail = result.unwrap_or_else(|reason| reason);
+    Check { name: name.to_string(), works, detail, remedy: if works { String::new() } else { remedy.to_string() } }
+}
+
+fn privileges() -> Check {
+    let result = host::may_record().map(|()| format!("user {} has what recording needs", geteuid()));
+    let executable = std::env::current_exe().map_or_else(|_| "whyslow".into(), |path| path.display().to_string());
+    let capabilities = host::needed_capabilities().join(",");
+    let remedy = format!("sudo whyslow ..., or: sudo setcap {capabilities}+ep {executable}");
+    check("privileges", result.map_err(|error| error.to_string()), &remedy)
+}
+
+fn types() -> Check {
+    let size = fs::metadata("/sys/kernel/btf/vmlinux").map(|file| format!("{} bytes of kernel types", file.len()));
+    let remedy = "run a kernel built with CONFIG_DEBUG_INFO_BTF=y (Debian's kernels since 11 are)";
+    check("kernel types (BTF)", size.map_err(|error| format!("/sys/kernel/btf/vmlinux: {error}")), remedy)
+}
+
+fn programs() -> Check {
+    let loaded = Kernel::load(997).map(|kernel| kernel.missing.clone());
+    let result = match loaded {
+        Ok(missing) if missing.is_empty() => Ok("all programs load and attach, CPU samples included".to_string()),
+        Ok(missing) => Err(missing.join("; ")),
+        Err(error) => Err(first_words(&error.to_string())),
+    };
+    check("recorder in the kernel", result, "sudo whyslow doctor; where that fails too, see what the kernel said above")
+}
+
+/// The beginning of a message that can hold a verifier's log of many pages.
+fn first_words(message: &str) -> String {
+    message.chars().take(300).collect::<String>().replace('\n', " ")
+}
+
+fn kernel_symbols() -> Check {
+    let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    let hidden = symbols.lines().take(100).all(|line| line.starts_with("0000000000000000"));
+    let result = if hidden { Err("addresses are hidden".to_string()) } else { Ok("readable".to_string()) };
+    check("kernel symbols", result, "sudo sysctl kernel.kptr_restrict=0")
+}
+
+fn cgroup() -> Check {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let found = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
+    let path = found.and_then(|line| line.split(' ').nth(1)).map(|path| format!("cgroup v2 at {path}"));
+    let remedy = "sudo mount -t cgroup2 none /sys/fs/cgroup/unified";
+    check("control groups", path.ok_or_else(|| "no cgroup v2 is mounted".to_string()), remedy)
+}
+
+fn command(name: &str, package: &str) -> Check {
+    let output = Command::new(name).arg("-V").output();
+    let result = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
+    let remedy = format!("sudo apt-get install {package}");
+    check(&format!("{name} (for --link)"), result.map_err(|error| error.to_string()), &remedy)
+}

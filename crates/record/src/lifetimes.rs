@@ -1,0 +1,130 @@
+//! The processes and threads tables: who ran when, as what, and for how long on a processor.
+
+use crate::events::{ExitEvent, ForkEvent, ThreadState};
+use crate::processes;
+use crate::recorder::Role;
+use case::Nanos;
+use case::tables::{Process, Thread};
+use rustc_hash::FxHashMap;
+
+/// Everything known of the watched processes and threads.
+#[derive(Default)]
+pub struct Lifetimes {
+    running: FxHashMap<u32, Process>,
+    ended: Vec<Process>,
+    threads: FxHashMap<u32, Thread>,
+    ended_threads: Vec<Thread>,
+}
+
+impl Lifetimes {
+    /// A process is followed from now on.
+    pub fn followed(&mut self, pid: u32, role: Role, now: Nanos) {
+        let role = match role {
+            Role::Client => "client",
+            Role::Server => "server",
+        };
+        let mut process = Process { pid, start: now, role: role.to_string(), exit: -1, ..Process::default() };
+        describe(&mut process);
+        self.running.insert(pid, process);
+        self.threads.insert(pid, Thread { tid: pid, pid, start: now, ..Thread::default() });
+    }
+
+    /// Whether the process is known.
+    pub fn knows(&self, pid: u32) -> bool {
+        self.running.contains_key(&pid)
+    }
+
+    /// A thread or a process began. Returns whether it is a process of its own.
+    pub fn forked(&mut self, event: &ForkEvent) -> bool {
+        let start = Nanos(event.time);
+        self.threads.insert(event.tid, Thread { tid: event.tid, pid: event.pid, start, ..Thread::default() });
+        if event.tid != event.pid {
+            return false;
+        }
+        let parent = self.running.get(&event.parent_pid);
+        let mut process = parent.cloned().unwrap_or(Process { role: "other".to_string(), ..Process::default() });
+        process.pid = event.pid;
+        process.parent = event.parent_pid;
+        process.start = start;
+        process.exit = -1;
+        self.running.insert(event.pid, process);
+        true
+    }
+
+    /// A process began another program: its image so far ends, the next one begins.
+    pub fn executed(&mut self, pid: u32, executable: &str, now: Nanos) {
+        let Some(process) = self.running.get_mut(&pid) else { return };
+        let mut before = process.clone();
+        before.end = now;
+        self.ended.push(before);
+        process.start = now;
+        process.runtime.clear();
+        process.executable = executable.to_string();
+        process.command = executable.to_string();
+        describe(process);
+    }
+
+    /// What runs the program became known.
+    pub fn runs_on(&mut self, pid: u32, runtime: String) {
+        if let Some(process) = self.running.get_mut(&pid)
+            && !runtime.is_empty()
+        {
+            process.runtime = runtime;
+        }
+    }
+
+    /// A thread ended, and with a process's first thread the process.
+    pub fn exited(&mut self, event: &ExitEvent) {
+        let now = Nanos(event.time);
+        let started = Thread { tid: event.tid, pid: event.pid, start: now, ..Thread::default() };
+        let mut thread = self.threads.remove(&event.tid).unwrap_or(started);
+        thread.end = now;
+        thread.on_cpu = Nanos(event.on_cpu);
+        thread.calls = event.calls;
+        thread.name = text(&event.name);
+        self.ended_threads.push(thread);
+        if event.tid == event.pid
+            && let Some(mut process) = self.running.remove(&event.pid)
+        {
+            process.end = now;
+            process.exit = event.code;
+            self.ended.push(process);
+        }
+    }
+
+    /// A thread that still runs at the end, with the kernel side's account of it.
+    pub fn still_runs(&mut self, tid: u32, state: &ThreadState, end: Nanos) {
+        let Some(mut thread) = self.threads.remove(&tid) else { return };
+        let now_running = if state.on_since > 0 { end.0.saturating_sub(state.on_since) } else { 0 };
+        thread.end = end;
+        thread.on_cpu = Nanos(state.on_cpu + now_running);
+        thread.calls = state.calls;
+        thread.name = processes::thread_name(thread.pid, tid).unwrap_or_default();
+        self.ended_threads.push(thread);
+    }
+
+    /// All rows.
+    pub fn finish(mut self, end: Nanos) -> (Vec<Process>, Vec<Thread>) {
+        self.ended.extend(self.running.into_values().map(|process| Process { end, ..process }));
+        self.ended_threads.extend(self.threads.into_values().map(|thread| Thread { end, ..thread }));
+        self.ended.sort_by_key(|process| (process.start, process.pid));
+        self.ended_threads.sort_by_key(|thread| (thread.start, thread.tid));
+        (self.ended, self.ended_threads)
+    }
+}
+
+/// Fills in what /proc tells of a process that still lives.
+fn describe(process: &mut Process) {
+    let Some(found) = processes::describe(process.pid) else { return };
+    process.executable = found.executable;
+    process.command = found.command.join(" ");
+    process.parent = found.parent;
+    process.uid = found.uid;
+    process.network_namespace = found.network_namespace;
+}
+
+/// The text before the first NUL.
+pub fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}

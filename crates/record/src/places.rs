@@ -1,0 +1,165 @@
+//! Stacks and the places in them: each distinct stack, and each distinct place, is kept once and named by a number.
+
+use crate::events::{Event, ScriptEvent, ScriptFrame, StackEvent};
+use crate::python::{CodeObjects, Interpreter};
+use crate::stack::{Frame, Registers, Stacks};
+use case::tables::{Location, StackFrame, kind};
+use rustc_hash::FxHashMap;
+
+/// What the frames of a stack are.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Frames {
+    Native(Vec<Frame>),
+    Kernel(Vec<u64>),
+    Script(Vec<u32>),
+}
+
+/// Interns stacks while recording, and turns them into rows at the end.
+pub struct Places {
+    /// Native unwinding and symbols.
+    pub native: Stacks,
+    /// CPython's code objects.
+    pub scripts: CodeObjects,
+    stacks: FxHashMap<Frames, u32>,
+    order: Vec<(Frames, bool)>,
+    copied: FxHashMap<u32, u32>,
+    walked: FxHashMap<u32, u32>,
+    script_lines: FxHashMap<Location4, u32>,
+    locations: Vec<Location>,
+    /// Stacks that were not walked to their root.
+    pub incomplete: u64,
+}
+
+/// File, function and line of a script: its identity.
+type Location4 = (String, String, u32);
+
+impl Places {
+    /// Nothing seen yet.
+    pub fn new() -> Places {
+        Places {
+            native: Stacks::new(),
+            scripts: CodeObjects::default(),
+            stacks: FxHashMap::default(),
+            order: Vec::new(),
+            copied: FxHashMap::default(),
+            walked: FxHashMap::default(),
+            script_lines: FxHashMap::default(),
+            locations: Vec::new(),
+            incomplete: 0,
+        }
+    }
+
+    /// Walks a copied stack. Returns whether the walk was complete.
+    pub fn copied(&mut self, event: &StackEvent, bytes: &[u8]) -> bool {
+        let length = (event.length as usize).min(bytes.len());
+        let walk = self.native.walk(event.pid, &Registers(event.registers), &bytes[..length]);
+        let stack = if walk.frames.is_empty() { 0 } else { self.intern(Frames::Native(walk.frames), walk.complete) };
+        self.copied.insert(event.number, stack);
+        walk.complete
+    }
+
+    /// The stack of a copy's number; 0 for none.
+    pub fn stack(&self, copy: u32) -> u32 {
+        self.copied.get(&copy).copied().unwrap_or(0)
+    }
+
+    /// Reads the lines of a chain of script frames, while their process still has them.
+    pub fn script(&mut self, event: &ScriptEvent, bytes: &[u8], interpreter: &Interpreter) {
+        let mut frames = Vec::with_capacity(usize::from(event.frames));
+        for bytes in bytes.chunks_exact(size_of::<ScriptFrame>()).take(usize::from(event.frames)) {
+            let Some(frame) = ScriptFrame::read(bytes) else { break };
+            if let Some(line) = self.scripts.line(event.pid, interpreter, frame.code, frame.instruction) {
+                frames.push(self.script_line((line.file, line.function, line.line)));
+            }
+        }
+        if !frames.is_empty() {
+            let stack = self.intern(Frames::Script(frames), true);
+            self.walked.insert(event.number, stack);
+        }
+    }
+
+    /// The stack of a script chain's number; 0 for none.
+    pub fn script_stack(&self, chain: u32) -> u32 {
+        self.walked.get(&chain).copied().unwrap_or(0)
+    }
+
+    /// The stack of kernel addresses.
+    pub fn kernel_stack(&mut self, addresses: &[u64]) -> u32 {
+        if addresses.is_empty() { 0 } else { self.intern(Frames::Kernel(addresses.to_vec()), true) }
+    }
+
+    fn intern(&mut self, frames: Frames, complete: bool) -> u32 {
+        if let Some(&stack) = self.stacks.get(&frames) {
+            return stack;
+        }
+        let stack = self.order.len() as u32 + 1;
+        self.order.push((frames.clone(), complete));
+        self.stacks.insert(frames, stack);
+        stack
+    }
+
+    fn script_line(&mut self, line: Location4) -> u32 {
+        if let Some(&id) = self.script_lines.get(&line) {
+            return id;
+        }
+        let id = self.add(Location {
+            kind: kind::SCRIPT,
+            module: line.0.clone(),
+            file: line.0.clone(),
+            function: line.1.clone(),
+            line: line.2,
+            ..Location::default()
+        });
+        self.script_lines.insert(line, id);
+        id
+    }
+
+    fn add(&mut self, mut location: Location) -> u32 {
+        location.id = self.locations.len() as u32 + 1;
+        let id = location.id;
+        self.locations.push(location);
+        id
+    }
+
+    /// All stacks and locations as rows; symbols are looked up here, once for each distinct place.
+    pub fn finish(mut self) -> (Vec<StackFrame>, Vec<Location>) {
+        let mut native: FxHashMap<(Frame, Option<Frame>), u32> = FxHashMap::default();
+        let mut kernel: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut rows = Vec::new();
+        for (at, (frames, complete)) in std::mem::take(&mut self.order).into_iter().enumerate() {
+            let ids: Vec<u32> = match frames {
+                Frames::Native(frames) => {
+                    let pairs = frames.iter().enumerate().map(|(depth, frame)| (*frame, frames.get(depth + 1).copied()));
+                    pairs.map(|pair| self.native_location(&mut native, pair)).collect()
+                }
+                Frames::Kernel(addresses) => {
+                    addresses.iter().map(|address| self.kernel_location(&mut kernel, *address)).collect()
+                }
+                Frames::Script(ids) => ids,
+            };
+            let frame = |(depth, location)| StackFrame { stack: at as u32 + 1, depth: depth as u16, location, complete };
+            rows.extend(ids.into_iter().enumerate().map(frame));
+        }
+        (rows, self.locations)
+    }
+
+    fn native_location(&mut self, known: &mut FxHashMap<(Frame, Option<Frame>), u32>, pair: (Frame, Option<Frame>)) -> u32 {
+        if let Some(&id) = known.get(&pair) {
+            return id;
+        }
+        let location = self.native.location(pair.0, pair.1);
+        let id = self.add(location);
+        known.insert(pair, id);
+        id
+    }
+
+    fn kernel_location(&mut self, known: &mut FxHashMap<u64, u32>, address: u64) -> u32 {
+        if let Some(&id) = known.get(&address) {
+            return id;
+        }
+        let location = self.native.kernel_location(address);
+        let id = self.add(location);
+        known.insert(address, id);
+        id
+    }
+}
