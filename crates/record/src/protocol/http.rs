@@ -102,12 +102,14 @@ impl Http {
         let captured = moved.captured();
         let is_response = begins_response(captured);
         let begins = is_response || begins_request(captured);
-        if !begins && !(may_begin(captured) && captured.len() as u64 == moved.bytes) {
+        let is_captured_whole = captured.len() as u64 == moved.bytes;
+        let may_turn_out = is_captured_whole && may_begin(captured);
+        if !begins && !may_turn_out {
             return content::OTHER;
         }
         let parsed = if begins { Head::parse(captured) } else { None };
         let ended = parsed.as_ref().is_some_and(|head| head.length.is_some());
-        if !ended && captured.len() as u64 == moved.bytes && captured.len() < LONGEST_GATHERED {
+        if !ended && is_captured_whole && captured.len() < LONGEST_GATHERED {
             let bytes = captured.to_vec();
             let gathered = Gathered { time: moved.start, tid: moved.tid, direction: moved.direction, bytes };
             self.gathered = Some(Box::new(gathered));

@@ -54,8 +54,11 @@ struct Image {
     version_tag: Option<(u8, u8)>,
 }
 
-/// Images by device and inode: a file is read once, however many processes run it.
-static IMAGES: LazyLock<Mutex<FxHashMap<(String, u64), Option<Image>>>> = LazyLock::new(Mutex::default);
+/// Images by device and inode, `None` for files without an interpreter.
+type Images = FxHashMap<(String, u64), Option<Image>>;
+
+/// What was read: a file is read once, however many processes run it.
+static IMAGES: LazyLock<Mutex<Images>> = LazyLock::new(Mutex::default);
 
 /// Files remembered at most.
 const MOST_IMAGES: usize = 4096;
