@@ -88,6 +88,8 @@ fn names_c_library(shared_name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
+
     use super::*;
     use proptest::prelude::*;
     use std::sync::LazyLock;

@@ -91,6 +91,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::Backing::{File, Memory, Other, Vdso};
     use super::*;
     use proptest::prelude::*;
 
@@ -111,7 +112,6 @@ mod tests {
             let text = format!("1000-2000 r-xp 00000000 00:00 0 {path}");
             parse(text.as_bytes())[0].backing()
         });
-        use Backing::{File, Memory, Other, Vdso};
         assert_eq!(kinds, [Vdso, Memory, Memory, Memory, Other, File]);
     }
 

@@ -67,7 +67,7 @@ impl Stacks {
     }
 
     /// Walks one copied stack; `stack` holds the bytes from the stack pointer upward. Maps are read again where an
-    /// address is in none, at most every 10 ms.
+    /// address is in none, after a pause of 1 ms where the last reading told something new, else of 10 ms.
     pub fn walk(&mut self, pid: u32, registers: &Registers, stack: &[u8]) -> Walk {
         let process = self.processes.entry(pid).or_default();
         walk::walk(pid, process, &mut self.modules, &mut self.rows, registers, stack)

@@ -111,23 +111,15 @@ impl Modules {
         match line.backing() {
             Backing::Vdso => Some(self.vdso()),
             Backing::Other => Some(UNKNOWN),
-            Backing::Memory => None,
             Backing::File => Some(self.file(pid, line)),
+            // A program may have been started from memory; a just-in-time compiler's memory is no image.
+            Backing::Memory if line.path.starts_with("/memfd:") => self.image(pid, line),
+            Backing::Memory => None,
         }
     }
 
     fn file(&mut self, pid: u32, line: &MapLine) -> u32 {
-        if let Some(number) = self.by_file.get(&line.file) {
-            return *number;
-        }
-        let image = (self.all.len() < MOST_MODULES)
-            .then(|| open_mapped(pid, line))
-            .flatten()
-            .and_then(Contents::of_file)
-            .and_then(|contents| Image::open(line.path.clone(), contents));
-        if let Some(image) = image {
-            let number = self.add(Module::Image(Box::new(image)));
-            self.by_file.insert(line.file, number);
+        if let Some(number) = self.image(pid, line) {
             return number;
         }
         // Not remembered by its inode: the process may be gone, and the file be readable through the next one.
@@ -137,6 +129,19 @@ impl Modules {
         let number = self.add(Module::Unreadable(line.path.clone()));
         self.unreadable.insert(line.path.clone(), number);
         number
+    }
+
+    fn image(&mut self, pid: u32, line: &MapLine) -> Option<u32> {
+        if let Some(number) = self.by_file.get(&line.file) {
+            return Some(*number);
+        }
+        if self.all.len() >= MOST_MODULES {
+            return None;
+        }
+        let contents = Contents::of_file(open_mapped(pid, line)?)?;
+        let number = self.add(Module::Image(Box::new(Image::open(line.path.clone(), contents)?)));
+        self.by_file.insert(line.file, number);
+        Some(number)
     }
 
     /// The kernel maps the same one into every 64-bit process, ours included.

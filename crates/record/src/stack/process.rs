@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 use super::maps::{self, Backing, MapLine};
 use super::modules::{Module, Modules, UNKNOWN};
 
-/// Maps are not read again sooner than this for an address in no mapping: reading those of a large program takes
-/// 0.1 ms, and an address that is wrong stays wrong.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
+/// After maps turned out to have changed they may soon do so again (a program is starting): they are read again for an
+/// address in no mapping after this. Reading those of a large program takes 0.1 ms.
+const PAUSE_AFTER_CHANGE: Duration = Duration::from_millis(1);
+/// The same, after nothing had changed: an address that is wrong stays wrong.
+const PAUSE_AFTER_NONE: Duration = Duration::from_millis(10);
 
 /// Executable memory with one module behind it.
 #[derive(Clone, Copy, Debug)]
@@ -28,14 +30,16 @@ pub(super) struct Process {
     spans: Arc<[Span]>,
     files: Arc<[(String, u64, u64)]>,
     generated: Option<u32>,
-    read_at: Option<Instant>,
+    /// Not before this for an address in no mapping.
+    next_reading: Option<Instant>,
 }
 
 impl Process {
     /// Reads the maps, unless nothing changed. Returns whether the process was there.
     pub fn learn(&mut self, pid: u32, modules: &mut Modules) -> bool {
-        self.read_at = Some(Instant::now());
         let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let changed = *text != *self.text;
+        self.next_reading = Some(Instant::now() + if changed { PAUSE_AFTER_CHANGE } else { PAUSE_AFTER_NONE });
         // A process that has ended, but was not waited for, has empty maps.
         if text.is_empty() {
             return false;
@@ -43,7 +47,7 @@ impl Process {
         if let Some(generated) = self.generated.and_then(|number| modules.generated(number)) {
             generated.open_names(pid);
         }
-        if *text != *self.text {
+        if changed {
             let lines = maps::parse(&text);
             self.spans =
                 lines.iter().filter(|line| line.executable).map(|line| self.span(pid, line, modules)).collect();
@@ -59,7 +63,7 @@ impl Process {
 
     /// Reads the maps again where an address is in none that are known, but not again and again.
     pub fn learn_of_unknown(&mut self, pid: u32, modules: &mut Modules) {
-        if self.read_at.is_none_or(|time| time.elapsed() >= SHORTEST_PAUSE) {
+        if self.next_reading.is_none_or(|time| Instant::now() >= time) {
             self.learn(pid, modules);
         }
     }

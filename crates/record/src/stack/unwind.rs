@@ -105,7 +105,13 @@ impl<'a> Machine<'a> {
         match rule {
             Rule::Same => self.register(register),
             Rule::Undefined => None,
-            Rule::AtFrame(offset) => self.read(frame.wrapping_add_signed(i64::from(offset))),
+            Rule::AtFrame(offset) => {
+                let place = frame.wrapping_add_signed(i64::from(offset));
+                // At the end of a function, after its `pop`s, the compiler does not trouble to say that the register
+                // has its caller's value again; what is below the stack pointer was popped.
+                let popped = place < self.register(STACK_POINTER)? && register != INSTRUCTION_POINTER;
+                if popped { self.register(register) } else { self.read(place) }
+            }
             Rule::FramePlus(offset) => Some(frame.wrapping_add_signed(i64::from(offset))),
             Rule::Register(other) => self.register(other),
             Rule::AtExpression(number) => self.read(self.evaluate(expressions.get(number)?, Some(frame))?),
@@ -174,5 +180,55 @@ impl<'a> Machine<'a> {
         // What the skipped function did with the other registers is not known.
         self.known = 1 << FRAME_POINTER | 1 << STACK_POINTER | 1 << INSTRUCTION_POINTER;
         Some(Step::Caller)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn registers(stack_pointer: u64, frame_pointer: u64) -> Registers {
+        let mut registers = Registers::default();
+        registers.0[usize::from(STACK_POINTER)] = stack_pointer;
+        registers.0[usize::from(FRAME_POINTER)] = frame_pointer;
+        registers
+    }
+
+    fn stack(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn a_register_popped_just_before_the_return_keeps_its_value() {
+        let stack = stack(&[0x4000, 7, 0x5000]);
+        let mut machine = Machine::new(&registers(0x1000, 0x1008), &stack);
+        let mut row = Row::of_frame_size(0);
+        row.kept[1] = Rule::AtFrame(-16);
+        assert_eq!(machine.by_row(&row, &Expressions::default()), Step::Caller);
+        assert_eq!(machine.instruction_pointer(), 0x4000);
+        assert_eq!(machine.by_frame_pointer(|address| address == 0x5000), Step::Caller);
+        assert_eq!(machine.instruction_pointer(), 0x5000);
+    }
+
+    #[test]
+    fn a_chain_of_frame_pointers_may_only_lead_up_and_to_code() {
+        let stack = stack(&[0, 0, 0x1000, 0x5000]);
+        let mut down = Machine::new(&registers(0x1000, 0xff0), &stack);
+        assert_eq!(down.by_frame_pointer(|_| true), Step::Lost);
+        let mut beyond = Machine::new(&registers(0x1000, 0x1018), &stack);
+        assert_eq!(beyond.by_frame_pointer(|_| true), Step::Lost);
+        let mut data = Machine::new(&registers(0x1000, 0x1010), &stack);
+        assert_eq!(data.by_frame_pointer(|address| address != 0x5000), Step::Lost);
+        let mut first = Machine::new(&registers(0x1000, 0x1000), &stack);
+        assert_eq!(first.by_frame_pointer(|_| true), Step::First);
+    }
+
+    proptest! {
+        #[test]
+        fn any_expression_is_taken(bytes in prop::collection::vec(any::<u8>(), 0..40), place in any::<u64>()) {
+            let machine = Machine::new(&registers(place, place), &[0; 64]);
+            machine.evaluate(&bytes, Some(place));
+        }
     }
 }

@@ -5,16 +5,16 @@ use std::process::Command;
 use case::tables::kind;
 
 use super::super::Stacks;
-use super::subject::{Subject, compile, describe, functions};
+use super::subject::{Subject, compile, compile_cpp, describe, functions};
 
-const NESTED: &str = r#"
+const NESTED: &str = r"
 #include <unistd.h>
 volatile int never;
 __attribute__((noinline)) int inner(int a) { char b[200]; int got = read(0, b, sizeof b); return got + a + b[0]; }
 __attribute__((noinline)) int middle(int a) { return inner(a + 1) * 3; }
 __attribute__((noinline)) int outer(int a) { volatile char pad[1000]; pad[a] = 1; return middle(a) + pad[a]; }
 int main(int argc, char **argv) { return outer(argc) + 1; }
-"#;
+";
 
 const WITHOUT_FRAME_POINTERS: [&str; 3] = ["-O2", "-fomit-frame-pointer", "-g"];
 
@@ -72,7 +72,7 @@ fn a_child_is_walked_by_what_it_inherits() {
 
 #[test]
 fn a_walk_through_a_signal_handler_goes_on_in_what_it_interrupted() {
-    let source = r#"
+    let source = r"
 #include <signal.h>
 #include <unistd.h>
 volatile int number;
@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
     signal(SIGUSR1, handler); signal(SIGSEGV, handler);
     return (argc > 1 ? faulty(1) : interrupted(argc)) + 1;
 }
-"#;
+";
     let folder = tempfile::tempdir().unwrap();
     let program = compile(folder.path(), "signalled", source, &WITHOUT_FRAME_POINTERS);
     let mut stacks = Stacks::new();
@@ -98,12 +98,12 @@ int main(int argc, char **argv) {
     }
 }
 
-const LIBRARY: &str = r#"
+const LIBRARY: &str = r"
 #include <unistd.h>
 __attribute__((noinline)) static int hidden(int a, char *b) { int got = read(0, b, 8); return got + a + b[0]; }
 int jumps(int a, char *b) { return hidden(a + 1, b); }
 int calls(int a, char *b) { return hidden(a + 1, b) + 1; }
-"#;
+";
 
 #[test]
 fn a_stripped_function_is_named_by_the_call_it_was_reached_by_and_not_by_the_nearest_export() {
@@ -112,7 +112,7 @@ int jumps(int a, char *b); int calls(int a, char *b);
 int main(int argc, char **argv) { char b[8] = {0}; return (argc > 1 ? calls(argc, b) : jumps(argc, b)) + 1; }
 ";
     let folder = tempfile::tempdir().unwrap();
-    let library = compile(folder.path(), "libstripped.so", LIBRARY, &["-O2", "-shared", "-fPIC", "-s"]);
+    let library = compile(folder.path(), "libstripped", LIBRARY, &["-O2", "-shared", "-fPIC", "-s"]);
     let library = library.to_str().unwrap();
     for (name, linkage) in [("lazy", "-fplt"), ("eager", "-fno-plt")] {
         let program = compile(folder.path(), name, caller, &["-O2", linkage, library]);
@@ -131,6 +131,46 @@ int main(int argc, char **argv) { char b[8] = {0}; return (argc > 1 ? calls(argc
         assert_eq!(jumped[1].function_offset, called[1].function_offset);
         assert_ne!(called[1].function_offset, called[2].function_offset);
     }
+}
+
+#[test]
+fn a_function_reached_through_another_library_does_not_get_that_librarys_name() {
+    let library = "int through(int (*f)(int), int a) { return f(a + 1); }";
+    let program = r"
+#include <unistd.h>
+int through(int (*f)(int), int a);
+__attribute__((noinline)) static int given(int a) { char b; return read(0, &b, 1) + a; }
+int main(int argc, char **argv) { return through(given, argc) + 1; }
+";
+    let folder = tempfile::tempdir().unwrap();
+    let library = compile(folder.path(), "libthrough", library, &["-O2", "-shared", "-fPIC"]);
+    let program = compile(folder.path(), "giving", program, &["-O2", "-s", library.to_str().unwrap()]);
+    let mut stacks = Stacks::new();
+    let subject = Subject::start(&mut Command::new(program));
+    let walk = subject.walk(&mut stacks);
+    let locations = describe(&mut stacks, &walk);
+    assert!(walk.complete);
+    assert_eq!(functions(&locations)[..3], ["read", "", ""]);
+    assert!(locations[1..3].iter().all(|location| location.module.ends_with("/giving")));
+}
+
+#[test]
+fn a_call_that_never_returns_is_in_the_function_that_made_it() {
+    let source = r"
+#include <unistd.h>
+__attribute__((noinline, noreturn)) void forever(int a) { char b[99]; for (;;) b[0] = read(0, b, 8 + a); }
+__attribute__((noinline)) void last(int a) { volatile char pad[500]; pad[a] = 1; forever(a); }
+__attribute__((noinline)) int next(int a) { volatile char pad[9000]; pad[a] = 2; return pad[0]; }
+int main(int argc, char **argv) { if (argc > 5) return next(argc); last(argc); return 0; }
+";
+    let folder = tempfile::tempdir().unwrap();
+    // Without alignment the next function begins where the call would return to.
+    let program = compile(folder.path(), "forever", source, &["-O2", "-falign-functions=1", "-fno-reorder-functions"]);
+    let mut stacks = Stacks::new();
+    let walk = Subject::start(&mut Command::new(program)).walk(&mut stacks);
+    let locations = describe(&mut stacks, &walk);
+    assert!(walk.complete, "{locations:#?}");
+    assert_calls(&functions(&locations), &["read", "forever", "last", "main"]);
 }
 
 #[test]
@@ -189,12 +229,12 @@ int main(void) {
 
 #[test]
 fn a_thread_is_walked_to_its_start() {
-    let source = r#"
+    let source = r"
 #include <pthread.h>
 #include <unistd.h>
 void *thread(void *none) { char b; return read(0, &b, 1) ? none : 0; }
 int main(void) { pthread_t t; pthread_create(&t, 0, thread, 0); pthread_join(t, 0); return 0; }
-"#;
+";
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::start(&mut Command::new(compile(folder.path(), "threaded", source, &["-O2", "-pthread"])));
     let mut stacks = Stacks::new();
@@ -225,8 +265,18 @@ fn mangled_names_are_made_readable() {
     let folder = tempfile::tempdir().unwrap();
     let source = "#include <unistd.h>\nstruct Reader { __attribute__((noinline)) int wait(int a) { char b; return read(0, &b, 1) + a; } };\n\
                   int main(int argc, char **) { Reader reader; return reader.wait(argc) + 1; }\n";
-    let program = compile(folder.path(), "readable.cc", source, &["-O1"]);
+    let program = compile_cpp(folder.path(), "readable", source, &["-O1"]);
     let mut stacks = Stacks::new();
     let walk = Subject::start(&mut Command::new(program)).walk(&mut stacks);
     assert_calls(&functions(&describe(&mut stacks, &walk)), &["read", "Reader::wait(int)", "main"]);
+}
+
+#[test]
+fn stacks_may_be_learned_on_one_thread_and_named_on_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let subject = Subject::start(&mut Command::new(compile(folder.path(), "nested", NESTED, &WITHOUT_FRAME_POINTERS)));
+    let mut stacks = Stacks::new();
+    let walk = subject.walk(&mut stacks);
+    let locations = std::thread::spawn(move || describe(&mut stacks, &walk)).join().unwrap();
+    assert_calls(&functions(&locations), &["read", "inner", "middle", "outer", "main"]);
 }

@@ -130,10 +130,19 @@ pub fn functions(locations: &[Location]) -> Vec<&str> {
     locations.iter().map(|location| location.function.as_str()).collect()
 }
 
-/// A program or library, compiled from C, or from C++ where its name ends in `.cc`.
+/// A program or library compiled from C.
 pub fn compile(folder: &Path, name: &str, source: &str, options: &[&str]) -> PathBuf {
-    let output = folder.join(name.trim_end_matches(".cc"));
-    let file = if name.ends_with(".cc") { folder.join(name) } else { folder.join(format!("{name}.c")) };
+    compile_as(folder, name, "c", source, options)
+}
+
+/// A program compiled from C++.
+pub fn compile_cpp(folder: &Path, name: &str, source: &str, options: &[&str]) -> PathBuf {
+    compile_as(folder, name, "cc", source, options)
+}
+
+fn compile_as(folder: &Path, name: &str, language: &str, source: &str, options: &[&str]) -> PathBuf {
+    let output = folder.join(name);
+    let file = output.with_extension(language);
     std::fs::write(&file, source).unwrap();
     let status = Command::new("cc").arg("-o").arg(&output).arg(&file).args(options).status().unwrap();
     assert!(status.success(), "cc {name}");
