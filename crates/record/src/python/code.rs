@@ -50,13 +50,11 @@ pub struct CodeObjects {
 }
 
 impl CodeObjects {
-    /// The line of an instruction of a code object. Reads the process where the object was not learned before; `None`
-    /// where it is no code object, or cannot be read any more.
+    /// The line of an instruction of a code object, read again where it can be; what was learned before where not. `None`
+    /// where it is no code object of a script, or was never read.
     pub fn line(&mut self, pid: u32, interpreter: &Interpreter, code: u64, instruction: u64) -> Option<ScriptLine> {
         let address = code & !TAGS;
-        if !self.known.contains_key(&(pid, address)) {
-            self.learn(pid, interpreter, code);
-        }
+        self.learn(pid, interpreter, code);
         let code = self.known.get(&(pid, address))?.as_ref()?;
         let line = code.line(interpreter, address, instruction);
         Some(ScriptLine { file: code.file.clone(), function: code.function.clone(), line })
@@ -70,16 +68,19 @@ impl CodeObjects {
             return;
         }
         let identity = identity(interpreter, &header);
-        if let Some(known) = self.known.get(&(pid, address))
-            && known.as_ref().is_none_or(|code| code.identity == identity)
-            && (known.is_some() || !self.is_code(pid, &header))
-        {
+        let is_code = self.is_code(pid, &header);
+        let is_known = match self.known.get(&(pid, address)) {
+            Some(Some(code)) => is_code && code.identity == identity,
+            Some(None) => !is_code,
+            None => false,
+        };
+        if is_known {
             return;
         }
         if self.known.len() >= MOST_CODE_OBJECTS {
             self.known.clear();
         }
-        let read = if self.is_code(pid, &header) { Code::read(pid, interpreter, &header, identity) } else { None };
+        let read = if is_code { Code::read(pid, interpreter, &header, identity) } else { None };
         self.known.insert((pid, address), read);
     }
 

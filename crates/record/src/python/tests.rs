@@ -207,3 +207,56 @@ fn other_objects_give_nothing() {
     assert_eq!(objects.line(pid, &interpreter, 8, 0), None);
     assert_eq!(objects.line(pid, &interpreter, 0, 0), None);
 }
+
+/// Objects laid out in our own memory as 3.11 lays them out.
+struct Forged {
+    code: Vec<u64>,
+    _parts: Vec<Vec<u64>>,
+}
+
+/// A buffer of words with some of them set, by byte offset.
+fn words(length: usize, set: &[(usize, u64)]) -> Vec<u64> {
+    let mut buffer = vec![0; length];
+    for (offset, value) in set {
+        buffer[offset / 8] = *value;
+    }
+    buffer
+}
+
+/// A string of up to eight ASCII characters.
+fn forged_text(text: &str) -> Vec<u64> {
+    let mut characters = [0; 8];
+    characters[..text.len()].copy_from_slice(text.as_bytes());
+    // One byte a character, compact, ASCII.
+    words(8, &[(16, text.len() as u64), (32, 1 << 2 | 1 << 5 | 1 << 6), (48, u64::from_le_bytes(characters))])
+}
+
+fn forge(object_type: u64, function: &str, first_line: u64) -> Forged {
+    // One entry: four units without columns, on the first line.
+    let table = words(6, &[(16, 2), (32, u64::from_le_bytes([0x80 | 13 << 3 | 3, 0, 0, 0, 0, 0, 0, 0]))]);
+    let parts = vec![forged_text("file.py"), forged_text(function), table];
+    let at = |part: usize| parts[part].as_ptr() as u64;
+    let code = words(32, &[(8, object_type), (16, 4), (72, first_line), (112, at(0)), (128, at(1)), (136, at(2))]);
+    Forged { code, _parts: parts }
+}
+
+#[test]
+fn what_took_a_code_objects_address_is_read_again() {
+    let interpreter = layout::known((3, 11), 0).expect("a known version");
+    let name = u64::from_le_bytes(*b"code\0\0\0\0");
+    let object_type = words(8, &[(24, (&raw const name) as u64)]);
+    let type_address = object_type.as_ptr() as u64;
+    let (first, second) = (forge(type_address, "first", 7), forge(type_address, "second", 40));
+    let (mut objects, pid) = (CodeObjects::default(), std::process::id());
+    let mut place = first.code.clone();
+    let address = place.as_ptr() as u64;
+    let mut line = || objects.line(pid, &interpreter, address, address + 184 + 2);
+    assert_eq!(line(), Some(ScriptLine { file: "file.py".into(), function: "first".into(), line: 7 }));
+    place.copy_from_slice(&second.code);
+    assert_eq!(line(), Some(ScriptLine { file: "file.py".into(), function: "second".into(), line: 40 }));
+    // Another type at the address: no code object any more.
+    place[1] = 8;
+    assert_eq!(line(), None);
+    let beyond = objects.line(pid, &interpreter, second.code.as_ptr() as u64, address);
+    assert_eq!(beyond.expect("a code object").line, 0, "an instruction of another object has no line in it");
+}

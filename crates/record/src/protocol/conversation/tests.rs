@@ -9,7 +9,9 @@ const FULL_1_2: &str = include_str!("../fixtures/tls12-full.hex");
 const RESUMED_1_2: &str = include_str!("../fixtures/tls12-resumed.hex");
 const FULL_1_3: &str = include_str!("../fixtures/tls13-full.hex");
 const RESUMED_1_3: &str = include_str!("../fixtures/tls13-resumed.hex");
-const ALL: [&str; 4] = [FULL_1_2, RESUMED_1_2, FULL_1_3, RESUMED_1_3];
+const GO_FULL: &str = include_str!("../fixtures/go-tls13-full.hex");
+const GO_RESUMED: &str = include_str!("../fixtures/go-tls13-resumed.hex");
+const ALL: [&str; 6] = [FULL_1_2, RESUMED_1_2, FULL_1_3, RESUMED_1_3, GO_FULL, GO_RESUMED];
 
 /// How a program reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,6 +82,8 @@ fn both_ends_see_the_same_handshake_however_they_read() {
         (RESUMED_1_2, 0x0303, true, true),
         (FULL_1_3, 0x0304, false, false),
         (RESUMED_1_3, 0x0304, true, true),
+        (GO_FULL, 0x0304, false, false),
+        (GO_RESUMED, 0x0304, true, true),
     ];
     for (fixture, version, resumed, offered) in expected {
         for end in *b"cs" {
@@ -124,6 +128,17 @@ fn a_ticket_of_tls_1_2_is_seen_in_the_clear_by_both_ends() {
     for end in *b"cs" {
         assert!(replay(&calls(FULL_1_2, end, Reads::HeaderThenBody), 2048).1.expect("a handshake").ticket);
         assert!(!replay(&calls(RESUMED_1_2, end, Reads::HeaderThenBody), 2048).1.expect("a handshake").ticket);
+    }
+}
+
+#[test]
+fn a_ticket_sent_with_the_servers_first_flight_is_seen_where_the_server_is_watched() {
+    for fixture in [GO_FULL, GO_RESUMED] {
+        let server = calls(fixture, b's', Reads::Whole);
+        let (handshake, index) = ended_in(&server, 2048);
+        assert!(handshake.ticket);
+        assert_eq!((index, server[index].direction), (2, IN));
+        assert!(!replay(&calls(fixture, b'c', Reads::Whole), 2048).1.expect("a handshake").ticket);
     }
 }
 
@@ -264,7 +279,7 @@ proptest! {
 
     #[test]
     fn no_mutation_of_a_real_conversation_makes_it_panic(
-        which in 0usize..4, end in prop_oneof![Just(b'c'), Just(b's')], captured in 0usize..2048,
+        which in 0usize..6, end in prop_oneof![Just(b'c'), Just(b's')], captured in 0usize..2048,
         mutations in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 0..6),
         dropped in any::<prop::sample::Index>(), split: bool,
     ) {

@@ -85,6 +85,8 @@ impl Tls {
         });
         if negotiation.as_ref().is_some_and(Negotiation::is_settled) {
             seen.handshake = negotiation.take().map(Negotiation::into_handshake);
+            // Thousands of connections may be open: none keeps its hellos.
+            self.messages = Default::default();
         } else if negotiation.as_ref().is_some_and(Negotiation::is_foreign) {
             *negotiation = None;
         }
