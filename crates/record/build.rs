@@ -14,7 +14,11 @@ fn main() {
         .status();
     match status {
         Ok(status) if status.success() => {}
-        Ok(status) => panic!("clang could not compile bpf/recorder.bpf.c ({status}); are libbpf's headers installed? try: apt-get install libbpf-dev"),
-        Err(error) => panic!("clang, which compiles the BPF programs, cannot be run ({error}); try: apt-get install clang"),
+        Ok(status) => panic!(
+            "clang could not compile bpf/recorder.bpf.c ({status}); are libbpf's headers installed? try: apt-get install libbpf-dev"
+        ),
+        Err(error) => {
+            panic!("clang, which compiles the BPF programs, cannot be run ({error}); try: apt-get install clang")
+        }
     }
 }

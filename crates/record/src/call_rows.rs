@@ -37,7 +37,14 @@ pub struct CallRows {
 
 impl CallRows {
     /// Takes one call. `stack` and `script_stack` are the numbers its event's copies turned into.
-    pub fn take(&mut self, event: &CallEvent, head: &[u8], connections: &mut Connections, stack: u32, script_stack: u32) {
+    pub fn take(
+        &mut self,
+        event: &CallEvent,
+        head: &[u8],
+        connections: &mut Connections,
+        stack: u32,
+        script_stack: u32,
+    ) {
         let mut call = row(event, stack, script_stack);
         if event.head_is_path != 0 {
             self.name_path(&mut call, head, connections);

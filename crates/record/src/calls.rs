@@ -72,6 +72,24 @@ impl Recorded {
         self
     }
 
+    /// The third value as it stands in the row. Where it was read through a pointer it fills the lower half (the upper
+    /// one holds the fourth argument); `poll` gives its first entry whole; other calls give their fourth argument, which
+    /// is worth keeping where it is the flags of a send or receive.
+    pub fn third_value(self, read: u64) -> u64 {
+        if self.class.value_argument != NONE {
+            read & 0xffff_ffff
+        } else if self.class.flags & POLL != 0 || matches!(self.number, 44 | 45) {
+            read
+        } else {
+            0
+        }
+    }
+
+    /// The timeout of `epoll_wait` is its fourth argument, that of `poll` its third.
+    pub fn timeout_argument(self, arguments: &[u64; 3]) -> u64 {
+        if matches!(self.number, 232 | 281) { arguments[2] >> 32 } else { arguments[1] }
+    }
+
     const fn timeout(mut self, timeout: Timeout) -> Recorded {
         self.timeout = timeout;
         self
@@ -82,71 +100,71 @@ use Flow::{In, Nothing, Out};
 
 /// Every recorded call (numbers of x86-64 Linux).
 const CALLS: &[Recorded] = &[
-    call(0, DESCRIPTOR | BUFFER, In),                                        // read
-    call(1, DESCRIPTOR | BUFFER, Out),                                       // write
-    call(2, PATH_0, Nothing),                                                // open
-    call(3, DESCRIPTOR, Nothing),                                            // close
-    call(4, PATH_0, Nothing),                                                // stat
-    call(5, DESCRIPTOR, Nothing),                                            // fstat
-    call(6, PATH_0, Nothing),                                                // lstat
-    call(7, POLL, Nothing).timeout(Timeout::Milliseconds),                   // poll
-    call(16, DESCRIPTOR, Nothing).value(2),                                  // ioctl
-    call(17, DESCRIPTOR | BUFFER, In),                                       // pread64
-    call(18, DESCRIPTOR | BUFFER, Out),                                      // pwrite64
-    call(19, DESCRIPTOR | VECTOR, In),                                       // readv
-    call(20, DESCRIPTOR | VECTOR, Out),                                      // writev
-    call(21, PATH_0, Nothing),                                               // access
-    call(23, 0, Nothing).time(4).timeout(Timeout::TimeValue),                // select
-    call(24, 0, Nothing),                                                    // sched_yield
-    call(26, 0, Nothing),                                                    // msync
-    call(32, DESCRIPTOR, Nothing),                                           // dup
-    call(33, DESCRIPTOR, Nothing),                                           // dup2
-    call(34, 0, Nothing),                                                    // pause
-    call(35, 0, Nothing).time(0),                                            // nanosleep
-    call(40, DESCRIPTOR, Out),                                               // sendfile
-    call(41, 0, Nothing),                                                    // socket
-    call(42, DESCRIPTOR | CONNECT, Nothing),                                 // connect
-    call(43, DESCRIPTOR | ACCEPT, Nothing),                                  // accept
-    call(44, DESCRIPTOR | BUFFER, Out),                                      // sendto
-    call(45, DESCRIPTOR | BUFFER, In),                                       // recvfrom
-    call(46, DESCRIPTOR | MESSAGE, Out),                                     // sendmsg
-    call(47, DESCRIPTOR | MESSAGE, In),                                      // recvmsg
-    call(48, DESCRIPTOR, Nothing),                                           // shutdown
-    call(50, DESCRIPTOR | LISTEN, Nothing),                                  // listen
-    call(54, DESCRIPTOR, Nothing).value(3),                                  // setsockopt
-    call(61, 0, Nothing),                                                    // wait4
-    call(72, DESCRIPTOR, Nothing),                                           // fcntl
-    call(73, DESCRIPTOR, Nothing),                                           // flock
-    call(74, DESCRIPTOR, Nothing),                                           // fsync
-    call(75, DESCRIPTOR, Nothing),                                           // fdatasync
-    call(82, PATH_0, Nothing),                                               // rename
-    call(87, PATH_0, Nothing),                                               // unlink
-    call(128, 0, Nothing).time(2),                                           // rt_sigtimedwait
-    call(202, 0, Nothing).time(3),                                           // futex
-    call(217, DESCRIPTOR, Nothing),                                          // getdents64
-    call(230, 0, Nothing).time(2),                                           // clock_nanosleep
-    call(232, DESCRIPTOR, Nothing).value(1).timeout(Timeout::Milliseconds),  // epoll_wait
-    call(233, DESCRIPTOR, Nothing).value(3),                                 // epoll_ctl
-    call(247, 0, Nothing),                                                   // waitid
-    call(257, PATH_1, Nothing),                                              // openat
-    call(262, PATH_1, Nothing),                                              // newfstatat
-    call(269, PATH_1, Nothing),                                              // faccessat
-    call(270, 0, Nothing).time(4),                                           // pselect6
-    call(271, POLL, Nothing).time(2),                                        // ppoll
-    call(275, DESCRIPTOR, Nothing),                                          // splice
-    call(277, DESCRIPTOR, Nothing),                                          // sync_file_range
-    call(281, DESCRIPTOR, Nothing).value(1).timeout(Timeout::Milliseconds),  // epoll_pwait
-    call(288, DESCRIPTOR | ACCEPT, Nothing),                                 // accept4
-    call(295, DESCRIPTOR | VECTOR, In),                                      // preadv
-    call(296, DESCRIPTOR | VECTOR, Out),                                     // pwritev
-    call(299, DESCRIPTOR | MESSAGE | MESSAGES, In),                          // recvmmsg
-    call(307, DESCRIPTOR | MESSAGE | MESSAGES, Out),                         // sendmmsg
-    call(318, 0, Nothing),                                                   // getrandom
-    call(332, PATH_1, Nothing),                                              // statx
-    call(426, DESCRIPTOR, Nothing),                                          // io_uring_enter
-    call(437, PATH_1, Nothing),                                              // openat2
-    call(439, PATH_1, Nothing),                                              // faccessat2
-    call(441, DESCRIPTOR, Nothing).value(1).time(3),                         // epoll_pwait2
+    call(0, DESCRIPTOR | BUFFER, In),                                       // read
+    call(1, DESCRIPTOR | BUFFER, Out),                                      // write
+    call(2, PATH_0, Nothing),                                               // open
+    call(3, DESCRIPTOR, Nothing),                                           // close
+    call(4, PATH_0, Nothing),                                               // stat
+    call(5, DESCRIPTOR, Nothing),                                           // fstat
+    call(6, PATH_0, Nothing),                                               // lstat
+    call(7, POLL, Nothing).timeout(Timeout::Milliseconds),                  // poll
+    call(16, DESCRIPTOR, Nothing).value(2),                                 // ioctl
+    call(17, DESCRIPTOR | BUFFER, In),                                      // pread64
+    call(18, DESCRIPTOR | BUFFER, Out),                                     // pwrite64
+    call(19, DESCRIPTOR | VECTOR, In),                                      // readv
+    call(20, DESCRIPTOR | VECTOR, Out),                                     // writev
+    call(21, PATH_0, Nothing),                                              // access
+    call(23, 0, Nothing).time(4).timeout(Timeout::TimeValue),               // select
+    call(24, 0, Nothing),                                                   // sched_yield
+    call(26, 0, Nothing),                                                   // msync
+    call(32, DESCRIPTOR, Nothing),                                          // dup
+    call(33, DESCRIPTOR, Nothing),                                          // dup2
+    call(34, 0, Nothing),                                                   // pause
+    call(35, 0, Nothing).time(0),                                           // nanosleep
+    call(40, DESCRIPTOR, Out),                                              // sendfile
+    call(41, 0, Nothing),                                                   // socket
+    call(42, DESCRIPTOR | CONNECT, Nothing),                                // connect
+    call(43, DESCRIPTOR | ACCEPT, Nothing),                                 // accept
+    call(44, DESCRIPTOR | BUFFER, Out),                                     // sendto
+    call(45, DESCRIPTOR | BUFFER, In),                                      // recvfrom
+    call(46, DESCRIPTOR | MESSAGE, Out),                                    // sendmsg
+    call(47, DESCRIPTOR | MESSAGE, In),                                     // recvmsg
+    call(48, DESCRIPTOR, Nothing),                                          // shutdown
+    call(50, DESCRIPTOR | LISTEN, Nothing),                                 // listen
+    call(54, DESCRIPTOR, Nothing).value(3),                                 // setsockopt
+    call(61, 0, Nothing),                                                   // wait4
+    call(72, DESCRIPTOR, Nothing),                                          // fcntl
+    call(73, DESCRIPTOR, Nothing),                                          // flock
+    call(74, DESCRIPTOR, Nothing),                                          // fsync
+    call(75, DESCRIPTOR, Nothing),                                          // fdatasync
+    call(82, PATH_0, Nothing),                                              // rename
+    call(87, PATH_0, Nothing),                                              // unlink
+    call(128, 0, Nothing).time(2),                                          // rt_sigtimedwait
+    call(202, 0, Nothing).time(3),                                          // futex
+    call(217, DESCRIPTOR, Nothing),                                         // getdents64
+    call(230, 0, Nothing).time(2),                                          // clock_nanosleep
+    call(232, DESCRIPTOR, Nothing).value(1).timeout(Timeout::Milliseconds), // epoll_wait
+    call(233, DESCRIPTOR, Nothing).value(3),                                // epoll_ctl
+    call(247, 0, Nothing),                                                  // waitid
+    call(257, PATH_1, Nothing),                                             // openat
+    call(262, PATH_1, Nothing),                                             // newfstatat
+    call(269, PATH_1, Nothing),                                             // faccessat
+    call(270, 0, Nothing).time(4),                                          // pselect6
+    call(271, POLL, Nothing).time(2),                                       // ppoll
+    call(275, DESCRIPTOR, Nothing),                                         // splice
+    call(277, DESCRIPTOR, Nothing),                                         // sync_file_range
+    call(281, DESCRIPTOR, Nothing).value(1).timeout(Timeout::Milliseconds), // epoll_pwait
+    call(288, DESCRIPTOR | ACCEPT, Nothing),                                // accept4
+    call(295, DESCRIPTOR | VECTOR, In),                                     // preadv
+    call(296, DESCRIPTOR | VECTOR, Out),                                    // pwritev
+    call(299, DESCRIPTOR | MESSAGE | MESSAGES, In),                         // recvmmsg
+    call(307, DESCRIPTOR | MESSAGE | MESSAGES, Out),                        // sendmmsg
+    call(318, 0, Nothing),                                                  // getrandom
+    call(332, PATH_1, Nothing),                                             // statx
+    call(426, DESCRIPTOR, Nothing),                                         // io_uring_enter
+    call(437, PATH_1, Nothing),                                             // openat2
+    call(439, PATH_1, Nothing),                                             // faccessat2
+    call(441, DESCRIPTOR, Nothing).value(1).time(3),                        // epoll_pwait2
 ];
 
 /// The table that the BPF programs read, by call number.

@@ -21,7 +21,15 @@ pub struct Check {
 
 /// Tries everything, in the order in which it is needed.
 pub fn checks() -> Vec<Check> {
-    vec![privileges(), types(), programs(), kernel_symbols(), cgroup(), command("ip", "iproute2"), command("tc", "iproute2")]
+    vec![
+        privileges(),
+        types(),
+        programs(),
+        kernel_symbols(),
+        cgroup(),
+        command("ip", "iproute2"),
+        command("tc", "iproute2"),
+    ]
 }
 
 fn check(name: &str, result: Result<String, String>, remedy: &str) -> Check {

@@ -3,6 +3,7 @@
 
 use crate::call_rows::CallRows;
 use crate::connections::Connections;
+use crate::counters::{self, Counters};
 use crate::error::RecordError;
 use crate::events::{
     self, CallEvent, Event, ExecEvent, ExitEvent, ForkEvent, SampleEvent, ScriptEvent, SegmentEvent, SocketEvent,
@@ -12,7 +13,7 @@ use crate::kernel::Lost;
 use crate::lifetimes::{self, Lifetimes};
 use crate::places::Places;
 use crate::python::{self, Interpreter, Offsets};
-use crate::recorder::{CounterWatch, Progress, Role};
+use crate::recorder::{Progress, Role};
 use crate::runtime;
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::tables::{Loss, Sample, Segment, Switch, direction, event};
@@ -27,9 +28,6 @@ const LOOKS: [u64; 4] = [5, 50, 300, 1_500];
 /// then after twice as long each time, up to a limit.
 const RELEARN_FIRST: Nanos = Nanos(500_000);
 const RELEARN_DOUBLINGS: u32 = 10;
-
-/// Counters are read this often, so that those of a namespace that vanishes with its processes are nearly the last.
-const COUNTER_PERIOD: Nanos = Nanos(200_000_000);
 
 /// The maps that the drain reads and fills.
 pub struct Maps {
@@ -61,8 +59,7 @@ pub struct Drain {
     interpreters: FxHashMap<u32, Interpreter>,
     looks: Vec<(Nanos, u32)>,
     learned: FxHashMap<u32, Learned>,
-    counters: CounterWatch,
-    counters_read: Nanos,
+    counters: Counters,
     followed: Vec<u32>,
     lost_before: [u64; kind::COUNT as usize],
     lost_since: Nanos,
@@ -92,8 +89,7 @@ impl Drain {
             interpreters: FxHashMap::default(),
             looks: Vec::new(),
             learned: FxHashMap::default(),
-            counters: CounterWatch::default(),
-            counters_read: Nanos(0),
+            counters: Counters::default(),
             followed: Vec::new(),
             lost_before: [0; kind::COUNT as usize],
             lost_since: now(),
@@ -111,7 +107,8 @@ impl Drain {
     pub fn follow(&mut self, pid: u32, role: Role) {
         self.lifetimes.followed(pid, role, now());
         self.followed.push(pid);
-        self.counters.begin(&self.followed);
+        // Counting begins anew with each, so that all namespaces are counted from one moment.
+        self.counters = Counters::read(&self.followed);
     }
 
     /// How far it has got.
@@ -134,10 +131,6 @@ impl Drain {
         self.looks.retain(|(at, _)| *at > now);
         for pid in due {
             self.look(pid);
-        }
-        if now - self.counters_read > COUNTER_PERIOD {
-            self.counters.read(&self.followed);
-            self.counters_read = now;
         }
         self.hand_on();
     }
@@ -297,7 +290,7 @@ impl Drain {
         }
         self.places.native.inherit(event.parent_pid, event.pid);
         self.rows.forked(event.parent_pid, event.pid);
-        if let Some(interpreter) = self.interpreters.get(&event.parent_pid).cloned() {
+        if let Some(interpreter) = self.interpreters.get(&event.parent_pid).copied() {
             self.install(event.pid, interpreter);
         }
     }
@@ -419,7 +412,11 @@ impl Drain {
     }
 
     /// Writes everything that is known only at the end, and hands back the writer.
-    pub fn finish(mut self, threads: &HashMap<MapData, u32, ThreadState>, end: Nanos) -> Result<CaseWriter, RecordError> {
+    pub fn finish(
+        mut self,
+        threads: &HashMap<MapData, u32, ThreadState>,
+        end: Nanos,
+    ) -> Result<CaseWriter, RecordError> {
         let mut still: Vec<(u32, ThreadState)> = threads.iter().filter_map(Result::ok).collect();
         still.sort_by_key(|(tid, _)| *tid);
         for (tid, state) in &still {
@@ -430,7 +427,6 @@ impl Drain {
             self.lifetimes.still_runs(*tid, state, end);
         }
         self.count_losses(end);
-        self.counters.read(&self.followed);
         self.hand_on();
         if let Some(error) = self.failure {
             return Err(error.into());
@@ -446,7 +442,7 @@ impl Drain {
                 count: self.places.incomplete,
             }])?;
         }
-        writer.append(self.counters.moved())?;
+        writer.append(counters::moved(&self.counters, &self.counters.again()))?;
         let (connections, handshakes) = self.connections.finish(end);
         let (processes, lifetimes) = self.lifetimes.finish(end);
         let (stacks, locations) = self.places.finish();

@@ -119,3 +119,6 @@ pub struct CallClass {
 }
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for CallClass {}
+
+// SAFETY: `Offsets` is repr(C), integers only, and fills its own padding.
+unsafe impl aya::Pod for crate::python::Offsets {}

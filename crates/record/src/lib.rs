@@ -1,7 +1,19 @@
 //! Live capture: from a running, unmodified program to a case.
 
+mod call_rows;
+mod calls;
+mod connections;
+mod counters;
+pub mod doctor;
+mod drain;
 mod error;
+mod events;
+mod host;
+mod kernel;
+mod lifetimes;
 mod listening;
+mod places;
+mod processes;
 mod program;
 pub mod protocol;
 pub mod python;
@@ -10,6 +22,9 @@ mod runtime;
 pub mod stack;
 
 pub use error::RecordError;
-pub use listening::listens;
-pub use program::{Ended, Held, Network, Output, Program, Running, User};
+pub use host::needed_capabilities;
+pub use listening::{ProcessStat, children, descendants, listens, processes};
+pub use program::{
+    Ended, Held, Network, Output, Program, Running, Tether, User, adopt_orphans, reap_orphans, send_signal,
+};
 pub use recorder::{Options, Progress, Recorder, Role};

@@ -29,11 +29,6 @@ impl Lifetimes {
         self.threads.insert(pid, Thread { tid: pid, pid, start: now, ..Thread::default() });
     }
 
-    /// Whether the process is known.
-    pub fn knows(&self, pid: u32) -> bool {
-        self.running.contains_key(&pid)
-    }
-
     /// A thread or a process began. Returns whether it is a process of its own.
     pub fn forked(&mut self, event: &ForkEvent) -> bool {
         let start = Nanos(event.time);

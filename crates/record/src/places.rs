@@ -129,7 +129,8 @@ impl Places {
         for (at, (frames, complete)) in std::mem::take(&mut self.order).into_iter().enumerate() {
             let ids: Vec<u32> = match frames {
                 Frames::Native(frames) => {
-                    let pairs = frames.iter().enumerate().map(|(depth, frame)| (*frame, frames.get(depth + 1).copied()));
+                    let pairs =
+                        frames.iter().enumerate().map(|(depth, frame)| (*frame, frames.get(depth + 1).copied()));
                     pairs.map(|pair| self.native_location(&mut native, pair)).collect()
                 }
                 Frames::Kernel(addresses) => {
@@ -137,13 +138,18 @@ impl Places {
                 }
                 Frames::Script(ids) => ids,
             };
-            let frame = |(depth, location)| StackFrame { stack: at as u32 + 1, depth: depth as u16, location, complete };
+            let frame =
+                |(depth, location)| StackFrame { stack: at as u32 + 1, depth: depth as u16, location, complete };
             rows.extend(ids.into_iter().enumerate().map(frame));
         }
         (rows, self.locations)
     }
 
-    fn native_location(&mut self, known: &mut FxHashMap<(Frame, Option<Frame>), u32>, pair: (Frame, Option<Frame>)) -> u32 {
+    fn native_location(
+        &mut self,
+        known: &mut FxHashMap<(Frame, Option<Frame>), u32>,
+        pair: (Frame, Option<Frame>),
+    ) -> u32 {
         if let Some(&id) = known.get(&pair) {
             return id;
         }

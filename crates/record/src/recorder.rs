@@ -1,6 +1,5 @@
 //! The recorder as its user sees it: start it, tell it whom to follow, finish it.
 
-use crate::counters::Counters;
 use crate::drain::{Drain, Maps, now};
 use crate::error::RecordError;
 use crate::events::ThreadState;
@@ -122,7 +121,12 @@ impl Recorder {
         self.follow.send(Follow { pid, role, done }).map_err(|_| gone())?;
         is_done.recv().map_err(|_| gone())?;
         // Held before its program, it is off the processor, blocked at the gate.
-        let state = ThreadState { pid, off_since: now().0, reason: u16::from(case::tables::reason::BLOCKED), ..Default::default() };
+        let state = ThreadState {
+            pid,
+            off_since: now().0,
+            reason: u16::from(case::tables::reason::BLOCKED),
+            ..Default::default()
+        };
         let mut threads = self.threads.lock().map_err(|_| gone())?;
         threads
             .insert(pid, state, 0)
@@ -194,31 +198,4 @@ fn wait(ring: &RingBuf<MapData>) {
     let mut polled = [PollFd::new(descriptor, PollFlags::POLLIN)];
     // Interrupted or not, the ring is looked at next.
     let _ = poll(&mut polled, PollTimeout::from(DRAIN_PERIOD_MS));
-}
-
-/// Kernel counters of the watched, kept up to date while they live.
-#[derive(Default)]
-pub(crate) struct CounterWatch {
-    before: Option<Counters>,
-    after: Option<Counters>,
-}
-
-impl CounterWatch {
-    /// Another process is followed: counting begins anew, so that all namespaces are counted from one moment.
-    pub fn begin(&mut self, pids: &[u32]) {
-        self.before = Some(Counters::read(pids));
-    }
-
-    /// Reads the counters of the processes that live.
-    pub fn read(&mut self, pids: &[u32]) {
-        self.after = Some(Counters::read(pids));
-    }
-
-    /// The counters that moved.
-    pub fn moved(&self) -> Vec<case::tables::Counter> {
-        match (&self.before, &self.after) {
-            (Some(before), Some(after)) => crate::counters::moved(before, after),
-            _ => Vec::new(),
-        }
-    }
 }

@@ -88,7 +88,8 @@ mod tests {
 
     /// The runtime of a program that waits for its standard input to end; `None` where the program is not installed.
     fn runtime_of(command: &str, arguments: &[&str]) -> Option<String> {
-        let mut child = Command::new(command).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+        let mut child =
+            Command::new(command).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
         let mut first = [0; 1];
         child.stdout.take()?.read_exact(&mut first).ok()?;
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", child.id())).ok()?;
@@ -105,9 +106,11 @@ mod tests {
         let node = "process.stdout.write('x'); process.stdin.resume()";
         let python = "import sys; print('x', flush=True); sys.stdin.read()";
         let mut absent = Vec::new();
-        for (command, arguments, expected) in
-            [("node", ["-e", node], "node"), ("python3", ["-c", python], "cpython 3."), ("sh", ["-c", "echo x; read line"], "")]
-        {
+        for (command, arguments, expected) in [
+            ("node", ["-e", node], "node"),
+            ("python3", ["-c", python], "cpython 3."),
+            ("sh", ["-c", "echo x; read line"], ""),
+        ] {
             match runtime_of(command, &arguments) {
                 Some(runtime) if expected.is_empty() => assert_eq!(runtime, ""),
                 Some(runtime) => assert!(runtime.starts_with(expected), "{command}: {runtime}"),

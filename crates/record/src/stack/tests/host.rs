@@ -26,7 +26,7 @@ fn pythons() -> Vec<String> {
     for name in ["/usr/bin/python3", "python3"] {
         match Command::new(name).args(["-c", "import sys; print(sys.executable)"]).output() {
             Ok(output) if output.status.success() => {
-                found.push(String::from_utf8(output.stdout).unwrap().trim().into())
+                found.push(String::from_utf8(output.stdout).unwrap().trim().into());
             }
             _ => println!("skipped: no {name}"),
         }
