@@ -1,1 +1,120 @@
+//! What a recording means: where the time went, and which named pathologies explain it.
+//!
+//! Promises: pure (a recording in, an answer out; no clock, no files, no network); the same recording gives the same
+//! answer byte for byte; every account of a ledger adds up to its whole; a cause is named only where its mechanism was
+//! seen, and nothing here ever calls one confirmed: that takes trials.
 
+mod answer;
+mod code;
+mod connections;
+mod detectors;
+mod evidence;
+mod exchange;
+mod holds;
+mod ledger;
+mod overlap;
+mod place;
+mod syscall;
+mod threads;
+
+pub use connections::End;
+pub use detectors::Page;
+pub use exchange::{Exchange, SetUp};
+
+use case::{Answer, Ledger, Recording};
+use evidence::Evidence;
+use std::sync::LazyLock;
+
+/// How a recording is to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Report also findings that could save less than 5 % of the exchanges' wall time and of the processor time.
+    pub all: bool,
+}
+
+/// The answer, and what it was drawn from.
+#[derive(Clone, Debug)]
+pub struct Diagnosis {
+    /// The answer.
+    pub answer: Answer,
+    /// The exchanges that count, in order of their starts.
+    pub exchanges: Vec<Exchange>,
+    /// Where the time of all exchanges together went; its total is the sum of their lengths.
+    pub exchange_ledger: Ledger,
+    /// Where each thread's life went, in order of thread ids.
+    pub thread_ledgers: Vec<(u32, Ledger)>,
+}
+
+/// Reads a recording: the answer only. `case_path` is the folder to name in it.
+pub fn diagnose(recording: &Recording, case_path: &str, options: &Options) -> Answer {
+    with_evidence(recording, |evidence| answer::draw(evidence, case_path, options))
+}
+
+/// Reads a recording in full: also the ledgers of the exchanges and of every thread.
+pub fn study(recording: &Recording, case_path: &str, options: &Options) -> Diagnosis {
+    with_evidence(recording, |evidence| {
+        let threads = evidence.threads.all().iter().enumerate();
+        Diagnosis {
+            answer: answer::draw(evidence, case_path, options),
+            exchanges: evidence.exchanges.clone(),
+            exchange_ledger: ledger::of_exchanges(evidence),
+            thread_ledgers: threads.map(|(slot, thread)| (thread.tid, ledger::of_thread(evidence, slot))).collect(),
+        }
+    })
+}
+
+/// The ledger of each exchange, in the order of [`Diagnosis::exchanges`]: for looking at single ones.
+pub fn exchange_ledgers(recording: &Recording) -> Vec<Ledger> {
+    with_evidence(recording, |evidence| {
+        let mut walker = ledger::Walker::new(evidence);
+        evidence.exchanges.iter().map(|exchange| ledger::of_exchange(&mut walker, exchange)).collect()
+    })
+}
+
+/// Indexes a recording; one whose rows are not in order is put in order first.
+fn with_evidence<T>(recording: &Recording, read: impl FnOnce(&Evidence) -> T) -> T {
+    if is_sorted(recording) {
+        return read(&Evidence::new(recording));
+    }
+    let mut sorted = recording.clone();
+    sorted.sort();
+    read(&Evidence::new(&sorted))
+}
+
+fn is_sorted(recording: &Recording) -> bool {
+    recording.calls.is_sorted_by_key(|row| (row.tid, row.start))
+        && recording.switches.is_sorted_by_key(|row| (row.tid, row.start))
+        && recording.samples.is_sorted_by_key(|row| (row.tid, row.time))
+        && recording.stacks.is_sorted_by_key(|row| (row.stack, row.depth))
+        && recording.segments.is_sorted_by_key(|row| (row.connection, row.time))
+        && recording.tcp_events.is_sorted_by_key(|row| (row.connection, row.time))
+        && recording.tls_records.is_sorted_by_key(|row| (row.connection, row.time))
+        && recording.http_messages.is_sorted_by_key(|row| (row.connection, row.time))
+        && recording.lookups.is_sorted_by_key(|row| row.time)
+        && recording.handshakes.is_sorted_by_key(|row| row.start)
+        && recording.paths.is_sorted_by_key(|row| row.id)
+}
+
+/// The pages of all pathologies that are looked for, in the order of the detectors.
+pub fn pages() -> &'static [Page] {
+    static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| detectors::ALL.iter().map(page).collect());
+    &PAGES
+}
+
+/// A detector's page, without the blank that a doc comment has before each line. Made once and kept for good.
+fn page(detector: &detectors::Detector) -> Page {
+    let lines = detector.page.text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let text = lines.collect::<Vec<_>>().join("\n") + "\n";
+    Page { text: Box::leak(text.into_boxed_str()), ..detector.page }
+}
+
+/// The page of one pathology, by its name or its identifier.
+pub fn explain(name_or_id: &str) -> Option<&'static Page> {
+    let asked = |page: &&Page| page.name.eq_ignore_ascii_case(name_or_id) || page.id.eq_ignore_ascii_case(name_or_id);
+    pages().iter().find(asked)
+}
+
+#[cfg(test)]
+mod scene;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! From evidence to the answer: which findings count, in which order, and the sentences about the whole.
+
+use crate::Options;
+use crate::detectors::{ALL, Detector, Found};
+use crate::evidence::Evidence;
+use crate::ledger::{self, Class};
+use crate::overlap;
+use case::{Answer, Cost, Finding, LossTotals, Nanos, SCHEMA, Share, Status, Verdict};
+use std::collections::BTreeMap;
+
+/// A finding under this share of the exchanges' wall or processor time is not worth a change.
+const WORTH_A_CHANGE: f64 = 0.05;
+
+/// Draws the answer from the evidence.
+pub fn draw(evidence: &Evidence, case_path: &str, options: &Options) -> Answer {
+    let manifest = &evidence.recording.manifest;
+    let findings = findings(evidence, options);
+    let subject = &manifest.subject;
+    Answer {
+        schema: SCHEMA,
+        command: manifest.command.clone(),
+        case: case_path.to_string(),
+        wall_ns: evidence.wall(),
+        exchanges: evidence.exchanges.len() as u64,
+        subject_exit: subject.exit.or(subject.signal.map(|signal| 128 + signal)),
+        verdict: if findings.is_empty() { Verdict::None } else { Verdict::Suspected },
+        summary: summary(evidence, &findings),
+        findings,
+        ledger: ledger::of_run(evidence),
+        losses: losses(evidence),
+        missing: manifest.missing.clone(),
+    }
+}
+
+fn findings(evidence: &Evidence, options: &Options) -> Vec<Finding> {
+    let worth = |cost: &Cost| options.all || dearness(cost) >= WORTH_A_CHANGE;
+    let mut found: Vec<(&Detector, Found)> = Vec::new();
+    for detector in ALL {
+        if let Some(one) = (detector.detect)(evidence)
+            && worth(&evidence.cost(&one.toll))
+            && !overlap::is_explained(evidence, detector.page.id, &one, &found)
+        {
+            found.push((detector, one));
+        }
+    }
+    let mut findings: Vec<Finding> =
+        found.into_iter().map(|(detector, one)| finding(evidence, detector, one)).collect();
+    // The sort is stable: of two equally dear, the more specific stays first.
+    findings.sort_by(|one, other| dearness(&other.cost).total_cmp(&dearness(&one.cost)));
+    findings
+}
+
+fn dearness(cost: &Cost) -> f64 {
+    cost.share_of_wall.max(cost.share_of_cpu)
+}
+
+fn finding(evidence: &Evidence, detector: &Detector, found: Found) -> Finding {
+    Finding {
+        id: detector.page.id.to_string(),
+        name: detector.page.name.to_string(),
+        status: Status::Suspected,
+        title: found.title,
+        mechanism: found.mechanism,
+        cost: evidence.cost(&found.toll),
+        effect: None,
+        tried: Vec::new(),
+        place: found.place,
+        remedy: found.remedy,
+        evidence: found.rows,
+        caveats: caveats(evidence),
+    }
+}
+
+/// What was lost while the findings' rows were recorded. They spread over the whole run, so every loss concerns them.
+fn caveats(evidence: &Evidence) -> Vec<String> {
+    let mut lost: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for row in evidence.recording.losses.iter().filter(|row| row.count > 0) {
+        *lost.entry((&row.table, &row.reason)).or_default() += row.count;
+    }
+    let mut caveats: Vec<String> = lost
+        .into_iter()
+        .map(|((table, reason), count)| {
+            format!("{count} rows of {table} were lost ({reason}): counts are lower bounds.")
+        })
+        .collect();
+    if !evidence.recording.manifest.closed {
+        caveats.push("The recording was cut short: its last rows may be missing.".to_string());
+    }
+    caveats
+}
+
+fn losses(evidence: &Evidence) -> LossTotals {
+    let mut totals = LossTotals::default();
+    for row in &evidence.recording.losses {
+        if row.table == "stacks" { totals.stacks += row.count } else { totals.events += row.count }
+    }
+    totals
+}
+
+/// Where the time went, in one or two sentences.
+fn summary(evidence: &Evidence, findings: &[Finding]) -> String {
+    let head = match findings {
+        [] => String::new(),
+        [one] => format!("{} is suspected. ", one.name),
+        [first, rest @ ..] => {
+            let rest: Vec<&str> = rest.iter().map(|finding| finding.name.as_str()).collect();
+            format!("{} is suspected, and {} besides. ", first.name, rest.join(", "))
+        }
+    };
+    head + &if evidence.exchanges.is_empty() { of_the_run(evidence) } else { of_the_exchanges(evidence) }
+}
+
+fn of_the_run(evidence: &Evidence) -> String {
+    let ledger = ledger::of_run(evidence);
+    let Some(largest) = ledger.accounts.first() else { return "Nothing was recorded.".to_string() };
+    let share = Nanos(largest.ns).share_of(Nanos(ledger.total));
+    format!("No exchange was seen; {share} of the {} went into {}.", Nanos(ledger.total), largest.name)
+}
+
+fn of_the_exchanges(evidence: &Evidence) -> String {
+    let mut classes: BTreeMap<Class, f64> = BTreeMap::new();
+    for (account, length) in &evidence.accounts.exchanges {
+        *classes.entry(account.class()).or_default() += length;
+    }
+    let total: f64 = classes.values().sum();
+    let Some((&class, &length)) = classes.iter().max_by(|one, other| one.1.total_cmp(other.1)) else {
+        return "The exchanges took no time.".to_string();
+    };
+    let count = evidence.exchanges.len();
+    let mean = Nanos(evidence.exchange_wall() / count.max(1) as u64);
+    let share = Share(length / total.max(1.0));
+    let of =
+        if count == 1 { format!("the one exchange's {mean}") } else { format!("{count} exchanges of {mean} each") };
+    format!("{share} of {of} was {}.{}", words(class), advice(class, share))
+}
+
+fn words(class: Class) -> &'static str {
+    match class {
+        Class::ClientCpu => "the client's own work on a processor",
+        Class::ServerCpu => "the server working on a processor",
+        Class::Processor => "threads waiting for a processor",
+        Class::ClientBlocked => "the client blocked in something of its own",
+        Class::ServerBlocked => "the server blocked in something of its own",
+        Class::SetUp => "setting up connections",
+        Class::Held => "bytes held in a kernel before they could leave",
+        Class::NetworkAndPeer => "the network and the peer, which was not watched",
+        Class::Network => "the network between the two",
+        Class::Other => "time that no account explains",
+    }
+}
+
+fn advice(class: Class, share: Share) -> &'static str {
+    if class == Class::NetworkAndPeer && share.0 >= 0.5 {
+        " Record the server too (--server) to see inside that."
+    } else {
+        ""
+    }
+}

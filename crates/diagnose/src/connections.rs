@@ -1,0 +1,284 @@
+//! What is known of each connection: its transfers in order of time, its segments, its peer, its handshake, who asks.
+
+use crate::holds::{self, Hold};
+use crate::syscall;
+use crate::threads::{call_end, groups};
+use case::Recording;
+use case::tables::{Call, Connection, Handshake, Segment, TcpEvent, direction, event, flags, role, transport};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Which end of an exchange somebody is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// The one that asks.
+    Client,
+    /// The one that answers.
+    Server,
+}
+
+/// One end of a connection and its rows.
+#[derive(Clone, Debug)]
+pub struct ConnectionRows {
+    /// Its row in the table of connections.
+    pub row: usize,
+    /// Which end it is; none for listeners and for sockets that moved nothing.
+    pub end: Option<End>,
+    /// The peer's place in [`Connections::all`], where it was recorded.
+    pub peer: Option<usize>,
+    /// Its part of [`Connections::transfers`].
+    pub transfers: Range<usize>,
+    /// Its rows in the table of segments.
+    pub segments: Range<usize>,
+    /// Its rows in the table of TCP events.
+    pub events: Range<usize>,
+    /// The `connect` that opened it: a row in the table of calls.
+    pub connect: Option<usize>,
+    /// Its first finished handshake, or the first: a row in the table of handshakes.
+    pub handshake: Option<usize>,
+    /// When bytes waited in this end's kernel, in order of time.
+    pub holds: Vec<Hold>,
+    /// When it waited for a segment to be sent again: from the last segment before to the retransmission.
+    pub repairs: Vec<(u64, u64)>,
+    /// The shortest round trip that its segments show: from leaving to being acknowledged.
+    pub round_trip: Option<u64>,
+}
+
+/// All connections, in the order of the table.
+pub struct Connections<'r> {
+    recording: &'r Recording,
+    rows: Vec<ConnectionRows>,
+    slots: FxHashMap<u32, usize>,
+    transfers: Vec<u32>,
+}
+
+impl<'r> Connections<'r> {
+    /// Indexes every connection and works out when bytes were held in its kernel.
+    pub fn new(recording: &'r Recording) -> Connections<'r> {
+        let slots: FxHashMap<u32, usize> =
+            recording.connections.iter().enumerate().map(|(slot, row)| (row.id, slot)).collect();
+        let mut connections = Connections { recording, rows: Vec::new(), slots, transfers: Vec::new() };
+        connections.rows = connections.bare_rows();
+        connections.gather_transfers();
+        connections.gather_tables();
+        for slot in 0..connections.rows.len() {
+            let end = connections.find_end(slot);
+            connections.rows[slot].end = end;
+            connections.study_segments(slot);
+        }
+        connections
+    }
+
+    fn bare_rows(&self) -> Vec<ConnectionRows> {
+        let bare = |(slot, row): (usize, &Connection)| ConnectionRows {
+            row: slot,
+            end: None,
+            peer: self.slots.get(&row.peer).copied().filter(|_| row.peer != 0 && row.peer != row.id),
+            transfers: 0..0,
+            segments: 0..0,
+            events: 0..0,
+            connect: None,
+            handshake: None,
+            holds: Vec::new(),
+            repairs: Vec::new(),
+            round_trip: None,
+        };
+        self.recording.connections.iter().enumerate().map(bare).collect()
+    }
+
+    /// Sorts transfers into one list, a range for each connection: counted first, so that no list of pairs is sorted.
+    fn gather_transfers(&mut self) {
+        let calls = &self.recording.calls;
+        let mut next = vec![0usize; self.rows.len() + 1];
+        let slots: Vec<u32> = calls.iter().map(|call| self.slot_of_transfer(call)).collect();
+        for &slot in slots.iter().filter(|&&slot| slot != u32::MAX) {
+            next[slot as usize + 1] += 1;
+        }
+        for slot in 0..self.rows.len() {
+            next[slot + 1] += next[slot];
+            self.rows[slot].transfers = next[slot]..next[slot + 1];
+        }
+        self.transfers = vec![0; next.last().copied().unwrap_or_default()];
+        for (index, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != u32::MAX) {
+            self.transfers[next[slot as usize]] = index as u32;
+            next[slot as usize] += 1;
+        }
+        for row in &self.rows {
+            let part = &mut self.transfers[row.transfers.clone()];
+            if !part.is_sorted_by_key(|&index| transfer_time(&calls[index as usize])) {
+                part.sort_by_key(|&index| transfer_time(&calls[index as usize]));
+            }
+        }
+    }
+
+    fn slot_of_transfer(&self, call: &Call) -> u32 {
+        let moves_bytes = call.result > 0 && (syscall::is_read(call.number) || syscall::is_write(call.number));
+        if call.connection == 0 || !moves_bytes {
+            return u32::MAX;
+        }
+        self.slots.get(&call.connection).map_or(u32::MAX, |&slot| slot as u32)
+    }
+
+    fn gather_tables(&mut self) {
+        let recording = self.recording;
+        for (connection, range) in groups(&recording.segments, |row| row.connection) {
+            if let Some(&slot) = self.slots.get(&connection) {
+                self.rows[slot].segments = range;
+            }
+        }
+        for (connection, range) in groups(&recording.tcp_events, |row| row.connection) {
+            if let Some(&slot) = self.slots.get(&connection) {
+                self.rows[slot].events = range;
+            }
+        }
+        for (index, call) in recording.calls.iter().enumerate().filter(|(_, call)| call.number == syscall::CONNECT) {
+            if let Some(&slot) = self.slots.get(&call.connection) {
+                self.rows[slot].connect.get_or_insert(index);
+            }
+        }
+        for (index, handshake) in recording.handshakes.iter().enumerate() {
+            if let Some(&slot) = self.slots.get(&handshake.connection) {
+                let known = self.rows[slot].handshake;
+                if known.is_none_or(|known| recording.handshakes[known].end.0 == 0 && handshake.end.0 > 0) {
+                    self.rows[slot].handshake = Some(index);
+                }
+            }
+        }
+    }
+
+    fn find_end(&self, slot: usize) -> Option<End> {
+        match self.row(slot).role {
+            role::CLIENT => Some(End::Client),
+            role::SERVER => Some(End::Server),
+            role::LISTENER => None,
+            _ => {
+                let first = self.transfers_of(slot).next()?;
+                Some(if syscall::is_write(first.number) { End::Client } else { End::Server })
+            }
+        }
+    }
+
+    fn study_segments(&mut self, slot: usize) {
+        if self.row(slot).transport != transport::TCP || self.rows[slot].segments.is_empty() {
+            return;
+        }
+        let holds = {
+            let writes = self.transfer_numbers(slot).iter().map(|&index| index as usize);
+            let writes = writes.filter(|&index| syscall::is_write(self.recording.calls[index].number));
+            holds::find(self.row(slot), self.segments(slot), &self.recording.calls, writes)
+        };
+        let repairs = repairs(self.segments(slot), self.events(slot));
+        let round_trip = shortest_round_trip(self.segments(slot));
+        let rows = &mut self.rows[slot];
+        (rows.holds, rows.repairs, rows.round_trip) = (holds, repairs, round_trip);
+    }
+
+    /// Every connection's rows, in the order of the table.
+    pub fn all(&self) -> &[ConnectionRows] {
+        &self.rows
+    }
+
+    /// A connection's place in [`Connections::all`].
+    pub fn slot(&self, id: u32) -> Option<usize> {
+        self.slots.get(&id).copied()
+    }
+
+    /// Its row.
+    pub fn row(&self, slot: usize) -> &'r Connection {
+        &self.recording.connections[slot]
+    }
+
+    /// Its segments in order of time.
+    pub fn segments(&self, slot: usize) -> &'r [Segment] {
+        &self.recording.segments[self.rows[slot].segments.clone()]
+    }
+
+    /// Its TCP events in order of time.
+    pub fn events(&self, slot: usize) -> &'r [TcpEvent] {
+        &self.recording.tcp_events[self.rows[slot].events.clone()]
+    }
+
+    /// Its handshake.
+    pub fn handshake(&self, slot: usize) -> Option<&'r Handshake> {
+        self.rows[slot].handshake.map(|index| &self.recording.handshakes[index])
+    }
+
+    /// The calls that moved bytes on any connection: each connection's own are consecutive.
+    pub fn transfers(&self) -> &[u32] {
+        &self.transfers
+    }
+
+    /// The calls that moved its bytes, as rows of the table of calls.
+    pub fn transfer_numbers(&self, slot: usize) -> &[u32] {
+        &self.transfers[self.rows[slot].transfers.clone()]
+    }
+
+    /// The calls that moved its bytes.
+    pub fn transfers_of(&self, slot: usize) -> impl Iterator<Item = &'r Call> + '_ {
+        self.transfer_numbers(slot).iter().map(|&index| &self.recording.calls[index as usize])
+    }
+
+    /// The round trip to its peer: the shortest its segments show, else TCP's smoothed one.
+    pub fn round_trip(&self, slot: usize) -> Option<u64> {
+        let smoothed = self.row(slot).srtt.0;
+        self.rows[slot].round_trip.or(Some(smoothed).filter(|&nanos| nanos > 0))
+    }
+
+    /// `address:port` of the remote end; the path or a blank description where it has none.
+    pub fn remote(&self, slot: usize) -> String {
+        let row = self.row(slot);
+        if row.remote_port > 0 {
+            let address = &row.remote_address;
+            let bracketed = address.contains(':');
+            return if bracketed {
+                format!("[{address}]:{}", row.remote_port)
+            } else {
+                format!("{address}:{}", row.remote_port)
+            };
+        }
+        let path = if row.remote_address.is_empty() { &row.local_address } else { &row.remote_address };
+        if path.is_empty() { "a local socket".to_string() } else { path.clone() }
+    }
+}
+
+/// When a transfer counts: bytes are written from the call's start, and read at its end.
+pub fn transfer_time(call: &Call) -> u64 {
+    if syscall::is_write(call.number) { call.start.0 } else { call_end(call) }
+}
+
+fn repairs(segments: &[Segment], events: &[TcpEvent]) -> Vec<(u64, u64)> {
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    for row in events.iter().filter(|row| row.event == event::RETRANSMIT) {
+        let before = segments.partition_point(|segment| segment.time < row.time);
+        let Some(last) = segments[..before].iter().rev().find(|segment| segment.direction == direction::OUT) else {
+            continue;
+        };
+        let start = found.last().map_or(last.time.0, |&(_, end)| last.time.0.max(end));
+        if start < row.time.0 {
+            found.push((start, row.time.0));
+        }
+    }
+    found
+}
+
+/// The shortest time from a payload (or the opening SYN) leaving to an arrival that acknowledges it.
+fn shortest_round_trip(segments: &[Segment]) -> Option<u64> {
+    let mut waiting: Option<(u64, u32)> = None;
+    let mut shortest: Option<u64> = None;
+    for segment in segments {
+        let syn = u32::from(segment.flags & flags::SYN != 0);
+        if segment.direction == direction::OUT {
+            if segment.payload + syn > 0 {
+                waiting = Some((segment.time.0, segment.sequence.wrapping_add(segment.payload + syn)));
+            }
+        } else if let Some((left, last)) = waiting
+            && segment.flags & flags::ACK != 0
+            && segment.acknowledged.wrapping_sub(last) as i32 >= 0
+        {
+            let length = segment.time.0.saturating_sub(left);
+            shortest = Some(shortest.map_or(length, |known| known.min(length)));
+            waiting = None;
+        }
+    }
+    shortest
+}

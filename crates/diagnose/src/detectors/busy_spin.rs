@@ -1,0 +1,289 @@
+//! P05: a thread repeats calls that neither move bytes nor wait.
+
+use super::{Found, detector, rows};
+use crate::evidence::{Evidence, Toll};
+use crate::place;
+use crate::syscall;
+use crate::threads::call_end;
+use case::Nanos;
+use case::tables::Call;
+use std::collections::BTreeMap;
+
+detector! {
+    /// # busy-spin
+    ///
+    /// ## What it is
+    /// A thread asks again and again for something that is not there yet, instead of waiting for it: it waits for an
+    /// event that is always ready and that it has no use for (writability, as a rule), reads a socket that has nothing,
+    /// or arms and disarms an event around a question it could have waited upon. Nobody is slower for it until the
+    /// processor is wanted elsewhere.
+    ///
+    /// ## Evidence
+    /// The same call on the same descriptor with the same kind of result, sixteen times or more, while the thread
+    /// neither moved a byte nor was blocked: reads that answer EAGAIN, polls that return at once, an ioctl that asks
+    /// for a queue's length.
+    ///
+    /// ## What proves it
+    /// Waiting in the place of one of these calls: the processor time goes to nearly nothing, the latency stays.
+    ///
+    /// ## Remedy
+    /// Arm the event that is really awaited, and only that; keep it disarmed until then; or let the kernel say it
+    /// (TCP_NOTSENT_LOWAT, EPOLLOUT once the queue has drained, SO_LINGER for a close that waits).
+    ///
+    /// ## Not to be confused with
+    /// An edge-triggered loop that reads until EAGAIN once a wake-up: it moves bytes each time. sleep-polling: it waits,
+    /// though too briefly. A thread that computes between two polls.
+    "P05" "busy-spin"
+}
+
+/// Repetitions that make a spin: a loop that reads until EAGAIN, or starts many connections, has a few in a row.
+const REPETITIONS: usize = 16;
+
+/// A loop that spends more than this on a processor for each call computes; it does not spin.
+const BUSY_CALL: u64 = 50_000;
+
+/// Units longer than this are shown as counts, not as a cycle.
+const LONGEST_UNIT: usize = 32;
+
+/// A run of calls of one thread that moved nothing and waited for nothing.
+#[derive(Default)]
+struct Stretch {
+    calls: std::ops::Range<usize>,
+    cpu: u64,
+    repeated: usize,
+}
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let mut worst: Option<(u64, u32, Vec<Stretch>)> = None;
+    for thread in evidence.threads.all() {
+        let stretches = stretches(evidence, thread.calls.clone());
+        let cpu = stretches.iter().map(|stretch| stretch.cpu).sum();
+        if cpu > worst.as_ref().map_or(0, |worst| worst.0) {
+            worst = Some((cpu, thread.tid, stretches));
+        }
+    }
+    let (cpu, tid, stretches) = worst?;
+    let longest =
+        stretches.iter().max_by_key(|stretch| (stretch.calls.len(), std::cmp::Reverse(stretch.calls.start)))?;
+    let count = evidence.exchanges.len().max(1) as u64;
+    let calls: usize = stretches.iter().map(|stretch| stretch.calls.len()).sum();
+    let unit = unit(&evidence.recording.calls[longest.calls.clone()]);
+    let place = dearest_place(evidence, &stretches);
+    let toll = Toll { wall: 0, outside: 0, cpu, affected: stretches.len() as u64 };
+    let per = if evidence.exchanges.is_empty() { "in all" } else { "for every request" };
+    let title = format!(
+        "A loop spins: {} calls {per} move no bytes and wait for nothing, {} of CPU{}",
+        calls as u64 / count,
+        Nanos(cpu / count),
+        place::in_words(&place),
+    );
+    let mechanism = vec![
+        format!("Thread {tid} repeats: {unit}."),
+        format!("Up to {} times in a row it gets the same answer to the same call.", longest.repeated),
+        format!(
+            "That makes {calls} calls in {} stretches without a byte moved, and {} on a processor.",
+            stretches.len(),
+            Nanos(cpu)
+        ),
+    ];
+    let explains = stretches.iter().map(|stretch| span(evidence, tid, &stretch.calls)).collect();
+    let rows = rows("calls", longest.calls.clone());
+    let remedy = "Arm only the event that is awaited and wait for it: keep write-readiness disarmed until there is \
+                  something to write, and let the kernel report a drained queue instead of asking for its length."
+        .to_string();
+    Some(Found { title, mechanism, toll, place, remedy, rows, explains })
+}
+
+fn span(evidence: &Evidence, tid: u32, calls: &std::ops::Range<usize>) -> (u32, u64, u64) {
+    (tid, evidence.call(calls.start).start.0, call_end(evidence.call(calls.end - 1)))
+}
+
+/// The spinning stretches among a thread's calls.
+fn stretches(evidence: &Evidence, calls: std::ops::Range<usize>) -> Vec<Stretch> {
+    let mut found = Vec::new();
+    let mut start = calls.start;
+    for row in calls.clone() {
+        let idle = is_idle(evidence.call(row));
+        if !idle {
+            found.extend(judge(evidence, start..row));
+            start = row + 1;
+        }
+    }
+    found.extend(judge(evidence, start..calls.end));
+    found
+}
+
+/// Whether a call moved nothing and waited for nothing, and is of a kind that loops are made of.
+fn is_idle(call: &Call) -> bool {
+    let number = call.number;
+    if call.blocked.0 > 0 || !call.finished {
+        return false;
+    }
+    if syscall::is_read(number) || syscall::is_write(number) || syscall::is_accept(number) {
+        return call.result == syscall::EAGAIN;
+    }
+    let asks = matches!(number, syscall::IOCTL | syscall::EPOLL_CTL | syscall::GETSOCKOPT | syscall::SETSOCKOPT);
+    asks || (syscall::is_poll(number) && call.result >= 0)
+}
+
+/// Whether the call, repeated, is a question put in vain rather than a loop's ordinary turn.
+fn is_vain(call: &Call) -> bool {
+    let ready_at_once = syscall::is_poll(call.number) && call.result > 0;
+    call.result == syscall::EAGAIN || ready_at_once || matches!(call.number, syscall::IOCTL | syscall::GETSOCKOPT)
+}
+
+fn judge(evidence: &Evidence, calls: std::ops::Range<usize>) -> Option<Stretch> {
+    if calls.len() < REPETITIONS {
+        return None;
+    }
+    let mut counts: BTreeMap<(u16, i32, u64, i64), usize> = BTreeMap::new();
+    for call in evidence.recording.calls[calls.clone()].iter().filter(|call| is_vain(call)) {
+        *counts.entry(identity(call)).or_default() += 1;
+    }
+    let repeated = counts.values().max().copied().unwrap_or_default();
+    if repeated < REPETITIONS {
+        return None;
+    }
+    let (tid, start, end) = span(evidence, evidence.call(calls.start).tid, &calls);
+    let (outside, within) = evidence.threads.on_processor(tid, start, end);
+    let cpu = outside + within;
+    (cpu / calls.len() as u64 <= BUSY_CALL).then_some(Stretch { calls, cpu, repeated })
+}
+
+/// The same call about the same thing with the same kind of answer.
+fn identity(call: &Call) -> (u16, i32, u64, i64) {
+    let about = match call.number {
+        syscall::IOCTL => call.argument_1,
+        syscall::GETSOCKOPT | syscall::SETSOCKOPT | syscall::EPOLL_CTL => call.argument_2,
+        _ => 0,
+    };
+    (call.number, call.fd, about, call.result.signum() * i64::from(call.result != 0))
+}
+
+/// What the loop repeats, in words: a cycle where there is one, else how often each call was made.
+fn unit(calls: &[Call]) -> String {
+    let names: Vec<String> = calls.iter().take(1024).map(described).collect();
+    let fits = |period: usize| {
+        let same = names.iter().zip(&names[period..]).filter(|(one, other)| one == other).count();
+        same * 5 >= (names.len() - period) * 4
+    };
+    let longest = LONGEST_UNIT.min(names.len() / 3);
+    if let Some(period) = (1..=longest).find(|&period| fits(period)) {
+        return in_order(&names[..period]);
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
+    counts.iter().map(|(name, count)| format!("{name} ({count} of {})", names.len())).collect::<Vec<_>>().join(", ")
+}
+
+fn in_order(names: &[String]) -> String {
+    let mut runs: Vec<(&str, usize)> = Vec::new();
+    for name in names {
+        match runs.last_mut() {
+            Some((last, count)) if last == name => *count += 1,
+            _ => runs.push((name, 1)),
+        }
+    }
+    let shown =
+        runs.iter().map(|(name, count)| if *count > 1 { format!("{name} x{count}") } else { (*name).to_string() });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn described(call: &Call) -> String {
+    let name = syscall::name(call.number);
+    match call.number {
+        syscall::IOCTL => format!("{name}({})", ioctl_name(call.argument_1)),
+        syscall::EPOLL_CTL => match call.argument_1 {
+            1 => format!("{name}(ADD)"),
+            2 => format!("{name}(DEL)"),
+            _ => format!("{name}(MOD)"),
+        },
+        _ if call.result == syscall::EAGAIN => format!("{name} (EAGAIN)"),
+        _ => name,
+    }
+}
+
+fn ioctl_name(command: u64) -> String {
+    match command {
+        0x5411 => "TIOCOUTQ".to_string(),
+        0x541b => "FIONREAD".to_string(),
+        other => format!("0x{other:x}"),
+    }
+}
+
+/// The place that made most of the calls.
+fn dearest_place(evidence: &Evidence, stretches: &[Stretch]) -> Vec<case::Place> {
+    let mut counts: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for stretch in stretches {
+        for call in &evidence.recording.calls[stretch.calls.clone()] {
+            *counts.entry((call.script_stack, call.stack)).or_default() += 1;
+        }
+    }
+    let known = counts.iter().filter(|(stacks, _)| **stacks != (0, 0));
+    let best = known.max_by_key(|(stacks, count)| (**count, std::cmp::Reverse(**stacks)));
+    best.map_or_else(Vec::new, |((script, native), _)| place::of_stacks(&evidence.code, *script, *native))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, EPOLL_WAIT, READ, US, WRITE, keep_alive};
+    use crate::tests::{answer, names};
+    use case::Recording;
+    use case::tables::Call;
+
+    /// A client that, before each of 20 requests, asks for its queue's length `times` times and re-arms its event.
+    fn rearming(times: u32) -> Recording {
+        let mut scene = keep_alive(20, 300 * US);
+        let on =
+            |operation: u64| move |call: &mut Call| (call.fd, call.argument_1, call.argument_2) = (9, operation, 3);
+        for _ in 0..20 {
+            for _ in 0..times {
+                for _ in 0..2 {
+                    scene.does(CLIENT, 2 * US, 16, |call| {
+                        (call.fd, call.argument_1, call.argument_3) = (3, 0x5411, 999)
+                    });
+                }
+                scene.does(CLIENT, 2 * US, 233, on(3));
+                scene.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
+            }
+            scene.moves(CLIENT, 1, WRITE, 10);
+        }
+        scene.end()
+    }
+
+    #[test]
+    fn a_loop_that_asks_and_rearms_without_moving_a_byte_spins() {
+        let answer = answer(&rearming(100));
+        let finding = &answer.findings[0];
+        assert_eq!(finding.name, "busy-spin");
+        let unit = "ioctl(TIOCOUTQ) x2, epoll_ctl(MOD), epoll_wait";
+        assert!(finding.mechanism[0].contains(unit), "{:?}", finding.mechanism);
+        assert!(finding.cost.share_of_cpu > 0.3, "{:?}", finding.cost);
+    }
+
+    #[test]
+    fn a_few_questions_before_each_write_are_no_spin() {
+        assert_eq!(names(&rearming(7)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn reading_until_eagain_once_a_wake_up_is_no_spin() {
+        let mut scene = keep_alive(20, 300 * US);
+        for _ in 0..2000 {
+            scene.does(CLIENT, 2 * US, READ, |call| (call.fd, call.connection, call.result) = (3, 1, -11));
+            scene.waits(CLIENT, 30 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
+        }
+        assert_eq!(names(&scene.end()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn reading_in_vain_without_waiting_is_a_spin() {
+        let mut scene = keep_alive(20, 300 * US);
+        for _ in 0..2000 {
+            scene.does(CLIENT, 2 * US, READ, |call| (call.fd, call.connection, call.result) = (3, 1, -11));
+        }
+        assert_eq!(names(&scene.end()), ["busy-spin"]);
+    }
+}

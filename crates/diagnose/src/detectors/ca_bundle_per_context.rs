@@ -1,0 +1,168 @@
+//! P10: the same certificates are read and parsed again and again.
+
+use super::{Found, detector, rows};
+use crate::evidence::{Evidence, Toll};
+use crate::place;
+use crate::syscall;
+use crate::threads::call_end;
+use case::Nanos;
+use case::tables::{Call, content};
+use std::collections::{BTreeMap, BTreeSet};
+
+detector! {
+    /// # ca-bundle-per-context
+    ///
+    /// ## What it is
+    /// Every new TLS context loads the trusted certificates afresh: a bundle of some 140 certificates is read, decoded
+    /// and parsed (10 to 30 ms of processor time with OpenSSL 3), or a directory of them is searched, only to be thrown
+    /// away with the context.
+    ///
+    /// ## Evidence
+    /// One process opens the same PEM file three times or more; the count of openings, of different files and of TLS
+    /// handshakes; the time in that thread from opening each file to closing it.
+    ///
+    /// ## What proves it
+    /// A bundle with only the root that is needed (SSL_CERT_FILE): the time falls with the number of certificates.
+    ///
+    /// ## Remedy
+    /// Make one TLS context when the program starts and share it among all connections.
+    ///
+    /// ## Not to be confused with
+    /// context-per-request (making the context is itself dear, files or not), no-resumption, a program that starts
+    /// once for each request (there each process loads the bundle once).
+    "P10" "ca-bundle-per-context"
+}
+
+/// Loading once is needed, twice can be two purposes; three times is a habit.
+const HABIT: u64 = 3;
+
+/// One reading of one file.
+struct Load {
+    path: u32,
+    pid: u32,
+    tid: u32,
+    open: usize,
+    start: u64,
+    end: u64,
+    certificates: bool,
+}
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let loads = loads(evidence);
+    let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for load in &loads {
+        *counts.entry((load.pid, load.path)).or_default() += 1;
+    }
+    let repeated: Vec<&Load> = loads.iter().filter(|load| counts[&(load.pid, load.path)] >= HABIT).collect();
+    let first = repeated.first()?;
+    let mut explains: Vec<(u32, u64, u64)> = Vec::new();
+    for load in &repeated {
+        match explains.last_mut() {
+            Some((tid, _, end)) if *tid == load.tid && load.start <= *end => *end = load.end.max(*end),
+            _ => explains.push((load.tid, load.start, load.end)),
+        }
+    }
+    let mut toll = Toll { affected: repeated.len() as u64, ..Toll::default() };
+    for &(tid, start, end) in &explains {
+        let (wall, outside) = evidence.split(tid, start, end);
+        let (user, kernel) = evidence.threads.on_processor(tid, start, end);
+        toll.wall += wall;
+        toll.outside += outside;
+        toll.cpu += user + kernel;
+    }
+    let place = place::of_call(&evidence.code, evidence.call(first.open));
+    Some(found(evidence, &repeated, toll, place, explains))
+}
+
+fn found(
+    evidence: &Evidence,
+    repeated: &[&Load],
+    toll: Toll,
+    place: Vec<case::Place>,
+    explains: Vec<(u32, u64, u64)>,
+) -> Found {
+    let files: BTreeSet<u32> = repeated.iter().map(|load| load.path).collect();
+    let pids: BTreeSet<u32> = repeated.iter().map(|load| load.pid).collect();
+    let of_process = |connection: u32| {
+        let slot = evidence.connections.slot(connection);
+        slot.is_some_and(|slot| pids.contains(&evidence.connections.row(slot).pid))
+    };
+    let handshakes = evidence.recording.handshakes.iter().filter(|row| of_process(row.connection)).count();
+    let count = evidence.exchanges.len().max(1) as u64;
+    let opened = repeated.len();
+    let total = toll.wall + toll.outside;
+    let title = format!(
+        "Certificates are loaded again for each TLS context: {opened} files opened for {handshakes} handshakes, {} a request{}",
+        Nanos(total / count),
+        place::in_words(&place),
+    );
+    let name = path_name(evidence, repeated[0].path);
+    let different = match files.len() {
+        1 => format!("{name} is opened {opened} times"),
+        several => format!("{several} certificate files, {name} among them, are opened {opened} times in all"),
+    };
+    let mechanism = vec![
+        format!("{different}, while {handshakes} TLS handshakes are made."),
+        format!(
+            "Each load takes {} from opening the file to closing it, {} of that on a processor.",
+            Nanos(total / explains.len().max(1) as u64),
+            Nanos(toll.cpu / explains.len().max(1) as u64),
+        ),
+    ];
+    let remedy =
+        "Make one TLS context at start-up and use it for every connection; it is meant to be shared.".to_string();
+    let rows = rows("calls", repeated.iter().map(|load| load.open));
+    Found { title, mechanism, toll, place, remedy, rows, explains }
+}
+
+/// Every reading of a certificate file: from opening it to closing it, or to the last read of it.
+fn loads(evidence: &Evidence) -> Vec<Load> {
+    let mut loads = Vec::new();
+    for thread in evidence.threads.all() {
+        let mut open: BTreeMap<i32, Load> = BTreeMap::new();
+        for row in thread.calls.clone() {
+            let call = evidence.call(row);
+            if syscall::OPENS.contains(&call.number) && call.result >= 0 && call.path != 0 {
+                let load = Load {
+                    path: call.path,
+                    pid: call.pid,
+                    tid: call.tid,
+                    open: row,
+                    start: call.start.0,
+                    end: call_end(call),
+                    certificates: is_hashed_name(path_name(evidence, call.path)),
+                };
+                loads.extend(open.insert(call.result as i32, load).filter(|load| load.certificates));
+            } else if let Some(load) = open.get_mut(&call.fd) {
+                follow(load, call);
+                if call.number == syscall::CLOSE {
+                    loads.extend(open.remove(&call.fd).filter(|load| load.certificates));
+                }
+            }
+        }
+        loads.extend(open.into_values().filter(|load| load.certificates));
+    }
+    loads.sort_by_key(|load| (load.tid, load.start));
+    loads
+}
+
+fn follow(load: &mut Load, call: &Call) {
+    let reads = syscall::is_read(call.number);
+    if reads || call.number == syscall::CLOSE {
+        load.end = load.end.max(call_end(call));
+    }
+    load.certificates |= reads && call.content == content::PEM;
+}
+
+fn path_name<'r>(evidence: &Evidence<'r>, id: u32) -> &'r str {
+    let paths = &evidence.recording.paths;
+    paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
+}
+
+/// Whether a name is a certificate's in a directory that OpenSSL searches: eight hexadecimal digits, a dot, a number.
+fn is_hashed_name(path: &str) -> bool {
+    let name = crate::code::base_name(path);
+    let Some((hash, number)) = name.split_once('.') else { return false };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) && digits(number.trim_start_matches('r'))
+}

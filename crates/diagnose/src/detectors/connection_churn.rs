@@ -1,0 +1,151 @@
+//! P07: a fresh connection for about every exchange.
+
+use super::{Found, detector, rows};
+use crate::connections::End;
+use crate::evidence::{Evidence, Toll};
+use crate::exchange::{Exchange, SetUp};
+use crate::place;
+use case::Nanos;
+use std::collections::BTreeMap;
+
+detector! {
+    /// # connection-churn
+    ///
+    /// ## What it is
+    /// A program opens a connection for each request, or nearly, and closes it again: every request pays for the TCP
+    /// and TLS handshakes, with their round trips and their arithmetic at both ends.
+    ///
+    /// ## Evidence
+    /// Five connections or more to the same address and port with fewer than two exchanges each on average, counted
+    /// over all processes watched, and the time from the connect to the first byte of the first request.
+    ///
+    /// ## What proves it
+    /// A keep-alive proxy in front, or keep-alive switched on: the handshakes' time and processor time vanish.
+    ///
+    /// ## Remedy
+    /// Keep the connection and send the next request on it: one client object, session or pool for the whole program;
+    /// one process for many requests; keep-alive on at the server; the response read to its end before the next one.
+    ///
+    /// ## Not to be confused with
+    /// no-resumption (the connections may be needed; that each pays for a full handshake is not), a program that
+    /// talks to many hosts once each.
+    "P07" "connection-churn"
+}
+
+/// Fewer connections than this are no habit.
+const HABIT: usize = 5;
+
+/// The fresh connections to one address.
+struct Churn<'e> {
+    firsts: Vec<(&'e Exchange, SetUp)>,
+    exchanges: usize,
+}
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let mut groups: BTreeMap<String, Churn> = BTreeMap::new();
+    for exchange in &evidence.exchanges {
+        let group = groups.entry(peer_name(evidence, exchange));
+        let group = group.or_insert_with(|| Churn { firsts: Vec::new(), exchanges: 0 });
+        group.exchanges += 1;
+        group.firsts.extend(exchange.set_up.map(|set_up| (exchange, set_up)));
+    }
+    let habit = |churn: &&Churn| churn.firsts.len() >= HABIT && churn.exchanges < 2 * churn.firsts.len();
+    let mut toll = Toll::default();
+    let mut explains = Vec::new();
+    let mut dearest: Option<(&String, &Churn)> = None;
+    for (name, churn) in groups.iter().filter(|(_, churn)| habit(churn)) {
+        for (exchange, set_up) in &churn.firsts {
+            toll.wall += set_up.application.saturating_sub(set_up.connect);
+            explains.extend(spans(evidence, exchange, set_up));
+        }
+        toll.affected += churn.firsts.len() as u64;
+        if dearest.is_none_or(|(_, known)| known.firsts.len() < churn.firsts.len()) {
+            dearest = Some((name, churn));
+        }
+    }
+    let (name, churn) = dearest?;
+    toll.cpu = cpu(evidence, &explains);
+    Some(found(evidence, name, churn, toll, explains))
+}
+
+/// Whom the exchange was with: address and port; for an exchange seen from the server's end, the address that asked.
+fn peer_name(evidence: &Evidence, exchange: &Exchange) -> String {
+    match exchange.end_seen {
+        End::Client => evidence.connections.remote(exchange.connection),
+        End::Server => evidence.connections.row(exchange.connection).remote_address.clone(),
+    }
+}
+
+/// The set-up as stretches of the threads that made it, at both ends.
+fn spans(evidence: &Evidence, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
+    let first = |slot: usize| {
+        let mut transfers = evidence.connections.transfers_of(slot);
+        transfers.next().map(|call| (call.tid, set_up.connect, set_up.application))
+    };
+    let peer = evidence.connections.all()[exchange.connection].peer;
+    first(exchange.connection).into_iter().chain(peer.and_then(first)).collect()
+}
+
+fn cpu(evidence: &Evidence, spans: &[(u32, u64, u64)]) -> u64 {
+    let mut by_thread: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    for &(tid, start, end) in spans {
+        by_thread.entry(tid).or_default().push((start, end));
+    }
+    let mut total = 0;
+    for (tid, spans) in by_thread {
+        // Connections set up at the same time share one thread's processor time.
+        for (start, end) in crate::evidence::merge(spans) {
+            let (outside, within) = evidence.threads.on_processor(tid, start, end);
+            total += outside + within;
+        }
+    }
+    total
+}
+
+fn found(evidence: &Evidence, name: &str, churn: &Churn, toll: Toll, explains: Vec<(u32, u64, u64)>) -> Found {
+    let connections = churn.firsts.len();
+    let with_tls = churn.firsts.iter().filter(|(_, set_up)| set_up.handshake < set_up.application).count();
+    let processes: std::collections::BTreeSet<u32> =
+        churn.firsts.iter().map(|(exchange, _)| evidence.connections.row(exchange.connection).pid).collect();
+    let connect_of = |exchange: &Exchange| evidence.connections.all()[exchange.connection].connect;
+    let connects: Vec<usize> = churn.firsts.iter().filter_map(|(exchange, _)| connect_of(exchange)).collect();
+    let place = connects.first().map_or_else(Vec::new, |&row| place::of_call(&evidence.code, evidence.call(row)));
+    let count = evidence.exchanges.len().max(1) as u64;
+    let mean = toll.wall / toll.affected.max(1);
+    let title = format!(
+        "A fresh connection for nearly every request: setting up takes {} of every {} request{}",
+        Nanos(toll.wall / count),
+        Nanos(evidence.exchange_wall() / count),
+        place::in_words(&place),
+    );
+    let mut mechanism = vec![
+        format!(
+            "{connections} connections to {name} carried {} exchanges, opened by {}.",
+            churn.exchanges,
+            if processes.len() == 1 { "one process".to_string() } else { format!("{} processes", processes.len()) }
+        ),
+        format!("From connect to the first byte of the request takes {} on average.", Nanos(mean)),
+    ];
+    if with_tls > 0 {
+        let tls: u64 = churn.firsts.iter().map(|(_, set_up)| set_up.application.saturating_sub(set_up.handshake)).sum();
+        let tls = Nanos(tls / with_tls as u64);
+        mechanism.push(format!("Of that, the TLS handshake takes {tls}; {with_tls} of them were made."));
+    }
+    mechanism.push(format!(
+        "Setting up costs {} of CPU a connection, recorded ends together.",
+        Nanos(toll.cpu / toll.affected.max(1))
+    ));
+    let remedy = if processes.len() > 1 && processes.len() * 2 > connections {
+        "Make many requests from one process over one connection (each process here opens its own), with keep-alive on \
+         at both ends."
+    } else {
+        "Keep the connection open and reuse it: one client, session or pool for all requests, with keep-alive on at both \
+         ends."
+    };
+    let rows = if connects.is_empty() {
+        rows("connections", churn.firsts.iter().map(|(exchange, _)| exchange.connection))
+    } else {
+        rows("calls", connects)
+    };
+    Found { title, mechanism, toll, place, remedy: remedy.to_string(), rows, explains }
+}

@@ -1,0 +1,80 @@
+//! The list of detectors. Each is one file: its page (the doc comment), its rule, its test.
+//!
+//! To add one: write `NAME.rs` with a `detector!` declaration and a `detect` function, and add a line to [`ALL`].
+
+mod busy_spin;
+mod ca_bundle_per_context;
+mod connection_churn;
+mod nagle_delayed_ack;
+
+use crate::evidence::{Evidence, Toll};
+use case::Place;
+
+/// A pathology's page, for `explain`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The stable identifier, `P01`.
+    pub id: &'static str,
+    /// The name, `nagle-delayed-ack`.
+    pub name: &'static str,
+    /// The detector's doc comment.
+    pub text: &'static str,
+}
+
+/// A detector.
+pub struct Detector {
+    /// What it looks for.
+    pub page: Page,
+    /// Looks for it.
+    pub detect: fn(&Evidence) -> Option<Found>,
+}
+
+/// What a detector found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// One sentence: what is wrong and what it costs.
+    pub title: String,
+    /// How it comes about, a sentence each.
+    pub mechanism: Vec<String>,
+    /// What removing it could save at most.
+    pub toll: Toll,
+    /// Where in the code.
+    pub place: Vec<Place>,
+    /// What to change.
+    pub remedy: String,
+    /// The rows that show it.
+    pub rows: case::Evidence,
+    /// Processor time it explains: thread, start, end.
+    pub explains: Vec<(u32, u64, u64)>,
+}
+
+/// Declares a detector: its page is its doc comment.
+macro_rules! detector {
+    ($(#[doc = $doc:literal])+ $id:literal $name:literal) => {
+        $(#[doc = $doc])+
+        pub const DETECTOR: $crate::detectors::Detector = $crate::detectors::Detector {
+            page: $crate::detectors::Page { id: $id, name: $name, text: concat!($($doc, "\n"),+) },
+            detect,
+        };
+    };
+}
+use detector;
+
+/// Every detector; where two explain the same time, the more specific stands first.
+pub const ALL: &[Detector] =
+    &[nagle_delayed_ack::DETECTOR, ca_bundle_per_context::DETECTOR, connection_churn::DETECTOR, busy_spin::DETECTOR];
+
+/// A handful of rows is shown as evidence, not all.
+const SHOWN_ROWS: usize = 5;
+
+/// Rows of a table as evidence: the first few.
+fn rows(table: &str, rows: impl IntoIterator<Item = usize>) -> case::Evidence {
+    let rows = rows.into_iter().take(SHOWN_ROWS).map(|row| row as u64).collect();
+    case::Evidence { table: table.to_string(), rows }
+}
+
+/// The middle value; 0 of nothing.
+fn median(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}

@@ -1,0 +1,255 @@
+//! P01: Nagle's algorithm at one end waits for the other's delayed acknowledgement.
+
+use super::{Found, detector, median, rows};
+use crate::evidence::{Evidence, Toll};
+use crate::holds::Release;
+use crate::place;
+use crate::syscall;
+use case::Nanos;
+use case::tables::event;
+use std::collections::BTreeMap;
+
+detector! {
+    /// # nagle-delayed-ack
+    ///
+    /// ## What it is
+    /// A program writes a message in two or more pieces and then waits for the answer. Nagle's algorithm (on unless
+    /// TCP_NODELAY is set) holds the second piece, smaller than a segment, until the first is acknowledged. The peer
+    /// delays that acknowledgement (40 ms on Linux, up to 200 ms elsewhere), hoping to send it with an answer, which
+    /// it cannot give, because it has not got the second piece.
+    ///
+    /// ## Evidence
+    /// Two writes without a read between them; the second, smaller than the maximum segment size, returned at once but
+    /// left the host only when the acknowledgement of the first arrived. At the peer, where it was recorded, the
+    /// delayed-ACK timer fired just before that acknowledgement left; elsewhere it came 20 ms or more, and at least
+    /// five round trips, after the data.
+    ///
+    /// ## What proves it
+    /// Setting TCP_NODELAY from outside makes the stall vanish, and so does acknowledging at once at the peer; each
+    /// alone suffices. A message larger than a segment has no stall.
+    ///
+    /// ## Remedy
+    /// Set TCP_NODELAY at the end that writes, or hand over head and body in one write (writev, MSG_MORE, a buffer).
+    ///
+    /// ## Not to be confused with
+    /// split-writes (the pieces cost by themselves, nothing is held), a slow peer (the bytes had left), a full window
+    /// (many bytes wait, not few).
+    "P01" "nagle-delayed-ack"
+}
+
+/// Linux delays an acknowledgement by 40 ms at least, others by more; anything under half of that is no such timer.
+const DELAYED: u64 = 20_000_000;
+
+/// A wait is a delayed acknowledgement's, and not the way's, from this many round trips.
+const ROUND_TRIPS: u64 = 5;
+
+/// How long before the acknowledgement's arrival its timer fired: 6 us measured at the peer, the way comes on top.
+const TIMER_LEAD: u64 = 5_000_000;
+
+/// A hold with both halves.
+struct Stall {
+    slot: usize,
+    write: usize,
+    bytes: u64,
+    start: u64,
+    end: u64,
+    release: Release,
+    timer_seen: bool,
+}
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let stalls = stalls(evidence);
+    let total: u64 = stalls.iter().map(|stall| stall.end - stall.start).sum();
+    let example = typical(evidence, &stalls)?;
+    let within = within_exchanges(evidence, &stalls);
+    let toll = Toll { wall: within, outside: 0, cpu: 0, affected: stalls.len() as u64 };
+    let place = place::of_call(&evidence.code, evidence.call(example.write));
+    let count = evidence.exchanges.len().max(1) as u64;
+    let title = format!(
+        "Nagle's algorithm and delayed acknowledgements hold {}'s writes: {} of every {} request{}",
+        evidence.owner(example.slot),
+        Nanos(within / count),
+        Nanos(evidence.exchange_wall() / count),
+        place::in_words(&place),
+    );
+    let remedy = format!(
+        "Set TCP_NODELAY on the socket of {}, or send head and body in one write (one buffer, writev, or MSG_MORE).",
+        evidence.owner(example.slot)
+    );
+    let mechanism = mechanism(evidence, &stalls, example, total / stalls.len() as u64);
+    let rows = rows("calls", stalls.iter().map(|stall| stall.write));
+    Some(Found { title, mechanism, toll, place, remedy, rows, explains: Vec::new() })
+}
+
+fn stalls(evidence: &Evidence) -> Vec<Stall> {
+    let mut stalls = Vec::new();
+    for (slot, rows) in evidence.connections.all().iter().enumerate() {
+        for hold in &rows.holds {
+            let Some(release) = hold.nagle else { continue };
+            let timer_seen = timer_fired(evidence, slot, release);
+            if timer_seen || came_late(evidence, slot, release) {
+                let (start, end) = (hold.start, hold.end);
+                stalls.push(Stall { slot, write: hold.write, bytes: hold.bytes, start, end, release, timer_seen });
+            }
+        }
+    }
+    stalls
+}
+
+/// Whether the peer's delayed-ACK timer fired just before the acknowledgement.
+fn timer_fired(evidence: &Evidence, slot: usize, release: Release) -> bool {
+    let Some(peer) = evidence.connections.all()[slot].peer else { return false };
+    let events = evidence.connections.events(peer);
+    let last = events.partition_point(|row| row.time.0 <= release.acknowledged);
+    let recent = events[..last].iter().rev().take_while(|row| row.time.0 + TIMER_LEAD >= release.acknowledged);
+    recent.filter(|row| row.time.0 >= release.sent).any(|row| row.event == event::DELAYED_ACK_FIRED)
+}
+
+fn came_late(evidence: &Evidence, slot: usize, release: Release) -> bool {
+    let delay = release.acknowledged.saturating_sub(release.sent);
+    let round_trip = evidence.connections.all()[slot].round_trip;
+    delay >= DELAYED && round_trip.is_some_and(|round_trip| delay >= ROUND_TRIPS * round_trip)
+}
+
+/// A stall at the line that held most, to show.
+fn typical<'s>(evidence: &Evidence, stalls: &'s [Stall]) -> Option<&'s Stall> {
+    let mut by_place: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let key = |stall: &Stall| {
+        let call = evidence.call(stall.write);
+        if call.script_stack != 0 { (call.script_stack, 0) } else { (0, call.stack) }
+    };
+    for stall in stalls {
+        *by_place.entry(key(stall)).or_default() += stall.end - stall.start;
+    }
+    let known = |place: &(u32, u32)| *place != (0, 0);
+    let (dearest, _) = by_place.iter().max_by_key(|(place, total)| (known(place), **total))?;
+    stalls.iter().find(|stall| key(stall) == *dearest)
+}
+
+/// The part of the stalls that falls into exchanges: on the same connection, or on any where a server's own stalled.
+fn within_exchanges(evidence: &Evidence, stalls: &[Stall]) -> u64 {
+    let mut spans: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
+    let mut all = Vec::new();
+    for exchange in &evidence.exchanges {
+        spans.entry(exchange.connection).or_default().push((exchange.start, exchange.end));
+        all.push((exchange.start, exchange.end));
+    }
+    let all = crate::evidence::merge(all);
+    let overlap = |spans: &[(u64, u64)], stall: &Stall| -> u64 {
+        let first = spans.partition_point(|&(_, end)| end <= stall.start);
+        let here = spans[first..].iter().take_while(|&&(start, _)| start < stall.end);
+        here.map(|&(start, end)| end.min(stall.end).saturating_sub(start.max(stall.start))).sum()
+    };
+    let counted = |stall: &Stall| {
+        let peer = evidence.connections.all()[stall.slot].peer;
+        let own = spans.get(&stall.slot).or_else(|| peer.and_then(|peer| spans.get(&peer)));
+        overlap(own.map_or(&all, |spans| spans), stall)
+    };
+    stalls.iter().map(counted).sum()
+}
+
+fn mechanism(evidence: &Evidence, stalls: &[Stall], example: &Stall, mean: u64) -> Vec<String> {
+    let owner = evidence.owner(example.slot);
+    let peer = if owner == "the client" { "the server" } else { "the client" };
+    let row = evidence.connections.row(example.slot);
+    let pieces = pieces_before(evidence, example);
+    let same = || stalls.iter().filter(|stall| stall.slot == example.slot);
+    let release = median(same().map(|stall| stall.end.saturating_sub(stall.release.acknowledged)).collect());
+    let late = median(same().map(|stall| stall.release.acknowledged.saturating_sub(stall.release.sent)).collect());
+    let fired = stalls.iter().filter(|stall| stall.timer_seen).count();
+    let second_half = if fired > 0 {
+        format!(
+            "The acknowledgement is delayed by {peer}: its delayed-ACK timer fired in {fired} of {} cases; the \
+             acknowledgement came {} after the data.",
+            stalls.len(),
+            Nanos(late)
+        )
+    } else {
+        format!(
+            "The acknowledgement is late: it came {} after the data, while a round trip takes {}; {peer} was not \
+             watched, but this is what a delayed acknowledgement looks like.",
+            Nanos(late),
+            Nanos(evidence.connections.all()[example.slot].round_trip.unwrap_or_default()),
+        )
+    };
+    vec![
+        format!("In one turn, {owner} writes {pieces} bytes, without reading in between."),
+        format!(
+            "Its kernel holds the last {} bytes: they are fewer than a segment ({} bytes), earlier bytes are not \
+             acknowledged, and TCP_NODELAY is off (Nagle's algorithm).",
+            example.bytes, row.mss
+        ),
+        second_half,
+        format!("The held bytes leave {} after it; each stall is {} long.", Nanos(release), Nanos(mean)),
+    ]
+}
+
+/// The sizes of the writes of one turn, up to the held one: `112 + 109`.
+fn pieces_before(evidence: &Evidence, stall: &Stall) -> String {
+    let transfers = evidence.connections.transfer_numbers(stall.slot);
+    let position = transfers.iter().position(|&row| row as usize == stall.write).unwrap_or_default();
+    let turn = transfers[..=position.min(transfers.len() - 1)].iter().rev().map(|&row| evidence.call(row as usize));
+    let mut sizes: Vec<String> =
+        turn.take_while(|call| syscall::is_write(call.number)).take(4).map(|call| call.result.to_string()).collect();
+    sizes.reverse();
+    sizes.join(" + ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, EPOLL_WAIT, MS, READ, SERVER, Scene, US, WRITE};
+    use crate::tests::{answer, names};
+    use case::Recording;
+
+    /// Head and body in two writes; the body waits `delay` for the server's acknowledgement of the head.
+    fn write_write_read(delay: u64, nodelay: bool) -> Recording {
+        let mut scene = Scene::new();
+        scene.script(7, &["/usr/lib/python3.11/http/client.py:1000:send", "/srv/client.py:12:post"]);
+        scene.connect(1, CLIENT);
+        scene.recording.connections[0].nodelay = nodelay;
+        for _ in 0..20 {
+            let start = scene.now;
+            scene.moves(CLIENT, 1, WRITE, 112);
+            scene.travels(start + 3 * US, 1, 1001, 112);
+            let held = scene.moves(CLIENT, 1, WRITE, 109);
+            scene.recording.calls[held].script_stack = 7;
+            let waiting = scene.now;
+            let acknowledged = start + delay;
+            scene.timer_fires(acknowledged - 6 * US, 1001);
+            scene.acknowledges(acknowledged, 1001, 1);
+            scene.travels(acknowledged + 25 * US, 1, 1001, 109);
+            scene.travels(acknowledged + 100 * US, 1001, 1, 300);
+            scene.waits_for(CLIENT, 1, acknowledged + 110 * US - waiting, 300);
+            let client_now = scene.now;
+            scene.now = start + 10 * US;
+            scene.moves(SERVER, 1001, READ, 112);
+            let duration = acknowledged + 35 * US - scene.now;
+            scene.waits(SERVER, duration, EPOLL_WAIT, |call| call.result = 1);
+            scene.moves(SERVER, 1001, READ, 109);
+            scene.now = acknowledged + 95 * US;
+            scene.moves(SERVER, 1001, WRITE, 300);
+            scene.off(SERVER, scene.now, client_now + MS + 9 * US);
+            scene.now = client_now + MS;
+        }
+        scene.end()
+    }
+
+    #[test]
+    fn a_second_write_held_until_a_delayed_acknowledgement_is_found() {
+        let answer = answer(&write_write_read(41 * MS, false));
+        let finding = &answer.findings[0];
+        assert_eq!((finding.id.as_str(), finding.cost.affected), ("P01", 20));
+        assert!(finding.cost.share_of_wall > 0.95, "{:?}", finding.cost);
+        assert!(finding.title.contains("/srv/client.py:12 in post"), "{}", finding.title);
+        assert_eq!(finding.place[1].line, 1000);
+        assert!(finding.mechanism[0].contains("112 + 109 bytes"), "{:?}", finding.mechanism);
+        assert!(finding.mechanism[2].contains("fired in 20 of 20 cases"), "{:?}", finding.mechanism);
+        let held = answer.ledger.accounts.iter().find(|row| row.name.starts_with("held by Nagle")).expect("an account");
+        assert!(held.ns > 20 * 40 * MS, "{:?}", answer.ledger);
+    }
+
+    #[test]
+    fn with_nodelay_nothing_is_nagles() {
+        assert_eq!(names(&write_write_read(41 * MS, true)), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,21 @@
+//! The ledger: where wall time went, in accounts that add up to the whole.
+//!
+//! `account` names the accounts; `walk` books one exchange, `peer` continues it into the peer's threads; `run` divides
+//! the run's wall time among the exchanges in flight; `idle` books what lies between them; `pool` splits user-mode time
+//! by module; `thread` keeps one thread's own books; `totals` rounds, names and sorts.
+
+mod account;
+mod idle;
+mod peer;
+mod pool;
+mod run;
+mod thread;
+mod totals;
+mod walk;
+
+pub use account::{Account, Class, Object};
+pub use pool::Pools;
+pub use run::Accounts;
+pub use thread::of_thread;
+pub use totals::{of_exchange, of_exchanges, of_run};
+pub use walk::Walker;

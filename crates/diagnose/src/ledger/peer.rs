@@ -1,0 +1,111 @@
+//! Continues a wait into the peer's own threads, where both ends were recorded.
+
+use super::account::Account;
+use super::walk::{Charge, Walker, object, on_processor, overlay};
+use crate::connections::End;
+use crate::syscall;
+use crate::threads::{Moment, State, call_end};
+use case::tables::{Call, direction};
+
+impl Walker<'_> {
+    /// Books a stretch in which the client waited: under way, with the server, or held in the server's kernel.
+    pub(super) fn peer(&mut self, slot: usize, from: u64, to: u64, charge: &mut Charge) {
+        let evidence = self.evidence;
+        let transfers = evidence.connections.transfer_numbers(slot);
+        let mut next = transfers.partition_point(|&row| call_end(evidence.call(row as usize)) <= from);
+        let mut at = from;
+        while at < to {
+            let before = next.checked_sub(1).and_then(|row| transfers.get(row)).map(|&row| evidence.call(row as usize));
+            let Some(&row) = transfers.get(next) else {
+                return self.after_the_last_transfer(slot, before, at, to, charge);
+            };
+            let call = evidence.call(row as usize);
+            let until = call_end(call).clamp(at, to);
+            if syscall::is_write(call.number) {
+                self.answering(slot, call, at, until, charge);
+            } else {
+                let arrived = self.arrival(slot, at, until).unwrap_or(until);
+                // What had arrived before belongs to a read that began before it could be asked for here.
+                let arrived = if self.has_arrived_before(slot, before, at) { at } else { arrived };
+                self.under_way(slot, at, arrived, charge);
+                self.answering(slot, call, arrived, until, charge);
+            }
+            at = until;
+            next += 1;
+        }
+    }
+
+    /// The first payload that reached the server in a stretch.
+    fn arrival(&self, slot: usize, from: u64, to: u64) -> Option<u64> {
+        let segments = self.evidence.connections.segments(slot);
+        let first = segments.partition_point(|segment| segment.time.0 <= from);
+        let mut here = segments[first..].iter().take_while(|segment| segment.time.0 <= to);
+        here.find(|segment| segment.direction == direction::IN && segment.payload > 0).map(|segment| segment.time.0)
+    }
+
+    /// Whether a payload reached the server after its transfer before, and before a time.
+    fn has_arrived_before(&self, slot: usize, before: Option<&Call>, at: u64) -> bool {
+        self.arrival(slot, before.map_or(0, call_end), at).is_some()
+    }
+
+    fn after_the_last_transfer(&mut self, slot: usize, last: Option<&Call>, at: u64, to: u64, charge: &mut Charge) {
+        match last {
+            Some(call) if syscall::is_read(call.number) => self.answering(slot, call, at, to, charge),
+            _ => self.under_way(slot, at, to, charge),
+        }
+    }
+
+    /// Nothing for the server's thread to do: bytes were held in the server's kernel, or under way.
+    fn under_way(&mut self, slot: usize, from: u64, to: u64, charge: &mut Charge) {
+        let rows = &self.evidence.connections.all()[slot];
+        overlay(&rows.holds, |hold| (hold.start, hold.end), from, to, &mut |from, to, hold| match hold {
+            Some(hold) if hold.nagle.is_some() => charge(from, to, Account::HeldByNagle(End::Server)),
+            Some(_) => charge(from, to, Account::HeldInKernel(End::Server)),
+            None => overlay(&rows.repairs, |&span| span, from, to, &mut |from, to, repair| {
+                charge(from, to, if repair.is_some() { Account::Retransmission } else { Account::Network });
+            }),
+        });
+    }
+
+    /// The server's thread has the request, or part of it: what it did until the transfer.
+    fn answering(&mut self, slot: usize, call: &Call, from: u64, to: u64, charge: &mut Charge) {
+        if from >= to {
+            return;
+        }
+        let evidence = self.evidence;
+        let Some(thread) = evidence.threads.slot(call.tid) else { return charge(from, to, Account::Unexplained) };
+        let mut cursor = self.cursors[thread];
+        evidence.threads.walk(thread, from, to, &mut cursor, &mut |moment| {
+            self.answering_moment(slot, call, moment, charge);
+        });
+        self.cursors[thread] = cursor;
+    }
+
+    fn answering_moment(&mut self, slot: usize, transfer: &Call, moment: Moment, charge: &mut Charge) {
+        let evidence = self.evidence;
+        let (from, to) = (moment.start, moment.end);
+        let call = moment.call.map(|row| evidence.call(row));
+        let here = evidence.connections.row(slot).id;
+        match (moment.state, call) {
+            (State::OnProcessor, _) => charge(from, to, on_processor(End::Server, transfer.pid, call)),
+            (State::Runnable, _) => charge(from, to, Account::Processor(End::Server)),
+            (State::Absent, _) => charge(from, to, Account::Unexplained),
+            (_, Some(call)) if syscall::is_write(call.number) && call.connection == here => {
+                charge(from, to, Account::HeldInKernel(End::Server));
+            }
+            (_, Some(call)) if syscall::is_read(transfer.number) && waits_for_requests(call, here) => {
+                charge(from, to, Account::WakeUp(End::Server));
+            }
+            (_, Some(call)) => charge(from, to, Account::Blocked(End::Server, call.number, object(evidence, call))),
+            (State::BlockedOnDisk, None) => charge(from, to, Account::PageFault(End::Server)),
+            (_, None) => charge(from, to, Account::BlockedElsewhere(End::Server)),
+        }
+    }
+}
+
+/// Whether a blocked call is one that the request's arrival ends.
+fn waits_for_requests(call: &Call, connection: u32) -> bool {
+    syscall::is_poll(call.number)
+        || syscall::is_accept(call.number)
+        || (call.connection == connection && syscall::is_read(call.number))
+}

@@ -1,0 +1,128 @@
+//! Divides the run's wall time: each instant equally among the exchanges in flight, each booking its share where it
+//! stands; an instant without any goes to what the subject's threads did.
+
+use super::account::Account;
+use super::idle;
+use super::walk::Walker;
+use crate::evidence::Evidence;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// The books of a recording, in nanoseconds; fractions come from instants that exchanges shared.
+#[derive(Clone, Debug, Default)]
+pub struct Accounts {
+    /// All exchanges together: the sum is the sum of their lengths.
+    pub exchanges: BTreeMap<Account, f64>,
+    /// The run: the sum is its wall time.
+    pub run: BTreeMap<Account, f64>,
+}
+
+impl Accounts {
+    /// Keeps the books of all exchanges and of the run.
+    pub fn new(evidence: &Evidence) -> Accounts {
+        let shares = Shares::new(evidence);
+        let mut sums: FxHashMap<Account, (f64, f64)> = FxHashMap::default();
+        let mut walker = Walker::new(evidence);
+        for exchange in &evidence.exchanges {
+            let mut near = shares.at(exchange.start);
+            walker.exchange(exchange, &mut |from, to, account| {
+                let sum = sums.entry(account).or_default();
+                sum.0 += (to - from) as f64;
+                sum.1 += shares.between(from, to, &mut near);
+            });
+        }
+        let mut accounts = Accounts::default();
+        for (account, (whole, shared)) in sums.into_iter().collect::<BTreeMap<_, _>>() {
+            evidence.pools.split(account, whole, &mut |account, part| {
+                *accounts.exchanges.entry(account).or_default() += part;
+            });
+            evidence.pools.split(account, shared, &mut |account, part| {
+                *accounts.run.entry(account).or_default() += part;
+            });
+        }
+        idle::book(evidence, &shares.gaps(evidence), &mut |account, length| {
+            *accounts.run.entry(account).or_default() += length;
+        });
+        accounts
+    }
+
+    /// The exchanges' time in the accounts that the test accepts.
+    pub fn of_exchanges(&self, accepts: impl Fn(Account) -> bool) -> u64 {
+        self.exchanges.iter().filter(|(account, _)| accepts(**account)).map(|(_, ns)| ns).sum::<f64>() as u64
+    }
+}
+
+/// How much of the wall clock one exchange in flight had got by each time: the integral of 1 / exchanges in flight.
+struct Shares {
+    times: Vec<u64>,
+    in_flight: Vec<u32>,
+    sums: Vec<f64>,
+}
+
+impl Shares {
+    fn new(evidence: &Evidence) -> Shares {
+        let (first, last) = (evidence.recording.manifest.start.0, evidence.recording.manifest.end.0);
+        let mut borders: Vec<(u64, i32)> = Vec::with_capacity(evidence.exchanges.len() * 2);
+        for exchange in &evidence.exchanges {
+            let (start, end) =
+                (exchange.start.clamp(first, last.max(first)), exchange.end.clamp(first, last.max(first)));
+            if start < end {
+                borders.extend([(start, 1), (end, -1)]);
+            }
+        }
+        borders.sort_unstable();
+        let mut shares = Shares { times: vec![0], in_flight: vec![0], sums: vec![0.0] };
+        let (mut sum, mut count, mut before) = (0.0, 0i32, 0u64);
+        for (time, change) in borders {
+            if count > 0 {
+                sum += (time - before) as f64 / f64::from(count);
+            }
+            count += change;
+            before = time;
+            if shares.times.last() == Some(&time) {
+                shares.in_flight.pop();
+                shares.sums.pop();
+                shares.times.pop();
+            }
+            shares.times.push(time);
+            shares.in_flight.push(count.max(0) as u32);
+            shares.sums.push(sum);
+        }
+        shares
+    }
+
+    /// The index of the border at or before a time.
+    fn at(&self, time: u64) -> usize {
+        self.times.partition_point(|&border| border <= time).saturating_sub(1)
+    }
+
+    /// One exchange's share of a stretch. `near` is the border before its start, and moves on to that before its end.
+    fn between(&self, from: u64, to: u64, near: &mut usize) -> f64 {
+        let start = self.sum(from, near);
+        self.sum(to, near) - start
+    }
+
+    fn sum(&self, time: u64, near: &mut usize) -> f64 {
+        // Stretches of an exchange follow one another: a few steps as a rule, a search where there are many borders.
+        for _ in 0..8 {
+            if self.times.get(*near + 1).is_some_and(|&border| border <= time) {
+                *near += 1;
+            }
+        }
+        if self.times.get(*near + 1).is_some_and(|&border| border <= time) || self.times[*near] > time {
+            *near = self.at(time);
+        }
+        let since = time.saturating_sub(self.times[*near]) as f64;
+        let in_flight = self.in_flight[*near];
+        self.sums[*near] + if in_flight > 0 { since / f64::from(in_flight) } else { 0.0 }
+    }
+
+    /// When no exchange was in flight.
+    fn gaps(&self, evidence: &Evidence) -> Vec<(u64, u64)> {
+        let (first, last) = (evidence.recording.manifest.start.0, evidence.recording.manifest.end.0);
+        let ends = self.times[1..].iter().copied().chain([u64::MAX]);
+        let spans = self.times.iter().zip(&self.in_flight).zip(ends).filter(|((_, in_flight), _)| **in_flight == 0);
+        let clipped = spans.map(|((&start, _), end)| (start.max(first), end.min(last)));
+        clipped.filter(|(start, end)| start < end).collect()
+    }
+}

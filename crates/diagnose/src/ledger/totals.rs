@@ -1,0 +1,75 @@
+//! From books to a ledger that is shown: named, rounded so that the sum is exact, sorted.
+
+use super::account::Account;
+use super::walk::Walker;
+use crate::evidence::Evidence;
+use crate::exchange::Exchange;
+use case::Ledger;
+use std::collections::BTreeMap;
+
+/// Accounts of named objects below this share of the whole are shown together, without the name.
+const SMALL: f64 = 0.001;
+
+/// The run's ledger: its total is the wall time.
+pub fn of_run(evidence: &Evidence) -> Ledger {
+    ledger(evidence, &evidence.accounts.run, evidence.wall())
+}
+
+/// The ledger of all exchanges together: its total is the sum of their lengths.
+pub fn of_exchanges(evidence: &Evidence) -> Ledger {
+    let total = evidence.exchanges.iter().map(Exchange::length).sum();
+    ledger(evidence, &evidence.accounts.exchanges, total)
+}
+
+/// The ledger of one exchange: its total is its length.
+pub fn of_exchange(walker: &mut Walker, exchange: &Exchange) -> Ledger {
+    let evidence = walker.evidence;
+    let mut whole: BTreeMap<Account, f64> = BTreeMap::new();
+    walker.exchange(exchange, &mut |from, to, account| *whole.entry(account).or_default() += (to - from) as f64);
+    let mut split: BTreeMap<Account, f64> = BTreeMap::new();
+    for (account, length) in whole {
+        evidence.pools.split(account, length, &mut |account, part| *split.entry(account).or_default() += part);
+    }
+    ledger(evidence, &split, exchange.length())
+}
+
+/// Names, rounds and sorts accounts; what they lack to the total is unexplained.
+pub fn ledger(evidence: &Evidence, accounts: &BTreeMap<Account, f64>, total: u64) -> Ledger {
+    let mut named: BTreeMap<String, f64> = BTreeMap::new();
+    let mut booked = 0.0;
+    for (&account, &length) in accounts {
+        let small = length < SMALL * total as f64;
+        let account = if small { account.without_object() } else { account };
+        *named.entry(account.name(evidence)).or_default() += length;
+        booked += length;
+    }
+    let rest = total as f64 - booked;
+    // Sums of fractions are good to a few nanoseconds in a million; only more than that is missing.
+    if rest > 1.0 + total as f64 * 1e-9 {
+        *named.entry(Account::Unexplained.name(evidence)).or_default() += rest;
+    }
+    let rounded = round(named.into_iter().collect(), total);
+    let unexplained_name = Account::Unexplained.name(evidence);
+    let unexplained = rounded.iter().find(|(name, _)| *name == unexplained_name).map_or(0, |&(_, ns)| ns);
+    let mut accounts: Vec<case::Account> =
+        rounded.into_iter().filter(|&(_, ns)| ns > 0).map(|(name, ns)| case::Account { name, ns }).collect();
+    accounts.sort_by(|one, other| other.ns.cmp(&one.ns).then_with(|| one.name.cmp(&other.name)));
+    Ledger { unit: "ns".to_string(), total, accounts, unexplained }
+}
+
+/// Rounds so that the sum is exactly the total: the largest account takes what rounding left over.
+fn round(parts: Vec<(String, f64)>, total: u64) -> Vec<(String, u64)> {
+    let mut left = total;
+    let mut rounded: Vec<(String, u64)> = Vec::with_capacity(parts.len());
+    for (name, length) in parts {
+        let ns = (length.max(0.0).round() as u64).min(left);
+        left -= ns;
+        rounded.push((name, ns));
+    }
+    if let Some(largest) = (0..rounded.len()).max_by_key(|&index| (rounded[index].1, std::cmp::Reverse(index))) {
+        rounded[largest].1 += left;
+    } else if total > 0 {
+        rounded.push(("unexplained".to_string(), total));
+    }
+    rounded
+}

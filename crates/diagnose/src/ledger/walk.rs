@@ -1,0 +1,249 @@
+//! Books one exchange: every instant of it goes into exactly one account.
+//!
+//! The thread that makes the next transfer answers for the time until then. On a processor, or waiting for one, it is
+//! charged itself; blocked in something else, that call is; waiting for this connection, the network's state is.
+
+use super::account::{Account, Object};
+use crate::connections::End;
+use crate::evidence::Evidence;
+use crate::exchange::Exchange;
+use crate::syscall;
+use crate::threads::{Cursor, Moment, State, call_end};
+use case::tables::{Call, direction};
+
+/// Takes a stretch of time and the account it goes into.
+pub type Charge<'c> = dyn FnMut(u64, u64, Account) + 'c;
+
+/// Books exchanges; remembers where in each thread's time it was, since the next exchange is near.
+pub struct Walker<'e> {
+    pub(super) evidence: &'e Evidence<'e>,
+    pub(super) cursors: Vec<Cursor>,
+}
+
+/// Who answers for a stretch of an exchange, and what for.
+#[derive(Clone, Copy)]
+struct Duty {
+    /// The thread.
+    slot: Option<usize>,
+    /// Its process.
+    pid: u32,
+    /// Whether the transfer that ends the stretch reads.
+    reads: bool,
+    /// Whether another thread made the transfer before: then this one had nothing to do with it until its turn.
+    handed_over: bool,
+    /// When bytes to read had arrived; the far future where they had not.
+    arrival: u64,
+}
+
+impl<'e> Walker<'e> {
+    /// A walker over a recording.
+    pub fn new(evidence: &'e Evidence<'e>) -> Walker<'e> {
+        Walker { evidence, cursors: vec![Cursor::default(); evidence.threads.all().len()] }
+    }
+
+    /// Hands over the whole of an exchange, in order and without gaps.
+    pub fn exchange(&mut self, exchange: &Exchange, charge: &mut Charge) {
+        let evidence = self.evidence;
+        let mut from = exchange.start;
+        let mut before = None;
+        for &index in evidence.transfers(exchange) {
+            let call = evidence.call(index as usize);
+            let to = call_end(call).clamp(from, exchange.end);
+            let duty = self.duty(exchange, call, before, from, to);
+            self.stretch(exchange, &duty, from, to, charge);
+            from = to;
+            before = Some(call.tid);
+        }
+        if from < exchange.end
+            && let Some(&last) = evidence.transfers(exchange).last()
+        {
+            let call = evidence.call(last as usize);
+            let duty = Duty { reads: true, ..self.duty(exchange, call, before, from, exchange.end) };
+            self.stretch(exchange, &duty, from, exchange.end, charge);
+        } else if from < exchange.end {
+            charge(from, exchange.end, Account::Unexplained);
+        }
+    }
+
+    fn duty(&self, exchange: &Exchange, call: &Call, before: Option<u32>, from: u64, to: u64) -> Duty {
+        let segments = self.evidence.connections.segments(exchange.connection);
+        let first = segments.partition_point(|segment| segment.time.0 <= from);
+        let arrived = segments[first..]
+            .iter()
+            .take_while(|segment| segment.time.0 <= to)
+            .find(|segment| segment.direction == direction::IN && segment.payload > 0);
+        Duty {
+            slot: self.evidence.threads.slot(call.tid),
+            pid: call.pid,
+            reads: syscall::is_read(call.number),
+            handed_over: before.is_some_and(|tid| tid != call.tid),
+            arrival: arrived.map_or(u64::MAX, |segment| segment.time.0),
+        }
+    }
+
+    fn stretch(&mut self, exchange: &Exchange, duty: &Duty, from: u64, to: u64, charge: &mut Charge) {
+        let evidence = self.evidence;
+        let Some(slot) = duty.slot else { return charge_unless_empty(from, to, Account::Unexplained, charge) };
+        let mut cursor = self.cursors[slot];
+        evidence.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
+            self.moment(exchange, duty, moment, charge);
+        });
+        self.cursors[slot] = cursor;
+    }
+
+    fn moment(&mut self, exchange: &Exchange, duty: &Duty, moment: Moment, charge: &mut Charge) {
+        let (from, to) = (moment.start, moment.end);
+        let end = exchange.end_seen;
+        let call = moment.call.map(|row| self.evidence.call(row));
+        match moment.state {
+            State::OnProcessor => charge(from, to, on_processor(end, duty.pid, call)),
+            State::Runnable => charge(from, to, Account::Processor(end)),
+            State::Absent if duty.handed_over => self.waiting(exchange, duty, from, to, charge),
+            State::Absent => charge(from, to, Account::Unexplained),
+            State::Blocked | State::BlockedOnDisk => {
+                let start = exchange.set_up.map_or(0, |set_up| set_up.application);
+                if from < start {
+                    self.setting_up(exchange, duty, moment, charge);
+                } else if self.waits_for_connection(exchange, duty, call, from) {
+                    self.waiting(exchange, duty, from, to, charge);
+                } else {
+                    charge(from, to, self.blocked(end, moment));
+                }
+            }
+        }
+    }
+
+    /// Blocked before the first request: the phase of the set-up it falls into, at the seams cut in two.
+    fn setting_up(&mut self, exchange: &Exchange, duty: &Duty, moment: Moment, charge: &mut Charge) {
+        let Some(set_up) = exchange.set_up else { return };
+        let resumed = self.evidence.connections.handshake(exchange.connection).is_some_and(|row| row.resumed);
+        let handshake = if resumed { Account::ResumedHandshake } else { Account::FullHandshake };
+        let phases = [
+            (set_up.lookup.1, Some(Account::Lookup)),
+            (set_up.connected, Some(Account::Connect)),
+            (set_up.handshake, None),
+            (set_up.application, Some(handshake)),
+        ];
+        let mut from = moment.start;
+        for (phase_end, account) in phases {
+            let to = phase_end.min(moment.end);
+            if from < to {
+                let account = account.unwrap_or_else(|| self.blocked(exchange.end_seen, moment));
+                charge(from, to, account);
+                from = to;
+            }
+        }
+        if from < moment.end {
+            self.waiting(exchange, duty, from, moment.end, charge);
+        }
+    }
+
+    fn blocked(&self, end: End, moment: Moment) -> Account {
+        match moment.call.map(|row| self.evidence.call(row)) {
+            None if moment.state == State::BlockedOnDisk => Account::PageFault(end),
+            None => Account::BlockedElsewhere(end),
+            Some(call) => Account::Blocked(end, call.number, object(self.evidence, call)),
+        }
+    }
+
+    /// Whether a blocked thread waits for this connection rather than for something of its own.
+    fn waits_for_connection(&self, exchange: &Exchange, duty: &Duty, call: Option<&Call>, from: u64) -> bool {
+        let Some(call) = call else { return duty.handed_over };
+        let here = self.evidence.connections.row(exchange.connection).id;
+        if call.connection == here && !syscall::is_accept(call.number) {
+            return true;
+        }
+        let answers = exchange.end_seen == End::Server && !duty.reads;
+        if syscall::is_poll(call.number) {
+            return !answers || self.is_held(exchange.connection, from);
+        }
+        // A runtime with threads of its own parks one in a futex while the connection is another's to watch: until the
+        // bytes arrive it is they that are waited for.
+        let parked = call.number == syscall::FUTEX && from < duty.arrival && duty.arrival != u64::MAX;
+        !answers && (duty.handed_over || parked)
+    }
+
+    fn is_held(&self, slot: usize, at: u64) -> bool {
+        let holds = &self.evidence.connections.all()[slot].holds;
+        holds.get(holds.partition_point(|hold| hold.end <= at)).is_some_and(|hold| hold.start <= at)
+    }
+
+    /// Waiting for this connection: what the network, the kernels and the peer did meanwhile.
+    fn waiting(&mut self, exchange: &Exchange, duty: &Duty, from: u64, to: u64, charge: &mut Charge) {
+        let evidence = self.evidence;
+        let rows = &evidence.connections.all()[exchange.connection];
+        let end = exchange.end_seen;
+        let free = |walker: &mut Self, from: u64, to: u64, charge: &mut Charge| {
+            overlay(&rows.repairs, |&span| span, from, to, &mut |from, to, repair| {
+                if repair.is_some() {
+                    return charge(from, to, Account::Retransmission);
+                }
+                let arrived = if duty.reads { duty.arrival.clamp(from, to) } else { to };
+                if from < arrived {
+                    match rows.peer {
+                        Some(peer) if end == End::Client => walker.peer(peer, from, arrived, charge),
+                        _ => charge(from, arrived, Account::NetworkAndPeer),
+                    }
+                }
+                charge_unless_empty(arrived, to, Account::WakeUp(end), charge);
+            });
+        };
+        overlay(&rows.holds, |hold| (hold.start, hold.end), from, to, &mut |from, to, hold| match hold {
+            Some(hold) if hold.nagle.is_some() => charge(from, to, Account::HeldByNagle(end)),
+            Some(_) => charge(from, to, Account::HeldInKernel(end)),
+            None => free(self, from, to, charge),
+        });
+    }
+}
+
+/// The account of a thread on a processor.
+pub(super) fn on_processor(end: End, pid: u32, call: Option<&Call>) -> Account {
+    if call.is_some() { Account::Kernel(end) } else { Account::User(end, pid) }
+}
+
+/// What a blocked call is about.
+pub(super) fn object(evidence: &Evidence, call: &Call) -> Object {
+    if syscall::is_poll(call.number) || call.number == syscall::FUTEX {
+        return Object::Unnamed;
+    }
+    match evidence.connections.slot(call.connection) {
+        Some(slot) if call.connection != 0 => Object::Connection(slot as u32),
+        _ if call.path != 0 => Object::Path(call.path),
+        _ => Object::Unnamed,
+    }
+}
+
+fn charge_unless_empty(from: u64, to: u64, account: Account, charge: &mut Charge) {
+    if from < to {
+        charge(from, to, account);
+    }
+}
+
+/// Cuts a stretch at the borders of the spans of a sorted list; each piece comes with the span it lies in.
+pub(super) fn overlay<T>(
+    list: &[T],
+    span: impl Fn(&T) -> (u64, u64),
+    from: u64,
+    to: u64,
+    emit: &mut dyn FnMut(u64, u64, Option<&T>),
+) {
+    let mut at = from;
+    let first = list.partition_point(|item| span(item).1 <= from);
+    for item in &list[first..] {
+        let (start, end) = span(item);
+        if start >= to || at >= to {
+            break;
+        }
+        if start > at {
+            emit(at, start, None);
+            at = start;
+        }
+        if end.min(to) > at {
+            emit(at, end.min(to), Some(item));
+            at = end.min(to);
+        }
+    }
+    if at < to {
+        emit(at, to, None);
+    }
+}

@@ -1,0 +1,270 @@
+//! Threads over time: on a processor, runnable, or blocked, and in which call. The one place that turns calls and
+//! switches into states.
+//!
+//! Between its switches a thread is on a processor. Where a call says that it blocked and no switch tells when (switches
+//! lost, or not recorded), the blocked part is taken to be the call's beginning.
+
+use case::Recording;
+use case::tables::{Call, Switch, reason};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// What a thread was doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// On a processor.
+    OnProcessor,
+    /// Runnable, waiting for a processor.
+    Runnable,
+    /// Blocked; uninterruptibly, as a rule for a disk.
+    BlockedOnDisk,
+    /// Blocked in any other way.
+    Blocked,
+    /// Not there: not started yet, or ended.
+    Absent,
+}
+
+/// A stretch of time in which a thread did one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Its start, nanoseconds since boot.
+    pub start: u64,
+    /// Its end.
+    pub end: u64,
+    /// What the thread did.
+    pub state: State,
+    /// The call it was in: a row of the table of calls.
+    pub call: Option<usize>,
+}
+
+/// One thread and its rows.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadRows {
+    /// Thread id.
+    pub tid: u32,
+    /// Process id.
+    pub pid: u32,
+    /// When it was first there.
+    pub start: u64,
+    /// When it was last there.
+    pub end: u64,
+    /// Its time on a processor.
+    pub on_processor: u64,
+    /// Its rows in the table of calls.
+    pub calls: Range<usize>,
+    /// Its rows in the table of switches.
+    pub switches: Range<usize>,
+    /// Its rows in the table of samples.
+    pub samples: Range<usize>,
+}
+
+/// Where a walk over a thread's time left off, so that the next one nearby begins there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cursor {
+    calls: usize,
+    switches: usize,
+}
+
+/// All threads, in order of their ids.
+pub struct Threads<'r> {
+    recording: &'r Recording,
+    rows: Vec<ThreadRows>,
+    slots: FxHashMap<u32, usize>,
+}
+
+impl<'r> Threads<'r> {
+    /// Gathers every thread that any table names.
+    pub fn new(recording: &'r Recording) -> Threads<'r> {
+        let mut gathered: std::collections::BTreeMap<u32, ThreadRows> = std::collections::BTreeMap::new();
+        for row in &recording.threads {
+            let thread =
+                gathered.entry(row.tid).or_insert_with(|| ThreadRows { start: u64::MAX, ..Default::default() });
+            thread.pid = row.pid;
+            thread.on_processor += row.on_cpu.0;
+            include(thread, row.start.0, row.end.0);
+        }
+        for (tid, range) in groups(&recording.calls, |row| row.tid) {
+            let rows = &recording.calls[range.clone()];
+            let thread = gathered.entry(tid).or_insert_with(|| ThreadRows { start: u64::MAX, ..Default::default() });
+            thread.pid = rows[0].pid;
+            include(thread, rows[0].start.0, rows.last().map_or(0, call_end));
+            thread.calls = range;
+        }
+        for (tid, range) in groups(&recording.switches, |row| row.tid) {
+            let rows = &recording.switches[range.clone()];
+            let thread = gathered.entry(tid).or_insert_with(|| ThreadRows { start: u64::MAX, ..Default::default() });
+            include(thread, rows[0].start.0, rows.last().map_or(0, |row| row.runnable.0));
+            thread.switches = range;
+        }
+        for (tid, range) in groups(&recording.samples, |row| row.tid) {
+            let rows = &recording.samples[range.clone()];
+            let thread = gathered.entry(tid).or_insert_with(|| ThreadRows { start: u64::MAX, ..Default::default() });
+            thread.pid = rows[0].pid;
+            include(thread, rows[0].time.0, rows.last().map_or(0, |row| row.time.0));
+            thread.samples = range;
+        }
+        let rows: Vec<ThreadRows> = gathered.into_iter().map(|(tid, rows)| ThreadRows { tid, ..rows }).collect();
+        let slots = rows.iter().enumerate().map(|(slot, thread)| (thread.tid, slot)).collect();
+        Threads { recording, rows, slots }
+    }
+
+    /// Every thread, in order of ids.
+    pub fn all(&self) -> &[ThreadRows] {
+        &self.rows
+    }
+
+    /// Where a thread stands in [`Threads::all`].
+    pub fn slot(&self, tid: u32) -> Option<usize> {
+        self.slots.get(&tid).copied()
+    }
+
+    /// A thread by its id.
+    pub fn get(&self, tid: u32) -> Option<&ThreadRows> {
+        self.slot(tid).map(|slot| &self.rows[slot])
+    }
+
+    /// Hands over, in order and without gaps, what a thread did between two times.
+    pub fn walk(&self, slot: usize, from: u64, to: u64, cursor: &mut Cursor, emit: &mut dyn FnMut(Moment)) {
+        let thread = &self.rows[slot];
+        let calls = &self.recording.calls[thread.calls.clone()];
+        let switches = &self.recording.switches[thread.switches.clone()];
+        cursor.calls = started(calls, cursor.calls, |row| row.start.0, from);
+        cursor.switches = started(switches, cursor.switches, |row| row.start.0, from);
+        let mut at = from;
+        while at < to {
+            while cursor.calls < calls.len() && calls[cursor.calls].start.0 <= at {
+                cursor.calls += 1;
+            }
+            while cursor.switches < switches.len() && switches[cursor.switches].start.0 <= at {
+                cursor.switches += 1;
+            }
+            let mut moment = Moment { start: at, end: to, state: State::OnProcessor, call: None };
+            limit_to_life(thread, &mut moment);
+            if moment.state != State::Absent {
+                place_in_call(calls, cursor.calls, &mut moment);
+                place_in_switch(switches, cursor.switches, &mut moment);
+                if let Some(index) = moment.call {
+                    block_by_the_call(&calls[index], switches, cursor.switches, &mut moment);
+                }
+                moment.call = moment.call.map(|index| thread.calls.start + index);
+            }
+            at = moment.end;
+            emit(moment);
+        }
+    }
+
+    /// Time on a processor between two times: outside calls, and within them.
+    pub fn on_processor(&self, tid: u32, from: u64, to: u64) -> (u64, u64) {
+        let (mut outside, mut within) = (0, 0);
+        if let Some(slot) = self.slot(tid) {
+            self.walk(slot, from, to, &mut Cursor::default(), &mut |moment| {
+                if moment.state == State::OnProcessor {
+                    let length = moment.end - moment.start;
+                    if moment.call.is_some() { within += length } else { outside += length }
+                }
+            });
+        }
+        (outside, within)
+    }
+}
+
+/// When a call returned.
+pub fn call_end(call: &Call) -> u64 {
+    call.start.0.saturating_add(call.duration.0)
+}
+
+/// The ranges of consecutive rows with one key, first range of a key only (tables are sorted by it).
+pub fn groups<T>(rows: &[T], key: impl Fn(&T) -> u32) -> Vec<(u32, Range<usize>)> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    while start < rows.len() {
+        let this = key(&rows[start]);
+        let length = rows[start..].iter().take_while(|row| key(row) == this).count();
+        found.push((this, start..start + length));
+        start += length;
+    }
+    found
+}
+
+/// How many rows have started at a time, searched outwards from a guess: nearly always a step or two away.
+fn started<T>(rows: &[T], guess: usize, start: impl Fn(&T) -> u64, at: u64) -> usize {
+    let guess = guess.min(rows.len());
+    let mut step = 1;
+    if guess < rows.len() && start(&rows[guess]) <= at {
+        let mut low = guess;
+        while low + step < rows.len() && start(&rows[low + step]) <= at {
+            low += step;
+            step *= 2;
+        }
+        let high = (low + step).min(rows.len());
+        low + rows[low..high].partition_point(|row| start(row) <= at)
+    } else {
+        let mut high = guess;
+        while high >= step && start(&rows[high - step]) > at {
+            high -= step;
+            step *= 2;
+        }
+        let low = high.saturating_sub(step);
+        low + rows[low..high].partition_point(|row| start(row) <= at)
+    }
+}
+
+fn include(thread: &mut ThreadRows, start: u64, end: u64) {
+    thread.start = thread.start.min(start);
+    thread.end = thread.end.max(end);
+}
+
+fn limit_to_life(thread: &ThreadRows, moment: &mut Moment) {
+    if moment.start < thread.start {
+        moment.state = State::Absent;
+        moment.end = moment.end.min(thread.start);
+    } else if moment.start >= thread.end {
+        moment.state = State::Absent;
+    } else {
+        moment.end = moment.end.min(thread.end);
+    }
+}
+
+fn place_in_call(calls: &[Call], started: usize, moment: &mut Moment) {
+    if let Some(next) = calls.get(started) {
+        moment.end = moment.end.min(next.start.0);
+    }
+    if let Some(index) = started.checked_sub(1)
+        && call_end(&calls[index]) > moment.start
+    {
+        moment.end = moment.end.min(call_end(&calls[index]));
+        moment.call = Some(index);
+    }
+}
+
+fn place_in_switch(switches: &[Switch], started: usize, moment: &mut Moment) {
+    if let Some(next) = switches.get(started) {
+        moment.end = moment.end.min(next.start.0);
+    }
+    let Some(switch) = started.checked_sub(1).map(|index| &switches[index]) else { return };
+    if switch.end.0 <= moment.start {
+        return;
+    }
+    moment.end = moment.end.min(switch.end.0);
+    if moment.start < switch.runnable.0 {
+        moment.end = moment.end.min(switch.runnable.0);
+        let on_disk = switch.reason == reason::UNINTERRUPTIBLE;
+        moment.state = if on_disk { State::BlockedOnDisk } else { State::Blocked };
+    } else {
+        moment.state = State::Runnable;
+    }
+}
+
+/// Where no switch overlaps a call that says it blocked, its beginning is the blocked part.
+fn block_by_the_call(call: &Call, switches: &[Switch], started: usize, moment: &mut Moment) {
+    let blocked_until = call.start.0.saturating_add(call.blocked.0);
+    if moment.state != State::OnProcessor || moment.start >= blocked_until {
+        return;
+    }
+    let earlier = started.checked_sub(1).is_some_and(|index| switches[index].end.0 > call.start.0);
+    let later = switches.get(started).is_some_and(|switch| switch.start.0 < call_end(call));
+    if !earlier && !later {
+        moment.state = State::Blocked;
+        moment.end = moment.end.min(blocked_until);
+    }
+}
