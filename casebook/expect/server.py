@@ -6,7 +6,7 @@ It says nothing until the whole body is there. Ends by itself after SECONDS with
 import socket
 import sys
 
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n"
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 
 
 def body_length(head):
@@ -16,18 +16,28 @@ def body_length(head):
     return 0
 
 
-def serve(client):
+def receive(client):
+    """Takes one whole request; false where there is none any more."""
     received = b""
     while b"\r\n\r\n" not in received:
         piece = client.recv(65536)
         if not piece:
-            return
+            return False
         received += piece
     head, _, body = received.partition(b"\r\n\r\n")
     missing = body_length(head) - len(body)
     while missing > 0:
-        missing -= len(client.recv(65536)) or missing
-    client.sendall(ANSWER)
+        piece = client.recv(65536)
+        if not piece:
+            return False
+        missing -= len(piece)
+    return True
+
+
+def serve(client):
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    while receive(client):
+        client.sendall(ANSWER)
 
 
 def main():
