@@ -161,17 +161,25 @@ impl Modules {
     }
 }
 
-/// Opens the file behind a mapping as its process sees it: by path within the process's root, else (where that leads
-/// to another file by now) by the mapping itself, which takes more privilege.
+/// Opens the file behind a mapping: by its path as the process sees it, else as we see it (which is how the kernel
+/// tells the path of a process with another root in our mount namespace), else by the mapping, which takes more
+/// privilege. A path that leads to another file by now is not followed.
 fn open_mapped(pid: u32, line: &MapLine) -> Option<File> {
-    let by_path = (!line.deleted).then(|| open_regular(&format!("/proc/{pid}/root{}", line.path))).flatten();
-    let same = |file: &File| file.metadata().is_ok_and(|metadata| metadata.ino() == line.file.inode);
-    if by_path.as_ref().is_some_and(same) {
-        return by_path;
+    let by_path = |root: &str| (!line.deleted).then(|| open_regular(&format!("{root}{}", line.path))).flatten();
+    let inode = |file: &File| file.metadata().is_ok_and(|metadata| metadata.ino() == line.file.inode);
+    let device = |file: &File| file.metadata().is_ok_and(|metadata| device_key(metadata.dev()) == line.file.device);
+    let theirs = by_path(&format!("/proc/{pid}/root"));
+    if theirs.as_ref().is_some_and(inode) {
+        return theirs;
     }
-    let by_mapping = open_regular(&format!("/proc/{pid}/map_files/{:x}-{:x}", line.start, line.end));
-    // On an overlay the maps of older kernels tell the lower file's inode: the path is right all the same.
-    by_mapping.or(by_path)
+    let ours = by_path("").filter(|file| inode(file) && device(file));
+    ours.or_else(|| open_regular(&format!("/proc/{pid}/map_files/{:x}-{:x}", line.start, line.end)))
+        // On an overlay the maps of older kernels tell the lower file's inode: the path is right all the same.
+        .or(theirs)
+}
+
+fn device_key(device: u64) -> u64 {
+    u64::from(libc::major(device)) << 32 | u64::from(libc::minor(device))
 }
 
 /// Opens a regular file without waiting: a path of a foreign process may be a pipe or a device.

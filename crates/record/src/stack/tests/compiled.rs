@@ -72,18 +72,22 @@ fn a_child_is_walked_by_what_it_inherits() {
 
 #[test]
 fn a_walk_through_a_signal_handler_goes_on_in_what_it_interrupted() {
-    let source = r"
+    let source = r#"
 #include <signal.h>
 #include <unistd.h>
 volatile int number;
 void handler(int signal) { char b; read(0, &b, 1); number = signal; }
 __attribute__((noinline)) int interrupted(int a) { raise(SIGUSR1); return a + number; }
-__attribute__((noinline)) int faulty(int a) { *(volatile int *)(long)(a - 1) = 1; return a; }
+/* A function whose first instruction faults, directly behind one with a large frame. */
+int faulty(int a);
+__asm__(".text; .type before,@function; before: .cfi_startproc; .cfi_def_cfa_offset 4104; nop; .cfi_endproc;"
+        ".size before,.-before; .globl faulty; .type faulty,@function; faulty: .cfi_startproc; movl $1,0; ret;"
+        ".cfi_endproc; .size faulty,.-faulty");
 int main(int argc, char **argv) {
     signal(SIGUSR1, handler); signal(SIGSEGV, handler);
     return (argc > 1 ? faulty(1) : interrupted(argc)) + 1;
 }
-";
+"#;
     let folder = tempfile::tempdir().unwrap();
     let program = compile(folder.path(), "signalled", source, &WITHOUT_FRAME_POINTERS);
     let mut stacks = Stacks::new();
@@ -193,8 +197,7 @@ fn a_program_without_unwind_information_is_walked_by_frame_pointers() {
 
 #[test]
 fn generated_code_is_walked_by_frame_pointers_and_named_by_its_map_file() {
-    let source = r#"
-#include <stdio.h>
+    let source = r"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -205,20 +208,18 @@ int main(void) {
     void *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memcpy(page, code, sizeof code);
     mprotect(page, 4096, PROT_READ | PROT_EXEC);
-    char name[64];
-    snprintf(name, sizeof name, "/tmp/perf-%d.map", getpid());
-    FILE *map = fopen(name, "w");
-    fprintf(map, "%lx %lx generated_function\n", (long)page, (long)sizeof code);
-    fclose(map);
     return ((int (*)(int (*)(void)))page)(wait_here) + 1;
 }
-"#;
+";
     let folder = tempfile::tempdir().unwrap();
     let program = compile(folder.path(), "generating", source, &["-O1", "-fno-omit-frame-pointer"]);
     let subject = Subject::start(&mut Command::new(program));
-    let map = format!("/tmp/perf-{}.map", subject.pid());
     let mut stacks = Stacks::new();
     let walk = subject.walk(&mut stacks);
+    // Runtimes write the file as they generate code, which may be after the process was first seen.
+    let map = format!("/tmp/perf-{}.map", subject.pid());
+    std::fs::write(&map, format!("{:x} 8 generated_function\n", walk.frames[2].address & !0xfff)).unwrap();
+    assert!(stacks.learn(subject.pid()));
     drop(subject);
     std::fs::remove_file(map).unwrap();
     let locations = describe(&mut stacks, &walk);
@@ -279,4 +280,30 @@ fn stacks_may_be_learned_on_one_thread_and_named_on_another() {
     let walk = subject.walk(&mut stacks);
     let locations = std::thread::spawn(move || describe(&mut stacks, &walk)).join().unwrap();
     assert_calls(&functions(&locations), &["read", "inner", "middle", "outer", "main"]);
+}
+
+#[test]
+fn a_static_program_behind_another_root_is_read_as_it_sees_itself() {
+    if !nix::unistd::geteuid().is_root() {
+        println!("skipped: changing the root takes privilege");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    compile(folder.path(), "nested", NESTED, &["-O2", "-g", "-static"]);
+    let mut command = Command::new("/nested");
+    let root = folder.path().to_owned();
+    // SAFETY: changing the root and directory are system calls, fit for a forked child.
+    unsafe {
+        std::os::unix::process::CommandExt::pre_exec(&mut command, move || {
+            nix::unistd::chroot(&root)?;
+            Ok(nix::unistd::chdir("/")?)
+        });
+    }
+    let subject = Subject::start(&mut command);
+    let mut stacks = Stacks::new();
+    let walk = subject.walk(&mut stacks);
+    let locations = describe(&mut stacks, &walk);
+    assert!(walk.complete, "{locations:#?}");
+    assert_calls(&functions(&locations), &["read", "inner", "middle", "outer", "main"]);
+    assert!(!locations[0].is_libc && locations[1].line == 4);
 }
