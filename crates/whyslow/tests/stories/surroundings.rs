@@ -5,7 +5,8 @@ use case::Answer;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// The user `nobody` of every Debian system.
@@ -19,33 +20,51 @@ fn an_ordinary_user_is_told_in_three_lines_what_to_run_and_it_works() {
     }
     // A copy, since the build's folder may not be open to others.
     let folder = Folder::new();
-    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o755)).expect("an open folder");
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("a folder open to everybody, as a home");
     let binary = folder.join("whyslow");
     fs::copy(env!("CARGO_BIN_EXE_whyslow"), &binary).expect("a copy of the binary");
-    let ordinary = Command::new("setpriv")
-        .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all"])
-        .arg(&binary)
-        .args(["run", "--", "true"])
-        .current_dir(&folder.0)
-        .env("HOME", &folder.0)
-        .env_remove("SUDO_UID")
-        .stdin(Stdio::null())
-        .output()
-        .expect("setpriv of util-linux");
+    let ordinary = as_nobody(&binary, &folder);
     let said = String::from_utf8_lossy(&ordinary.stderr).into_owned();
     assert_eq!(ordinary.status.code(), Some(2), "{said}");
     assert_eq!(said.lines().count(), 3, "{said}");
     assert!(ordinary.stdout.is_empty());
-    let command = said.lines().find_map(|line| line.split_once("sudo ")).map(|(_, command)| command.trim());
-    let command = command.unwrap_or_else(|| panic!("no command with sudo in: {said}"));
+    let (once, always) = commands_offered(&said);
     // We are root already: what sudo would start must work.
-    let status = Command::new("sh")
-        .args(["-c", command])
-        .env("XDG_STATE_HOME", folder.join("state"))
+    for command in [once, always] {
+        let output = Command::new("sh")
+            .args(["-c", &command])
+            .env("XDG_STATE_HOME", folder.join("state"))
+            .stdin(Stdio::null())
+            .output()
+            .expect("sh");
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let ordinary = as_nobody(&binary, &folder);
+    assert_eq!(ordinary.status.code(), Some(0), "after setcap: {}", String::from_utf8_lossy(&ordinary.stderr));
+}
+
+/// `whyslow run -- true` as a user without privileges, whose home the folder is.
+fn as_nobody(binary: &Path, home: &Folder) -> Output {
+    Command::new("setpriv")
+        .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all"])
+        .arg(binary)
+        .args(["run", "--", "true"])
+        .current_dir(&home.0)
+        .env("HOME", &home.0)
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("SUDO_UID")
         .stdin(Stdio::null())
         .output()
-        .expect("sh");
-    assert_eq!(status.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&status.stderr));
+        .expect("setpriv of util-linux")
+}
+
+/// The two commands of the error's last line, sudo taken off: `sudo A   (or, once: sudo B)`.
+fn commands_offered(said: &str) -> (String, String) {
+    let line = said.lines().last().unwrap_or_default();
+    let parts: Vec<&str> = line.split("sudo ").skip(1).collect();
+    let [once, always] = parts[..] else { panic!("not two commands with sudo in: {line}") };
+    let once = once.split("(or").next().unwrap_or_default().trim();
+    (once.to_string(), always.trim_end_matches(')').to_string())
 }
 
 #[test]
