@@ -19,8 +19,9 @@ enum {
 	CLASS_CONNECT = 512,   /* opens a connection: its socket is registered on the way in */
 	CLASS_LISTEN = 1024,   /* the socket listens from now on */
 	CLASS_MESSAGES = 2048, /* several messages: the result is their number, not bytes */
+	CLASS_MAPPING = 4096,  /* maps a file: an event of its own, where it maps code */
 };
-enum { NO_ARGUMENT = 255 };
+enum { PROT_EXEC = 4 };
 
 struct call_class {
 	u16 flags;
@@ -54,6 +55,9 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	thread->entered = 0;
 	if ((u64)number >= 512 || !(classes[number & 511].flags & CLASS_RECORD))
 		return 0;
+	u16 flags = classes[number & 511].flags;
+	if (flags & CLASS_MAPPING && !(regs->dx & PROT_EXEC))
+		return 0;
 	thread->number = number;
 	thread->blocked = 0;
 	thread->stack_pointer = regs->sp;
@@ -62,7 +66,9 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	thread->arguments[2] = regs->dx;
 	thread->arguments[3] = regs->r10;
 	thread->arguments[4] = regs->r8;
-	if (classes[number & 511].flags & CLASS_CONNECT) {
+	if (flags & CLASS_MAPPING)
+		thread->arguments[3] = regs->r9;
+	if (flags & CLASS_CONNECT) {
 		struct file *file = file_of(bpf_get_current_task_btf(), regs->di);
 		struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : 0;
 		struct sock *sk = inode ? sock_of(file, inode) : 0;
@@ -211,6 +217,29 @@ static __always_inline struct known_socket *socket_of_call(struct thread *thread
 	return known;
 }
 
+/* Code of a file was mapped at `start`. */
+static __always_inline int mapped(struct thread *thread, u64 start)
+{
+	thread->entered = 0;
+	struct file *file = file_of(bpf_get_current_task_btf(), thread->arguments[4]);
+	if (!file)
+		return 0;
+	struct mapping_event *event = reserve(sizeof(*event), EVENT_MAPPING);
+	if (!event)
+		return 0;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	event->kind = EVENT_MAPPING;
+	event->pid = thread->pid;
+	event->start = start;
+	event->length = thread->arguments[1];
+	event->file_offset = thread->arguments[3];
+	event->inode = BPF_CORE_READ(inode, i_ino);
+	event->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	event->fd = thread->arguments[4];
+	bpf_ringbuf_submit(event, wake_if_full());
+	return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_return, struct pt_regs *regs, long result)
 {
@@ -225,6 +254,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	struct call_event *event = &space->event;
 	u32 number = thread->number & 511;
 	u16 flags = classes[number].flags;
+	if (flags & CLASS_MAPPING)
+		return result > 0 || result < -4095 ? mapped(thread, result) : 0;
 	event->kind = EVENT_CALL;
 	event->number = number;
 	event->tid = tid;

@@ -14,7 +14,8 @@ enum kind {
 	EVENT_FORK = 9,
 	EVENT_EXEC = 10,
 	EVENT_EXIT = 11,
-	EVENT_KINDS = 12,
+	EVENT_MAPPING = 12,
+	EVENT_KINDS = 13,
 };
 
 /* A system call that returned. `head` holds the first bytes moved, or the path the call names. */
@@ -148,7 +149,26 @@ struct exec_event {
 	u16 pad;
 	u32 pid;
 	u64 time;
+	u64 text_start; /* where its code lies */
+	u64 text_end;
+	u64 interpreter; /* where its dynamic loader lies; 0 for none */
+	u64 inode;       /* of its file */
+	u32 device;
+	u32 pad2;
 	char executable[128];
+};
+
+/* Code of a file was mapped into a process. */
+struct mapping_event {
+	u16 kind;
+	u16 pad;
+	u32 pid;
+	u64 start;
+	u64 length;
+	u64 file_offset;
+	u64 inode;
+	u32 device;
+	s32 fd;
 };
 
 struct exit_event {

@@ -37,9 +37,13 @@ enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2, BPF_RB_AVAIL_DATA = 0 };
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
 };
+struct super_block {
+	unsigned int s_dev;
+};
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
+	struct super_block *i_sb;
 };
 struct file {
 	struct inode *f_inode;
@@ -58,11 +62,17 @@ struct thread_struct {
 struct signal_struct {
 	int group_exit_code;
 };
+struct mm_struct {
+	unsigned long start_code, end_code;
+	struct file *exe_file;
+	unsigned long saved_auxv[2];
+};
 struct task_struct {
 	int pid;
 	int tgid;
 	int exit_code;
 	char comm[16];
+	struct mm_struct *mm;
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct thread_struct thread;

@@ -21,6 +21,29 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+enum { AT_BASE = 7, AUXILIARY_ENTRIES = 24 };
+
+/* Where the program that was just executed lies, so that its stacks can be walked even if it is gone before user space
+ * looks: its code, and its dynamic loader, whose address stands among what the kernel tells the program at its start. */
+static __always_inline void locate_program(struct exec_event *event, struct task_struct *task)
+{
+	struct mm_struct *memory = task->mm;
+	struct inode *inode = BPF_CORE_READ(memory, exe_file, f_inode);
+	event->text_start = BPF_CORE_READ(memory, start_code);
+	event->text_end = BPF_CORE_READ(memory, end_code);
+	event->inode = BPF_CORE_READ(inode, i_ino);
+	event->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	event->interpreter = 0;
+	unsigned long *entries = memory->saved_auxv;
+	for (int i = 0; i < AUXILIARY_ENTRIES; i++) {
+		unsigned long entry[2] = {};
+		if (bpf_probe_read_kernel(entry, sizeof(entry), entries + 2 * i) || !entry[0])
+			break;
+		if (entry[0] == AT_BASE)
+			event->interpreter = entry[1];
+	}
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
 {
@@ -42,6 +65,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	event->pid = task->tgid;
 	event->time = bpf_ktime_get_boot_ns();
 	event->executable[0] = 0;
+	locate_program(event, task);
 	bpf_probe_read_kernel_str(event->executable, sizeof(event->executable), program->filename);
 	/* At once: a short-lived program's mappings and command line can be read only while it lives. */
 	bpf_ringbuf_submit(event, BPF_RB_FORCE_WAKEUP);

@@ -31,6 +31,7 @@ pub struct CallRows {
     /// Paths met for the first time.
     pub paths: Vec<Path>,
     path_numbers: FxHashMap<String, u32>,
+    path_names: Vec<String>,
     open_files: FxHashMap<(u32, i32), u32>,
     seen: Seen,
 }
@@ -69,6 +70,12 @@ impl CallRows {
         let files = self.open_files.iter().filter(|((pid, _), _)| *pid == parent);
         let inherited: Vec<_> = files.map(|((_, fd), path)| ((child, *fd), *path)).collect();
         self.open_files.extend(inherited);
+    }
+
+    /// The path under which a process opened a descriptor.
+    pub fn open_path(&self, pid: u32, fd: i32) -> Option<String> {
+        let number = self.open_files.get(&(pid, fd))?;
+        self.path_names.get(*number as usize - 1).cloned()
     }
 
     /// A process ended: its open files are no more.
@@ -111,6 +118,7 @@ impl CallRows {
         }
         let id = self.path_numbers.len() as u32 + 1;
         self.paths.push(Path { id, path: path.clone() });
+        self.path_names.push(path.clone());
         self.path_numbers.insert(path, id);
         id
     }

@@ -16,8 +16,9 @@ mod class {
     pub const CONNECT: u16 = 512;
     pub const LISTEN: u16 = 1024;
     pub const MESSAGES: u16 = 2048;
+    pub const MAPPING: u16 = 4096;
 }
-use class::{ACCEPT, BUFFER, CONNECT, DESCRIPTOR, LISTEN, MESSAGE, MESSAGES, PATH_0, PATH_1, POLL, RECORD, VECTOR};
+use class::{ACCEPT, BUFFER, CONNECT, DESCRIPTOR, LISTEN, MAPPING, MESSAGE, MESSAGES, PATH_0, PATH_1, POLL, RECORD, VECTOR};
 
 /// No such argument.
 const NONE: u8 = 255;
@@ -108,6 +109,7 @@ const CALLS: &[Recorded] = &[
     call(5, DESCRIPTOR, Nothing),                                           // fstat
     call(6, PATH_0, Nothing),                                               // lstat
     call(7, POLL, Nothing).timeout(Timeout::Milliseconds),                  // poll
+    call(9, MAPPING, Nothing),                                               // mmap
     call(16, DESCRIPTOR, Nothing).value(2),                                 // ioctl
     call(17, DESCRIPTOR | BUFFER, In),                                      // pread64
     call(18, DESCRIPTOR | BUFFER, Out),                                     // pwrite64

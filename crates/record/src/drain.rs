@@ -6,7 +6,7 @@ use crate::connections::Connections;
 use crate::counters::{self, Counters};
 use crate::error::RecordError;
 use crate::events::{
-    self, CallEvent, Event, ExecEvent, ExitEvent, ForkEvent, SampleEvent, ScriptEvent, SegmentEvent, SocketEvent,
+    self, CallEvent, Event, ExecEvent, ExitEvent, ForkEvent, MappingEvent, SampleEvent, ScriptEvent, SegmentEvent, SocketEvent,
     StackEvent, SwitchEvent, TcpEvent, ThreadState, kind,
 };
 use crate::kernel::Lost;
@@ -15,6 +15,7 @@ use crate::places::Places;
 use crate::python::{self, Interpreter, Offsets};
 use crate::recorder::{Progress, Role};
 use crate::runtime;
+use crate::stack::CodeFile;
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::tables::{Loss, Sample, Segment, Switch, direction, event};
 use case::{CaseError, CaseWriter, Nanos};
@@ -24,24 +25,12 @@ use rustc_hash::FxHashMap;
 /// it loads later is found by the later looks. In milliseconds.
 const LOOKS: [u64; 4] = [5, 50, 300, 1_500];
 
-/// A failed walk looks at the process's mappings again: soon while the program is young and still loads its libraries,
-/// then after twice as long each time, up to a limit.
-const RELEARN_FIRST: Nanos = Nanos(500_000);
-const RELEARN_DOUBLINGS: u32 = 10;
-
 /// The maps that the drain reads and fills.
 pub struct Maps {
     /// Interpreters, by process.
     pub interpreters: HashMap<MapData, u32, Offsets>,
     /// Counts of lost events.
     pub lost: Lost,
-}
-
-/// When a process's mappings were last read, and how often.
-#[derive(Clone, Copy, Default)]
-struct Learned {
-    at: Nanos,
-    times: u32,
 }
 
 /// Turns events into rows.
@@ -58,7 +47,6 @@ pub struct Drain {
     tcp_events: Vec<case::tables::TcpEvent>,
     interpreters: FxHashMap<u32, Interpreter>,
     looks: Vec<(Nanos, u32)>,
-    learned: FxHashMap<u32, Learned>,
     counters: Counters,
     followed: Vec<u32>,
     lost_before: [u64; kind::COUNT as usize],
@@ -88,7 +76,6 @@ impl Drain {
             tcp_events: Vec::new(),
             interpreters: FxHashMap::default(),
             looks: Vec::new(),
-            learned: FxHashMap::default(),
             counters: Counters::default(),
             followed: Vec::new(),
             lost_before: [0; kind::COUNT as usize],
@@ -154,6 +141,7 @@ impl Drain {
             kind::FORK => self.fork(bytes),
             kind::EXEC => self.exec(bytes),
             kind::EXIT => self.exit(bytes),
+            kind::MAPPING => self.mapping(bytes),
             _ => {}
         }
     }
@@ -245,19 +233,9 @@ impl Drain {
     fn stack(&mut self, bytes: &[u8]) {
         let Some(event) = StackEvent::read(bytes) else { return };
         let copy = &bytes[size_of::<StackEvent>()..];
-        let complete = self.places.copied(&event, copy);
-        if complete {
-            return;
+        if !self.places.copied(&event, copy) {
+            self.places.incomplete += 1;
         }
-        let now = now();
-        let learned = self.learned.get(&event.pid).copied().unwrap_or_default();
-        if now - learned.at > Nanos(RELEARN_FIRST.0 << learned.times.min(RELEARN_DOUBLINGS)) {
-            self.learn(event.pid, now);
-            if self.places.copied(&event, copy) {
-                return;
-            }
-        }
-        self.places.incomplete += 1;
     }
 
     fn script(&mut self, bytes: &[u8]) {
@@ -299,9 +277,20 @@ impl Drain {
         let Some(event) = ExecEvent::read(bytes) else { return };
         let began = Nanos(event.time);
         self.forget(event.pid);
-        self.lifetimes.executed(event.pid, &lifetimes::text(&event.executable), began);
+        let path = lifetimes::text(&event.executable);
+        self.lifetimes.executed(event.pid, &path, began);
+        let file = CodeFile { device: event.device, inode: event.inode, path };
+        self.places.native.executed(event.pid, &file, event.text_start..event.text_end, event.interpreter);
         self.look(event.pid);
         self.looks.extend(LOOKS.map(|after| (began + Nanos(after * 1_000_000), event.pid)));
+    }
+
+    fn mapping(&mut self, bytes: &[u8]) {
+        let Some(event) = MappingEvent::read(bytes) else { return };
+        let path = self.rows.open_path(event.pid, event.fd).unwrap_or_default();
+        let file = CodeFile { device: event.device, inode: event.inode, path };
+        let addresses = event.start..event.start.saturating_add(event.length);
+        self.places.native.mapped(event.pid, &file, addresses, event.file_offset);
     }
 
     fn exit(&mut self, bytes: &[u8]) {
@@ -316,7 +305,6 @@ impl Drain {
     fn forget(&mut self, pid: u32) {
         self.places.native.forget(pid);
         self.places.scripts.forget(pid);
-        self.learned.remove(&pid);
         if self.interpreters.remove(&pid).is_some() {
             // The entry may be gone already: there is nothing to undo then.
             let _ = self.maps.interpreters.remove(&pid);
@@ -324,15 +312,10 @@ impl Drain {
         self.looks.retain(|(_, other)| *other != pid);
     }
 
-    fn learn(&mut self, pid: u32, now: Nanos) {
-        self.places.native.learn(pid);
-        let learned = self.learned.entry(pid).or_default();
-        *learned = Learned { at: now, times: learned.times + 1 };
-    }
-
     /// Looks at what a process has mapped, and whether an interpreter is among it.
     fn look(&mut self, pid: u32) {
-        self.learn(pid, now());
+        self.places.native.learn(pid);
+        self.lifetimes.look(pid);
         let mapped: Vec<String> = self.places.native.mapped_paths(pid).into_iter().map(|(path, _, _)| path).collect();
         self.lifetimes.runs_on(pid, runtime::detect(pid, &mapped));
         if !self.interpreters.contains_key(&pid)

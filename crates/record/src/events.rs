@@ -13,8 +13,9 @@ pub mod kind {
     pub const FORK: u16 = 9;
     pub const EXEC: u16 = 10;
     pub const EXIT: u16 = 11;
+    pub const MAPPING: u16 = 12;
     /// One more than the last.
-    pub const COUNT: u32 = 12;
+    pub const COUNT: u32 = 13;
 }
 
 /// The table that lacks a row when an event of a kind is lost.
@@ -81,7 +82,13 @@ events! {
         kind: u16, event: u16, socket: u32, time: u64, before: u32, after: u32, srtt_us: u32, mss: u16, nodelay: u16,
     }
     ForkEvent { kind: u16, pad: u16, parent_pid: u32, tid: u32, pid: u32, time: u64, }
-    ExecEvent { kind: u16, pad: u16, pid: u32, time: u64, executable: [u8; 128], }
+    ExecEvent {
+        kind: u16, pad: u16, pid: u32, time: u64, text_start: u64, text_end: u64, interpreter: u64, inode: u64,
+        device: u32, pad2: u32, executable: [u8; 128],
+    }
+    MappingEvent {
+        kind: u16, pad: u16, pid: u32, start: u64, length: u64, file_offset: u64, inode: u64, device: u32, fd: i32,
+    }
     ExitEvent {
         kind: u16, pad: u16, tid: u32, pid: u32, code: i32, time: u64, on_cpu: u64, calls: u64, name: [u8; 16],
     }

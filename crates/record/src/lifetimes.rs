@@ -59,6 +59,15 @@ impl Lifetimes {
         describe(process);
     }
 
+    /// Looks again at a process whose command line could not be read when it began.
+    pub fn look(&mut self, pid: u32) {
+        if let Some(process) = self.running.get_mut(&pid)
+            && process.command == process.executable
+        {
+            describe(process);
+        }
+    }
+
     /// What runs the program became known.
     pub fn runs_on(&mut self, pid: u32, runtime: String) {
         if let Some(process) = self.running.get_mut(&pid)

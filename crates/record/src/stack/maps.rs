@@ -1,7 +1,7 @@
 //! `/proc/PID/maps`, read into rows. Parsing does no I/O and takes any bytes: a line it cannot read is left out.
 
 /// One line of `/proc/PID/maps`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MapLine {
     /// First address.
     pub start: u64,

@@ -21,6 +21,7 @@ mod row_cache;
 mod symbols;
 #[cfg(test)]
 mod tests;
+mod told;
 mod unwind;
 mod walk;
 
@@ -28,6 +29,7 @@ use case::tables::Location;
 use rustc_hash::FxHashMap;
 
 pub use frame::{Frame, Registers, Walk};
+pub use told::CodeFile;
 
 use kernel_symbols::KernelSymbols;
 use modules::Modules;

@@ -131,7 +131,8 @@ impl Modules {
         number
     }
 
-    fn image(&mut self, pid: u32, line: &MapLine) -> Option<u32> {
+    /// The image behind a mapping, opened where it is new.
+    pub fn image(&mut self, pid: u32, line: &MapLine) -> Option<u32> {
         if let Some(number) = self.by_file.get(&line.file) {
             return Some(*number);
         }
@@ -142,6 +143,13 @@ impl Modules {
         let number = self.add(Module::Image(Box::new(Image::open(line.path.clone(), contents)?)));
         self.by_file.insert(line.file, number);
         Some(number)
+    }
+
+    /// What names the file at a path, as a process sees it, else as we see it.
+    pub fn key_of_path(&self, pid: u32, path: &str) -> Option<FileKey> {
+        let theirs = std::fs::metadata(format!("/proc/{pid}/root{path}"));
+        let metadata = theirs.or_else(|_| std::fs::metadata(path)).ok()?;
+        Some(FileKey { device: device_key(metadata.dev()), inode: metadata.ino() })
     }
 
     /// The kernel maps the same one into every 64-bit process, ours included.

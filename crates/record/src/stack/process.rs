@@ -68,6 +68,18 @@ impl Process {
         }
     }
 
+    /// Takes a mapping that the kernel told of; it replaces those that it covers. Reading the maps replaces it.
+    pub fn told(&mut self, span: Span, path: &str, file_offset: u64) {
+        let mut spans: Vec<Span> =
+            self.spans.iter().filter(|other| other.end <= span.start || other.start >= span.end).copied().collect();
+        spans.push(span);
+        spans.sort_unstable_by_key(|span| span.start);
+        self.spans = spans.into();
+        let mut files = self.files.to_vec();
+        files.push((path.to_string(), span.start, file_offset));
+        self.files = files.into();
+    }
+
     fn span(&mut self, pid: u32, line: &MapLine, modules: &mut Modules) -> Span {
         let module = modules.of_mapping(pid, line).unwrap_or_else(|| self.generated_module(pid, modules));
         let bias = match modules.get(module) {
