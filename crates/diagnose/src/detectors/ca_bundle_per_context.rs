@@ -166,3 +166,48 @@ fn is_hashed_name(path: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) && digits(number.trim_start_matches('r'))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, MS, READ, Scene, US, request};
+    use crate::tests::{answer, names};
+    use case::Recording;
+    use case::tables::content;
+
+    /// Ten requests; a bundle is loaded, in 10 ms of work, before the first so many of them.
+    fn loading(loads: u32) -> Recording {
+        let mut scene = Scene::new();
+        scene.path(1, "/etc/ssl/certs/ca-certificates.crt");
+        scene.script(7, &["/usr/lib/python3.11/ssl.py:738:create_default_context", "/srv/client.py:9:fetch"]);
+        let mut idle = scene.now;
+        scene.connect(1, CLIENT);
+        for number in 0..10 {
+            if number < loads {
+                scene.does(CLIENT, 5 * US, 257, |call| (call.path, call.result, call.script_stack) = (1, 5, 7));
+                for _ in 0..5 {
+                    scene.does(CLIENT, 5 * US, READ, |call| {
+                        (call.fd, call.path, call.result, call.content) = (5, 1, 4096, content::PEM);
+                    });
+                    scene.now += 2 * MS;
+                }
+                scene.does(CLIENT, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
+            }
+            request(&mut scene, CLIENT, 1, 100 * US, &mut idle);
+        }
+        scene.end()
+    }
+
+    #[test]
+    fn a_bundle_loaded_for_every_request_is_found() {
+        let answer = answer(&loading(10));
+        let finding = &answer.findings[0];
+        assert_eq!((finding.name.as_str(), finding.cost.affected), ("ca-bundle-per-context", 10));
+        assert!(finding.cost.ns_per_exchange > 9 * MS, "{:?}", finding.cost);
+        assert!(finding.title.contains("/srv/client.py:9 in fetch"), "{}", finding.title);
+    }
+
+    #[test]
+    fn a_bundle_loaded_once_is_left_alone() {
+        assert_eq!(names(&loading(1)), Vec::<String>::new());
+    }
+}

@@ -149,3 +149,56 @@ fn found(evidence: &Evidence, name: &str, churn: &Churn, toll: Toll, explains: V
     };
     Found { title, mechanism, toll, place, remedy: remedy.to_string(), rows, explains }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, Scene, US, request};
+    use crate::tests::{answer, names};
+    use case::Recording;
+
+    /// Connections that carry this many requests each, all from one process or each from its own.
+    fn connections(count: u32, requests: u32, processes: u32) -> Recording {
+        let mut scene = Scene::new();
+        let mut idle = scene.now;
+        for id in 1..=count {
+            let pid = CLIENT + id % processes;
+            if pid != CLIENT && id <= processes {
+                scene.process(pid, "client");
+            }
+            scene.connect(id, pid);
+            for _ in 0..requests {
+                request(&mut scene, pid, id, 200 * US, &mut idle);
+            }
+        }
+        scene.end()
+    }
+
+    #[test]
+    fn a_connection_for_each_request_is_found() {
+        let answer = answer(&connections(20, 1, 1));
+        assert_eq!(answer.findings[0].name, "connection-churn");
+        assert_eq!(answer.findings[0].cost.affected, 20);
+        assert!(
+            answer.findings[0].mechanism[0].contains("10.0.0.2:80 carried 20 exchanges"),
+            "{:?}",
+            answer.findings[0]
+        );
+    }
+
+    #[test]
+    fn a_process_for_each_request_is_found() {
+        let answer = answer(&connections(20, 1, 20));
+        assert_eq!(answer.findings[0].name, "connection-churn");
+        assert!(answer.findings[0].remedy.contains("from one process"), "{}", answer.findings[0].remedy);
+    }
+
+    #[test]
+    fn kept_connections_are_left_alone() {
+        assert_eq!(names(&connections(20, 10, 1)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_few_connections_are_left_alone() {
+        assert_eq!(names(&connections(4, 1, 1)), Vec::<String>::new());
+    }
+}

@@ -5,10 +5,23 @@
 mod busy_spin;
 mod ca_bundle_per_context;
 mod connection_churn;
+mod context_per_request;
+mod expect_continue;
+mod hot_library;
 mod nagle_delayed_ack;
+mod name_lookup;
+mod no_resumption;
+mod saturated_thread;
+mod serial_requests;
+mod split_writes;
+mod sync_disk;
+mod tiny_reads;
 
 use crate::evidence::{Evidence, Toll};
+use crate::place;
 use case::Place;
+use case::tables::Sample;
+use std::collections::BTreeMap;
 
 /// A pathology's page, for `explain`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +74,22 @@ macro_rules! detector {
 use detector;
 
 /// Every detector; where two explain the same time, the more specific stands first.
-pub const ALL: &[Detector] =
-    &[nagle_delayed_ack::DETECTOR, ca_bundle_per_context::DETECTOR, connection_churn::DETECTOR, busy_spin::DETECTOR];
+pub const ALL: &[Detector] = &[
+    nagle_delayed_ack::DETECTOR,
+    ca_bundle_per_context::DETECTOR,
+    context_per_request::DETECTOR,
+    no_resumption::DETECTOR,
+    connection_churn::DETECTOR,
+    name_lookup::DETECTOR,
+    expect_continue::DETECTOR,
+    sync_disk::DETECTOR,
+    busy_spin::DETECTOR,
+    tiny_reads::DETECTOR,
+    split_writes::DETECTOR,
+    serial_requests::DETECTOR,
+    hot_library::DETECTOR,
+    saturated_thread::DETECTOR,
+];
 
 /// A handful of rows is shown as evidence, not all.
 const SHOWN_ROWS: usize = 5;
@@ -77,4 +104,19 @@ fn rows(table: &str, rows: impl IntoIterator<Item = usize>) -> case::Evidence {
 fn median(mut values: Vec<u64>) -> u64 {
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// The place where most of some samples were taken, and how it reads in a sentence.
+fn common_place(evidence: &Evidence, samples: &[&Sample]) -> (Vec<Place>, String) {
+    let mut counts: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for sample in samples {
+        *counts.entry((sample.script_stack, sample.stack)).or_default() += 1;
+    }
+    let known = counts.into_iter().filter(|(stacks, _)| *stacks != (0, 0));
+    let Some(((script, native), _)) = known.max_by_key(|(stacks, count)| (*count, std::cmp::Reverse(*stacks))) else {
+        return (Vec::new(), String::new());
+    };
+    let places = place::of_stacks(&evidence.code, script, native);
+    let words = place::in_words(&places);
+    (places, words)
 }

@@ -14,7 +14,7 @@ mod totals;
 mod walk;
 
 pub use account::{Account, Class, Object};
-pub use pool::Pools;
+pub use pool::{Pools, is_within};
 pub use run::Accounts;
 pub use thread::of_thread;
 pub use totals::{of_exchange, of_exchanges, of_run};

@@ -1,0 +1,133 @@
+//! P09: a TLS context is made for each request.
+
+use super::{Found, common_place, detector, rows};
+use crate::evidence::{Evidence, Toll};
+use case::Nanos;
+use case::tables::Sample;
+use std::collections::{BTreeMap, BTreeSet};
+
+detector! {
+    /// # context-per-request
+    ///
+    /// ## What it is
+    /// A program makes a new TLS context (SSL_CTX, credentials) for each request. Making one looks up every algorithm
+    /// and allocates its tables: with OpenSSL 3 a matter of milliseconds, before any certificate is loaded.
+    ///
+    /// ## Evidence
+    /// Processor samples under the function that makes a context, between the handshakes of one process, three times
+    /// or more.
+    ///
+    /// ## What proves it
+    /// Handing out the same context for the same settings: the time under that function vanishes.
+    ///
+    /// ## Remedy
+    /// Make one context when the program starts and share it among all connections.
+    ///
+    /// ## Not to be confused with
+    /// ca-bundle-per-context (loading the trusted certificates into it, counted there), the handshake itself.
+    "P09" "context-per-request"
+}
+
+/// What libraries call the function that makes a context.
+const MAKERS: [&str; 6] = [
+    "SSL_CTX_new",
+    "gnutls_certificate_allocate_credentials",
+    "mbedtls_ssl_config_defaults",
+    "wolfSSL_CTX_new",
+    "s2n_config_new",
+    "SSL_NewContext",
+];
+
+/// Made before one handshake is once; before three it is a habit.
+const HABIT: usize = 3;
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let handshakes = handshakes(evidence);
+    let makes = |function: &str| MAKERS.iter().any(|maker| function.starts_with(maker));
+    let mut making: BTreeMap<u32, bool> = BTreeMap::new();
+    let mut by_process: BTreeMap<u32, (Vec<usize>, BTreeSet<usize>)> = BTreeMap::new();
+    for (row, sample) in evidence.recording.samples.iter().enumerate() {
+        let Some(times) = handshakes.get(&sample.pid) else { continue };
+        let makes = making.entry(sample.stack).or_insert_with(|| evidence.code.passes_through(sample.stack, makes));
+        if *makes {
+            let (rows, between) = by_process.entry(sample.pid).or_default();
+            rows.push(row);
+            between.insert(times.partition_point(|&time| time <= sample.time.0));
+        }
+    }
+    let habits: Vec<(&u32, &(Vec<usize>, BTreeSet<usize>))> =
+        by_process.iter().filter(|(_, (_, between))| between.len() >= HABIT).collect();
+    let found_rows: Vec<usize> = habits.iter().flat_map(|(_, (rows, _))| rows.iter().copied()).collect();
+    let samples: Vec<&Sample> = found_rows.iter().map(|&row| &evidence.recording.samples[row]).collect();
+    let made: usize = habits.iter().map(|(_, (_, between))| between.len()).sum();
+    let total: usize = habits.iter().map(|(pid, _)| handshakes[pid].len()).sum();
+    (!samples.is_empty()).then(|| found(evidence, &found_rows, &samples, made, total))
+}
+
+/// When each process shook hands, in order.
+fn handshakes<'e>(evidence: &'e Evidence) -> BTreeMap<u32, Vec<u64>> {
+    let mut handshakes: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for row in &evidence.recording.handshakes {
+        if let Some(slot) = evidence.connections.slot(row.connection) {
+            handshakes.entry(evidence.connections.row(slot).pid).or_default().push(row.start.0);
+        }
+    }
+    handshakes
+}
+
+fn found(evidence: &Evidence, found_rows: &[usize], samples: &[&Sample], made: usize, handshakes: usize) -> Found {
+    let period = evidence.sample_period();
+    let spans =
+        samples.iter().map(|sample| (sample.tid, sample.time.0.saturating_sub(period / 2), sample.time.0 + period / 2));
+    let explains: Vec<(u32, u64, u64)> = spans.collect();
+    let cpu = samples.len() as u64 * period;
+    let inside: u64 = explains.iter().map(|&(tid, start, end)| evidence.split(tid, start, end).0).sum();
+    let toll = Toll { wall: inside.min(cpu), outside: cpu - inside.min(cpu), cpu, affected: made as u64 };
+    let (place, in_words) = common_place(evidence, samples);
+    let count = evidence.exchanges.len().max(1) as u64;
+    Found {
+        title: format!("A TLS context is made for each request: {} of CPU each{in_words}", Nanos(cpu / count)),
+        mechanism: vec![
+            format!("Between {handshakes} handshakes, contexts were seen being made {made} times."),
+            format!("{} of processor time went into making them ({} samples).", Nanos(cpu), samples.len()),
+        ],
+        toll,
+        place,
+        remedy: "Make one TLS context at start-up and use it for every connection; it is meant to be shared."
+            .to_string(),
+        rows: rows("samples", found_rows.iter().copied()),
+        explains,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, MS, Scene, US, request};
+    use crate::tests::names;
+
+    /// Ten requests with a handshake each; a context is made before each of them, or before the first only.
+    fn contexts(made: usize) -> Vec<String> {
+        let mut scene = Scene::new();
+        scene.stack(7, &["libcrypto.so.3!EVP_CIPHER_fetch", "libssl.so.3!SSL_CTX_new_ex", "client!main"]);
+        scene.stack(8, &["client!render", "client!main"]);
+        let mut idle = scene.now;
+        scene.connect(1, CLIENT);
+        for number in 0..10 {
+            scene.computes(CLIENT, 10 * MS, if number < made { 7 } else { 8 });
+            let start = scene.now;
+            scene.handshake(1, CLIENT, start, |row| row.resumed = number > 0);
+            request(&mut scene, CLIENT, 1, 100 * US, &mut idle);
+        }
+        names(&scene.end())
+    }
+
+    #[test]
+    fn a_context_made_before_every_handshake_is_found() {
+        assert_eq!(contexts(10), ["context-per-request"]);
+    }
+
+    #[test]
+    fn one_context_for_all_is_left_alone() {
+        assert_eq!(contexts(1), Vec::<String>::new());
+    }
+}

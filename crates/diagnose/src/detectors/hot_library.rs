@@ -1,0 +1,153 @@
+//! P51: one library burns the exchanges' processor time.
+
+use super::{Found, common_place, detector, rows};
+use crate::evidence::{Evidence, Toll};
+use crate::ledger::{Account, is_within};
+use case::tables::Sample;
+use case::{Nanos, Share};
+use std::collections::BTreeMap;
+
+detector! {
+    /// # hot-library
+    ///
+    /// ## What it is
+    /// Most of the exchanges' time goes into the code of one library, far more than moving their bytes could need.
+    ///
+    /// ## Evidence
+    /// Processor samples, the C library's and the kernel's time charged to their first caller: half of the exchanges'
+    /// time or more in one shared library, a millisecond or more an exchange, and 200 ns or more a byte moved.
+    ///
+    /// ## What proves it
+    /// Another build or version of the library, or doing without what it does there. Without such a switch it stays a
+    /// suspicion with an upper bound: the library's share.
+    ///
+    /// ## Remedy
+    /// Look at the function and its caller: ask the library for less (a weaker compression, a smaller document, a
+    /// cached result), or replace it.
+    ///
+    /// ## Not to be confused with
+    /// The program's own code or its interpreter (that is its work, not a library's), the mechanisms that have names of
+    /// their own: where one of them explains half of the same samples, only that is reported.
+    "P51" "hot-library"
+}
+
+/// Half of the exchanges' time: below that, something else is the matter.
+const MOST: f64 = 0.5;
+
+/// A library that takes less than this an exchange is not worth replacing.
+const PER_EXCHANGE: u64 = 1_000_000;
+
+/// Encryption and compression take 1 to 50 ns a byte; far more is no longer moving data.
+const PER_BYTE: u64 = 200;
+
+/// Fewer samples than this say little about a share.
+const SAMPLES: usize = 100;
+
+/// Libraries that are a language's interpreter or runtime: their time is the program's own.
+const RUNTIMES: [&str; 12] = [
+    "libpython",
+    "libnode",
+    "libjvm",
+    "libgo.",
+    "libruby",
+    "libperl",
+    "liblua",
+    "libmono",
+    "libcoreclr",
+    "libphp",
+    "libv8",
+    "libguile",
+];
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let count = evidence.exchanges.len() as u64;
+    let mut modules: BTreeMap<u32, f64> = BTreeMap::new();
+    for (account, length) in &evidence.accounts.exchanges {
+        if let Account::Module(_, module) = account {
+            *modules.entry(*module).or_default() += length;
+        }
+    }
+    let (&module, &length) = modules.iter().max_by(|one, other| one.1.total_cmp(other.1))?;
+    let name = evidence.code.module_name(module);
+    let length = length as u64;
+    let bytes: u64 = evidence.exchanges.iter().map(|exchange| exchange.bytes).sum();
+    let share = Nanos(length).share_of(Nanos(evidence.exchange_wall()));
+    let dear = length >= PER_EXCHANGE * count.max(1) && length >= PER_BYTE.saturating_mul(bytes);
+    if !is_library(name) || share.0 < MOST || !dear {
+        return None;
+    }
+    let of_library = |sample: &Sample| evidence.code.module_of(sample) == module && is_within(evidence, sample);
+    let numbered = evidence.recording.samples.iter().enumerate().filter(|(_, sample)| of_library(sample));
+    let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
+    (samples.len() >= SAMPLES).then(|| found(evidence, name, share, length, &found_rows, &samples))
+}
+
+fn is_library(name: &str) -> bool {
+    name.contains(".so") && !RUNTIMES.iter().any(|runtime| name.starts_with(runtime))
+}
+
+fn found(
+    evidence: &Evidence,
+    name: &str,
+    share: Share,
+    length: u64,
+    found_rows: &[usize],
+    samples: &[&Sample],
+) -> Found {
+    let count = evidence.exchanges.len().max(1) as u64;
+    let half = evidence.sample_period() / 2;
+    let explains = samples.iter().map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0 + half));
+    let (place, in_words) = common_place(evidence, samples);
+    Found {
+        title: format!(
+            "{name} takes {} of every {} request on a processor (a suspicion with an upper bound){in_words}",
+            Nanos(length / count),
+            Nanos(evidence.exchange_wall() / count),
+        ),
+        mechanism: vec![
+            format!("{share} of the exchanges' time is spent in {name}: {} samples.", samples.len()),
+            "What replacing or bypassing it would really save is not known without trying; this is the most it can be."
+                .to_string(),
+        ],
+        toll: Toll { wall: length, outside: 0, cpu: length, affected: count },
+        place,
+        remedy: format!("See what the caller asks of {name}: ask for less, keep the result, or use another version."),
+        rows: rows("samples", found_rows.iter().copied()),
+        explains: explains.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, MS, US, WRITE, keep_alive};
+    use crate::tests::names;
+
+    /// Twenty requests whose answers the client works 20 ms on, in one module, before it reads the rest.
+    fn working_in(module: &str, bytes: i64) -> Vec<String> {
+        let mut scene = keep_alive(1, 50 * US);
+        scene.stack(7, &["libc.so.6!memchr", &format!("{module}!work"), "client!main"]);
+        for _ in 0..20 {
+            scene.moves(CLIENT, 1, WRITE, 20);
+            scene.waits_for(CLIENT, 1, 100 * US, 100);
+            scene.computes(CLIENT, 20 * MS, 7);
+            scene.waits_for(CLIENT, 1, 10 * US, bytes);
+        }
+        names(&scene.end())
+    }
+
+    #[test]
+    fn a_library_that_takes_most_of_each_exchange_is_found() {
+        assert_eq!(working_in("libjson.so.4", 1000), ["hot-library"]);
+    }
+
+    #[test]
+    fn the_programs_own_work_is_left_alone() {
+        assert_eq!(working_in("client", 1000), Vec::<String>::new());
+        assert_eq!(working_in("libpython3.11.so.1.0", 1000), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_library_that_moves_many_bytes_is_left_alone() {
+        assert_eq!(working_in("libcrypto.so.3", 10_000_000), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,138 @@
+//! P50: one thread is the bottleneck while other processors idle.
+
+use super::{Found, common_place, detector, rows};
+use crate::evidence::{Evidence, Toll};
+use crate::ledger::Class;
+use crate::threads::ThreadRows;
+use case::tables::Sample;
+use case::{Nanos, Share};
+
+detector! {
+    /// # saturated-thread
+    ///
+    /// ## What it is
+    /// All of a flow goes through one thread that is never off its processor, while other processors have nothing to
+    /// do: more cores bring nothing, a faster core or cheaper work for each byte does.
+    ///
+    /// ## Evidence
+    /// A thread on a processor for 95 % of its life or more (2 s at least), mostly in user mode; the other processors
+    /// mostly idle; exchanges one at a time that spend most of their time on that thread's work; five nanoseconds or
+    /// more for each byte moved.
+    ///
+    /// ## What proves it
+    /// A faster core, or cheaper work for each byte (another cipher, larger batches): throughput moves in proportion.
+    /// More cores: nothing. Without such a switch it stays a suspicion with an upper bound.
+    ///
+    /// ## Remedy
+    /// Make each byte cheaper on that thread, or split the flow among several.
+    ///
+    /// ## Not to be confused with
+    /// A load test that keeps a server busy (many requests at a time: being busy is the point), hot-library (where the
+    /// work has one name).
+    "P50" "saturated-thread"
+}
+
+/// A thread that is off its processor for more than a twentieth has time to spare.
+const BUSY: f64 = 0.95;
+
+/// A shorter life says nothing about a steady state.
+const LIFE: u64 = 2_000_000_000;
+
+/// More requests at a time than this are a load that is meant to keep the server busy.
+const AT_A_TIME: f64 = 1.5;
+
+/// Copying and ciphers in hardware take a nanosecond or two a byte; that is work well done.
+const PER_BYTE: u64 = 5;
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let wall = evidence.wall();
+    let processors = u64::from(evidence.recording.manifest.host.processors);
+    let at_a_time = evidence.exchange_wall() as f64 / wall.max(1) as f64;
+    if evidence.exchanges.is_empty() || processors < 2 || at_a_time > AT_A_TIME {
+        return None;
+    }
+    let thread = evidence.threads.all().iter().max_by_key(|thread| (thread.on_processor, thread.tid))?;
+    let others = evidence.total_cpu() - thread.on_processor.min(evidence.total_cpu());
+    let bytes: u64 = evidence.exchanges.iter().map(|exchange| exchange.bytes).sum();
+    let idle = others * 2 < (processors - 1) * wall;
+    let dear = thread.on_processor >= PER_BYTE.saturating_mul(bytes);
+    if !is_saturated(thread) || !idle || !dear || !evidence.taking_part.contains_key(&thread.tid) {
+        return None;
+    }
+    let samples: Vec<&Sample> = evidence.recording.samples[thread.samples.clone()].iter().collect();
+    let in_user_mode = samples.iter().filter(|sample| !sample.kernel).count();
+    let work = evidence.accounts.of_exchanges(|account| matches!(account.class(), Class::ClientCpu | Class::ServerCpu));
+    if in_user_mode * 10 < samples.len() * 6 || samples.is_empty() || work * 2 < evidence.exchange_wall() {
+        return None;
+    }
+    Some(found(evidence, thread, work, &samples))
+}
+
+fn is_saturated(thread: &ThreadRows) -> bool {
+    let life = thread.end.saturating_sub(thread.start);
+    life >= LIFE && thread.on_processor as f64 >= BUSY * life as f64
+}
+
+fn found(evidence: &Evidence, thread: &ThreadRows, work: u64, samples: &[&Sample]) -> Found {
+    let life = Nanos(thread.end.saturating_sub(thread.start));
+    let half = evidence.sample_period() / 2;
+    let (place, in_words) = common_place(evidence, samples);
+    let busy: Share = Nanos(thread.on_processor).share_of(life);
+    Found {
+        title: format!(
+            "One thread is the bottleneck: on a processor {busy} of {life}, while others idle (a suspicion with an upper \
+             bound){in_words}"
+        ),
+        mechanism: vec![
+            format!("Thread {} of process {} was never off its processor for long.", thread.tid, thread.pid),
+            format!(
+                "The exchanges came one at a time and spent {} of their {} on such work.",
+                Nanos(work),
+                Nanos(evidence.exchange_wall())
+            ),
+        ],
+        toll: Toll { wall: work, outside: 0, cpu: thread.on_processor, affected: evidence.exchanges.len() as u64 },
+        place,
+        remedy: "Make the work for each byte cheaper on that thread, or split the flow among several.".to_string(),
+        rows: rows("samples", thread.samples.clone()),
+        explains: samples
+            .iter()
+            .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0 + half))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, MS, SERVER, US, WRITE, keep_alive};
+    use crate::tests::names;
+
+    /// A client that works 50 ms on each answer for three seconds, with this many processors.
+    fn working(processors: u32, server_busy: bool) -> Vec<String> {
+        let mut scene = keep_alive(1, 50 * US);
+        scene.recording.manifest.host.processors = processors;
+        scene.stack(7, &["client!encrypt", "client!main"]);
+        let start = scene.now;
+        for _ in 0..60 {
+            scene.moves(CLIENT, 1, WRITE, 20);
+            scene.waits_for(CLIENT, 1, 100 * US, 100);
+            scene.computes(CLIENT, 50 * MS, 7);
+            scene.waits_for(CLIENT, 1, 10 * US, 5000);
+        }
+        if !server_busy {
+            scene.off(SERVER, start + MS, scene.now);
+        }
+        names(&scene.end())
+    }
+
+    #[test]
+    fn one_busy_thread_beside_idle_processors_is_found() {
+        assert_eq!(working(4, false), ["saturated-thread"]);
+    }
+
+    #[test]
+    fn with_no_processor_to_spare_it_is_left_alone() {
+        assert_eq!(working(1, false), Vec::<String>::new());
+        assert_eq!(working(2, true), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,163 @@
+//! P35: many round trips, one after the other.
+
+use super::{Found, detector, median, rows};
+use crate::connections::End;
+use crate::evidence::{Evidence, Toll};
+use crate::exchange::Exchange;
+use crate::place;
+use crate::syscall;
+use crate::threads::call_end;
+use case::Nanos;
+use std::collections::BTreeMap;
+
+detector! {
+    /// # serial-requests
+    ///
+    /// ## What it is
+    /// A program asks a distant peer one thing at a time, many times: each question waits for a round trip, though the
+    /// questions could have been asked together, in a batch, or at the same time.
+    ///
+    /// ## Evidence
+    /// Ten exchanges or more of one process with one peer that never overlap and follow each other closely; the round
+    /// trip is a millisecond or more, and the wait for each answer is one to two round trips, so the peer thinks for
+    /// less than the way takes.
+    ///
+    /// ## What proves it
+    /// Adding d ms to the round trip: the whole grows by n times d.
+    ///
+    /// ## Remedy
+    /// Ask for many things in one request, pipeline the requests, or make them at the same time.
+    ///
+    /// ## Not to be confused with
+    /// A slow peer (waits of many round trips), nagle-delayed-ack and name-lookup (waits of the program's own making);
+    /// on a loopback the way takes nothing.
+    "P35" "serial-requests"
+}
+
+/// A round trip shorter than this is not what a program waits for.
+const DISTANT: u64 = 1_000_000;
+
+/// Fewer questions than this are not worth asking together.
+const HABIT: usize = 10;
+
+/// Questions to one peer, in order.
+struct Series<'e> {
+    exchanges: Vec<&'e Exchange>,
+    round_trip: u64,
+}
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let mut groups: BTreeMap<(u32, String), Series> = BTreeMap::new();
+    for exchange in evidence.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
+        let row = evidence.connections.row(exchange.connection);
+        let Some(round_trip) = evidence.connections.round_trip(exchange.connection) else { continue };
+        let key = (row.pid, evidence.connections.remote(exchange.connection));
+        let series = groups.entry(key).or_insert_with(|| Series { exchanges: Vec::new(), round_trip: u64::MAX });
+        series.exchanges.push(exchange);
+        series.round_trip = series.round_trip.min(round_trip);
+    }
+    let mut dearest: Option<(u64, &(u32, String), &Series)> = None;
+    for (key, series) in &groups {
+        if let Some(wall) = serial_wait(evidence, series)
+            && dearest.is_none_or(|(known, ..)| known < wall)
+        {
+            dearest = Some((wall, key, series));
+        }
+    }
+    let (wall, (_, remote), series) = dearest?;
+    let first = evidence.transfers(series.exchanges[0]).first().copied()? as usize;
+    let place = place::of_call(&evidence.code, evidence.call(first));
+    let count = series.exchanges.len();
+    let title = format!(
+        "{count} requests to {remote} follow one another, each waiting for a round trip: {} in all{}",
+        Nanos(wall),
+        place::in_words(&place),
+    );
+    let mechanism = vec![
+        format!("The {count} requests never overlap."),
+        format!(
+            "A round trip takes {}; each answer comes within two of them, so the peer is not busy.",
+            Nanos(series.round_trip)
+        ),
+    ];
+    let remedy =
+        "Ask for many things in one request, pipeline the requests, or make them at the same time.".to_string();
+    let toll = Toll { wall, outside: 0, cpu: 0, affected: count as u64 };
+    let writes = series.exchanges.iter().filter_map(|exchange| evidence.transfers(exchange).first());
+    let rows = rows("calls", writes.map(|&row| row as usize));
+    Some(Found { title, mechanism, toll, place, remedy, rows, explains: Vec::new() })
+}
+
+/// What all but the first question waited, if they are what the page describes.
+fn serial_wait(evidence: &Evidence, series: &Series) -> Option<u64> {
+    let exchanges = &series.exchanges;
+    if exchanges.len() < HABIT || series.round_trip < DISTANT {
+        return None;
+    }
+    if exchanges.windows(2).any(|pair| pair[1].start < pair[0].end) {
+        return None;
+    }
+    let gaps: Vec<u64> = exchanges.windows(2).map(|pair| pair[1].start.saturating_sub(pair[0].end)).collect();
+    let lengths: Vec<u64> = exchanges.iter().map(|exchange| exchange.length()).collect();
+    if median(gaps) > median(lengths) {
+        return None;
+    }
+    let waits: Vec<u64> = exchanges.iter().map(|exchange| wait(evidence, exchange)).collect();
+    // A little under one is the clock's doing: segments are timed at the device, calls at the program.
+    let trips = |&&wait: &&u64| wait * 5 >= series.round_trip * 4 && wait <= series.round_trip * 2;
+    let of_trips = waits.iter().filter(trips).count();
+    (of_trips * 5 >= waits.len() * 4).then(|| waits.iter().skip(1).filter(trips).sum())
+}
+
+/// From the last byte of the question to the first of the answer.
+fn wait(evidence: &Evidence, exchange: &Exchange) -> u64 {
+    let calls = || evidence.transfers(exchange).iter().map(|&row| evidence.call(row as usize));
+    let Some(answer) = calls().find(|call| syscall::is_read(call.number)) else { return 0 };
+    let question = calls().take_while(|call| syscall::is_write(call.number)).last().map_or(exchange.start, call_end);
+    call_end(answer).saturating_sub(question)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, MS, Scene, US, WRITE};
+    use crate::tests::names;
+    use case::tables::direction::{IN, OUT};
+
+    /// Questions to a peer that was not watched, answered after `wait`, the way there and back being `round_trip`.
+    fn questions(count: u32, round_trip: u64, wait: u64) -> Vec<String> {
+        let mut scene = Scene::new();
+        scene.connect(1, CLIENT);
+        scene.recording.connections.truncate(1);
+        scene.recording.connections[0].peer = 0;
+        for _ in 0..count {
+            let start = scene.now;
+            scene.moves(CLIENT, 1, WRITE, 100);
+            scene.segment(start + 3 * US, 1, OUT, 100);
+            scene.segment(start + round_trip, 1, IN, 0);
+            scene.segment(start + wait, 1, IN, 100);
+            scene.waits_for(CLIENT, 1, wait, 100);
+            scene.now += 20 * US;
+        }
+        names(&scene.end())
+    }
+
+    #[test]
+    fn round_trips_one_after_the_other_are_found() {
+        assert_eq!(questions(50, 10 * MS, 11 * MS), ["serial-requests"]);
+    }
+
+    #[test]
+    fn a_near_peer_is_left_alone() {
+        assert_eq!(questions(50, 50 * US, 60 * US), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_peer_that_thinks_is_left_alone() {
+        assert_eq!(questions(50, 10 * MS, 60 * MS), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_few_questions_are_left_alone() {
+        assert_eq!(questions(5, 10 * MS, 11 * MS), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,150 @@
+//! P03: one message in many small writes.
+
+use super::{Found, detector, rows};
+use crate::evidence::{Evidence, Toll};
+use crate::place;
+use crate::syscall;
+use crate::threads::call_end;
+use case::Nanos;
+
+detector! {
+    /// # split-writes
+    ///
+    /// ## What it is
+    /// A message is handed to the kernel in many small pieces: each costs a system call, a segment and a wake-up of
+    /// the peer, though all of them were ready at the same time.
+    ///
+    /// ## Evidence
+    /// Four writes or more of at most 512 bytes each on one connection, a millisecond or less apart, without a read
+    /// between them; the processor time of all but the first of each such run.
+    ///
+    /// ## What proves it
+    /// Gathering the pieces until the program reads or waits: calls, segments and processor time fall.
+    ///
+    /// ## Remedy
+    /// Write into a buffer and flush it once a message, or use writev, MSG_MORE or TCP_CORK.
+    ///
+    /// ## Not to be confused with
+    /// nagle-delayed-ack (there a piece is held; such runs are left to it), a stream whose pieces come into being one
+    /// after the other, a head written before a file that is sent without copying.
+    "P03" "split-writes"
+}
+
+/// Head and body are two, a few more are nothing; from four on there is a buffer to be gained.
+const PIECES: usize = 4;
+
+/// A piece larger than this is worth a call of its own.
+const SMALL: i64 = 512;
+
+/// Pieces further apart than this came into being one after the other.
+const TOGETHER: u64 = 1_000_000;
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let mut toll = Toll::default();
+    let mut explains = Vec::new();
+    let mut example: Option<Vec<usize>> = None;
+    let mut pieces = 0;
+    for slot in 0..evidence.connections.all().len() {
+        for run in runs(evidence, slot) {
+            toll.affected += 1;
+            pieces += run.len();
+            for &row in &run[1..] {
+                let call = evidence.call(row);
+                let cpu = (call.duration - call.blocked).0;
+                let (inside, outside) = evidence.split(call.tid, call.start.0, call.start.0 + cpu);
+                toll.cpu += cpu;
+                toll.wall += inside;
+                toll.outside += outside;
+                explains.push((call.tid, call.start.0, call_end(call)));
+            }
+            example.get_or_insert(run);
+        }
+    }
+    let example = example?;
+    let first = evidence.call(example[0]);
+    let place = place::of_call(&evidence.code, evidence.call(example[1]));
+    let owner = evidence.connections.slot(first.connection).map_or("a program", |slot| evidence.owner(slot));
+    let sizes: Vec<String> = example.iter().take(8).map(|&row| evidence.call(row).result.to_string()).collect();
+    let title = format!(
+        "Messages are written in {} pieces each: {} of CPU a request goes into writes that one would replace{}",
+        pieces as u64 / toll.affected.max(1),
+        Nanos(toll.cpu / evidence.exchanges.len().max(1) as u64),
+        place::in_words(&place),
+    );
+    let mechanism = vec![
+        format!("In one turn {owner} writes {} bytes, one call each, without reading in between.", sizes.join(" + ")),
+        format!("{} messages were written like that, {pieces} calls in all; nothing held them up.", toll.affected),
+    ];
+    let remedy = "Gather a message in a buffer and write it once (or use writev, MSG_MORE, TCP_CORK).".to_string();
+    Some(Found { title, mechanism, toll, place, remedy, rows: rows("calls", example), explains })
+}
+
+/// Runs of small writes that belong together and that Nagle's algorithm did not hold.
+fn runs(evidence: &Evidence, slot: usize) -> Vec<Vec<usize>> {
+    let mut runs = Vec::new();
+    let mut current: Vec<usize> = Vec::new();
+    let mut finish = |run: &mut Vec<usize>| {
+        if run.len() >= PIECES && !is_held(evidence, slot, run) {
+            runs.push(std::mem::take(run));
+        }
+        run.clear();
+    };
+    for &row in evidence.connections.transfer_numbers(slot) {
+        let row = row as usize;
+        let call = evidence.call(row);
+        let small = syscall::is_write(call.number) && !syscall::is_handover(call.number) && call.result <= SMALL;
+        let together = current.last().is_none_or(|&last| {
+            let last = evidence.call(last);
+            last.tid == call.tid && call.start.0.saturating_sub(call_end(last)) <= TOGETHER
+        });
+        if !small || !together {
+            finish(&mut current);
+        }
+        if small {
+            current.push(row);
+        }
+    }
+    finish(&mut current);
+    runs
+}
+
+fn is_held(evidence: &Evidence, slot: usize, run: &[usize]) -> bool {
+    let holds = &evidence.connections.all()[slot].holds;
+    let start = evidence.call(run[0]).start.0;
+    let end = run.last().map_or(start, |&row| call_end(evidence.call(row)));
+    let first = holds.partition_point(|hold| hold.start < start);
+    holds[first..].iter().take_while(|hold| hold.start <= end).any(|hold| hold.nagle.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, US, WRITE, keep_alive};
+    use crate::tests::names;
+
+    fn pieces(count: u32, apart: u64) -> Vec<String> {
+        let mut scene = keep_alive(20, 100 * US);
+        for _ in 0..20 {
+            for _ in 0..count {
+                scene.moves(CLIENT, 1, WRITE, 20);
+                scene.now += apart;
+            }
+            scene.waits_for(CLIENT, 1, 50 * US, 100);
+        }
+        names(&scene.end())
+    }
+
+    #[test]
+    fn a_message_in_many_small_writes_is_found() {
+        assert_eq!(pieces(10, US), ["split-writes"]);
+    }
+
+    #[test]
+    fn head_and_body_in_two_writes_are_left_alone() {
+        assert_eq!(pieces(2, US), Vec::<String>::new());
+    }
+
+    #[test]
+    fn pieces_that_come_one_after_the_other_are_left_alone() {
+        assert_eq!(pieces(10, 2_000 * US), Vec::<String>::new());
+    }
+}
