@@ -41,7 +41,7 @@ def watch(workshop, storm, case):
 
 
 def section():
-    """The section of docs/benchmarks.md; fails where losses are not counted or a limit is passed."""
+    """The section of docs/benchmarks.md; fails where losses are not counted, says where the limit is passed."""
     progress(f"storm: {SECONDS} s")
     with Workshop() as workshop:
         storm = workshop.compile("storm")
@@ -58,8 +58,7 @@ def section():
     # The program makes some dozens of calls besides those it counts: starting, the clock where it is no vDSO, printing.
     if accounted < made:
         raise SystemExit(f"benchmark: {made:,} calls were made, {accounted:,} recorded or counted as lost")
-    if memory + size > LIMIT_BYTES:
-        raise SystemExit(f"benchmark: memory {memory:,} and case {size:,} bytes are over {LIMIT_BYTES:,}")
+    verdict = "kept" if memory + size <= LIMIT_BYTES else "BROKEN"
     return [
         "## Event storm",
         "",
@@ -68,4 +67,7 @@ def section():
         "| calls made | calls a second | calls recorded | lost, counted | peak memory | largest case | until the answer |",
         "|---|---|---|---|---|---|---|",
         f"| {made:,} | {made / wall:,.0f} | {rows['calls']:,} | {lost:,} | {memory / 1e6:.0f} MB | {size / 1e6:.0f} MB | {whole:.1f} s |",
+        "",
+        f"Calls recorded and lost account for all that were made. The limit of {LIMIT_BYTES / 1e9:g} GB for memory and case together",
+        f"was {verdict}. Memory is that of the whole run, the diagnosis included.",
     ]
