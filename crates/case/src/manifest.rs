@@ -21,9 +21,10 @@ pub struct Manifest {
     pub link: String,
     /// When recording began, as seconds since 1970 (for people; all other times are since boot).
     pub started_unix_seconds: u64,
-    /// When recording began, since boot.
+    /// When the time that the run is about began, since boot: the subject's first program. Rows can be older (a server
+    /// was started before).
     pub start: Nanos,
-    /// When recording ended, since boot.
+    /// When it ended, since boot: the end of the subject's last process, else that of recording.
     pub end: Nanos,
     /// The client command, or the only one.
     pub subject: Subject,

@@ -426,6 +426,8 @@ impl Drain {
             }])?;
         }
         writer.append(counters::moved(&self.counters, &self.counters.again()))?;
+        let manifest = writer.manifest();
+        (manifest.start, manifest.end) = self.lifetimes.window(manifest.start, end);
         let (connections, handshakes) = self.connections.finish(end);
         let (processes, lifetimes) = self.lifetimes.finish(end);
         let (stacks, locations) = self.places.finish();

@@ -7,6 +7,9 @@ use case::Nanos;
 use case::tables::{Process, Thread};
 use rustc_hash::FxHashMap;
 
+/// The role of the subject's own processes.
+const CLIENT: &str = "client";
+
 /// Everything known of the watched processes and threads.
 #[derive(Default)]
 pub struct Lifetimes {
@@ -14,13 +17,15 @@ pub struct Lifetimes {
     ended: Vec<Process>,
     threads: FxHashMap<u32, Thread>,
     ended_threads: Vec<Thread>,
+    /// When the first client began its program.
+    client_began: Option<Nanos>,
 }
 
 impl Lifetimes {
     /// A process is followed from now on.
     pub fn followed(&mut self, pid: u32, role: Role, now: Nanos) {
         let role = match role {
-            Role::Client => "client",
+            Role::Client => CLIENT,
             Role::Server => "server",
         };
         let mut process = Process { pid, start: now, role: role.to_string(), exit: -1, ..Process::default() };
@@ -52,6 +57,9 @@ impl Lifetimes {
         let mut before = process.clone();
         before.end = now;
         self.ended.push(before);
+        if process.role == CLIENT {
+            self.client_began.get_or_insert(now);
+        }
         process.start = now;
         process.runtime.clear();
         process.executable = executable.to_string();
@@ -105,6 +113,14 @@ impl Lifetimes {
         thread.calls = state.calls;
         thread.name = processes::thread_name(thread.pid, tid).unwrap_or_default();
         self.ended_threads.push(thread);
+    }
+
+    /// The time that the run is about: from the client's first program to the end of its last process. A server's start
+    /// and stop are outside it. Where no client was followed, or one still runs, the recording's own ends count.
+    pub fn window(&self, start: Nanos, end: Nanos) -> (Nanos, Nanos) {
+        let ended = self.ended.iter().filter(|process| process.role == CLIENT).map(|process| process.end).max();
+        let runs_on = self.running.values().any(|process| process.role == CLIENT);
+        (self.client_began.unwrap_or(start), ended.filter(|_| !runs_on && self.client_began.is_some()).unwrap_or(end))
     }
 
     /// All rows.

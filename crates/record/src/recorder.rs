@@ -160,9 +160,7 @@ impl Recorder {
         })?;
         let threads = self.threads.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut writer = drain.finish(&threads, end)?;
-        let manifest = writer.manifest();
-        manifest.end = end;
-        complete(manifest);
+        complete(writer.manifest());
         Ok(writer.close()?)
     }
 }
