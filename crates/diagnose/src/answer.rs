@@ -79,8 +79,9 @@ fn caveats(evidence: &Evidence) -> Vec<String> {
     }
     let mut caveats: Vec<String> = lost
         .into_iter()
-        .map(|((table, reason), count)| {
-            format!("{count} rows of {table} were lost ({reason}): counts are lower bounds.")
+        .map(|((table, reason), count)| match table {
+            "stacks" => format!("{count} stacks are missing or cut short ({reason}): a place may lack its callers."),
+            table => format!("{count} rows of {table} were lost ({reason}): counts are lower bounds."),
         })
         .collect();
     if !evidence.recording.manifest.closed {

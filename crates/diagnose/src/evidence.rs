@@ -107,7 +107,7 @@ impl<'r> Evidence<'r> {
             share_of_wall: share(wall, self.exchange_wall() + between),
             cpu_ns_per_exchange: toll.cpu / count,
             share_of_cpu: share(toll.cpu, self.total_cpu()),
-            affected: toll.affected,
+            affected: if self.exchanges.is_empty() { toll.affected } else { toll.affected.min(count) },
         }
     }
 

@@ -169,13 +169,28 @@ fn unit(calls: &[Call]) -> String {
     };
     let longest = LONGEST_UNIT.min(names.len() / 3);
     if let Some(period) = (1..=longest).find(|&period| fits(period)) {
-        return in_order(&names[..period]);
+        return cycle(&calls[..period], &names[..period]);
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
     counts.iter().map(|(name, count)| format!("{name} ({count} of {})", names.len())).collect::<Vec<_>>().join(", ")
+}
+
+/// One turn of the loop, from what follows its wait to the wait; what it does for each descriptor is said once.
+fn cycle(calls: &[Call], names: &[String]) -> String {
+    let wait = calls.iter().position(|call| syscall::is_poll(call.number));
+    let Some(wait) = wait else { return in_order(names) };
+    let turn: Vec<String> = names[wait + 1..].iter().chain(&names[..wait]).cloned().collect();
+    let whole = |length: &usize| turn.len() % length == 0 && turn.chunks(*length).all(|part| part == &turn[..*length]);
+    let part = (1..=turn.len()).find(whole).unwrap_or(turn.len());
+    let times = turn.len() / part.max(1);
+    if times > 1 && part > 1 {
+        format!("({}) x{times}, {}", in_order(&turn[..part]), names[wait])
+    } else {
+        in_order(&[turn, vec![names[wait].clone()]].concat())
+    }
 }
 
 fn in_order(names: &[String]) -> String {

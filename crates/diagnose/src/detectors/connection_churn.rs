@@ -35,6 +35,9 @@ detector! {
 /// Fewer connections than this are no habit.
 const HABIT: usize = 5;
 
+/// The share of the exchanges' wall time from which a plain connection is worth keeping.
+const WAITING: f64 = 0.05;
+
 /// The fresh connections to one address.
 struct Churn<'e> {
     firsts: Vec<(&'e Exchange, SetUp)>,
@@ -51,21 +54,35 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     }
     let habit = |churn: &&Churn| churn.firsts.len() >= HABIT && churn.exchanges < 2 * churn.firsts.len();
     let mut toll = Toll::default();
+    let mut costs = Vec::new();
     let mut explains = Vec::new();
     let mut dearest: Option<(&String, &Churn)> = None;
     for (name, churn) in groups.iter().filter(|(_, churn)| habit(churn)) {
+        toll.wall += wall(churn);
+        toll.affected += churn.firsts.len() as u64;
         for (exchange, set_up) in &churn.firsts {
-            toll.wall += set_up.application.saturating_sub(set_up.connect);
+            costs.extend(busy_spans(evidence, exchange, set_up));
             explains.extend(spans(evidence, exchange, set_up));
         }
-        toll.affected += churn.firsts.len() as u64;
         if dearest.is_none_or(|(_, known)| known.firsts.len() < churn.firsts.len()) {
             dearest = Some((name, churn));
         }
     }
     let (name, churn) = dearest?;
-    toll.cpu = cpu(evidence, &explains);
-    Some(found(evidence, name, churn, toll, explains))
+    toll.cpu = cpu(evidence, &costs);
+    let encrypted = churn.firsts.iter().any(|(_, set_up)| set_up.handshake < set_up.application);
+    // A plain connect costs a fraction of what a program does for any request: only its waiting counts.
+    let counts = encrypted || evidence.cost(&toll).share_of_wall >= WAITING;
+    counts.then(|| found(evidence, name, churn, toll, explains))
+}
+
+/// What setting up took, without what any connect waited longer than the quickest: that is queueing, which a request on
+/// a kept connection would have met as well.
+fn wall(churn: &Churn) -> u64 {
+    let connect = |set_up: &SetUp| set_up.connected.saturating_sub(set_up.connect);
+    let quickest = churn.firsts.iter().map(|(_, set_up)| connect(set_up)).min().unwrap_or_default();
+    let whole = |set_up: &SetUp| set_up.application.saturating_sub(set_up.connect);
+    churn.firsts.iter().map(|(_, set_up)| whole(set_up).saturating_sub(connect(set_up) - quickest)).sum()
 }
 
 /// Whom the exchange was with: address and port; for an exchange seen from the server's end, the address that asked.
@@ -74,6 +91,15 @@ fn peer_name(evidence: &Evidence, exchange: &Exchange) -> String {
         End::Client => evidence.connections.remote(exchange.connection),
         End::Server => evidence.connections.row(exchange.connection).remote_address.clone(),
     }
+}
+
+/// The stretches whose processor time is the set-up's: the client's from connect to request, the server's handshake.
+/// What else a server did meanwhile was for others.
+fn busy_spans(evidence: &Evidence, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
+    let peer = evidence.connections.all()[exchange.connection].peer;
+    let shaken = peer.and_then(|peer| evidence.connections.handshake(peer));
+    let shaken = shaken.map(|row| (row.tid, row.start.0, row.end.0));
+    spans(evidence, exchange, set_up).into_iter().take(1).chain(shaken).collect()
 }
 
 /// The set-up as stretches of the threads that made it, at both ends.

@@ -6,7 +6,7 @@ use crate::holds::Release;
 use crate::place;
 use crate::syscall;
 use case::Nanos;
-use case::tables::event;
+use case::tables::{Call, event};
 use std::collections::BTreeMap;
 
 detector! {
@@ -188,9 +188,10 @@ fn mechanism(evidence: &Evidence, stalls: &[Stall], example: &Stall, mean: u64) 
 fn pieces_before(evidence: &Evidence, stall: &Stall) -> String {
     let transfers = evidence.connections.transfer_numbers(stall.slot);
     let position = transfers.iter().position(|&row| row as usize == stall.write).unwrap_or_default();
-    let turn = transfers[..=position.min(transfers.len() - 1)].iter().rev().map(|&row| evidence.call(row as usize));
-    let mut sizes: Vec<String> =
-        turn.take_while(|call| syscall::is_write(call.number)).take(4).map(|call| call.result.to_string()).collect();
+    let turn = transfers.iter().take(position + 1).rev().map(|&row| evidence.call(row as usize));
+    let shaken = evidence.connections.handshake(stall.slot).map_or(0, |row| row.end.0);
+    let of_turn = |call: &&Call| syscall::is_write(call.number) && call.start.0 >= shaken;
+    let mut sizes: Vec<String> = turn.take_while(of_turn).take(4).map(|call| call.result.to_string()).collect();
     sizes.reverse();
     sizes.join(" + ")
 }
