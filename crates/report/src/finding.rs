@@ -2,7 +2,7 @@
 
 use crate::style::Style;
 use crate::text::{clean, count, counted, wrap};
-use case::{Answer, Cost, Effect, Finding, Nanos, Place, Share, Status};
+use case::{Answer, Effect, Finding, Nanos, Place, Share, Status};
 
 /// A cost below this share is not worth a clause of its own.
 const LEAST_SHARE: f64 = 0.005;
@@ -20,9 +20,11 @@ pub(crate) fn finding(finding: &Finding, answer: &Answer, style: Style) -> Strin
             text.push_str(&wrap(body, columns, &format!("  {label}"), "  "));
         }
     };
-    say("", &cost(&finding.cost, answer));
+    say("", &cost(finding, answer));
     say("", &clean(&finding.mechanism.join(" ")));
-    say("Where: ", &finding.place.iter().take(MOST_PLACES).map(place).collect::<Vec<_>>().join("; "));
+    for (index, one) in finding.place.iter().take(MOST_PLACES).enumerate() {
+        say(if index == 0 { "Where: " } else { "       " }, &place(one));
+    }
     say("Remedy: ", &clean(&finding.remedy));
     say("", &certainty(finding));
     say("But: ", &clean(&finding.caveats.join(" ")));
@@ -44,8 +46,11 @@ fn paint_head(head: &str, style: Style) -> String {
     head.lines().map(|line| style.bold(line) + "\n").collect()
 }
 
-/// The cost in a sentence, its base named: the mean request, or the run where there were none.
-fn cost(cost: &Cost, answer: &Answer) -> String {
+/// The cost in a sentence, its base named: the mean request, or the run where there were none. What the title has said
+/// already is not said again.
+fn cost(finding: &Finding, answer: &Answer) -> String {
+    let cost = &finding.cost;
+    let is_new = |nanos: u64| nanos > 0 && !finding.title.contains(&format!("{} of", Nanos(nanos)));
     let clause = |nanos: u64, share: f64, kind: &str| {
         let whole = if share > 0.0 { Nanos((nanos as f64 / share).round() as u64) } else { Nanos(0) };
         let base = if answer.exchanges > 0 { "every" } else { "the" };
@@ -53,20 +58,20 @@ fn cost(cost: &Cost, answer: &Answer) -> String {
         format!("{} of {base} {whole} {noun}{kind} ({})", Nanos(nanos), Share(share))
     };
     let mut clauses = Vec::new();
-    if cost.ns_per_exchange > 0 && cost.share_of_wall >= LEAST_SHARE {
+    if is_new(cost.ns_per_exchange) && cost.share_of_wall >= LEAST_SHARE {
         clauses.push(clause(cost.ns_per_exchange, cost.share_of_wall, ""));
     }
-    if cost.cpu_ns_per_exchange > 0 && cost.share_of_cpu >= LEAST_SHARE {
+    if is_new(cost.cpu_ns_per_exchange) && cost.share_of_cpu >= LEAST_SHARE {
         clauses.push(clause(cost.cpu_ns_per_exchange, cost.share_of_cpu, "'s processor time"));
     }
     let touched = match (cost.affected, answer.exchanges) {
         (0, _) | (_, 0) => String::new(),
         (affected, all) => format!(" It touched {} of {}.", count(affected), counted(all, "request")),
     };
-    match clauses.is_empty() {
-        true => touched.trim_start().to_string(),
-        false => format!("It costs up to {}.{touched}", clauses.join(", and ")),
+    if clauses.is_empty() {
+        return touched.trim_start().to_string();
     }
+    format!("It costs up to {}.{touched}", clauses.join(", and "))
 }
 
 /// A place as one would type it into an editor: `client.py:31 in send_body`.
@@ -112,9 +117,9 @@ fn tried(effect: &Effect) -> String {
 
 fn more(finding: &Finding) -> String {
     let rows = finding.evidence.rows.iter().take(4).map(u64::to_string).collect::<Vec<_>>().join(", ");
-    let evidence = match rows.is_empty() {
-        true => String::new(),
-        false => format!("; table {}, rows {rows}", clean(&finding.evidence.table)),
-    };
-    format!("whyslow explain {} ({}){evidence}", clean(&finding.name), clean(&finding.id))
+    let page = format!("whyslow explain {} ({})", clean(&finding.name), clean(&finding.id));
+    if rows.is_empty() {
+        return page;
+    }
+    format!("{page}; table {}, rows {rows}", clean(&finding.evidence.table))
 }

@@ -1,7 +1,7 @@
 //! The ledger as bars: one line an account, its share and its time in words beside the bar.
 
 use crate::style::Style;
-use crate::text::{clean, wrap};
+use crate::text::clean;
 use case::{Answer, Ledger, Nanos};
 
 /// Accounts below this share are folded into one line.
@@ -10,8 +10,8 @@ const LEAST_SHARE: f64 = 0.01;
 const MOST_LINES: usize = 9;
 /// Columns beside the bar and the name: share, time and the gaps between.
 const NUMBER_COLUMNS: usize = 20;
-/// Names longer than this are cut.
-const NAME_COLUMNS: usize = 42;
+/// Names longer than this are cut; in the narrowest text they leave no bar, and the numbers speak alone.
+const NAME_COLUMNS: usize = 50;
 
 /// One line to be drawn.
 struct Line {
@@ -28,12 +28,8 @@ pub(crate) fn ledger(answer: &Answer, style: Style) -> String {
     let lines = lines(ledger);
     let total = Nanos(ledger.total);
     let names = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
-    let bar_columns = style.columns().saturating_sub(names + NUMBER_COLUMNS).max(4);
-    let head = match answer.exchanges {
-        0 => format!("Where the time went ({total} in all):"),
-        _ => format!("Where the time of the requests went ({total} in all):"),
-    };
-    let mut text = wrap(&head, style.columns(), "", "  ");
+    let bar_columns = style.columns().saturating_sub(names + NUMBER_COLUMNS);
+    let mut text = format!("Where the time went ({total} in all):\n");
     for line in lines {
         let share = line.time.share_of(total);
         let filled = (share.0 * bar_columns as f64).round() as usize;
@@ -81,7 +77,7 @@ mod tests {
     #[test]
     fn accounts_have_bars_and_small_ones_are_folded() {
         let expected = "\
-Where the time of the requests went (11.0 s in all):
+Where the time went (11.0 s in all):
   held back until the peer's ACK   93 %   10.3 s  ############################
   server thinking                 4.2 %   462 ms  #
   other (2 accounts)              1.2 %   132 ms

@@ -1,1 +1,35 @@
-fn main() {}
+//! whyslow watches an unmodified networked program, accounts for its time and names the cause of its slowness.
+
+mod arguments;
+mod commands;
+mod duration;
+mod fail;
+mod folder;
+mod interrupts;
+mod invoker;
+mod nearest;
+mod output;
+mod plan;
+mod progress;
+mod server;
+mod subjects;
+mod watch;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    fail::explain_panics();
+    let outcome = std::panic::catch_unwind(|| {
+        let typed = Arguments::try_parse().map_err(fail::usage)?;
+        match typed.command {
+            Command::Run(typed) => commands::run::run(&typed),
+            Command::Report(typed) => commands::report::report(&typed),
+            Command::Explain(typed) => commands::explain::explain(&typed),
+            Command::Doctor(typed) => commands::doctor::doctor(&typed),
+            Command::Tables => commands::tables::tables(),
+        }
+    });
+    outcome.unwrap_or(Ok(fail::ERROR)).unwrap_or_else(|failure: fail::Failure| failure.show()).into()
+}

@@ -21,7 +21,7 @@ Suspected: each request waits 40.9 ms for a delayed ACK
 
 93 % of the time of 250 requests was spent waiting for a delayed ACK.
 
-Where the time of the requests went (11.0 s in all):
+Where the time went (11.0 s in all):
   held back until the peer's ACK   93 %   10.3 s  ############################
   server thinking                 4.2 %   462 ms  #
   other (2 accounts)              1.2 %   132 ms
@@ -48,6 +48,22 @@ fn a_recording_without_content_is_inconclusive() {
     let mut answer = examples::healthy();
     answer.ledger = case::Ledger::default();
     assert!(terminal(&answer, &PLAIN).starts_with("Inconclusive. Nothing was recorded"));
+}
+
+#[test]
+fn what_the_title_says_is_not_said_again() {
+    let mut answer = examples::slow();
+    answer.findings[0].title = "writes are held: 40.9 ms of every 44.0 ms request".into();
+    let text = terminal(&answer, &PLAIN);
+    assert!(text.contains("request\n  It touched 250 of 250 requests.\n"), "{text}");
+}
+
+#[test]
+fn every_place_has_a_line_of_its_own() {
+    let mut answer = examples::slow();
+    answer.findings[0].place.push(Place { file: "main.py".into(), line: 4, ..Place::default() });
+    let text = terminal(&answer, &PLAIN);
+    assert!(text.contains("  Where: client.py:31 in send_body\n         main.py:4\n"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,137 @@
+//! What can be typed. What it means is decided elsewhere: `plan.rs` for `run`, each command's own file for the others.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Watches an unmodified networked program, accounts for its time and names the cause of its slowness.
+#[derive(Debug, Parser)]
+#[command(name = "whyslow", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = "Exit codes: 0 nothing found, 1 findings, 2 error, 3 inconclusive.")]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Record a program while it runs, and say why it is slow
+    Run(RunArguments),
+    /// Say again what a case means
+    Report(ReportArguments),
+    /// Print the page of a pathology; without a name, list them
+    Explain(ExplainArguments),
+    /// Try what this machine allows, and print what would enable the rest
+    Doctor(DoctorArguments),
+    /// Print the documentation of a case's tables (CASE-FORMAT.md)
+    #[command(hide = true)]
+    Tables,
+}
+
+/// What `run` takes.
+#[derive(Clone, Debug, Default, Args)]
+#[command(
+    args_override_self = true,
+    after_help = "{server} and {client} in either command stand for the two addresses: 127.0.0.1 without --link.\n\
+    Example: whyslow run --server 'nginx -p /srv -c nginx.conf' -- python3 client.py {server}"
+)]
+pub struct RunArguments {
+    /// Start this server first, record it too, and stop it in the end; words are split as a shell splits them
+    #[arg(long, value_name = "COMMAND")]
+    pub server: Option<String>,
+
+    /// Put client and server into networks of their own, joined by a link: mtu=1500,rate=10mbit (either or both)
+    #[arg(long, value_name = "LINK", requires = "server")]
+    pub link: Option<String>,
+
+    /// Record for this long at most: 10s, 500ms, 2m
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+
+    /// Record this many requests at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
+
+    /// Keep the case in this new folder; without it, in a new one under ~/.local/state/whyslow
+    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+
+    /// Run the programs as this user; under sudo, they run as the user who called sudo
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+
+    /// Take this many CPU samples a second on each processor; 0 takes none
+    #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub sampling_hertz: u32,
+
+    /// Return the program's exit status instead of ours
+    #[arg(long)]
+    pub exit_as_subject: bool,
+
+    /// How to answer.
+    #[command(flatten)]
+    pub answer: AnswerArguments,
+
+    /// The program to run, and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// What `report` takes.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The case's folder
+    #[arg(value_name = "CASE")]
+    pub case: PathBuf,
+
+    /// How to answer.
+    #[command(flatten)]
+    pub answer: AnswerArguments,
+}
+
+/// How an answer is shown.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct AnswerArguments {
+    /// Show findings that cost less than 5 % too
+    #[arg(long)]
+    pub all: bool,
+
+    /// Print the answer as JSON; the program's own output goes to standard error
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `explain` takes.
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// A pathology's name or identifier
+    pub name: Option<String>,
+}
+
+/// What `doctor` takes.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Print the checks as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declarations_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn everything_behind_the_dashes_is_the_programs() {
+        let typed = Arguments::try_parse_from(["whyslow", "run", "--hz", "0", "--", "curl", "--json", "{}"]);
+        let Ok(Arguments { command: Command::Run(run) }) = typed else { panic!("{typed:?}") };
+        assert_eq!(run.command, ["curl", "--json", "{}"]);
+        assert!(!run.answer.json && run.sampling_hertz == 0);
+    }
+}

@@ -1,0 +1,8 @@
+//! The commands, one a file. Each takes what was typed and returns the exit code.
+
+pub mod answer;
+pub mod doctor;
+pub mod explain;
+pub mod report;
+pub mod run;
+pub mod tables;

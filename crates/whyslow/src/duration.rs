@@ -1,0 +1,47 @@
+//! Lengths of time as people type them.
+
+use std::time::Duration;
+
+/// Longer than this is a slip of the finger: nobody waits for a day.
+const MOST_SECONDS: f64 = 86_400.0;
+
+/// Reads `10s`, `500ms`, `2m`, `1h`; a bare number is seconds.
+///
+/// # Errors
+/// One sentence, for the second line of an error.
+pub fn parse(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let scale = match unit {
+        "ms" => 0.001,
+        "s" | "" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{unit}` is no unit of time; the units are ms, s, m and h")),
+    };
+    match number.trim().parse::<f64>().map(|number| number * scale) {
+        Ok(seconds) if seconds > 0.0 && seconds <= MOST_SECONDS => Ok(Duration::from_secs_f64(seconds)),
+        Ok(_) => Err(format!("`{text}` is not between 1 ms and 24 h")),
+        Err(_) => Err(format!("`{text}` is no length of time: a number and a unit, as in 10s or 500ms")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_read_in_every_unit() {
+        assert_eq!(parse("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(parse("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse("3"), Ok(Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(parse("ten").is_err_and(|error| error.contains("units are ms")));
+        assert!(parse("0s").is_err_and(|error| error.contains("between")));
+        assert!(parse("-1s").is_err() && parse("").is_err() && parse("9999h").is_err());
+    }
+}

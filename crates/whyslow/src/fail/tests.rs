@@ -1,0 +1,64 @@
+use super::*;
+
+fn lines(failure: impl Into<Failure>) -> Vec<String> {
+    let text = failure.into().to_string();
+    let lines = text.lines().map(str::to_string).collect::<Vec<_>>();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(lines[0].starts_with("whyslow: ") && lines[1].starts_with("  why: ") && lines[2].starts_with("  try: "));
+    lines
+}
+
+fn case_io(kind: io::ErrorKind) -> CaseError {
+    CaseError::Io { path: "/no/such/case/tables".into(), source: kind.into() }
+}
+
+#[test]
+fn a_missing_privilege_names_sudo_and_setcap() {
+    let missing = "CAP_BPF, CAP_PERFMON".to_string();
+    let lines = lines(RecordError::NotPrivileged { missing, uid: 1000 });
+    assert!(lines[1].contains("user 1000 lacks cap_bpf, cap_perfmon"), "{}", lines[1]);
+    assert!(lines[2].contains("sudo /") && lines[2].contains("sudo setcap cap_bpf,cap_perfmon+ep /"), "{}", lines[2]);
+}
+
+#[test]
+fn a_kernel_without_types_is_told_what_it_lacks() {
+    let lines = lines(RecordError::NoBtf { release: "4.1".into() });
+    assert!(lines[1].contains("4.1") && lines[2].contains("CONFIG_DEBUG_INFO_BTF"));
+}
+
+#[test]
+fn a_full_disk_and_an_unwritable_folder_are_told_apart() {
+    assert!(lines(case_io(io::ErrorKind::StorageFull))[0].contains("disk is full"));
+    assert!(lines(case_io(io::ErrorKind::StorageFull))[2].contains("df -h /"));
+    assert!(lines(case_io(io::ErrorKind::PermissionDenied))[0].contains("folder cannot be written"));
+    assert!(lines(case_io(io::ErrorKind::ReadOnlyFilesystem))[1].contains("/no/such/case"));
+}
+
+#[test]
+fn a_case_that_is_none_or_damaged_is_named() {
+    assert!(lines(CaseError::NotACase("/tmp/x".into()))[1].contains("/tmp/x"));
+    let damaged = CaseError::Damaged { path: "/c/tables/calls.parquet".into(), reason: "torn".into() };
+    assert!(lines(damaged)[1].contains("torn"));
+    assert!(lines(CaseError::Exists("/tmp/a b".into()))[2].contains("'/tmp/a b'"));
+    assert!(lines(CaseError::Schema { path: "/c".into(), found: 9, expected: 1 })[1].contains("schema 9"));
+}
+
+#[test]
+fn a_link_that_fails_names_the_command() {
+    let error = LinkError::Command { command: "ip link add".into(), reason: "denied".into() };
+    assert!(lines(error)[1].contains("`ip link add` failed: denied"));
+}
+
+#[test]
+fn an_unknown_page_offers_the_nearest() {
+    assert_eq!(lines(Failure::unknown_page("spin", &["busy-spin"]))[2], "  try: whyslow explain busy-spin");
+    assert_eq!(lines(Failure::unknown_page("x", &[]))[2], "  try: whyslow explain");
+}
+
+#[test]
+fn an_error_stays_three_lines_whatever_it_quotes() {
+    lines(RecordError::NotFound("a\nb\u{1b}[2J".into()));
+    lines(Failure::internal("one\ntwo"));
+    lines(Failure::server_ended("x", Ended { exit: Some(1), signal: None }));
+    lines(Failure::server_silent("x", Duration::from_secs(10)));
+}

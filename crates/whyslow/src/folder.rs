@@ -1,0 +1,95 @@
+//! Where a case goes: the folder that was asked for, or a new one that says when and what.
+
+use crate::invoker::Invoker;
+use case::CaseError;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// A command's name is cut to this in a folder's name.
+const MOST_NAME_LETTERS: usize = 40;
+
+/// The folder for a new case: `YYYYMMDD-HHMMSS-command` in UTC, with a number behind it where that is taken.
+pub fn new_case(state: &Path, command: &[String], now: SystemTime) -> PathBuf {
+    let seconds = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let name = format!("{}-{}", timestamp(seconds), plain_name(command));
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut candidates = [name.clone()].into_iter().chain(numbered).map(|name| state.join(name));
+    candidates.find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| state.join(&name))
+}
+
+/// Makes the folders above the case, each readable for its owner only, and gives them to the user on whose behalf we
+/// run. The case itself is not made.
+pub fn make_parents(case: &Path, invoker: &Invoker) -> Result<(), CaseError> {
+    if case.symlink_metadata().is_ok() {
+        return Err(CaseError::Exists(case.to_path_buf()));
+    }
+    let missing = case.ancestors().skip(1).take_while(|folder| !folder.exists()).collect::<Vec<_>>();
+    for folder in missing.into_iter().rev().filter(|folder| !folder.as_os_str().is_empty()) {
+        DirBuilder::new().mode(0o700).create(folder).map_err(CaseError::io(folder))?;
+        invoker.own(folder);
+    }
+    Ok(())
+}
+
+/// The command's file name, with everything but letters, digits, dots and dashes left out.
+fn plain_name(command: &[String]) -> String {
+    let word = command.first().map_or("", String::as_str);
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let plain = name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "._-".contains(*letter));
+    let plain = plain.take(MOST_NAME_LETTERS).collect::<String>();
+    if plain.is_empty() { "command".to_string() } else { plain }
+}
+
+/// Seconds since 1970 as `YYYYMMDD-HHMMSS`, in UTC.
+fn timestamp(seconds: u64) -> String {
+    // Days to a civil date, after Howard Hinnant, "chrono-compatible low-level date algorithms": eras of 400 years that
+    // begin in March, so that the leap day comes last.
+    let days = seconds / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn times_are_civil_dates_in_utc() {
+        assert_eq!(timestamp(0), "19700101-000000");
+        assert_eq!(timestamp(951_782_400), "20000229-000000");
+        assert_eq!(timestamp(1_767_323_045), "20260102-030405");
+    }
+
+    #[test]
+    fn a_case_is_named_after_time_and_command_and_never_twice() {
+        let state = tempfile::tempdir().expect("a folder");
+        let command = ["/usr/bin/py thon3;\u{1b}".to_string()];
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_323_045);
+        let first = new_case(state.path(), &command, now);
+        assert_eq!(first, state.path().join("20260102-030405-python3"));
+        std::fs::create_dir(&first).expect("made");
+        assert_eq!(new_case(state.path(), &command, now), state.path().join("20260102-030405-python3-2"));
+    }
+
+    #[test]
+    fn missing_parents_are_private_and_an_existing_case_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().expect("a folder");
+        let invoker = Invoker::find();
+        make_parents(&home.path().join("a/b/case"), &invoker).expect("made");
+        let mode = home.path().join("a/b").metadata().expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        assert!(!home.path().join("a/b/case").exists());
+        assert!(matches!(make_parents(&home.path().join("a"), &invoker), Err(CaseError::Exists(_))));
+    }
+}

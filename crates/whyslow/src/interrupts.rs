@@ -1,0 +1,65 @@
+//! Ctrl-C and its kin, read like a file instead of breaking in anywhere: nothing is ever cut off half-way.
+
+use crate::fail::Failure;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+/// The kernel's own mark on a signal that a terminal sends to all programs in front of it (`SI_KERNEL`).
+const FROM_THE_TERMINAL: i32 = 0x80;
+
+/// A request to end, from a terminal or from another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupt {
+    /// The signal's number.
+    pub signal: i32,
+    /// Who else got it.
+    pub reach: Reach,
+}
+
+/// Who got a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// A terminal sent it to all programs in front of it, the client included.
+    EveryoneInFront,
+    /// It was sent to us; whether to the client too, nobody can tell.
+    Us,
+}
+
+/// Takes SIGINT, SIGTERM and SIGHUP instead of being ended by them, as long as it lives.
+pub struct Interrupts {
+    signals: SigSet,
+    source: SignalFd,
+}
+
+impl Interrupts {
+    /// Begins to take them. To be called before any thread is started, since threads inherit it.
+    pub fn take() -> Result<Interrupts, Failure> {
+        let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect::<SigSet>();
+        let source = signals
+            .thread_block()
+            .and_then(|()| SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC));
+        let source = source.map_err(|error| Failure::internal(&format!("signals cannot be read: {error}")))?;
+        Ok(Interrupts { signals, source })
+    }
+
+    /// The next one, waiting for it at most so long.
+    pub fn next(&self, longest: Duration) -> Option<Interrupt> {
+        let mut waiting = [nix::poll::PollFd::new(self.source.as_fd(), nix::poll::PollFlags::POLLIN)];
+        let milliseconds = u16::try_from(longest.as_millis()).unwrap_or(u16::MAX);
+        // An error of poll can only be an interruption: the next round looks again.
+        let _ = nix::poll::poll(&mut waiting, milliseconds);
+        let read = self.source.read_signal().ok().flatten()?;
+        let reach = if read.ssi_code == FROM_THE_TERMINAL { Reach::EveryoneInFront } else { Reach::Us };
+        Some(Interrupt { signal: read.ssi_signo as i32, reach })
+    }
+}
+
+impl Drop for Interrupts {
+    /// Lets the next one end us, after those that had come already: they meant what is over now.
+    fn drop(&mut self) {
+        while self.next(Duration::ZERO).is_some() {}
+        let _ = self.signals.thread_unblock();
+    }
+}

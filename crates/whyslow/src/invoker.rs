@@ -1,0 +1,65 @@
+//! On whose behalf we run: under sudo, the user who called it.
+
+use crate::fail::Failure;
+use nix::unistd::{Gid, Uid, geteuid};
+use record::User;
+use std::path::{Path, PathBuf};
+
+/// The user on whose behalf we run.
+#[derive(Clone, Debug)]
+pub struct Invoker {
+    /// The user who called sudo; none where we are who we seem to be.
+    pub sudo_caller: Option<User>,
+    /// The home folder.
+    home: Option<PathBuf>,
+}
+
+impl Invoker {
+    /// Reads it from what sudo leaves in the environment. Only root believes it.
+    pub fn find() -> Invoker {
+        let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
+        let caller = number("SUDO_UID").zip(number("SUDO_GID")).map(|(uid, gid)| User { uid, gid });
+        let sudo_caller = caller.filter(|caller| geteuid().is_root() && caller.uid != 0);
+        let own_home = std::env::var_os("HOME").map(PathBuf::from);
+        let home = match sudo_caller {
+            Some(caller) => passwd(|| nix::unistd::User::from_uid(Uid::from_raw(caller.uid))).map(|user| user.dir),
+            None => own_home.or_else(|| passwd(|| nix::unistd::User::from_uid(geteuid())).map(|user| user.dir)),
+        };
+        Invoker { sudo_caller, home }
+    }
+
+    /// The folder for cases that have no other: below XDG_STATE_HOME, else below `~/.local/state`.
+    pub fn state_folder(&self) -> Option<PathBuf> {
+        let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let state = named.or_else(|| Some(self.home.as_ref()?.join(".local/state")))?;
+        Some(state.join("whyslow"))
+    }
+
+    /// Gives a file or folder, and all that is in it, to the user who called sudo. Links are not followed.
+    pub fn own(&self, path: &Path) {
+        let Some(User { uid, gid }) = self.sudo_caller else { return };
+        // A file that cannot be given away stays root's: readable with sudo, and nothing is lost.
+        let _ = std::os::unix::fs::lchown(path, Some(uid), Some(gid));
+        let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        if let Some(entries) = is_folder.then(|| std::fs::read_dir(path).ok()).flatten() {
+            entries.flatten().for_each(|entry| self.own(&entry.path()));
+        }
+    }
+}
+
+/// The user that the programs are to run as: the one named, else the one who called sudo; none stays as we are.
+pub fn subject_user(named: Option<&str>, invoker: &Invoker) -> Result<Option<User>, Failure> {
+    let Some(name) = named else { return Ok(invoker.sudo_caller) };
+    let by_name = || passwd(|| nix::unistd::User::from_name(name));
+    let by_number = || name.parse().ok().and_then(|uid| passwd(|| nix::unistd::User::from_uid(Uid::from_raw(uid))));
+    let user = by_name().or_else(by_number).ok_or_else(|| Failure::unknown_user(name))?;
+    let user = User { uid: user.uid.as_raw(), gid: Gid::as_raw(user.gid) };
+    if user.uid != geteuid().as_raw() && !geteuid().is_root() {
+        return Err(Failure::needs_root("run the program as another user", "only root may become another user"));
+    }
+    Ok(Some(user))
+}
+
+fn passwd(find: impl Fn() -> nix::Result<Option<nix::unistd::User>>) -> Option<nix::unistd::User> {
+    find().ok().flatten()
+}

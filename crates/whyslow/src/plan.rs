@@ -1,0 +1,147 @@
+//! What a typed `run` means: everything checked and resolved that can be, before anything is started.
+
+use crate::arguments::RunArguments;
+use crate::duration;
+use crate::fail::Failure;
+use crate::folder;
+use crate::invoker::{Invoker, subject_user};
+use case::{Manifest, redact_arguments};
+use lab::{Addresses, Link};
+use record::User;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// What is to be done.
+pub struct Plan {
+    /// The client's command, or the only one.
+    pub client: Vec<String>,
+    /// The server's.
+    pub server: Option<Vec<String>>,
+    /// The link between them.
+    pub link: Option<Link>,
+    /// When to stop recording before the client ends.
+    pub limits: Limits,
+    /// The case's folder, which is not there yet.
+    pub folder: PathBuf,
+    /// Whom the programs run as; none stays as we are.
+    pub user: Option<User>,
+    /// What to record.
+    pub options: record::Options,
+}
+
+/// When to stop recording although the client still runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// After so long.
+    pub duration: Option<Duration>,
+    /// After so many requests.
+    pub requests: Option<u64>,
+}
+
+impl Plan {
+    /// Works out what was meant.
+    pub fn make(typed: &RunArguments, invoker: &Invoker) -> Result<Plan, Failure> {
+        let link = typed.link.as_deref().map(|text| link(text)).transpose()?;
+        let limit =
+            |text: &str| duration::parse(text).map_err(|why| Failure::value("--duration", &why, "--duration 10s"));
+        let duration = typed.duration.as_deref().map(limit).transpose()?;
+        let split = |text: &str| shlex::split(text).filter(|words| !words.is_empty());
+        let server = match typed.server.as_deref() {
+            None => None,
+            Some(text) => Some(split(text).ok_or_else(|| Failure::server_command(text))?),
+        };
+        let addresses = link.map_or(Addresses { client: LOOPBACK, server: LOOPBACK }, |_| Link::addresses());
+        let folder = match &typed.folder {
+            Some(folder) => std::path::absolute(folder).map_err(|error| Failure::output(&error))?,
+            None => {
+                let state = invoker.state_folder().ok_or_else(Failure::no_home)?;
+                folder::new_case(&state, &typed.command, SystemTime::now())
+            }
+        };
+        Ok(Plan {
+            client: with_addresses(&typed.command, addresses),
+            server: server.map(|words| with_addresses(&words, addresses)),
+            link,
+            limits: Limits { duration, requests: typed.requests },
+            folder,
+            user: subject_user(typed.user.as_deref(), invoker)?,
+            options: record::Options { sampling_hertz: typed.sampling_hertz, ..record::Options::default() },
+        })
+    }
+
+    /// The head of the case, as far as the recorder cannot know it.
+    pub fn manifest(&self) -> Manifest {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Manifest {
+            whyslow: env!("CARGO_PKG_VERSION").to_string(),
+            command: redact_arguments(&self.client),
+            server: redact_arguments(self.server.as_deref().unwrap_or_default()),
+            link: self.link.map(|link| link.to_string()).unwrap_or_default(),
+            started_unix_seconds: now.map_or(0, |since| since.as_secs()),
+            ..Manifest::default()
+        }
+    }
+}
+
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+fn link(text: &str) -> Result<Link, Failure> {
+    let link = text.parse::<Link>();
+    let link = link.map_err(|error| Failure::value("--link", &error.to_string(), "--link mtu=1500,rate=10mbit"))?;
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Failure::needs_root("make a link", "only root may make network namespaces and join them"));
+    }
+    Ok(link)
+}
+
+/// A command with its placeholders replaced.
+fn with_addresses(words: &[String], addresses: Addresses) -> Vec<String> {
+    let (client, server) = (addresses.client.to_string(), addresses.server.to_string());
+    words.iter().map(|word| word.replace("{server}", &server).replace("{client}", &client)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(server: &str, command: &[&str]) -> RunArguments {
+        let command = command.iter().map(ToString::to_string).collect();
+        RunArguments {
+            server: Some(server.into()),
+            command,
+            folder: Some("/tmp/new".into()),
+            ..RunArguments::default()
+        }
+    }
+
+    fn plan(typed: &RunArguments) -> Result<Plan, Failure> {
+        Plan::make(typed, &Invoker::find())
+    }
+
+    #[test]
+    fn a_server_is_split_as_a_shell_splits_and_addresses_are_filled_in() {
+        let plan = plan(&typed("sh -c 'listen {server}:80'", &["curl", "http://{server}/{client}"]));
+        let plan = plan.unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(plan.server.as_deref().unwrap_or_default(), ["sh", "-c", "listen 127.0.0.1:80"]);
+        assert_eq!(plan.client, ["curl", "http://127.0.0.1/127.0.0.1"]);
+    }
+
+    #[test]
+    fn an_open_quote_and_an_empty_server_are_refused() {
+        assert!(plan(&typed("sh -c 'x", &["true"])).is_err());
+        assert!(plan(&typed("  ", &["true"])).is_err());
+    }
+
+    #[test]
+    fn a_bad_duration_names_the_option() {
+        let typed = RunArguments { duration: Some("soon".into()), ..typed("true", &["true"]) };
+        assert!(plan(&typed).is_err_and(|failure| failure.to_string().contains("--duration")));
+    }
+
+    #[test]
+    fn secrets_in_a_command_do_not_reach_the_manifest() {
+        let plan = plan(&typed("true", &["curl", "-u", "me:pw"])).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(plan.manifest().command, ["curl", "-u", "*"]);
+    }
+}
