@@ -20,6 +20,7 @@ enum {
 	CLASS_LISTEN = 1024,   /* the socket listens from now on */
 	CLASS_MESSAGES = 2048, /* several messages: the result is their number, not bytes */
 	CLASS_MAPPING = 4096,  /* maps a file: an event of its own, where it maps code */
+	CLASS_CLOSES = 8192,   /* gives up a descriptor */
 };
 enum { PROT_EXEC = 4 };
 
@@ -68,11 +69,12 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	thread->arguments[4] = regs->r8;
 	if (flags & CLASS_MAPPING)
 		thread->arguments[3] = regs->r9;
+	if (flags & CLASS_CLOSES)
+		__sync_fetch_and_add(&closes, 1);
 	if (flags & CLASS_CONNECT) {
-		struct file *file = file_of(bpf_get_current_task_btf(), regs->di);
-		struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : 0;
-		struct sock *sk = inode ? sock_of(file, inode) : 0;
-		struct known_socket *known = sk ? register_socket(sk, BPF_CORE_READ(inode, i_ino), thread->pid, ROLE_CLIENT) : 0;
+		struct recent_file *file = describe_file(thread, regs->di);
+		struct sock *sk = file ? (struct sock *)file->sock : 0;
+		struct known_socket *known = sk ? register_socket(sk, file->inode, thread->pid, ROLE_CLIENT) : 0;
 		if (known)
 			known->role = ROLE_CLIENT;
 	}
@@ -185,15 +187,15 @@ static __always_inline struct known_socket *socket_of_call(struct thread *thread
 		fd = result;
 	if (fd < 0)
 		return 0;
-	struct file *file = file_of(bpf_get_current_task_btf(), fd);
-	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : 0;
-	struct sock *sk = inode ? sock_of(file, inode) : 0;
-	if (!sk) {
-		*is_file = inode && (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG;
+	struct recent_file *file = describe_file(thread, fd);
+	if (!file)
 		return 0;
-	}
+	struct sock *sk = (struct sock *)file->sock;
+	*is_file = file->is_regular;
+	if (!sk)
+		return 0;
 	u8 role = flags & CLASS_ACCEPT ? ROLE_SERVER : ROLE_UNKNOWN;
-	struct known_socket *known = register_socket(sk, BPF_CORE_READ(inode, i_ino), thread->pid, role);
+	struct known_socket *known = register_socket(sk, file->inode, thread->pid, role);
 	if (!known)
 		return 0;
 	if (flags & CLASS_LISTEN && result == 0) {
@@ -277,6 +279,9 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 		event->arguments[2] = polled;
 		fd = thread->arguments[1] ? (s32)polled : -1;
 	}
+	/* By now the descriptor is another's, or nobody's; before, it was still the one that is closed. */
+	if (flags & CLASS_CLOSES)
+		__sync_fetch_and_add(&closes, 1);
 	bool is_file = false;
 	struct known_socket *known = socket_of_call(thread, flags, fd, result, &is_file);
 	event->fd = fd;
@@ -304,7 +309,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	thread->handshake_body = known && result == 5 && length == 5 && space->head[0] == 0x16;
 	event->head_length = length;
 	event->stack = stack_of_call(thread, regs->ip, now, event->duration, known);
-	event->script = script_number(0);
+	event->script = scripts_are_known() ? script_number(0) : 0;
 	u64 size = sizeof(*event) + at_most(length, HEAD_LARGE);
 	if (bpf_ringbuf_output(&ring, event, size, wake_if_full()))
 		count_lost(EVENT_CALL);

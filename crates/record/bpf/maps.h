@@ -6,6 +6,24 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 
+/* A call site that a thread used lately, and how often more before the shared record of it is asked again. */
+struct recent_site {
+	u64 key;
+	u32 stack;
+	u32 left;
+};
+
+/* A descriptor that a thread used lately. Good only while no watched thread has closed any since. */
+struct recent_file {
+	u64 file;
+	u64 sock; /* 0: it is no socket */
+	u64 inode;
+	u32 closes;
+	u32 is_regular;
+};
+
+enum { RECENT = 4 };
+
 /* What is known of a watched thread. */
 struct thread {
 	u64 entered;    /* when it entered the call it is in; 0: in none */
@@ -22,6 +40,8 @@ struct thread {
 	u32 waker;
 	u16 reason;
 	u16 handshake_body; /* the last read ended with the header of a TLS handshake record */
+	struct recent_site sites[RECENT];
+	struct recent_file files[RECENT];
 };
 
 /* What is known of a socket that a watched thread used. */
@@ -78,6 +98,9 @@ struct {
 /* Numbers given out: 0 sockets, 1 stacks, 2 scripts. */
 enum { NUMBER_SOCKET, NUMBER_STACK, NUMBER_SCRIPT, NUMBERS };
 u32 numbers[NUMBERS];
+
+/* How often watched threads have given up descriptors: until it changes, a file seen at an address is the same file. */
+u32 closes = 1;
 
 static __always_inline u32 next_number(u32 which)
 {

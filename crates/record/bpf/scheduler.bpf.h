@@ -38,7 +38,7 @@ static __always_inline void take_processor(u32 tid, struct thread *thread, u64 n
 		.kind = EVENT_SWITCH, .reason = thread->reason, .tid = tid,
 		.start = start, .runnable = runnable, .end = now, .waker = thread->waker,
 	};
-	bpf_ringbuf_submit(event, wake_if_full());
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
 
 SEC("tp_btf/sched_switch")

@@ -27,6 +27,20 @@ struct {
 	__type(value, struct script_offsets);
 } interpreters SEC(".maps");
 
+/* 1 once user space has found an interpreter: until then nobody looks for frames. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} any_interpreter SEC(".maps");
+
+static __always_inline bool scripts_are_known(void)
+{
+	u32 key = 0, *known = bpf_map_lookup_elem(&any_interpreter, &key);
+	return known && *known;
+}
+
 struct script_key {
 	u64 hash;
 	u64 pid;

@@ -35,8 +35,9 @@ static __always_inline int segment(struct known_socket *known, struct sock *sk, 
 	event->sequence = __builtin_bswap32(header.sequence);
 	event->acknowledged = __builtin_bswap32(header.acknowledged);
 	event->payload = packet->len - (u32)(at - packet->data) - (header.offset >> 4) * 4;
-	event->srtt_us = BPF_CORE_READ((struct tcp_sock *)sk, srtt_us) >> 3;
-	bpf_ringbuf_submit(event, wake_if_full());
+	/* The round-trip time changes with acknowledgements, which arrive. */
+	event->srtt_us = direction == DIRECTION_IN ? BPF_CORE_READ((struct tcp_sock *)sk, srtt_us) >> 3 : 0;
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 

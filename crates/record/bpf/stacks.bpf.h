@@ -101,10 +101,9 @@ static __noinline u32 copy_stack(void)
 	return number;
 }
 
-/* The stack of a call: copied now, or the last one of the same site. */
-static __always_inline u32 stack_of_call(struct thread *thread, u64 ip, u64 now, u64 duration, bool on_socket)
+/* The stack of a call at a site that the thread has not used lately. */
+static __noinline u32 stack_of_site(u64 key, u64 now, u64 duration, bool on_socket)
 {
-	u64 key = (thread->stack_pointer * 0x9e3779b97f4a7c15ULL) ^ (ip << 9) ^ ((u64)thread->pid << 40) ^ thread->number;
 	bool slow = duration >= SLOW_CALL_NS;
 	u32 most = slow || on_socket ? BUDGET_FIRST : BUDGET_OTHER;
 	struct site *site = bpf_map_lookup_elem(&sites, &key);
@@ -125,4 +124,23 @@ static __always_inline u32 stack_of_call(struct thread *thread, u64 ip, u64 now,
 		fresh.stack = copy_stack();
 	bpf_map_update_elem(&sites, &key, &fresh, BPF_ANY);
 	return fresh.stack;
+}
+
+/* A site used again and again is asked for in the shared record only this often. */
+enum { SITE_REPEATS = 32 };
+
+/* The stack of a call: copied now, or the last one of the same site. */
+static __always_inline u32 stack_of_call(struct thread *thread, u64 ip, u64 now, u64 duration, bool on_socket)
+{
+	u64 key = ((thread->stack_pointer ^ (ip << 9) ^ ((u64)thread->pid << 40) ^ thread->number) * 0x9e3779b97f4a7c15ULL);
+	struct recent_site *recent = &thread->sites[(key >> 60) & (RECENT - 1)];
+	if (recent->key == key && recent->left && duration < SLOW_CALL_NS) {
+		recent->left--;
+		return recent->stack;
+	}
+	u32 stack = stack_of_site(key, now, duration, on_socket);
+	recent->key = key;
+	recent->stack = stack;
+	recent->left = stack ? SITE_REPEATS : 0;
+	return stack;
 }

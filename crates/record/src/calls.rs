@@ -17,8 +17,9 @@ mod class {
     pub const LISTEN: u16 = 1024;
     pub const MESSAGES: u16 = 2048;
     pub const MAPPING: u16 = 4096;
+    pub const CLOSES: u16 = 8192;
 }
-use class::{ACCEPT, BUFFER, CONNECT, DESCRIPTOR, LISTEN, MAPPING, MESSAGE, MESSAGES, PATH_0, PATH_1, POLL, RECORD, VECTOR};
+use class::{ACCEPT, BUFFER, CLOSES, CONNECT, DESCRIPTOR, LISTEN, MAPPING, MESSAGE, MESSAGES, PATH_0, PATH_1, POLL, RECORD, VECTOR};
 
 /// No such argument.
 const NONE: u8 = 255;
@@ -104,7 +105,7 @@ const CALLS: &[Recorded] = &[
     call(0, DESCRIPTOR | BUFFER, In),                                       // read
     call(1, DESCRIPTOR | BUFFER, Out),                                      // write
     call(2, PATH_0, Nothing),                                               // open
-    call(3, DESCRIPTOR, Nothing),                                           // close
+    call(3, DESCRIPTOR | CLOSES, Nothing),                                  // close
     call(4, PATH_0, Nothing),                                               // stat
     call(5, DESCRIPTOR, Nothing),                                           // fstat
     call(6, PATH_0, Nothing),                                               // lstat
@@ -120,7 +121,7 @@ const CALLS: &[Recorded] = &[
     call(24, 0, Nothing),                                                   // sched_yield
     call(26, 0, Nothing),                                                   // msync
     call(32, DESCRIPTOR, Nothing),                                          // dup
-    call(33, DESCRIPTOR, Nothing),                                          // dup2
+    call(33, DESCRIPTOR | CLOSES, Nothing),                                 // dup2
     call(34, 0, Nothing),                                                   // pause
     call(35, 0, Nothing).time(0),                                           // nanosleep
     call(40, DESCRIPTOR, Out),                                              // sendfile
@@ -158,12 +159,14 @@ const CALLS: &[Recorded] = &[
     call(281, DESCRIPTOR, Nothing).value(1).timeout(Timeout::Milliseconds), // epoll_pwait
     call(288, DESCRIPTOR | ACCEPT, Nothing),                                // accept4
     call(295, DESCRIPTOR | VECTOR, In),                                     // preadv
+    call(292, DESCRIPTOR | CLOSES, Nothing),                                 // dup3
     call(296, DESCRIPTOR | VECTOR, Out),                                    // pwritev
     call(299, DESCRIPTOR | MESSAGE | MESSAGES, In),                         // recvmmsg
     call(307, DESCRIPTOR | MESSAGE | MESSAGES, Out),                        // sendmmsg
     call(318, 0, Nothing),                                                  // getrandom
     call(332, PATH_1, Nothing),                                             // statx
     call(426, DESCRIPTOR, Nothing),                                         // io_uring_enter
+    call(436, CLOSES, Nothing),                                              // close_range
     call(437, PATH_1, Nothing),                                             // openat2
     call(439, PATH_1, Nothing),                                             // faccessat2
     call(441, DESCRIPTOR, Nothing).value(1).time(3),                        // epoll_pwait2

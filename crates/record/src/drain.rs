@@ -16,7 +16,7 @@ use crate::python::{self, Interpreter, Offsets};
 use crate::recorder::{Progress, Role};
 use crate::runtime;
 use crate::stack::CodeFile;
-use aya::maps::{HashMap, MapData, RingBuf};
+use aya::maps::{Array, HashMap, MapData, RingBuf};
 use case::tables::{Loss, Sample, Segment, Switch, direction, event};
 use case::{CaseError, CaseWriter, Nanos};
 use rustc_hash::FxHashMap;
@@ -25,10 +25,15 @@ use rustc_hash::FxHashMap;
 /// it loads later is found by the later looks. In milliseconds.
 const LOOKS: [u64; 4] = [5, 50, 300, 1_500];
 
+/// Files without readable code that are named in the answer.
+const UNREADABLE_SHOWN: usize = 5;
+
 /// The maps that the drain reads and fills.
 pub struct Maps {
     /// Interpreters, by process.
     pub interpreters: HashMap<MapData, u32, Offsets>,
+    /// Whether there is any, for the kernel side to look for frames.
+    pub any_interpreter: Array<MapData, u32>,
     /// Counts of lost events.
     pub lost: Lost,
 }
@@ -329,6 +334,8 @@ impl Drain {
         // Where the map is full (its limit is in scripts.bpf.h), this process's script lines stay unknown.
         if self.maps.interpreters.insert(pid, interpreter.offsets, 0).is_ok() {
             self.interpreters.insert(pid, interpreter);
+            // Setting an entry of an array cannot fail for want of room.
+            let _ = self.maps.any_interpreter.set(0, 1, 0);
         }
     }
 
@@ -430,6 +437,9 @@ impl Drain {
         (manifest.start, manifest.end) = self.lifetimes.window(manifest.start, end);
         let (connections, handshakes) = self.connections.finish(end);
         let (processes, lifetimes) = self.lifetimes.finish(end);
+        let unreadable = self.places.native.unreadable_paths();
+        let missing = unreadable.iter().take(UNREADABLE_SHOWN);
+        writer.manifest().missing.extend(missing.map(|path| format!("functions of {path}: it could not be read")));
         let (stacks, locations) = self.places.finish();
         writer.append(connections)?;
         writer.append(handshakes)?;

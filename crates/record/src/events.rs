@@ -112,6 +112,8 @@ pub struct ThreadState {
     pub waker: u32,
     pub reason: u16,
     pub handshake_body: u16,
+    /// The kernel side's memory of recent call sites and files: 4 of 16 bytes, 4 of 32.
+    pub recent: [u64; 24],
 }
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for ThreadState {}

@@ -3,6 +3,7 @@
 use crate::error::RecordError;
 use crate::kernel::kernel_release;
 use case::Host;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::fs;
 
 /// Capabilities that recording needs, with their bits in the kernel's sets (linux/capability.h).
@@ -36,6 +37,15 @@ pub fn may_record() -> Result<(), RecordError> {
         return Err(RecordError::NoBtf { release: kernel_release() });
     }
     Ok(())
+}
+
+/// Lets this process open as many files as it may: each image that code was seen in is one. Programs that were held
+/// before keep the limit they began with.
+pub fn raise_open_files() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // Where even this is refused, images beyond the limit are shown as unreadable.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
+    }
 }
 
 fn effective_capabilities() -> u64 {

@@ -3,7 +3,7 @@
 use crate::calls;
 use crate::error::RecordError;
 use crate::events::kind;
-use aya::maps::{HashMap, MapData, PerCpuArray, RingBuf};
+use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::perf_event::{PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::{BtfTracePoint, PerfEvent};
 use aya::util::online_cpus;
@@ -72,6 +72,13 @@ impl Kernel {
     pub fn take_map<K: aya::Pod, V: aya::Pod>(&mut self, name: &str) -> Result<HashMap<MapData, K, V>, RecordError> {
         let map = self.ebpf.take_map(name).ok_or_else(|| no_map(name))?;
         HashMap::try_from(map).map_err(|error| refused(name, &error))
+    }
+
+    /// The switch that tells the kernel side to look for frames of scripts; can be taken once.
+    pub fn take_switch(&mut self) -> Result<Array<MapData, u32>, RecordError> {
+        let name = "any_interpreter";
+        let map = self.ebpf.take_map(name).ok_or_else(|| no_map(name))?;
+        Array::try_from(map).map_err(|error| refused(name, &error))
     }
 
     /// The counts of lost events, by kind; can be taken once.

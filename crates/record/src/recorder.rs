@@ -89,6 +89,7 @@ impl Recorder {
     /// Where privileges or kernel features are missing, or the case cannot be made.
     pub fn start(folder: &Path, mut manifest: Manifest, options: &Options) -> Result<Recorder, RecordError> {
         host::may_record()?;
+        host::raise_open_files();
         let mut kernel = Kernel::load(options.sampling_hertz)?;
         manifest.schema = SCHEMA;
         manifest.start = now();
@@ -99,7 +100,11 @@ impl Recorder {
         let writer = CaseWriter::create(folder, manifest)?;
         let ring = kernel.take_ring()?;
         let threads = kernel.take_map("threads")?;
-        let maps = Maps { interpreters: kernel.take_map("interpreters")?, lost: kernel.take_lost()? };
+        let maps = Maps {
+            interpreters: kernel.take_map("interpreters")?,
+            any_interpreter: kernel.take_switch()?,
+            lost: kernel.take_lost()?,
+        };
         let (follow, requests) = channel();
         let shared = Arc::new(Shared::default());
         let drain = Drain::new(maps, writer, options.event_limit);
