@@ -1,24 +1,33 @@
-"""Answers every line, and writes it down first. Usage: server.py ADDRESS PORT JOURNAL SECONDS
+"""Takes orders, one a line, and saves all of them before each answer. Usage: server.py ADDRESS PORT JOURNAL SECONDS
 
-Every line is forced onto the disk before it is answered. One client at a time; ends by itself after SECONDS without one.
+The file is written over for each order and forced onto the disk, so that a loss of power loses none. One client at a
+time; ends by itself after SECONDS without one.
 """
 
 import os
 import socket
 import sys
 
+# What a small shop's orders come to.
+PAGE = b"o" * 400_000
+
+
+def save(journal, line):
+    journal.seek(0)
+    journal.write(PAGE + line)
+    journal.flush()
+    os.fsync(journal.fileno())  # casebook: the disk for each request
+
 
 def serve(client, journal):
     while line := client.recv(256):
-        journal.write(line)
-        journal.flush()
-        os.fsync(journal.fileno())  # casebook: the disk for each request
+        save(journal, line)
         client.sendall(b"noted\n")
 
 
 def main():
     address, port, path, seconds = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
-    with socket.create_server((address, port)) as listener, open(path, "ab") as journal:
+    with socket.create_server((address, port)) as listener, open(path, "wb") as journal:
         listener.settimeout(seconds)
         while True:
             try:

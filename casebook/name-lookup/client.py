@@ -1,4 +1,4 @@
-"""Connects to one host after another, by name. Usage: client.py HOSTS"""
+"""Greets one host after another, by name. Usage: client.py HOSTS"""
 
 import socket
 import sys
@@ -8,7 +8,8 @@ def main():
     hosts = int(sys.argv[1])
     for number in range(hosts):
         connection = socket.create_connection((f"host{number}.casebook.test", 80))  # casebook: the look-up
-        connection.recv(1)
+        connection.sendall(b"hello\n")
+        connection.recv(256)
         connection.close()
     print(f"{hosts} hosts")
 

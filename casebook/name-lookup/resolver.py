@@ -30,6 +30,13 @@ def answer(query, section, record_type, address):
     return head + section + record * answers
 
 
+def greet(client):
+    """What every host of this story has to say."""
+    with client:
+        client.recv(256)
+        client.sendall(b"welcome\n")
+
+
 def main():
     address, deaf, end = sys.argv[1], sys.argv[2] == "deaf", time.monotonic() + float(sys.argv[3])
     asked = set()
@@ -39,7 +46,7 @@ def main():
     while time.monotonic() < end:
         ready, _, _ = select.select([questions, web], [], [], 1)
         if web in ready:
-            web.accept()[0].close()
+            greet(web.accept()[0])
         if questions in ready:
             query, client = questions.recvfrom(512)
             section, record_type = parse(query)

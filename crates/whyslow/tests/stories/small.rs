@@ -17,7 +17,7 @@ fn a_disk_in_every_request_is_sync_disk_and_a_write_left_to_the_kernel_is_not() 
     let Some(told) = tell("fsync", "slow") else { return };
     let finding = told.finding("sync-disk");
     expect_place(finding, "fsync/server.py", "the disk for each request");
-    expect_mechanism(finding, &["fsync"]);
+    assert!(finding.title.contains("fsync"), "{}", finding.title);
     let Some(told) = tell("fsync", "fixed") else { return };
     told.expect_no_accusation();
 }
@@ -34,12 +34,11 @@ fn an_unanswered_expectation_costs_a_second_and_its_absence_nothing() {
 }
 
 #[test]
-fn a_name_server_that_overlooks_a_question_is_named_with_the_question() {
+fn a_name_server_that_overlooks_a_question_is_named_and_an_awake_one_is_not() {
     let _stage = stage();
     let Some(told) = tell("name-lookup", "slow") else { return };
     let finding = told.finding("name-lookup");
-    expect_mechanism(finding, &["casebook.test"]);
-    expect_place(finding, "name-lookup/client.py", "the look-up");
+    expect_mechanism(finding, &["no answer"]);
     assert!(finding.cost.share_of_wall >= 0.5, "{:?}", finding.cost);
     let Some(told) = tell("name-lookup", "fixed") else { return };
     assert!(!told.names().contains(&"name-lookup"), "{:?}", told.names());
