@@ -38,7 +38,8 @@ fn findings(evidence: &Evidence, options: &Options) -> Vec<Finding> {
     for detector in ALL {
         if let Some(one) = (detector.detect)(evidence)
             && worth(&evidence.cost(&one.toll))
-            && !overlap::is_explained(evidence, detector.page.id, &one, &found)
+            && !overlap::is_consequence(detector.page.id, &found)
+            && !overlap::is_explained(detector.page.id, &one, &found)
         {
             found.push((detector, one));
         }

@@ -112,7 +112,8 @@ impl<'r> Connections<'r> {
     }
 
     fn slot_of_transfer(&self, call: &Call) -> u32 {
-        let moves_bytes = call.result > 0 && (syscall::is_read(call.number) || syscall::is_write(call.number));
+        let moves_bytes = (1..=syscall::MOST_BYTES).contains(&call.result)
+            && (syscall::is_read(call.number) || syscall::is_write(call.number));
         if call.connection == 0 || !moves_bytes {
             return u32::MAX;
         }

@@ -7,7 +7,7 @@
 
 use crate::connections::{Connections, End, transfer_time};
 use crate::syscall;
-use crate::threads::call_end;
+use crate::threads::{busy_part, call_end};
 use case::Recording;
 use case::tables::{Call, direction, role, transport};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,6 +87,12 @@ pub fn find(recording: &Recording, connections: &Connections) -> Exchanges {
         if row.transport == wanted && row.role != role::LISTENER && !is_seen_from_the_peer(connections, slot) {
             on_connection(recording, connections, slot, &mut set_ups, &mut found);
         }
+    }
+    let (first, last) = (recording.manifest.start.0, recording.manifest.end.0.max(recording.manifest.start.0));
+    for exchange in &mut found {
+        // A damaged row can name any time; nothing that was watched lies outside the recording.
+        exchange.start = exchange.start.clamp(first, last);
+        exchange.end = exchange.end.clamp(first, last);
     }
     found.sort_by_key(|exchange| (exchange.start, exchange.connection));
     let roles: BTreeMap<u32, &str> = recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
@@ -178,7 +184,8 @@ fn take(
     let asks = syscall::is_write(call.number) == (end_seen == End::Client);
     if asks && current.as_ref().is_none_or(|exchange| exchange.answered) {
         found.extend(current.take());
-        let start = if syscall::is_write(call.number) { call.start.0 } else { call_end(call) - busy_part(call) };
+        let start =
+            if syscall::is_write(call.number) { call.start.0 } else { call_end(call).saturating_sub(busy_part(call)) };
         *current = Some(Exchange {
             connection: slot,
             end_seen,
@@ -200,10 +207,6 @@ fn take(
         // What is read before anything was asked: the end of a handshake, a ticket, a banner.
         None => *last_before = call_end(call),
     }
-}
-
-fn busy_part(call: &Call) -> u64 {
-    (call.duration - call.blocked).0.min(call_end(call))
 }
 
 /// Whether a small transfer is a TLS alert: as a rule the farewell before closing.

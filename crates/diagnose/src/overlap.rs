@@ -1,14 +1,23 @@
 //! Findings that explain the same time: the general one gives way to the specific.
 
 use crate::detectors::{Detector, Found};
-use crate::evidence::{Evidence, merge};
+use crate::evidence::merge;
 use std::collections::BTreeMap;
 
 /// Findings that only say where processor time went, not by what mechanism; they give way to any that does.
 const GENERAL: [&str; 2] = ["P50", "P51"];
 
+/// Findings that follow from another: sessions die with the context that is made anew for each request.
+const CONSEQUENCES: [(&str, &[&str]); 1] = [("P08", &["P09", "P10"])];
+
+/// Whether a finding follows from one that was found before it.
+pub fn is_consequence(id: &str, before: &[(&Detector, Found)]) -> bool {
+    let causes = CONSEQUENCES.iter().filter(|(consequence, _)| *consequence == id).flat_map(|(_, causes)| *causes);
+    causes.into_iter().any(|cause| before.iter().any(|(detector, _)| detector.page.id == *cause))
+}
+
 /// Whether at least half of a general finding's processor time is explained by those found before it.
-pub fn is_explained(_evidence: &Evidence, id: &str, found: &Found, before: &[(&Detector, Found)]) -> bool {
+pub fn is_explained(id: &str, found: &Found, before: &[(&Detector, Found)]) -> bool {
     if !GENERAL.contains(&id) {
         return false;
     }

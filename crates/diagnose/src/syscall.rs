@@ -21,6 +21,9 @@ pub const OPENS: [u16; 3] = [2, 257, 437];
 /// `stat`, `lstat`, `access`, `newfstatat`, `faccessat`, `statx`, `faccessat2`.
 pub const STATS: [u16; 7] = [4, 6, 21, 262, 269, 332, 439];
 
+/// The most that one call moves (MAX_RW_COUNT); a row that says more is damaged.
+pub const MOST_BYTES: i64 = 0x7fff_f000;
+
 /// "Try again": nothing to read, or no room to write.
 pub const EAGAIN: i64 = -11;
 

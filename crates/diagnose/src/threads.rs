@@ -173,6 +173,13 @@ pub fn call_end(call: &Call) -> u64 {
     call.start.0.saturating_add(call.duration.0)
 }
 
+/// The part of a call that it was not blocked for. No call works for days: a row that says so is damaged, and counts for
+/// no more than that, so that sums stay sums.
+pub fn busy_part(call: &Call) -> u64 {
+    const DAYS: u64 = 1 << 50;
+    (call.duration - call.blocked).0.min(DAYS)
+}
+
 /// The ranges of consecutive rows with one key, first range of a key only (tables are sorted by it).
 pub fn groups<T>(rows: &[T], key: impl Fn(&T) -> u32) -> Vec<(u32, Range<usize>)> {
     let mut found = Vec::new();

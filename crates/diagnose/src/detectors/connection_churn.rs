@@ -35,8 +35,12 @@ detector! {
 /// Fewer connections than this are no habit.
 const HABIT: usize = 5;
 
-/// The share of the exchanges' wall time from which a plain connection is worth keeping.
+/// A plain connect's processor time is a fraction of what a program does for any request: only its wall time counts,
+/// from this share of the exchanges',
 const WAITING: f64 = 0.05;
+
+/// and from this length: one call on a machine of its own takes 10 us, and nobody feels that.
+const FELT: u64 = 30_000;
 
 /// The fresh connections to one address.
 struct Churn<'e> {
@@ -71,8 +75,8 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     let (name, churn) = dearest?;
     toll.cpu = cpu(evidence, &costs);
     let encrypted = churn.firsts.iter().any(|(_, set_up)| set_up.handshake < set_up.application);
-    // A plain connect costs a fraction of what a program does for any request: only its waiting counts.
-    let counts = encrypted || evidence.cost(&toll).share_of_wall >= WAITING;
+    let felt = evidence.cost(&toll).share_of_wall >= WAITING && toll.wall >= FELT * toll.affected;
+    let counts = encrypted || felt;
     counts.then(|| found(evidence, name, churn, toll, explains))
 }
 

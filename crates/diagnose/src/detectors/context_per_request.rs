@@ -77,8 +77,9 @@ fn handshakes<'e>(evidence: &'e Evidence) -> BTreeMap<u32, Vec<u64>> {
 
 fn found(evidence: &Evidence, found_rows: &[usize], samples: &[&Sample], made: usize, handshakes: usize) -> Found {
     let period = evidence.sample_period();
-    let spans =
-        samples.iter().map(|sample| (sample.tid, sample.time.0.saturating_sub(period / 2), sample.time.0 + period / 2));
+    let spans = samples
+        .iter()
+        .map(|sample| (sample.tid, sample.time.0.saturating_sub(period / 2), sample.time.0.saturating_add(period / 2)));
     let explains: Vec<(u32, u64, u64)> = spans.collect();
     let cpu = samples.len() as u64 * period;
     let inside: u64 = explains.iter().map(|&(tid, start, end)| evidence.split(tid, start, end).0).sum();

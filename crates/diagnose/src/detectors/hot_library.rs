@@ -96,7 +96,9 @@ fn found(
 ) -> Found {
     let count = evidence.exchanges.len().max(1) as u64;
     let half = evidence.sample_period() / 2;
-    let explains = samples.iter().map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0 + half));
+    let explains = samples
+        .iter()
+        .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)));
     let (place, in_words) = common_place(evidence, samples);
     Found {
         title: format!(

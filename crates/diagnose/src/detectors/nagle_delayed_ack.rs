@@ -101,7 +101,8 @@ fn timer_fired(evidence: &Evidence, slot: usize, release: Release) -> bool {
     let Some(peer) = evidence.connections.all()[slot].peer else { return false };
     let events = evidence.connections.events(peer);
     let last = events.partition_point(|row| row.time.0 <= release.acknowledged);
-    let recent = events[..last].iter().rev().take_while(|row| row.time.0 + TIMER_LEAD >= release.acknowledged);
+    let recent =
+        events[..last].iter().rev().take_while(|row| row.time.0 >= release.acknowledged.saturating_sub(TIMER_LEAD));
     recent.filter(|row| row.time.0 >= release.sent).any(|row| row.event == event::DELAYED_ACK_FIRED)
 }
 

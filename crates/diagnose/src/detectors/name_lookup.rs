@@ -2,6 +2,7 @@
 
 use super::{Found, detector, median, rows};
 use crate::evidence::{Evidence, Toll};
+use crate::place;
 use case::Nanos;
 use case::tables::{Lookup, direction};
 use std::collections::BTreeMap;
@@ -30,8 +31,8 @@ detector! {
     "P31" "name-lookup"
 }
 
-/// Resolvers answer in milliseconds; glibc repeats after 5 s, others after 1 s.
-const UNANSWERED: u64 = 1_000_000_000;
+/// Resolvers answer in milliseconds; glibc repeats after 5 s, others after 1 s, less what their timers are off by.
+const UNANSWERED: u64 = 950_000_000;
 
 /// A resolver slower than this is slow wherever it stands.
 const SLOW: u64 = 100_000_000;
@@ -43,93 +44,124 @@ const REPEATED: usize = 5;
 #[derive(Default)]
 struct Messages {
     queries: usize,
-    unanswered: Vec<(usize, u64)>,
+    /// Silent waits: the message before, and how long.
+    silent: Vec<(usize, u64)>,
     latencies: Vec<u64>,
     not_found: usize,
     most_asked: usize,
-    most_asked_name: String,
+    most_asked_row: usize,
 }
 
 fn detect(evidence: &Evidence) -> Option<Found> {
-    let messages = read(&evidence.recording.lookups);
-    let lookups: Vec<u64> = evidence
-        .exchanges
-        .iter()
-        .filter_map(|exchange| exchange.set_up)
-        .map(|set_up| set_up.lookup.1.saturating_sub(set_up.lookup.0))
-        .filter(|&length| length > 0)
-        .collect();
-    let waits = messages.unanswered.iter().filter(|(_, wait)| *wait >= UNANSWERED);
-    let rows_shown: Vec<usize> = waits.map(|&(row, _)| row).collect();
-    let slow = median(messages.latencies.clone()) >= SLOW;
-    let resolutions = lookups.len().max(1);
-    let searched = messages.not_found >= 2 && messages.queries >= 4 * resolutions;
-    let repeated = messages.most_asked >= REPEATED;
-    let mut mechanism = Vec::new();
-    if !rows_shown.is_empty() {
-        let longest = messages.unanswered.iter().map(|&(_, wait)| wait).max().unwrap_or_default();
-        mechanism.push(format!(
-            "{} queries got no answer; the longest wait for one was {}.",
-            rows_shown.len(),
-            Nanos(longest)
-        ));
-    }
-    if searched {
-        mechanism.push(format!(
-            "{} queries were made for {resolutions} names; {} were answered 'no such name' (a search list).",
-            messages.queries, messages.not_found
-        ));
-    }
-    if repeated {
-        mechanism.push(format!("{} was asked for {} times.", messages.most_asked_name, messages.most_asked));
-    }
-    if slow {
-        mechanism.push(format!("The median answer took {}.", Nanos(median(messages.latencies.clone()))));
-    }
+    let lookups = spans(evidence);
+    let mut messages = read(&evidence.recording.lookups);
+    messages.silent = silent_waits(evidence, &lookups);
+    let mechanism = mechanism(evidence, &messages, lookups.len().max(1));
     if mechanism.is_empty() {
         return None;
     }
-    let wall: u64 = lookups.iter().sum();
+    let wall: u64 = lookups.iter().map(|&(_, start, end)| end - start).sum();
     let count = evidence.exchanges.len().max(1) as u64;
+    let shown: Vec<usize> = if messages.silent.is_empty() {
+        vec![messages.most_asked_row]
+    } else {
+        messages.silent.iter().map(|&(row, _)| row).collect()
+    };
+    let place = shown.first().map_or_else(Vec::new, |&row| place_of(evidence, &evidence.recording.lookups[row]));
     let title = format!(
-        "Looking up names takes {} of every {} request",
+        "Looking up names takes {} of every {} request{}",
         Nanos(wall / count),
-        Nanos(evidence.exchange_wall() / count)
+        Nanos(evidence.exchange_wall() / count),
+        place::in_words(&place),
     );
     let remedy =
         "Check the resolvers in /etc/resolv.conf (one does not answer, or is slow), set ndots:1 or write names \
                   with a final dot, and keep answers: a caching resolver on this host, and connections that are reused."
             .to_string();
-    let rows = if rows_shown.is_empty() { rows("lookups", 0..messages.queries) } else { rows("lookups", rows_shown) };
     let toll = Toll { wall, outside: 0, cpu: 0, affected: lookups.len() as u64 };
-    Some(Found { title, mechanism, toll, place: Vec::new(), remedy, rows, explains: Vec::new() })
+    Some(Found { title, mechanism, toll, place, remedy, rows: rows("lookups", shown), explains: Vec::new() })
+}
+
+/// The look-ups that exchanges waited for: process, first query, connect.
+fn spans(evidence: &Evidence) -> Vec<(u32, u64, u64)> {
+    let set_ups = evidence.exchanges.iter().filter_map(|exchange| {
+        let (start, end) = exchange.set_up?.lookup;
+        (start < end).then(|| (evidence.connections.row(exchange.connection).pid, start, end))
+    });
+    set_ups.collect()
+}
+
+fn mechanism(evidence: &Evidence, messages: &Messages, resolutions: usize) -> Vec<String> {
+    let name_of = |row: usize| evidence.recording.lookups[row].name.as_str();
+    let mut mechanism = Vec::new();
+    if let Some(&(row, _)) = messages.silent.first() {
+        let longest = messages.silent.iter().map(|&(_, wait)| wait).max().unwrap_or_default();
+        mechanism.push(format!(
+            "{} times a resolver stayed silent, the first time when asked for {}; the longest silence was {}.",
+            messages.silent.len(),
+            name_of(row),
+            Nanos(longest)
+        ));
+    }
+    if messages.not_found >= 2 && messages.queries >= 4 * resolutions {
+        mechanism.push(format!(
+            "{} queries were made for {resolutions} names; {} were answered 'no such name' (a search list).",
+            messages.queries, messages.not_found
+        ));
+    }
+    if messages.most_asked >= REPEATED {
+        mechanism.push(format!("{} was asked for {} times.", name_of(messages.most_asked_row), messages.most_asked));
+    }
+    let latency = median(messages.latencies.clone());
+    if latency >= SLOW {
+        mechanism.push(format!("The median answer took {}.", Nanos(latency)));
+    }
+    mechanism
 }
 
 fn read(lookups: &[Lookup]) -> Messages {
     let mut messages = Messages::default();
-    let mut asked: BTreeMap<(&str, u16), usize> = BTreeMap::new();
-    let mut open: BTreeMap<(u32, u16, u16), (usize, u64)> = BTreeMap::new();
-    let last = lookups.last().map_or(0, |row| row.time.0);
+    let mut asked: BTreeMap<(&str, u16), (usize, usize)> = BTreeMap::new();
+    let mut open: BTreeMap<(u32, u16, u16), u64> = BTreeMap::new();
     for (index, row) in lookups.iter().enumerate() {
         let key = (row.connection, row.message, row.record_type);
         if row.direction == direction::OUT {
             messages.queries += 1;
-            *asked.entry((&row.name, row.record_type)).or_default() += 1;
-            if let Some((earlier, time)) = open.insert(key, (index, row.time.0)) {
-                messages.unanswered.push((earlier, row.time.0.saturating_sub(time)));
-            }
-        } else if let Some((_, time)) = open.remove(&key) {
+            asked.entry((&row.name, row.record_type)).or_insert((0, index)).0 += 1;
+            open.insert(key, row.time.0);
+        } else if let Some(time) = open.remove(&key) {
             messages.latencies.push(row.time.0.saturating_sub(time));
             messages.not_found += usize::from(row.code == 3);
         }
     }
-    let never = open.into_values().map(|(index, time)| (index, last.saturating_sub(time)));
-    messages.unanswered.extend(never);
-    messages.unanswered.sort_unstable();
-    if let Some((&(name, _), &count)) = asked.iter().max_by_key(|(_, count)| **count) {
-        (messages.most_asked, messages.most_asked_name) = (count, name.to_string());
+    if let Some(&(count, row)) = asked.values().max_by_key(|(count, row)| (*count, std::cmp::Reverse(*row))) {
+        (messages.most_asked, messages.most_asked_row) = (count, row);
     }
     messages
+}
+
+/// Within the look-ups that exchanges waited for, times without any message: the one before, and how long.
+fn silent_waits(evidence: &Evidence, spans: &[(u32, u64, u64)]) -> Vec<(usize, u64)> {
+    let lookups = &evidence.recording.lookups;
+    let mut found = Vec::new();
+    for &(pid, start, end) in spans {
+        let first = lookups.partition_point(|row| row.time.0 < start);
+        let here = lookups[first..].iter().enumerate().take_while(|(_, row)| row.time.0 < end);
+        let own = here.filter(|(_, row)| evidence.threads.get(row.tid).is_none_or(|thread| thread.pid == pid));
+        let times: Vec<(usize, u64)> = own.map(|(index, row)| (first + index, row.time.0)).collect();
+        let ends = times.iter().skip(1).map(|&(_, time)| time).chain([end]);
+        let waits = times.iter().zip(ends).map(|(&(row, time), end)| (row, end.saturating_sub(time)));
+        found.extend(waits.filter(|&(_, wait)| wait >= UNANSWERED));
+    }
+    found
+}
+
+/// The line that asked: the call that sent the message.
+fn place_of(evidence: &Evidence, lookup: &Lookup) -> Vec<case::Place> {
+    let Some(thread) = evidence.threads.get(lookup.tid) else { return Vec::new() };
+    let calls = &evidence.recording.calls[thread.calls.clone()];
+    let call = calls.get(calls.partition_point(|call| call.start < lookup.time));
+    call.filter(|call| call.start == lookup.time).map_or_else(Vec::new, |call| place::of_call(&evidence.code, call))
 }
 
 #[cfg(test)]
@@ -165,6 +197,11 @@ mod tests {
     #[test]
     fn one_quick_look_up_is_left_alone() {
         assert_eq!(looked_up(5 * MS, 1), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_resolver_that_stays_silent_is_found() {
+        assert_eq!(looked_up(3000 * MS, 1), ["name-lookup"]);
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn found(evidence: &Evidence, thread: &ThreadRows, work: u64, samples: &[&Sample
         rows: rows("samples", thread.samples.clone()),
         explains: samples
             .iter()
-            .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0 + half))
+            .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)))
             .collect(),
     }
 }

@@ -4,7 +4,7 @@ use super::{Found, detector, rows};
 use crate::evidence::{Evidence, Toll};
 use crate::place;
 use crate::syscall;
-use crate::threads::call_end;
+use crate::threads::{busy_part, call_end};
 use case::Nanos;
 
 detector! {
@@ -50,8 +50,8 @@ fn detect(evidence: &Evidence) -> Option<Found> {
             pieces += run.len();
             for &row in &run[1..] {
                 let call = evidence.call(row);
-                let cpu = (call.duration - call.blocked).0;
-                let (inside, outside) = evidence.split(call.tid, call.start.0, call.start.0 + cpu);
+                let cpu = busy_part(call);
+                let (inside, outside) = evidence.split(call.tid, call.start.0, call.start.0.saturating_add(cpu));
                 toll.cpu += cpu;
                 toll.wall += inside;
                 toll.outside += outside;

@@ -34,27 +34,22 @@ detector! {
 }
 
 fn detect(evidence: &Evidence) -> Option<Found> {
-    let syncs = |account| matches!(account, Account::Blocked(_, number, _) if syscall::is_sync(number));
-    let mut wall = evidence.accounts.of_exchanges(syncs);
+    let mut in_hand = 0;
     let mut shown: Vec<usize> = Vec::new();
     let mut longest: Option<(u64, usize)> = None;
     for (row, call) in evidence.recording.calls.iter().enumerate().filter(|(_, call)| call.blocked.0 > 0) {
-        let stalled_write = is_file_write(call) && is_uninterruptible(evidence, call);
-        if !stalled_write && !syscall::is_sync(call.number) {
-            continue;
-        }
-        let inside = evidence.split(call.tid, call.start.0, call_end(call)).0.min(call.blocked.0);
-        if inside == 0 {
-            continue;
-        }
-        if stalled_write {
-            wall += inside;
-        }
-        shown.push(row);
-        if longest.is_none_or(|(known, _)| known < inside) {
-            longest = Some((inside, row));
+        let waits = syscall::is_sync(call.number) || (is_file_write(call) && is_uninterruptible(evidence, call));
+        // The whole call would go: while the thread was blocked others took its processor.
+        let inside = if waits { evidence.split(call.tid, call.start.0, call_end(call)).0 } else { 0 };
+        if inside > 0 {
+            in_hand += inside;
+            shown.push(row);
+            longest = longest.max(Some((inside, row)));
         }
     }
+    let syncs = |account| matches!(account, Account::Blocked(_, number, _) if syscall::is_sync(number));
+    // One sync can hold up many exchanges at a time: their books know.
+    let wall = in_hand.max(evidence.accounts.of_exchanges(syncs));
     let (length, row) = longest?;
     let call = evidence.call(row);
     let place = place::of_call(&evidence.code, call);

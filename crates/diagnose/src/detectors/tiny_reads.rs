@@ -4,7 +4,7 @@ use super::{Found, detector, rows};
 use crate::evidence::{Evidence, Toll};
 use crate::place;
 use crate::syscall;
-use crate::threads::call_end;
+use crate::threads::{busy_part, call_end};
 use case::Nanos;
 use case::tables::{Call, transport};
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ fn reads(evidence: &Evidence) -> BTreeMap<(u32, u32, u32), Reads> {
     let mut reads: BTreeMap<(u32, u32, u32), Reads> = BTreeMap::new();
     let mut known: BTreeMap<u32, bool> = BTreeMap::new();
     for (row, call) in evidence.recording.calls.iter().enumerate() {
-        if !syscall::is_read(call.number) || call.result <= 0 {
+        if !syscall::is_read(call.number) || !(1..=syscall::MOST_BYTES).contains(&call.result) {
             continue;
         }
         let is_stream = match call.connection {
@@ -101,7 +101,7 @@ fn reads(evidence: &Evidence) -> BTreeMap<(u32, u32, u32), Reads> {
         }
         let entry =
             reads.entry((call.pid, call.connection, call.path)).or_insert(Reads { first: row, ..Reads::default() });
-        let cpu = (call.duration - call.blocked).0;
+        let cpu = busy_part(call);
         entry.count += 1;
         entry.bytes += call.result as u64;
         entry.filled += u64::from(asked(call) == call.result as u64);

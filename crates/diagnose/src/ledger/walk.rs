@@ -153,14 +153,14 @@ impl<'e> Walker<'e> {
         if call.connection == here && !syscall::is_accept(call.number) {
             return true;
         }
-        let answers = exchange.end_seen == End::Server && !duty.reads;
+        // What comes next is a write of its own: only a full send queue keeps it from that.
         if syscall::is_poll(call.number) {
-            return !answers || self.is_held(exchange.connection, from);
+            return duty.reads || self.is_held(exchange.connection, from);
         }
         // A runtime with threads of its own parks one in a futex while the connection is another's to watch: until the
         // bytes arrive it is they that are waited for.
         let parked = call.number == syscall::FUTEX && from < duty.arrival && duty.arrival != u64::MAX;
-        !answers && (duty.handed_over || parked)
+        duty.reads && (duty.handed_over || parked)
     }
 
     fn is_held(&self, slot: usize, at: u64) -> bool {
