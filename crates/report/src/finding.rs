@@ -17,7 +17,9 @@ pub(crate) fn finding(finding: &Finding, answer: &Answer, style: Style) -> Strin
     let mut text = paint_head(&wrap(&head, columns, "", "  "), style);
     let mut say = |label: &str, body: &str| {
         if !body.is_empty() {
-            text.push_str(&wrap(body, columns, &format!("  {label}"), "  "));
+            // A label of blanks continues the line above it, and so does what is wrapped below.
+            let indent = if label.trim().is_empty() { format!("  {label}") } else { "  ".to_string() };
+            text.push_str(&wrap(body, columns, &format!("  {label}"), &indent));
         }
     };
     say("", &cost(finding, answer));

@@ -42,7 +42,7 @@ pub struct Limits {
 impl Plan {
     /// Works out what was meant.
     pub fn make(typed: &RunArguments, invoker: &Invoker) -> Result<Plan, Failure> {
-        let link = typed.link.as_deref().map(|text| link(text)).transpose()?;
+        let link = typed.link.as_deref().map(link).transpose()?;
         let limit =
             |text: &str| duration::parse(text).map_err(|why| Failure::value("--duration", &why, "--duration 10s"));
         let duration = typed.duration.as_deref().map(limit).transpose()?;
@@ -52,19 +52,12 @@ impl Plan {
             Some(text) => Some(split(text).ok_or_else(|| Failure::server_command(text))?),
         };
         let addresses = link.map_or(Addresses { client: LOOPBACK, server: LOOPBACK }, |_| Link::addresses());
-        let folder = match &typed.folder {
-            Some(folder) => std::path::absolute(folder).map_err(|error| Failure::output(&error))?,
-            None => {
-                let state = invoker.state_folder().ok_or_else(Failure::no_home)?;
-                folder::new_case(&state, &typed.command, SystemTime::now())
-            }
-        };
         Ok(Plan {
             client: with_addresses(&typed.command, addresses),
             server: server.map(|words| with_addresses(&words, addresses)),
             link,
             limits: Limits { duration, requests: typed.requests },
-            folder,
+            folder: case_folder(typed, invoker)?,
             user: subject_user(typed.user.as_deref(), invoker)?,
             options: record::Options { sampling_hertz: typed.sampling_hertz, ..record::Options::default() },
         })
@@ -85,6 +78,14 @@ impl Plan {
 }
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+fn case_folder(typed: &RunArguments, invoker: &Invoker) -> Result<PathBuf, Failure> {
+    if let Some(folder) = &typed.folder {
+        return std::path::absolute(folder).map_err(|error| Failure::output(&error));
+    }
+    let state = invoker.state_folder().ok_or_else(Failure::no_home)?;
+    Ok(folder::new_case(&state, &typed.command, SystemTime::now()))
+}
 
 fn link(text: &str) -> Result<Link, Failure> {
     let link = text.parse::<Link>();

@@ -117,7 +117,9 @@ impl Server {
         if !left.is_empty() {
             let after = LONGEST_STOP.as_secs();
             output::say(&format!("the server `{}` did not end within {after} s of SIGTERM and was killed", self.name));
-            left.into_iter().for_each(|pid| record::send_signal(pid, SIGKILL));
+            for pid in left {
+                record::send_signal(pid, SIGKILL);
+            }
         }
         while !self.whole().is_empty() && Instant::now() < deadline + Duration::from_secs(1) {
             std::thread::sleep(TICK);

@@ -32,13 +32,12 @@ impl Word {
     pub const SIZE: usize = 8;
 
     pub fn from_bytes(bytes: [u8; Word::SIZE]) -> Word {
-        let [a, b, c, d, e, f, g, h] = bytes;
-        Word { step: i32::from_ne_bytes([a, b, c, d]), error: i32::from_ne_bytes([e, f, g, h]) }
+        let both = u64::from_ne_bytes(bytes);
+        Word { step: (both >> 32) as i32, error: both as i32 }
     }
 
     fn to_bytes(self) -> [u8; Word::SIZE] {
-        let ([a, b, c, d], [e, f, g, h]) = (self.step.to_ne_bytes(), self.error.to_ne_bytes());
-        [a, b, c, d, e, f, g, h]
+        ((self.step as u64) << 32 | u64::from(self.error as u32)).to_ne_bytes()
     }
 }
 

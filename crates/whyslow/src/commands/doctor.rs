@@ -27,7 +27,7 @@ fn table(checks: &[Check]) -> String {
         let first = format!("{word:<WORD_COLUMNS$}{:<names$}  ", check.name);
         text += &report::wrap(&report::clean(&check.detail), COLUMNS, &first, &indent);
         if !check.works && !check.remedy.is_empty() {
-            text += &format!("{indent}try: {}\n", report::clean(&check.remedy));
+            text += &report::wrap(&report::clean(&check.remedy), COLUMNS, &format!("{indent}try: "), &indent);
         }
     }
     text

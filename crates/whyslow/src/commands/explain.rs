@@ -16,6 +16,8 @@ pub fn explain(typed: &ExplainArguments) -> Result<u8, Failure> {
         let pages = diagnose::pages();
         return Err(Failure::unknown_page(name, &nearest(name, pages.iter().map(|page| page.name))));
     };
-    output::print(&format!("{} ({})\n\n{}\n", page.name, page.id, page.text.trim_end()))?;
+    // The page begins with its name as a heading; the identifier goes beside it.
+    let body = page.text.trim_start_matches(&format!("# {}", page.name)).trim();
+    output::print(&format!("# {} ({})\n\n{body}\n", page.name, page.id))?;
     Ok(0)
 }
