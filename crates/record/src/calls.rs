@@ -19,7 +19,10 @@ mod class {
     pub const MAPPING: u16 = 4096;
     pub const CLOSES: u16 = 8192;
 }
-use class::{ACCEPT, BUFFER, CLOSES, CONNECT, DESCRIPTOR, LISTEN, MAPPING, MESSAGE, MESSAGES, PATH_0, PATH_1, POLL, RECORD, VECTOR};
+use class::{
+    ACCEPT, BUFFER, CLOSES, CONNECT, DESCRIPTOR, LISTEN, MAPPING, MESSAGE, MESSAGES, PATH_0, PATH_1, POLL, RECORD,
+    VECTOR,
+};
 
 /// No such argument.
 const NONE: u8 = 255;
@@ -110,7 +113,7 @@ const CALLS: &[Recorded] = &[
     call(5, DESCRIPTOR, Nothing),                                           // fstat
     call(6, PATH_0, Nothing),                                               // lstat
     call(7, POLL, Nothing).timeout(Timeout::Milliseconds),                  // poll
-    call(9, MAPPING, Nothing),                                               // mmap
+    call(9, MAPPING, Nothing),                                              // mmap
     call(16, DESCRIPTOR, Nothing).value(2),                                 // ioctl
     call(17, DESCRIPTOR | BUFFER, In),                                      // pread64
     call(18, DESCRIPTOR | BUFFER, Out),                                     // pwrite64
@@ -159,14 +162,14 @@ const CALLS: &[Recorded] = &[
     call(281, DESCRIPTOR, Nothing).value(1).timeout(Timeout::Milliseconds), // epoll_pwait
     call(288, DESCRIPTOR | ACCEPT, Nothing),                                // accept4
     call(295, DESCRIPTOR | VECTOR, In),                                     // preadv
-    call(292, DESCRIPTOR | CLOSES, Nothing),                                 // dup3
+    call(292, DESCRIPTOR | CLOSES, Nothing),                                // dup3
     call(296, DESCRIPTOR | VECTOR, Out),                                    // pwritev
     call(299, DESCRIPTOR | MESSAGE | MESSAGES, In),                         // recvmmsg
     call(307, DESCRIPTOR | MESSAGE | MESSAGES, Out),                        // sendmmsg
     call(318, 0, Nothing),                                                  // getrandom
     call(332, PATH_1, Nothing),                                             // statx
     call(426, DESCRIPTOR, Nothing),                                         // io_uring_enter
-    call(436, CLOSES, Nothing),                                              // close_range
+    call(436, CLOSES, Nothing),                                             // close_range
     call(437, PATH_1, Nothing),                                             // openat2
     call(439, PATH_1, Nothing),                                             // faccessat2
     call(441, DESCRIPTOR, Nothing).value(1).time(3),                        // epoll_pwait2

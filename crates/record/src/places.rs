@@ -49,13 +49,13 @@ impl Places {
         }
     }
 
-    /// Walks a copied stack. Returns whether the walk was complete.
-    pub fn copied(&mut self, event: &StackEvent, bytes: &[u8]) -> bool {
+    /// Walks a copied stack.
+    pub fn copied(&mut self, event: &StackEvent, bytes: &[u8]) {
         let length = (event.length as usize).min(bytes.len());
         let walk = self.native.walk(event.pid, &Registers(event.registers), &bytes[..length]);
         let stack = if walk.frames.is_empty() { 0 } else { self.intern(Frames::Native(walk.frames), walk.complete) };
         self.copied.insert(event.number, stack);
-        walk.complete
+        self.incomplete += u64::from(!walk.complete);
     }
 
     /// The stack of a copy's number; 0 for none.

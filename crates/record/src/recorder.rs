@@ -1,10 +1,11 @@
 //! The recorder as its user sees it: start it, tell it whom to follow, finish it.
 
-use crate::drain::{Drain, Maps, now};
+use crate::drain::{Drain, now};
 use crate::error::RecordError;
 use crate::events::ThreadState;
 use crate::host;
 use crate::kernel::Kernel;
+use crate::programs::InterpreterMaps;
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::{Case, CaseWriter, Manifest, SCHEMA};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -100,14 +101,10 @@ impl Recorder {
         let writer = CaseWriter::create(folder, manifest)?;
         let ring = kernel.take_ring()?;
         let threads = kernel.take_map("threads")?;
-        let maps = Maps {
-            interpreters: kernel.take_map("interpreters")?,
-            any_interpreter: kernel.take_switch()?,
-            lost: kernel.take_lost()?,
-        };
+        let maps = InterpreterMaps { offsets: kernel.take_map("interpreters")?, any: kernel.take_switch()? };
         let (follow, requests) = channel();
         let shared = Arc::new(Shared::default());
-        let drain = Drain::new(maps, writer, options.event_limit);
+        let drain = Drain::new(maps, kernel.take_lost()?, writer, options.event_limit);
         let thread = std::thread::Builder::new().name("drain".to_string());
         let of_thread = Arc::clone(&shared);
         let drain = thread
@@ -186,7 +183,7 @@ fn run(mut drain: Drain, mut ring: RingBuf<MapData>, requests: &Receiver<Follow>
         shared.events.store(progress.events, Ordering::Relaxed);
         shared.lost.store(progress.lost, Ordering::Relaxed);
         shared.requests.store(progress.requests, Ordering::Relaxed);
-        shared.failed.store(drain.failed(), Ordering::Relaxed);
+        shared.failed.store(drain.has_failed(), Ordering::Relaxed);
         if stopping {
             return drain;
         }

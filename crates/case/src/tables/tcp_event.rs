@@ -10,7 +10,7 @@ table! {
         pub connection: u32,
         /// What; see `event`.
         pub event: u8,
-        /// For a state change the old state, for a timer the delay until it fires in milliseconds, else 0.
+        /// For a state change the old state, else 0.
         pub before: u32,
         /// For a state change the new state (the kernel's numbers: 1 ESTABLISHED, 7 CLOSE), else 0.
         pub after: u32,
@@ -21,8 +21,6 @@ table! {
 pub mod event {
     /// The connection's state changed.
     pub const STATE: u8 = 1;
-    /// The delayed-ACK timer was set.
-    pub const DELAYED_ACK_SET: u8 = 2;
     /// The delayed-ACK timer fired: the acknowledgement had waited for its full delay.
     pub const DELAYED_ACK_FIRED: u8 = 3;
     /// A segment was sent again.

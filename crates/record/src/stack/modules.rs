@@ -146,7 +146,7 @@ impl Modules {
     }
 
     /// What names the file at a path, as a process sees it, else as we see it.
-    pub fn key_of_path(&self, pid: u32, path: &str) -> Option<FileKey> {
+    pub fn key_of_path(pid: u32, path: &str) -> Option<FileKey> {
         let theirs = std::fs::metadata(format!("/proc/{pid}/root{path}"));
         let metadata = theirs.or_else(|_| std::fs::metadata(path)).ok()?;
         Some(FileKey { device: device_key(metadata.dev()), inode: metadata.ino() })

@@ -80,7 +80,7 @@ impl Modules {
 
     /// The module of a path as a process sees it.
     fn of_path(&mut self, pid: u32, path: &str) -> u32 {
-        self.key_of_path(pid, path)
+        Modules::key_of_path(pid, path)
             .and_then(|file| {
                 let line = MapLine { file, path: path.to_string(), executable: true, ..MapLine::default() };
                 self.image(pid, &line)

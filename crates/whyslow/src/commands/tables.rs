@@ -79,7 +79,6 @@ const CODES: &[(&str, &[(&str, u8)])] = &[
         "event",
         &[
             ("state changed", event::STATE),
-            ("delayed ACK set", event::DELAYED_ACK_SET),
             ("delayed ACK fired", event::DELAYED_ACK_FIRED),
             ("retransmitted", event::RETRANSMIT),
         ],

@@ -1,0 +1,230 @@
+//! The intake: one event in, rows out. It keeps what turning later events into rows needs.
+
+use crate::call_rows::CallRows;
+use crate::calls::{self, Flow};
+use crate::connections::Connections;
+use crate::events::{
+    CallEvent, Event, ExecEvent, ExitEvent, ForkEvent, MappingEvent, SampleEvent, ScriptEvent, SegmentEvent,
+    SocketEvent, StackEvent, SwitchEvent, TcpEvent, kind,
+};
+use crate::places::Places;
+use crate::programs::Programs;
+use case::tables::{self, Sample, Segment, Switch, direction, event, role};
+use case::{CaseError, CaseWriter, Nanos};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Turns events into rows, which wait here until they are written.
+pub struct Intake {
+    /// Calls and what their bytes told.
+    pub rows: CallRows,
+    /// Sockets.
+    pub connections: Connections,
+    /// Processes and their code.
+    pub programs: Programs,
+    /// Stacks.
+    pub places: Places,
+    /// Intervals off the processor.
+    pub switches: Vec<Switch>,
+    /// Events taken.
+    pub events: u64,
+    /// Requests on clients' connections.
+    pub requests: u64,
+    /// Events beyond the limit since last asked, by table.
+    pub over_limit: BTreeMap<&'static str, u64>,
+    samples: Vec<Sample>,
+    segments: Vec<Segment>,
+    tcp_events: Vec<tables::TcpEvent>,
+    turns: FxHashMap<u32, u8>,
+    event_limit: u64,
+}
+
+impl Intake {
+    /// Nothing taken yet.
+    pub fn new(programs: Programs, event_limit: u64) -> Intake {
+        Intake {
+            rows: CallRows::default(),
+            connections: Connections::default(),
+            programs,
+            places: Places::new(),
+            switches: Vec::new(),
+            events: 0,
+            requests: 0,
+            over_limit: BTreeMap::new(),
+            samples: Vec::new(),
+            segments: Vec::new(),
+            tcp_events: Vec::new(),
+            turns: FxHashMap::default(),
+            event_limit,
+        }
+    }
+
+    /// Takes one event. Bytes that are no whole event are passed over.
+    pub fn take(&mut self, bytes: &[u8]) {
+        let Some(&[low, high]) = bytes.first_chunk::<2>() else { return };
+        self.events += 1;
+        match u16::from_le_bytes([low, high]) {
+            kind::CALL => self.call(bytes),
+            kind::SWITCH => self.switch(bytes),
+            kind::SEGMENT => self.segment(bytes),
+            kind::SAMPLE => self.sample(bytes),
+            kind::STACK => self.stack(bytes),
+            kind::SCRIPT => self.script(bytes),
+            kind::SOCKET => with(bytes, |event: SocketEvent| self.connections.announced(&event)),
+            kind::TCP => self.tcp(bytes),
+            kind::FORK => with(bytes, |event: ForkEvent| {
+                if self.programs.forked(&event, &mut self.places) {
+                    self.rows.forked(event.parent_pid, event.pid);
+                }
+            }),
+            kind::EXEC => with(bytes, |event: ExecEvent| self.programs.executed(&event, &mut self.places)),
+            kind::EXIT => with(bytes, |event: ExitEvent| {
+                if self.programs.exited(&event, &mut self.places) {
+                    self.rows.exited(event.pid);
+                }
+            }),
+            kind::MAPPING => with(bytes, |event: MappingEvent| {
+                let path = self.rows.open_path(event.pid, event.fd).unwrap_or_default();
+                Programs::mapped(&event, path, &mut self.places);
+            }),
+            _ => {}
+        }
+    }
+
+    /// Hands the waiting rows to the case.
+    ///
+    /// # Errors
+    /// Where the disk refuses.
+    pub fn write(&mut self, writer: &mut CaseWriter) -> Result<(), CaseError> {
+        writer.append(self.rows.calls.drain(..))?;
+        writer.append(self.rows.records.drain(..))?;
+        writer.append(self.rows.messages.drain(..))?;
+        writer.append(self.rows.handshakes.drain(..))?;
+        writer.append(self.rows.lookups.drain(..))?;
+        writer.append(self.rows.paths.drain(..))?;
+        writer.append(self.switches.drain(..))?;
+        writer.append(self.samples.drain(..))?;
+        writer.append(self.segments.drain(..))?;
+        writer.append(self.tcp_events.drain(..))
+    }
+
+    /// Drops the waiting rows of the tables that grow with the load: there is nowhere to write them.
+    pub fn discard(&mut self) {
+        self.rows.calls.clear();
+        self.rows.records.clear();
+        self.switches.clear();
+        self.samples.clear();
+        self.segments.clear();
+    }
+
+    /// Whether one more row of a table that grows with the load is within the limit.
+    fn has_room(&mut self, table: &'static str) -> bool {
+        if self.events <= self.event_limit {
+            return true;
+        }
+        *self.over_limit.entry(table).or_default() += 1;
+        false
+    }
+
+    fn call(&mut self, bytes: &[u8]) {
+        let Some(event) = CallEvent::read(bytes) else { return };
+        let head = &bytes[size_of::<CallEvent>()..];
+        let head = &head[..head.len().min(usize::from(event.head_length))];
+        self.count_request(&event);
+        if self.has_room("calls") {
+            let (stack, script) = (self.places.stack(event.stack), self.places.script_stack(event.script));
+            self.rows.take(&event, head, &mut self.connections, stack, script);
+        }
+    }
+
+    /// A request: bytes out on a client's connection after bytes in, or first of all.
+    fn count_request(&mut self, event: &CallEvent) {
+        if event.socket == 0 || event.result <= 0 {
+            return;
+        }
+        let turn = match calls::recorded(event.number).map(|recorded| recorded.flow) {
+            Some(Flow::In) => direction::IN,
+            Some(Flow::Out) => direction::OUT,
+            Some(Flow::Nothing) | None => return,
+        };
+        let before = self.turns.insert(event.socket, turn);
+        let is_request = turn == direction::OUT && before != Some(direction::OUT);
+        if is_request && self.connections.role(event.socket) == role::CLIENT {
+            self.requests += 1;
+        }
+    }
+
+    fn switch(&mut self, bytes: &[u8]) {
+        let Some(event) = SwitchEvent::read(bytes) else { return };
+        if self.has_room("switches") {
+            self.switches.push(Switch {
+                start: Nanos(event.start),
+                runnable: Nanos(event.runnable),
+                end: Nanos(event.end),
+                tid: event.tid,
+                waker: event.waker,
+                reason: event.reason as u8,
+            });
+        }
+    }
+
+    fn segment(&mut self, bytes: &[u8]) {
+        let Some(event) = SegmentEvent::read(bytes) else { return };
+        self.connections.passed(&event);
+        if self.has_room("segments") {
+            self.segments.push(Segment {
+                time: Nanos(event.time),
+                connection: event.socket,
+                direction: event.direction,
+                flags: event.flags,
+                sequence: event.sequence,
+                acknowledged: event.acknowledged,
+                payload: event.payload,
+            });
+        }
+    }
+
+    fn sample(&mut self, bytes: &[u8]) {
+        let Some(event) = SampleEvent::read(bytes) else { return };
+        let frames = (event.kernel_frames as usize).min(event.kernel_stack.len());
+        let kernel_stack = self.places.kernel_stack(&event.kernel_stack[..frames]);
+        self.samples.push(Sample {
+            time: Nanos(event.time),
+            tid: event.tid,
+            pid: event.pid,
+            kernel: frames > 0,
+            call_plus_one: event.call_plus_one,
+            stack: self.places.stack(event.stack),
+            kernel_stack,
+            script_stack: self.places.script_stack(event.script),
+        });
+    }
+
+    fn stack(&mut self, bytes: &[u8]) {
+        let Some(event) = StackEvent::read(bytes) else { return };
+        self.places.copied(&event, &bytes[size_of::<StackEvent>()..]);
+    }
+
+    fn script(&mut self, bytes: &[u8]) {
+        let Some(event) = ScriptEvent::read(bytes) else { return };
+        if let Some(interpreter) = self.programs.interpreter(event.pid) {
+            self.places.script(&event, &bytes[size_of::<ScriptEvent>()..], interpreter);
+        }
+    }
+
+    fn tcp(&mut self, bytes: &[u8]) {
+        let Some(event) = TcpEvent::read(bytes) else { return };
+        self.connections.changed(&event);
+        let is_state = event.event as u8 == event::STATE;
+        let (before, after) = if is_state { (event.before, event.after) } else { (0, 0) };
+        let (time, connection) = (Nanos(event.time), event.socket);
+        self.tcp_events.push(tables::TcpEvent { time, connection, event: event.event as u8, before, after });
+    }
+}
+
+/// Reads an event and hands it on.
+fn with<E: Event>(bytes: &[u8], take: impl FnOnce(E)) {
+    if let Some(event) = E::read(bytes) {
+        take(event);
+    }
+}
