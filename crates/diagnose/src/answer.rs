@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const WORTH_A_CHANGE: f64 = 0.05;
 
 /// Draws the answer from the evidence.
-pub fn draw(evidence: &Evidence, case_path: &str, options: &Options) -> Answer {
+pub fn draw(evidence: &Evidence, case_path: &str, options: Options) -> Answer {
     let manifest = &evidence.recording.manifest;
     let findings = findings(evidence, options);
     let subject = &manifest.subject;
@@ -32,7 +32,7 @@ pub fn draw(evidence: &Evidence, case_path: &str, options: &Options) -> Answer {
     }
 }
 
-fn findings(evidence: &Evidence, options: &Options) -> Vec<Finding> {
+fn findings(evidence: &Evidence, options: Options) -> Vec<Finding> {
     let worth = |cost: &Cost| options.all || dearness(cost) >= WORTH_A_CHANGE;
     let mut found: Vec<(&Detector, Found)> = Vec::new();
     for detector in ALL {
@@ -109,7 +109,13 @@ fn summary(evidence: &Evidence, findings: &[Finding]) -> String {
             format!("{} is suspected, and {} besides. ", first.name, rest.join(", "))
         }
     };
-    head + &if evidence.exchanges.is_empty() { of_the_run(evidence) } else { of_the_exchanges(evidence) }
+    let between: f64 = evidence.accounts.run.iter().filter(|(account, _)| account.is_outside()).map(|(_, ns)| ns).sum();
+    let mostly_between = between * 2.0 > evidence.wall() as f64;
+    head + &match (evidence.exchanges.len(), mostly_between) {
+        (0, _) => of_the_run(evidence),
+        (count, true) => of_the_time_between(evidence, count, between),
+        _ => of_the_exchanges(evidence),
+    }
 }
 
 fn of_the_run(evidence: &Evidence) -> String {
@@ -117,6 +123,22 @@ fn of_the_run(evidence: &Evidence) -> String {
     let Some(largest) = ledger.accounts.first() else { return "Nothing was recorded.".to_string() };
     let share = Nanos(largest.ns).share_of(Nanos(ledger.total));
     format!("No exchange was seen; {share} of the {} went into {}.", Nanos(ledger.total), largest.name)
+}
+
+fn of_the_time_between(evidence: &Evidence, count: usize, between: f64) -> String {
+    let outside: Vec<_> = evidence.accounts.run.iter().filter(|(account, _)| account.is_outside()).collect();
+    let Some((account, length)) = outside.into_iter().max_by(|one, other| one.1.total_cmp(other.1)) else {
+        return of_the_exchanges(evidence);
+    };
+    let wall = evidence.wall().max(1) as f64;
+    let exchanges = if count == 1 { "the one exchange".to_string() } else { format!("{count} exchanges") };
+    format!(
+        "{} of the {} passed outside {exchanges}; the largest part, {}, is: {}.",
+        Share(between / wall),
+        Nanos(evidence.wall()),
+        Share(length / wall),
+        account.name(evidence),
+    )
 }
 
 fn of_the_exchanges(evidence: &Evidence) -> String {

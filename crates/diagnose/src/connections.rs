@@ -20,8 +20,6 @@ pub enum End {
 /// One end of a connection and its rows.
 #[derive(Clone, Debug)]
 pub struct ConnectionRows {
-    /// Its row in the table of connections.
-    pub row: usize,
     /// Which end it is; none for listeners and for sockets that moved nothing.
     pub end: Option<End>,
     /// The peer's place in [`Connections::all`], where it was recorded.
@@ -70,8 +68,7 @@ impl<'r> Connections<'r> {
     }
 
     fn bare_rows(&self) -> Vec<ConnectionRows> {
-        let bare = |(slot, row): (usize, &Connection)| ConnectionRows {
-            row: slot,
+        let bare = |row: &Connection| ConnectionRows {
             end: None,
             peer: self.slots.get(&row.peer).copied().filter(|_| row.peer != 0 && row.peer != row.id),
             transfers: 0..0,
@@ -83,7 +80,7 @@ impl<'r> Connections<'r> {
             repairs: Vec::new(),
             round_trip: None,
         };
-        self.recording.connections.iter().enumerate().map(bare).collect()
+        self.recording.connections.iter().map(bare).collect()
     }
 
     /// Sorts transfers into one list, a range for each connection: counted first, so that no list of pairs is sorted.

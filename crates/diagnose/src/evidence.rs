@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::connections::{Connections, End};
-use crate::exchange::{self, Exchange, Exchanges};
+use crate::exchange::{self, Exchange};
 use crate::ledger::{Accounts, Pools};
 use crate::threads::Threads;
 use case::tables::Call;
@@ -21,8 +21,6 @@ pub struct Evidence<'r> {
     pub code: Code<'r>,
     /// Exchanges that count.
     pub exchanges: Vec<Exchange>,
-    /// Exchanges that a server made in order to answer.
-    pub inner: Vec<Exchange>,
     /// When each thread took part in an exchange that counts: merged, in order of time.
     pub taking_part: BTreeMap<u32, Vec<(u64, u64)>>,
     /// Where the exchanges' time and the run's went.
@@ -48,7 +46,7 @@ impl<'r> Evidence<'r> {
     /// Indexes a recording, splits it into exchanges and keeps the books.
     pub fn new(recording: &'r Recording) -> Evidence<'r> {
         let connections = Connections::new(recording);
-        let Exchanges { counted, inner } = exchange::find(recording, &connections);
+        let counted = exchange::find(recording, &connections);
         let taking_part = taking_part(recording, &connections, &counted);
         let mut evidence = Evidence {
             recording,
@@ -56,7 +54,6 @@ impl<'r> Evidence<'r> {
             connections,
             code: Code::new(recording),
             exchanges: counted,
-            inner,
             taking_part,
             accounts: Accounts::default(),
             pools: Pools::default(),

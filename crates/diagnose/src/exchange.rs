@@ -6,18 +6,16 @@
 //! first exchange of the connection.
 
 use crate::connections::{Connections, End, transfer_time};
+use crate::set_up::{SetUp, SetUps};
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use case::Recording;
 use case::tables::{Call, direction, role, transport};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A request that got no answer counts only if somebody waited this long for one: a farewell before closing does not.
 const UNANSWERED: u64 = 10_000_000;
-
-/// A connection that stood ready this long before its first request was opened ahead of time: nobody waited for it.
-const EARLY_OPEN: u64 = 100_000_000;
 
 /// The longest alert on the wire, with its header: 5 + 16 + 32 bytes with the longest usual padding and checksum.
 const LONGEST_ALERT: i64 = 64;
@@ -43,23 +41,6 @@ pub struct Exchange {
     pub answered: bool,
 }
 
-/// The phases before the first request of a connection. Each begins where the one before ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SetUp {
-    /// When it began.
-    pub start: u64,
-    /// The look-up of the name, from the first query to the connect; empty where there was none.
-    pub lookup: (u64, u64),
-    /// When the connect was called.
-    pub connect: u64,
-    /// When the connection was there.
-    pub connected: u64,
-    /// When the TLS handshake began; equal to `application` where there was none.
-    pub handshake: u64,
-    /// When the first request could be written.
-    pub application: u64,
-}
-
 impl Exchange {
     /// How long it took.
     pub fn length(&self) -> u64 {
@@ -67,16 +48,9 @@ impl Exchange {
     }
 }
 
-/// All exchanges in order of their starts: those that count, and those inside them (a proxy's own requests).
-pub struct Exchanges {
-    /// The ones that count.
-    pub counted: Vec<Exchange>,
-    /// Made by a server in order to answer.
-    pub inner: Vec<Exchange>,
-}
-
-/// Finds the exchanges of a recording.
-pub fn find(recording: &Recording, connections: &Connections) -> Exchanges {
+/// Finds the exchanges of a recording, in order of their starts. What a server asks others in order to answer is no
+/// exchange of its own where the one it answers was seen.
+pub fn find(recording: &Recording, connections: &Connections) -> Vec<Exchange> {
     let wanted = wanted_transport(connections);
     let mut set_ups = SetUps::new(recording);
     let mut order: Vec<usize> = (0..connections.all().len()).collect();
@@ -100,8 +74,8 @@ pub fn find(recording: &Recording, connections: &Connections) -> Exchanges {
         roles.get(&connections.row(exchange.connection).pid).is_some_and(|&role| role == "server")
     };
     let has_outer = found.iter().any(|exchange| !is_server(exchange));
-    let (inner, counted) = found.into_iter().partition(|exchange| has_outer && is_server(exchange));
-    Exchanges { counted, inner }
+    found.retain(|exchange| !has_outer || !is_server(exchange));
+    found
 }
 
 /// TCP, or Unix sockets where nothing went over TCP.
@@ -223,85 +197,124 @@ fn is_alert(recording: &Recording, call: &Call) -> bool {
     here.peek().is_some() && here.all(|row| row.content_type == 21 || (row.content_type == 23 && row.length == 19))
 }
 
-/// What is needed to find how connections were set up, met in the order in which they were opened.
-struct SetUps {
-    /// For each process, its look-ups not yet claimed, latest last: rows of the table of look-ups.
-    lookups: BTreeMap<u32, Vec<usize>>,
-    /// For each process with look-ups, when its exchanges ended.
-    ended: BTreeMap<u32, BTreeSet<u64>>,
-}
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, EPOLL_WAIT, MS, READ, SERVER, Scene, US, WRITE, keep_alive, request};
+    use crate::tests::answer;
+    use crate::{Exchange, Options, study};
+    use case::tables::{TlsRecord, direction, role, transport};
+    use case::{Nanos, Recording};
 
-impl SetUps {
-    fn new(recording: &Recording) -> SetUps {
-        let threads: rustc_hash::FxHashMap<u32, u32> = recording.threads.iter().map(|row| (row.tid, row.pid)).collect();
-        let mut lookups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, row) in recording.lookups.iter().enumerate() {
-            lookups.entry(threads.get(&row.tid).copied().unwrap_or(row.tid)).or_default().push(index);
-        }
-        lookups.values_mut().for_each(|rows| rows.reverse());
-        SetUps { lookups, ended: BTreeMap::new() }
+    fn exchanges(recording: &Recording) -> Vec<Exchange> {
+        study(recording, "case", &Options::default()).exchanges
     }
 
-    fn ended(&mut self, pid: u32, end: u64) {
-        if self.lookups.contains_key(&pid) {
-            self.ended.entry(pid).or_default().insert(end);
-        }
+    #[test]
+    fn an_exchange_runs_from_the_first_byte_written_to_the_last_byte_read() {
+        let recording = keep_alive(3, 300 * US).end();
+        let exchanges = exchanges(&recording);
+        assert_eq!(exchanges.len(), 3);
+        let written = recording.calls.iter().filter(|call| call.tid == CLIENT && call.number == WRITE).nth(1);
+        assert_eq!(Some(Nanos(exchanges[1].start)), written.map(|call| call.start));
+        assert_eq!(exchanges[1].bytes, 1_200);
     }
 
-    /// Lets the first exchange of a connection begin where the connection did.
-    fn apply(&mut self, recording: &Recording, connections: &Connections, first: &mut Exchange, before: u64) {
-        let slot = first.connection;
-        let row = connections.row(slot);
-        let rows = &connections.all()[slot];
-        let handshake = connections.handshake(slot);
-        if first.end_seen == End::Server {
-            if let Some(handshake) = handshake {
-                let application = first.start;
-                let start = handshake.start.0.min(application);
-                let lookup = (start, start);
-                first.start = start;
-                first.set_up =
-                    Some(SetUp { start, lookup, connect: start, connected: start, handshake: start, application });
-            }
-            return;
-        }
-        let connect_call = rows.connect.map(|index| &recording.calls[index]);
-        let opened_here = row.role == role::CLIENT && (connect_call.is_some() || row.opened > recording.manifest.start);
-        if !opened_here {
-            return;
-        }
-        let application = first.start;
-        let connect = connect_call.map_or(row.opened.0, |call| call.start.0).min(application);
-        let connected = match (row.established.0, connect_call) {
-            (0, Some(call)) => call_end(call),
-            (established, _) => established,
-        };
-        let connected = connected.clamp(connect, application);
-        let lookup = self.claim_lookup(recording, row.pid, connect);
-        let start = lookup.0.min(connect);
-        let handshake = handshake.map_or(application, |row| row.start.0.clamp(connected, application));
-        if application.saturating_sub(connected.max(before)) > EARLY_OPEN {
-            return;
-        }
-        first.start = start;
-        first.set_up = Some(SetUp { start, lookup, connect, connected, handshake, application });
+    #[test]
+    fn the_first_exchange_begins_with_the_connect() {
+        let exchanges = exchanges(&keep_alive(3, 300 * US).end());
+        let set_up = exchanges[0].set_up.expect("a set-up");
+        assert_eq!((set_up.connect, exchanges[0].start), (MS, MS));
+        assert!(exchanges[1].set_up.is_none());
     }
 
-    /// The look-ups that a process made since its last exchange ended and before a connect; each is claimed once.
-    fn claim_lookup(&mut self, recording: &Recording, pid: u32, connect: u64) -> (u64, u64) {
-        let since = self.ended.get(&pid).and_then(|ends| ends.range(..=connect).next_back().copied());
-        let since = since.unwrap_or_default();
-        let mut start = connect;
-        let Some(pending) = self.lookups.get_mut(&pid) else { return (connect, connect) };
-        while let Some(row) = pending.last().map(|&index| &recording.lookups[index]) {
-            if row.time.0 >= connect {
-                break;
-            }
-            pending.pop();
-            if row.time.0 >= since {
-                start = start.min(row.time.0);
-            }
+    #[test]
+    fn a_connection_that_stood_ready_early_does_not_lengthen_its_first_exchange() {
+        let mut scene = Scene::new();
+        scene.connect(1, CLIENT);
+        let mut idle = scene.now;
+        scene.waits(CLIENT, 500 * MS, 35, |_| {});
+        request(&mut scene, CLIENT, 1, 300 * US, &mut idle);
+        assert!(exchanges(&scene.end())[0].length() < MS);
+    }
+
+    #[test]
+    fn a_handshake_is_no_exchange_of_its_own() {
+        let mut scene = Scene::new();
+        let mut idle = scene.now;
+        scene.connect(1, CLIENT);
+        let start = scene.now;
+        for _ in 0..2 {
+            scene.moves(CLIENT, 1, WRITE, 300);
+            scene.waits_for(CLIENT, 1, 2 * MS, 3000);
         }
-        (start, connect)
+        scene.handshake(1, CLIENT, start, |_| {});
+        request(&mut scene, CLIENT, 1, 300 * US, &mut idle);
+        let recording = scene.end();
+        let exchanges = exchanges(&recording);
+        assert_eq!(exchanges.len(), 1);
+        assert!(exchanges[0].length() > 4 * MS);
+        let ledger = answer(&recording).ledger;
+        let shaking = ledger.accounts.iter().find(|row| row.name == "TLS handshake (full)").expect("an account");
+        assert!(shaking.ns > 3 * MS, "{ledger:?}");
+    }
+
+    #[test]
+    fn a_farewell_is_no_request() {
+        let mut scene = keep_alive(2, 300 * US);
+        let time = Nanos(scene.now);
+        let record = TlsRecord { time, connection: 1, content_type: 21, length: 19, ..TlsRecord::default() };
+        scene.recording.tls_records.push(TlsRecord { direction: direction::OUT, ..record });
+        scene.moves(CLIENT, 1, WRITE, 24);
+        scene.now += 500 * MS;
+        assert_eq!(exchanges(&scene.end()).len(), 2);
+    }
+
+    #[test]
+    fn a_request_that_is_never_answered_counts_until_the_connection_closes() {
+        let mut scene = keep_alive(2, 300 * US);
+        scene.moves(CLIENT, 1, WRITE, 200);
+        scene.waits(CLIENT, 500 * MS, READ, |call| call.connection = 1);
+        let exchanges = exchanges(&scene.end());
+        assert_eq!(exchanges.len(), 3);
+        assert!(!exchanges[2].answered && exchanges[2].length() >= 500 * MS);
+    }
+
+    #[test]
+    fn a_server_alone_is_seen_from_its_own_end() {
+        let mut recording = keep_alive(5, 300 * US).end();
+        recording.connections.retain(|row| row.role == role::SERVER);
+        recording.connections[0].peer = 0;
+        recording.calls.retain(|call| call.tid == SERVER);
+        let exchanges = exchanges(&recording);
+        assert_eq!(exchanges.len(), 5);
+        assert!((300 * US..330 * US).contains(&exchanges[0].length()), "{exchanges:?}");
+    }
+
+    #[test]
+    fn what_a_server_asks_others_is_not_counted_beside_what_it_is_asked() {
+        let mut scene = keep_alive(5, 300 * US);
+        scene.connect(7, SERVER);
+        scene.recording.connections.pop();
+        scene.moves(SERVER, 7, WRITE, 100);
+        scene.waits_for(SERVER, 7, 500 * US, 100);
+        assert_eq!(exchanges(&scene.end()).len(), 5);
+    }
+
+    #[test]
+    fn a_datagram_socket_has_no_exchanges() {
+        let mut recording = keep_alive(5, 300 * US).end();
+        recording.connections.iter_mut().for_each(|row| row.transport = transport::UDP);
+        assert_eq!(exchanges(&recording), []);
+    }
+
+    #[test]
+    fn a_wait_before_an_own_write_is_not_the_networks() {
+        let mut scene = keep_alive(1, 300 * US);
+        scene.moves(CLIENT, 1, WRITE, 100);
+        scene.waits(CLIENT, 400 * MS, EPOLL_WAIT, |call| (call.connection, call.result) = (1, 0));
+        scene.moves(CLIENT, 1, WRITE, 100);
+        scene.waits_for(CLIENT, 1, 300 * US, 100);
+        let ledger = answer(&scene.end()).ledger;
+        assert!(ledger.accounts[0].name.starts_with("blocked in epoll_wait"), "{ledger:?}");
     }
 }

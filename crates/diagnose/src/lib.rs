@@ -14,12 +14,14 @@ mod holds;
 mod ledger;
 mod overlap;
 mod place;
+mod set_up;
 mod syscall;
 mod threads;
 
 pub use connections::End;
 pub use detectors::Page;
-pub use exchange::{Exchange, SetUp};
+pub use exchange::Exchange;
+pub use set_up::SetUp;
 
 use case::{Answer, Ledger, Recording};
 use evidence::Evidence;
@@ -47,7 +49,7 @@ pub struct Diagnosis {
 
 /// Reads a recording: the answer only. `case_path` is the folder to name in it.
 pub fn diagnose(recording: &Recording, case_path: &str, options: &Options) -> Answer {
-    with_evidence(recording, |evidence| answer::draw(evidence, case_path, options))
+    with_evidence(recording, |evidence| answer::draw(evidence, case_path, *options))
 }
 
 /// Reads a recording in full: also the ledgers of the exchanges and of every thread.
@@ -55,7 +57,7 @@ pub fn study(recording: &Recording, case_path: &str, options: &Options) -> Diagn
     with_evidence(recording, |evidence| {
         let threads = evidence.threads.all().iter().enumerate();
         Diagnosis {
-            answer: answer::draw(evidence, case_path, options),
+            answer: answer::draw(evidence, case_path, *options),
             exchanges: evidence.exchanges.clone(),
             exchange_ledger: ledger::of_exchanges(evidence),
             thread_ledgers: threads.map(|(slot, thread)| (thread.tid, ledger::of_thread(evidence, slot))).collect(),

@@ -246,11 +246,6 @@ impl Scene {
         self.recording.sort();
         self.recording
     }
-
-    /// A thread that sleeps through all of the story so far.
-    pub fn sleeps_through(&mut self, tid: u32, start: u64) {
-        self.off(tid, start, self.now);
-    }
 }
 
 fn transfer(call: &mut Call, connection: u32, bytes: i64) {

@@ -1,7 +1,5 @@
 //! System calls of x86-64 Linux: their names, and the few classes a diagnosis distinguishes.
 
-/// `read`.
-pub const READ: u16 = 0;
 /// `ioctl`.
 pub const IOCTL: u16 = 16;
 /// `connect`.
@@ -18,8 +16,6 @@ pub const FUTEX: u16 = 202;
 pub const EPOLL_CTL: u16 = 233;
 /// `open`, `openat` and `openat2`.
 pub const OPENS: [u16; 3] = [2, 257, 437];
-/// `stat`, `lstat`, `access`, `newfstatat`, `faccessat`, `statx`, `faccessat2`.
-pub const STATS: [u16; 7] = [4, 6, 21, 262, 269, 332, 439];
 
 /// The most that one call moves (MAX_RW_COUNT); a row that says more is damaged.
 pub const MOST_BYTES: i64 = 0x7fff_f000;

@@ -275,3 +275,63 @@ fn block_by_the_call(call: &Call, switches: &[Switch], started: usize, moment: &
         moment.end = moment.end.min(blocked_until);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{CLIENT, READ, Scene, US};
+
+    fn states(recording: &Recording, from: u64, to: u64) -> Vec<(u64, State, bool)> {
+        let threads = Threads::new(recording);
+        let mut states = Vec::new();
+        let slot = threads.slot(CLIENT).expect("a thread");
+        threads.walk(slot, from, to, &mut Cursor::default(), &mut |moment| {
+            states.push(((moment.end - moment.start) / US, moment.state, moment.call.is_some()));
+        });
+        states
+    }
+
+    #[test]
+    fn a_blocked_call_is_told_in_its_three_parts() {
+        let mut scene = Scene::new();
+        let start = scene.now;
+        scene.waits(CLIENT, 50 * US, READ, |_| {});
+        scene.now += 10 * US;
+        let end = scene.now;
+        let told = states(&scene.end(), start, end);
+        let on = State::OnProcessor;
+        assert_eq!(told, [(1, on, true), (48, State::Blocked, true), (1, on, true), (10, on, false)]);
+    }
+
+    #[test]
+    fn between_being_woken_and_running_a_thread_is_runnable() {
+        let mut scene = Scene::new();
+        let start = scene.now;
+        scene.off(CLIENT, start, start + 30 * US);
+        scene.recording.switches[0].runnable = case::Nanos(start + 20 * US);
+        scene.now += 40 * US;
+        let told = states(&scene.end(), start, start + 40 * US);
+        let expected = [(20, State::Blocked, false), (10, State::Runnable, false), (10, State::OnProcessor, false)];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn without_switches_a_call_is_believed_about_having_blocked() {
+        let mut scene = Scene::new();
+        let start = scene.now;
+        scene.does(CLIENT, 50 * US, READ, |call| call.blocked = case::Nanos(40 * US));
+        let told = states(&scene.end(), start, start + 50 * US);
+        assert_eq!(told, [(40, State::Blocked, true), (10, State::OnProcessor, true)]);
+    }
+
+    #[test]
+    fn a_search_finds_the_same_place_from_any_guess() {
+        let rows: Vec<u64> = (0..100).map(|number| number * 3).collect();
+        for guess in [0, 1, 37, 50, 99, 100, 5_000] {
+            for at in 0..310 {
+                let expected = rows.partition_point(|&row| row <= at);
+                assert_eq!(started(&rows, guess, |&row| row, at), expected, "from {guess} to {at}");
+            }
+        }
+    }
+}

@@ -172,7 +172,9 @@ fn unit(calls: &[Call]) -> String {
         return cycle(&calls[..period], &names[..period]);
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
+    for name in &names {
+        *counts.entry(name).or_default() += 1;
+    }
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
     counts.iter().map(|(name, count)| format!("{name} ({count} of {})", names.len())).collect::<Vec<_>>().join(", ")
@@ -183,7 +185,9 @@ fn cycle(calls: &[Call], names: &[String]) -> String {
     let wait = calls.iter().position(|call| syscall::is_poll(call.number));
     let Some(wait) = wait else { return in_order(names) };
     let turn: Vec<String> = names[wait + 1..].iter().chain(&names[..wait]).cloned().collect();
-    let whole = |length: &usize| turn.len() % length == 0 && turn.chunks(*length).all(|part| part == &turn[..*length]);
+    let whole = |length: &usize| {
+        turn.len().is_multiple_of(*length) && turn.chunks(*length).all(|part| part == &turn[..*length])
+    };
     let part = (1..=turn.len()).find(whole).unwrap_or(turn.len());
     let times = turn.len() / part.max(1);
     if times > 1 && part > 1 {
@@ -257,7 +261,7 @@ mod tests {
             for _ in 0..times {
                 for _ in 0..2 {
                     scene.does(CLIENT, 2 * US, 16, |call| {
-                        (call.fd, call.argument_1, call.argument_3) = (3, 0x5411, 999)
+                        (call.fd, call.argument_1, call.argument_3) = (3, 0x5411, 999);
                     });
                 }
                 scene.does(CLIENT, 2 * US, 233, on(3));

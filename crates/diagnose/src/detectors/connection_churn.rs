@@ -3,8 +3,9 @@
 use super::{Found, detector, rows};
 use crate::connections::End;
 use crate::evidence::{Evidence, Toll};
-use crate::exchange::{Exchange, SetUp};
+use crate::exchange::Exchange;
 use crate::place;
+use crate::set_up::SetUp;
 use case::Nanos;
 use std::collections::BTreeMap;
 

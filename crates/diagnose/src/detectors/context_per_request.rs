@@ -41,31 +41,39 @@ const MAKERS: [&str; 6] = [
 /// Made before one handshake is once; before three it is a habit.
 const HABIT: usize = 3;
 
+/// Contexts that one process was seen making.
+#[derive(Default)]
+struct Making {
+    /// The samples.
+    rows: Vec<usize>,
+    /// Before which of its handshakes.
+    before: BTreeSet<usize>,
+}
+
 fn detect(evidence: &Evidence) -> Option<Found> {
     let handshakes = handshakes(evidence);
     let makes = |function: &str| MAKERS.iter().any(|maker| function.starts_with(maker));
     let mut making: BTreeMap<u32, bool> = BTreeMap::new();
-    let mut by_process: BTreeMap<u32, (Vec<usize>, BTreeSet<usize>)> = BTreeMap::new();
+    let mut by_process: BTreeMap<u32, Making> = BTreeMap::new();
     for (row, sample) in evidence.recording.samples.iter().enumerate() {
         let Some(times) = handshakes.get(&sample.pid) else { continue };
         let makes = making.entry(sample.stack).or_insert_with(|| evidence.code.passes_through(sample.stack, makes));
         if *makes {
-            let (rows, between) = by_process.entry(sample.pid).or_default();
-            rows.push(row);
-            between.insert(times.partition_point(|&time| time <= sample.time.0));
+            let process = by_process.entry(sample.pid).or_default();
+            process.rows.push(row);
+            process.before.insert(times.partition_point(|&time| time <= sample.time.0));
         }
     }
-    let habits: Vec<(&u32, &(Vec<usize>, BTreeSet<usize>))> =
-        by_process.iter().filter(|(_, (_, between))| between.len() >= HABIT).collect();
-    let found_rows: Vec<usize> = habits.iter().flat_map(|(_, (rows, _))| rows.iter().copied()).collect();
+    by_process.retain(|_, making| making.before.len() >= HABIT);
+    let found_rows: Vec<usize> = by_process.values().flat_map(|making| making.rows.iter().copied()).collect();
     let samples: Vec<&Sample> = found_rows.iter().map(|&row| &evidence.recording.samples[row]).collect();
-    let made: usize = habits.iter().map(|(_, (_, between))| between.len()).sum();
-    let total: usize = habits.iter().map(|(pid, _)| handshakes[pid].len()).sum();
+    let made: usize = by_process.values().map(|making| making.before.len()).sum();
+    let total: usize = by_process.keys().map(|pid| handshakes[pid].len()).sum();
     (!samples.is_empty()).then(|| found(evidence, &found_rows, &samples, made, total))
 }
 
 /// When each process shook hands, in order.
-fn handshakes<'e>(evidence: &'e Evidence) -> BTreeMap<u32, Vec<u64>> {
+fn handshakes(evidence: &Evidence) -> BTreeMap<u32, Vec<u64>> {
     let mut handshakes: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for row in &evidence.recording.handshakes {
         if let Some(slot) = evidence.connections.slot(row.connection) {

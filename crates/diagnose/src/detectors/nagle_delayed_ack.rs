@@ -251,6 +251,21 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_that_was_not_watched_is_judged_by_when_its_acknowledgement_came() {
+        let unwatched = |delay| {
+            let mut recording = write_write_read(delay, false);
+            recording.connections.retain(|row| row.id == 1);
+            recording.connections[0].peer = 0;
+            recording.segments.retain(|row| row.connection == 1);
+            recording.tcp_events.clear();
+            names(&recording)
+        };
+        assert_eq!(unwatched(41 * MS), ["nagle-delayed-ack"]);
+        // An acknowledgement that takes a few milliseconds may as well be the way's.
+        assert_eq!(unwatched(5 * MS), Vec::<String>::new());
+    }
+
+    #[test]
     fn with_nodelay_nothing_is_nagles() {
         assert_eq!(names(&write_write_read(41 * MS, true)), Vec::<String>::new());
     }

@@ -116,6 +116,19 @@ impl Account {
         }
     }
 
+    /// Whether the account is of time that no exchange was in flight.
+    pub fn is_outside(self) -> bool {
+        matches!(
+            self,
+            Account::OutsideCpu(_)
+                | Account::OutsideCpuUnsampled
+                | Account::OutsideProcessor
+                | Account::OutsideBlocked(..)
+                | Account::OutsideBlockedElsewhere
+                | Account::StartAndEnd
+        )
+    }
+
     /// How the account reads. The end that the exchanges are seen from has no prefix.
     pub fn name(self, evidence: &Evidence) -> String {
         match self {

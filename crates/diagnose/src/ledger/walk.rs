@@ -149,13 +149,13 @@ impl<'e> Walker<'e> {
     /// Whether a blocked thread waits for this connection rather than for something of its own.
     fn waits_for_connection(&self, exchange: &Exchange, duty: &Duty, call: Option<&Call>, from: u64) -> bool {
         let Some(call) = call else { return duty.handed_over };
-        let here = self.evidence.connections.row(exchange.connection).id;
-        if call.connection == here && !syscall::is_accept(call.number) {
-            return true;
-        }
         // What comes next is a write of its own: only a full send queue keeps it from that.
         if syscall::is_poll(call.number) {
             return duty.reads || self.is_held(exchange.connection, from);
+        }
+        let here = self.evidence.connections.row(exchange.connection).id;
+        if call.connection == here && !syscall::is_accept(call.number) {
+            return true;
         }
         // A runtime with threads of its own parks one in a futex while the connection is another's to watch: until the
         // bytes arrive it is they that are waited for.
