@@ -11,6 +11,7 @@ mod events;
 mod host;
 mod intake;
 mod kernel;
+mod kernel_source;
 mod lifetimes;
 mod listening;
 mod places;
@@ -21,6 +22,7 @@ pub mod protocol;
 pub mod python;
 mod recorder;
 mod runtime;
+mod source;
 pub mod stack;
 
 pub use error::RecordError;

@@ -1,24 +1,10 @@
 //! The recorder as its user sees it: start it, tell it whom to follow, finish it.
 
-use crate::drain::{Drain, now};
 use crate::error::RecordError;
-use crate::events::ThreadState;
 use crate::host;
-use crate::kernel::Kernel;
-use crate::programs::InterpreterMaps;
-use aya::maps::{HashMap, MapData, RingBuf};
-use case::{Case, CaseWriter, Manifest, SCHEMA};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use crate::source::{SOURCES, Source};
+use case::{Case, Manifest, SCHEMA};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
-
-/// How long the drain sleeps where the ring does not fill up: long enough to cost nothing, short enough to find a
-/// short-lived process alive and to keep a 16 MB ring from filling at a million events a second.
-const DRAIN_PERIOD_MS: u16 = 20;
 
 /// What to record.
 #[derive(Clone, Debug)]
@@ -57,96 +43,46 @@ pub struct Progress {
     pub requests: u64,
 }
 
-/// A process to be followed from now on; the sender is told when it is.
-struct Follow {
-    pid: u32,
-    role: Role,
-    done: SyncSender<()>,
-}
-
-/// What the drain's thread and its owner share.
-#[derive(Default)]
-struct Shared {
-    stop: AtomicBool,
-    failed: AtomicBool,
-    events: AtomicU64,
-    lost: AtomicU64,
-    requests: AtomicU64,
-}
-
 /// A recording under way.
 pub struct Recorder {
-    kernel: Kernel,
-    threads: Mutex<HashMap<MapData, u32, ThreadState>>,
-    follow: Sender<Follow>,
-    shared: Arc<Shared>,
-    drain: JoinHandle<Drain>,
+    source: Box<dyn Source>,
 }
 
 impl Recorder {
-    /// Loads the recorder into the kernel and makes the case. Nothing is followed yet.
+    /// Makes the case, with the first source of rows that works here. Nothing is followed yet.
     ///
     /// # Errors
-    /// Where privileges or kernel features are missing, or the case cannot be made.
+    /// Where no source works, why the best one does not; or where the case cannot be made.
     pub fn start(folder: &Path, mut manifest: Manifest, options: &Options) -> Result<Recorder, RecordError> {
-        host::may_record()?;
-        host::raise_open_files();
-        let mut kernel = Kernel::load(options.sampling_hertz)?;
         manifest.schema = SCHEMA;
-        manifest.start = now();
         manifest.host = host::describe();
         manifest.sampling_hertz = options.sampling_hertz;
-        manifest.missing.append(&mut kernel.missing);
-        manifest.missing.push("operations inside io_uring: only io_uring_enter itself is seen".to_string());
-        let writer = CaseWriter::create(folder, manifest)?;
-        let ring = kernel.take_ring()?;
-        let threads = kernel.take_map("threads")?;
-        let maps = InterpreterMaps { offsets: kernel.take_map("interpreters")?, any: kernel.take_switch()? };
-        let (follow, requests) = channel();
-        let shared = Arc::new(Shared::default());
-        let drain = Drain::new(maps, kernel.take_lost()?, writer, options.event_limit);
-        let thread = std::thread::Builder::new().name("drain".to_string());
-        let of_thread = Arc::clone(&shared);
-        let drain = thread
-            .spawn(move || run(drain, ring, &requests, &of_thread))
-            .map_err(RecordError::io("starting the thread that takes events"))?;
-        Ok(Recorder { kernel, threads: Mutex::new(threads), follow, shared, drain })
+        let mut best = None;
+        for begin in SOURCES {
+            match begin(folder, &manifest, options) {
+                Ok(source) => return Ok(Recorder { source }),
+                Err(error) => best = best.or(Some(error)),
+            }
+        }
+        Err(best.unwrap_or(RecordError::Refused { program: "recorder".into(), reason: "there is no source".into() }))
     }
 
     /// Follows a process that has not begun its program yet, and all its children to be.
     ///
     /// # Errors
-    /// Where the kernel's table of watched threads is full, or the drain is gone.
+    /// Where the table of watched threads is full, or recording has stopped.
     pub fn follow(&self, pid: u32, role: Role) -> Result<(), RecordError> {
-        let gone = || RecordError::io("following a process")(std::io::Error::other("the recorder has stopped"));
-        let (done, is_done) = sync_channel(1);
-        self.follow.send(Follow { pid, role, done }).map_err(|_| gone())?;
-        is_done.recv().map_err(|_| gone())?;
-        // Held before its program, it is off the processor, blocked at the gate.
-        let state = ThreadState {
-            pid,
-            off_since: now().0,
-            reason: u16::from(case::tables::reason::BLOCKED),
-            ..Default::default()
-        };
-        let mut threads = self.threads.lock().map_err(|_| gone())?;
-        threads
-            .insert(pid, state, 0)
-            .map_err(|error| RecordError::Refused { program: "threads".to_string(), reason: error.to_string() })
+        self.source.follow(pid, role)
     }
 
     /// How far it has got.
     pub fn progress(&self) -> Progress {
-        Progress {
-            events: self.shared.events.load(Ordering::Relaxed),
-            lost: self.shared.lost.load(Ordering::Relaxed),
-            requests: self.shared.requests.load(Ordering::Relaxed),
-        }
+        self.source.progress()
     }
 
     /// Whether rows can no longer be written (a full disk, say); [`Recorder::finish`] tells why.
     pub fn has_failed(&self) -> bool {
-        self.shared.failed.load(Ordering::Relaxed)
+        self.source.has_failed()
     }
 
     /// Stops recording, resolves symbols, lets `complete` fill in the manifest, and closes the case.
@@ -154,48 +90,8 @@ impl Recorder {
     /// # Errors
     /// Where the case could not be written; the rows written before stay readable.
     pub fn finish(self, complete: impl FnOnce(&mut Manifest)) -> Result<Case, RecordError> {
-        let end = now();
-        self.kernel.detach();
-        self.shared.stop.store(true, Ordering::Relaxed);
-        let drain = self.drain.join().map_err(|_| {
-            RecordError::io("taking the last events")(std::io::Error::other("the thread that takes them panicked"))
-        })?;
-        let threads = self.threads.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut writer = drain.finish(&threads, end)?;
+        let mut writer = self.source.finish()?;
         complete(writer.manifest());
         Ok(writer.close()?)
     }
-}
-
-/// The drain's thread.
-fn run(mut drain: Drain, mut ring: RingBuf<MapData>, requests: &Receiver<Follow>, shared: &Shared) -> Drain {
-    loop {
-        // Read before the last taking, so that nothing that was in the ring at the stop is left there.
-        let stopping = shared.stop.load(Ordering::Relaxed);
-        while let Ok(follow) = requests.try_recv() {
-            drain.follow(follow.pid, follow.role);
-            // The one who asked may have given up waiting; nothing is lost by that.
-            let _ = follow.done.send(());
-        }
-        drain.take(&mut ring);
-        drain.turn();
-        let progress = drain.progress();
-        shared.events.store(progress.events, Ordering::Relaxed);
-        shared.lost.store(progress.lost, Ordering::Relaxed);
-        shared.requests.store(progress.requests, Ordering::Relaxed);
-        shared.failed.store(drain.has_failed(), Ordering::Relaxed);
-        if stopping {
-            return drain;
-        }
-        wait(&ring);
-    }
-}
-
-/// Sleeps until the ring asks for attention or the period is over.
-fn wait(ring: &RingBuf<MapData>) {
-    // SAFETY: the descriptor belongs to `ring`, which outlives the borrow.
-    let descriptor = unsafe { BorrowedFd::borrow_raw(ring.as_raw_fd()) };
-    let mut polled = [PollFd::new(descriptor, PollFlags::POLLIN)];
-    // Interrupted or not, the ring is looked at next.
-    let _ = poll(&mut polled, PollTimeout::from(DRAIN_PERIOD_MS));
 }
