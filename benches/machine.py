@@ -30,5 +30,7 @@ def describe():
     tools = [first_line("strace", "-V"), first_line("perf", "--version"), first_line("tcpdump", "--version")]
     return (
         f"{os.cpu_count()} x {processor}, {memory:.0f} GiB; Linux {platform.release()}; {system}; "
-        f"CPython {platform.python_version()}; {'; '.join(tools)}"
+        f"CPython {platform.python_version()}; {'; '.join(tools)}; "
+        # Ratios survive other work on the machine, their intervals widen: a reader must be able to see it.
+        f"load average before the first measurement {os.getloadavg()[0]:.1f}"
     )
