@@ -10,7 +10,7 @@ use crate::set_up::{SetUp, SetUps};
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use case::Recording;
-use case::tables::{Call, direction, role, transport};
+use case::tables::{Call, TlsRecord, direction, role, transport};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -19,6 +19,12 @@ const UNANSWERED: u64 = 10_000_000;
 
 /// The longest alert on the wire, with its header: 5 + 16 + 32 bytes with the longest usual padding and checksum.
 const LONGEST_ALERT: i64 = 64;
+
+/// The head of a TLS record: type, version, length.
+const RECORD_HEAD: i64 = 5;
+
+/// Lengths of TLS 1.3's last handshake record: a head of 4, a digest of 32 or 48, a type and a tag of 16.
+const FINISHED_LENGTHS: [u32; 2] = [53, 69];
 
 /// One exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +127,7 @@ fn on_connection(
     let mut last_before = 0;
     for position in rows.transfers.clone() {
         let call = &recording.calls[connections.transfers()[position] as usize];
-        let handshaking = transfer_time(call) < application;
+        let handshaking = transfer_time(call) < application && !carries_more(recording, call, application);
         if handshaking || is_alert(recording, call) {
             last_before = if handshaking { call_end(call) } else { last_before };
             continue;
@@ -183,18 +189,45 @@ fn take(
     }
 }
 
+/// Whether the transfer that ends a handshake goes on with application data: some runtimes write the client's last
+/// handshake record and its first request at once.
+fn carries_more(recording: &Recording, call: &Call, handshake_end: u64) -> bool {
+    if call_end(call) < handshake_end {
+        return false;
+    }
+    let (mut position, mut changed_cipher) = (0, false);
+    for row in records_of(recording, call) {
+        position += i64::from(row.length) + RECORD_HEAD;
+        // In TLS 1.2 the last handshake record follows the change of ciphers; in 1.3 it looks like application data
+        // and is told by its length.
+        let finished = (changed_cipher && row.content_type == 22)
+            || (row.content_type == 23 && FINISHED_LENGTHS.contains(&row.length));
+        if finished {
+            return call.result > position;
+        }
+        changed_cipher |= row.content_type == 20;
+    }
+    false
+}
+
 /// Whether a small transfer is a TLS alert: as a rule the farewell before closing.
 fn is_alert(recording: &Recording, call: &Call) -> bool {
     if call.result > LONGEST_ALERT || recording.tls_records.is_empty() {
         return false;
     }
-    let way = if syscall::is_write(call.number) { direction::OUT } else { direction::IN };
-    let records = &recording.tls_records;
-    let first = records.partition_point(|row| (row.connection, row.time) < (call.connection, call.start));
-    let here = records[first..].iter().take_while(|row| row.connection == call.connection && row.time == call.start);
-    let mut here = here.filter(|row| row.direction == way).peekable();
+    let mut here = records_of(recording, call).peekable();
     // In TLS 1.3 an alert is application data of 2 bytes, its type and a 16-byte tag.
     here.peek().is_some() && here.all(|row| row.content_type == 21 || (row.content_type == 23 && row.length == 19))
+}
+
+/// The TLS records that begin in a transfer.
+fn records_of<'r>(recording: &'r Recording, call: &Call) -> impl Iterator<Item = &'r TlsRecord> + use<'r> {
+    let way = if syscall::is_write(call.number) { direction::OUT } else { direction::IN };
+    let (connection, start) = (call.connection, call.start);
+    let records = &recording.tls_records;
+    let first = records.partition_point(|row| (row.connection, row.time) < (connection, start));
+    let here = records[first..].iter().take_while(move |row| row.connection == connection && row.time == start);
+    here.filter(move |row| row.direction == way)
 }
 
 #[cfg(test)]
@@ -256,6 +289,24 @@ mod tests {
         let ledger = answer(&recording).ledger;
         let shaking = ledger.accounts.iter().find(|row| row.name == "TLS handshake (full)").expect("an account");
         assert!(shaking.ns > 3 * MS, "{ledger:?}");
+    }
+
+    #[test]
+    fn a_request_written_together_with_the_handshakes_end_is_a_request() {
+        let mut scene = Scene::new();
+        scene.connect(1, CLIENT);
+        let start = scene.now;
+        scene.moves(CLIENT, 1, WRITE, 300);
+        scene.waits_for(CLIENT, 1, 2 * MS, 3000);
+        let time = Nanos(scene.now);
+        for (content_type, length) in [(20, 1), (23, 69)] {
+            let record = TlsRecord { time, connection: 1, tid: CLIENT, content_type, length, ..TlsRecord::default() };
+            scene.recording.tls_records.push(record);
+        }
+        scene.moves(CLIENT, 1, WRITE, 6 + 74 + 92);
+        scene.handshake(1, CLIENT, start, |_| {});
+        scene.waits_for(CLIENT, 1, MS, 500);
+        assert_eq!(exchanges(&scene.end()).len(), 1);
     }
 
     #[test]
