@@ -1,6 +1,6 @@
 //! The stories with a cause and their cured twins.
 
-use crate::telling::{expect_mechanism, expect_place, marked_line, run_story, stage, tell};
+use crate::telling::{Folder, expect_mechanism, expect_place, marked_line, run_story, stage, tell};
 use case::{Status, Verdict};
 
 #[test]
@@ -24,7 +24,9 @@ fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
 #[test]
 fn nagle_is_told_in_words_that_fit_the_terminal() {
     let _stage = stage();
-    let Some(output) = run_story("nagle", "slow", &[]) else { return };
+    let folder = Folder::new();
+    let case = folder.join("case");
+    let Some(output) = run_story("nagle", "slow", &["-o", case.to_str().expect("UTF-8")]) else { return };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
     let line = marked_line("nagle/client.py", "the second write");
