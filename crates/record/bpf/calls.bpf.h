@@ -309,7 +309,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	thread->handshake_body = known && result == 5 && length == 5 && space->head[0] == 0x16;
 	event->head_length = length;
 	event->stack = stack_of_call(thread, regs->ip, now, event->duration, known);
-	event->script = scripts_are_known() ? script_number(0) : 0;
+	event->script = scripts_are_known() ? script_number(thread, 0) : 0;
 	u64 size = sizeof(*event) + at_most(length, HEAD_LARGE);
 	if (bpf_ringbuf_output(&ring, event, size, wake_if_full()))
 		count_lost(EVENT_CALL);

@@ -40,6 +40,7 @@ struct thread {
 	u32 waker;
 	u16 reason;
 	u16 handshake_body; /* the last read ended with the header of a TLS handshake record */
+	u64 script_thread; /* an interpreter's record of this thread, in its own memory; 0: not known */
 	struct recent_site sites[RECENT];
 	struct recent_file files[RECENT];
 };

@@ -15,7 +15,7 @@ int on_sample(struct sample_context *context)
 	if (!thread)
 		return 0;
 	u32 stack = copy_stack();
-	u32 script = scripts_are_known() ? script_number(1) : 0;
+	u32 script = scripts_are_known() ? script_number(thread, 1) : 0;
 	struct sample_event *event = reserve(sizeof(*event), EVENT_SAMPLE);
 	if (!event)
 		return 0;

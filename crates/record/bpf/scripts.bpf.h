@@ -70,30 +70,47 @@ static __always_inline u64 user_word(u64 address)
 	return word;
 }
 
-/* The interpreter's record of the current thread: the one whose id is this thread's control block. */
-static __always_inline u64 script_thread(struct script_offsets *at, struct task_struct *task)
+/* The interpreter's record of the current thread: the one whose id is this thread's control block. Looked for once, and
+ * then asked only whether it still is. */
+static __always_inline u64 script_thread(struct script_offsets *at, struct task_struct *task, struct thread *known)
 {
 	u64 self = task->thread.fsbase;
+	if (known->script_thread && user_word(known->script_thread + at->thread_id) == self)
+		return known->script_thread;
 	u64 interpreter = user_word(at->runtime + at->interpreters_head);
 	u64 thread = interpreter ? user_word(interpreter + at->threads_head) : 0;
 	for (int i = 0; i < SCRIPT_THREADS && thread; i++) {
-		if (user_word(thread + at->thread_id) == self)
+		if (user_word(thread + at->thread_id) == self) {
+			known->script_thread = thread;
 			return thread;
+		}
 		thread = user_word(thread + at->thread_next);
 	}
 	return 0;
 }
 
+/* The front of a frame, in which all versions keep what is read of it: one copy is cheaper than three. */
+struct script_frame {
+	u8 bytes[128];
+};
+
+static __always_inline u64 frame_word(struct script_frame *frame, u32 offset)
+{
+	u64 word;
+	__builtin_memcpy(&word, frame->bytes + (offset & 120), sizeof(word));
+	return word;
+}
+
 /* The number of the current chain of frames; 0 where the process runs no script. `slot` picks the scratch space. */
-static __noinline u32 script_number(u32 slot)
+static __noinline u32 script_number(struct thread *known, u32 slot)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 pid = task->tgid;
 	struct script_offsets *at = bpf_map_lookup_elem(&interpreters, &pid);
 	struct script_event *event = bpf_map_lookup_elem(&script_scratch, &slot);
-	if (!at || !event)
+	if (!at || !event || !known)
 		return 0;
-	u64 thread = script_thread(at, task);
+	u64 thread = script_thread(at, task, known);
 	if (!thread)
 		return 0;
 	u64 frame = user_word(thread + at->thread_frame);
@@ -102,24 +119,27 @@ static __noinline u32 script_number(u32 slot)
 	u64 hash = 14695981039346656037ULL; /* FNV-1a, a word at a time */
 	u32 frames = 0;
 	for (int i = 0; i < SCRIPT_FRAMES && frame; i++) {
-		u64 code = user_word(frame + at->frame_code);
-		u64 instruction = user_word(frame + at->frame_instruction);
+		struct script_frame front;
+		if (bpf_probe_read_user(&front, sizeof(front), (void *)frame))
+			break;
+		u64 code = frame_word(&front, at->frame_code);
+		u64 instruction = frame_word(&front, at->frame_instruction);
 		if (at->instruction_is_index)
-			instruction = (u32)instruction;
+			instruction = at->frame_instruction & 4 ? instruction >> 32 : (u32)instruction;
 		event->frame[i].code = code;
 		event->frame[i].instruction = instruction;
 		hash = (hash ^ code) * 1099511628211ULL;
 		hash = (hash ^ instruction) * 1099511628211ULL;
 		hash ^= hash >> 29;
-		frame = user_word(frame + at->frame_previous);
+		frame = frame_word(&front, at->frame_previous);
 		frames = i + 1;
 	}
 	if (!frames)
 		return 0;
 	struct script_key key = { .hash = hash, .pid = pid };
-	u32 *known = bpf_map_lookup_elem(&scripts, &key);
-	if (known)
-		return *known;
+	u32 *seen = bpf_map_lookup_elem(&scripts, &key);
+	if (seen)
+		return *seen;
 	u32 number = next_number(NUMBER_SCRIPT);
 	event->kind = EVENT_SCRIPT;
 	event->frames = frames;

@@ -112,6 +112,8 @@ pub struct ThreadState {
     pub waker: u32,
     pub reason: u16,
     pub handshake_body: u16,
+    /// Where an interpreter keeps its record of the thread.
+    pub script_thread: u64,
     /// The kernel side's memory of recent call sites and files: 4 of 16 bytes, 4 of 32.
     pub recent: [u64; 24],
 }
