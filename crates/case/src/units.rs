@@ -99,7 +99,7 @@ pub struct Share(pub f64);
 impl fmt::Display for Share {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = self.0 * 100.0;
-        let digits = usize::from(percent < 9.95 || (percent > 99.0 && percent < 100.0));
+        let digits = usize::from(percent < 9.95 || (percent > 99.0 && percent < 99.95));
         write!(out, "{percent:.digits$} %")
     }
 }
@@ -123,6 +123,7 @@ mod tests {
         assert_eq!(Share(0.931).to_string(), "93 %");
         assert_eq!(Share(0.042).to_string(), "4.2 %");
         assert_eq!(Share(0.999).to_string(), "99.9 %");
+        assert_eq!(Share(0.9999).to_string(), "100 %");
         assert_eq!(Share(1.0).to_string(), "100 %");
     }
 }

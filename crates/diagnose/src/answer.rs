@@ -5,11 +5,16 @@ use crate::detectors::{ALL, Detector, Found};
 use crate::evidence::Evidence;
 use crate::ledger::{self, Class};
 use crate::overlap;
+use case::tables::Loss;
 use case::{Answer, Cost, Finding, LossTotals, Nanos, SCHEMA, Share, Status, Verdict};
 use std::collections::BTreeMap;
 
 /// A finding under this share of the exchanges' wall or processor time is not worth a change.
 const WORTH_A_CHANGE: f64 = 0.05;
+
+/// Processor time that is less than this share of the run's wall time burns nothing: of a program that mostly waits, 5 %
+/// of its processor time are microseconds.
+const WORTH_OF_A_PROCESSOR: f64 = 0.01;
 
 /// Draws the answer from the evidence.
 pub fn draw(evidence: &Evidence, case_path: &str, options: Options) -> Answer {
@@ -33,7 +38,7 @@ pub fn draw(evidence: &Evidence, case_path: &str, options: Options) -> Answer {
 }
 
 fn findings(evidence: &Evidence, options: Options) -> Vec<Finding> {
-    let worth = |cost: &Cost| options.all || dearness(cost) >= WORTH_A_CHANGE;
+    let worth = |cost: &Cost| options.all || dearness(evidence, cost) >= WORTH_A_CHANGE;
     let mut found: Vec<(&Detector, Found)> = Vec::new();
     for detector in ALL {
         if let Some(one) = (detector.detect)(evidence)
@@ -47,12 +52,15 @@ fn findings(evidence: &Evidence, options: Options) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         found.into_iter().map(|(detector, one)| finding(evidence, detector, one)).collect();
     // The sort is stable: of two equally dear, the more specific stays first.
-    findings.sort_by(|one, other| dearness(&other.cost).total_cmp(&dearness(&one.cost)));
+    findings.sort_by(|one, other| dearness(evidence, &other.cost).total_cmp(&dearness(evidence, &one.cost)));
     findings
 }
 
-fn dearness(cost: &Cost) -> f64 {
-    cost.share_of_wall.max(cost.share_of_cpu)
+/// The larger of a cost's shares of wall and of processor time, the latter where it amounts to something.
+fn dearness(evidence: &Evidence, cost: &Cost) -> f64 {
+    let in_all = cost.cpu_ns_per_exchange as f64 * evidence.exchanges.len().max(1) as f64;
+    let burns = in_all >= WORTH_OF_A_PROCESSOR * evidence.wall() as f64;
+    if burns { cost.share_of_wall.max(cost.share_of_cpu) } else { cost.share_of_wall }
 }
 
 fn finding(evidence: &Evidence, detector: &Detector, found: Found) -> Finding {
@@ -75,7 +83,8 @@ fn finding(evidence: &Evidence, detector: &Detector, found: Found) -> Finding {
 /// What was lost while the findings' rows were recorded. They spread over the whole run, so every loss concerns them.
 fn caveats(evidence: &Evidence) -> Vec<String> {
     let mut lost: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    for row in evidence.recording.losses.iter().filter(|row| row.count > 0) {
+    let worth_saying = |row: &&Loss| row.count > 0 && (row.table != "stacks" || many_stacks_lost(evidence));
+    for row in evidence.recording.losses.iter().filter(worth_saying) {
         *lost.entry((&row.table, &row.reason)).or_default() += row.count;
     }
     let mut caveats: Vec<String> = lost
@@ -89,6 +98,14 @@ fn caveats(evidence: &Evidence) -> Vec<String> {
         caveats.push("The recording was cut short: its last rows may be missing.".to_string());
     }
     caveats
+}
+
+/// A stack that was not walked to its root costs a place its outermost callers, no count. Of the samples alone more than
+/// this share must be concerned before a finding's place is doubtful; the answer's losses tell the number in any case.
+const DOUBTFUL_STACKS: f64 = 0.05;
+
+fn many_stacks_lost(evidence: &Evidence) -> bool {
+    losses(evidence).stacks as f64 > DOUBTFUL_STACKS * evidence.recording.samples.len().max(1_000) as f64
 }
 
 fn losses(evidence: &Evidence) -> LossTotals {

@@ -18,16 +18,28 @@ pub fn of_stacks(code: &Code, script_stack: u32, stack: u32) -> Vec<Place> {
     if !script.is_empty() {
         return causing_line_first(&script).into_iter().map(place).collect();
     }
-    let own = code.frames(stack).filter(|location| !location.is_libc);
-    let places: Vec<Place> = own.take(SHOWN_FRAMES).map(place).collect();
-    if places.is_empty() { code.frames(stack).take(1).map(place).collect() } else { places }
+    let own: Vec<&Location> = code.frames(stack).filter(|location| !location.is_libc).collect();
+    if own.is_empty() {
+        return code.frames(stack).take(1).map(place).collect();
+    }
+    telling(&own).into_iter().map(place).collect()
+}
+
+/// The innermost frame, whatever it is, and of its callers those that tell something: one with a name, or the first of
+/// another module. Addresses in stripped code follow each other by the dozen.
+fn telling<'l>(frames: &[&'l Location]) -> Vec<&'l Location> {
+    let tells = |at: usize| at == 0 || !frames[at].function.is_empty() || frames[at].module != frames[at - 1].module;
+    (0..frames.len()).filter(|at| tells(*at)).take(SHOWN_FRAMES).map(|at| frames[at]).collect()
 }
 
 /// How the best place reads in a sentence; empty where no place is known.
 pub fn in_words(places: &[Place]) -> String {
     match places.first() {
         None => String::new(),
-        Some(place) if place.line > 0 => format!(", {}:{} in {}", place.file, place.line, place.function),
+        Some(place) if place.line > 0 => {
+            format!(", {}:{} in {}", base_name(&place.file), place.line, place.function)
+        }
+        Some(place) if place.function.contains("+0x") => format!(", {}", place.function),
         Some(place) => format!(", {} in {}", place.function, base_name(&place.module)),
     }
 }
