@@ -149,6 +149,21 @@ static __always_inline u64 message_vector(u64 message, u64 *buffers)
 	return words[2];
 }
 
+/* The second of several messages: a resolver asks for both kinds of address in one call. */
+enum { MESSAGE_STRIDE = 64 }; /* size of a struct mmsghdr */
+
+static __always_inline u32 gather_second(struct call_space *space, u64 messages)
+{
+	u64 buffers = 0, buffer[2] = {};
+	u64 vector = message_vector(messages + MESSAGE_STRIDE, &buffers);
+	if (!buffers || bpf_probe_read_user(buffer, sizeof(buffer), (void *)vector))
+		return 0;
+	u32 length = at_most(buffer[1], HEAD_PATH);
+	if (bpf_probe_read_user(space->head + HEAD_PATH, length, (void *)buffer[0]))
+		return 0;
+	return length;
+}
+
 static __always_inline u32 gather(struct call_space *space, struct thread *thread, u16 flags, s64 result, bool is_dns)
 {
 	struct call_event *event = &space->event;
@@ -177,6 +192,12 @@ static __always_inline u32 gather(struct call_space *space, struct thread *threa
 		vector = message_vector(vector, &buffers);
 	u32 length = gather_vector(space, vector, buffers, flags & CLASS_MESSAGES ? ~0ULL : result, &asked);
 	event->arguments[0] = asked;
+	if (flags & CLASS_MESSAGES && result > 1 && length <= HEAD_PATH) {
+		/* The first message's bytes at the front, the second's at HEAD_PATH; both lengths go along. */
+		u32 second = gather_second(space, arguments[1]);
+		event->arguments[2] = length;
+		return second ? HEAD_PATH + second : length;
+	}
 	return length;
 }
 

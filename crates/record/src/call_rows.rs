@@ -60,7 +60,7 @@ impl CallRows {
             }
         }
         if call.connection != 0 {
-            self.converse(&mut call, head, connections);
+            self.converse(&mut call, event, head, connections);
         }
         self.calls.push(call);
     }
@@ -124,11 +124,14 @@ impl CallRows {
     }
 
     /// Feeds the bytes that a call moved to its connection's conversation.
-    fn converse(&mut self, call: &mut Call, head: &[u8], connections: &mut Connections) {
+    fn converse(&mut self, call: &mut Call, event: &CallEvent, head: &[u8], connections: &mut Connections) {
         let Some(moved) = moved(call, head) else { return };
         let socket = connections.socket(call.connection, call.start);
         if socket.row.remote_port == PORT_DNS {
-            self.lookups.extend(protocol::dns(call.connection, socket.row.transport, &moved));
+            for head in messages(call, event, head) {
+                let one = Moved { bytes: head.len().max(1) as u64, head, ..moved };
+                self.lookups.extend(protocol::dns(call.connection, socket.row.transport, &one));
+            }
             call.content = case::tables::content::DNS;
         } else if matches!(socket.row.transport, transport::TCP | transport::UNIX) {
             socket.conversation.feed(&moved, &mut self.seen);
@@ -138,6 +141,18 @@ impl CallRows {
             self.handshakes.extend(self.seen.handshake.take());
         }
     }
+}
+
+/// Where the second of several messages begins in the captured bytes (`HEAD_PATH` in `bpf/events.h`).
+const SECOND_MESSAGE: usize = 256;
+
+/// The messages that a call's captured bytes hold: two at most where it moved several, else one.
+fn messages<'a>(call: &Call, event: &CallEvent, head: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+    let several = calls::moves_several(call.number) && call.result > 1 && head.len() > SECOND_MESSAGE;
+    let first = if several { (event.arguments[2] as usize).min(SECOND_MESSAGE) } else { head.len() };
+    [&head[..first], head.get(SECOND_MESSAGE..).filter(|_| several).unwrap_or_default()]
+        .into_iter()
+        .filter(|message| !message.is_empty())
 }
 
 /// What a call moved on its connection; none where it moved nothing.
@@ -157,8 +172,7 @@ fn moved<'a>(call: &Call, head: &'a [u8]) -> Option<Moved<'a>> {
         Flow::Nothing => return None,
     };
     // The calls that move several messages return how many, not how many bytes.
-    let several = matches!(call.number, 299 | 307);
-    let bytes = if several { head.len() as u64 } else { call.result as u64 };
+    let bytes = if calls::moves_several(call.number) { head.len() as u64 } else { call.result as u64 };
     Some(Moved { start: call.start, end: call.start + call.duration, tid: call.tid, direction, bytes, head })
 }
 

@@ -194,6 +194,11 @@ pub fn opens_path(number: u16) -> bool {
     matches!(number, 2 | 257 | 437)
 }
 
+/// Whether a call moves several messages and returns how many: `recvmmsg`, `sendmmsg`.
+pub fn moves_several(number: u16) -> bool {
+    matches!(number, 299 | 307)
+}
+
 /// Number of `close`.
 pub const CLOSE: u16 = 3;
 
