@@ -161,8 +161,8 @@ const CALLS: &[Recorded] = &[
     call(277, DESCRIPTOR, Nothing),                                         // sync_file_range
     call(281, DESCRIPTOR, Nothing).value(1).timeout(Timeout::Milliseconds), // epoll_pwait
     call(288, DESCRIPTOR | ACCEPT, Nothing),                                // accept4
-    call(295, DESCRIPTOR | VECTOR, In),                                     // preadv
     call(292, DESCRIPTOR | CLOSES, Nothing),                                // dup3
+    call(295, DESCRIPTOR | VECTOR, In),                                     // preadv
     call(296, DESCRIPTOR | VECTOR, Out),                                    // pwritev
     call(299, DESCRIPTOR | MESSAGE | MESSAGES, In),                         // recvmmsg
     call(307, DESCRIPTOR | MESSAGE | MESSAGES, Out),                        // sendmmsg
