@@ -4,6 +4,7 @@ use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
 use crate::ledger::{Accounts, Pools};
+use crate::peer_holds::{self, PeerHolds};
 use crate::threads::Threads;
 use case::tables::Call;
 use case::{Cost, Recording};
@@ -23,6 +24,8 @@ pub struct Evidence<'r> {
     pub exchanges: Vec<Exchange>,
     /// When each thread took part in an exchange that counts: merged, in order of time.
     pub taking_part: BTreeMap<u32, Vec<(u64, u64)>>,
+    /// When bytes were held at peers that nobody watched.
+    pub peer_holds: PeerHolds,
     /// Where the exchanges' time and the run's went.
     pub accounts: Accounts,
     /// What the user-mode time of each process consists of.
@@ -55,9 +58,11 @@ impl<'r> Evidence<'r> {
             code: Code::new(recording),
             exchanges: counted,
             taking_part,
+            peer_holds: PeerHolds::new(),
             accounts: Accounts::default(),
             pools: Pools::default(),
         };
+        evidence.peer_holds = peer_holds::find(&evidence);
         evidence.pools = Pools::new(&evidence);
         evidence.accounts = Accounts::new(&evidence);
         evidence

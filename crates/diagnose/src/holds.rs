@@ -7,7 +7,7 @@ use crate::threads::call_end;
 use case::tables::{Call, Connection, Segment, direction, flags};
 
 /// A segment size to assume where none was recorded: Ethernet's, with timestamps.
-const USUAL_SEGMENT: u64 = 1448;
+pub const USUAL_SEGMENT: u64 = 1448;
 
 /// `splice`.
 const SPLICE: u16 = 275;

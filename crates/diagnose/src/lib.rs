@@ -13,6 +13,7 @@ mod exchange;
 mod holds;
 mod ledger;
 mod overlap;
+mod peer_holds;
 mod place;
 mod set_up;
 mod syscall;

@@ -1,5 +1,7 @@
 //! P01: Nagle's algorithm at one end waits for the other's delayed acknowledgement.
 
+mod at_the_peer;
+
 use super::{Found, detector, median, rows};
 use crate::evidence::{Evidence, Toll};
 use crate::holds::Release;
@@ -24,16 +26,22 @@ detector! {
     /// delayed-ACK timer fired just before that acknowledgement left; elsewhere it came 20 ms or more, and at least
     /// five round trips, after the data.
     ///
+    /// Where only the end that reads was recorded: a piece smaller than a segment arrived, the reader's thread waited
+    /// for the rest, its own delayed-ACK timer fired, and a round trip after that acknowledgement the rest arrived, also
+    /// smaller than a segment. So in three exchanges or more, in nearly all that stalled, and in step with the
+    /// acknowledgement rather than with the first piece.
+    ///
     /// ## What proves it
     /// Setting TCP_NODELAY from outside makes the stall vanish, and so does acknowledging at once at the peer; each
     /// alone suffices. A message larger than a segment has no stall.
     ///
     /// ## Remedy
     /// Set TCP_NODELAY at the end that writes, or hand over head and body in one write (writev, MSG_MORE, a buffer).
+    /// Where the writer is somebody else's, acknowledge at once at the end that reads (`ip route ... quickack 1`).
     ///
     /// ## Not to be confused with
-    /// split-writes (the pieces cost by themselves, nothing is held), a slow peer (the bytes had left), a full window
-    /// (many bytes wait, not few).
+    /// split-writes (the pieces cost by themselves, nothing is held), a slow peer (the bytes had left; seen from
+    /// the reader, they come when they are ready and not when it acknowledges), a full window (many bytes wait, not few).
     "P01" "nagle-delayed-ack"
 }
 
@@ -57,7 +65,13 @@ struct Stall {
     timer_seen: bool,
 }
 
+/// The dearer of the two sides: what a recorded writer's kernel held, and what an unseen writer's did.
 fn detect(evidence: &Evidence) -> Option<Found> {
+    let found = here(evidence).into_iter().chain(at_the_peer::found(evidence));
+    found.reduce(|here, there| if there.toll.wall > here.toll.wall { there } else { here })
+}
+
+fn here(evidence: &Evidence) -> Option<Found> {
     let stalls = stalls(evidence);
     let total: u64 = stalls.iter().map(|stall| stall.end - stall.start).sum();
     let example = typical(evidence, &stalls)?;

@@ -33,6 +33,8 @@ pub enum Account {
     HeldByNagle(End),
     /// Bytes were held in the sender's kernel for another reason.
     HeldInKernel(End),
+    /// A peer that was not recorded held bytes until this end acknowledged earlier ones.
+    HeldAtPeer,
     /// A segment was lost, and it took until then to send it again.
     Retransmission,
     /// The request had left and the peer was not recorded.
@@ -109,7 +111,7 @@ impl Account {
                 End::Server => Class::ServerBlocked,
             },
             Account::Lookup | Account::Connect | Account::FullHandshake | Account::ResumedHandshake => Class::SetUp,
-            Account::HeldByNagle(_) | Account::HeldInKernel(_) => Class::Held,
+            Account::HeldByNagle(_) | Account::HeldInKernel(_) | Account::HeldAtPeer => Class::Held,
             Account::NetworkAndPeer => Class::NetworkAndPeer,
             Account::Network | Account::Retransmission | Account::WakeUp(_) => Class::Network,
             _ => Class::Other,
@@ -145,6 +147,7 @@ impl Account {
             Account::ResumedHandshake => "TLS handshake (resumed)".to_string(),
             Account::HeldByNagle(end) => format!("{}held by Nagle until the peer acknowledges", prefix(end)),
             Account::HeldInKernel(end) => format!("{}held in the local kernel (window or queue)", prefix(end)),
+            Account::HeldAtPeer => "held at the peer until our delayed acknowledgement".to_string(),
             Account::Retransmission => "waiting for a retransmission".to_string(),
             Account::NetworkAndPeer => "network and peer".to_string(),
             Account::Network => "network".to_string(),

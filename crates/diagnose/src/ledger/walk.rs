@@ -172,6 +172,7 @@ impl<'e> Walker<'e> {
     fn waiting(&mut self, exchange: &Exchange, duty: &Duty, from: u64, to: u64, charge: &mut Charge) {
         let evidence = self.evidence;
         let rows = &evidence.connections.all()[exchange.connection];
+        let held_at_peer = evidence.peer_holds.get(&exchange.connection).map_or(&[][..], Vec::as_slice);
         let end = exchange.end_seen;
         let free = |walker: &mut Self, from: u64, to: u64, charge: &mut Charge| {
             overlay(&rows.repairs, |&span| span, from, to, &mut |from, to, repair| {
@@ -191,7 +192,10 @@ impl<'e> Walker<'e> {
         overlay(&rows.holds, |hold| (hold.start, hold.end), from, to, &mut |from, to, hold| match hold {
             Some(hold) if hold.nagle.is_some() => charge(from, to, Account::HeldByNagle(end)),
             Some(_) => charge(from, to, Account::HeldInKernel(end)),
-            None => free(self, from, to, charge),
+            None => overlay(held_at_peer, |hold| (hold.start, hold.end), from, to, &mut |from, to, hold| match hold {
+                Some(_) => charge(from, to, Account::HeldAtPeer),
+                None => free(self, from, to, charge),
+            }),
         });
     }
 }

@@ -1,0 +1,302 @@
+//! The other side of P01: only the end that reads was recorded, and the sender that holds its bytes was not.
+
+use crate::connections::End;
+use crate::detectors::{Found, median, rows};
+use crate::evidence::{Evidence, Toll};
+use crate::peer_holds::PeerHold;
+use crate::place;
+use case::Nanos;
+use std::collections::BTreeMap;
+
+/// A stall and the place of its connection.
+type Stall<'e> = (usize, &'e PeerHold);
+
+/// The two ends in words, and what travels from the peer to here.
+struct Words {
+    reader: &'static str,
+    peer: &'static str,
+    /// Of many, as in `its answers`.
+    message: &'static str,
+    /// One of them.
+    one: &'static str,
+}
+
+pub(super) fn found(evidence: &Evidence) -> Option<Found> {
+    let all = evidence.peer_holds.iter().flat_map(|(&slot, holds)| holds.iter().map(move |hold| (slot, hold)));
+    let stalls: Vec<Stall> = all.collect();
+    let example = dearest(evidence, &stalls)?;
+    let wall: u64 = stalls.iter().map(|(_, hold)| hold.waited).sum();
+    let place = place::of_call(&evidence.code, evidence.call(example.1.read));
+    let count = evidence.exchanges.len().max(1) as u64;
+    let words = words(evidence, example.0);
+    let Words { reader, peer, message, .. } = words;
+    let line = match place::in_words(&place).strip_prefix(", ") {
+        Some(line) => format!("; {line} waits for it"),
+        None => String::new(),
+    };
+    let title = format!(
+        "{peer}, which was not watched, holds the rest of its {message} until {reader}'s delayed acknowledgement: {} \
+         of every {} request{line}",
+        Nanos(wall / count),
+        Nanos(evidence.exchange_wall() / count),
+        peer = capitalized(peer),
+    );
+    let remedy = format!(
+        "At {peer}{}, set TCP_NODELAY on the socket, or send head and body in one write. Where that cannot be changed, \
+         acknowledge at once at {reader}: a route to the peer with quickack 1 (ip route change ... quickack 1).",
+        address(evidence, example.0),
+    );
+    Some(Found {
+        title,
+        mechanism: mechanism(evidence, &stalls, example, &words),
+        toll: Toll { wall, outside: 0, cpu: 0, affected: stalls.len() as u64 },
+        place,
+        remedy,
+        rows: rows("tcp_events", stalls.iter().map(|(_, hold)| hold.timer)),
+        explains: Vec::new(),
+    })
+}
+
+/// A stall at the line that waited longest, to show.
+fn dearest<'e>(evidence: &Evidence, stalls: &[Stall<'e>]) -> Option<Stall<'e>> {
+    let line = |hold: &PeerHold| {
+        let call = evidence.call(hold.read);
+        if call.script_stack != 0 { (call.script_stack, 0) } else { (0, call.stack) }
+    };
+    let mut by_line: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (_, hold) in stalls {
+        *by_line.entry(line(hold)).or_default() += hold.waited;
+    }
+    let (longest, _) = by_line.iter().max_by_key(|(line, total)| (**line != (0, 0), **total))?;
+    stalls.iter().find(|(_, hold)| line(hold) == *longest).copied()
+}
+
+fn words(evidence: &Evidence, slot: usize) -> Words {
+    match evidence.connections.all()[slot].end {
+        Some(End::Server) => Words { reader: "the server", peer: "the client", message: "requests", one: "a request" },
+        _ => Words { reader: "the client", peer: "the server", message: "answers", one: "an answer" },
+    }
+}
+
+/// Where the peer is; a client's address is one of many.
+fn address(evidence: &Evidence, slot: usize) -> String {
+    match evidence.connections.all()[slot].end {
+        Some(End::Server) => String::new(),
+        _ => format!(" ({})", evidence.connections.remote(slot)),
+    }
+}
+
+fn capitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+fn mechanism(evidence: &Evidence, stalls: &[Stall], (slot, example): Stall, words: &Words) -> Vec<String> {
+    let Words { reader, peer, one, .. } = words;
+    let middle = |length: fn(&PeerHold) -> u64| Nanos(median(stalls.iter().map(|(_, hold)| length(hold)).collect()));
+    let delay = middle(|hold| hold.acknowledged.saturating_sub(hold.start));
+    let release = middle(PeerHold::release);
+    let round_trip = evidence.connections.round_trip(slot).map(Nanos);
+    let round_trip = round_trip.map_or(String::new(), |length| format!("; a round trip takes {length}"));
+    vec![
+        format!(
+            "The first piece of {one} arrives ({} bytes, fewer than a segment), and {reader} waits for the rest. \
+             It has nothing to send that could carry the acknowledgement, so its kernel delays it: the delayed-ACK \
+             timer fired in all {} cases, and the acknowledgement left {delay} after the piece.",
+            example.piece,
+            stalls.len(),
+        ),
+        format!(
+            "Only then the rest arrives ({} bytes, fewer than a segment), {release} after the acknowledgement{round_trip}.",
+            example.bytes
+        ),
+        format!(
+            "That is how a sender looks that writes in two pieces with TCP_NODELAY off: its kernel holds the second \
+             until the first is acknowledged (Nagle's algorithm). {} was not watched; one that merely took as long \
+             would not keep step with {reader}'s timer.",
+            capitalized(peer)
+        ),
+        format!(
+            "The place named is the line of {reader} that waits; the cause is where {peer} sends{}.",
+            if is_on_this_machine(evidence, slot) { RELAY } else { "" }
+        ),
+    ]
+}
+
+/// Timers of one machine fire at the same ticks, so that a relay's stall towards its own upstream falls together with
+/// the timer here: measured with a proxy whose two ends had TCP_NODELAY set.
+const RELAY: &str = ", or, where it only relays what another sends, at that one: on one machine the delayed \
+                     acknowledgements of both fall on the same tick";
+
+fn is_on_this_machine(evidence: &Evidence, slot: usize) -> bool {
+    let row = evidence.connections.row(slot);
+    row.remote_address == row.local_address
+        || row.remote_address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, MS, READ, Scene, US, WRITE};
+    use crate::tests::{answer, names};
+    use case::Recording;
+    use case::tables::direction::{IN, OUT};
+
+    /// Answers in two pieces to a client recorded alone.
+    struct Story {
+        answers: u64,
+        round_trip: u64,
+        /// The bytes of the second piece.
+        rest: u32,
+        /// From the first piece to its acknowledgement by the timer, and to the second piece, of an answer.
+        times: fn(u64) -> (u64, u64),
+    }
+
+    /// A delayed acknowledgement: 40 ms, rounded up to the next tick of 4 ms.
+    fn delay(number: u64) -> u64 {
+        40 * MS + number * 7 % 40 * 100 * US
+    }
+
+    /// On a loopback, the rest 30 us after the acknowledgement.
+    const NAGLE: Story =
+        Story { answers: 20, round_trip: 10 * US, rest: 300, times: |number| (delay(number), delay(number) + 30 * US) };
+
+    fn scene(story: &Story, second_read: fn(&mut Scene, u64) -> usize) -> Scene {
+        let mut scene = Scene::new();
+        scene.script(7, &["/usr/lib/python3.11/socket.py:706:readinto", "/srv/client.py:5:ask"]);
+        scene.connect(1, CLIENT);
+        scene.recording.connections.retain(|row| row.id == 1);
+        scene.recording.connections[0].peer = 0;
+        for number in 0..story.answers {
+            let start = scene.now;
+            scene.moves(CLIENT, 1, WRITE, 68);
+            scene.segment(start + 3 * US, 1, OUT, 68);
+            scene.segment(start + 3 * US + story.round_trip, 1, IN, 0);
+            let piece = start + story.round_trip + 200 * US;
+            scene.segment(piece, 1, IN, 113);
+            scene.waits_for(CLIENT, 1, piece + 10 * US - scene.now, 113);
+            let (acknowledged, rest) = (story.times)(number);
+            if acknowledged < rest && acknowledged < 40 * MS {
+                scene.segment(piece + acknowledged, 1, OUT, 0);
+            } else if acknowledged < rest {
+                scene.timer_fires(piece + acknowledged - 12 * US, 1);
+                scene.segment(piece + acknowledged, 1, OUT, 0);
+            }
+            scene.segment(piece + rest, 1, IN, story.rest);
+            let until = piece + rest + 10 * US;
+            let read = second_read(&mut scene, until);
+            scene.recording.calls[read].script_stack = 7;
+            scene.segment(until, 1, OUT, 0);
+            scene.now += 100 * US;
+        }
+        scene
+    }
+
+    fn recorded(story: &Story) -> Recording {
+        scene(story, |scene, until| scene.waits_for(CLIENT, 1, until - scene.now, 300)).end()
+    }
+
+    fn is_accused(recording: &Recording) -> bool {
+        names(recording).contains(&"nagle-delayed-ack".to_string())
+    }
+
+    #[test]
+    fn an_answer_whose_rest_follows_each_delayed_acknowledgement_is_held_at_the_peer() {
+        let answer = answer(&recorded(&NAGLE));
+        let finding = &answer.findings[0];
+        assert_eq!((finding.id.as_str(), finding.cost.affected, answer.findings.len()), ("P01", 20, 1));
+        assert!(finding.cost.share_of_wall > 0.95, "{:?}", finding.cost);
+        assert!(finding.title.starts_with("The server, which was not watched, holds"), "{}", finding.title);
+        assert!(finding.title.ends_with("client.py:5 in ask waits for it"), "{}", finding.title);
+        assert!(finding.mechanism[0].contains("timer fired in all 20 cases"), "{:?}", finding.mechanism);
+        assert!(finding.mechanism[1].contains("30.0 us after the acknowledgement"), "{:?}", finding.mechanism);
+        assert!(finding.remedy.starts_with("At the server (10.0.0.2:80), set TCP_NODELAY"), "{}", finding.remedy);
+        let held =
+            answer.ledger.accounts.iter().find(|row| row.name.starts_with("held at the peer")).expect("an account");
+        assert!(held.ns > 20 * 40 * MS, "{:?}", answer.ledger);
+        assert_eq!(answer.ledger.accounts.iter().map(|row| row.ns).sum::<u64>(), answer.ledger.total);
+    }
+
+    #[test]
+    fn over_a_long_way_the_rest_comes_a_round_trip_after_the_acknowledgement() {
+        let far = Story { round_trip: 20 * MS, times: |number| (delay(number), delay(number) + 20 * MS), ..NAGLE };
+        assert!(is_accused(&recorded(&far)));
+        // What comes sooner after an acknowledgement than that cannot know of it.
+        let sooner = Story { times: |number| (delay(number), delay(number) + 15 * MS), ..far };
+        assert!(!is_accused(&recorded(&sooner)));
+    }
+
+    #[test]
+    fn a_server_that_takes_as_long_as_the_timer_is_not_accused() {
+        for milliseconds in [
+            |number: u64| (delay(number), 40 * MS),
+            |number| (delay(number), 42 * MS),
+            |number| (delay(number), 44 * MS),
+            |number| (delay(number), 60 * MS),
+        ] {
+            assert!(!is_accused(&recorded(&Story { times: milliseconds, ..NAGLE })));
+        }
+    }
+
+    #[test]
+    fn a_server_in_step_with_the_first_piece_is_not_accused_however_well_its_time_fits() {
+        let far = Story { round_trip: 20 * MS, times: |number| (delay(number), 65 * MS), ..NAGLE };
+        assert!(!is_accused(&recorded(&far)));
+    }
+
+    #[test]
+    fn a_relay_whose_own_timer_shares_our_tick_is_not_accused() {
+        let relay = Story { times: |number| (delay(number), delay(number) + 100 * US), ..NAGLE };
+        assert!(!is_accused(&recorded(&relay)));
+    }
+
+    #[test]
+    fn a_rest_that_is_late_after_a_prompt_acknowledgement_too_waits_for_something_else() {
+        // The first exchange of a connection is acknowledged at once.
+        let relay = Story {
+            times: |number| match number {
+                0 => (20 * US, 41 * MS),
+                _ => (delay(number), delay(number) + 30 * US),
+            },
+            ..NAGLE
+        };
+        assert!(!is_accused(&recorded(&relay)));
+        let nagle = Story {
+            times: |number| match number {
+                0 => (20 * US, 50 * US),
+                _ => (delay(number), delay(number) + 30 * US),
+            },
+            ..NAGLE
+        };
+        assert!(is_accused(&recorded(&nagle)));
+    }
+
+    #[test]
+    fn twice_may_be_chance_and_three_times_is_not() {
+        assert!(!is_accused(&recorded(&Story { answers: 2, ..NAGLE })));
+        assert!(is_accused(&recorded(&Story { answers: 3, ..NAGLE })));
+    }
+
+    #[test]
+    fn a_rest_of_a_full_segment_is_not_held_by_nagle() {
+        assert!(!is_accused(&recorded(&Story { rest: 1448, ..NAGLE })));
+    }
+
+    #[test]
+    fn a_reader_that_had_other_things_to_do_did_not_wait() {
+        let busy = |scene: &mut Scene, until: u64| {
+            scene.now = until;
+            scene.moves(CLIENT, 1, READ, 300)
+        };
+        assert!(!is_accused(&scene(&NAGLE, busy).end()));
+    }
+
+    #[test]
+    fn a_peer_that_was_recorded_speaks_for_itself() {
+        let mut recording = recorded(&NAGLE);
+        let peer =
+            case::tables::Connection { id: 1001, pid: 200, peer: 1, role: 2, ..recording.connections[0].clone() };
+        recording.connections.push(peer);
+        recording.connections[0].peer = 1001;
+        assert!(!is_accused(&recording));
+    }
+}
