@@ -108,14 +108,9 @@ fn diagnosed_in(events: u64) -> f64 {
 }
 
 #[test]
-fn a_million_events_take_less_than_a_second() {
+fn a_million_events_are_diagnosed_at_once() {
     let seconds = diagnosed_in(1_000_000);
-    // A debug build is some thirty times slower and proves nothing.
-    assert!(cfg!(debug_assertions) || seconds < 1.0, "{seconds} s");
-}
-
-#[test]
-#[ignore = "takes three seconds and 700 MB, the recording included"]
-fn ten_million_events_take_less_than_ten_seconds() {
-    assert!(diagnosed_in(10_000_000) < 10.0);
+    // 0.2 s where it is measured (make bench, which also tells of ten million); the bound allows for a busy machine and
+    // still tells a quadratic step, which would take minutes.
+    assert!(cfg!(debug_assertions) || seconds < 10.0, "{seconds} s");
 }
