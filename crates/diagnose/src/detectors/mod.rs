@@ -7,6 +7,7 @@ mod ca_bundle_per_context;
 mod connection_churn;
 mod context_per_request;
 mod expect_continue;
+pub mod healthy;
 mod hot_library;
 mod nagle_delayed_ack;
 mod name_lookup;

@@ -8,8 +8,7 @@ use crate::output;
 /// Prints the page asked for, or all names.
 pub fn explain(typed: &ExplainArguments) -> Result<u8, Failure> {
     let Some(name) = &typed.name else {
-        let lines = diagnose::pages().iter().map(|page| format!("{:<5}{}\n", page.id, page.name));
-        output::print(&lines.collect::<String>())?;
+        output::print(&diagnose::pages().iter().map(line).collect::<String>())?;
         return Ok(0);
     };
     let Some(page) = diagnose::explain(name) else {
@@ -20,4 +19,11 @@ pub fn explain(typed: &ExplainArguments) -> Result<u8, Failure> {
     let body = page.text.trim_start_matches(&format!("# {}", page.name)).trim();
     output::print(&format!("# {} ({})\n\n{body}\n", page.name, page.id))?;
     Ok(0)
+}
+
+/// A page in the list: identifier, name, and the first sentence of what it is.
+fn line(page: &diagnose::Page) -> String {
+    let body = page.text.split("## What it is").nth(1).unwrap_or_default().replace('\n', " ");
+    let sentence = body.trim().split_inclusive(". ").next().unwrap_or_default();
+    report::wrap(sentence.trim_end(), 80, &format!("{:<5}{:<23}", page.id, page.name), &" ".repeat(28))
 }
