@@ -98,9 +98,14 @@ fn is_sorted(recording: &Recording) -> bool {
         && recording.paths.is_sorted_by_key(|row| row.id)
 }
 
-/// The pages of all pathologies that are looked for, in the order of the detectors.
+/// The pages of all pathologies that are looked for, and of their absence, in the order of their identifiers.
 pub fn pages() -> &'static [Page] {
-    static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| detectors::ALL.iter().map(page).collect());
+    static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
+        let mut pages: Vec<Page> = detectors::ALL.iter().map(page).collect();
+        pages.push(detectors::healthy::PAGE);
+        pages.sort_by_key(|page| page.id);
+        pages
+    });
     &PAGES
 }
 
