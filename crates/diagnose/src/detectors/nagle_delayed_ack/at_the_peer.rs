@@ -277,6 +277,30 @@ mod tests {
     }
 
     #[test]
+    fn a_piece_that_arrives_before_the_write_of_the_request_returned_counts_as_well() {
+        let mut recording = recorded(&NAGLE);
+        for call in recording.calls.iter_mut().filter(|call| call.number == WRITE) {
+            call.duration = case::Nanos(211 * US);
+        }
+        for call in recording.calls.iter_mut().filter(|call| call.number == READ && call.script_stack == 0) {
+            call.start = case::Nanos(call.start.0 + call.duration.0 - 5 * US);
+            (call.duration, call.blocked) = (case::Nanos(US), case::Nanos(0));
+        }
+        recording.switches.retain(|row| row.end - row.start > case::Nanos(MS));
+        recording.sort();
+        assert!(is_accused(&recording));
+    }
+
+    #[test]
+    fn a_write_of_its_own_meanwhile_makes_the_wait_its_own() {
+        let busy = |scene: &mut Scene, until: u64| {
+            scene.moves(CLIENT, 1, WRITE, 10);
+            scene.waits_for(CLIENT, 1, until - scene.now, 300)
+        };
+        assert!(!is_accused(&scene(&NAGLE, busy).end()));
+    }
+
+    #[test]
     fn a_rest_of_a_full_segment_is_not_held_by_nagle() {
         assert!(!is_accused(&recorded(&Story { rest: 1448, ..NAGLE })));
     }
