@@ -31,7 +31,7 @@ struct call_class {
 };
 const volatile struct call_class classes[512] = {};
 
-enum { VECTOR_BUFFERS = 8 };
+enum { VECTOR_BUFFERS = 16 };
 
 struct call_space {
 	struct call_event event;

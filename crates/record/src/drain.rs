@@ -126,7 +126,7 @@ impl Drain {
         if let Some(error) = self.failure {
             return Err(error.into());
         }
-        let Intake { connections, programs, places, .. } = self.intake;
+        let Intake { connections, programs, places, limit_reached, events, .. } = self.intake;
         let mut writer = self.writer;
         let started = writer.manifest().start;
         if places.incomplete > 0 {
@@ -138,6 +138,12 @@ impl Drain {
         let shown = unreadable.iter().take(UNREADABLE_SHOWN);
         manifest.missing.extend(shown.map(|path| format!("functions of {path}: it could not be read")));
         (manifest.start, manifest.end) = programs.lifetimes.window(started, end);
+        if let Some(reached) = limit_reached.filter(|reached| *reached < manifest.end) {
+            manifest.end = reached.max(manifest.start);
+            let kept = manifest.end - manifest.start;
+            let what = format!("anything after {kept}: there were {events} events, more than are kept (--events)");
+            manifest.missing.push(what);
+        }
         let (connections, handshakes) = connections.finish(end);
         let (processes, threads) = programs.lifetimes.finish(end);
         let (stacks, locations) = places.finish();

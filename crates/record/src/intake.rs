@@ -32,6 +32,8 @@ pub struct Intake {
     pub requests: u64,
     /// Events beyond the limit since last asked, by table.
     pub over_limit: BTreeMap<&'static str, u64>,
+    /// The first time at which an event was beyond the limit: what happened from then on is not known.
+    pub limit_reached: Option<Nanos>,
     samples: Vec<Sample>,
     segments: Vec<Segment>,
     tcp_events: Vec<tables::TcpEvent>,
@@ -51,6 +53,7 @@ impl Intake {
             events: 0,
             requests: 0,
             over_limit: BTreeMap::new(),
+            limit_reached: None,
             samples: Vec::new(),
             segments: Vec::new(),
             tcp_events: Vec::new(),
@@ -118,10 +121,11 @@ impl Intake {
     }
 
     /// Whether one more row of a table that grows with the load is within the limit.
-    fn has_room(&mut self, table: &'static str) -> bool {
+    fn has_room(&mut self, table: &'static str, time: u64) -> bool {
         if self.events <= self.event_limit {
             return true;
         }
+        self.limit_reached.get_or_insert(Nanos(time));
         *self.over_limit.entry(table).or_default() += 1;
         false
     }
@@ -131,7 +135,7 @@ impl Intake {
         let head = &bytes[size_of::<CallEvent>()..];
         let head = &head[..head.len().min(usize::from(event.head_length))];
         self.count_request(&event);
-        if self.has_room("calls") {
+        if self.has_room("calls", event.start) {
             let (stack, script) = (self.places.stack(event.stack), self.places.script_stack(event.script));
             self.rows.take(&event, head, &mut self.connections, stack, script);
         }
@@ -156,7 +160,7 @@ impl Intake {
 
     fn switch(&mut self, bytes: &[u8]) {
         let Some(event) = SwitchEvent::read(bytes) else { return };
-        if self.has_room("switches") {
+        if self.has_room("switches", event.start) {
             self.switches.push(Switch {
                 start: Nanos(event.start),
                 runnable: Nanos(event.runnable),
@@ -171,7 +175,7 @@ impl Intake {
     fn segment(&mut self, bytes: &[u8]) {
         let Some(event) = SegmentEvent::read(bytes) else { return };
         self.connections.passed(&event);
-        if self.has_room("segments") {
+        if self.has_room("segments", event.time) {
             self.segments.push(Segment {
                 time: Nanos(event.time),
                 connection: event.socket,

@@ -31,4 +31,4 @@ pub use listening::{ProcessStat, children, descendants, listens, processes};
 pub use program::{
     Ended, Held, Network, Output, Program, Running, Tether, User, adopt_orphans, reap_orphans, send_signal,
 };
-pub use recorder::{Options, Progress, Recorder, Role};
+pub use recorder::{DEFAULT_EVENTS, Options, Progress, Recorder, Role};

@@ -14,6 +14,10 @@ enum Frames {
     Script(Vec<u32>),
 }
 
+/// Distinct stacks that are kept, and copies whose stack is remembered: 100 MB in all. Later ones count as not walked.
+const MOST_STACKS: usize = 200_000;
+const MOST_COPIES: usize = 4_000_000;
+
 /// Interns stacks while recording, and turns them into rows at the end.
 pub struct Places {
     /// Native unwinding and symbols.
@@ -54,8 +58,10 @@ impl Places {
         let length = (event.length as usize).min(bytes.len());
         let walk = self.native.walk(event.pid, &Registers(event.registers), &bytes[..length]);
         let stack = if walk.frames.is_empty() { 0 } else { self.intern(Frames::Native(walk.frames), walk.complete) };
-        self.copied.insert(event.number, stack);
-        self.incomplete += u64::from(!walk.complete);
+        if self.copied.len() < MOST_COPIES {
+            self.copied.insert(event.number, stack);
+        }
+        self.incomplete += u64::from(!walk.complete || stack == 0);
     }
 
     /// The stack of a copy's number; 0 for none.
@@ -91,6 +97,9 @@ impl Places {
     fn intern(&mut self, frames: Frames, complete: bool) -> u32 {
         if let Some(&stack) = self.stacks.get(&frames) {
             return stack;
+        }
+        if self.order.len() >= MOST_STACKS {
+            return 0;
         }
         let stack = self.order.len() as u32 + 1;
         self.order.push((frames.clone(), complete));

@@ -6,6 +6,9 @@ use crate::source::{SOURCES, Source};
 use case::{Case, Manifest, SCHEMA};
 use std::path::Path;
 
+/// Events that are kept unless asked otherwise: eight million, calls all of them, are diagnosed within 1 GB of memory.
+pub const DEFAULT_EVENTS: u64 = 8_000_000;
+
 /// What to record.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -17,9 +20,8 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        // 997 is prime, so that samples do not run in step with timers. Eight million events, calls all of them, are
-        // diagnosed within 1 GB of memory.
-        Options { sampling_hertz: 997, event_limit: 8_000_000 }
+        // 997 is prime, so that samples do not run in step with timers.
+        Options { sampling_hertz: 997, event_limit: DEFAULT_EVENTS }
     }
 }
 

@@ -65,6 +65,10 @@ pub struct RunArguments {
     #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub sampling_hertz: u32,
 
+    /// Keep this many events at most (80 MB of memory a million, for the diagnosis); what comes later is counted as lost
+    #[arg(long, value_name = "N", default_value_t = record::DEFAULT_EVENTS, value_parser = clap::value_parser!(u64).range(1..))]
+    pub events: u64,
+
     /// Return the program's exit status instead of ours
     #[arg(long)]
     pub exit_as_subject: bool,

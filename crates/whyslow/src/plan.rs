@@ -59,7 +59,7 @@ impl Plan {
             limits: Limits { duration, requests: typed.requests },
             folder: case_folder(typed, invoker)?,
             user: subject_user(typed.user.as_deref(), invoker)?,
-            options: record::Options { sampling_hertz: typed.sampling_hertz, ..record::Options::default() },
+            options: record::Options { sampling_hertz: typed.sampling_hertz, event_limit: typed.events },
         })
     }
 
