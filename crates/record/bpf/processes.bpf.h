@@ -10,7 +10,10 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	u32 tid = child->pid;
 	u64 now = bpf_ktime_get_boot_ns();
 	struct thread thread = { .pid = child->tgid, .off_since = now, .runnable = now };
-	bpf_map_update_elem(&threads, &tid, &thread, BPF_ANY);
+	if (bpf_map_update_elem(&threads, &tid, &thread, BPF_ANY)) {
+		count_lost(EVENT_FORK);
+		return 0;
+	}
 	struct fork_event *event = reserve(sizeof(*event), EVENT_FORK);
 	if (!event)
 		return 0;
