@@ -49,12 +49,17 @@ struct Load {
 
 fn detect(evidence: &Evidence) -> Option<Found> {
     let loads = loads(evidence);
-    let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    // Counted for all processes together: a process for each request loads its certificates once, and each does.
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for load in &loads {
-        *counts.entry((load.pid, load.path)).or_default() += 1;
+        *counts.entry(load.path).or_default() += 1;
     }
-    let repeated: Vec<&Load> = loads.iter().filter(|load| counts[&(load.pid, load.path)] >= HABIT).collect();
-    let first = repeated.first()?;
+    let repeated: Vec<&Load> = loads.iter().filter(|load| counts[&load.path] >= HABIT).collect();
+    repeated.first()?;
+    // Loaded now and then, by the workers of a server for example, is not loaded for each connection.
+    if repeated.len() * 2 < handshakes_of(evidence, &repeated) {
+        return None;
+    }
     let mut explains: Vec<(u32, u64, u64)> = Vec::new();
     for load in &repeated {
         match explains.last_mut() {
@@ -70,7 +75,7 @@ fn detect(evidence: &Evidence) -> Option<Found> {
         toll.outside += outside;
         toll.cpu += user + kernel;
     }
-    let place = place::of_call(&evidence.code, evidence.call(first.open));
+    let place = place::of_any(evidence, repeated.iter().map(|load| load.open));
     Some(found(evidence, &repeated, toll, place, explains))
 }
 
@@ -83,11 +88,8 @@ fn found(
 ) -> Found {
     let files: BTreeSet<u32> = repeated.iter().map(|load| load.path).collect();
     let pids: BTreeSet<u32> = repeated.iter().map(|load| load.pid).collect();
-    let of_process = |connection: u32| {
-        let slot = evidence.connections.slot(connection);
-        slot.is_some_and(|slot| pids.contains(&evidence.connections.row(slot).pid))
-    };
-    let handshakes = evidence.recording.handshakes.iter().filter(|row| of_process(row.connection)).count();
+    let handshakes = handshakes_of(evidence, repeated);
+    let once_each = pids.len() as u64 >= HABIT && repeated.len() < 2 * pids.len() * files.len();
     let count = evidence.exchanges.len().max(1) as u64;
     let opened = repeated.len();
     let total = toll.wall + toll.outside;
@@ -102,17 +104,36 @@ fn found(
         several => format!("{several} certificate files, {name} among them, are opened {opened} times in all"),
     };
     let mechanism = vec![
-        format!("{different}, while {handshakes} TLS handshakes are made."),
+        if once_each {
+            format!("{different}, by {} processes, while {handshakes} TLS handshakes are made.", pids.len())
+        } else {
+            format!("{different}, while {handshakes} TLS handshakes are made.")
+        },
         format!(
             "Each load takes {} from opening the file to closing it, {} of that on a processor.",
             Nanos(total / explains.len().max(1) as u64),
             Nanos(toll.cpu / explains.len().max(1) as u64),
         ),
     ];
-    let remedy =
-        "Make one TLS context at start-up and use it for every connection; it is meant to be shared.".to_string();
+    let remedy = if once_each {
+        "Make many requests from one process with one TLS context, or give it a file with only the certificates that it \
+         needs (curl: --cacert; OpenSSL: SSL_CERT_FILE)."
+    } else {
+        "Make one TLS context at start-up and use it for every connection; it is meant to be shared."
+    };
+    let remedy = remedy.to_string();
     let rows = rows("calls", repeated.iter().map(|load| load.open));
     Found { title, mechanism, toll, place, remedy, rows, explains }
+}
+
+/// TLS handshakes of the processes that load.
+fn handshakes_of(evidence: &Evidence, loads: &[&Load]) -> usize {
+    let pids: BTreeSet<u32> = loads.iter().map(|load| load.pid).collect();
+    let of_them = |connection: u32| {
+        let slot = evidence.connections.slot(connection);
+        slot.is_some_and(|slot| pids.contains(&evidence.connections.row(slot).pid))
+    };
+    evidence.recording.handshakes.iter().filter(|row| of_them(row.connection)).count()
 }
 
 /// Every reading of a certificate file: from opening it to closing it, or to the last read of it.
