@@ -82,6 +82,13 @@ impl Scene {
         self.recording.connections.extend([client, server]);
     }
 
+    /// Both ends of a connection are closed.
+    pub fn close(&mut self, id: u32) {
+        let now = Nanos(self.now);
+        let ends = self.recording.connections.iter_mut().filter(|row| row.id == id || row.id == id + 1000);
+        ends.for_each(|row| row.closed = now);
+    }
+
     /// A call on a processor.
     pub fn does(&mut self, tid: u32, duration: u64, number: u16, edit: impl FnOnce(&mut Call)) -> usize {
         let mut call = Call {

@@ -140,7 +140,7 @@ fn found(evidence: &Evidence, name: &str, churn: &Churn, toll: Toll, explains: V
         churn.firsts.iter().map(|(exchange, _)| evidence.connections.row(exchange.connection).pid).collect();
     let connect_of = |exchange: &Exchange| evidence.connections.all()[exchange.connection].connect;
     let connects: Vec<usize> = churn.firsts.iter().filter_map(|(exchange, _)| connect_of(exchange)).collect();
-    let place = connects.first().map_or_else(Vec::new, |&row| place::of_call(&evidence.code, evidence.call(row)));
+    let place = place::of_any(evidence, connects.iter().copied());
     let count = evidence.exchanges.len().max(1) as u64;
     let mean = toll.wall / toll.affected.max(1);
     let title = format!(

@@ -1,7 +1,8 @@
 //! P09: a TLS context is made for each request.
 
-use super::{Found, common_place, detector, rows};
+use super::{Found, common_caller, detector, rows};
 use crate::evidence::{Evidence, Toll};
+use crate::place;
 use case::Nanos;
 use case::tables::Sample;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,15 +51,19 @@ struct Making {
     before: BTreeSet<usize>,
 }
 
+/// Whether a function makes a context.
+fn makes(function: &str) -> bool {
+    MAKERS.iter().any(|maker| function.starts_with(maker))
+}
+
 fn detect(evidence: &Evidence) -> Option<Found> {
     let handshakes = handshakes(evidence);
-    let makes = |function: &str| MAKERS.iter().any(|maker| function.starts_with(maker));
     let mut making: BTreeMap<u32, bool> = BTreeMap::new();
     let mut by_process: BTreeMap<u32, Making> = BTreeMap::new();
     for (row, sample) in evidence.recording.samples.iter().enumerate() {
         let Some(times) = handshakes.get(&sample.pid) else { continue };
-        let makes = making.entry(sample.stack).or_insert_with(|| evidence.code.passes_through(sample.stack, makes));
-        if *makes {
+        let makes_one = making.entry(sample.stack).or_insert_with(|| evidence.code.passes_through(sample.stack, makes));
+        if *makes_one {
             let process = by_process.entry(sample.pid).or_default();
             process.rows.push(row);
             process.before.insert(times.partition_point(|&time| time <= sample.time.0));
@@ -92,7 +97,8 @@ fn found(evidence: &Evidence, found_rows: &[usize], samples: &[&Sample], made: u
     let cpu = samples.len() as u64 * period;
     let inside: u64 = explains.iter().map(|&(tid, start, end)| evidence.split(tid, start, end).0).sum();
     let toll = Toll { wall: inside.min(cpu), outside: cpu - inside.min(cpu), cpu, affected: made as u64 };
-    let (place, in_words) = common_place(evidence, samples);
+    let place = common_caller(evidence, samples, makes);
+    let in_words = place::in_words(&place);
     let count = evidence.exchanges.len().max(1) as u64;
     Found {
         title: format!("A TLS context is made for each request: {} of CPU each{in_words}", Nanos(cpu / count)),

@@ -109,15 +109,32 @@ fn median(mut values: Vec<u64>) -> u64 {
 
 /// The place where most of some samples were taken, and how it reads in a sentence.
 fn common_place(evidence: &Evidence, samples: &[&Sample]) -> (Vec<Place>, String) {
+    let places = most_common(samples, |script, native| place::of_stacks(&evidence.code, script, native));
+    let words = place::in_words(&places);
+    (places, words)
+}
+
+/// From where a function that the test accepts was called when most of some samples were taken.
+fn common_caller(evidence: &Evidence, samples: &[&Sample], accepts: impl Fn(&str) -> bool) -> Vec<Place> {
+    most_common(samples, |script, native| place::of_callers(&evidence.code, script, native, &accepts))
+}
+
+/// The place of most samples; stacks that differ elsewhere count together where their first place is the same.
+fn most_common(samples: &[&Sample], place: impl Fn(u32, u32) -> Vec<Place>) -> Vec<Place> {
     let mut counts: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     for sample in samples {
         *counts.entry((sample.script_stack, sample.stack)).or_default() += 1;
     }
-    let known = counts.into_iter().filter(|(stacks, _)| *stacks != (0, 0));
-    let Some(((script, native), _)) = known.max_by_key(|(stacks, count)| (*count, std::cmp::Reverse(*stacks))) else {
-        return (Vec::new(), String::new());
-    };
-    let places = place::of_stacks(&evidence.code, script, native);
-    let words = place::in_words(&places);
-    (places, words)
+    counts.remove(&(0, 0));
+    let mut by_place: Vec<(Vec<Place>, usize)> = Vec::new();
+    for ((script, native), count) in counts {
+        let places = place(script, native);
+        match by_place.iter_mut().find(|(known, _)| known.first() == places.first()) {
+            Some((_, total)) => *total += count,
+            None => by_place.push((places, count)),
+        }
+    }
+    by_place.retain(|(places, _)| !places.is_empty());
+    let most = by_place.iter().map(|(_, count)| *count).max();
+    by_place.into_iter().find(|(_, count)| Some(*count) == most).map(|(places, _)| places).unwrap_or_default()
 }

@@ -4,8 +4,9 @@ use super::{Found, detector, rows};
 use crate::connections::End;
 use crate::evidence::{Evidence, Toll};
 use crate::place;
+use crate::syscall;
 use case::Nanos;
-use case::tables::Handshake;
+use case::tables::{Call, Handshake};
 use std::collections::BTreeMap;
 
 detector! {
@@ -17,7 +18,8 @@ detector! {
     ///
     /// ## Evidence
     /// Three full handshakes or more after the first, by one process with one server, where the server had handed out
-    /// tickets or the client offered nothing to resume.
+    /// tickets or the client offered nothing to resume, each for a connection that takes the place of one that was used
+    /// and closed: a pool that fills shakes hands once for each.
     ///
     /// ## What proves it
     /// Offering the session from outside, or switching tickets off at the server as the negative control: the cost
@@ -35,6 +37,9 @@ detector! {
 
 /// One more can be chance or a lost ticket.
 const HABIT: usize = 3;
+
+/// What is written besides the handshake is a request if it is longer than a farewell.
+const LONGEST_ALERT: i64 = 64;
 
 /// A full handshake that need not have been.
 struct Needless<'r> {
@@ -64,9 +69,48 @@ fn detect(evidence: &Evidence) -> Option<Found> {
         }
         *known.entry(key).or_default() |= ticket;
     }
-    let needless: Vec<Needless> = groups.into_values().filter(|group| group.len() >= HABIT).flatten().collect();
+    let closed = closed_after_use(evidence);
+    let needless = groups.into_values().map(|group| replacing(evidence, group, &closed));
+    let needless: Vec<Needless> = needless.filter(|group| group.len() >= HABIT).flatten().collect();
     let first = needless.first()?;
     Some(found(evidence, first, &needless))
+}
+
+/// When each process closed connections over which it had asked something, in order, for each server.
+fn closed_after_use(evidence: &Evidence) -> BTreeMap<(u32, String), Vec<u64>> {
+    let mut closed: BTreeMap<(u32, String), Vec<u64>> = BTreeMap::new();
+    for (slot, rows) in evidence.connections.all().iter().enumerate() {
+        let Some(handshake) = evidence.connections.handshake(slot) else { continue };
+        let asks = |call: &&Call| syscall::is_write(call.number) && call.start >= handshake.end;
+        let asked: i64 = evidence.connections.transfers_of(slot).filter(asks).map(|call| call.result).sum();
+        if rows.end == Some(End::Client) && handshake.end.0 > 0 && asked > LONGEST_ALERT {
+            let row = evidence.connections.row(slot);
+            closed.entry((row.pid, evidence.connections.remote(slot))).or_default().push(row.closed.0);
+        }
+    }
+    for times in closed.values_mut() {
+        times.sort_unstable();
+    }
+    closed
+}
+
+/// Of handshakes with one server those for a connection that takes the place of a closed one. A pool that fills shakes
+/// hands once for each connection it keeps.
+fn replacing<'r>(
+    evidence: &Evidence,
+    mut group: Vec<Needless<'r>>,
+    closed: &BTreeMap<(u32, String), Vec<u64>>,
+) -> Vec<Needless<'r>> {
+    group.sort_by_key(|one| one.handshake.start);
+    let mut replaced = 0;
+    group.retain(|one| {
+        let key = (evidence.connections.row(one.slot).pid, evidence.connections.remote(one.slot));
+        let closed = closed.get(&key).map_or(0, |times| times.partition_point(|&time| time <= one.handshake.end.0));
+        let replaces = closed > replaced;
+        replaced += usize::from(replaces);
+        replaces
+    });
+    group
 }
 
 fn gives_ticket(evidence: &Evidence, peer: Option<usize>) -> bool {
@@ -131,8 +175,14 @@ mod tests {
     use crate::scene::{CLIENT, MS, READ, Scene, US, WRITE, request};
     use crate::tests::names;
 
+    #[derive(Clone, Copy, PartialEq)]
+    enum Closed {
+        AfterUse,
+        AtTheEnd,
+    }
+
     /// Ten connections with a handshake of 5 ms each.
-    fn handshakes(resumed: bool, requests: u32) -> Vec<String> {
+    fn handshakes(resumed: bool, requests: u32, closed: Closed) -> Vec<String> {
         let mut scene = Scene::new();
         let mut idle = scene.now;
         for id in 1..=10 {
@@ -145,23 +195,49 @@ mod tests {
             for _ in 0..requests {
                 request(&mut scene, CLIENT, id, 200 * US, &mut idle);
             }
+            if closed == Closed::AfterUse {
+                scene.close(id);
+            }
         }
         names(&scene.end())
     }
 
     #[test]
     fn full_handshakes_with_a_known_server_are_found() {
-        assert_eq!(handshakes(false, 10), ["no-resumption"]);
+        assert_eq!(handshakes(false, 10, Closed::AfterUse), ["no-resumption"]);
     }
 
     #[test]
     fn resumed_handshakes_are_left_alone() {
-        assert_eq!(handshakes(true, 10), Vec::<String>::new());
+        assert_eq!(handshakes(true, 10, Closed::AfterUse), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_pool_that_fills_is_left_alone() {
+        assert_eq!(handshakes(false, 10, Closed::AtTheEnd), Vec::<String>::new());
+    }
+
+    #[test]
+    fn connections_opened_at_the_same_time_are_left_alone() {
+        let mut scene = Scene::new();
+        let mut idle = scene.now;
+        let start = scene.now;
+        (1..=10).for_each(|id| scene.connect(id, CLIENT));
+        for id in 1..=10 {
+            scene.moves(CLIENT, id, WRITE, 300);
+            scene.now += 5 * MS;
+            scene.moves(CLIENT, id, READ, 3000);
+            scene.handshake(id, CLIENT, start + u64::from(id) * 60 * US, |_| {});
+        }
+        for number in 0..100 {
+            request(&mut scene, CLIENT, 1 + number % 10, 200 * US, &mut idle);
+        }
+        assert_eq!(names(&scene.end()), Vec::<String>::new());
     }
 
     #[test]
     fn a_fresh_connection_each_time_is_named_as_well() {
-        let mut names = handshakes(false, 1);
+        let mut names = handshakes(false, 1, Closed::AfterUse);
         names.sort();
         assert_eq!(names, ["connection-churn", "no-resumption"]);
     }

@@ -6,6 +6,7 @@ use crate::place;
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use case::Nanos;
+use case::tables::content;
 
 detector! {
     /// # split-writes
@@ -44,7 +45,7 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     let mut explains = Vec::new();
     let mut example: Option<Vec<usize>> = None;
     let mut pieces = 0;
-    for slot in 0..evidence.connections.all().len() {
+    for slot in (0..evidence.connections.all().len()).filter(|&slot| !is_multiplexed(evidence, slot)) {
         for run in runs(evidence, slot) {
             toll.affected += 1;
             pieces += run.len();
@@ -77,6 +78,20 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     ];
     let remedy = "Gather a message in a buffer and write it once (or use writev, MSG_MORE, TCP_CORK).".to_string();
     Some(Found { title, mechanism, toll, place, remedy, rows: rows("calls", example), explains })
+}
+
+/// Whether the connection may carry many messages at a time, so that pieces in a row need not be of one: HTTP/2, told by
+/// its first bytes or, where it is encrypted, by what the client offered to speak.
+fn is_multiplexed(evidence: &Evidence, slot: usize) -> bool {
+    let peer = evidence.connections.all()[slot].peer;
+    let offers = |row: &case::tables::Handshake| row.protocols.split(',').any(|protocol| protocol == "h2");
+    let begins = |slot: usize| {
+        let mut first = evidence.connections.transfers_of(slot).take(1);
+        first.any(|call| call.content == content::HTTP2_PREFACE)
+    };
+    std::iter::once(slot)
+        .chain(peer)
+        .any(|slot| evidence.connections.handshake(slot).is_some_and(offers) || begins(slot))
 }
 
 /// Runs of small writes that belong together and that Nagle's algorithm did not hold.
@@ -118,11 +133,16 @@ fn is_held(evidence: &Evidence, slot: usize, run: &[usize]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, US, WRITE, keep_alive};
+    use crate::scene::{CLIENT, MS, Scene, US, WRITE, keep_alive};
     use crate::tests::names;
+    use case::Recording;
+    use case::tables::content;
 
     fn pieces(count: u32, apart: u64) -> Vec<String> {
-        let mut scene = keep_alive(20, 100 * US);
+        names(&writing(keep_alive(20, 100 * US), count, apart))
+    }
+
+    fn writing(mut scene: Scene, count: u32, apart: u64) -> Recording {
         for _ in 0..20 {
             for _ in 0..count {
                 scene.moves(CLIENT, 1, WRITE, 20);
@@ -130,7 +150,20 @@ mod tests {
             }
             scene.waits_for(CLIENT, 1, 50 * US, 100);
         }
-        names(&scene.end())
+        scene.end()
+    }
+
+    #[test]
+    fn messages_of_many_requests_at_a_time_are_left_alone() {
+        let mut plain = keep_alive(20, 100 * US);
+        let first = plain.recording.calls.iter_mut().find(|call| call.connection == 1 && call.number == WRITE);
+        first.expect("a write").content = content::HTTP2_PREFACE;
+        assert_eq!(names(&writing(plain, 10, US)), Vec::<String>::new());
+        let mut encrypted = keep_alive(20, 100 * US);
+        encrypted.handshake(1, CLIENT, MS, |row| {
+            (row.protocols, row.end) = ("h2,http/1.1".to_string(), row.start + case::Nanos(50 * US));
+        });
+        assert_eq!(names(&writing(encrypted, 10, US)), Vec::<String>::new());
     }
 
     #[test]
