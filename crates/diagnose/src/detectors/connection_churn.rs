@@ -18,7 +18,8 @@ detector! {
     ///
     /// ## Evidence
     /// Five connections or more to the same address and port with fewer than two exchanges each on average, counted
-    /// over all processes watched, and the time from the connect to the first byte of the first request.
+    /// over all processes watched, and the time from the connect to the first byte of the first request. Only those
+    /// count for which an earlier connection had been used for the last time: requests at the same time need their own.
     ///
     /// ## What proves it
     /// A keep-alive proxy in front, or keep-alive switched on: the handshakes' time and processor time vanish.
@@ -44,32 +45,54 @@ const WAITING: f64 = 0.05;
 const FELT: u64 = 30_000;
 
 /// The fresh connections to one address.
+#[derive(Default)]
 struct Churn<'e> {
     firsts: Vec<(&'e Exchange, SetUp)>,
+    /// Those for which an earlier connection stood free.
+    avoidable: Vec<(&'e Exchange, SetUp)>,
     exchanges: usize,
+    /// For each connection, when it was used for the last time.
+    last_uses: BTreeMap<usize, u64>,
+}
+
+impl Churn<'_> {
+    /// Finds the connections that take the place of one that was used for the last time before. Connections for
+    /// requests at the same time are needed, however short they live.
+    fn find_avoidable(&mut self) {
+        let mut free: Vec<u64> = self.last_uses.values().copied().collect();
+        free.sort_unstable();
+        self.firsts.sort_by_key(|(_, set_up)| set_up.start);
+        for &(exchange, set_up) in &self.firsts {
+            if free.partition_point(|&end| end <= set_up.start) > self.avoidable.len() {
+                self.avoidable.push((exchange, set_up));
+            }
+        }
+    }
 }
 
 fn detect(evidence: &Evidence) -> Option<Found> {
     let mut groups: BTreeMap<String, Churn> = BTreeMap::new();
     for exchange in &evidence.exchanges {
-        let group = groups.entry(peer_name(evidence, exchange));
-        let group = group.or_insert_with(|| Churn { firsts: Vec::new(), exchanges: 0 });
+        let group = groups.entry(peer_name(evidence, exchange)).or_default();
         group.exchanges += 1;
         group.firsts.extend(exchange.set_up.map(|set_up| (exchange, set_up)));
+        let last_use = group.last_uses.entry(exchange.connection).or_default();
+        *last_use = exchange.end.max(*last_use);
     }
-    let habit = |churn: &&Churn| churn.firsts.len() >= HABIT && churn.exchanges < 2 * churn.firsts.len();
+    groups.values_mut().for_each(Churn::find_avoidable);
+    let habit = |churn: &&Churn| churn.avoidable.len() >= HABIT && churn.exchanges < 2 * churn.avoidable.len();
     let mut toll = Toll::default();
     let mut costs = Vec::new();
     let mut explains = Vec::new();
     let mut dearest: Option<(&String, &Churn)> = None;
     for (name, churn) in groups.iter().filter(|(_, churn)| habit(churn)) {
         toll.wall += wall(churn);
-        toll.affected += churn.firsts.len() as u64;
-        for (exchange, set_up) in &churn.firsts {
+        toll.affected += churn.avoidable.len() as u64;
+        for (exchange, set_up) in &churn.avoidable {
             costs.extend(busy_spans(evidence, exchange, set_up));
             explains.extend(spans(evidence, exchange, set_up));
         }
-        if dearest.is_none_or(|(_, known)| known.firsts.len() < churn.firsts.len()) {
+        if dearest.is_none_or(|(_, known)| known.avoidable.len() < churn.avoidable.len()) {
             dearest = Some((name, churn));
         }
     }
@@ -85,9 +108,9 @@ fn detect(evidence: &Evidence) -> Option<Found> {
 /// a kept connection would have met as well.
 fn wall(churn: &Churn) -> u64 {
     let connect = |set_up: &SetUp| set_up.connected.saturating_sub(set_up.connect);
-    let quickest = churn.firsts.iter().map(|(_, set_up)| connect(set_up)).min().unwrap_or_default();
+    let quickest = churn.avoidable.iter().map(|(_, set_up)| connect(set_up)).min().unwrap_or_default();
     let whole = |set_up: &SetUp| set_up.application.saturating_sub(set_up.connect);
-    churn.firsts.iter().map(|(_, set_up)| whole(set_up).saturating_sub(connect(set_up) - quickest)).sum()
+    churn.avoidable.iter().map(|(_, set_up)| whole(set_up).saturating_sub(connect(set_up) - quickest)).sum()
 }
 
 /// Whom the exchange was with: address and port; for an exchange seen from the server's end, the address that asked.
@@ -155,6 +178,10 @@ fn found(evidence: &Evidence, name: &str, churn: &Churn, toll: Toll, explains: V
             churn.exchanges,
             if processes.len() == 1 { "one process".to_string() } else { format!("{} processes", processes.len()) }
         ),
+        format!(
+            "Before {} of them were opened, an earlier one had been used for the last time.",
+            churn.avoidable.len()
+        ),
         format!("From connect to the first byte of the request takes {} on average.", Nanos(mean)),
     ];
     if with_tls > 0 {
@@ -208,7 +235,7 @@ mod tests {
     fn a_connection_for_each_request_is_found() {
         let answer = answer(&connections(20, 1, 1));
         assert_eq!(answer.findings[0].name, "connection-churn");
-        assert_eq!(answer.findings[0].cost.affected, 20);
+        assert_eq!(answer.findings[0].cost.affected, 19);
         assert!(
             answer.findings[0].mechanism[0].contains("10.0.0.2:80 carried 20 exchanges"),
             "{:?}",
@@ -221,6 +248,15 @@ mod tests {
         let answer = answer(&connections(20, 1, 20));
         assert_eq!(answer.findings[0].name, "connection-churn");
         assert!(answer.findings[0].remedy.contains("from one process"), "{}", answer.findings[0].remedy);
+    }
+
+    #[test]
+    fn connections_for_requests_at_the_same_time_are_left_alone() {
+        let mut scene = Scene::new();
+        let mut idle = scene.now;
+        (1..=20).for_each(|id| scene.connect(id, CLIENT));
+        (1..=20).for_each(|id| request(&mut scene, CLIENT, id, 200 * US, &mut idle));
+        assert_eq!(names(&scene.end()), Vec::<String>::new());
     }
 
     #[test]
