@@ -36,6 +36,9 @@ detector! {
 /// Loading once is needed, twice can be two purposes; three times is a habit.
 const HABIT: u64 = 3;
 
+/// A bundle, and not a server's own chain: some eight certificates of 2 kB and more.
+const BUNDLE: u64 = 16_384;
+
 /// One reading of one file.
 struct Load {
     path: u32,
@@ -45,16 +48,27 @@ struct Load {
     start: u64,
     end: u64,
     certificates: bool,
+    bytes: u64,
 }
 
 fn detect(evidence: &Evidence) -> Option<Found> {
     let loads = loads(evidence);
-    // Counted for all processes together: a process for each request loads its certificates once, and each does.
-    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    // Counted for all processes of one side together: a process for each request loads its certificates once, and each
+    // does. Such a process can be given a smaller bundle; a file that is small already is no cause.
+    let roles: BTreeMap<u32, &str> =
+        evidence.recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
+    let key = |load: &Load| (roles.get(&load.pid).copied().unwrap_or_default(), load.path);
+    let mut counts: BTreeMap<(&str, u32), (u64, BTreeSet<u32>)> = BTreeMap::new();
     for load in &loads {
-        *counts.entry(load.path).or_default() += 1;
+        let (count, pids) = counts.entry(key(load)).or_default();
+        *count += 1;
+        pids.insert(load.pid);
     }
-    let repeated: Vec<&Load> = loads.iter().filter(|load| counts[&load.path] >= HABIT).collect();
+    let is_repeated = |load: &&Load| {
+        let (count, pids) = &counts[&key(load)];
+        *count >= HABIT && (*count >= 2 * pids.len() as u64 || load.bytes >= BUNDLE)
+    };
+    let repeated: Vec<&Load> = loads.iter().filter(is_repeated).collect();
     repeated.first()?;
     // Loaded now and then, by the workers of a server for example, is not loaded for each connection.
     if repeated.len() * 2 < handshakes_of(evidence, &repeated) {
@@ -152,6 +166,7 @@ fn loads(evidence: &Evidence) -> Vec<Load> {
                     start: call.start.0,
                     end: call_end(call),
                     certificates: is_hashed_name(path_name(evidence, call.path)),
+                    bytes: 0,
                 };
                 loads.extend(open.insert(call.result as i32, load).filter(|load| load.certificates));
             } else if let Some(load) = open.get_mut(&call.fd) {
@@ -173,6 +188,7 @@ fn follow(load: &mut Load, call: &Call) {
         load.end = load.end.max(call_end(call));
     }
     load.certificates |= reads && call.content == content::PEM;
+    load.bytes += if reads { call.result.max(0) as u64 } else { 0 };
 }
 
 fn path_name<'r>(evidence: &Evidence<'r>, id: u32) -> &'r str {
@@ -230,5 +246,32 @@ mod tests {
     #[test]
     fn a_bundle_loaded_once_is_left_alone() {
         assert_eq!(names(&loading(1)), Vec::<String>::new());
+    }
+
+    /// Before each of ten requests a new process loads certificates, five reads of so many bytes.
+    fn process_for_each(bytes: i64) -> Recording {
+        let mut scene = Scene::new();
+        scene.path(1, "/srv/trusted.pem");
+        let mut idle = scene.now;
+        scene.connect(1, CLIENT);
+        for pid in 500..510 {
+            scene.process(pid, "client");
+            scene.does(pid, 5 * US, 257, |call| (call.path, call.result) = (1, 5));
+            for _ in 0..5 {
+                scene.does(pid, 5 * US, READ, |call| {
+                    (call.fd, call.path, call.result, call.content) = (5, 1, bytes, content::PEM);
+                });
+                scene.now += 2 * MS;
+            }
+            scene.does(pid, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
+            request(&mut scene, CLIENT, 1, 100 * US, &mut idle);
+        }
+        scene.end()
+    }
+
+    #[test]
+    fn a_bundle_loaded_once_by_each_of_many_processes_is_found_and_a_single_certificate_is_not() {
+        assert_eq!(names(&process_for_each(4096)), ["ca-bundle-per-context"]);
+        assert_eq!(names(&process_for_each(380)), Vec::<String>::new());
     }
 }
