@@ -34,9 +34,21 @@ fn nagle_is_told_in_words_that_fit_the_terminal() {
     {
         assert!(text.contains(words), "'{words}' is not in:\n{text}");
     }
+    let readme = include_str!("../../../../README.md");
+    assert_eq!(wording(&text), wording(readme), "the README shows other words; make demo, and put its output there");
     // Paths and commands are as long as they are; sentences are not.
     let is_prose = |line: &&str| !line.contains('/') && line.chars().count() > 80;
     assert_eq!(text.lines().filter(is_prose).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+/// The finding's paragraph without what differs from run to run: figures, their units, paths, line breaks.
+fn wording(text: &str) -> Vec<&str> {
+    let paragraph = text.split("Suspected:").nth(1).and_then(|rest| rest.split("Nothing has been switched off").next());
+    let differs = |word: &&str| {
+        word.contains(|letter: char| letter.is_ascii_digit() || letter == '/') || ["ns", "us", "ms", "s"].contains(word)
+    };
+    let words = paragraph.expect("a finding's paragraph").split_whitespace();
+    words.filter(|word| !differs(&word.trim_end_matches([',', ';', '.']))).collect()
 }
 
 #[test]
