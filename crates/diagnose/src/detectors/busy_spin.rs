@@ -28,7 +28,8 @@ detector! {
     ///
     /// ## Remedy
     /// Arm the event that is really awaited, and only that; keep it disarmed until then; or let the kernel say it
-    /// (TCP_NOTSENT_LOWAT, EPOLLOUT once the queue has drained, SO_LINGER for a close that waits).
+    /// (TCP_NOTSENT_LOWAT, EPOLLOUT once the queue has drained, SO_LINGER for a close that waits). A loop that never
+    /// asks for readiness should ask, or block.
     ///
     /// ## Not to be confused with
     /// An edge-triggered loop that reads until EAGAIN once a wake-up: it moves bytes each time. sleep-polling: it waits,
@@ -88,10 +89,18 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     ];
     let explains = stretches.iter().map(|stretch| span(evidence, tid, &stretch.calls)).collect();
     let rows = rows("calls", longest.calls.clone());
-    let remedy = "Arm only the event that is awaited and wait for it: keep write-readiness disarmed until there is \
-                  something to write, and let the kernel report a drained queue instead of asking for its length."
-        .to_string();
+    let remedy = remedy(evidence, &longest.calls).to_string();
     Some(Found { title, mechanism, toll, place, remedy, rows, explains })
+}
+
+/// A loop that asks whether a descriptor is ready gets the wrong answer; one that does not should ask.
+fn remedy(evidence: &Evidence, calls: &std::ops::Range<usize>) -> &'static str {
+    if calls.clone().any(|row| syscall::is_poll(evidence.call(row).number)) {
+        "Arm only the event that is awaited and wait for it: keep write-readiness disarmed until there is something to \
+         write, and let the kernel report a drained queue instead of asking for its length."
+    } else {
+        "Wait until the descriptor is ready (poll, epoll, or a call that blocks) instead of trying again at once."
+    }
 }
 
 fn span(evidence: &Evidence, tid: u32, calls: &std::ops::Range<usize>) -> (u32, u64, u64) {
@@ -279,6 +288,7 @@ mod tests {
         assert_eq!(finding.name, "busy-spin");
         let unit = "ioctl(TIOCOUTQ) x2, epoll_ctl(MOD), epoll_wait";
         assert!(finding.mechanism[0].contains(unit), "{:?}", finding.mechanism);
+        assert!(finding.remedy.starts_with("Arm only"), "{}", finding.remedy);
         assert!(finding.cost.share_of_cpu > 0.3, "{:?}", finding.cost);
     }
 
@@ -303,6 +313,8 @@ mod tests {
         for _ in 0..2000 {
             scene.does(CLIENT, 2 * US, READ, |call| (call.fd, call.connection, call.result) = (3, 1, -11));
         }
-        assert_eq!(names(&scene.end()), ["busy-spin"]);
+        let answer = answer(&scene.end());
+        assert_eq!(answer.findings[0].name, "busy-spin");
+        assert!(answer.findings[0].remedy.starts_with("Wait until"), "{}", answer.findings[0].remedy);
     }
 }

@@ -9,17 +9,19 @@ use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
 use case::tables::{Call, reason};
+use std::collections::BTreeMap;
 
 detector! {
     /// # sync-disk
     ///
     /// ## What it is
     /// While it answers a request, a thread waits for data to be on a disk: fsync and its kin, or a write that the
-    /// kernel makes wait for the device.
+    /// kernel makes wait for the device. Or a client syncs after each answer before it asks for the next.
     ///
     /// ## Evidence
     /// The time that threads with a request in hand were blocked in fsync, fdatasync, msync, sync_file_range or sync,
-    /// or uninterruptibly in a write to a file.
+    /// or uninterruptibly in a write to a file; and the syncs of a thread that asks, between its first request and its
+    /// last, from 5 % of the run on.
     ///
     /// ## What proves it
     /// The same files on a tmpfs, or a sync that does nothing (for the trial only): the wait vanishes.
@@ -33,20 +35,23 @@ detector! {
     "P39" "sync-disk"
 }
 
+/// Syncs between the requests of a client count from this share of the run: what else it does between them is in no
+/// exchange, so that a share of the exchanges would say too much.
+const SHARE_OF_RUN: f64 = 0.05;
+
+/// One wait for a disk: its call, and how much of it fell within exchanges and between those of a client.
+struct Wait {
+    row: usize,
+    inside: u64,
+    between: u64,
+}
+
 fn detect(evidence: &Evidence) -> Option<Found> {
-    let mut in_hand = 0;
-    let mut shown: Vec<usize> = Vec::new();
-    let mut longest: Option<(u64, usize)> = None;
-    for (row, call) in evidence.recording.calls.iter().enumerate().filter(|(_, call)| call.blocked.0 > 0) {
-        let waits = syscall::is_sync(call.number) || (is_file_write(call) && is_uninterruptible(evidence, call));
-        // The whole call would go: while the thread was blocked others took its processor.
-        let inside = if waits { evidence.split(call.tid, call.start.0, call_end(call)).0 } else { 0 };
-        if inside > 0 {
-            in_hand += inside;
-            shown.push(row);
-            longest = longest.max(Some((inside, row)));
-        }
-    }
+    let waits = waits(evidence);
+    let in_hand: u64 = waits.iter().map(|wait| wait.inside).sum();
+    let between: u64 = waits.iter().map(|wait| wait.between).sum();
+    let shown: Vec<usize> = waits.iter().map(|wait| wait.row).collect();
+    let longest = waits.iter().map(|wait| (wait.inside + wait.between, wait.row)).max();
     let syncs = |account| matches!(account, Account::Blocked(_, number, _) if syscall::is_sync(number));
     // One sync can hold up many exchanges at a time: their books know.
     let wall = in_hand.max(evidence.accounts.of_exchanges(syncs));
@@ -58,23 +63,69 @@ fn detect(evidence: &Evidence) -> Option<Found> {
         |account| matches!(account, Account::Blocked(End::Server, number, _) if syscall::is_sync(number)),
     );
     let who = if at_server > 0 { "the server" } else { "the client" };
-    let title = format!(
-        "Requests wait for a disk: {who} is blocked in {} for {} of every {} request{}",
-        syscall::name(call.number),
-        Nanos(wall / count),
-        Nanos(evidence.exchange_wall() / count),
-        place::in_words(&place),
-    );
+    let (who, when) =
+        if between > in_hand { ("the client", "Before the next request") } else { (who, "With a request in hand") };
+    let call_name = syscall::name(call.number);
+    let place_words = place::in_words(&place);
+    let title = if between > in_hand {
+        let each = Nanos(between / count);
+        format!(
+            "The next request waits for a disk: {who} is blocked in {call_name} for {each} before each{place_words}"
+        )
+    } else {
+        let (part, whole) = (Nanos(wall / count), Nanos(evidence.exchange_wall() / count));
+        format!(
+            "Requests wait for a disk: {who} is blocked in {call_name} for {part} of every {whole} request{place_words}"
+        )
+    };
     let mechanism = vec![
-        format!("With a request in hand, {who} waited {} times for data to reach a disk.", shown.len()),
+        format!("{when}, {who} waited {} times for data to reach a disk.", shown.len()),
         format!("The longest of these waits took {}.", Nanos(length)),
     ];
     let remedy =
         "Sync once for several requests, or in a thread that answers nobody; write logs without syncing each line."
             .to_string();
-    let toll = Toll { wall, outside: 0, cpu: 0, affected: shown.len() as u64 };
+    let toll = Toll { wall, outside: between, cpu: 0, affected: shown.len() as u64 };
     let rows = rows("calls", std::iter::once(row).chain(shown.into_iter().filter(|&other| other != row)));
     Some(Found { title, mechanism, toll, place, remedy, rows, explains: Vec::new() })
+}
+
+fn waits(evidence: &Evidence) -> Vec<Wait> {
+    let asking = asking(evidence);
+    let delays_next = |call: &Call| {
+        let asks = asking.get(&call.tid);
+        syscall::is_sync(call.number)
+            && asks.is_some_and(|&(first, last)| first <= call.start.0 && call_end(call) <= last)
+    };
+    let mut waits = Vec::new();
+    for (row, call) in evidence.recording.calls.iter().enumerate().filter(|(_, call)| call.blocked.0 > 0) {
+        if syscall::is_sync(call.number) || (is_file_write(call) && is_uninterruptible(evidence, call)) {
+            // The whole call would go: while the thread was blocked others took its processor.
+            let (inside, outside) = evidence.split(call.tid, call.start.0, call_end(call));
+            waits.push(Wait { row, inside, between: if delays_next(call) { outside } else { 0 } });
+        }
+    }
+    let between: u64 = waits.iter().map(|wait| wait.between).sum();
+    if (between as f64) < SHARE_OF_RUN * evidence.wall() as f64 {
+        for wait in &mut waits {
+            wait.between = 0;
+        }
+    }
+    waits.retain(|wait| wait.inside + wait.between > 0);
+    waits
+}
+
+/// For each thread that asks by itself, one request after the other: from its first to its last. What it waits for
+/// meanwhile delays its next request.
+fn asking(evidence: &Evidence) -> BTreeMap<u32, (u64, u64)> {
+    let mut asking: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for exchange in evidence.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
+        if let Some(&row) = evidence.transfers(exchange).first() {
+            let times = asking.entry(evidence.call(row as usize).tid).or_insert((exchange.start, exchange.start));
+            times.1 = exchange.start.max(times.1);
+        }
+    }
+    asking
 }
 
 fn is_file_write(call: &Call) -> bool {
@@ -92,7 +143,7 @@ fn is_uninterruptible(evidence: &Evidence, call: &Call) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{EPOLL_WAIT, MS, READ, SERVER, Scene, US, WRITE, keep_alive};
+    use crate::scene::{CLIENT, EPOLL_WAIT, MS, READ, SERVER, Scene, US, WRITE, keep_alive, request};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::tables::Thread;
@@ -107,11 +158,11 @@ mod tests {
             ..Thread::default()
         });
         scene.path(1, "/var/lib/db/log");
-        scene.connect(1, crate::scene::CLIENT);
+        scene.connect(1, CLIENT);
         let mut idle = scene.now;
         for _ in 0..20 {
             let start = scene.now;
-            scene.moves(crate::scene::CLIENT, 1, WRITE, 200);
+            scene.moves(CLIENT, 1, WRITE, 200);
             scene.travels(start + 3 * US, 1, 1001, 200);
             let waiting = scene.now;
             scene.now = idle;
@@ -129,7 +180,7 @@ mod tests {
             scene.travels(answered + 3 * US, 1001, 1, 1000);
             idle = scene.now;
             scene.now = waiting;
-            scene.waits_for(crate::scene::CLIENT, 1, answered + 12 * US - waiting, 1000);
+            scene.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
             scene.now += 9 * MS;
         }
         scene.end()
@@ -142,6 +193,46 @@ mod tests {
         assert!(answer.findings[0].cost.share_of_wall > 0.9, "{:?}", answer.findings[0].cost);
         let name = "server blocked in fsync (/var/lib/db/log)";
         assert!(answer.ledger.accounts.iter().any(|account| account.name == name), "{:?}", answer.ledger);
+    }
+
+    /// A client that does something for 8 ms after each answer.
+    fn between_requests(number: u16) -> Recording {
+        let mut scene = Scene::new();
+        scene.path(1, "/var/lib/mail/box");
+        scene.connect(1, CLIENT);
+        let mut idle = scene.now;
+        for _ in 0..20 {
+            request(&mut scene, CLIENT, 1, 300 * US, &mut idle);
+            scene.waits(CLIENT, 8 * MS, number, |call| call.path = 1);
+        }
+        scene.end()
+    }
+
+    #[test]
+    fn a_sync_before_the_next_request_is_found() {
+        let answer = answer(&between_requests(74));
+        assert_eq!(answer.findings[0].name, "sync-disk");
+        // The last one comes before no request.
+        assert_eq!(answer.findings[0].cost.affected, 19);
+        assert!(answer.findings[0].mechanism[0].starts_with("Before the next request, the client"), "{answer:?}");
+    }
+
+    #[test]
+    fn a_sync_beside_much_other_work_between_requests_is_left_alone() {
+        let mut scene = Scene::new();
+        scene.connect(1, CLIENT);
+        let mut idle = scene.now;
+        for _ in 0..20 {
+            request(&mut scene, CLIENT, 1, 300 * US, &mut idle);
+            scene.waits(CLIENT, 8 * MS, 74, |_| {});
+            scene.now += 300 * MS;
+        }
+        assert_eq!(names(&scene.end()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_pause_before_the_next_request_is_left_alone() {
+        assert_eq!(names(&between_requests(230)), Vec::<String>::new());
     }
 
     #[test]
