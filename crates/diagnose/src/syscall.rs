@@ -70,7 +70,7 @@ pub fn name(number: u16) -> String {
 }
 
 /// The calls that a recording can hold, in order of their numbers (arch/x86/entry/syscalls/syscall_64.tbl).
-const NAMES: [(u16, &str); 84] = [
+const NAMES: [(u16, &str); 90] = [
     (0, "read"),
     (1, "write"),
     (2, "open"),
@@ -94,6 +94,8 @@ const NAMES: [(u16, &str); 84] = [
     (24, "sched_yield"),
     (26, "msync"),
     (28, "madvise"),
+    (32, "dup"),
+    (33, "dup2"),
     (34, "pause"),
     (35, "nanosleep"),
     (40, "sendfile"),
@@ -120,6 +122,8 @@ const NAMES: [(u16, &str); 84] = [
     (74, "fsync"),
     (75, "fdatasync"),
     (78, "getdents"),
+    (82, "rename"),
+    (87, "unlink"),
     (128, "rt_sigtimedwait"),
     (130, "rt_sigsuspend"),
     (162, "sync"),
@@ -141,6 +145,7 @@ const NAMES: [(u16, &str); 84] = [
     (288, "accept4"),
     (290, "eventfd2"),
     (291, "epoll_create1"),
+    (292, "dup3"),
     (295, "preadv"),
     (296, "pwritev"),
     (299, "recvmmsg"),
@@ -152,6 +157,7 @@ const NAMES: [(u16, &str); 84] = [
     (332, "statx"),
     (426, "io_uring_enter"),
     (435, "clone3"),
+    (436, "close_range"),
     (437, "openat2"),
     (439, "faccessat2"),
     (441, "epoll_pwait2"),

@@ -167,6 +167,8 @@ const CALLS: &[Recorded] = &[
     call(299, DESCRIPTOR | MESSAGE | MESSAGES, In),                         // recvmmsg
     call(307, DESCRIPTOR | MESSAGE | MESSAGES, Out),                        // sendmmsg
     call(318, 0, Nothing),                                                  // getrandom
+    call(327, DESCRIPTOR | VECTOR, In),                                     // preadv2
+    call(328, DESCRIPTOR | VECTOR, Out),                                    // pwritev2
     call(332, PATH_1, Nothing),                                             // statx
     call(426, DESCRIPTOR, Nothing),                                         // io_uring_enter
     call(436, CLOSES, Nothing),                                             // close_range
