@@ -4,9 +4,6 @@
 //! Each end of a connection has one [`Conversation`], fed with every call that moved bytes (not with peeks, which move
 //! none), in order.
 
-// TLS names its messages in this spelling: ClientHello, HelloRetryRequest.
-#![allow(clippy::doc_markdown)]
-
 mod content;
 mod conversation;
 mod dns;

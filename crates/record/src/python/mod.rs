@@ -5,8 +5,6 @@
 //! where to look, [`CodeObjects`] says which file, function and line a pair is. Both read another process's memory: what
 //! they find is checked, and what fails the check is `None`, never a guess. Free-threaded builds are not read.
 
-#![allow(clippy::doc_markdown, reason = "CPython is a name")]
-
 mod code;
 mod layout;
 mod lines;
