@@ -24,6 +24,13 @@ pub struct Answer {
     pub summary: String,
     /// Ranked by cost, dearest first.
     pub findings: Vec<Finding>,
+    /// What was tried together, after each alone: in the order tried, each step standing on the one before where its
+    /// interventions include that one's.
+    #[serde(default)]
+    pub together: Vec<Together>,
+    /// How the findings were tried; none where nothing was.
+    #[serde(default)]
+    pub proof: Option<Proof>,
     /// Where the wall time went.
     pub ledger: Ledger,
     /// What was lost while recording.
@@ -121,8 +128,24 @@ pub struct Effect {
     pub high: f64,
     /// Trials run, both arms together.
     pub trials: u32,
-    /// The same ratio for the inert twin of the intervention.
+    /// The same ratio for the inert twin of the intervention (nothing attached / machinery attached, inert).
     pub sham_ratio: f64,
+    /// What the same trials say of other metrics, changed or not.
+    #[serde(default)]
+    pub also: Vec<Measured>,
+}
+
+/// A ratio of one metric, before / after, with its 95 % interval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// What was measured.
+    pub metric: String,
+    /// before / after; over 1 is a gain.
+    pub ratio: f64,
+    /// Lower end of the ratio's interval.
+    pub low: f64,
+    /// Upper end of the ratio's interval.
+    pub high: f64,
 }
 
 /// An intervention that was tried, whatever came of it.
@@ -138,6 +161,93 @@ pub struct Tried {
     pub high: f64,
     /// Whether it really took hold; an intervention that did not reach the subject proves nothing.
     pub applied: bool,
+    /// What came of it: confirmed (it removes the cost), refuted (it changes nothing that matters), undecided.
+    #[serde(default = "undecided")]
+    pub status: Status,
+    /// What was measured.
+    #[serde(default)]
+    pub metric: String,
+    /// What it was tried for.
+    #[serde(default)]
+    pub purpose: Purpose,
+    /// The dose, where it has one: `8 ms`, `1 certificate`. Empty for none.
+    #[serde(default)]
+    pub dose: String,
+    /// Without it.
+    #[serde(default)]
+    pub before: f64,
+    /// With it.
+    #[serde(default)]
+    pub after: f64,
+    /// Trials of it and of its sham.
+    #[serde(default)]
+    pub trials: u32,
+    /// Why it did not take hold, or what it broke; empty where all is well.
+    #[serde(default)]
+    pub problem: String,
+}
+
+fn undecided() -> Status {
+    Status::Undecided
+}
+
+/// What an intervention is tried for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// It switches the suspected cause off.
+    #[default]
+    Cause,
+    /// It is near the cause and must do nothing: a negative prediction.
+    Control,
+    /// It scales the cause: the cost must follow.
+    Dose,
+    /// It stands on another, and shows what more can be had.
+    Ladder,
+}
+
+/// Interventions tried together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Together {
+    /// Their names.
+    pub interventions: Vec<String>,
+    /// What was measured.
+    pub metric: String,
+    /// Without them.
+    pub before: f64,
+    /// With them.
+    pub after: f64,
+    /// before / after; over 1 is a gain.
+    pub ratio: f64,
+    /// Lower end of the ratio's interval.
+    pub low: f64,
+    /// Upper end of the ratio's interval.
+    pub high: f64,
+    /// What the last of them added to the others: the step before / this.
+    pub step: Option<Measured>,
+    /// Trials of them and of their sham.
+    pub trials: u32,
+    /// Whether all of them took hold.
+    pub applied: bool,
+}
+
+/// How the findings of a run were tried.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// Trials run, of all arms.
+    pub trials: u32,
+    /// Rounds: how often each arm had its turn at most.
+    pub rounds: u32,
+    /// Time spent on trials, in nanoseconds.
+    pub spent_ns: u64,
+    /// What was allowed, in nanoseconds.
+    pub budget_ns: u64,
+    /// Nothing attached / the sham, for the metric of the first finding: what the machinery itself costs.
+    pub sham: Option<Measured>,
+    /// Whether the program's output stayed the same: `same`, `different`, or why it was not compared.
+    pub output: String,
+    /// What was not tried, and why: one sentence each.
+    pub not_tried: Vec<String>,
 }
 
 /// A place in the code.

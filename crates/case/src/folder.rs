@@ -212,6 +212,24 @@ impl Case {
         }
     }
 
+    /// Adds the lab's table to a case whose recording is closed: once, and nothing of the recording changes.
+    ///
+    /// # Errors
+    /// Where the table is there already, or the disk refuses.
+    pub fn add<R: Row>(&self, rows: impl IntoIterator<Item = R>) -> Result<(), CaseError> {
+        let stream_path = self.folder.join("tables").join(format!("{}.arrows", R::TABLE));
+        let parquet_path = stream_path.with_extension("parquet");
+        if parquet_path.exists() {
+            return Err(CaseError::Exists(parquet_path));
+        }
+        let mut stream = TypedStream::<R>::create(stream_path.clone())?;
+        stream.pending.extend(rows);
+        stream.finish()?;
+        drop(stream);
+        stream_to_parquet(&stream_path, &parquet_path)?;
+        fs::remove_file(&stream_path).map_err(CaseError::io(&stream_path))
+    }
+
     /// Keeps a document (the answer, say) beside the tables.
     ///
     /// # Errors

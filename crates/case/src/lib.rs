@@ -14,7 +14,10 @@ mod row;
 pub mod tables;
 mod units;
 
-pub use answer::{Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Place, Status, Tried, Verdict};
+pub use answer::{
+    Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, Status,
+    Together, Tried, Verdict,
+};
 pub use error::CaseError;
 pub use folder::{Case, CaseWriter};
 pub use manifest::{Host, Manifest, SCHEMA, Subject};

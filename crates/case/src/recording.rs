@@ -6,7 +6,7 @@ use crate::manifest::Manifest;
 use crate::row::{Column, Row};
 use crate::tables::{
     Call, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample, Segment,
-    StackFrame, Switch, TcpEvent, Thread, TlsRecord,
+    StackFrame, Switch, TcpEvent, Thread, TlsRecord, Trial,
 };
 
 /// Lists every table once; everything that concerns all tables is made from this list.
@@ -89,4 +89,6 @@ recording! {
     counters: Counter sorted by |row| (row.scope.clone(), row.name.clone());
     /// What was lost.
     losses: Loss sorted by |row| row.start;
+    /// Trials of the lab.
+    trials: Trial sorted by |row| row.position;
 }

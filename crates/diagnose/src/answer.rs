@@ -31,6 +31,8 @@ pub fn draw(evidence: &Evidence, case_path: &str, options: Options) -> Answer {
         verdict: if findings.is_empty() { Verdict::None } else { Verdict::Suspected },
         summary: summary(evidence, &findings),
         findings,
+        together: Vec::new(),
+        proof: None,
         ledger: ledger::of_run(evidence),
         losses: losses(evidence),
         missing: manifest.missing.clone(),

@@ -21,6 +21,7 @@ mod switch;
 mod tcp_event;
 mod thread;
 mod tls_record;
+mod trial;
 
 pub use call::{Call, content};
 pub use connection::{Connection, role, transport};
@@ -39,6 +40,7 @@ pub use switch::{Switch, reason};
 pub use tcp_event::{TcpEvent, event};
 pub use thread::Thread;
 pub use tls_record::TlsRecord;
+pub use trial::{Trial, output};
 
 /// Which way something went, seen from the socket's owner.
 pub mod direction {

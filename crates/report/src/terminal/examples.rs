@@ -46,6 +46,8 @@ pub(crate) fn slow() -> Answer {
             evidence: Evidence { table: "calls".into(), rows: vec![12, 40] },
             caveats: Vec::new(),
         }],
+        together: Vec::new(),
+        proof: None,
         ledger: Ledger {
             unit: "ns".into(),
             total: 11_000_000_000,

@@ -107,6 +107,7 @@ fn a_proved_cause_shows_its_trials_and_is_no_suspicion() {
         high: 231.0,
         trials: 20,
         sham_ratio: 1.0,
+        also: Vec::new(),
     });
     let text = terminal(&answer, &PLAIN);
     assert!(text.starts_with("Confirmed: "), "{text}");

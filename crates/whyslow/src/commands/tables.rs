@@ -3,7 +3,7 @@
 
 use crate::fail::Failure;
 use crate::output;
-use case::tables::{content, direction, event, flags, kind, reason, role, transport};
+use case::tables::{content, direction, event, flags, kind, output as compared, reason, role, transport};
 use case::{Recording, SCHEMA};
 use std::fmt::Write;
 
@@ -40,6 +40,10 @@ only.
 
 /// The numbers that stand for words, by the name that the columns refer to.
 const CODES: &[(&str, &[(&str, u8)])] = &[
+    (
+        "output",
+        &[("not compared", compared::NOT_COMPARED), ("the same", compared::SAME), ("different", compared::DIFFERENT)],
+    ),
     ("direction", &[("out", direction::OUT), ("in", direction::IN)]),
     (
         "content",

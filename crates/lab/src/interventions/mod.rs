@@ -1,0 +1,77 @@
+//! What can be switched off from outside, one file each. Adding one is a file, a line in [`ALL`], and where it is a
+//! shim a C file of the same name in `shims`.
+
+mod nothing;
+
+use crate::arrangement::{Arrangement, End};
+use crate::traces::Traces;
+use crate::world::World;
+use case::{Finding, Recording};
+
+pub use case::Purpose;
+
+/// A change of the subject's world that removes (or scales) one cause and nothing else.
+pub struct Intervention {
+    /// Its name, as `--json` and `whyslow trial` know it.
+    pub name: &'static str,
+    /// What it does, in one line, to follow "With NAME, which ...": begins with a verb, ends without a full stop.
+    pub summary: &'static str,
+    /// The pathologies it is tried for, and what for.
+    pub tried_for: &'static [(&'static str, Purpose)],
+    /// The doses to try where none is asked for; empty where it has none. The unit belongs to the intervention.
+    pub doses: &'static [f64],
+    /// The unit of its dose, as it is written behind the number (`ms`); empty where it has none.
+    pub unit: &'static str,
+    /// Names of interventions that it stands on: they are attached with it (the steps of a ladder).
+    pub stands_on: &'static [&'static str],
+    /// Whether a program is expected to write the same with it as without. Not so where what it reads changes.
+    pub arrange: fn(&Request, &mut Arrangement) -> Result<(), NotHere>,
+    /// Whether it took hold, from what it left: how often it changed something, or why it did not.
+    pub applied: fn(&Traces) -> Result<u64, String>,
+}
+
+/// What an intervention may look at when it is asked to arrange a trial.
+pub struct Request<'a> {
+    /// What was recorded of the subject; none when a trial is run from a file.
+    pub recording: Option<&'a Recording>,
+    /// The finding that it is to prove; none when a trial is run from a file.
+    pub finding: Option<&'a Finding>,
+    /// The world of the trial.
+    pub world: &'a World,
+    /// Whether there is a server of ours.
+    pub has_server: bool,
+    /// The dose, in the intervention's unit.
+    pub dose: Option<f64>,
+}
+
+/// Why an intervention cannot be tried here: a sentence without its subject (`needs a link ...`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotHere(pub String);
+
+/// All interventions.
+pub const ALL: &[Intervention] = &[nothing::NOTHING];
+
+/// An intervention by its name.
+pub fn find(name: &str) -> Option<&'static Intervention> {
+    ALL.iter().find(|one| one.name == name)
+}
+
+impl Request<'_> {
+    /// The end whose process made the calls that the finding rests on: where the mechanism sits.
+    pub fn end_of_finding(&self) -> Option<End> {
+        let (recording, finding) = (self.recording?, self.finding?);
+        if finding.evidence.table != "calls" {
+            return None;
+        }
+        let pids =
+            finding.evidence.rows.iter().filter_map(|row| recording.calls.get(*row as usize)).map(|call| call.pid);
+        let roles = pids.filter_map(|pid| recording.processes.iter().find(|process| process.pid == pid));
+        let servers = roles.map(|process| process.role == "server").collect::<Vec<_>>();
+        let in_server = servers.iter().filter(|is_server| **is_server).count();
+        match (servers.len(), in_server * 2 > servers.len()) {
+            (0, _) => None,
+            (_, true) => Some(End::Server),
+            (_, false) => Some(End::Client),
+        }
+    }
+}
