@@ -1,7 +1,10 @@
 //! What can be switched off from outside, one file each. Adding one is a file, a line in [`ALL`], and where it is a
 //! shim a C file of the same name in `shims`.
 
+mod delayed_ack_cap;
 mod nothing;
+mod quickack_route;
+mod tcp_nodelay;
 
 use crate::arrangement::{Arrangement, End};
 use crate::traces::Traces;
@@ -49,11 +52,26 @@ pub struct Request<'a> {
 pub struct NotHere(pub String);
 
 /// All interventions.
-pub const ALL: &[Intervention] = &[nothing::NOTHING];
+pub const ALL: &[Intervention] = &[
+    nothing::NOTHING,
+    tcp_nodelay::TCP_NODELAY,
+    delayed_ack_cap::DELAYED_ACK_CAP,
+    quickack_route::QUICKACK_SERVER_ROUTE,
+    quickack_route::QUICKACK_CLIENT_ROUTE,
+];
 
 /// An intervention by its name.
 pub fn find(name: &str) -> Option<&'static Intervention> {
     ALL.iter().find(|one| one.name == name)
+}
+
+impl Intervention {
+    /// What it is tried for in a finding of a pathology; none where it is not tried for that, or where what is to be
+    /// expected of it depends on something that is not known.
+    pub fn purpose(&self, pathology: &str, request: &Request) -> Option<Purpose> {
+        let (_, usual) = self.tried_for.iter().find(|(id, _)| *id == pathology)?;
+        quickack_route::purpose(self, request, *usual)
+    }
 }
 
 impl Request<'_> {
@@ -73,5 +91,64 @@ impl Request<'_> {
             (_, true) => Some(End::Server),
             (_, false) => Some(End::Client),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use case::tables::{Call, Process};
+    use case::{Cost, Evidence, Status};
+
+    /// A request with nothing recorded.
+    pub(super) fn request(world: &World) -> Request<'_> {
+        Request { recording: None, finding: None, world, has_server: true, dose: None }
+    }
+
+    /// A recording of one call at one end, and a finding that rests on it.
+    pub(super) fn finding_at(end: End) -> (Recording, Finding) {
+        let process = |pid, role: End| Process { pid, role: role.word().to_string(), ..Process::default() };
+        let recording = Recording {
+            processes: vec![process(10, End::Client), process(20, End::Server)],
+            calls: vec![Call { pid: if end == End::Client { 10 } else { 20 }, ..Call::default() }],
+            ..Recording::default()
+        };
+        let finding = Finding {
+            id: "P01".into(),
+            name: "nagle-delayed-ack".into(),
+            status: Status::Suspected,
+            title: String::new(),
+            mechanism: Vec::new(),
+            cost: Cost::default(),
+            effect: None,
+            tried: Vec::new(),
+            place: Vec::new(),
+            remedy: String::new(),
+            evidence: Evidence { table: "calls".into(), rows: vec![0] },
+            caveats: Vec::new(),
+        };
+        (recording, finding)
+    }
+
+    #[test]
+    fn every_intervention_has_a_name_of_its_own_and_says_what_it_does() {
+        let mut names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ALL.len());
+        assert!(ALL.iter().all(|one| !one.summary.is_empty() && !one.summary.ends_with('.')));
+        assert!(ALL.iter().all(|one| one.stands_on.iter().all(|name| find(name).is_some())));
+        assert!(ALL.iter().all(|one| one.doses.is_empty() == one.unit.is_empty()));
+    }
+
+    #[test]
+    fn the_end_of_a_finding_is_that_whose_calls_it_rests_on() {
+        let world = World::default();
+        for end in End::BOTH {
+            let (recording, finding) = finding_at(end);
+            let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
+            assert_eq!(request.end_of_finding(), Some(end));
+        }
+        assert_eq!(request(&world).end_of_finding(), None);
     }
 }

@@ -1,0 +1,83 @@
+//! `delayed-ack-cap`: acknowledgements that wait less long.
+
+use super::tcp_nodelay::set_on_connections;
+use super::{Intervention, NotHere, Purpose, Request};
+use crate::arrangement::Arrangement;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// Two steps between nothing and the kernel's own 40 ms. A timer of the kernel cannot be set to less than two ticks,
+/// which are 8 ms where it ticks 250 times a second.
+const DOSES: [f64; 2] = [8.0, 20.0];
+
+/// The kernel takes a cap up to its own longest delay (TCP_DELACK_MAX, a fifth of a second).
+const TAKEN: RangeInclusive<f64> = 1.0..=200.0;
+
+/// # delayed-ack-cap
+///
+/// ## What it does
+/// Tells the kernel, on every connection at both ends, to hold an acknowledgement back no longer than the dose
+/// (TCP_BPF_DELACK_MAX). A wait for a delayed acknowledgement shrinks from 40 ms to the dose and a tick of the kernel's
+/// clock; a wait of any other kind stays as it is. That the cost follows the dose tells this cause from others that
+/// TCP_NODELAY removes as well.
+///
+/// ## What it reaches
+/// Every program in the subject's control group. A peer elsewhere delays its own acknowledgements as it likes: with no
+/// server of ours the cap is on the wrong side, and the cost stays.
+///
+/// ## How it is told that it took hold
+/// The program on sockets counts the connections on which the kernel took the cap.
+pub const DELAYED_ACK_CAP: Intervention = Intervention {
+    name: "delayed-ack-cap",
+    summary: "caps the time for which an acknowledgement is delayed",
+    tried_for: &[("P01", Purpose::Dose)],
+    doses: &DOSES,
+    unit: "ms",
+    stands_on: &[],
+    arrange,
+    applied: |traces| set_on_connections(traces, |counts| counts.capped),
+};
+
+fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
+    if !request.has_server {
+        return Err(NotHere("needs the server too (--server): a peer elsewhere delays as it likes".into()));
+    }
+    let milliseconds = request.dose.unwrap_or(DOSES[0]);
+    if !TAKEN.contains(&milliseconds) {
+        return Err(NotHere(format!("takes a dose of {} to {} ms", TAKEN.start(), TAKEN.end())));
+    }
+    let cap = Duration::from_secs_f64(milliseconds / 1000.0);
+    arrangement.sockets.get_or_insert_default().delayed_ack_cap = Some(cap);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::World;
+    use crate::interventions::tests::request;
+
+    fn capped(has_server: bool, dose: Option<f64>) -> Result<Option<Duration>, NotHere> {
+        let world = World::default();
+        let mut arrangement = Arrangement::default();
+        arrange(&Request { has_server, dose, ..request(&world) }, &mut arrangement)?;
+        Ok(arrangement.sockets.and_then(|sockets| sockets.delayed_ack_cap))
+    }
+
+    #[test]
+    fn the_dose_is_the_cap_in_milliseconds() {
+        assert_eq!(capped(true, Some(20.0)), Ok(Some(Duration::from_millis(20))));
+        assert_eq!(capped(true, None), Ok(Some(Duration::from_millis(8))));
+    }
+
+    #[test]
+    fn a_dose_that_the_kernel_would_refuse_is_refused_before() {
+        assert!(capped(true, Some(0.0)).is_err() && capped(true, Some(f64::NAN)).is_err());
+        assert!(capped(true, Some(500.0)).is_err_and(|why| why.0.contains("1 to 200 ms")));
+    }
+
+    #[test]
+    fn a_peer_elsewhere_cannot_be_capped() {
+        assert!(capped(false, Some(8.0)).is_err_and(|why| why.0.contains("--server")));
+    }
+}

@@ -1,0 +1,128 @@
+//! `quickack-client-route` and `quickack-server-route`: acknowledgements without delay, at one end only.
+
+use super::{Intervention, NotHere, Purpose, Request};
+use crate::arrangement::{Arrangement, End};
+use crate::traces::Traces;
+
+/// # quickack-client-route
+///
+/// ## What it does
+/// Marks the client's route to the server with `quickack 1`: the client's kernel acknowledges what it receives at once.
+/// Where the *server* holds a short write back until the client has acknowledged the one before, the wait vanishes, and
+/// it is proof of the cause. Where the *client* holds its writes back, the acknowledgement that is waited for comes from
+/// the server: then this must do nothing, and is tried as the negative control.
+///
+/// ## What it reaches
+/// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`): the host's
+/// own routes are not touched. The socket option of the same name is no substitute, since the kernel takes it back.
+///
+/// ## How it is told that it took hold
+/// The route is shown again after the change, and must carry the word.
+pub const QUICKACK_CLIENT_ROUTE: Intervention = Intervention {
+    name: "quickack-client-route",
+    summary: "makes the client's kernel acknowledge at once",
+    tried_for: &[("P01", Purpose::Cause)],
+    doses: &[],
+    unit: "",
+    stands_on: &[],
+    arrange: |request, arrangement| arrange(End::Client, request, arrangement),
+    applied: |traces| applied(End::Client, traces),
+};
+
+/// # quickack-server-route
+///
+/// ## What it does
+/// Marks the server's route to the client with `quickack 1`: the server's kernel acknowledges what it receives at once.
+/// Where the *client* holds a short write back until the server has acknowledged the one before, the wait vanishes, and
+/// it is proof of the cause. Where the *server* holds its writes back, it must do nothing, and is tried as the negative
+/// control.
+///
+/// ## What it reaches
+/// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`).
+///
+/// ## How it is told that it took hold
+/// The route is shown again after the change, and must carry the word.
+pub const QUICKACK_SERVER_ROUTE: Intervention = Intervention {
+    name: "quickack-server-route",
+    summary: "makes the server's kernel acknowledge at once",
+    tried_for: &[("P01", Purpose::Cause)],
+    doses: &[],
+    unit: "",
+    stands_on: &[],
+    arrange: |request, arrangement| arrange(End::Server, request, arrangement),
+    applied: |traces| applied(End::Server, traces),
+};
+
+/// What an intervention of this file is tried for, `usual` for every other. The end that holds its write back waits for
+/// the other's acknowledgement: its own route must make no difference. Where the holder is not known, nothing is
+/// predicted, and nothing is tried.
+pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Purpose) -> Option<Purpose> {
+    let end = match intervention.name {
+        name if name == QUICKACK_CLIENT_ROUTE.name => End::Client,
+        name if name == QUICKACK_SERVER_ROUTE.name => End::Server,
+        _ => return Some(usual),
+    };
+    let holder = request.end_of_finding()?;
+    Some(if end == holder { Purpose::Control } else { Purpose::Cause })
+}
+
+fn arrange(end: End, request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
+    if request.world.link.is_none() || !request.has_server {
+        return Err(NotHere("needs a link of its own (--link): the host's own routes are not touched".into()));
+    }
+    arrangement.quick_acknowledgements.insert(end);
+    Ok(())
+}
+
+fn applied(end: End, traces: &Traces) -> Result<u64, String> {
+    let changed = traces.routes.iter().filter(|one| **one == end).count() as u64;
+    if changed == 0 {
+        return Err(format!("the kernel does not show the {}'s route as changed", end.word()));
+    }
+    Ok(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::World;
+    use crate::interventions::tests::{finding_at, request};
+
+    #[test]
+    fn the_route_of_the_end_that_waits_is_the_control_and_its_peers_the_cause() {
+        let world = World::default();
+        for (writer, cause, control) in [
+            (End::Client, QUICKACK_SERVER_ROUTE, QUICKACK_CLIENT_ROUTE),
+            (End::Server, QUICKACK_CLIENT_ROUTE, QUICKACK_SERVER_ROUTE),
+        ] {
+            let (recording, finding) = finding_at(writer);
+            let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
+            assert_eq!(cause.purpose("P01", &request), Some(Purpose::Cause));
+            assert_eq!(control.purpose("P01", &request), Some(Purpose::Control));
+            assert_eq!(control.purpose("P05", &request), None);
+        }
+    }
+
+    #[test]
+    fn nothing_is_predicted_where_the_holder_is_not_known() {
+        assert_eq!(QUICKACK_SERVER_ROUTE.purpose("P01", &request(&World::default())), None);
+    }
+
+    #[test]
+    fn the_hosts_own_routes_are_not_touched() {
+        let mut arrangement = Arrangement::default();
+        let refused = (QUICKACK_SERVER_ROUTE.arrange)(&request(&World::default()), &mut arrangement);
+        assert!(refused.is_err_and(|why| why.0.contains("--link")));
+        assert_eq!(arrangement, Arrangement::default());
+        let world = World { link: "mtu=1500".parse().ok(), ..World::default() };
+        (QUICKACK_SERVER_ROUTE.arrange)(&request(&world), &mut arrangement).expect("a link of ours");
+        assert_eq!(arrangement.quick_acknowledgements.into_iter().collect::<Vec<_>>(), [End::Server]);
+    }
+
+    #[test]
+    fn it_took_hold_where_the_kernel_shows_that_ends_route() {
+        let traces = Traces { routes: vec![End::Client], ..Traces::default() };
+        assert_eq!((QUICKACK_CLIENT_ROUTE.applied)(&traces), Ok(1));
+        assert!((QUICKACK_SERVER_ROUTE.applied)(&traces).is_err_and(|why| why.contains("the server's route")));
+    }
+}

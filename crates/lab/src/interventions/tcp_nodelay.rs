@@ -1,0 +1,71 @@
+//! `tcp-nodelay`: Nagle's algorithm switched off.
+
+use super::{Intervention, Purpose};
+use crate::arrangement::Sockets;
+use crate::traces::Traces;
+
+/// # tcp-nodelay
+///
+/// ## What it does
+/// Sets TCP_NODELAY on every connection at the moment it is established, in the kernel, at both ends. A short segment
+/// then leaves at once instead of waiting until the peer has acknowledged the one before it.
+///
+/// ## What it reaches
+/// Every program in the subject's control group, whatever it is written in: the program itself is not touched, and
+/// makes the calls that it made before. It does not reach connections that were there before the subject (a running
+/// program's sockets are set through `pidfd_getfd`), and a program that clears the option afterwards has it cleared.
+/// Where no program can be attached to a control group, the shim `nodelay` does the same for programs that use libc.
+///
+/// ## How it is told that it took hold
+/// The program on sockets counts the connections that it saw and those on which the kernel took the option.
+pub const TCP_NODELAY: Intervention = Intervention {
+    name: "tcp-nodelay",
+    summary: "switches Nagle's algorithm off on every connection",
+    tried_for: &[("P01", Purpose::Cause)],
+    doses: &[],
+    unit: "",
+    stands_on: &[],
+    arrange: |_, arrangement| {
+        arrangement.sockets.get_or_insert_default().nodelay = true;
+        Ok(())
+    },
+    applied: |traces| set_on_connections(traces, |counts| counts.nodelay),
+};
+
+/// How many connections an option was set on; why none was.
+pub(super) fn set_on_connections(traces: &Traces, set: fn(&crate::traces::SocketCounts) -> u64) -> Result<u64, String> {
+    let counts = traces.sockets.unwrap_or_default();
+    match (set(&counts), counts.refused, counts.seen) {
+        (1.., ..) => Ok(set(&counts)),
+        (0, 1.., _) => Err(format!("the kernel refused to set it on {} connections", counts.refused)),
+        (0, 0, 0) => Err("no connection was established while it was attached".into()),
+        (0, 0, 1..) => Err("no connection needed it".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arrangement;
+    use crate::interventions::tests::request;
+    use crate::traces::SocketCounts;
+
+    #[test]
+    fn it_sets_the_option_and_leaves_acknowledgements_alone() {
+        let mut arrangement = Arrangement::default();
+        (TCP_NODELAY.arrange)(&request(&crate::World::default()), &mut arrangement).expect("always possible");
+        assert_eq!(arrangement.sockets, Some(Sockets { nodelay: true, delayed_ack_cap: None }));
+    }
+
+    #[test]
+    fn it_took_hold_where_the_kernel_took_the_option_and_not_where_it_refused() {
+        let applied = |seen, nodelay, refused| {
+            let sockets = Some(SocketCounts { seen, nodelay, capped: 0, refused });
+            (TCP_NODELAY.applied)(&Traces { sockets, ..Traces::default() })
+        };
+        assert_eq!(applied(3, 3, 0), Ok(3));
+        assert!(applied(3, 0, 3).is_err_and(|why| why.contains("refused to set it on 3")));
+        assert!(applied(0, 0, 0).is_err_and(|why| why.contains("no connection was established")));
+        assert!((TCP_NODELAY.applied)(&Traces::default()).is_err());
+    }
+}
