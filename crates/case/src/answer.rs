@@ -99,7 +99,10 @@ pub struct Finding {
 pub struct Cost {
     /// Wall time of the mean exchange (of the whole run where there are no exchanges), in nanoseconds.
     pub ns_per_exchange: u64,
-    /// That, as a share of the exchanges' (or the run's) wall time, 0 to 1.
+    /// Of that, what lies between exchanges: before a connection is there, say.
+    #[serde(default)]
+    pub between_ns_per_exchange: u64,
+    /// The whole, as a share of the exchanges' (or the run's) wall time, 0 to 1.
     pub share_of_wall: f64,
     /// CPU time of the mean exchange, in nanoseconds.
     pub cpu_ns_per_exchange: u64,

@@ -106,6 +106,7 @@ impl<'r> Evidence<'r> {
         let wall = toll.wall + toll.outside;
         Cost {
             ns_per_exchange: wall / count,
+            between_ns_per_exchange: between / count,
             share_of_wall: share(wall, self.exchange_wall() + between),
             cpu_ns_per_exchange: toll.cpu / count,
             share_of_cpu: share(toll.cpu, self.total_cpu()),

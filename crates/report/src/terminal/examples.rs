@@ -29,6 +29,7 @@ pub(crate) fn slow() -> Answer {
             ],
             cost: Cost {
                 ns_per_exchange: 40_900_000,
+                between_ns_per_exchange: 0,
                 share_of_wall: 0.9295,
                 cpu_ns_per_exchange: 0,
                 share_of_cpu: 0.0,
