@@ -29,6 +29,7 @@ pub use error::RecordError;
 pub use host::needed_capabilities;
 pub use listening::{ProcessStat, children, descendants, listens, processes};
 pub use program::{
-    Ended, Held, Network, Output, Program, Running, Tether, User, adopt_orphans, reap_orphans, send_signal,
+    Ended, Held, Input, Mount, Network, Output, Program, Running, Tether, User, adopt_orphans, reap_orphans,
+    send_signal,
 };
 pub use recorder::{DEFAULT_EVENTS, Options, Progress, Recorder, Role};

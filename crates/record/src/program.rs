@@ -5,16 +5,23 @@
 //! exit status. The client is left alone whatever happens to us; a server that is tethered ends when we do.
 
 mod child;
+mod environment;
 mod orphans;
 mod search;
+mod streams;
+mod surroundings;
 
 use crate::RecordError;
 use child::{Launch, Word};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 pub use orphans::{adopt_orphans, reap_orphans};
+pub use streams::{Input, Output};
+pub use surroundings::Mount;
 
 /// The user that a program runs as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,23 +42,14 @@ pub enum Network {
     Own,
 }
 
-/// Where a program's standard output goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// To our standard output.
-    #[default]
-    Inherited,
-    /// To our standard error.
-    ToStandardError,
-}
-
 /// What becomes of a program when whyslow ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tether {
     /// Nothing: it runs on. It shares our terminal, and gets its signals.
     #[default]
     Loose,
-    /// It gets SIGTERM. It has a session of its own and no input, so that a terminal's Ctrl-C does not reach it first.
+    /// It gets SIGTERM. It has a session of its own and no input of ours, so that a terminal's Ctrl-C does not
+    /// reach it first.
     ToUs,
 }
 
@@ -64,8 +62,21 @@ pub struct Program {
     pub user: Option<User>,
     /// Its network.
     pub network: Network,
+    /// Its standard input.
+    pub input: Input,
     /// Its standard output.
     pub output: Output,
+    /// Its standard error.
+    pub errors: Output,
+    /// Variables of the environment that are set, or removed where there is no value, in this order.
+    pub environment: Vec<(OsString, Option<OsString>)>,
+    /// The folder that it starts in, entered as its user; none is ours. A command given by a relative path is found
+    /// from there.
+    pub folder: Option<PathBuf>,
+    /// The processors that it may use; empty for any.
+    pub processors: Vec<usize>,
+    /// What is shown to it in the place of the host's files.
+    pub mounts: Vec<Mount>,
     /// What becomes of it when we end.
     pub tether: Tether,
 }
@@ -83,7 +94,7 @@ pub struct Ended {
 pub struct Held {
     /// None once it is released.
     process: Option<Running>,
-    arguments: Vec<String>,
+    program: Program,
     /// Closed without a byte, as by our end, it makes the child go away.
     gate: Option<File>,
     words: File,
@@ -107,7 +118,7 @@ impl Program {
         let process = Running { pid, tether: self.tether, ended: None };
         let mut held = Held {
             process: Some(process),
-            arguments: self.arguments.clone(),
+            program: self.clone(),
             gate: Some(File::from(gate_write)),
             words: File::from(words_read),
         };
@@ -152,15 +163,15 @@ impl Held {
     fn failed(&self, word: Word) -> RecordError {
         let source = std::io::Error::from_raw_os_error(word.error);
         if word.step != child::EXECUTE {
-            return RecordError::Io { action: child::describe(word.step).to_string(), source };
+            return RecordError::Io { action: child::describe(word.step, &self.program), source };
         }
-        let name = self.arguments.first().cloned().unwrap_or_default();
+        let name = self.program.arguments.first().cloned().unwrap_or_default();
         let reason = match word.error {
             libc::ENOENT => "the interpreter or loader that it names is missing".to_string(),
             libc::ENOEXEC => "neither a program nor a script that begins with #!".to_string(),
             _ => source.to_string(),
         };
-        RecordError::NotExecutable { path: search::find(&name).unwrap_or_else(|_| name.into()), reason }
+        RecordError::NotExecutable { path: search::find(&name, &self.program).unwrap_or_else(|_| name.into()), reason }
     }
 }
 

@@ -1,11 +1,15 @@
 //! What happens in the new process between fork and exec. Everything that needs memory is prepared before the fork;
 //! after it only calls that are safe in a forked thread are made, and every failure is one word to the parent.
 
-use super::{Network, Output, Program, Tether, User, search};
+use super::environment::{environment, groups};
+use super::streams::Streams;
+use super::surroundings::{Refused, Surroundings};
+use super::{Network, Program, Tether, User, search};
 use crate::RecordError;
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The child stands in its namespaces and waits.
 pub(super) const READY: i32 = 0;
@@ -19,6 +23,14 @@ const OUTPUT: i32 = 3;
 const USER: i32 = 4;
 /// The kernel did not execute the program.
 pub(super) const EXECUTE: i32 = 5;
+/// It could not enter its folder.
+const FOLDER: i32 = 6;
+/// It could not confine itself to its processors.
+const PROCESSORS: i32 = 7;
+/// It could not make its mount namespace.
+const NAMESPACE: i32 = 8;
+/// It could not show a file in the place of another: the first of them, and so on.
+const MOUNT: i32 = 1_000;
 
 /// One message from child to parent: how far it got, and the error number.
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +54,27 @@ impl Word {
 }
 
 /// What was being done when a step failed.
-pub(super) fn describe(step: i32) -> &'static str {
-    match step {
+pub(super) fn describe(step: i32, program: &Program) -> String {
+    let what = match step {
         NETWORK => "making a network namespace",
         LOOPBACK => "bringing loopback up in a network namespace",
         OUTPUT => "arranging the program's input and output",
         USER => "becoming the user that the program is to run as",
-        _ => "starting the program",
-    }
+        FOLDER => {
+            let folder = program.folder.as_deref().unwrap_or(Path::new(".")).display();
+            return format!("entering the folder {folder}");
+        }
+        PROCESSORS => return format!("keeping the program to the processors {:?}", program.processors),
+        NAMESPACE => "making a mount namespace",
+        _ => match program.mounts.get((step - MOUNT).max(0) as usize).filter(|_| step >= MOUNT) {
+            Some(mount) => {
+                let (source, target) = (mount.source.display(), mount.target.display());
+                return format!("showing {source} to the program in the place of {target}");
+            }
+            None => "starting the program",
+        },
+    };
+    what.to_string()
 }
 
 /// All that the child needs, in the form in which it needs it.
@@ -60,7 +85,8 @@ pub(super) struct Launch {
     user: Option<User>,
     groups: Vec<libc::gid_t>,
     network: Network,
-    output: Output,
+    streams: Streams,
+    surroundings: Surroundings,
     tether: Tether,
     gate: RawFd,
     words: RawFd,
@@ -80,13 +106,14 @@ impl Launch {
         let arguments = program.arguments.iter().map(|argument| c_string(OsStr::new(argument)));
         let change = program.user.filter(|user| *user != ourselves());
         Ok(Launch {
-            path: c_string(search::find(name)?.as_os_str())?,
+            path: c_string(search::find(name, program)?.as_os_str())?,
             arguments: arguments.collect::<Result<_, _>>()?,
-            environment: environment(change)?,
+            environment: environment(program, change)?,
             user: change,
             groups: change.map(groups).unwrap_or_default(),
             network: program.network,
-            output: program.output,
+            streams: Streams::open(&program.input, &program.output, &program.errors, program.tether)?,
+            surroundings: Surroundings::prepare(program)?,
             tether: program.tether,
             gate: gate.as_raw_fd(),
             words: words.as_raw_fd(),
@@ -114,13 +141,17 @@ impl Launch {
                 libc::close(end);
             }
             self.enter_network();
-            self.arrange_output();
+            self.arrange_surroundings();
+            self.arrange_streams();
             self.say(Word { step: READY, error: 0 });
             let mut byte = 0_u8;
             if libc::read(self.gate, (&raw mut byte).cast(), 1) != 1 {
                 libc::_exit(0);
             }
             self.become_user();
+            if !self.surroundings.enter_folder() {
+                self.fail(FOLDER);
+            }
             if self.tether == Tether::ToUs {
                 // Only now: becoming another user clears it. The parent may have gone before it was set.
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
@@ -157,21 +188,29 @@ impl Launch {
     }
 
     /// SAFETY: as `run`.
-    unsafe fn arrange_output(&self) {
-        // SAFETY: system calls with numbers and one constant string.
+    unsafe fn arrange_surroundings(&self) {
+        // SAFETY: as `run`.
         unsafe {
-            if self.output == Output::ToStandardError && libc::dup2(2, 1) < 0 {
+            match self.surroundings.mount() {
+                Ok(()) => {}
+                Err(Refused::Namespace) => self.fail(NAMESPACE),
+                Err(Refused::Mount(place)) => self.fail(MOUNT + place as i32),
+            }
+            if !self.surroundings.confine() {
+                self.fail(PROCESSORS);
+            }
+        }
+    }
+
+    /// SAFETY: as `run`.
+    unsafe fn arrange_streams(&self) {
+        // SAFETY: as `run`.
+        unsafe {
+            if !self.streams.arrange() {
                 self.fail(OUTPUT);
             }
             if self.tether == Tether::ToUs {
                 libc::setsid();
-                let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY);
-                if nothing < 0 || libc::dup2(nothing, 0) < 0 {
-                    self.fail(OUTPUT);
-                }
-                if nothing > 2 {
-                    libc::close(nothing);
-                }
             }
         }
     }
@@ -232,35 +271,7 @@ fn ourselves() -> User {
     User { uid: nix::unistd::geteuid().as_raw(), gid: nix::unistd::getegid().as_raw() }
 }
 
-/// The groups that a user belongs to; its first alone where the user database does not know it.
-fn groups(user: User) -> Vec<libc::gid_t> {
-    let known = nix::unistd::User::from_uid(user.uid.into()).ok().flatten();
-    let name = known.and_then(|known| CString::new(known.name).ok());
-    let groups = name.and_then(|name| nix::unistd::getgrouplist(&name, user.gid.into()).ok());
-    groups.map_or_else(|| vec![user.gid], |groups| groups.into_iter().map(nix::unistd::Gid::as_raw).collect())
-}
-
-/// Our environment, with the variables that say who one is set for the user to become.
-fn environment(user: Option<User>) -> Result<Vec<CString>, RecordError> {
-    let known = user.and_then(|user| nix::unistd::User::from_uid(user.uid.into()).ok().flatten());
-    let who = known.map(|known| {
-        [
-            ("HOME", known.dir.into_os_string()),
-            ("USER", OsString::from(&known.name)),
-            ("LOGNAME", OsString::from(&known.name)),
-        ]
-    });
-    let who = who.into_iter().flatten().map(|(name, value)| (OsString::from(name), value)).collect::<Vec<_>>();
-    let ours = std::env::vars_os().filter(|(name, _)| !who.iter().any(|(replaced, _)| replaced == name));
-    let pairs = ours.chain(who.clone()).map(|(mut name, value)| {
-        name.push("=");
-        name.push(value);
-        c_string(&name)
-    });
-    pairs.collect()
-}
-
-fn c_string(text: &OsStr) -> Result<CString, RecordError> {
+pub(super) fn c_string(text: &OsStr) -> Result<CString, RecordError> {
     CString::new(text.as_bytes()).map_err(|error| RecordError::io("reading the command line")(error.into()))
 }
 

@@ -1,5 +1,6 @@
 //! Finding a command on the search path, before anything is started, so that the error can name what is wrong.
 
+use super::Program;
 use crate::RecordError;
 use nix::unistd::{AccessFlags, access};
 use std::path::{Path, PathBuf};
@@ -7,13 +8,17 @@ use std::path::{Path, PathBuf};
 /// Where to look when PATH is not set: what the C library's exec functions take.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
-/// The file that a command's first word names.
-pub fn find(name: &str) -> Result<PathBuf, RecordError> {
+/// The file that a command's first word names, as a shell in the program's folder and environment would find it.
+pub fn find(name: &str, program: &Program) -> Result<PathBuf, RecordError> {
     if name.contains('/') {
-        let path = PathBuf::from(name);
-        return if path.exists() { executable(&path).map(|()| path) } else { Err(RecordError::NotFound(name.into())) };
+        // Executed as it was typed, in that folder: a script is told this path.
+        let typed = PathBuf::from(name);
+        let path = program.folder.as_ref().map_or_else(|| typed.clone(), |folder| folder.join(name));
+        return if path.exists() { executable(&path).map(|()| typed) } else { Err(RecordError::NotFound(name.into())) };
     }
-    let search = std::env::var_os("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
+    let own = program.environment.iter().rev().find(|(variable, _)| variable == "PATH");
+    let search = own.map_or_else(|| std::env::var_os("PATH"), |(_, path)| path.clone());
+    let search = search.unwrap_or_else(|| DEFAULT_PATH.into());
     let mut refused = None;
     for folder in std::env::split_paths(&search) {
         let path = folder.join(name);

@@ -121,3 +121,127 @@ fn a_tethered_program_does_not_outlive_its_handle() {
     drop(running);
     assert_eq!(collect(pid, 0).expect("collected"), Some(Ended { exit: None, signal: Some(15) }));
 }
+
+/// Runs a shell line and gives what it printed.
+fn printed(line: &str, program: Program) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("printed");
+    let arguments = ["sh", "-c", line].map(ToString::to_string).to_vec();
+    let ended = run(&Program { arguments, output: Output::File(path.clone()), ..program });
+    assert_eq!(ended.exit, Some(0), "{line}");
+    std::fs::read_to_string(path).expect("a file")
+}
+
+fn refusal(program: &Program) -> String {
+    let result = program.hold().and_then(Held::release);
+    result.err().expect("refused").to_string()
+}
+
+#[test]
+fn variables_are_set_and_removed() {
+    let environment = vec![
+        ("ADDED".into(), Some("a b".into())),
+        ("TAKEN".into(), Some("1".into())),
+        ("TAKEN".into(), None),
+        ("HOME".into(), None),
+    ];
+    let program = Program { environment, ..Program::default() };
+    assert_eq!(printed("echo ${ADDED-none} ${TAKEN-none} ${HOME-none} ${PATH:+path}", program), "a b none none path\n");
+}
+
+#[test]
+fn a_users_variables_can_be_changed_too() {
+    if !is_root() {
+        return;
+    }
+    let environment = vec![("HOME".into(), Some("/elsewhere".into()))];
+    let user = Some(User { uid: 65534, gid: 65534 });
+    assert_eq!(printed("echo $HOME $USER", Program { user, environment, ..Program::default() }), "/elsewhere nobody\n");
+}
+
+#[test]
+fn it_starts_in_its_folder_and_is_found_from_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("inner")).expect("made");
+    let shell = "printf '#!/bin/sh\\ntest $0 = ./program' > inner/program && chmod 755 inner/program";
+    let mut shell_command = std::process::Command::new("sh");
+    assert!(shell_command.args(["-c", shell]).current_dir(folder.path()).status().expect("a shell").success());
+    let inside = Program { folder: Some(folder.path().join("inner")), ..Program::default() };
+    assert!(printed("pwd -P", inside.clone()).ends_with("/inner\n"));
+    assert_eq!(run(&Program { arguments: vec!["./program".into()], ..inside }).exit, Some(0));
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let program = Program { folder: Some("/no/such/folder".into()), ..program(&["true"]) };
+    assert!(refusal(&program).starts_with("entering the folder /no/such/folder: No such file"));
+}
+
+#[test]
+fn it_keeps_to_its_processors() {
+    let confined = Program { processors: vec![0], ..Program::default() };
+    assert_eq!(printed("sed -n 's/^Cpus_allowed_list:\\t//p' /proc/self/status", confined), "0\n");
+    let nowhere = Program { processors: vec![1_000], ..program(&["true"]) };
+    assert!(refusal(&nowhere).starts_with("keeping the program to the processors [1000]: "));
+    let beyond = Program { processors: vec![100_000], ..program(&["true"]) };
+    assert!(refusal(&beyond).starts_with("choosing processor 100000: "));
+}
+
+#[test]
+fn a_file_shown_in_the_place_of_another_is_seen_by_the_program_only() {
+    if !is_root() {
+        return;
+    }
+    let ours = std::fs::read_to_string("/etc/hosts").expect("hosts");
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("hosts");
+    std::fs::write(&source, "192.0.2.1 shown\n").expect("written");
+    let mounts = vec![Mount { source, target: "/etc/hosts".into() }];
+    let held = Program { mounts: mounts.clone(), ..program(&["true"]) }.hold().expect("held");
+    assert_eq!(
+        std::fs::read_to_string(format!("/proc/{}/root/etc/hosts", held.pid())).expect("seen"),
+        "192.0.2.1 shown\n"
+    );
+    assert_eq!(std::fs::read_to_string("/etc/hosts").expect("hosts"), ours);
+    drop(held);
+    let user = Some(User { uid: 65534, gid: 65534 });
+    assert_eq!(printed("cat /etc/hosts", Program { user, mounts, ..Program::default() }), "192.0.2.1 shown\n");
+    assert!(!std::fs::read_to_string("/proc/self/mounts").expect("mounts").contains("/etc/hosts"));
+}
+
+#[test]
+fn a_refused_mount_says_which() {
+    if !is_root() {
+        return;
+    }
+    let mount = |target: &str| Mount { source: "/etc/hosts".into(), target: target.into() };
+    let program = Program { mounts: vec![mount("/etc/passwd"), mount("/no/such/file")], ..program(&["true"]) };
+    let expected = "showing /etc/hosts to the program in the place of /no/such/file: No such file";
+    assert!(refusal(&program).starts_with(expected));
+}
+
+#[test]
+fn streams_are_files_where_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("input"), "from a file\n").expect("written");
+    std::fs::write(path("output"), "a longer text that was there before\n").expect("written");
+    let program = Program {
+        input: Input::File(path("input")),
+        output: Output::File(path("output")),
+        errors: Output::File(path("errors")),
+        tether: Tether::ToUs,
+        ..program(&["sh", "-c", "cat; echo wrong >&2"])
+    };
+    assert_eq!(run(&program).exit, Some(0));
+    assert_eq!(std::fs::read_to_string(path("output")).expect("read"), "from a file\n");
+    assert_eq!(std::fs::read_to_string(path("errors")).expect("read"), "wrong\n");
+}
+
+#[test]
+fn no_input_ends_at_once() {
+    assert_eq!(printed("wc -c", Program { input: Input::Nothing, ..Program::default() }), "0\n");
+    assert_eq!(printed("wc -c", Program { tether: Tether::ToUs, ..Program::default() }), "0\n");
+    let program = Program { input: Input::File("/no/such/input".into()), ..program(&["true"]) };
+    assert!(refusal(&program).starts_with("opening the program's input /no/such/input: No such file"));
+}

@@ -1,0 +1,108 @@
+//! What a program finds around it: files shown in the place of others, the processors it may use, its folder. Prepared
+//! before the fork, put in place in the child.
+
+use super::Program;
+use crate::RecordError;
+use std::ffi::CString;
+use std::path::PathBuf;
+
+/// A file or folder that is shown to the program in the place of another. It lives in a mount namespace of the
+/// program's own and vanishes with its last process; nobody else sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// What is shown.
+    pub source: PathBuf,
+    /// In the place of which path; it has to be there.
+    pub target: PathBuf,
+}
+
+/// Which of its surroundings the child could not put in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The mount namespace.
+    Namespace,
+    /// One of the mounts, by its place in the list.
+    Mount(usize),
+}
+
+/// The surroundings in the form in which the child needs them.
+pub(super) struct Surroundings {
+    /// Source and target of each.
+    mounts: Vec<(CString, CString)>,
+    processors: Option<libc::cpu_set_t>,
+    folder: Option<CString>,
+}
+
+impl Surroundings {
+    /// Checks what can be checked before there is a process.
+    pub fn prepare(program: &Program) -> Result<Surroundings, RecordError> {
+        let text = |path: &PathBuf| super::child::c_string(path.as_os_str());
+        let mounts = program.mounts.iter().map(|mount| Ok((text(&mount.source)?, text(&mount.target)?)));
+        Ok(Surroundings {
+            mounts: mounts.collect::<Result<_, RecordError>>()?,
+            processors: processors(&program.processors)?,
+            folder: program.folder.as_ref().map(text).transpose()?,
+        })
+    }
+
+    /// A mount namespace from which nothing spreads, and the mounts in it.
+    ///
+    /// SAFETY: for the child after the fork: makes async-signal-safe calls only.
+    pub unsafe fn mount(&self) -> Result<(), Refused> {
+        if self.mounts.is_empty() {
+            return Ok(());
+        }
+        let nothing = std::ptr::null();
+        // SAFETY: numbers, constants and strings that were prepared before the fork.
+        unsafe {
+            // Recursively private: else the mounts would spread to the namespace that we came from.
+            let private = libc::MS_REC | libc::MS_PRIVATE;
+            if libc::unshare(libc::CLONE_NEWNS) != 0
+                || libc::mount(nothing, c"/".as_ptr(), nothing, private, std::ptr::null()) != 0
+            {
+                return Err(Refused::Namespace);
+            }
+            for (place, (source, target)) in self.mounts.iter().enumerate() {
+                if libc::mount(source.as_ptr(), target.as_ptr(), nothing, libc::MS_BIND, std::ptr::null()) != 0 {
+                    return Err(Refused::Mount(place));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Confines the process to its processors.
+    ///
+    /// SAFETY: as `mount`.
+    pub unsafe fn confine(&self) -> bool {
+        let size = std::mem::size_of::<libc::cpu_set_t>();
+        // SAFETY: the set was prepared before the fork.
+        self.processors.as_ref().is_none_or(|set| unsafe { libc::sched_setaffinity(0, size, set) } == 0)
+    }
+
+    /// Enters the folder.
+    ///
+    /// SAFETY: as `mount`.
+    pub unsafe fn enter_folder(&self) -> bool {
+        // SAFETY: the string was prepared before the fork.
+        self.folder.as_ref().is_none_or(|folder| unsafe { libc::chdir(folder.as_ptr()) } == 0)
+    }
+}
+
+/// The processors as the kernel wants them; none where any will do.
+fn processors(numbers: &[usize]) -> Result<Option<libc::cpu_set_t>, RecordError> {
+    if numbers.is_empty() {
+        return Ok(None);
+    }
+    // SAFETY: a set of bits, for which all zeros is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for &number in numbers {
+        if number >= libc::CPU_SETSIZE as usize {
+            let source = std::io::Error::from_raw_os_error(libc::EINVAL);
+            return Err(RecordError::Io { action: format!("choosing processor {number}"), source });
+        }
+        // SAFETY: the number is below the size of the set.
+        unsafe { libc::CPU_SET(number, &mut set) };
+    }
+    Ok(Some(set))
+}
