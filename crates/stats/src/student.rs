@@ -1,0 +1,25 @@
+//! Student's t: the mean of a small sample and its interval.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::interval::Interval;
+use crate::sample::{all_finite, mean, variance};
+
+/// The interval of the mean at `confidence` (0 to 1, both excluded): mean ± t · s/√n with n - 1 degrees of freedom.
+///
+/// It supposes normal values; for symmetric ones with longer tails than the normal it errs to the safe side (Benjamini
+/// 1983). `None` for fewer than two values, or one that is not finite.
+pub fn mean_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    if values.len() < 2 || !all_finite(values) || !(confidence > 0.0 && confidence < 1.0) {
+        return None;
+    }
+    let center = mean(values);
+    let error = (variance(values) / values.len() as f64).sqrt();
+    let reach = t_quantile(f64::midpoint(1.0, confidence), values.len() as f64 - 1.0)? * error;
+    Some(Interval { low: center - reach, high: center + reach })
+}
+
+/// The value that Student's t with `freedom` degrees of freedom stays below with probability `share`.
+pub(crate) fn t_quantile(share: f64, freedom: f64) -> Option<f64> {
+    Some(StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(share))
+}
