@@ -1,8 +1,10 @@
-//! One finding as a paragraph: what, cost, mechanism, place, remedy, and how sure it is.
+//! One finding as a paragraph: what, cost, mechanism, place, remedy, how sure it is, and what was tried.
 
+use crate::certainty::certainty;
 use crate::style::Style;
 use crate::text::{clean, count, counted, wrap};
-use case::{Answer, Effect, Finding, Nanos, Place, Share, Status};
+use crate::tried::tried;
+use case::{Answer, Finding, Nanos, Place, Share, Status};
 
 /// A cost below this share is not worth a clause of its own.
 const LEAST_SHARE: f64 = 0.005;
@@ -10,28 +12,41 @@ const LEAST_SHARE: f64 = 0.005;
 /// Places shown; the first is the best, and more than a few are no place at all.
 const MOST_PLACES: usize = 3;
 
-/// The paragraph of one finding.
+/// The paragraph of one finding, with the table of what was tried.
 pub(crate) fn finding(finding: &Finding, answer: &Answer, style: Style) -> String {
-    let columns = style.columns();
     let head = format!("{}: {}", head_word(finding.status), clean(&finding.title));
-    let mut text = paint_head(&wrap(&head, columns, "", "  "), style);
-    let mut say = |label: &str, body: &str| {
-        if !body.is_empty() {
-            // A label of blanks continues the line above it, and so does what is wrapped below.
-            let indent = if label.trim().is_empty() { format!("  {label}") } else { "  ".to_string() };
-            text.push_str(&wrap(body, columns, &format!("  {label}"), &indent));
+    let mut text = paint_head(&wrap(&head, style.columns(), "", "  "), style);
+    let certainty = certainty(finding, answer.proof.as_ref());
+    if finding.status == Status::Refuted {
+        text += &say("", &refuted(finding, answer, &certainty), style);
+    } else {
+        text += &say("", &cost(finding, answer), style);
+        text += &say("", &clean(&finding.mechanism.join(" ")), style);
+        for (index, one) in finding.place.iter().take(MOST_PLACES).enumerate() {
+            text += &say(if index == 0 { "Where: " } else { "       " }, &place(one), style);
         }
-    };
-    say("", &cost(finding, answer));
-    say("", &clean(&finding.mechanism.join(" ")));
-    for (index, one) in finding.place.iter().take(MOST_PLACES).enumerate() {
-        say(if index == 0 { "Where: " } else { "       " }, &place(one));
+        text += &say("Remedy: ", &clean(&finding.remedy), style);
+        text += &say("", &certainty, style);
     }
-    say("Remedy: ", &clean(&finding.remedy));
-    say("", &certainty(finding));
-    say("But: ", &clean(&finding.caveats.join(" ")));
-    say("More: ", &more(finding));
-    text
+    text += &tried(finding, style);
+    text += &say("But: ", &clean(&finding.caveats.join(" ")), style);
+    text + &say("More: ", &more(finding), style)
+}
+
+/// A sentence or several after a label; nothing where there is nothing to say.
+fn say(label: &str, body: &str, style: Style) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
+    // A label of blanks continues the line above it, and so does what is wrapped below.
+    let indent = if label.trim().is_empty() { format!("  {label}") } else { "  ".to_string() };
+    wrap(body, style.columns(), &format!("  {label}"), &indent)
+}
+
+/// A refuted suspicion in one paragraph, without the remedy that would not help.
+fn refuted(finding: &Finding, answer: &Answer, certainty: &str) -> String {
+    let suspected = cost(finding, answer).replacen("It costs up to", "It was suspected of costing up to", 1);
+    format!("{suspected} {certainty}")
 }
 
 fn head_word(status: Status) -> &'static str {
@@ -91,30 +106,6 @@ fn place(place: &Place) -> String {
         _ if place.file.is_empty() && function.contains("+0x") => function,
         _ => format!("{position} in {function}"),
     }
-}
-
-fn certainty(finding: &Finding) -> String {
-    match (finding.status, &finding.effect) {
-        (Status::Suspected, _) => "Nothing has been switched off yet: this is a suspicion, not a proof.".to_string(),
-        (Status::Confirmed | Status::Undecided | Status::Refuted, Some(effect)) => tried(effect),
-        _ => String::new(),
-    }
-}
-
-fn tried(effect: &Effect) -> String {
-    format!(
-        "With {}, {} went from {:.3e} to {:.3e}: {:.2} times as much before as after (95 % interval {:.2} to {:.2}, {} \
-         trials; {:.2} with an inert twin).",
-        clean(&effect.intervention),
-        clean(&effect.metric),
-        effect.before,
-        effect.after,
-        effect.ratio,
-        effect.low,
-        effect.high,
-        effect.trials,
-        effect.sham_ratio
-    )
 }
 
 fn more(finding: &Finding) -> String {

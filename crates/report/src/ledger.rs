@@ -1,7 +1,7 @@
 //! The ledger as bars: one line an account, its share and its time in words beside the bar.
 
 use crate::style::Style;
-use crate::text::clean;
+use crate::text::{clean, shorten};
 use case::{Answer, Ledger, Nanos};
 
 /// Accounts below this share are folded into one line.
@@ -48,7 +48,7 @@ fn lines(ledger: &Ledger) -> Vec<Line> {
     accounts.sort_by_key(|account| std::cmp::Reverse(account.ns));
     let is_large = |ns: u64| Nanos(ns).share_of(Nanos(ledger.total)).0 >= LEAST_SHARE;
     let shown = accounts.iter().take(MOST_LINES).filter(|account| is_large(account.ns)).count();
-    let line = |name: &str, ns: u64| Line { name: shorten(&clean(name)), time: Nanos(ns) };
+    let line = |name: &str, ns: u64| Line { name: shorten(&clean(name), NAME_COLUMNS), time: Nanos(ns) };
     let mut lines = accounts[..shown].iter().map(|account| line(&account.name, account.ns)).collect::<Vec<_>>();
     match &accounts[shown..] {
         [] => {}
@@ -60,13 +60,6 @@ fn lines(ledger: &Ledger) -> Vec<Line> {
     }
     lines.push(line("unexplained", ledger.unexplained));
     lines
-}
-
-fn shorten(name: &str) -> String {
-    if name.chars().count() <= NAME_COLUMNS {
-        return name.to_string();
-    }
-    name.chars().take(NAME_COLUMNS - 3).chain("...".chars()).collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
-//! The whole answer as text for a terminal: verdict first, then the ledger, what was lost, what was not looked for, and
-//! the case's path last.
+//! The whole answer as text for a terminal: verdict first, then the ledger, how it was tried, what was lost, what was not
+//! looked for, and the case's path last.
 
 use crate::finding::finding;
 use crate::ledger::ledger;
 use crate::outcome::{Outcome, outcome};
+use crate::proof::proof;
 use crate::style::Style;
 use crate::text::{clean, counted, wrap};
+use crate::together::together;
 use case::{Answer, Status};
 
 /// The answer as text, at most 80 columns wide but for words that are longer.
@@ -14,6 +16,7 @@ pub fn terminal(answer: &Answer, style: &Style) -> String {
     let blocks = [
         verdict(answer, style),
         ledger(answer, style),
+        proof(answer, style),
         closing(answer, style),
         format!("Case: {}\n", clean(&answer.case)),
     ];
@@ -31,6 +34,7 @@ fn verdict(answer: &Answer, style: Style) -> String {
     };
     let paragraphs = ordered(answer).map(|one| finding(one, answer, style));
     let mut blocks = [opening].into_iter().chain(paragraphs).filter(|block| !block.is_empty()).collect::<Vec<_>>();
+    blocks.extend([together(answer, style)].into_iter().filter(|block| !block.is_empty()));
     if outcome(answer) == Outcome::Findings && !summary.is_empty() {
         blocks.push(wrap(&summary, columns, "", ""));
     }
@@ -64,5 +68,7 @@ fn closing(answer: &Answer, style: Style) -> String {
 
 #[cfg(test)]
 pub(crate) mod examples;
+#[cfg(test)]
+mod proved_tests;
 #[cfg(test)]
 mod tests;

@@ -32,6 +32,14 @@ pub fn wrap(text: &str, columns: usize, first: &str, indent: &str) -> String {
     done + &line + "\n"
 }
 
+/// A name cut to at most `columns`, so that a table keeps its shape.
+pub(crate) fn shorten(name: &str, columns: usize) -> String {
+    if name.chars().count() <= columns {
+        return name.to_string();
+    }
+    name.chars().take(columns.saturating_sub(3)).chain("...".chars()).collect()
+}
+
 /// A count with its thousands set apart: `3,204`.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();

@@ -1,6 +1,9 @@
 //! Answers made by hand, for the tests of this crate.
 
-use case::{Account, Answer, Cost, Evidence, Finding, Ledger, LossTotals, Place, SCHEMA, Status, Verdict};
+use case::{
+    Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, SCHEMA,
+    Status, Together, Tried, Verdict,
+};
 
 fn account(name: &str, ns: u64) -> Account {
     Account { name: name.into(), ns }
@@ -74,4 +77,156 @@ pub(crate) fn healthy() -> Answer {
         missing: Vec::new(),
         ..slow()
     }
+}
+
+/// What most trials of these examples measure.
+const TIME: &str = "wall_ns_per_exchange";
+
+/// A ratio of a metric, with its interval.
+pub(crate) fn measured(metric: &str, (low, ratio, high): (f64, f64, f64)) -> Measured {
+    Measured { metric: metric.into(), ratio, low, high }
+}
+
+/// An intervention that took hold: the low end of its ratio's interval, the ratio and the high end.
+pub(crate) fn tried(name: &str, purpose: Purpose, status: Status, (low, ratio, high): (f64, f64, f64)) -> Tried {
+    Tried {
+        intervention: name.into(),
+        ratio,
+        low,
+        high,
+        applied: true,
+        status,
+        metric: TIME.into(),
+        purpose,
+        dose: String::new(),
+        before: 44_060_000.0,
+        after: 44_060_000.0 / ratio,
+        trials: 24,
+        problem: String::new(),
+    }
+}
+
+/// A dose of the cap on delayed acknowledgements.
+fn capped(dose: &str, status: Status, interval: (f64, f64, f64)) -> Tried {
+    Tried { dose: dose.into(), ..tried("delayed-ack-cap", Purpose::Dose, status, interval) }
+}
+
+/// One that did not reach the program.
+pub(crate) fn not_applied(name: &str, problem: &str) -> Tried {
+    let open = tried(name, Purpose::Cause, Status::Undecided, (1.0, 1.0, 1.0));
+    Tried { applied: false, problem: problem.into(), ..open }
+}
+
+/// The effect of what was tried, with what it did to other metrics.
+pub(crate) fn effect(tried: &Tried, also: Vec<Measured>) -> Effect {
+    Effect {
+        intervention: tried.intervention.clone(),
+        metric: tried.metric.clone(),
+        before: tried.before,
+        after: tried.after,
+        ratio: tried.ratio,
+        low: tried.low,
+        high: tried.high,
+        trials: tried.trials,
+        sham_ratio: 1.002,
+        also,
+    }
+}
+
+fn proof() -> Proof {
+    Proof {
+        trials: 132,
+        rounds: 12,
+        spent_ns: 41_200_000_000,
+        budget_ns: 60_000_000_000,
+        sham: Some(measured(TIME, (0.991, 0.998, 1.004))),
+        output: "same".into(),
+        not_tried: vec!["quickack: it needs a link of its own, and --server was not given.".into()],
+    }
+}
+
+/// A program whose one cause was proved, with doses and a control.
+pub(crate) fn proved() -> Answer {
+    let mut answer = Answer { verdict: Verdict::Confirmed, proof: Some(proof()), ..slow() };
+    let winner = tried("tcp-nodelay", Purpose::Cause, Status::Confirmed, (198.0, 210.0, 223.0));
+    let finding = &mut answer.findings[0];
+    finding.status = Status::Confirmed;
+    finding.effect = Some(effect(&winner, vec![measured("cpu_ns_per_exchange", (0.991, 1.003, 1.012))]));
+    finding.tried = vec![
+        winner,
+        tried("coalesce-writes", Purpose::Cause, Status::Confirmed, (180.0, 192.0, 203.0)),
+        tried("quickack-client", Purpose::Control, Status::Refuted, (0.994, 1.001, 1.007)),
+        capped("40 ms", Status::Refuted, (0.991, 1.0, 1.006)),
+        capped("8 ms", Status::Confirmed, (5.1, 5.31, 5.5)),
+        capped("20 ms", Status::Confirmed, (2.11, 2.16, 2.22)),
+        not_applied("socket-options", "no program loaded it: statically linked"),
+    ];
+    answer
+}
+
+/// A program whose one suspicion was refuted.
+pub(crate) fn refuted() -> Answer {
+    let mut answer = Answer { verdict: Verdict::None, proof: Some(proof()), ..slow() };
+    let loser = tried("no-fsync", Purpose::Cause, Status::Refuted, (0.984, 1.002, 1.019));
+    let finding = &mut answer.findings[0];
+    (finding.id, finding.name) = ("P20".into(), "sync-disk".into());
+    finding.title = "each request waits for the disk".into();
+    finding.status = Status::Refuted;
+    finding.effect = Some(effect(&loser, Vec::new()));
+    finding.tried = vec![loser];
+    answer
+}
+
+/// A program whose one suspicion was left open.
+pub(crate) fn undecided() -> Answer {
+    let mut answer = Answer { verdict: Verdict::Suspected, proof: Some(proof()), ..slow() };
+    let open = tried("tcp-nodelay", Purpose::Cause, Status::Undecided, (0.93, 1.08, 1.26));
+    let finding = &mut answer.findings[0];
+    finding.status = Status::Undecided;
+    finding.effect = Some(effect(&open, Vec::new()));
+    finding.tried = vec![open];
+    answer
+}
+
+/// What was tried together, the last of them adding `step`.
+fn steps(names: &[&str], whole: (f64, f64, f64), step: (f64, f64, f64)) -> Together {
+    let (low, ratio, high) = whole;
+    Together {
+        interventions: names.iter().map(|name| (*name).into()).collect(),
+        metric: TIME.into(),
+        before: 66_000_000.0,
+        after: 66_000_000.0 / ratio,
+        ratio,
+        low,
+        high,
+        step: Some(measured(TIME, step)),
+        trials: 20,
+        applied: true,
+    }
+}
+
+/// A program with two causes, each proved alone, and both together.
+pub(crate) fn two_causes() -> Answer {
+    let mut answer = proved();
+    answer.findings[0].tried.truncate(1);
+    let mut disk = refuted().findings.remove(0);
+    let winner = tried("no-fsync", Purpose::Cause, Status::Confirmed, (1.21, 1.25, 1.29));
+    disk.status = Status::Confirmed;
+    disk.effect = Some(effect(&winner, Vec::new()));
+    disk.tried = vec![winner];
+    answer.findings.push(disk);
+    answer.together = vec![steps(&["tcp-nodelay", "no-fsync"], (160.0, 171.0, 184.0), (48.0, 51.2, 54.9))];
+    answer
+}
+
+/// A program whose cause was taken away step by step.
+pub(crate) fn ladder() -> Answer {
+    let mut answer = proved();
+    answer.findings[0].tried.truncate(1);
+    answer.together = vec![
+        steps(&["parse-ca-once"], (2.9, 3.0, 3.1), (2.9, 3.0, 3.1)),
+        steps(&["parse-ca-once", "share-ssl-context"], (5.8, 6.0, 6.2), (1.95, 2.0, 2.06)),
+        steps(&["parse-ca-once", "share-ssl-context", "resume-sessions"], (11.6, 12.1, 12.5), (1.98, 2.02, 2.07)),
+    ];
+    answer
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::style::Colour;
-use case::{Cost, Effect, Place};
+use case::{Cost, Place};
 
 const PLAIN: Style = Style { colour: Colour::Plain, width: 80 };
 
@@ -94,27 +94,6 @@ fn a_place_without_a_file_is_its_module_and_offset() {
 }
 
 #[test]
-fn a_proved_cause_shows_its_trials_and_is_no_suspicion() {
-    let mut answer = examples::slow();
-    answer.findings[0].status = Status::Confirmed;
-    answer.findings[0].effect = Some(Effect {
-        intervention: "tcp-nodelay".into(),
-        metric: "wall_ns_per_exchange".into(),
-        before: 4.4e7,
-        after: 2.0e5,
-        ratio: 220.0,
-        low: 210.0,
-        high: 231.0,
-        trials: 20,
-        sham_ratio: 1.0,
-        also: Vec::new(),
-    });
-    let text = terminal(&answer, &PLAIN);
-    assert!(text.starts_with("Confirmed: "), "{text}");
-    assert!(text.contains("220.00") && !text.contains("suspicion"), "{text}");
-}
-
-#[test]
 fn what_was_lost_and_the_caveats_are_said() {
     let mut answer = examples::slow();
     answer.losses.events = 1_203;
@@ -128,7 +107,8 @@ fn what_was_lost_and_the_caveats_are_said() {
 #[test]
 fn names_from_the_subject_cannot_steer_the_terminal() {
     let hostile = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}x";
-    let mut answer = examples::slow();
+    let mut answer = examples::proved();
+    answer.together = examples::ladder().together;
     answer.summary = hostile.into();
     answer.case = hostile.into();
     answer.missing = vec![hostile.into()];
@@ -142,7 +122,24 @@ fn names_from_the_subject_cannot_steer_the_terminal() {
     finding.name = hostile.into();
     finding.id = hostile.into();
     finding.evidence.table = hostile.into();
+    finding.status = Status::Confirmed;
+    for one in &mut finding.tried {
+        (one.intervention, one.dose, one.problem) = (hostile.into(), hostile.into(), hostile.into());
+        one.metric = format!("stdout:{hostile}");
+    }
+    if let Some(effect) = &mut finding.effect {
+        (effect.intervention, effect.metric) = (hostile.into(), hostile.into());
+        effect.also[0].metric = hostile.into();
+    }
+    for one in &mut answer.together {
+        (one.interventions, one.metric) = (vec![hostile.into(); 2], hostile.into());
+    }
+    if let Some(proof) = &mut answer.proof {
+        (proof.output, proof.not_tried) = (hostile.into(), vec![hostile.into()]);
+        proof.sham.as_mut().expect("a sham").metric = hostile.into();
+    }
     let text = terminal(&answer, &PLAIN);
+    assert!(text.matches("[2J").count() >= 25, "{text}");
     let steering = text.chars().filter(|letter| letter.is_control() && *letter != '\n' || *letter == '\u{202e}');
     assert_eq!(steering.count(), 0, "{text:?}");
 }
@@ -151,17 +148,30 @@ fn names_from_the_subject_cannot_steer_the_terminal() {
 fn no_line_is_longer_than_80_columns() {
     let mut answer = examples::slow();
     answer.findings[0].mechanism = vec!["several words in a row ".repeat(30)];
-    for width in [70, 80, 200] {
-        let text = terminal(&answer, &Style { colour: Colour::Plain, width });
-        let longest = text.lines().filter(|line| !line.starts_with("Case")).map(|line| line.chars().count()).max();
+    let mut wide = examples::proved();
+    wide.together = examples::ladder().together;
+    for one in &mut wide.findings[0].tried {
+        (one.intervention, one.dose) = (one.intervention.repeat(9), one.dose.repeat(3));
+        (one.before, one.ratio, one.low, one.high) = (one.before * 1e4, 123_456.0, 0.000_012_3, 7_654_321.0);
+    }
+    wide.together[1].interventions.push("and-many-words ".repeat(20));
+    let proved =
+        [examples::proved(), examples::refuted(), examples::undecided(), examples::two_causes(), examples::ladder()];
+    for (answer, width) in [answer, wide].iter().chain(&proved).flat_map(|one| [70, 80, 200].map(|width| (one, width)))
+    {
+        let text = terminal(answer, &Style { colour: Colour::Plain, width });
+        let lines = text.lines().filter(|line| !line.starts_with("Case") && !line.contains("delayed-ack-capdelayed"));
+        let longest = lines.map(|line| line.chars().count()).max();
         assert!(longest <= Some(width.min(80)), "{width}: {text}");
     }
 }
 
 #[test]
 fn colour_only_adds_to_what_the_words_say() {
-    let painted = terminal(&examples::slow(), &Style { colour: Colour::Ansi, width: 80 });
-    assert!(painted.contains("\u{1b}[1m"));
-    let bare = ["\u{1b}[1m", "\u{1b}[33m", "\u{1b}[0m"].iter().fold(painted, |text, code| text.replace(code, ""));
-    assert_eq!(bare, terminal(&examples::slow(), &PLAIN));
+    for answer in [examples::slow(), examples::proved(), examples::ladder()] {
+        let painted = terminal(&answer, &Style { colour: Colour::Ansi, width: 80 });
+        assert!(painted.contains("\u{1b}[1m"));
+        let bare = ["\u{1b}[1m", "\u{1b}[33m", "\u{1b}[0m"].iter().fold(painted, |text, code| text.replace(code, ""));
+        assert_eq!(bare, terminal(&answer, &PLAIN));
+    }
 }

@@ -1,0 +1,102 @@
+//! How sure a finding is, in sentences: proved, refuted, left open, or a suspicion and why it is no more than that.
+
+use crate::figure::{clause, noun, range, three, times};
+use crate::text::{clean, counted};
+use case::{Effect, Finding, Measured, Proof, Status};
+
+/// Another metric stayed as it was where its interval holds 1 and reaches no further than this from it; a wider one
+/// leaves that open.
+const STAYED: f64 = 1.1;
+
+/// How sure a finding is.
+pub(crate) fn certainty(finding: &Finding, proof: Option<&Proof>) -> String {
+    match (finding.status, &finding.effect) {
+        (Status::Suspected, _) => suspicion(finding, proof),
+        (Status::Confirmed, Some(effect)) => format!("Proved: {}.{}", compared(effect), also(&effect.also)),
+        (Status::Refuted, Some(effect)) => format!("Switched off: {}: it is not the cause.", compared(effect)),
+        (Status::Undecided, Some(effect)) => {
+            format!("Left open: {}: this neither proves nor refutes it.{}", compared(effect), also(&effect.also))
+        }
+        (Status::Confirmed | Status::Refuted | Status::Undecided, None) => String::new(),
+    }
+}
+
+/// Why a finding was not tried: the sentence among those not tried that names it.
+pub(crate) fn reason<'a>(finding: &Finding, proof: Option<&'a Proof>) -> Option<&'a str> {
+    let names = |sentence: &str| {
+        let mut words = sentence.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
+        words.any(|word| !word.is_empty() && (word == finding.name || word == finding.id))
+    };
+    proof?.not_tried.iter().map(String::as_str).find(|sentence| names(sentence))
+}
+
+fn suspicion(finding: &Finding, proof: Option<&Proof>) -> String {
+    let what =
+        if finding.tried.is_empty() { "Nothing has been switched off yet" } else { "Nothing that was tried took hold" };
+    let reason = reason(finding, proof).map(|reason| format!(" Not tried: {}", clean(reason)));
+    format!("{what}: this is a suspicion, not a proof.{}", reason.unwrap_or_default())
+}
+
+/// What an intervention did, against the same program with the same machinery attached and inert.
+fn compared(effect: &Effect) -> String {
+    format!(
+        "with {} {}: {}, {}; sham {})",
+        clean(&effect.intervention),
+        clause(&effect.metric, effect.before, effect.after),
+        times(effect.ratio, effect.low, effect.high),
+        counted(u64::from(effect.trials), "trial"),
+        three(effect.sham_ratio)
+    )
+}
+
+/// What the same trials say of other metrics.
+fn also(measured: &[Measured]) -> String {
+    measured.iter().flat_map(|one| [" ".to_string(), besides(one), ".".to_string()]).collect()
+}
+
+fn besides(measured: &Measured) -> String {
+    let name = capitalised(&noun(&measured.metric));
+    let (ratio, low, high) = (measured.ratio, measured.low, measured.high);
+    if low > 1.0 || high < 1.0 {
+        let verb = if low > 1.0 { "fell as well" } else { "rose" };
+        return format!("{name} {verb}: {})", times(ratio, low, high));
+    }
+    let figures = format!("{} times ({})", three(ratio), range(low, high));
+    if low * STAYED >= 1.0 && high <= STAYED {
+        return format!("{name} stayed as it was: {figures}");
+    }
+    format!("{name} was measured too coarsely to say: {figures}")
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::examples;
+
+    #[test]
+    fn another_metric_stayed_fell_rose_or_is_unknown() {
+        let said = |ratio, low, high| besides(&Measured { metric: "cpu_ns".into(), ratio, low, high });
+        assert_eq!(said(1.0, 0.99, 1.01), "The run's processor time stayed as it was: 1.00 times (0.990 to 1.01)");
+        assert_eq!(
+            said(2.0, 1.9, 2.1),
+            "The run's processor time fell as well: 2.00 times less (95 % interval 1.90 to 2.10)"
+        );
+        assert!(said(0.5, 0.4, 0.8).contains("rose: 2.00 times as much (95 % interval 1.25 to 2.50)"));
+        assert!(said(1.1, 0.7, 1.6).contains("too coarsely to say: 1.10 times (0.700 to 1.60)"));
+    }
+
+    #[test]
+    fn a_suspicion_says_why_it_was_not_tried() {
+        let answer = examples::slow();
+        let mut proof = Proof { not_tried: vec!["sync-disk: it needs a server.".into()], ..Proof::default() };
+        assert!(!certainty(&answer.findings[0], Some(&proof)).contains("needs"));
+        proof.not_tried.push("nagle-delayed-ack: it needs a link.".into());
+        let said = certainty(&answer.findings[0], Some(&proof));
+        assert!(said.ends_with("not a proof. Not tried: nagle-delayed-ack: it needs a link."), "{said}");
+    }
+}

@@ -1,0 +1,135 @@
+//! How a measured figure is written: three significant digits and the unit of its metric; how a ratio is said in words,
+//! its base named.
+
+use crate::text::{clean, count};
+
+/// The metric of a run's own output is named after this.
+const OWN: &str = "stdout:";
+/// Two lengths are written in one unit, so that they can be compared at a glance, where they differ by less than this.
+const SAME_UNIT: f64 = 1_000.0;
+/// A larger number is written with its power of ten.
+const LARGEST_COUNT: f64 = 1e12;
+/// Units of time, and what each is in nanoseconds.
+const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
+
+/// What a metric measures, as a noun: `time per request`.
+pub(crate) fn noun(metric: &str) -> String {
+    match metric {
+        "wall_ns_per_exchange" => "time per request".into(),
+        "elapsed_ns_per_exchange" => "elapsed time per request".into(),
+        "cpu_ns_per_exchange" => "processor time per request".into(),
+        "wall_ns" => "the run's time".into(),
+        "cpu_ns" => "the run's processor time".into(),
+        "" => "the figure measured".into(),
+        _ => match metric.strip_prefix(OWN) {
+            Some(pattern) => format!("the figure of '{}' in the output", clean(pattern)),
+            None => clean(metric),
+        },
+    }
+}
+
+/// Two figures against each other, in a clause: `a request took 0.210 ms instead of 44.1 ms`.
+pub(crate) fn clause(metric: &str, before: f64, after: f64) -> String {
+    let (before, after) = pair(metric, before, after);
+    match metric {
+        "wall_ns_per_exchange" => format!("a request took {after} instead of {before}"),
+        "cpu_ns_per_exchange" => format!("a request took {after} of processor time instead of {before}"),
+        "wall_ns" => format!("the run took {after} instead of {before}"),
+        "cpu_ns" => format!("the run took {after} of processor time instead of {before}"),
+        _ => format!("{} was {after} instead of {before}", noun(metric)),
+    }
+}
+
+/// Two figures of a metric, with their unit: the same for both unless they are far apart.
+pub(crate) fn pair(metric: &str, first: f64, second: f64) -> (String, String) {
+    if !is_time(metric) {
+        return (three(first), three(second));
+    }
+    let (most, least) = (first.max(second), first.min(second));
+    if least > 0.0 && most / least < SAME_UNIT {
+        let unit = unit_of(most);
+        return (in_unit(first, unit), in_unit(second, unit));
+    }
+    (in_unit(first, unit_of(first)), in_unit(second, unit_of(second)))
+}
+
+fn is_time(metric: &str) -> bool {
+    let kind = metric.strip_suffix("_per_exchange").unwrap_or(metric);
+    matches!(kind, "wall_ns" | "elapsed_ns" | "cpu_ns")
+}
+
+fn unit_of(nanos: f64) -> (&'static str, f64) {
+    // Less than half of the last digit below a unit is written in that unit: 1.00 ms, not 1,000 us.
+    UNITS.into_iter().find(|(_, size)| nanos >= size * 0.9995).unwrap_or(UNITS[3])
+}
+
+fn in_unit(nanos: f64, (name, size): (&str, f64)) -> String {
+    format!("{} {name}", three(nanos / size))
+}
+
+/// A number with three significant digits: `0.210`, `44.1`, `1,230`.
+pub(crate) fn three(value: f64) -> String {
+    if !value.is_finite() {
+        return "unknown".into();
+    }
+    // Rounded first: 9.996 is 10.0, not 10.00.
+    let rounded = format!("{value:.2e}").parse::<f64>().unwrap_or(value);
+    if rounded.abs() >= LARGEST_COUNT {
+        return format!("{value:.2e}");
+    }
+    if rounded.abs() >= 1_000.0 {
+        let sign = if rounded < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", count(rounded.abs().round() as u64));
+    }
+    let magnitude = if rounded == 0.0 { 0.0 } else { rounded.abs().log10().floor() };
+    let digits = (2.0 - magnitude).clamp(0.0, 9.0) as usize;
+    format!("{rounded:.digits$}")
+}
+
+/// A ratio before / after with its interval, in words: `210 times less (95 % interval 198 to 223`, the bracket left open
+/// for what else is to be said. No gain is told as how much there is instead, by the inverse ratio.
+pub(crate) fn times(ratio: f64, low: f64, high: f64) -> String {
+    if ratio >= 1.0 && three(ratio) != "1.00" {
+        return format!("{} times less (95 % interval {}", three(ratio), range(low, high));
+    }
+    format!("{} times as much (95 % interval {}", three(1.0 / ratio), range(1.0 / high, 1.0 / low))
+}
+
+/// The ends of an interval.
+pub(crate) fn range(low: f64, high: f64) -> String {
+    format!("{} to {}", three(low), three(high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_three_significant_digits() {
+        let numbers = [0.0, 0.02104, 0.9996, 1.0, 9.996, 44.06, 222.4, 12_345.0, 2e15];
+        let shown = numbers.map(three);
+        assert_eq!(shown, ["0.00", "0.0210", "1.00", "1.00", "10.0", "44.1", "222", "12,300", "2.00e15"]);
+        assert_eq!(three(f64::NAN), "unknown");
+    }
+
+    #[test]
+    fn two_times_that_are_compared_share_a_unit() {
+        let shown = |before, after| clause("wall_ns_per_exchange", before, after);
+        assert_eq!(shown(44_060_000.0, 210_000.0), "a request took 0.210 ms instead of 44.1 ms");
+        assert_eq!(shown(1e9, 999.0), "a request took 999 ns instead of 1.00 s");
+        assert_eq!(pair("cpu_ns", 999_700.0, 0.0), ("1.00 ms".to_string(), "0.00 ns".to_string()));
+    }
+
+    #[test]
+    fn a_figure_of_the_users_own_has_no_unit_of_ours() {
+        let shown = clause("stdout:rate=([0-9.]+)", 22.7, 4_761.9);
+        assert_eq!(shown, "the figure of 'rate=([0-9.]+)' in the output was 4,760 instead of 22.7");
+    }
+
+    #[test]
+    fn a_ratio_says_which_way_it_went() {
+        assert_eq!(times(210.0, 198.0, 223.0), "210 times less (95 % interval 198 to 223");
+        assert_eq!(times(1.0, 0.99, 1.01), "1.00 times as much (95 % interval 0.990 to 1.01");
+        assert_eq!(times(0.5, 0.4, 0.8), "2.00 times as much (95 % interval 1.25 to 2.50");
+    }
+}

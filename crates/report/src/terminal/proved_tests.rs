@@ -1,0 +1,146 @@
+//! What the terminal says once suspicions have been tried.
+
+use super::*;
+
+/// The text up to the ledger, or all of it.
+fn told(answer: &Answer) -> String {
+    let text = terminal(answer, &Style::default());
+    text.split("\nWhere the time went").next().unwrap_or_default().to_string()
+}
+
+#[test]
+fn a_proved_cause_shows_its_trials_doses_and_controls() {
+    let expected = "
+  Proved: with tcp-nodelay a request took 0.210 ms instead of 44.1 ms: 210 times
+  less (95 % interval 198 to 223, 24 trials; sham 1.00). Processor time per
+  request stayed as it was: 1.00 times (0.991 to 1.01).
+  Tried (ratios are before / after, with their 95 % intervals):
+  To switch the cause off (time per request):
+    tcp-nodelay      44.1 ms -> 0.210 ms   210 (198 to 223)     confirmed
+    coalesce-writes  44.1 ms -> 0.229 ms   192 (180 to 203)     confirmed
+    socket-options   did not take hold: no program loaded it: statically linked
+  In doses of delayed-ack-cap (time per request):
+    without  44.1 ms                                     #######################
+    8 ms     8.30 ms  5.31 (5.10 to 5.50)   confirmed    ####
+    20 ms    20.4 ms  2.16 (2.11 to 2.22)   confirmed    ###########
+    40 ms    44.1 ms  1.00 (0.991 to 1.01)  did nothing  #######################
+  As a control, which must change nothing (time per request):
+    quickack-client  44.1 ms -> 44.0 ms   1.00 (0.994 to 1.01)  did nothing
+  More: whyslow explain nagle-delayed-ack (P01); table calls, rows 12, 40
+";
+    let text = told(&examples::proved());
+    assert!(text.starts_with("Confirmed: each request waits 40.9 ms for a delayed ACK\n"), "{text}");
+    assert!(text.contains(expected), "{text}");
+    assert!(!text.contains("suspicion"), "{text}");
+}
+
+#[test]
+fn a_refuted_suspicion_is_one_paragraph_without_a_remedy() {
+    let expected = "
+Refuted: each request waits for the disk
+  It was suspected of costing up to 40.9 ms of every 44.0 ms request (93 %). It
+  touched 250 of 250 requests. Switched off: with no-fsync a request took 44.0
+  ms instead of 44.1 ms: 0.998 times as much (95 % interval 0.981 to 1.02, 24
+  trials; sham 1.00): it is not the cause.
+  More: whyslow explain sync-disk (P20); table calls, rows 12, 40
+";
+    let text = told(&examples::refuted());
+    assert!(text.starts_with("No cause found.") && text.ends_with(expected), "{text}");
+}
+
+#[test]
+fn an_undecided_suspicion_keeps_its_remedy_and_says_that_it_is_open() {
+    let text = told(&examples::undecided());
+    assert!(text.starts_with("Inconclusive. The trials left every suspicion open."), "{text}");
+    let expected = "
+  Left open: with tcp-nodelay a request took 40.8 ms instead of 44.1 ms: 1.08
+  times less (95 % interval 0.930 to 1.26, 24 trials; sham 1.00): this neither
+  proves nor refutes it.
+";
+    assert!(text.contains("  Remedy: Set TCP_NODELAY") && text.contains(expected), "{text}");
+}
+
+#[test]
+fn two_causes_are_told_each_alone_and_both_together() {
+    let text = told(&examples::two_causes());
+    assert_eq!(text.matches("\nConfirmed: ").count() + usize::from(text.starts_with("Confirmed: ")), 2, "{text}");
+    let expected = "
+Together: with tcp-nodelay and no-fsync a request took 0.386 ms instead of 66.0
+  ms: 171 times less (95 % interval 160 to 184, 20 trials). The part of
+  no-fsync, on top of the others: 51.2 times less (95 % interval 48.0 to 54.9).
+";
+    assert!(text.contains(expected) && !text.contains("Step by step"), "{text}");
+}
+
+#[test]
+fn a_ladder_is_told_step_by_step() {
+    let expected = "
+  Step by step (time per request; ratios are before / after, 95 % intervals):
+                         with it  in all               by this step
+    parse-ca-once        22.0 ms  3.00 (2.90 to 3.10)  3.00 (2.90 to 3.10)
+    + share-ssl-context  11.0 ms  6.00 (5.80 to 6.20)  2.00 (1.95 to 2.06)
+    + resume-sessions    5.45 ms  12.1 (11.6 to 12.5)  2.02 (1.98 to 2.07)
+";
+    let text = told(&examples::ladder());
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn a_step_that_did_not_take_hold_is_not_the_most_that_was_had() {
+    let mut answer = examples::ladder();
+    answer.together[2].applied = false;
+    let text = told(&answer);
+    assert!(text.contains("Together: with parse-ca-once and share-ssl-context a request took 11.0 ms"), "{text}");
+    assert!(text.contains("    + resume-sessions             did not take hold\n"), "{text}");
+}
+
+#[test]
+fn how_it_was_tried_closes_the_answer() {
+    let text = terminal(&examples::proved(), &Style::default());
+    let expected = "
+Trials: 132 runs in 12 rounds, 41.2 s of the 60.0 s allowed; time per request
+  with nothing attached / with the sham (all attached, inert): 0.998 (0.991 to
+  1.00); the program's output was the same.
+Not tried:
+  - quickack: it needs a link of its own, and --server was not given.
+";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn output_that_changed_or_was_not_compared_is_said() {
+    let mut answer = examples::proved();
+    let mut said = |output: &str| {
+        answer.proof.as_mut().expect("a proof").output = output.into();
+        terminal(&answer, &Style::default()).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(said("different").contains("; the program's output was different."));
+    assert!(said("it is not the same twice.").contains("was not compared: it is not the same twice. Not tried"));
+}
+
+#[test]
+fn a_suspicion_that_could_not_be_tried_says_why_once() {
+    let mut answer = examples::proved();
+    answer.findings[0] = examples::slow().findings.remove(0);
+    answer.proof.as_mut().expect("a proof").not_tried = vec!["nagle-delayed-ack: it needs a link.".into()];
+    let text = terminal(&answer, &Style::default());
+    assert!(text.contains("not a proof. Not\n  tried: nagle-delayed-ack: it needs a link.\n"), "{text}");
+    assert_eq!(text.matches("it needs a link").count(), 1, "{text}");
+}
+
+#[test]
+fn a_suspicion_that_nothing_reached_stays_a_suspicion() {
+    let mut answer = examples::slow();
+    answer.findings[0].tried = vec![examples::not_applied("tcp-nodelay", "no connection was seen")];
+    let text = told(&answer);
+    assert!(text.contains("Nothing that was tried took hold: this is a suspicion, not a proof."), "{text}");
+    assert!(text.contains("    tcp-nodelay  did not take hold: no connection was seen\n"), "{text}");
+}
+
+#[test]
+fn what_an_intervention_broke_is_said_below_it() {
+    let mut answer = examples::proved();
+    answer.findings[0].tried[1].problem = "the output was different in 3 of 12 trials".into();
+    let text = told(&answer);
+    assert!(text.contains("confirmed\n      but: the output was different in 3 of 12 trials\n"), "{text}");
+}

@@ -1,0 +1,261 @@
+//! Everything that was tried for a finding, as one small table: grouped by what it was tried for, doses in order and
+//! drawn as bars.
+
+use crate::figure::{noun, pair, range, three};
+use crate::style::Style;
+use crate::text::{clean, shorten, wrap};
+use case::{Finding, Purpose, Status, Tried};
+
+/// A longer name has a line of its own, with its figures beneath.
+const NAME_COLUMNS: usize = 20;
+/// Shorter bars show no difference.
+const LEAST_BAR: usize = 6;
+/// Blanks before a row.
+const INDENT: &str = "    ";
+/// How many doses and interventions are listed; more come from no trial of ours.
+const MOST_ROWS: usize = 40;
+
+/// The table; empty where the sentences have said it all.
+pub(crate) fn tried(finding: &Finding, style: Style) -> String {
+    if has_been_said(finding) {
+        return String::new();
+    }
+    let groups = groups(&finding.tried);
+    let widths = Widths::of(groups.iter().flat_map(|group| &group.rows));
+    let mut text = "  Tried (ratios are before / after, with their 95 % intervals):\n".to_string();
+    for group in &groups {
+        text += &wrap(&format!("{}:", group.heading), style.columns(), "  ", "  ");
+        text += &if group.is_dose() { doses(group, style) } else { rows(&group.rows, &widths, style) };
+    }
+    text
+}
+
+/// The one intervention tried is the one of the sentence.
+fn has_been_said(finding: &Finding) -> bool {
+    match (&finding.tried[..], &finding.effect) {
+        ([], _) => true,
+        ([one], Some(effect)) => one.intervention == effect.intervention && one.problem.is_empty(),
+        _ => false,
+    }
+}
+
+/// What was tried for one purpose and measured by one metric.
+struct Group<'a> {
+    heading: String,
+    purpose: Purpose,
+    rows: Vec<Row<'a>>,
+}
+
+impl Group<'_> {
+    fn is_dose(&self) -> bool {
+        self.purpose == Purpose::Dose
+    }
+}
+
+/// One intervention, in the words of the table.
+struct Row<'a> {
+    tried: &'a Tried,
+    name: String,
+    before: String,
+    after: String,
+    ratio: String,
+    interval: String,
+    word: &'static str,
+}
+
+fn groups(tried: &[Tried]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut ordered = tried.iter().take(MOST_ROWS).collect::<Vec<_>>();
+    ordered.sort_by(|a, b| rank(a.purpose).cmp(&rank(b.purpose)).then(dose(a).total_cmp(&dose(b))));
+    for one in ordered {
+        let heading = heading(one);
+        match groups.iter_mut().find(|group| group.heading == heading) {
+            Some(group) => group.rows.push(row(one)),
+            None => groups.push(Group { heading, purpose: one.purpose, rows: vec![row(one)] }),
+        }
+    }
+    groups
+}
+
+fn rank(purpose: Purpose) -> u8 {
+    match purpose {
+        Purpose::Cause => 0,
+        Purpose::Dose => 1,
+        Purpose::Control => 2,
+        Purpose::Ladder => 3,
+    }
+}
+
+/// The number that a dose begins with; those without one keep their order, after the others.
+fn dose(tried: &Tried) -> f64 {
+    let number = tried.dose.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    number.unwrap_or(f64::MAX)
+}
+
+fn heading(tried: &Tried) -> String {
+    let purpose = match tried.purpose {
+        Purpose::Cause => "To switch the cause off".to_string(),
+        Purpose::Dose => format!("In doses of {}", clean(&tried.intervention)),
+        Purpose::Control => "As a control, which must change nothing".to_string(),
+        Purpose::Ladder => "To see what more can be had".to_string(),
+    };
+    if tried.metric.is_empty() { purpose } else { format!("{purpose} ({})", noun(&tried.metric)) }
+}
+
+fn row(tried: &Tried) -> Row<'_> {
+    let name = match (tried.purpose, tried.dose.is_empty()) {
+        (Purpose::Dose, false) => clean(&tried.dose),
+        (_, true) => clean(&tried.intervention),
+        (_, false) => format!("{} {}", clean(&tried.intervention), clean(&tried.dose)),
+    };
+    // An answer of an earlier version has no figures, only their ratio.
+    let (before, after) = match (tried.before, tried.after) {
+        (0.0, 0.0) => (String::new(), String::new()),
+        (before, after) => pair(&tried.metric, before, after),
+    };
+    let interval = format!("({})", range(tried.low, tried.high));
+    Row { tried, name, before, after, ratio: three(tried.ratio), interval, word: word(tried) }
+}
+
+/// What came of it. A control says what it did, as its success is to do nothing.
+fn word(tried: &Tried) -> &'static str {
+    match (tried.status, tried.purpose) {
+        (Status::Confirmed, Purpose::Control) => "not as it must",
+        (Status::Confirmed, _) => "confirmed",
+        (Status::Refuted, _) => "did nothing",
+        (Status::Undecided | Status::Suspected, _) => "open",
+    }
+}
+
+/// The widths of a table's columns.
+#[derive(Default)]
+struct Widths {
+    name: usize,
+    before: usize,
+    after: usize,
+    ratio: usize,
+    interval: usize,
+}
+
+impl Widths {
+    fn of<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>) -> Widths {
+        let mut widths = Widths::default();
+        for row in rows {
+            let columns = |text: &str| text.chars().count();
+            if columns(&row.name) <= NAME_COLUMNS {
+                widths.name = widths.name.max(columns(&row.name));
+            }
+            if row.tried.applied {
+                widths.before = widths.before.max(columns(&row.before));
+                widths.after = widths.after.max(columns(&row.after));
+                widths.ratio = widths.ratio.max(columns(&row.ratio));
+                widths.interval = widths.interval.max(columns(&row.interval));
+            }
+        }
+        widths
+    }
+}
+
+fn rows(rows: &[Row], widths: &Widths, style: Style) -> String {
+    rows.iter().map(|row| line(row, widths, style)).collect()
+}
+
+/// A row, on two lines where it would be too long for one.
+fn line(row: &Row, widths: &Widths, style: Style) -> String {
+    let Widths { name: names, .. } = *widths;
+    if !row.tried.applied {
+        return did_not_take_hold(row, names, style);
+    }
+    let figures = figures(row, widths);
+    let one = format!("{INDENT}{:<names$}  {figures}", row.name);
+    let text = if one.chars().count() <= style.columns() && row.name.chars().count() <= names {
+        one
+    } else {
+        let name = shorten(&row.name, style.columns() - INDENT.len());
+        format!("{INDENT}{name}\n{INDENT}  {}", figures.trim_start())
+    };
+    format!("{}\n{}", text.trim_end(), problem(row, style))
+}
+
+fn figures(row: &Row, widths: &Widths) -> String {
+    let Widths { before, after, ratio, interval, .. } = *widths;
+    let arrow = if row.before.is_empty() { "" } else { " -> " };
+    let change = format!("{:>before$}{arrow:>4}{:<after$}", row.before, row.after);
+    format!("{change}  {:>ratio$} {:<interval$}  {}", row.ratio, row.interval, row.word)
+}
+
+fn did_not_take_hold(row: &Row, names: usize, style: Style) -> String {
+    let reason = if row.tried.problem.is_empty() { "it is not known why".into() } else { clean(&row.tried.problem) };
+    let name = shorten(&row.name, style.columns() - INDENT.len());
+    if name.chars().count() <= names.max(NAME_COLUMNS) {
+        let first = format!("{INDENT}{name:<names$}  did not take hold: ");
+        return wrap(&reason, style.columns(), &first, "      ");
+    }
+    format!("{INDENT}{name}\n{}", wrap(&reason, style.columns(), "      did not take hold: ", "      "))
+}
+
+/// What an intervention that took hold broke.
+fn problem(row: &Row, style: Style) -> String {
+    if row.tried.problem.is_empty() {
+        return String::new();
+    }
+    wrap(&clean(&row.tried.problem), style.columns(), "      but: ", "      ")
+}
+
+/// Doses in their order, each with a bar as long as what was measured, the sham's first.
+fn doses(group: &Group, style: Style) -> String {
+    let widths = Widths::of(&group.rows);
+    let scale = Scale::of(&group.rows, &widths, style);
+    let sham = group.rows.iter().find(|row| row.tried.applied && !row.before.is_empty());
+    let mut text = sham.map(|row| scale.line(WITHOUT, &row.before, "", row.tried.before)).unwrap_or_default();
+    let Widths { ratio, interval, .. } = widths;
+    for row in &group.rows {
+        let figures = format!("{:>ratio$} {:<interval$}  {}", row.ratio, row.interval, row.word);
+        let drawn = scale.line(&row.name, &row.after, &figures, row.tried.after);
+        let fits = drawn.trim_end().chars().count() <= style.columns() + scale.paint;
+        if row.tried.applied && fits {
+            text += &drawn;
+            text += &problem(row, style);
+        } else {
+            text += &line(row, &widths, style);
+        }
+    }
+    text
+}
+
+/// The first row of doses: what was measured without any.
+const WITHOUT: &str = "without";
+
+/// How doses are drawn.
+struct Scale {
+    name: usize,
+    figure: usize,
+    gap: usize,
+    room: usize,
+    most: f64,
+    style: Style,
+    /// Letters of a line that are not seen: those that colour its bar.
+    paint: usize,
+}
+
+impl Scale {
+    fn of(rows: &[Row], widths: &Widths, style: Style) -> Scale {
+        let (name, figure) = (widths.name.max(WITHOUT.len()), widths.before.max(widths.after));
+        let word = rows.iter().map(|row| row.word.len()).max().unwrap_or(0);
+        let gap = widths.ratio + 1 + widths.interval + 2 + word;
+        let room = style.columns().saturating_sub(INDENT.len() + name + 2 + figure + 2 + gap + 2);
+        let room = if room < LEAST_BAR { 0 } else { room };
+        let applied = rows.iter().filter(|row| row.tried.applied);
+        let most = applied.flat_map(|row| [row.tried.before, row.tried.after]).fold(0.0, f64::max);
+        let paint = style.warm("#").chars().count() - 1;
+        Scale { name, figure, gap, room, most, style, paint }
+    }
+
+    fn line(&self, name: &str, figure: &str, ratio: &str, value: f64) -> String {
+        let Scale { name: names, figure: figures, gap, .. } = *self;
+        let share = if self.most > 0.0 { value / self.most } else { 0.0 };
+        let bar = "#".repeat(((share * self.room as f64).round() as usize).min(self.room));
+        let text = format!("{INDENT}{name:<names$}  {figure:>figures$}  {ratio:gap$}  {}", self.style.warm(&bar));
+        format!("{}\n", text.trim_end())
+    }
+}
