@@ -1,23 +1,42 @@
 //! Pure statistics of proof: numbers in, numbers out. No clock, no files; randomness comes from a seed.
 //!
-//! Two arms of an experiment are compared by [`ratio_of_pairs`]; [`Looks`] tells when to stop measuring.
+//! Two arms of an experiment are compared by [`ratio_of_pairs`]; [`Looks`] tells when to stop measuring. A sweep is
+//! read by [`cliff`], [`knee`] and [`power_law`], a sequence by [`steps`].
 //! docs/statistics.md explains the rule to a user and shows how it was calibrated on real timings.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod bisection;
+mod bootstrap;
+mod cliff;
 mod interval;
+mod knee;
+mod line;
 mod looks;
+mod noise;
+mod power_law;
+mod rank_sum;
 mod ranks;
 mod ratio;
 mod sample;
 mod schedule;
 mod signed_rank;
+mod steps;
 mod student;
+mod surface;
 
+pub use bisection::Bisection;
+pub use bootstrap::{Resampling, bca_interval, percentile_interval};
+pub use cliff::{Bracket, cliff};
 pub use interval::Interval;
+pub use knee::{Knee, knee};
+pub use line::{Line, least_squares, theil_sen};
 pub use looks::{Decision, Look, Looks, decision};
+pub use power_law::{PowerLaw, power_law};
+pub use rank_sum::{RankSum, rank_sum, shift, shift_interval};
 pub use ratio::{Ratio, ratio_of_pairs};
 pub use sample::{mean, median, quantile, variance};
 pub use schedule::schedule;
 pub use signed_rank::{SignedRank, center_interval, hodges_lehmann, signed_rank};
+pub use steps::{Step, steps};
 pub use student::mean_interval;

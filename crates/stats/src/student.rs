@@ -23,3 +23,8 @@ pub fn mean_interval(values: &[f64], confidence: f64) -> Option<Interval> {
 pub(crate) fn t_quantile(share: f64, freedom: f64) -> Option<f64> {
     Some(StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(share))
 }
+
+/// The probability that |t| is at least `value` where nothing differs.
+pub(crate) fn t_two_sided(value: f64, freedom: f64) -> Option<f64> {
+    Some((2.0 * StudentsT::new(0.0, 1.0, freedom).ok()?.sf(value.abs())).min(1.0))
+}
