@@ -1,6 +1,7 @@
 //! What can be switched off from outside, one file each. Adding one is a file, a line in [`ALL`], and where it is a
 //! shim a C file of the same name in `shims`.
 
+mod coalesce_writes;
 mod delayed_ack_cap;
 mod nothing;
 mod quickack_route;
@@ -58,6 +59,7 @@ pub const ALL: &[Intervention] = &[
     delayed_ack_cap::DELAYED_ACK_CAP,
     quickack_route::QUICKACK_SERVER_ROUTE,
     quickack_route::QUICKACK_CLIENT_ROUTE,
+    coalesce_writes::COALESCE_WRITES,
 ];
 
 /// An intervention by its name.
