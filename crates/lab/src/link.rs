@@ -1,31 +1,29 @@
 //! The link between a client and a server: two network namespaces joined by a pair of virtual Ethernet devices.
 //!
 //! Undo: there is nothing to undo. Each namespace belongs to the process that was held in it and vanishes with the last
-//! process inside; the devices vanish with their namespaces, and the queues with the devices. No name is ever entered
-//! into the host's own namespace, so neither Ctrl-C nor a kill -9 can leave anything behind, and two runs at a time can
-//! use the same addresses. A test kills and looks.
+//! process inside; the devices vanish with their namespaces, and with them queues, routes and settings. No name is ever
+//! entered into the host's own namespace, so neither Ctrl-C nor a kill -9 can leave anything behind, and two runs at a
+//! time can use the same addresses. A test kills and looks.
 
+mod inside;
+mod specification;
+
+pub(crate) use specification::size;
+
+use crate::arrangement::End;
 use crate::rate::Rate;
-use std::fmt;
+use inside::{run, run_inside};
 use std::net::{IpAddr, Ipv4Addr};
-use std::process::Command;
-use std::str::FromStr;
 
 /// The client's address. Private addresses that few networks use; they are visible inside the namespaces only.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 /// The server's address.
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+/// The network that both are in, as routes name it.
+const NETWORK: &str = "10.77.0.0/24";
 /// The device's name, the same at both ends.
 const DEVICE: &str = "link0";
 
-/// Ethernet's own, where none is asked for.
-const DEFAULT_MTU: u32 = 1500;
-/// The least that IPv4 must carry (RFC 791), and the most that a virtual Ethernet device takes.
-const MTU_RANGE: std::ops::RangeInclusive<u32> = 68..=65_535;
-
-/// The kernel hands a virtual device segments of up to 64 KiB at a time, headers not counted; a bucket that cannot
-/// hold two of them wedges the queue.
-const LEAST_BURST_BYTES: u64 = 128 * 1024;
 /// A bucket of this much time keeps the rate on kernels whose timers tick every 4 ms or 10 ms.
 const BURST_MILLISECONDS: u64 = 10;
 /// The queue before the bucket holds this much time, so that an answer that does not fit the link queues up instead of
@@ -39,6 +37,20 @@ pub struct Link {
     pub mtu: u32,
     /// How fast each direction is; none is as fast as the machine.
     pub rate: Option<Rate>,
+    /// Bytes that may leave at once after a rest; none leaves it to us.
+    pub burst: Option<u64>,
+    /// What keeps the rate.
+    pub queue: Queue,
+}
+
+/// The kernel's queue that keeps a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Queue {
+    /// `tbf`: a token bucket. Its burst has a least size.
+    #[default]
+    TokenBucket,
+    /// `htb`: one class of a hierarchy of buckets. Takes any burst.
+    Hierarchical,
 }
 
 /// Where the two ends of a link can be reached.
@@ -64,6 +76,24 @@ pub enum LinkError {
         /// What it said, or why it could not be started.
         reason: String,
     },
+    /// A kernel setting was refused.
+    #[error("the setting `{name}` was refused: {reason}")]
+    Setting {
+        /// Its name.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// The kernel took something and does not show it.
+    #[error("{what}: asked for `{asked}`, and the kernel shows `{shown}`")]
+    NotShown {
+        /// What was changed.
+        what: String,
+        /// How.
+        asked: String,
+        /// What it is.
+        shown: String,
+    },
 }
 
 impl Link {
@@ -88,67 +118,85 @@ impl Link {
 
     /// Configures one end, inside the namespace of the process that holds it.
     fn set_up(&self, pid: u32, address: Ipv4Addr) -> Result<(), LinkError> {
-        let namespace = format!("--net=/proc/{pid}/ns/net");
-        let inside = |command: &[&str]| run(&[&["nsenter", &namespace], command].concat());
-        inside(&["ip", "address", "add", &format!("{address}/24"), "dev", DEVICE])?;
-        if let Some(rate) = self.rate {
-            let burst = rate.bytes_in(BURST_MILLISECONDS).max(LEAST_BURST_BYTES);
-            let limit = burst + rate.bytes_in(QUEUE_MILLISECONDS).max(LEAST_BURST_BYTES);
-            let rate = format!("{}bit", rate.bits_per_second);
-            let queue = ["tc", "qdisc", "add", "dev", DEVICE, "root", "tbf", "rate", &rate];
-            inside(&[&queue[..], &["burst", &burst.to_string(), "limit", &limit.to_string()]].concat())?;
+        let inside = |words: &str| run_inside(pid, &words.split(' ').collect::<Vec<_>>()).map(drop);
+        inside(&format!("ip address add {address}/24 dev {DEVICE}"))?;
+        for command in self.rate.map_or_else(Vec::new, |rate| self.queue_commands(rate)) {
+            inside(&command)?;
         }
-        inside(&["ip", "link", "set", "lo", "up"])?;
-        inside(&["ip", "link", "set", DEVICE, "up"])
+        inside("ip link set lo up")?;
+        inside(&format!("ip link set {DEVICE} up"))
+    }
+
+    /// What makes the device keep its rate.
+    fn queue_commands(&self, rate: Rate) -> Vec<String> {
+        let by_time = rate.bytes_in(BURST_MILLISECONDS).max(specification::LEAST_BURST_BYTES);
+        let burst = self.burst.unwrap_or(by_time);
+        let limit = burst + rate.bytes_in(QUEUE_MILLISECONDS).max(specification::LEAST_BURST_BYTES);
+        let rate = rate.bits_per_second;
+        let add = format!("tc qdisc add dev {DEVICE}");
+        match self.queue {
+            Queue::TokenBucket => vec![format!("{add} root tbf rate {rate}bit burst {burst} limit {limit}")],
+            Queue::Hierarchical => vec![
+                format!("{add} root handle 1: htb default 1"),
+                format!("tc class add dev {DEVICE} parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst}"),
+                format!("{add} parent 1:1 bfifo limit {limit}"),
+            ],
+        }
     }
 }
 
-fn run(command: &[&str]) -> Result<(), LinkError> {
-    let failed = |reason: String| LinkError::Command { command: command.join(" "), reason };
-    let output = Command::new(command[0]).args(&command[1..]).output();
-    let output = output.map_err(|error| failed(format!("{} cannot be started: {error}", command[0])))?;
-    if output.status.success() {
+/// Changes a route inside the namespace of the process `pid`, and looks whether the kernel shows it so. `words` are those
+/// of `ip route change`; where they begin with no destination, they are added to the route to the other end.
+pub(crate) fn change_route(pid: u32, words: &str) -> Result<(), LinkError> {
+    let wanted = words.split_whitespace().collect::<Vec<_>>();
+    let has_destination = wanted.first().is_some_and(|word| *word == "default" || word.contains(['.', ':', '/']));
+    let destination = if has_destination { wanted[0] } else { NETWORK };
+    let show = || run_inside(pid, &["ip", "route", "show", destination]);
+    let before = show()?;
+    let kept = if has_destination { Vec::new() } else { words_of_route(&before) };
+    run_inside(pid, &[&["ip", "route", "change"], &kept[..], &wanted[..]].concat())?;
+    let after = show()?;
+    let is_shown = wanted.iter().all(|word| after.split_whitespace().any(|shown| shown == *word));
+    if is_shown || after != before {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-    Err(failed(if said.is_empty() { output.status.to_string() } else { said }))
+    Err(LinkError::NotShown { what: "a route".into(), asked: words.to_string(), shown: inside::plain(&after) })
 }
 
-impl FromStr for Link {
-    type Err = LinkError;
-
-    fn from_str(text: &str) -> Result<Link, LinkError> {
-        let mut link = Link { mtu: DEFAULT_MTU, rate: None };
-        for part in text.split(',') {
-            let Some((key, value)) = part.split_once('=') else {
-                return wrong(format!("`{part}` is not of the form key=value; the keys are mtu and rate"));
-            };
-            match key.trim() {
-                "mtu" => link.mtu = mtu(value)?,
-                "rate" => link.rate = Some(value.parse().map_err(LinkError::Specification)?),
-                other => return wrong(format!("a link has no `{other}`; the keys are mtu and rate")),
-            }
-        }
-        Ok(link)
+/// Tells the route of one end to the other to acknowledge every segment at once.
+pub(crate) fn acknowledge_at_once(pid: u32) -> Result<(), LinkError> {
+    const WORDS: &str = "quickack 1";
+    let is_shown = || run_inside(pid, &["ip", "route", "show", NETWORK]).map(|shown| shown.contains(WORDS));
+    if is_shown()? {
+        return Ok(());
     }
-}
-
-fn mtu(text: &str) -> Result<u32, LinkError> {
-    match text.trim().parse() {
-        Ok(mtu) if MTU_RANGE.contains(&mtu) => Ok(mtu),
-        _ => wrong(format!("`{text}` is not an MTU: bytes from {} to {}", MTU_RANGE.start(), MTU_RANGE.end())),
+    change_route(pid, WORDS)?;
+    if is_shown()? {
+        return Ok(());
     }
+    Err(LinkError::NotShown { what: "a route".into(), asked: WORDS.into(), shown: "a route without".into() })
 }
 
-fn wrong<T>(reason: String) -> Result<T, LinkError> {
-    Err(LinkError::Specification(reason))
-}
-
-impl fmt::Display for Link {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "mtu={}", self.mtu)?;
-        self.rate.map_or(Ok(()), |rate| write!(out, ",rate={rate}"))
+/// A route as it is shown, without the words that only tell its state.
+fn words_of_route(shown: &str) -> Vec<&str> {
+    const STATES: [&str; 5] = ["linkdown", "dead", "offload", "rt_offload", "rt_trap"];
+    let line = shown.lines().next().unwrap_or_default();
+    let words = line.split_whitespace().filter(|word| !STATES.contains(word)).collect::<Vec<_>>();
+    if words.contains(&"dev") {
+        return words;
     }
+    let at = words.len().min(1);
+    [&words[..at], &["dev", DEVICE], &words[at..]].concat()
+}
+
+/// Makes a kernel setting at one end, inside the namespace of the process `pid`, and looks whether it was taken.
+pub(crate) fn change_setting(end: End, pid: u32, name: &str, value: &str) -> Result<(), LinkError> {
+    let shown = inside::set(pid, name, value)?;
+    if shown == inside::plain(value) {
+        return Ok(());
+    }
+    let what = format!("the setting `{name}` of the {}", end.word());
+    Err(LinkError::NotShown { what, asked: value.to_string(), shown })
 }
 
 #[cfg(test)]
@@ -156,19 +204,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_read_from_either_key_or_both() {
-        let link = |text: &str| text.parse::<Link>().expect("a link").to_string();
-        assert_eq!(link("mtu=1400"), "mtu=1400");
-        assert_eq!(link("rate=10mbit"), "mtu=1500,rate=10mbit");
-        assert_eq!(link("rate=1gbit,mtu=9000"), "mtu=9000,rate=1gbit");
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_link_is_named_with_what_is_allowed() {
-        let error = |text: &str| text.parse::<Link>().expect_err("refused").to_string();
-        assert_eq!(error("delay=5ms"), "a link has no `delay`; the keys are mtu and rate");
-        assert_eq!(error(""), "`` is not of the form key=value; the keys are mtu and rate");
-        assert_eq!(error("mtu=9"), "`9` is not an MTU: bytes from 68 to 65535");
-        assert!(error("rate=fast").contains("10mbit"));
+    fn a_route_is_changed_by_the_words_that_show_it() {
+        let shown = "10.77.0.0/24 dev link0 proto kernel scope link src 10.77.0.1 linkdown \n";
+        assert_eq!(words_of_route(shown).join(" "), "10.77.0.0/24 dev link0 proto kernel scope link src 10.77.0.1");
+        assert_eq!(words_of_route("10.77.0.0/24 scope link").join(" "), "10.77.0.0/24 dev link0 scope link");
     }
 }

@@ -1,0 +1,68 @@
+//! Why a subject cannot be set into its world.
+
+use crate::link::LinkError;
+use record::{Ended, RecordError};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What went wrong, in terms a user can act on. The binary adds the command to try.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The link between client and server was not made.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// A program was not started, or a program of the kernel's not attached.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The world was not described in the right words, or asks for something that cannot be had here.
+    #[error("{0}")]
+    World(String),
+    /// The kernel did not take over what the world asks for.
+    #[error("{what}: asked for `{asked}`, and the kernel shows `{shown}`")]
+    NotTaken {
+        /// What was set: a setting, a route, a limit.
+        what: String,
+        /// What it was set to.
+        asked: String,
+        /// What it is.
+        shown: String,
+    },
+    /// There is no folder in which undos can be kept.
+    #[error("undos cannot be kept: {0}")]
+    NoJournal(String),
+    /// A file or folder of ours could not be made, written, read or removed.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A server ended before it listened.
+    #[error("the server `{command}` never listened")]
+    ServerEnded {
+        /// Its command.
+        command: String,
+        /// How it ended.
+        ended: Ended,
+    },
+    /// A server runs and does not listen.
+    #[error("the server `{command}` never listened")]
+    ServerSilent {
+        /// Its command.
+        command: String,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// The user gave up while the server was starting.
+    #[error("interrupted while the server was starting")]
+    Interrupted,
+}
+
+impl LabError {
+    /// Attaches the file to an I/O error.
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> LabError {
+        let path = path.into();
+        move |source| LabError::Io { path, source }
+    }
+}

@@ -1,0 +1,141 @@
+//! One control group of ours: a folder in a hierarchy, with processes in it that are moved, ended, and gone.
+
+use crate::journal::Outcome;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How the name of every group and folder of ours begins. Nothing else is ever removed.
+pub(crate) const PREFIX: &str = "whyslow-";
+/// What processes get to end after SIGTERM.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long the kernel may take to tear down what was killed.
+const LONGEST_END: Duration = Duration::from_secs(5);
+/// How often is looked whether they have ended.
+const TICK: Duration = Duration::from_millis(2);
+
+/// The processes in a group and in all groups below it.
+pub(crate) fn members(folder: &Path) -> Vec<u32> {
+    let text = std::fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    // 0 stands for a process that this process cannot see, and would mean our own to kill(2).
+    let own = text.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid != 0);
+    own.chain(children(folder).iter().flat_map(|child| members(child))).collect()
+}
+
+/// Moves a process into a group.
+pub(crate) fn enter(folder: &Path, pid: u32) -> io::Result<()> {
+    std::fs::write(folder.join("cgroup.procs"), pid.to_string())
+}
+
+/// Moves all processes into another group, those made meanwhile as well.
+pub(crate) fn hand_over(folder: &Path, other: &Path) {
+    let deadline = Instant::now() + LONGEST_END;
+    loop {
+        let members = members(folder);
+        if members.is_empty() || Instant::now() > deadline {
+            return;
+        }
+        // One that has ended meanwhile is no error.
+        members.iter().for_each(|pid| drop(enter(other, *pid)));
+    }
+}
+
+/// Ends all processes in a group: asks, waits, and makes those end that do not. Their ids.
+pub(crate) fn end(folder: &Path) -> BTreeSet<u32> {
+    let mut asked = BTreeSet::new();
+    let patience = Instant::now() + GRACE;
+    let deadline = patience + LONGEST_END;
+    loop {
+        let running = members(folder);
+        if running.is_empty() || Instant::now() > deadline {
+            return asked;
+        }
+        let is_killing = Instant::now() > patience;
+        if is_killing {
+            // At once with all that they make meanwhile, where the kernel can (version 2, Linux 5.14).
+            let _ = std::fs::write(folder.join("cgroup.kill"), "1");
+        }
+        for pid in running {
+            match (asked.insert(pid), is_killing) {
+                (_, true) => record::send_signal(pid, libc::SIGKILL),
+                (true, false) => record::send_signal(pid, libc::SIGTERM),
+                (false, false) => {}
+            }
+        }
+        std::thread::sleep(TICK);
+    }
+}
+
+/// Removes a group in which no process runs, and those below it.
+pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    for child in children(folder) {
+        remove(&child)?;
+    }
+    let deadline = Instant::now() + LONGEST_END;
+    loop {
+        match std::fs::remove_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // The last of its processes is being torn down.
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline => {
+                std::thread::sleep(TICK);
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Ends what runs in a group that was left behind, and removes it.
+pub(crate) fn undo(folder: &Path) -> Outcome {
+    if !folder.exists() {
+        return Outcome::WasGone;
+    }
+    if !is_ours(folder) {
+        return Outcome::Left(format!("{} is no control group of whyslow", folder.display()));
+    }
+    let running = members(folder).into_iter().map(|pid| format!("{pid} ({})", name(pid))).collect::<Vec<_>>();
+    end(folder);
+    match remove(folder) {
+        Ok(()) => removed(folder, &running),
+        Err(error) => Outcome::Left(format!("the control group {} stays: {error}", folder.display())),
+    }
+}
+
+/// Removes a group that was left behind, where nothing runs in it.
+pub(crate) fn undo_if_empty(folder: &Path) -> Outcome {
+    match members(folder).as_slice() {
+        [] => undo(folder),
+        [first, ..] => {
+            let name = name(*first);
+            Outcome::Left(format!("process {first} ({name}), watched by a run that was killed, runs on"))
+        }
+    }
+}
+
+fn removed(folder: &Path, ended: &[String]) -> Outcome {
+    let is_inner = !folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+    match (ended, is_inner) {
+        // It is gone with the group that it is in, which has a line of its own.
+        ([], true) => Outcome::WasGone,
+        ([], false) => Outcome::Undone(format!("removed the control group {}", folder.display())),
+        ([one], _) => Outcome::Undone(format!("ended process {one}")),
+        (more, _) => Outcome::Undone(format!("ended processes {}", more.join(", "))),
+    }
+}
+
+/// Whether a folder is a control group that whyslow made.
+fn is_ours(folder: &Path) -> bool {
+    let is_named = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(PREFIX);
+    let names = [folder.file_name(), folder.parent().and_then(Path::file_name)];
+    folder.join("cgroup.procs").is_file() && names.into_iter().flatten().any(is_named)
+}
+
+fn children(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
+}
+
+/// The name of a process, as far as it has one.
+fn name(pid: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_string()
+}

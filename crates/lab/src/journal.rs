@@ -1,0 +1,187 @@
+//! The journal: what would outlive this process, written down before it is made.
+//!
+//! A file for each whyslow process that has something to undo, named by its process id and start time, one JSON line an
+//! undo, synced to the disk before the act and ticked off after it was undone. The file is locked for as long as its
+//! owner lives, which the kernel ends with it, whatever ends it: a lock that can be had is an owner that is gone. It is
+//! removed when nothing is left in it.
+
+mod place;
+mod repair;
+
+pub(crate) use repair::Outcome;
+pub use repair::{Repair, Repaired, repair};
+
+use crate::LabError;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The ending of a journal's file.
+const ENDING: &str = "jsonl";
+
+/// Something that outlives a process, and how it is undone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Undo {
+    /// A control group, which is removed after its processes have ended.
+    Group {
+        /// Its folder.
+        folder: PathBuf,
+        /// Whose processes run in it.
+        members: Members,
+    },
+    /// A folder of files, which is removed with all that is in it.
+    Folder {
+        /// Its path.
+        path: PathBuf,
+    },
+}
+
+/// Whose processes run in a control group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Members {
+    /// Ours: a trial's, or a server that we started. They are ended by whoever repairs.
+    Ours,
+    /// The user's: the client that is watched. Only a user who asks for it ends it.
+    TheUsers,
+}
+
+/// A line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    /// Something is about to be done.
+    Noted { entry: u64, undo: Undo },
+    /// It was undone.
+    Undone { entry: u64 },
+}
+
+/// An entry of the journal, to be ticked off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry(u64);
+
+/// What this process would leave behind. Clones are the same journal.
+#[derive(Clone, Debug)]
+pub struct Journal(Arc<Mutex<Pages>>);
+
+#[derive(Debug)]
+struct Pages {
+    folder: PathBuf,
+    /// None while there is nothing to undo.
+    file: Option<(PathBuf, File)>,
+    open: BTreeMap<u64, Undo>,
+    next: u64,
+}
+
+impl Journal {
+    /// A journal in the first folder that can hold one: `/run/whyslow` for root, else `whyslow` in XDG_RUNTIME_DIR or
+    /// in the state folder.
+    ///
+    /// # Errors
+    /// Where none of these folders can be made or written.
+    pub fn open() -> Result<Journal, LabError> {
+        Ok(Journal::in_folder(place::writable()?))
+    }
+
+    fn in_folder(folder: PathBuf) -> Journal {
+        Journal(Arc::new(Mutex::new(Pages { folder, file: None, open: BTreeMap::new(), next: 0 })))
+    }
+
+    /// Writes down how to undo what is about to be done, and returns when the disk has it.
+    pub(crate) fn note(&self, undos: &[Undo]) -> Result<Vec<Entry>, LabError> {
+        let mut pages = self.pages();
+        let entries = (pages.next..).take(undos.len()).collect::<Vec<_>>();
+        let lines = entries.iter().zip(undos).map(|(entry, undo)| Line::Noted { entry: *entry, undo: undo.clone() });
+        let text = lines.map(|line| as_text(&line)).collect::<String>();
+        pages.write(&text)?;
+        pages.next += undos.len() as u64;
+        pages.open.extend(entries.iter().copied().zip(undos.iter().cloned()));
+        Ok(entries.into_iter().map(Entry).collect())
+    }
+
+    /// Ticks off what has been undone. Should this be lost, it is found to be undone by whoever repairs.
+    pub(crate) fn tick_off(&self, entry: Entry) {
+        let mut pages = self.pages();
+        if pages.open.remove(&entry.0).is_none() {
+            return;
+        }
+        if pages.open.is_empty() {
+            pages.close();
+        } else if let Some((_, file)) = &mut pages.file {
+            let _ = file.write_all(as_text(&Line::Undone { entry: entry.0 }).as_bytes());
+        }
+    }
+
+    /// A panic elsewhere does not make what is written down less true.
+    fn pages(&self) -> MutexGuard<'_, Pages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pages {
+    fn write(&mut self, text: &str) -> Result<(), LabError> {
+        if self.file.is_none() {
+            self.file = Some(create(&self.folder)?);
+        }
+        let Some((path, file)) = &mut self.file else { return Ok(()) };
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(LabError::io(&*path))
+    }
+
+    /// Removes the file, in which nothing is left. A name that cannot be removed leads to an unlocked file in which
+    /// everything is ticked off or undone: whoever repairs removes it.
+    fn close(&mut self) {
+        if let Some((path, _)) = self.file.take() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Makes the file of this process, locks it and syncs its folder.
+fn create(folder: &Path) -> Result<(PathBuf, File), LabError> {
+    let pid = std::process::id();
+    let started = record::processes().iter().find(|process| process.pid == pid).map_or(0, |own| own.started_ticks);
+    for number in 0.. {
+        // Several journals of one process, as in tests, have a number each.
+        let suffix = if number == 0 { String::new() } else { format!("-{number}") };
+        let path = folder.join(format!("{pid}-{started}{suffix}.{ENDING}"));
+        match OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(LabError::io(path)(error)),
+            Ok(file) => {
+                file.lock().map_err(LabError::io(&path))?;
+                // Between its making and its locking, somebody who repairs may have removed it as empty.
+                if file.metadata().is_ok_and(|metadata| metadata.nlink() > 0) {
+                    File::open(folder).and_then(|folder| folder.sync_all()).map_err(LabError::io(folder))?;
+                    return Ok((path, file));
+                }
+            }
+        }
+    }
+    Err(LabError::NoJournal(format!("{} is full", folder.display())))
+}
+
+fn as_text(line: &Line) -> String {
+    // Paths that are not UTF-8 are the only thing that cannot be written, and ours are made of plain words.
+    serde_json::to_string(line).map(|text| text + "\n").unwrap_or_default()
+}
+
+/// The undos that are open in a journal's text, oldest first. Lines that cannot be read are skipped: the last one may
+/// have been cut off by a crash, before what it announces was done.
+fn open_undos(text: &str) -> Vec<Undo> {
+    let mut open = BTreeMap::new();
+    for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
+        match line {
+            Line::Noted { entry, undo } => drop(open.insert(entry, undo)),
+            Line::Undone { entry } => drop(open.remove(&entry)),
+        }
+    }
+    open.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Undoing what whyslow processes that are gone have left behind.
+
+use super::{ENDING, Members, Undo, open_undos, place};
+use crate::LabError;
+use crate::{group, laid};
+use std::fs::{File, TryLockError};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A process that is being killed holds its lock until it is torn down. This is how long that may take.
+const LONGEST_DEATH: Duration = Duration::from_secs(1);
+
+/// What is repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// What the next run does by itself: everything but a watched client that still runs.
+    Left,
+    /// What `whyslow undo` does: everything, and such a client is ended.
+    All,
+}
+
+/// What came of it, in lines for the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// What was undone.
+    pub done: Vec<String>,
+    /// What could not be undone, or was left alone, and why.
+    pub left: Vec<String>,
+}
+
+/// What became of one undo.
+pub(crate) enum Outcome {
+    /// There was nothing left to do.
+    WasGone,
+    /// It was undone; this says what.
+    Undone(String),
+    /// It is still there; this says why.
+    Left(String),
+}
+
+/// Undoes what is written in the journals of processes that are gone. Journals of processes that live are not touched.
+///
+/// # Errors
+/// Where a journal can be seen and not be read.
+pub fn repair(which: Repair) -> Result<Repaired, LabError> {
+    let mut repaired = Repaired::default();
+    for folder in place::existing() {
+        repair_folder(&folder, which, &mut repaired)?;
+    }
+    Ok(repaired)
+}
+
+pub(super) fn repair_folder(folder: &Path, which: Repair, repaired: &mut Repaired) -> Result<(), LabError> {
+    let entries = std::fs::read_dir(folder).map_err(LabError::io(folder))?;
+    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path())).collect::<Vec<_>>();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
+    paths.sort();
+    for path in paths {
+        if let Some(file) = inherit(&path)? {
+            repair_journal(&path, file, which, repaired)?;
+        }
+    }
+    Ok(())
+}
+
+/// The journal at a path, locked by us; none where its owner lives, or where it has gone meanwhile.
+fn inherit(path: &Path) -> Result<Option<File>, LabError> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(LabError::io(path))?,
+    };
+    let deadline = Instant::now() + LONGEST_DEATH;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file.metadata().is_ok_and(|found| found.nlink() > 0).then_some(file)),
+            Err(TryLockError::WouldBlock) if owner_lives(path) || Instant::now() > deadline => return Ok(None),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            Err(TryLockError::Error(error)) => return Err(LabError::io(path)(error)),
+        }
+    }
+}
+
+/// Whether the process that a journal is named after runs.
+fn owner_lives(path: &Path) -> bool {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let mut numbers = name.split('-').map(str::parse::<u64>);
+    let (Some(Ok(pid)), Some(Ok(started))) = (numbers.next(), numbers.next()) else { return false };
+    let is_owner = |process: &record::ProcessStat| u64::from(process.pid) == pid && process.started_ticks == started;
+    record::processes().iter().any(|process| is_owner(process) && !process.is_zombie())
+}
+
+fn repair_journal(path: &Path, file: File, which: Repair, repaired: &mut Repaired) -> Result<(), LabError> {
+    // What was cut off by a crash need not be UTF-8 either.
+    let bytes = std::fs::read(path).map_err(LabError::io(path))?;
+    let mut is_done = true;
+    // What was made last stands on what was made before it.
+    for undo in open_undos(&String::from_utf8_lossy(&bytes)).into_iter().rev() {
+        match undo.perform(which) {
+            Outcome::WasGone => {}
+            Outcome::Undone(line) => repaired.done.push(line),
+            Outcome::Left(line) => {
+                is_done = false;
+                // One process may be in groups of several hierarchies.
+                if !repaired.left.contains(&line) {
+                    repaired.left.push(line);
+                }
+            }
+        }
+    }
+    if is_done {
+        std::fs::remove_file(path).map_err(LabError::io(path))?;
+    }
+    // Only now may others have it.
+    drop(file);
+    Ok(())
+}
+
+impl Undo {
+    fn perform(&self, which: Repair) -> Outcome {
+        match self {
+            Undo::Group { folder, members } => match (members, which) {
+                (Members::TheUsers, Repair::Left) => group::undo_if_empty(folder),
+                _ => group::undo(folder),
+            },
+            Undo::Folder { path } => laid::undo(path),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The server that a run starts: until it listens, and until it is gone.
+
+use crate::LabError;
+use record::{Ended, Held, Running};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// A server that needs longer to start is better started by hand.
+const LONGEST_START: Duration = Duration::from_secs(10);
+/// What a server gets to finish its work after SIGTERM.
+const LONGEST_STOP: Duration = Duration::from_secs(5);
+/// How often is looked whether something has happened.
+const TICK: Duration = Duration::from_millis(10);
+
+/// A server that listens. It is stopped when dropped.
+pub struct Server {
+    process: Running,
+    /// The client's process: a child of ours that is not the server's.
+    client: u32,
+    /// Processes that it made and left to us, as daemons do.
+    adopted: BTreeSet<u32>,
+}
+
+/// How a server went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It ended when it was asked to, or had ended before.
+    Willingly,
+    /// It was killed, so long after it had been asked.
+    Killed(Duration),
+}
+
+impl Server {
+    /// Lets it run and waits until it listens. `client` is the client's process, which is held meanwhile; `wait` waits
+    /// that long and tells whether the user gives up.
+    pub fn start(
+        held: Held,
+        name: &str,
+        client: u32,
+        wait: &mut dyn FnMut(Duration) -> bool,
+    ) -> Result<Server, LabError> {
+        record::adopt_orphans();
+        let process = held.release()?;
+        let mut server = Server { process, client, adopted: BTreeSet::new() };
+        let deadline = Instant::now() + LONGEST_START;
+        let mut ended = None;
+        loop {
+            server.adopt();
+            if server.members().into_iter().any(record::listens) {
+                return Ok(server);
+            }
+            if let Some(how) = server.process.poll()?.filter(|_| server.adopted.is_empty()) {
+                // It may have left a child that we are about to adopt: one more look.
+                if ended.replace(how).is_some() {
+                    return Err(LabError::ServerEnded { command: name.to_string(), ended: how });
+                }
+            }
+            if Instant::now() > deadline {
+                return Err(LabError::ServerSilent { command: name.to_string(), waited: LONGEST_START });
+            }
+            if wait(TICK) {
+                return Err(LabError::Interrupted);
+            }
+        }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// How it ended, where it has ended of its own.
+    pub fn ended(&mut self) -> Option<Ended> {
+        let ended = self.process.poll().ok().flatten();
+        ended.filter(|_| self.adopted.is_empty())
+    }
+
+    /// Collects orphans that have ended.
+    pub fn reap(&self) {
+        record::reap_orphans(&[self.pid(), self.client]);
+    }
+
+    /// Asks it to end, waits, and makes it end where it does not.
+    pub fn stop(mut self) -> Stopped {
+        self.end()
+    }
+
+    /// Notes children of ours that can only be the server's: the client has not begun yet.
+    fn adopt(&mut self) {
+        let children = record::children(std::process::id()).into_iter().filter(|child| !child.is_zombie());
+        let others = [self.client, self.pid()];
+        self.adopted.extend(children.map(|child| child.pid).filter(|pid| !others.contains(pid)));
+    }
+
+    /// Its own process and those it has left to us, as far as they still run.
+    fn members(&mut self) -> Vec<u32> {
+        let own = self.process.poll().ok().flatten().is_none().then(|| self.process.pid());
+        let running = record::processes();
+        let is_there = |pid: &u32| running.iter().any(|process| process.pid == *pid && !process.is_zombie());
+        let adopted = self.adopted.iter().copied().filter(is_there);
+        own.into_iter().chain(adopted).collect()
+    }
+
+    /// Everything that belongs to it: its members, what is in its session, and all their descendants.
+    fn whole(&mut self) -> BTreeSet<u32> {
+        let members = self.members();
+        let running = record::processes();
+        let in_session = running.iter().filter(|process| process.session == self.process.pid() && !process.is_zombie());
+        let roots = members.into_iter().chain(in_session.map(|process| process.pid)).collect::<BTreeSet<_>>();
+        let below = roots.iter().flat_map(|root| record::descendants(*root)).collect::<Vec<_>>();
+        let is_running = |pid: &u32| running.iter().any(|process| process.pid == *pid && !process.is_zombie());
+        roots.into_iter().chain(below).filter(is_running).collect()
+    }
+
+    fn end(&mut self) -> Stopped {
+        if self.whole().is_empty() {
+            return Stopped::Willingly;
+        }
+        self.process.signal_group(libc::SIGTERM);
+        // Daemons have left its process group.
+        let others = self.members().into_iter().filter(|pid| *pid != self.process.pid());
+        others.for_each(|pid| record::send_signal(pid, libc::SIGTERM));
+        let deadline = Instant::now() + LONGEST_STOP;
+        while !self.whole().is_empty() && Instant::now() < deadline {
+            std::thread::sleep(TICK);
+            self.reap();
+        }
+        let left = self.whole();
+        let stopped = if left.is_empty() { Stopped::Willingly } else { Stopped::Killed(LONGEST_STOP) };
+        left.into_iter().for_each(|pid| record::send_signal(pid, libc::SIGKILL));
+        while !self.whole().is_empty() && Instant::now() < deadline + Duration::from_secs(1) {
+            std::thread::sleep(TICK);
+        }
+        self.reap();
+        stopped
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
