@@ -6,6 +6,7 @@ mod busy_spin;
 mod ca_bundle_per_context;
 mod connection_churn;
 mod context_per_request;
+mod cpu_quota_throttling;
 mod expect_continue;
 pub mod healthy;
 mod hot_library;
@@ -83,6 +84,7 @@ pub const ALL: &[Detector] = &[
     connection_churn::DETECTOR,
     name_lookup::DETECTOR,
     expect_continue::DETECTOR,
+    cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,
     busy_spin::DETECTOR,
     tiny_reads::DETECTOR,

@@ -54,3 +54,15 @@ fn a_forgotten_session_is_no_resumption_and_a_resumed_one_is_not() {
     let Some(told) = tell("no-resumption", "fixed") else { return };
     assert_eq!(told.names(), ["connection-churn"]);
 }
+
+#[test]
+fn a_used_up_quota_is_cpu_quota_throttling_and_its_absence_is_not() {
+    let _stage = stage();
+    let Some(told) = tell("quota", "slow") else { return };
+    let finding = told.finding("cpu-quota-throttling");
+    expect_mechanism(finding, &["control group /whyslow-story-", "periods"]);
+    assert!(finding.cost.share_of_wall >= 0.3, "{:?}", finding.cost);
+    assert_eq!(finding.evidence.table, "switches");
+    let Some(told) = tell("quota", "fixed") else { return };
+    told.expect_no_accusation();
+}

@@ -1,0 +1,264 @@
+//! P29: threads wait for the next period of a processor quota.
+
+use super::{Found, detector, median, rows};
+use crate::evidence::{Evidence, Toll, merge};
+use crate::ledger::Account;
+use case::tables::Switch;
+use case::{Nanos, Recording, Share};
+
+detector! {
+    /// # cpu-quota-throttling
+    ///
+    /// ## What it is
+    /// A control group (a container's limit, a service's CPUQuota) allows its processes so much processor time in each
+    /// period, 100 ms as a rule. What is used up early in a period stops all of its threads until the next one, while
+    /// processors may be idle beside them.
+    ///
+    /// ## Evidence
+    /// The group's counters nr_throttled and throttled_time (throttled_usec in version 2) moved while it was recorded;
+    /// and the program's threads were runnable but not running in stretches that fit them: each long against the mean
+    /// throttling, all together no longer than twice what the group was throttled for.
+    ///
+    /// ## What proves it
+    /// The same program outside of the group, or with the quota lifted: the long waits vanish, and the processor time of
+    /// a request stays as it was.
+    ///
+    /// ## Remedy
+    /// Raise the quota (cpu.max, or cpu.cfs_quota_us; a container's CPU limit), run no more threads at a time than the
+    /// quota has processors, or make a request cheaper.
+    ///
+    /// ## Not to be confused with
+    /// Other programs on the same processors (waits of a few milliseconds, no throttling counted), a group that was
+    /// throttled while this program had nothing to run, a program that waits for something else.
+    "P29" "cpu-quota-throttling"
+}
+
+/// Fewer throttled periods are an incident, not a rate.
+const LEAST_THROTTLED: u64 = 3;
+
+/// A wait counts from this part of the mean throttling on: a thread that becomes runnable late in a throttled stretch
+/// waits for the rest of it only, and what is shorter is the scheduler's turn-taking as a rule.
+const PART_OF_MEAN: u64 = 8;
+
+/// The scheduler's turns are shorter than this; so nothing shorter is told from them.
+const SHORTEST: u64 = 2_000_000;
+
+/// What the counters of control groups say.
+struct Throttling {
+    group: String,
+    periods: u64,
+    throttled: u64,
+    time: u64,
+}
+
+fn detect(evidence: &Evidence) -> Option<Found> {
+    let throttling = throttling(evidence.recording)?;
+    if throttling.throttled < LEAST_THROTTLED {
+        return None;
+    }
+    let gaps = gaps(evidence, &throttling);
+    let waited = merge(gaps.iter().map(|&(_, row)| (row.runnable.0, row.end.0)).collect());
+    let length: u64 = waited.iter().map(|(start, end)| end - start).sum();
+    // Threads that wait for longer than their group was throttled wait for something else.
+    if (gaps.len() as u64) < LEAST_THROTTLED || length > throttling.time.saturating_mul(2) {
+        return None;
+    }
+    // What they waited for beyond the group's throttling is somebody else's doing.
+    let part = throttling.time.min(length) as f64 / length.max(1) as f64;
+    let toll = toll(evidence, &gaps, &waited, part);
+    Some(found(evidence, &throttling, gaps, toll))
+}
+
+/// The group that was throttled most, if any was. A quota stops everything below its group, so the program's own group
+/// and those above it are looked at alike.
+fn throttling(recording: &Recording) -> Option<Throttling> {
+    let moved = |scope: &str, name: &str| {
+        let row = recording.counters.iter().find(|row| row.scope == scope && row.name == name);
+        row.map_or(0, |row| row.after.saturating_sub(row.before))
+    };
+    let stopped = recording.counters.iter().filter(|row| row.name == "nr_throttled");
+    let groups = stopped.filter_map(|row| {
+        let scope = row.scope.as_str();
+        // Version 1 counts nanoseconds, version 2 microseconds.
+        let time = moved(scope, "throttled_time").max(moved(scope, "throttled_usec").saturating_mul(1_000));
+        let (periods, throttled) = (moved(scope, "nr_periods"), moved(scope, "nr_throttled"));
+        let group = scope.strip_prefix("cgroup:")?.to_string();
+        (time > 0 && throttled > 0).then_some(Throttling { group, periods, throttled, time })
+    });
+    groups.max_by_key(|group| group.time)
+}
+
+/// The stretches in which threads were runnable and not running, long enough to be throttled ones, with their rows.
+fn gaps<'r>(evidence: &Evidence<'r>, throttling: &Throttling) -> Vec<(usize, &'r Switch)> {
+    // The time counts once for each processor that the group was stopped on; one stretch is no longer than a period.
+    let of_a_period = evidence.wall() / throttling.periods.max(1);
+    let mean = (throttling.time / throttling.throttled.max(1)).min(of_a_period);
+    let least = (mean / PART_OF_MEAN).max(SHORTEST);
+    let rows = evidence.recording.switches.iter().enumerate();
+    rows.filter(|(_, row)| (row.end - row.runnable).0 >= least).collect()
+}
+
+/// What the waits cost, of which `part` is the group's throttling.
+fn toll(evidence: &Evidence, gaps: &[(usize, &Switch)], waited: &[(u64, u64)], part: f64) -> Toll {
+    let length = |row: &Switch| (row.end - row.runnable).0;
+    let throttled: u64 = gaps.iter().map(|(_, row)| length(row)).sum();
+    if evidence.exchanges.is_empty() {
+        let length: u64 = waited.iter().map(|(start, end)| end - start).sum();
+        return Toll { wall: (length as f64 * part) as u64, outside: 0, cpu: 0, affected: gaps.len() as u64 };
+    }
+    // One wait can hold up many exchanges at a time: their books know how long they waited for a processor, and the
+    // throttled part of all such waits is taken of it.
+    let all: u64 = evidence.recording.switches.iter().map(length).sum();
+    let of_processor = |account| matches!(account, Account::Processor(_) | Account::WakeUp(_));
+    let books = evidence.accounts.of_exchanges(of_processor) as f64 * throttled as f64 / all.max(1) as f64;
+    let split = gaps.iter().map(|(_, row)| evidence.split(row.tid, row.runnable.0, row.end.0));
+    let inside: u64 = split.map(|(inside, _)| inside).sum();
+    let wall = inside.max(books as u64).min(evidence.exchange_wall()) as f64 * part;
+    let touched = |start: u64, end: u64| {
+        let next = waited.partition_point(|&(_, gap_end)| gap_end <= start);
+        waited.get(next).is_some_and(|&(gap_start, _)| gap_start < end)
+    };
+    let affected = evidence.exchanges.iter().filter(|exchange| touched(exchange.start, exchange.end)).count();
+    Toll { wall: wall as u64, outside: 0, cpu: 0, affected: affected as u64 }
+}
+
+fn found(evidence: &Evidence, throttling: &Throttling, mut gaps: Vec<(usize, &Switch)>, toll: Toll) -> Found {
+    let length = |row: &Switch| (row.end - row.runnable).0;
+    let middle = Nanos(median(gaps.iter().map(|(_, row)| length(row)).collect()));
+    let all: u64 = gaps.iter().map(|(_, row)| length(row)).sum();
+    let of_server = gaps.iter().filter(|(_, row)| is_server(evidence, row.tid)).map(|(_, row)| length(row));
+    let who = if of_server.sum::<u64>() * 2 > all { "the server" } else { "the client" };
+    let (count, wall) = (evidence.exchanges.len() as u64, evidence.exchange_wall());
+    let cost = match count {
+        0 => format!("{} of the {} run", Nanos(toll.wall), Nanos(wall)),
+        _ => format!("{} of every {} request", Nanos(toll.wall / count), Nanos(wall / count)),
+    };
+    let Throttling { group, periods, throttled, time } = throttling;
+    let share = Share(*throttled as f64 / (*periods).max(1) as f64);
+    gaps.sort_by_key(|(row, switch)| (std::cmp::Reverse(length(switch)), *row));
+    Found {
+        title: format!("A processor quota stops {who}: its threads wait {cost} for the next period"),
+        mechanism: vec![
+            format!("The control group {group} used up its quota in {throttled} of {periods} periods ({share})."),
+            format!("It was stopped for {} in all, counted on each processor.", Nanos(*time)),
+            format!(
+                "Meanwhile threads were runnable and did not run: {} times, half of them for {middle} or longer.",
+                gaps.len()
+            ),
+        ],
+        toll,
+        place: Vec::new(),
+        remedy: format!(
+            "Raise the quota of {group} (cpu.max, or cpu.cfs_quota_us), run fewer threads at a time, or make a request \
+             cheaper."
+        ),
+        rows: rows("switches", gaps.into_iter().map(|(row, _)| row)),
+        explains: Vec::new(),
+    }
+}
+
+fn is_server(evidence: &Evidence, tid: u32) -> bool {
+    let pid = evidence.threads.get(tid).map_or(0, |thread| thread.pid);
+    evidence.recording.processes.iter().any(|process| process.pid == pid && process.role == "server")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{CLIENT, EPOLL_WAIT, MS, READ, SERVER, Scene, US, WRITE, keep_alive};
+    use crate::tests::{answer, names};
+    use case::tables::{Counter, Switch, reason};
+    use case::{Nanos, Recording};
+
+    /// Requests of which the server works `WORK` on each, and after every second one does not run for `gap`.
+    fn interrupted(gap: u64) -> Scene {
+        const WORK: u64 = 15 * MS;
+        let mut scene = Scene::new();
+        scene.connect(1, CLIENT);
+        let mut idle = scene.now;
+        for number in 0..40 {
+            let start = scene.now;
+            scene.moves(CLIENT, 1, WRITE, 200);
+            scene.travels(start + 3 * US, 1, 1001, 200);
+            let waiting = scene.now;
+            scene.now = idle;
+            scene.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
+            scene.moves(SERVER, 1001, READ, 200);
+            scene.now += WORK;
+            if number % 2 == 1 {
+                stops(&mut scene, SERVER, gap);
+            }
+            let answered = scene.now;
+            scene.moves(SERVER, 1001, WRITE, 1000);
+            scene.travels(answered + 3 * US, 1001, 1, 1000);
+            idle = scene.now;
+            scene.now = waiting;
+            scene.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+            scene.now += 20 * US;
+        }
+        scene
+    }
+
+    /// A thread is runnable and does not run.
+    fn stops(scene: &mut Scene, tid: u32, gap: u64) {
+        let (start, end) = (Nanos(scene.now), Nanos(scene.now + gap));
+        let reason = reason::PREEMPTED;
+        scene.recording.switches.push(Switch { start, runnable: start, end, tid, reason, waker: 0 });
+        scene.now += gap;
+    }
+
+    /// What a group's counters say: throttled in 20 of 20 periods, for this long in all.
+    fn throttled(scene: &mut Scene, time: u64) {
+        let mut count = |name: &str, by: u64| {
+            let (scope, name) = ("cgroup:/shop/web".to_string(), name.to_string());
+            scene.recording.counters.push(Counter { scope, name, before: 7, after: 7 + by });
+        };
+        count("nr_periods", 20);
+        count("nr_throttled", 20);
+        count("throttled_usec", time / 1_000);
+    }
+
+    fn with_counters(gap: u64, time: u64) -> Recording {
+        let mut scene = interrupted(gap);
+        throttled(&mut scene, time);
+        scene.end()
+    }
+
+    #[test]
+    fn a_server_that_waits_for_its_groups_next_period_is_found() {
+        let answer = answer(&with_counters(70 * MS, 20 * 70 * MS));
+        assert_eq!(answer.findings[0].name, "cpu-quota-throttling");
+        let finding = &answer.findings[0];
+        assert!((34 * MS..36 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+        assert_eq!(finding.cost.affected, 20);
+        assert!(finding.title.contains("stops the server"), "{}", finding.title);
+        assert!(finding.mechanism[0].contains("/shop/web used up its quota in 20 of 20 periods"), "{finding:?}");
+    }
+
+    #[test]
+    fn a_group_stopped_on_several_processors_at_a_time_is_found_as_well() {
+        assert_eq!(names(&with_counters(70 * MS, 4 * 20 * 70 * MS)), ["cpu-quota-throttling"]);
+    }
+
+    #[test]
+    fn waits_without_throttling_are_left_alone() {
+        assert_eq!(names(&interrupted(70 * MS).end()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn throttling_of_others_while_no_thread_of_ours_waited_is_left_alone() {
+        let mut scene = keep_alive(200, 300 * US);
+        throttled(&mut scene, 20 * 70 * MS);
+        assert_eq!(names(&scene.end()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn turn_taking_beside_much_throttling_is_left_alone() {
+        let found = |gap| names(&with_counters(gap, 20 * 70 * MS)).contains(&"cpu-quota-throttling".to_string());
+        assert!(found(10 * MS) && !found(3 * MS));
+    }
+
+    #[test]
+    fn long_waits_beside_little_throttling_are_left_alone() {
+        assert_eq!(names(&with_counters(70 * MS, 20 * 3 * MS)), Vec::<String>::new());
+    }
+}
