@@ -1,0 +1,75 @@
+//! How far a trial goes: what is dropped at its beginning, and where it is cut.
+
+use crate::metric::elapsed_per_exchange;
+use case::Answer;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A run that is no longer than this is tried whole: cutting it would save nothing worth the difference.
+const SHORT_RUN: Duration = Duration::from_secs(1);
+/// Exchanges that a window should hold, so that one odd one among them does not decide.
+const WANTED_EXCHANGES: u64 = 20;
+/// A window is no longer than this unless a few exchanges need it, so that many trials find room in a budget.
+const LONG_WINDOW: Duration = Duration::from_millis(600);
+/// Nor shorter: below, the start of processes and the ticks of the kernel would be seen in it.
+const SHORT_WINDOW: Duration = Duration::from_millis(250);
+/// The share of a run's exchanges that is dropped at its beginning, as one over this, and the most of them: caches
+/// fill and TCP leaves its quick beginnings within the first few.
+const WARM_UP_SHARE: u64 = 20;
+const MOST_WARM_UP: u64 = 5;
+/// A trial that takes so many times as long as the recorded run is stuck.
+const PATIENCE: u32 = 5;
+/// What any trial gets before it is called stuck.
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How far a trial goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// Exchanges that are made before measuring begins.
+    pub warm_up: u64,
+    /// Exchanges after which it is cut; none runs to the client's end.
+    pub exchanges: Option<u64>,
+    /// Time, after the warm-up, after which it is cut.
+    pub window: Option<Duration>,
+    /// When it is given up, all in all.
+    pub longest: Duration,
+}
+
+impl Extent {
+    /// The client's whole run, nothing dropped.
+    pub fn whole(recorded: Duration) -> Extent {
+        Extent { warm_up: 0, exchanges: None, window: None, longest: (recorded * PATIENCE).max(LEAST_PATIENCE) }
+    }
+
+    /// As far as it takes to measure an exchange of the recorded run. `takes_whole` where a metric needs whole runs.
+    pub fn of_run(answer: &Answer, takes_whole: bool) -> Extent {
+        let recorded = Duration::from_nanos(answer.wall_ns);
+        let whole = Extent::whole(recorded);
+        let Some(elapsed) = elapsed_per_exchange(answer).filter(|_| !takes_whole) else { return whole };
+        let warm_up = (answer.exchanges / WARM_UP_SHARE).min(MOST_WARM_UP);
+        if recorded <= SHORT_RUN {
+            return Extent { warm_up, ..whole };
+        }
+        let elapsed = elapsed.0.max(1);
+        let window = (elapsed * WANTED_EXCHANGES).clamp(nanos(SHORT_WINDOW), nanos(LONG_WINDOW));
+        let exchanges = (window / elapsed).max(1);
+        // With the cause gone exchanges are shorter: time alone then ends the window, with all the more of them.
+        Extent {
+            warm_up,
+            exchanges: (elapsed > window).then_some(exchanges),
+            window: Some(Duration::from_nanos(window.max(exchanges * elapsed))),
+            ..whole
+        }
+    }
+
+    /// About how long a trial of the recorded kind takes.
+    pub fn expected(&self, answer: &Answer) -> Duration {
+        let warm_up = elapsed_per_exchange(answer).map_or(0, |elapsed| elapsed.0 * self.warm_up);
+        let recorded = Duration::from_nanos(answer.wall_ns);
+        self.window.map_or(recorded, |window| (Duration::from_nanos(warm_up) + window).min(recorded))
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
+}

@@ -1,0 +1,42 @@
+//! What came of one trial.
+
+use crate::arms::Arm;
+use crate::traces::Traces;
+use case::tables::Trial;
+use std::time::Duration;
+
+/// What came of a trial.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its row; round, position and arm are still to be filled in.
+    pub row: Trial,
+    /// What its arrangement left.
+    pub traces: Traces,
+    /// What the client wrote to its standard output.
+    pub output: Vec<u8>,
+    /// The end of what the client wrote to its standard error.
+    pub errors: String,
+    /// How long it took, starting and ending included.
+    pub took: Duration,
+}
+
+impl Outcome {
+    /// Completes the row: which arm it was, and whether the arm's interventions took hold.
+    #[must_use]
+    pub fn of_arm(mut self, arm: &Arm, round: u32, position: u32) -> Outcome {
+        self.row.round = round;
+        self.row.position = position;
+        self.row.arm.clone_from(&arm.name);
+        self.row.applied = true;
+        for part in &arm.parts {
+            match (part.applied)(&self.traces) {
+                Ok(changes) => self.row.changes += changes,
+                Err(why) => {
+                    self.row.applied = false;
+                    self.row.problem = format!("{} did not take hold: {why}", part.name);
+                }
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,324 @@
+//! Proving: every arm in turn, round after round, until each question is answered or the budget is spent.
+
+use crate::arms::{Arm, Arms};
+use crate::error::LabError;
+use crate::experiment::{Experiment, Joint, PLAIN, SHAM};
+use crate::extent::Extent;
+use crate::outcome::Outcome;
+use crate::outputs;
+use crate::pairs::{decide, pairs};
+use crate::verdict;
+use case::tables::Trial;
+use case::{Answer, Nanos, Purpose, Status};
+use stats::{Decision, Looks};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Rounds before the first look: fewer pairs say nothing.
+const FIRST_LOOK: u32 = 4;
+/// Rounds after which an open question stays open: the effects that are worth a change show long before.
+const MOST_ROUNDS: u32 = 48;
+/// A dose shows its effect in so many rounds; the cause itself is proved without it.
+const DOSE_ROUNDS: u32 = 4;
+/// Trials in which an arm may fail to take hold, or break the program, before it is dropped.
+const MOST_FAILURES: usize = 2;
+/// The part of the budget that is kept for what is tried together.
+const KEPT_FOR_LATER: f64 = 0.35;
+/// How much of a trial is left where its cause is switched off, as a guess for planning.
+const CURED: f64 = 0.5;
+/// What it takes to start and end the programs of a trial, before any trial has shown it.
+const USUAL_OVERHEAD: Duration = Duration::from_millis(500);
+
+/// Runs one trial of an arm.
+pub type Execute<'a> = dyn FnMut(&Arm, &Extent) -> Result<Outcome, LabError> + 'a;
+
+/// What proving is told, besides the arms.
+pub struct Terms<'a> {
+    /// Time for all trials.
+    pub budget: Duration,
+    /// What the order of arms is drawn from.
+    pub seed: u64,
+    /// Whether outputs are compared.
+    pub compares_output: bool,
+    /// Told what is being done.
+    pub say: &'a dyn Fn(&str),
+}
+
+/// Tries everything that the findings call for. Nothing is tried where nothing can be.
+///
+/// # Errors
+/// Where the subject cannot be started again. What the user ends early is no error: what there is counts.
+pub fn prove(
+    arms: Arms,
+    answer: &Answer,
+    execute: &mut Execute,
+    terms: &Terms,
+) -> Result<(Experiment, Vec<Trial>), LabError> {
+    let Arms { alone, ladders, experiment } = arms;
+    let takes_whole = experiment.attempts.iter().any(|attempt| attempt.metric.needs_whole_run());
+    let mut course = Course {
+        answer,
+        terms,
+        execute,
+        extent: Extent::of_run(answer, takes_whole),
+        looks: Looks::standard(),
+        begun: Instant::now(),
+        experiment,
+        outcomes: Vec::new(),
+        round: 0,
+        costs: BTreeMap::new(),
+    };
+    course.experiment.budget_ns = terms.budget.as_nanos() as u64;
+    if !course.experiment.attempts.is_empty() {
+        match course.all(&alone, &ladders) {
+            Ok(()) => {}
+            Err(LabError::Interrupted) => {
+                course.experiment.not_tried.push("the rest: it was ended by Ctrl-C or a signal".to_string());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    course.experiment.spent_ns = course.begun.elapsed().as_nanos() as u64;
+    Ok((course.experiment, course.outcomes.into_iter().map(|outcome| outcome.row).collect()))
+}
+
+/// An experiment under way.
+struct Course<'a, 'l> {
+    answer: &'a Answer,
+    terms: &'a Terms<'a>,
+    execute: &'a mut Execute<'l>,
+    extent: Extent,
+    looks: Looks,
+    begun: Instant,
+    experiment: Experiment,
+    outcomes: Vec<Outcome>,
+    round: u32,
+    /// How long trials of each arm took, together, and how many there were.
+    costs: BTreeMap<String, (Duration, u32)>,
+}
+
+impl Course<'_, '_> {
+    fn all(&mut self, alone: &[Arm], ladders: &[Arm]) -> Result<(), LabError> {
+        let may_join = !ladders.is_empty() || self.answer.findings.len() > 1;
+        let kept = if may_join { KEPT_FOR_LATER } else { 0.0 };
+        let arms = self.affordable(alone, self.terms.budget.mul_f64(1.0 - kept));
+        if arms.len() > 2 {
+            self.rounds(&arms, self.terms.budget.mul_f64(1.0 - kept))?;
+            let joint = self.joint(&arms, ladders);
+            if joint.len() > 1 {
+                self.rounds(&joint, self.terms.budget)?;
+            }
+        }
+        if self.terms.compares_output {
+            self.compare_outputs()?;
+        } else {
+            self.experiment.output = "not compared: --check-output=never".to_string();
+        }
+        Ok(())
+    }
+
+    /// The arms for which a first look is affordable: doses are given up first, then what only repeats or checks a
+    /// proof, then the arm with nothing attached, and the proof itself last.
+    fn affordable(&mut self, arms: &[Arm], budget: Duration) -> Vec<Arm> {
+        let trial = self.extent.expected(self.answer) + USUAL_OVERHEAD;
+        let mut kept = arms.to_vec();
+        while self.first_look(&kept, trial) > budget {
+            let worst = |purpose| kept.iter().rposition(|arm| self.is_for(arm, purpose));
+            let repeated = || kept.iter().rposition(|arm| self.is_for(arm, Purpose::Cause) && self.repeats(arm, &kept));
+            let plain = || kept.iter().position(|arm| arm.name == PLAIN);
+            let given_up = worst(Purpose::Dose).or_else(|| worst(Purpose::Control)).or_else(repeated).or_else(plain);
+            let Some(index) = given_up.or_else(|| worst(Purpose::Cause)) else { break };
+            let arm = kept.remove(index);
+            self.experiment.attempts.retain(|attempt| attempt.arm != arm.name);
+            if arm.name != PLAIN {
+                self.experiment.not_tried.push(format!(
+                    "{}: a trial takes about {}, and {FIRST_LOOK} of each arm do not fit into {} (--budget)",
+                    arm.name,
+                    Nanos(trial.as_nanos() as u64),
+                    Nanos(budget.as_nanos() as u64)
+                ));
+            }
+        }
+        kept
+    }
+
+    /// What it takes until the first look. A cause that is switched off is expected to shorten its trials.
+    fn first_look(&self, arms: &[Arm], trial: Duration) -> Duration {
+        let cost = |arm: &Arm| if self.is_for(arm, Purpose::Cause) { trial.mul_f64(CURED) } else { trial };
+        arms.iter().map(cost).sum::<Duration>() * FIRST_LOOK
+    }
+
+    /// Whether every finding that an arm is to prove has another arm for that.
+    fn repeats(&self, arm: &Arm, arms: &[Arm]) -> bool {
+        let causes = |name: &str| {
+            let attempts = self.experiment.attempts.iter().filter(move |attempt| attempt.purpose == Purpose::Cause);
+            attempts.filter(|attempt| attempt.arm == name).map(|attempt| attempt.finding.clone()).collect::<Vec<_>>()
+        };
+        let others = arms.iter().filter(|other| other.name != arm.name).flat_map(|other| causes(&other.name));
+        let others = others.collect::<Vec<_>>();
+        causes(&arm.name).iter().all(|finding| others.contains(finding))
+    }
+
+    /// Whether an arm is for this, and for nothing that is worth more.
+    fn is_for(&self, arm: &Arm, purpose: Purpose) -> bool {
+        let mut attempts = self.experiment.attempts.iter().filter(|attempt| attempt.arm == arm.name).peekable();
+        attempts.peek().is_some()
+            && attempts.all(|attempt| attempt.purpose == purpose || attempt.purpose == Purpose::Dose)
+    }
+
+    /// Runs rounds over arms until every question that they were to answer is.
+    fn rounds(&mut self, arms: &[Arm], budget: Duration) -> Result<(), LabError> {
+        let schedule = stats::schedule(arms.len(), MOST_ROUNDS as usize, self.terms.seed + u64::from(self.round));
+        let first = self.round;
+        for order in schedule {
+            let open = arms.iter().map(|arm| self.is_open(arm, first)).collect::<Vec<_>>();
+            let is_answered = !arms.iter().zip(&open).any(|(arm, open)| *open && !is_reference(arm));
+            let due = arms.iter().zip(&open).filter(|(_, open)| **open).map(|(arm, _)| self.usual_cost(arm));
+            if is_answered || self.begun.elapsed() + due.sum::<Duration>() > budget {
+                break;
+            }
+            for index in order {
+                if open[index] {
+                    self.trial(&arms[index])?;
+                }
+            }
+            self.round += 1;
+        }
+        Ok(())
+    }
+
+    fn trial(&mut self, arm: &Arm) -> Result<(), LabError> {
+        let trials = self.outcomes.len() as u32;
+        let left = self.terms.budget.saturating_sub(self.begun.elapsed());
+        (self.terms.say)(&format!(
+            "proving: round {}, trial {}, {}; at most {} s to go",
+            self.round + 1,
+            trials + 1,
+            arm.name,
+            left.as_secs()
+        ));
+        let outcome = (self.execute)(arm, &self.extent)?;
+        let mut outcome = outcome.of_arm(arm, self.round, trials);
+        if let Some(why) = self.broken(&outcome) {
+            outcome.row.problem = why;
+        }
+        let cost = self.costs.entry(arm.name.clone()).or_default();
+        *cost = (cost.0 + outcome.took, cost.1 + 1);
+        self.outcomes.push(outcome);
+        Ok(())
+    }
+
+    /// What is wrong with a trial in which the program did not do what it did when it was recorded.
+    fn broken(&self, outcome: &Outcome) -> Option<String> {
+        let recorded = self.answer.subject_exit;
+        let (exit, is_cut) = (outcome.row.exit, outcome.row.exit < 0);
+        if !is_cut && recorded.is_some_and(|recorded| recorded != exit) {
+            let said = if outcome.errors.is_empty() { String::new() } else { format!(": {}", outcome.errors) };
+            return Some(format!("the program ended with status {exit} instead of {}{said}", recorded.unwrap_or(0)));
+        }
+        (self.answer.exchanges > 0 && outcome.row.exchanges == 0)
+            .then(|| "the program made no exchange after the warm-up".to_string())
+    }
+
+    /// Whether more trials of an arm are needed, in the rounds since `first`.
+    fn is_open(&self, arm: &Arm, first: u32) -> bool {
+        let rows = self.rows().filter(|row| row.arm == arm.name && row.round >= first);
+        let failures = rows.clone().filter(|row| !row.applied || !row.problem.is_empty()).count();
+        if failures >= MOST_FAILURES {
+            return false;
+        }
+        if is_reference(arm) || (rows.count() as u32) < FIRST_LOOK {
+            return true;
+        }
+        let all = self.rows().cloned().collect::<Vec<_>>();
+        let attempts = self.experiment.attempts.iter().filter(|attempt| attempt.arm == arm.name);
+        let mut questions = attempts.map(|attempt| (&attempt.metric, attempt.purpose, SHAM)).collect::<Vec<_>>();
+        let joints = self.experiment.joints.iter().filter(|joint| joint.arm == arm.name);
+        questions.extend(joints.map(|joint| (&joint.metric, Purpose::Ladder, joint.before.as_str())));
+        questions.into_iter().any(|(metric, purpose, reference)| {
+            let pairs = pairs(&all, metric, reference, &arm.name);
+            match purpose {
+                Purpose::Dose => (pairs.len() as u32) < DOSE_ROUNDS,
+                _ => !self.looks.is_look(pairs.len()) || decide(&self.looks, &pairs) == Decision::Open,
+            }
+        })
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Trial> + Clone {
+        self.outcomes.iter().map(|outcome| &outcome.row)
+    }
+
+    fn usual_cost(&self, arm: &Arm) -> Duration {
+        match self.costs.get(&arm.name) {
+            Some((together, trials)) if *trials > 0 => *together / *trials,
+            _ => self.extent.expected(self.answer) + USUAL_OVERHEAD,
+        }
+    }
+
+    /// What is tried together: the steps of ladders whose foot has proved something, and one cure for each finding.
+    /// With them run the sham and what they are compared with.
+    fn joint(&mut self, arms: &[Arm], ladders: &[Arm]) -> Vec<Arm> {
+        let rows = self.rows().cloned().collect::<Vec<_>>();
+        let mut answer = self.answer.clone();
+        verdict::judge(&mut answer, &self.experiment, &rows);
+        let confirmed = |name: &str| {
+            let tried = answer.findings.iter().flat_map(|finding| &finding.tried);
+            tried.into_iter().any(|one| one.intervention == name && one.status == Status::Confirmed)
+        };
+        self.experiment.joints.retain(|joint| joint.interventions.first().is_some_and(|foot| confirmed(foot)));
+        let stands = |arm: &&Arm| self.experiment.joints.iter().any(|joint| joint.arm == arm.name);
+        let mut joint = ladders.iter().filter(stands).cloned().collect::<Vec<_>>();
+        let cures = verdict::cures(&answer);
+        let cures = cures.iter().filter_map(|name| arms.iter().find(|arm| arm.name == *name)).collect::<Vec<_>>();
+        for end in 2..=cures.len() {
+            let arm = Arm::together(&cures[..end]);
+            let metric = self.metric_of(&cures[0].name);
+            let interventions = cures[..end].iter().map(|cure| cure.name.clone()).collect();
+            let before = cures[..end - 1].iter().map(|cure| cure.name.as_str()).collect::<Vec<_>>().join("+");
+            if let Some(metric) = metric {
+                self.experiment.joints.push(Joint { arm: arm.name.clone(), interventions, before, metric });
+                joint.push(arm);
+            }
+        }
+        for before in self.experiment.joints.iter().map(|joint| joint.before.as_str()).chain([SHAM]) {
+            if joint.iter().all(|arm| arm.name != before) {
+                joint.extend(arms.iter().find(|arm| arm.name == before).cloned());
+            }
+        }
+        joint
+    }
+
+    fn metric_of(&self, arm: &str) -> Option<crate::metric::Metric> {
+        self.experiment.attempts.iter().find(|attempt| attempt.arm == arm).map(|attempt| attempt.metric.clone())
+    }
+
+    /// Compares what was written with interventions to what was written without. Where no trial without ran to its end,
+    /// one is run for that, if the budget allows it.
+    fn compare_outputs(&mut self) -> Result<(), LabError> {
+        let ended = |outcome: &&Outcome, without: bool| {
+            outcome.row.exit >= 0 && (outcome.row.arm == PLAIN || outcome.row.arm == SHAM) == without
+        };
+        if !self.outcomes.iter().any(|outcome| ended(&outcome, false)) {
+            self.experiment.output = "not compared: every trial was cut before the program's end".to_string();
+            return Ok(());
+        }
+        let mut references =
+            self.outcomes.iter().filter(|one| ended(one, true)).map(|one| one.output.clone()).collect::<Vec<_>>();
+        let whole = Extent::whole(Duration::from_nanos(self.answer.wall_ns));
+        let cost = Duration::from_nanos(self.answer.wall_ns) + USUAL_OVERHEAD;
+        if references.is_empty() && self.begun.elapsed() + cost <= self.terms.budget {
+            (self.terms.say)("proving: one whole run, to compare what the program writes");
+            references.push((self.execute)(&Arm::plain(), &whole)?.output);
+        }
+        self.experiment.output = outputs::compare(&references, &mut self.outcomes);
+        Ok(())
+    }
+}
+
+/// Whether an arm is only there for others to be compared with.
+fn is_reference(arm: &Arm) -> bool {
+    arm.name == PLAIN || arm.name == SHAM
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! A trial as a file: everything that one run of a subject needs, so that any batch engine can spread trials over
+//! hosts.
+
+use crate::arms::Arm;
+use crate::arrangement::Arrangement;
+use crate::error::LabError;
+use crate::extent::Extent;
+use crate::interventions::{self, Intervention, Request};
+use crate::metric::Metric;
+use crate::world::World;
+use case::{Finding, Recording};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// What a trial gets where its file sets no limit.
+const USUAL_LIMIT: Duration = Duration::from_secs(600);
+
+/// A trial as it is written down.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialSpec {
+    /// The client's command; `{server}` and `{client}` stand for the two addresses.
+    pub command: Vec<String>,
+    /// The server's command; empty for none of ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server: Vec<String>,
+    /// Interventions, each with its dose where it has one: `tcp-nodelay`, `delayed-ack-cap=8`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interventions: Vec<String>,
+    /// A case whose recording and findings the interventions may look at; some need it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<std::path::PathBuf>,
+    /// Exchanges that are made before measuring begins.
+    #[serde(default)]
+    pub warm_up: u64,
+    /// Exchanges after which the trial is cut; without it, the client runs to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<u64>,
+    /// Seconds, after the warm-up, after which the trial is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// A figure in the client's standard output: `stdout:REGEX`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
+    /// Where it runs.
+    #[serde(default)]
+    pub world: World,
+}
+
+impl TrialSpec {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// Where it is no TOML, or says what a trial does not know.
+    pub fn read(text: &str) -> Result<TrialSpec, LabError> {
+        let spec: TrialSpec = toml::from_str(text).map_err(|error| LabError::World(one_line(&error.to_string())))?;
+        if spec.command.is_empty() {
+            return Err(LabError::World("`command` is empty: a trial runs something".to_string()));
+        }
+        if spec.seconds.is_some_and(|seconds| !(seconds > 0.0 && seconds <= USUAL_LIMIT.as_secs_f64())) {
+            return Err(LabError::World(format!("`seconds` is more than 0 and at most {}", USUAL_LIMIT.as_secs())));
+        }
+        Ok(spec)
+    }
+
+    /// As it is written down.
+    pub fn write(&self) -> String {
+        // A trial is made of words and numbers, which TOML always takes.
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// How far it goes.
+    pub fn extent(&self) -> Extent {
+        Extent {
+            warm_up: self.warm_up,
+            exchanges: self.exchanges,
+            window: self.seconds.map(Duration::from_secs_f64),
+            longest: USUAL_LIMIT,
+        }
+    }
+
+    /// The arm that it is a trial of.
+    ///
+    /// # Errors
+    /// Where an intervention is not known, or cannot be tried here.
+    pub fn arm(&self, recording: Option<&Recording>, findings: &[Finding]) -> Result<Arm, LabError> {
+        let mut arm =
+            Arm { name: self.interventions.join("+"), arrangement: Arrangement::default(), parts: Vec::new() };
+        if arm.name.is_empty() {
+            arm.name = crate::experiment::PLAIN.to_string();
+        }
+        for text in &self.interventions {
+            let (intervention, dose) = intervention(text)?;
+            let is_tried_for = |finding: &&Finding| intervention.tried_for.iter().any(|(id, _)| *id == finding.id);
+            let finding = findings.iter().find(is_tried_for);
+            let has_server = !self.server.is_empty();
+            let request = Request { recording, finding, world: &self.world, has_server, dose };
+            let mut own = Arrangement::default();
+            (intervention.arrange)(&request, &mut own)
+                .map_err(|why| LabError::World(format!("{} {}", intervention.name, why.0)))?;
+            arm.arrangement.join(own);
+            arm.parts.push(intervention);
+        }
+        Ok(arm)
+    }
+}
+
+/// An intervention and its dose, as typed: `delayed-ack-cap=8`, `delayed-ack-cap=8ms`.
+fn intervention(text: &str) -> Result<(&'static Intervention, Option<f64>), LabError> {
+    let (name, dose) = text.split_once('=').map_or((text, None), |(name, dose)| (name, Some(dose)));
+    let Some(intervention) = interventions::find(name) else {
+        let known = interventions::ALL.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+        return Err(LabError::World(format!("`{name}` is no intervention; there are {known}")));
+    };
+    let Some(dose) = dose else { return Ok((intervention, None)) };
+    if intervention.unit.is_empty() {
+        return Err(LabError::World(format!("`{name}` takes no dose")));
+    }
+    let number = dose.trim().strip_suffix(intervention.unit).unwrap_or(dose).trim().parse::<f64>().ok();
+    match number.filter(|number| number.is_finite() && *number > 0.0) {
+        Some(number) => Ok((intervention, Some(number))),
+        None => Err(LabError::World(format!("`{dose}` is no dose of {name}: a number of {}", intervention.unit))),
+    }
+}
+
+/// An error of several lines as one.
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_is_read_from_its_file_and_written_back() {
+        let text =
+            "command = ['curl', '{server}']\ninterventions = ['delayed-ack-cap=8']\nwarm_up = 3\nseconds = 0.5\n";
+        let spec = TrialSpec::read(text).expect("a trial");
+        assert_eq!((spec.extent().warm_up, spec.extent().window), (3, Some(Duration::from_millis(500))));
+        assert_eq!(TrialSpec::read(&spec.write()).expect("the same"), spec);
+    }
+
+    #[test]
+    fn what_a_trial_does_not_know_is_refused_by_name() {
+        let refused = |text: &str| TrialSpec::read(text).expect_err("refused").to_string();
+        assert!(refused("command = ['true']\nspeed = 3").contains("speed"));
+        assert!(refused("command = []").contains("command"));
+        assert!(refused("command = ['true']\nseconds = -1.0").contains("seconds"));
+        let spec = TrialSpec { command: vec!["true".into()], ..TrialSpec::default() };
+        let arm =
+            |name: &str| TrialSpec { interventions: vec![name.into()], ..spec.clone() }.arm(None, &[]).map(|_| ());
+        assert!(arm("warp").is_err_and(|why| why.to_string().contains("tcp-nodelay")));
+        assert!(arm("tcp-nodelay=8").is_err_and(|why| why.to_string().contains("no dose")));
+        assert!(arm("delayed-ack-cap=soon").is_err_and(|why| why.to_string().contains("number of ms")));
+    }
+}

@@ -1,0 +1,195 @@
+//! One trial: the subject started anew in its world, with what an arm attaches to it, measured over a window, ended.
+
+use crate::arrangement::Arrangement;
+use crate::error::LabError;
+use crate::extent::Extent;
+use crate::journal::{Entry, Journal};
+use crate::laid;
+use crate::metric::Metric;
+use crate::outcome::Outcome;
+use crate::server::Server;
+use crate::stage::{Kind, Outputs, Stage, Subject};
+use crate::world::World;
+use case::tables::Trial;
+use record::{Ended, Input, Meter, Output, Reading, Role};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often a trial is looked at. A window ends with the look after its last exchange: short against a window, and
+/// a look costs some microseconds.
+const TICK: Duration = Duration::from_millis(1);
+
+/// Output of a client that is kept for comparison and for the user's metric.
+const MOST_OUTPUT: u64 = 4 << 20;
+
+/// What trials have in common.
+pub struct Laboratory<'a> {
+    /// What is run.
+    pub subject: &'a Subject,
+    /// Where.
+    pub world: &'a World,
+    /// Where undo is written.
+    pub journal: &'a Journal,
+    /// The figure to look for in the client's output.
+    pub metric: Option<&'a Metric>,
+    /// Waits for at most so long; true where the user wants an end.
+    pub wait: &'a mut dyn FnMut(Duration) -> bool,
+    meter: Meter,
+    folder: PathBuf,
+    entry: Entry,
+}
+
+/// A client as far as its trial has got.
+struct Course {
+    first: Reading,
+    last: Reading,
+    ended: Option<Ended>,
+}
+
+impl<'a> Laboratory<'a> {
+    /// Loads what measures. `wait` is asked to pass the time, and tells when the user wants an end.
+    ///
+    /// # Errors
+    /// Where the kernel does not let us measure.
+    pub fn open(
+        subject: &'a Subject,
+        world: &'a World,
+        journal: &'a Journal,
+        metric: Option<&'a Metric>,
+        wait: &'a mut dyn FnMut(Duration) -> bool,
+    ) -> Result<Laboratory<'a>, LabError> {
+        let meter = Meter::load()?;
+        let (folder, entry) = laid::make(journal)?;
+        Ok(Laboratory { subject, world, journal, metric, wait, meter, folder, entry })
+    }
+
+    /// Runs the subject once.
+    ///
+    /// # Errors
+    /// Where it cannot be started, or the user wants an end.
+    pub fn run(&mut self, arrangement: &Arrangement, extent: &Extent) -> Result<Outcome, LabError> {
+        let begun = Instant::now();
+        let (output, errors) = (self.folder.join("output"), self.folder.join("errors"));
+        let outputs = Outputs {
+            client: Output::File(output.clone()),
+            client_errors: Output::File(errors.clone()),
+            server: Output::File(self.folder.join("server-output")),
+            server_errors: Output::File(self.folder.join("server-errors")),
+        };
+        self.meter.clear();
+        let Stage { client, server, attached } =
+            Stage::set(self.subject, self.world, arrangement, self.journal, &outputs, Kind::Trial)?;
+        let server = match server {
+            Some(held) => {
+                self.meter.follow(held.pid(), Role::Server)?;
+                let name = self.subject.server.as_deref().unwrap_or_default().join(" ");
+                Some(Server::start(held, &name, client.pid(), self.wait)?)
+            }
+            None => None,
+        };
+        self.meter.follow(client.pid(), Role::Client)?;
+        let mut client = client.release()?;
+        let course = self.follow(&mut client, extent)?;
+        let traces = attached.traces();
+        drop((client, server, attached));
+        let output = beginning(&output);
+        let row = Trial { metric: self.figure(&output), ..row(&course) };
+        Ok(Outcome { row, traces, output, errors: last_words(&errors), took: begun.elapsed() })
+    }
+
+    /// Watches the client from its release to its end, or to where the trial is cut.
+    fn follow(&mut self, client: &mut record::Running, extent: &Extent) -> Result<Course, LabError> {
+        let begun = Instant::now();
+        let mut first = self.meter.read();
+        // What is dropped ends with the exchange that completes it: until then the window has not begun.
+        let mut is_warm = extent.warm_up == 0;
+        let mut window = Instant::now();
+        let mut due = None;
+        loop {
+            let ended = client.poll()?;
+            let last = self.meter.read();
+            if ended.is_some() || begun.elapsed() >= extent.longest {
+                return Ok(Course { first, last, ended });
+            }
+            if !is_warm {
+                // Where all is over before the next look, the window has begun with the look before.
+                is_warm = last.exchanges >= extent.warm_up;
+                first = if last.exchanges > 0 { last } else { first };
+                window = Instant::now();
+            }
+            if is_warm {
+                let made = last.exchanges.saturating_sub(first.exchanges);
+                let over = extent.exchanges.is_some_and(|most| made >= most)
+                    || extent.window.is_some_and(|longest| window.elapsed() >= longest);
+                // Cut with an exchange, not within one: it would be counted by its time and not by its number.
+                match due {
+                    None if over => due = Some(made),
+                    Some(at) if made > at || window.elapsed() >= 3 * extent.window.unwrap_or_default() => {
+                        return Ok(Course { first, last, ended: None });
+                    }
+                    _ => {}
+                }
+            }
+            if (self.wait)(TICK) {
+                return Err(LabError::Interrupted);
+            }
+        }
+    }
+
+    fn figure(&self, output: &[u8]) -> f64 {
+        self.metric.and_then(|metric| metric.find_in(output)).unwrap_or(f64::NAN)
+    }
+}
+
+fn row(course: &Course) -> Trial {
+    let (first, last) = (&course.first, &course.last);
+    let status = course.ended.and_then(|ended| ended.exit.or(ended.signal.map(|signal| 128 + signal)));
+    Trial {
+        start: first.time,
+        wall: last.time - first.time,
+        exchanges: last.exchanges.saturating_sub(first.exchanges),
+        exchange_wall: last.exchange_wall - first.exchange_wall,
+        client_user: last.client_user - first.client_user,
+        client_system: last.client_system - first.client_system,
+        server_user: last.server_user - first.server_user,
+        server_system: last.server_system - first.server_system,
+        exit: status.unwrap_or(-1),
+        metric: f64::NAN,
+        ..Trial::default()
+    }
+}
+
+impl Drop for Laboratory<'_> {
+    fn drop(&mut self) {
+        if std::fs::remove_dir_all(&self.folder).is_ok() {
+            self.journal.tick_off(self.entry);
+        }
+    }
+}
+
+/// The beginning of a file, as far as it is compared.
+fn beginning(path: &Path) -> Vec<u8> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    if let Ok(file) = std::fs::File::open(path) {
+        // What cannot be read is not compared.
+        let _ = file.take(MOST_OUTPUT).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// The last line of a file that says something.
+fn last_words(path: &Path) -> String {
+    let text = String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_string()
+}
+
+/// An input that can be given again; none where it comes through a pipe, which gives it once.
+pub fn input_again() -> Option<Input> {
+    let metadata = std::fs::metadata("/proc/self/fd/0").ok()?;
+    if metadata.is_file() {
+        return std::fs::read_link("/proc/self/fd/0").ok().map(Input::File);
+    }
+    use std::os::unix::fs::FileTypeExt;
+    (!metadata.file_type().is_fifo() && !metadata.file_type().is_socket()).then_some(Input::Nothing)
+}

@@ -1,0 +1,204 @@
+//! From trials to verdicts: what became of each intervention, of each finding, and of the answer. Pure: the same trials
+//! give the same verdict.
+
+use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
+use crate::metric::Metric;
+use crate::pairs::{WORTH, middle, pairs, ratio};
+use case::tables::Trial;
+use case::{Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Tried, Verdict};
+use stats::{Decision, Looks};
+
+/// A gain below this is what attaching the machinery can differ by; it proves nothing, however certain it is.
+const LEAST_GAIN: f64 = 1.02;
+/// A control that gains this share of the cause's own gain (in logarithms) was no control: the mechanism is another.
+const CONTROL_SHARE: f64 = 0.5;
+/// What can be had at most of a suspicion that is refuted although its interval is wide: a tenth of what was suspected.
+const REFUTED_SHARE: f64 = 0.1;
+/// A sham this far from nothing attached is itself a change.
+const SHAM_BOUND: f64 = 1.05;
+
+/// Puts into an answer what the trials say of it.
+pub fn judge(answer: &mut Answer, experiment: &Experiment, trials: &[Trial]) {
+    if trials.is_empty() {
+        answer.proof = (!experiment.not_tried.is_empty()).then(|| proof(experiment, trials));
+        return;
+    }
+    let judge = Judge { trials, looks: Looks::standard() };
+    let before = answer.clone();
+    for finding in &mut answer.findings {
+        let attempts = experiment.attempts.iter().filter(|attempt| attempt.finding == finding.id);
+        judge.finding(finding, &attempts.collect::<Vec<_>>(), &before);
+    }
+    answer.together = experiment.joints.iter().filter_map(|joint| judge.together(joint)).collect();
+    let first = experiment.attempts.first().map(|attempt| &attempt.metric);
+    answer.proof = Some(Proof { sham: first.and_then(|metric| judge.sham(metric)), ..proof(experiment, trials) });
+    let has = |status: Status| answer.findings.iter().any(|finding| finding.status == status);
+    answer.verdict = match () {
+        () if has(Status::Confirmed) => Verdict::Confirmed,
+        () if has(Status::Suspected) || has(Status::Undecided) => Verdict::Suspected,
+        () => Verdict::None,
+    };
+}
+
+/// The arms that cured a finding each, best first and each once.
+pub fn cures(answer: &Answer) -> Vec<String> {
+    let mut cures: Vec<(f64, String)> = Vec::new();
+    for finding in answer.findings.iter().filter(|finding| finding.status == Status::Confirmed) {
+        let causes =
+            finding.tried.iter().filter(|one| one.purpose == Purpose::Cause && one.status == Status::Confirmed);
+        if let Some(best) = causes.max_by(|one, other| one.low.total_cmp(&other.low))
+            && cures.iter().all(|(_, name)| *name != best.intervention)
+        {
+            cures.push((best.ratio, best.intervention.clone()));
+        }
+    }
+    cures.sort_by(|one, other| other.0.total_cmp(&one.0));
+    cures.into_iter().map(|(_, name)| name).collect()
+}
+
+fn proof(experiment: &Experiment, trials: &[Trial]) -> Proof {
+    Proof {
+        trials: trials.len() as u32,
+        rounds: trials.iter().map(|trial| trial.round + 1).max().unwrap_or(0),
+        spent_ns: experiment.spent_ns,
+        budget_ns: experiment.budget_ns,
+        sham: None,
+        output: experiment.output.clone(),
+        not_tried: experiment.not_tried.clone(),
+    }
+}
+
+struct Judge<'a> {
+    trials: &'a [Trial],
+    looks: Looks,
+}
+
+impl Judge<'_> {
+    fn finding(&self, finding: &mut Finding, attempts: &[&Attempt], answer: &Answer) {
+        finding.tried = attempts.iter().filter_map(|attempt| self.tried(finding, attempt)).collect();
+        let causes = finding.tried.iter().filter(|one| one.purpose == Purpose::Cause);
+        let best = |status: Status| {
+            let of_status = causes.clone().filter(|one| one.status == status && one.applied);
+            of_status.max_by(|one, other| one.low.total_cmp(&other.low)).cloned()
+        };
+        let (confirmed, refuted, open) =
+            (best(Status::Confirmed), best(Status::Refuted), best(Status::Undecided).filter(|one| one.trials > 0));
+        let misled = confirmed.as_ref().and_then(|cause| control_that_gains(&finding.tried, cause));
+        (finding.status, finding.effect) = match (confirmed, open, refuted) {
+            (Some(cause), _, _) if misled.is_some() => (Status::Undecided, self.effect(&cause, attempts, answer)),
+            (Some(cause), _, _) => (Status::Confirmed, self.effect(&cause, attempts, answer)),
+            (None, Some(open), _) => (Status::Undecided, self.effect(&open, attempts, answer)),
+            (None, None, Some(refuted)) => (Status::Refuted, self.effect(&refuted, attempts, answer)),
+            (None, None, None) => (Status::Suspected, None),
+        };
+        if let Some(control) = misled {
+            let caveat = format!("{control}, which should do nothing, gains as well: the mechanism is another.");
+            finding.caveats.push(caveat);
+        }
+        if finding.effect.as_ref().is_some_and(|effect| is_a_change(effect.sham_ratio)) {
+            finding.caveats.push("Attaching the machinery alone changes the program noticeably.".to_string());
+        }
+    }
+
+    /// What became of one attempt; none where it had no trial.
+    fn tried(&self, finding: &Finding, attempt: &Attempt) -> Option<Tried> {
+        let own = self.trials.iter().filter(|trial| trial.arm == attempt.arm);
+        let problem = own.clone().rfind(|trial| !trial.problem.is_empty()).map(|trial| trial.problem.clone());
+        let applied = own.clone().any(|trial| trial.applied);
+        own.clone().next()?;
+        let pairs = pairs(self.trials, &attempt.metric, SHAM, &attempt.arm);
+        let ratio = ratio(&self.looks, &pairs);
+        let status = match &ratio {
+            Some(ratio) if applied => status(ratio, stats::decision(ratio, WORTH), finding),
+            _ => Status::Undecided,
+        };
+        let sound = own.filter(|trial| trial.applied && trial.problem.is_empty()).count();
+        // An occasional trial that failed is left out of the pairs; it is a problem where it leaves none.
+        let problem = if ratio.is_none() || !applied { problem.unwrap_or_default() } else { String::new() };
+        Some(Tried {
+            intervention: attempt.intervention.clone(),
+            ratio: ratio.as_ref().map_or(0.0, |ratio| ratio.ratio),
+            low: ratio.as_ref().map_or(0.0, |ratio| ratio.low),
+            high: ratio.as_ref().map_or(0.0, |ratio| ratio.high),
+            applied,
+            status,
+            metric: attempt.metric.to_string(),
+            purpose: attempt.purpose,
+            dose: attempt.dose.clone(),
+            before: attempt.metric.shown(middle(pairs.iter().map(|pair| pair.0))),
+            after: attempt.metric.shown(middle(pairs.iter().map(|pair| pair.1))),
+            trials: if sound == 0 { 0 } else { (sound + pairs.len()) as u32 },
+            problem,
+        })
+    }
+
+    fn effect(&self, tried: &Tried, attempts: &[&Attempt], answer: &Answer) -> Option<Effect> {
+        let attempt = attempts.iter().find(|one| one.intervention == tried.intervention && one.dose == tried.dose)?;
+        let others = attempt.metric.others(answer);
+        let measured = |metric: &Metric| self.measured(metric, SHAM, &attempt.arm);
+        Some(Effect {
+            intervention: tried.intervention.clone(),
+            metric: tried.metric.clone(),
+            before: tried.before,
+            after: tried.after,
+            ratio: tried.ratio,
+            low: tried.low,
+            high: tried.high,
+            trials: tried.trials,
+            sham_ratio: self.sham(&attempt.metric).map_or(0.0, |sham| sham.ratio),
+            also: others.iter().filter_map(measured).collect(),
+        })
+    }
+
+    /// Nothing attached against the sham.
+    fn sham(&self, metric: &Metric) -> Option<Measured> {
+        self.measured(metric, PLAIN, SHAM)
+    }
+
+    fn measured(&self, metric: &Metric, before: &str, after: &str) -> Option<Measured> {
+        let ratio = ratio(&self.looks, &pairs(self.trials, metric, before, after))?;
+        Some(Measured { metric: metric.to_string(), ratio: ratio.ratio, low: ratio.low, high: ratio.high })
+    }
+
+    fn together(&self, joint: &Joint) -> Option<Together> {
+        let pairs = pairs(self.trials, &joint.metric, SHAM, &joint.arm);
+        let own = self.trials.iter().filter(|trial| trial.arm == joint.arm);
+        let ratio = ratio(&self.looks, &pairs)?;
+        Some(Together {
+            interventions: joint.interventions.clone(),
+            metric: joint.metric.to_string(),
+            before: joint.metric.shown(middle(pairs.iter().map(|pair| pair.0))),
+            after: joint.metric.shown(middle(pairs.iter().map(|pair| pair.1))),
+            ratio: ratio.ratio,
+            low: ratio.low,
+            high: ratio.high,
+            step: self.measured(&joint.metric, &joint.before, &joint.arm),
+            trials: (own.clone().count() + pairs.len()) as u32,
+            applied: own.clone().any(|trial| trial.applied),
+        })
+    }
+}
+
+/// What a ratio says of an intervention that took hold.
+fn status(ratio: &stats::Ratio, decision: Decision, finding: &Finding) -> Status {
+    // What was suspected, as a ratio: the whole over what is left of it without its cost.
+    let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 0.99);
+    let suspected = 1.0 / (1.0 - share);
+    let is_far_below = ratio.low <= 1.0 && ratio.high < 1.0 + (suspected - 1.0) * REFUTED_SHARE;
+    match decision {
+        _ if ratio.high < WORTH || is_far_below => Status::Refuted,
+        Decision::Differs if ratio.low > 1.0 && ratio.ratio >= LEAST_GAIN => Status::Confirmed,
+        _ => Status::Undecided,
+    }
+}
+
+fn is_a_change(sham: f64) -> bool {
+    sham > 0.0 && !(SHAM_BOUND.recip()..=SHAM_BOUND).contains(&sham)
+}
+
+/// A control that gains too much to be one.
+fn control_that_gains(tried: &[Tried], cause: &Tried) -> Option<String> {
+    let controls = tried.iter().filter(|one| one.purpose == Purpose::Control && one.applied && one.ratio > 0.0);
+    let gains = |one: &&Tried| one.low > 1.0 && one.ratio.ln() >= CONTROL_SHARE * cause.ratio.ln();
+    controls.into_iter().find(gains).map(|one| one.intervention.clone())
+}
