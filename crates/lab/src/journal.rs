@@ -88,6 +88,11 @@ impl Journal {
         Ok(Journal::in_folder(place::writable()?))
     }
 
+    /// How many undos are open: what would be left behind if this process were killed now.
+    pub fn open_entries(&self) -> usize {
+        self.pages().open.len()
+    }
+
     fn in_folder(folder: PathBuf) -> Journal {
         Journal(Arc::new(Mutex::new(Pages { folder, file: None, open: BTreeMap::new(), next: 0 })))
     }

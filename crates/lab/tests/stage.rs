@@ -1,0 +1,224 @@
+//! Worlds and arrangements on a real kernel: each is seen by the subject, and gone afterwards. Needs root; without it each
+//! test says so and passes.
+
+mod scene;
+
+use lab::arrangement::{Preload, Replacement};
+use lab::{Arrangement, End, Kind, Stage, World};
+use scene::{Scene, is_root, processes_with, wait_until};
+use std::path::PathBuf;
+
+fn world(changes: &[(&str, &str)]) -> World {
+    let mut world = World::default();
+    for (key, value) in changes {
+        world.change(key, value).expect("understood");
+    }
+    world
+}
+
+#[test]
+fn a_program_sees_its_environment_folder_and_processors() {
+    let scene = Scene::new("plain");
+    let changes = [("env", "COLOUR=green"), ("env", "HOME"), ("folder", "/usr"), ("processors", "0")];
+    let seen = scene.output("echo $COLOUR ${HOME-unset}; pwd; nproc", &world(&changes), &Arrangement::default());
+    assert_eq!(seen, "green unset\n/usr\n1\n");
+    scene.is_left_as_found();
+}
+
+#[test]
+fn limits_are_those_of_the_subjects_group_and_go_with_it() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new("limits");
+    let script = "for hierarchy in cpu memory; do \
+                    group=$(grep -E \":([a-z,]*,)?$hierarchy(,[a-z,]*)?:\" /proc/self/cgroup | cut -d: -f3); \
+                    [ -n \"$group\" ] || group=$(sed -n 's/^0:://p' /proc/self/cgroup); \
+                    for folder in /sys/fs/cgroup/$hierarchy /sys/fs/cgroup/unified /sys/fs/cgroup; do \
+                      cat $folder/${group%/client}/cpu.cfs_quota_us $folder/${group%/client}/cpu.max \
+                        $folder/${group%/client}/memory.limit_in_bytes $folder/${group%/client}/memory.max; \
+                    done; \
+                  done 2>/dev/null";
+    let seen = scene.output(script, &world(&[("quota", "0.5"), ("memory", "64m")]), &Arrangement::default());
+    assert!(seen.contains("50000\n") || seen.contains("50000 100000\n"), "{seen}");
+    assert!(seen.contains("67108864\n"), "{seen}");
+    scene.is_left_as_found();
+}
+
+#[test]
+fn a_quota_really_limits() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new("quota");
+    // Half a second of work: at a tenth of a processor it takes five.
+    let script = "python3 -c \"import time\n\
+                  begun = time.monotonic()\n\
+                  while time.process_time() < 0.2: pass\n\
+                  print(time.monotonic() - begun)\"";
+    let seconds =
+        |world: &World| scene.output(script, world, &Arrangement::default()).trim().parse::<f64>().expect("seconds");
+    assert!(seconds(&world(&[("quota", "0.1")])) > 1.0);
+    scene.is_left_as_found();
+}
+
+#[test]
+fn settings_and_routes_are_those_of_the_subjects_network_alone() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new("network");
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).expect("a setting");
+    let host = read("tcp_sack");
+    let changes = [
+        ("link", "mtu=1400,rate=20mbit,burst=32k,queue=htb"),
+        ("setting", "net.ipv4.tcp_sack=0"),
+        ("setting", "net.ipv4.tcp_rmem=4096 65536 131072"),
+        ("route", "client: initcwnd 20"),
+    ];
+    let script = "cat /proc/sys/net/ipv4/tcp_sack /proc/sys/net/ipv4/tcp_rmem; ip route; ip link show link0; tc class show dev link0";
+    let mut arrangement = Arrangement::default();
+    arrangement.quick_acknowledgements.insert(End::Client);
+    let staged = scene.set_with_server(script, "sleep 60", &world(&changes), &arrangement, Kind::Trial);
+    let traces = staged.attached.traces();
+    let seen = scene.play(staged);
+    assert!(seen.starts_with("0\n4096\t65536\t131072\n"), "{seen}");
+    assert!(seen.contains("initcwnd 20") && seen.contains("quickack 1"), "{seen}");
+    assert!(seen.contains("mtu 1400") && seen.contains("rate 20Mbit ceil 20Mbit burst 32Kb"), "{seen}");
+    assert_eq!(traces.routes, [End::Client]);
+    assert_eq!(read("tcp_sack"), host, "the host's own is as before");
+    scene.is_left_as_found();
+}
+
+#[test]
+fn settings_that_would_change_the_host_are_refused() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new("settings");
+    let refused = |setting: &str| {
+        let world = world(&[("link", "mtu=1500"), ("setting", setting)]);
+        let subject = scene.subject("true", Some("true"));
+        let stage =
+            Stage::set(&subject, &world, &Arrangement::default(), &scene.journal, &scene.outputs(), Kind::Trial);
+        stage.map(|_| ()).expect_err("refused").to_string()
+    };
+    assert!(refused("kernel.pid_max=40000").contains("would change the host"));
+    assert!(refused("net./../kernel.pid_max=1").contains("would change the host"));
+    assert!(refused("net.ipv4.no_such_setting=1").contains("no such setting"));
+    assert!(refused("net.ipv4.tcp_sack=many").contains("does not take this value"));
+    scene.is_left_as_found();
+}
+
+#[test]
+fn a_shim_is_loaded_at_both_ends_in_front_of_what_is_loaded_anyway() {
+    let scene = Scene::new("shims");
+    let preloads = vec![Preload { shim: "nothing", parameter: "a word".into() }];
+    let arrangement = Arrangement { preloads, ..Arrangement::default() };
+    let staged = scene.set("echo $LD_PRELOAD; cat $WHYSLOW_SHIMS/nothing.parameter", &World::default(), &arrangement);
+    let mut client = staged.client.release().expect("released");
+    wait_until("the client has ended", || client.poll().expect("polled").is_some());
+    let traces = staged.attached.traces();
+    drop(staged.attached);
+    let seen = scene.client_said();
+    let (preloaded, parameter) = seen.split_once('\n').expect("two lines");
+    assert_eq!(parameter, "a word");
+    // The shell, and cat.
+    assert_eq!(traces.of_shim("nothing"), Err("the program does not call what it stands before".into()));
+    assert_eq!(traces.shims["nothing"].loaded, 2);
+    assert!(!PathBuf::from(preloaded).exists(), "{preloaded} is gone");
+    scene.is_left_as_found();
+}
+
+#[test]
+fn a_replaced_file_is_seen_by_the_subject_alone_and_its_opening_is_counted() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new("replacements");
+    let own = scene.path("hosts");
+    std::fs::write(&own, "as it was").expect("written");
+    let replace = |path: PathBuf| Replacement { path, content: b"replaced".to_vec() };
+    let replacements = vec![replace(own.clone()), replace(PathBuf::from("/etc/hosts"))];
+    let arrangement = Arrangement { replacements, ..Arrangement::default() };
+    let staged = scene.set(&format!("cat {}", own.display()), &World::default(), &arrangement);
+    assert_eq!(staged.attached.traces().replaced, 0);
+    let mut client = staged.client.release().expect("released");
+    wait_until("the client has ended", || client.poll().expect("polled").is_some());
+    assert_eq!(staged.attached.traces().replaced, 1);
+    drop(staged.attached);
+    assert_eq!(scene.client_said(), "replaced");
+    assert_eq!(std::fs::read_to_string(own).expect("there"), "as it was");
+    scene.is_left_as_found();
+}
+
+#[test]
+fn what_a_trial_leaves_running_is_ended_daemons_and_the_deaf_included() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new("orphans");
+    let script = "setsid sh -c 'trap \"\" TERM; while :; do sleep 4721; done' & setsid setsid sleep 4722 & echo done";
+    let staged = scene.set(script, &World::default(), &Arrangement::default());
+    let mut client = staged.client.release().expect("released");
+    wait_until("the client has ended", || client.poll().expect("polled").is_some());
+    wait_until("its orphans run", || {
+        processes_with("sleep 4721").len() > 1 && !processes_with("sleep 4722").is_empty()
+    });
+    assert!(staged.attached.members().len() >= 3);
+    drop(staged.attached);
+    assert_eq!(processes_with("sleep 4721").len() + processes_with("sleep 4722").len(), 0);
+    scene.is_left_as_found();
+}
+
+#[test]
+fn a_stage_that_fails_leaves_nothing() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new("failing");
+    let preloads = vec![Preload { shim: "nothing", parameter: String::new() }];
+    let arrangement = Arrangement { preloads, ..Arrangement::default() };
+    let world = world(&[("link", "mtu=1500"), ("route", "client: nonsense 1")]);
+    let subject = scene.subject("true", Some("sleep 60"));
+    let stage = Stage::set(&subject, &world, &arrangement, &scene.journal, &scene.outputs(), Kind::Trial);
+    assert!(stage.map(|_| ()).expect_err("refused").to_string().contains("ip route change"));
+    scene.is_left_as_found();
+}
+
+#[test]
+fn a_panic_leaves_nothing() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new("panicking");
+    let preloads = vec![Preload { shim: "nothing", parameter: String::new() }];
+    let arrangement = Arrangement { preloads, ..Arrangement::default() };
+    let staged = scene.set("exec sleep 4725", &World::default(), &arrangement);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+        let Stage { client, server: _, attached } = staged;
+        let _running = client.release().expect("released");
+        let _attached = attached;
+        panic!("as planned");
+    }));
+    assert!(panicked.is_err());
+    wait_until("the client has ended", || processes_with("sleep 4725").is_empty());
+    scene.is_left_as_found();
+}
+
+#[test]
+fn two_stages_at_a_time_do_not_meet() {
+    if !is_root() {
+        return;
+    }
+    let (one, other) = (Scene::new("one"), Scene::new("other"));
+    let preloads = vec![Preload { shim: "nothing", parameter: String::new() }];
+    let arrangement = Arrangement { preloads, ..Arrangement::default() };
+    let staged = one.set("cat /proc/self/cgroup", &World::default(), &arrangement);
+    let second = other.output("cat /proc/self/cgroup", &World::default(), &arrangement);
+    let first = one.play(staged);
+    assert_ne!(first, second);
+    assert!(first.contains("whyslow-") && second.contains("whyslow-"), "{first}{second}");
+    one.is_left_as_found();
+    other.is_left_as_found();
+}
