@@ -237,6 +237,15 @@ impl Case {
     pub fn keep<T: serde::Serialize>(&self, name: &str, document: &T) -> Result<(), CaseError> {
         write_json(&self.folder.join(name), document)
     }
+
+    /// Reads a document that was kept; none where there is none of that name.
+    ///
+    /// # Errors
+    /// Where it is damaged.
+    pub fn kept<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>, CaseError> {
+        let path = self.folder.join(name);
+        if path.is_file() { read_json(&path).map(Some) } else { Ok(None) }
+    }
 }
 
 fn read_parquet<R: Row>(path: &Path, take: &mut dyn FnMut(Vec<R>)) -> Result<(), CaseError> {

@@ -1,6 +1,6 @@
 //! What can be typed. What it means is decided elsewhere: `plan.rs` for `run`, each command's own file for the others.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Watches an unmodified networked program, accounts for its time and names the cause of its slowness.
@@ -20,6 +20,8 @@ pub enum Command {
     Run(RunArguments),
     /// Say again what a case means
     Report(ReportArguments),
+    /// Run one trial from a file: the program once, with what the file attaches to it, measured
+    Trial(TrialArguments),
     /// Print the page of a pathology; without a name, list them
     Explain(ExplainArguments),
     /// Try what this machine allows, and print what would enable the rest
@@ -69,6 +71,22 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", default_value_t = record::DEFAULT_EVENTS, value_parser = clap::value_parser!(u64).range(1..))]
     pub events: u64,
 
+    /// Only suspect: do not run the program again to switch suspected causes off and measure
+    #[arg(long)]
+    pub no_prove: bool,
+
+    /// Spend at most this long on proving: 60s, 5m
+    #[arg(long, value_name = "TIME", default_value = DEFAULT_BUDGET)]
+    pub budget: String,
+
+    /// Judge by a figure that the program prints: stdout:REGEX (less is better) or stdout-more:REGEX
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+
+    /// Compare what the program writes with and without an intervention; one that changes it proves nothing
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = CheckOutput::Auto)]
+    pub check_output: CheckOutput,
+
     /// Return the program's exit status instead of ours
     #[arg(long)]
     pub exit_as_subject: bool,
@@ -80,6 +98,42 @@ pub struct RunArguments {
     /// The program to run, and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+/// Time for proving, where none is asked for: with the recorded run, an answer within about a minute.
+const DEFAULT_BUDGET: &str = "60s";
+
+/// When what a program writes is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CheckOutput {
+    /// Where it is the same from run to run
+    #[default]
+    Auto,
+    /// Never
+    Never,
+}
+
+/// What `trial` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example of a file:\n  command = ['python3', 'client.py', '{server}']\n  \
+    server = ['nginx', '-p', '/srv', '-c', 'nginx.conf']\n  interventions = ['tcp-nodelay']\n  \
+    warm_up = 5\n  seconds = 1.0\n  world = { link = 'mtu=1500' }")]
+pub struct TrialArguments {
+    /// The trial's file
+    #[arg(value_name = "SPEC.toml")]
+    pub spec: PathBuf,
+
+    /// Keep the case in this new folder; without it, in a new one under ~/.local/state/whyslow
+    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+
+    /// Run the programs as this user; under sudo, they run as the user who called sudo
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What `report` takes.

@@ -2,7 +2,7 @@
 
 use case::CaseError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use lab::LinkError;
+use lab::{LabError, LinkError};
 use record::{Ended, RecordError};
 use report::clean;
 use std::fmt;
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// The exit code of an error.
 pub const ERROR: u8 = 2;
+/// The exit code where neither a cause nor its absence can be told.
+pub const INCONCLUSIVE: u8 = 3;
 
 /// What root's capabilities recording takes, where whyslow is to do without root: loading programs, sampling, reading
 /// TCP's state, and reading other processes' memory maps. File capabilities are given with them as one word.
@@ -44,6 +46,12 @@ impl Failure {
     /// An option's value that cannot be read.
     pub fn value(option: &str, why: &str, example: &str) -> Failure {
         Failure::new(format!("{option} was not understood"), why, format!("{example} (see: whyslow run --help)"))
+    }
+
+    /// A file that describes no trial.
+    pub fn spec(path: &Path, why: &str) -> Failure {
+        let what = format!("{} describes no trial that can be run", path.display());
+        Failure::new(what, why, "whyslow trial --help shows an example")
     }
 
     /// A server command that a shell could not split either.
@@ -205,6 +213,26 @@ impl From<CaseError> for Failure {
 impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Failure {
         Failure::new("the link between client and server was not made", error.to_string(), "whyslow doctor")
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Failure {
+        let why = error.to_string();
+        match error {
+            LabError::Link(error) => error.into(),
+            LabError::Record(error) => error.into(),
+            LabError::World(_) => Failure::new("this world cannot be had", why, "whyslow run --help; whyslow doctor"),
+            LabError::NotTaken { .. } => Failure::new("the kernel did not take over a change", why, "whyslow doctor"),
+            LabError::NoJournal(_) => {
+                let remedy = "make one of these folders writable, or set XDG_RUNTIME_DIR to one that is";
+                Failure::new("nothing can be tried without a way back", why, remedy)
+            }
+            LabError::Io { path, source } => Failure::system(Some(&path), "preparing a trial", &source),
+            LabError::ServerEnded { command, ended } => Failure::server_ended(&command, ended),
+            LabError::ServerSilent { command, waited } => Failure::server_silent(&command, waited),
+            LabError::Interrupted => Failure::interrupted(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod nearest;
 mod output;
 mod plan;
 mod progress;
+mod proof;
 mod server;
 mod subjects;
 mod watch;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         match typed.command {
             Command::Run(typed) => commands::run::run(&typed),
             Command::Report(typed) => commands::report::report(&typed),
+            Command::Trial(typed) => commands::trial::trial(&typed),
             Command::Explain(typed) => commands::explain::explain(&typed),
             Command::Doctor(typed) => commands::doctor::doctor(&typed),
             Command::Tables => commands::tables::tables(),

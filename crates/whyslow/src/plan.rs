@@ -1,12 +1,13 @@
 //! What a typed `run` means: everything checked and resolved that can be, before anything is started.
 
-use crate::arguments::RunArguments;
+use crate::arguments::{CheckOutput, RunArguments};
 use crate::duration;
 use crate::fail::Failure;
 use crate::folder;
 use crate::invoker::{Invoker, subject_user};
+use crate::proof::Wish;
 use case::{Manifest, redact_arguments};
-use lab::{Addresses, Link};
+use lab::{Addresses, Link, World};
 use record::User;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -18,8 +19,10 @@ pub struct Plan {
     pub client: Vec<String>,
     /// The server's.
     pub server: Option<Vec<String>>,
-    /// The link between them.
-    pub link: Option<Link>,
+    /// Where they run.
+    pub world: World,
+    /// What is tried afterwards.
+    pub proof: Wish,
     /// When to stop recording before the client ends.
     pub limits: Limits,
     /// The case's folder, which is not there yet.
@@ -51,11 +54,21 @@ impl Plan {
             None => None,
             Some(text) => Some(split(text).ok_or_else(|| Failure::server_command(text))?),
         };
-        let addresses = link.map_or(Addresses { client: LOOPBACK, server: LOOPBACK }, |_| Link::addresses());
+        let addresses = addresses(link);
+        let budget = duration::parse(&typed.budget).map_err(|why| Failure::value("--budget", &why, "--budget 2m"))?;
+        let metric = typed.metric.as_deref().map(str::parse::<lab::Metric>).transpose();
+        let example = "--metric 'stdout:median ([0-9.]+) ms'";
+        let proof = Wish {
+            is_wanted: !typed.no_prove,
+            budget,
+            compares_output: typed.check_output == CheckOutput::Auto,
+            metric: metric.map_err(|error| Failure::value("--metric", &error.to_string(), example))?,
+        };
         Ok(Plan {
             client: with_addresses(&typed.command, addresses),
             server: server.map(|words| with_addresses(&words, addresses)),
-            link,
+            world: World { link, ..World::default() },
+            proof,
             limits: Limits { duration, requests: typed.requests },
             folder: case_folder(typed, invoker)?,
             user: subject_user(typed.user.as_deref(), invoker)?,
@@ -70,7 +83,7 @@ impl Plan {
             whyslow: env!("CARGO_PKG_VERSION").to_string(),
             command: redact_arguments(&self.client),
             server: redact_arguments(self.server.as_deref().unwrap_or_default()),
-            link: self.link.map(|link| link.to_string()).unwrap_or_default(),
+            link: self.world.link.map(|link| link.to_string()).unwrap_or_default(),
             started_unix_seconds: now.map_or(0, |since| since.as_secs()),
             ..Manifest::default()
         }
@@ -96,8 +109,13 @@ fn link(text: &str) -> Result<Link, Failure> {
     Ok(link)
 }
 
+/// Where the two ends are.
+pub fn addresses(link: Option<Link>) -> Addresses {
+    link.map_or(Addresses { client: LOOPBACK, server: LOOPBACK }, |_| Link::addresses())
+}
+
 /// A command with its placeholders replaced.
-fn with_addresses(words: &[String], addresses: Addresses) -> Vec<String> {
+pub fn with_addresses(words: &[String], addresses: Addresses) -> Vec<String> {
     let (client, server) = (addresses.client.to_string(), addresses.server.to_string());
     words.iter().map(|word| word.replace("{server}", &server).replace("{client}", &client)).collect()
 }

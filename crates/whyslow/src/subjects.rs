@@ -15,7 +15,7 @@ pub struct Subjects {
 impl Subjects {
     /// Makes them, and joins their networks where there is a link.
     pub fn hold(plan: &Plan, client_output: Output) -> Result<Subjects, Failure> {
-        let network = if plan.link.is_some() { Network::Own } else { Network::Shared };
+        let network = if plan.world.link.is_some() { Network::Own } else { Network::Shared };
         let program = |arguments: &[String]| Program {
             arguments: arguments.to_vec(),
             user: plan.user,
@@ -28,7 +28,7 @@ impl Subjects {
         };
         let client = Program { output: client_output, ..program(&plan.client) }.hold()?;
         let server = plan.server.as_deref().map(serve).transpose()?;
-        if let (Some(link), Some(server)) = (plan.link, &server) {
+        if let (Some(link), Some(server)) = (plan.world.link, &server) {
             link.join(client.pid(), server.pid()).map_err(Failure::from)?;
         }
         Ok(Subjects { client, server })

@@ -4,13 +4,23 @@ use crate::arguments::AnswerArguments;
 use crate::fail::Failure;
 use crate::output;
 use case::{Answer, Case, Recording};
+use lab::Experiment;
 use report::Outcome;
 
-/// Reads a case and works out what it means.
-pub fn diagnose(case: &Case, typed: AnswerArguments) -> Result<Answer, Failure> {
+/// Reads a case and works out what it means, what was tried included.
+pub fn read(case: &Case, typed: AnswerArguments) -> Result<Answer, Failure> {
     let recording = Recording::load(case)?;
+    let mut answer = draw(&recording, case, typed);
+    if let Some(experiment) = case.kept::<Experiment>(lab::EXPERIMENT_FILE)? {
+        lab::judge(&mut answer, &experiment, &recording.trials);
+    }
+    Ok(answer)
+}
+
+/// What a recording suspects.
+pub fn draw(recording: &Recording, case: &Case, typed: AnswerArguments) -> Answer {
     let folder = std::path::absolute(case.folder()).unwrap_or_else(|_| case.folder().to_path_buf());
-    Ok(diagnose::diagnose(&recording, &folder.display().to_string(), &diagnose::Options { all: typed.all }))
+    diagnose::diagnose(recording, &folder.display().to_string(), &diagnose::Options { all: typed.all })
 }
 
 /// Prints an answer, and says how it comes out.

@@ -6,3 +6,4 @@ pub mod explain;
 pub mod report;
 pub mod run;
 pub mod tables;
+pub mod trial;

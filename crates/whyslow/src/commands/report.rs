@@ -12,5 +12,5 @@ pub fn report(typed: &ReportArguments) -> Result<u8, Failure> {
     if !case.manifest().closed {
         output::say("this recording was cut short; its last rows may be missing");
     }
-    answer::show(&answer::diagnose(&case, typed.answer)?, typed.answer)
+    answer::show(&answer::read(&case, typed.answer)?, typed.answer)
 }

@@ -10,8 +10,8 @@ use crate::progress::Progress;
 use crate::server::Server;
 use crate::subjects::Subjects;
 use crate::watch::{how, watch};
-use crate::{folder, output};
-use case::{Case, Manifest};
+use crate::{folder, output, proof};
+use case::{Case, Manifest, Recording};
 use record::{Ended, Held, Output, Recorder, Role, Running};
 use std::time::{Duration, Instant};
 
@@ -23,29 +23,34 @@ pub fn run(typed: &RunArguments) -> Result<u8, Failure> {
     let invoker = Invoker::find();
     let plan = Plan::make(typed, &invoker)?;
     folder::make_parents(&plan.folder, &invoker)?;
-    let recorded = record_case(typed, &plan);
+    let interrupts = Interrupts::take()?;
+    let recorded = record_case(typed, &plan, &interrupts);
     // Also after an error: what there is of the case belongs to the user.
     invoker.own(&plan.folder);
     let (case, ended) = recorded?;
-    let answer = answer::diagnose(&case, typed.answer)?;
+    let recording = Recording::load(&case)?;
+    let mut answer = answer::draw(&recording, &case, typed.answer);
+    let proved = proof::prove(&mut answer, &case, recording, &plan, &interrupts);
+    drop(interrupts);
+    // What was recorded is told, also where the programs cannot be started again.
     case.keep("answer.json", &answer)?;
+    proved?;
     invoker.own(&plan.folder);
     let code = answer::show(&answer, typed.answer)?;
     Ok(ended.filter(|_| typed.exit_as_subject).map_or(code, exit_of_subject))
 }
 
 /// From nothing to a closed case, and how the client ended (none where it still runs).
-fn record_case(typed: &RunArguments, plan: &Plan) -> Result<(Case, Option<Ended>), Failure> {
-    let interrupts = Interrupts::take()?;
+fn record_case(typed: &RunArguments, plan: &Plan, interrupts: &Interrupts) -> Result<(Case, Option<Ended>), Failure> {
     let output = if typed.answer.json { Output::ToStandardError } else { Output::Inherited };
     let subjects = Subjects::hold(plan, output)?;
     let recorder = Recorder::start(&plan.folder, plan.manifest(), &plan.options)?;
-    let (mut client, mut server) = begin(subjects, plan, &recorder, &interrupts).inspect_err(|_| {
+    let (mut client, mut server) = begin(subjects, plan, &recorder, interrupts).inspect_err(|_| {
         // The client has not run: the case that was just made holds nothing, and would only be in the way.
         let _ = std::fs::remove_dir_all(&plan.folder);
     })?;
     let mut progress = Progress::begin();
-    let ended = watch(&mut client, &mut server, &recorder, plan.limits, &interrupts, &mut progress)?;
+    let ended = watch(&mut client, &mut server, &recorder, plan.limits, interrupts, &mut progress)?;
     progress.say("naming places in the code and writing the case");
     // Recording ends first, so that nothing of what ends the programs is in the case.
     let server_pid = server.as_ref().map_or(0, Server::pid);

@@ -1,0 +1,136 @@
+//! `whyslow trial SPEC.toml`: one trial from a file, and the case it leaves.
+
+use crate::arguments::TrialArguments;
+use crate::fail::Failure;
+use crate::interrupts::Interrupts;
+use crate::invoker::{Invoker, subject_user};
+use crate::progress::Progress;
+use crate::{folder, output, plan};
+use case::tables::Trial;
+use case::{Answer, Case, CaseWriter, Manifest, Nanos, Recording, SCHEMA, redact_arguments};
+use lab::{Journal, Laboratory, Subject, TrialSpec};
+use std::time::{Duration, SystemTime};
+
+/// Runs the trial, keeps it, and prints what was measured.
+pub fn trial(typed: &TrialArguments) -> Result<u8, Failure> {
+    let text = std::fs::read_to_string(&typed.spec).map_err(|error| Failure::spec(&typed.spec, &error.to_string()))?;
+    let spec = TrialSpec::read(&text).map_err(|error| Failure::spec(&typed.spec, &error.to_string()))?;
+    let invoker = Invoker::find();
+    let state = invoker.state_folder().ok_or_else(Failure::no_home)?;
+    let folder = match &typed.folder {
+        Some(folder) => std::path::absolute(folder).map_err(|error| Failure::output(&error))?,
+        None => folder::new_case(&state, &spec.command, SystemTime::now()),
+    };
+    folder::make_parents(&folder, &invoker)?;
+    let row = run(&spec, typed, &invoker)?;
+    let mut writer = CaseWriter::create(&folder, manifest(&spec, &row))?;
+    writer.append([row.clone()])?;
+    let case = writer.close()?;
+    case.keep("spec.json", &spec)?;
+    invoker.own(&folder);
+    show(&row, &folder.display().to_string(), typed)?;
+    Ok(u8::from(!row.problem.is_empty()) * crate::fail::INCONCLUSIVE)
+}
+
+fn run(spec: &TrialSpec, typed: &TrialArguments, invoker: &Invoker) -> Result<Trial, Failure> {
+    let interrupts = Interrupts::take()?;
+    let seen = spec.case.as_deref().map(seen).transpose()?;
+    let findings = seen.as_ref().map_or(&[][..], |(_, answer)| &answer.findings);
+    let wrong = |error: lab::LabError| Failure::spec(&typed.spec, &error.to_string());
+    let arm = spec.arm(seen.as_ref().map(|(recording, _)| recording), findings).map_err(wrong)?;
+    let addresses = plan::addresses(spec.world.link);
+    let server = (!spec.server.is_empty()).then(|| plan::with_addresses(&spec.server, addresses));
+    let subject = Subject {
+        client: plan::with_addresses(&spec.command, addresses),
+        server,
+        user: subject_user(typed.user.as_deref(), invoker)?,
+        input: lab::input_again().unwrap_or_default(),
+    };
+    let progress = Progress::begin();
+    progress.say(&format!("trial of {}", arm.name));
+    let journal = Journal::open()?;
+    let mut wait = |longest: Duration| interrupts.next(longest).is_some();
+    let mut laboratory = Laboratory::open(&subject, &spec.world, &journal, spec.metric.as_ref(), &mut wait)?;
+    let outcome = laboratory.run(&arm.arrangement, &spec.extent())?;
+    Ok(outcome.of_arm(&arm, 0, 0).row)
+}
+
+/// A case whose recording the interventions may look at, and what it means.
+fn seen(folder: &std::path::Path) -> Result<(Recording, Answer), Failure> {
+    let case = Case::open(folder)?;
+    let recording = Recording::load(&case)?;
+    let answer = diagnose::diagnose(&recording, &folder.display().to_string(), &diagnose::Options { all: true });
+    Ok((recording, answer))
+}
+
+fn manifest(spec: &TrialSpec, row: &Trial) -> Manifest {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Manifest {
+        schema: SCHEMA,
+        whyslow: env!("CARGO_PKG_VERSION").to_string(),
+        command: redact_arguments(&spec.command),
+        server: redact_arguments(&spec.server),
+        link: spec.world.link.map(|link| link.to_string()).unwrap_or_default(),
+        started_unix_seconds: now.map_or(0, |since| since.as_secs()),
+        start: row.start,
+        end: row.start + row.wall,
+        ..Manifest::default()
+    }
+}
+
+fn show(row: &Trial, folder: &str, typed: &TrialArguments) -> Result<(), Failure> {
+    if typed.json {
+        let text = serde_json::to_string_pretty(&figures(row, folder));
+        return output::print(&(text.map_err(|error| Failure::internal(&error.to_string()))? + "\n"));
+    }
+    let mut text = format!("Trial of {}: {} exchanges in {}", row.arm, row.exchanges, row.wall);
+    if row.exchanges > 0 {
+        let each = |nanos: Nanos| Nanos(nanos.0 / row.exchanges);
+        let rate = row.exchanges as f64 / row.wall.seconds().max(1e-9);
+        text += &format!(", {rate:.1} a second.\nAn exchange took {}", each(row.exchange_wall));
+        text += &format!(" and {} of processor time", each(processor(row)));
+    }
+    text += &format!(
+        ".\nProcessor time: client {} user, {} system; server {} user, {} system.\n",
+        row.client_user, row.client_system, row.server_user, row.server_system
+    );
+    text += &match row.exit {
+        -1 => "It was cut before the program's end.\n".to_string(),
+        status => format!("The program ended with status {status}.\n"),
+    };
+    if row.metric.is_finite() {
+        text += &format!("The metric: {}\n", row.metric);
+    }
+    if !row.problem.is_empty() {
+        text += &format!("But {}.\n", report::clean(&row.problem));
+    }
+    output::print(&(text + &format!("Case: {folder}\n")))
+}
+
+fn processor(row: &Trial) -> Nanos {
+    row.client_user + row.client_system + row.server_user + row.server_system
+}
+
+fn figures(row: &Trial, folder: &str) -> serde_json::Value {
+    let each = |nanos: Nanos| (row.exchanges > 0).then(|| nanos.0 as f64 / row.exchanges as f64);
+    serde_json::json!({
+        "schema": SCHEMA,
+        "case": folder,
+        "arm": row.arm,
+        "applied": row.applied,
+        "changes": row.changes,
+        "problem": row.problem,
+        "exit": (row.exit >= 0).then_some(row.exit),
+        "wall_ns": row.wall.0,
+        "user_ns": (row.client_user + row.server_user).0,
+        "system_ns": (row.client_system + row.server_system).0,
+        "client_cpu_ns": (row.client_user + row.client_system).0,
+        "server_cpu_ns": (row.server_user + row.server_system).0,
+        "exchanges": row.exchanges,
+        "exchanges_per_second": row.exchanges as f64 / row.wall.seconds().max(1e-9),
+        "wall_ns_per_exchange": each(row.exchange_wall),
+        "elapsed_ns_per_exchange": each(row.wall),
+        "cpu_ns_per_exchange": each(processor(row)),
+        "metric": row.metric.is_finite().then_some(row.metric),
+    })
+}
