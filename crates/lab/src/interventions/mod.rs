@@ -3,9 +3,12 @@
 
 mod coalesce_writes;
 mod delayed_ack_cap;
+mod no_fsync;
 mod nothing;
 mod quickack_route;
+mod send_queue_empty;
 mod tcp_nodelay;
+mod wait_when_not_ready;
 
 use crate::arrangement::{Arrangement, End};
 use crate::traces::Traces;
@@ -60,6 +63,9 @@ pub const ALL: &[Intervention] = &[
     quickack_route::QUICKACK_SERVER_ROUTE,
     quickack_route::QUICKACK_CLIENT_ROUTE,
     coalesce_writes::COALESCE_WRITES,
+    send_queue_empty::SEND_QUEUE_EMPTY,
+    wait_when_not_ready::WAIT_WHEN_NOT_READY,
+    no_fsync::NO_FSYNC,
 ];
 
 /// An intervention by its name.
