@@ -14,7 +14,7 @@ tell() { # STORY VARIANT OPTIONS...
     *) failed=$((failed + 1)); echo "$story, $variant: failed with status $status" >&2 ;;
     esac
 }
-for story in nagle context four-lines no-resumption tiny-reads fsync expect name-lookup quota; do
+for story in nagle context four-lines no-resumption tiny-reads fsync expect name-lookup quota two-causes; do
     tell "$story" slow "$@"
     tell "$story" fixed "$@"
 done

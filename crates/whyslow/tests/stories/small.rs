@@ -1,4 +1,4 @@
-//! The small stories: one detector each, with a twin in which it must be silent.
+//! The small stories: one detector each (one of them two), with a twin in which it must be silent.
 
 use crate::telling::{expect_mechanism, expect_place, stage, tell};
 
@@ -64,5 +64,22 @@ fn a_used_up_quota_is_cpu_quota_throttling_and_its_absence_is_not() {
     assert!(finding.cost.share_of_wall >= 0.3, "{:?}", finding.cost);
     assert_eq!(finding.evidence.table, "switches");
     let Some(told) = tell("quota", "fixed") else { return };
+    told.expect_no_accusation();
+}
+
+#[test]
+fn two_causes_are_both_named_and_neither_hides_the_other() {
+    let _stage = stage();
+    let Some(told) = tell("two-causes", "slow") else { return };
+    // Which is dearer is told by wall time for one and by processor time for the other.
+    let mut names = told.names();
+    names.sort_unstable();
+    assert_eq!(names, ["nagle-delayed-ack", "tiny-reads"]);
+    expect_place(told.finding("nagle-delayed-ack"), "two-causes/client.py", "the second write");
+    expect_place(told.finding("tiny-reads"), "two-causes/server.py", "a call for each byte");
+    // One request in eleven is an order, and each order is held once.
+    let (held, all) = (told.finding("nagle-delayed-ack").cost.affected, told.answer.exchanges);
+    assert!(held * 11 <= all && held * 12 >= all, "{held} of {all}");
+    let Some(told) = tell("two-causes", "fixed") else { return };
     told.expect_no_accusation();
 }
