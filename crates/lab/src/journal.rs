@@ -76,6 +76,8 @@ struct Pages {
     file: Option<(PathBuf, File)>,
     open: BTreeMap<u64, Undo>,
     next: u64,
+    /// Why nothing can be written down.
+    refused: Option<String>,
 }
 
 impl Journal {
@@ -88,13 +90,24 @@ impl Journal {
         Ok(Journal::in_folder(place::writable()?))
     }
 
+    /// A journal that takes nothing, because of this error: then nothing is made that would have to be undone.
+    pub fn closed(why: LabError) -> Journal {
+        let journal = Journal::in_folder(PathBuf::new());
+        journal.pages().refused = Some(match why {
+            LabError::NoJournal(why) => why,
+            other => other.to_string(),
+        });
+        journal
+    }
+
     /// How many undos are open: what would be left behind if this process were killed now.
     pub fn open_entries(&self) -> usize {
         self.pages().open.len()
     }
 
     fn in_folder(folder: PathBuf) -> Journal {
-        Journal(Arc::new(Mutex::new(Pages { folder, file: None, open: BTreeMap::new(), next: 0 })))
+        let pages = Pages { folder, file: None, open: BTreeMap::new(), next: 0, refused: None };
+        Journal(Arc::new(Mutex::new(pages)))
     }
 
     /// Writes down how to undo what is about to be done, and returns when the disk has it.
@@ -130,6 +143,9 @@ impl Journal {
 
 impl Pages {
     fn write(&mut self, text: &str) -> Result<(), LabError> {
+        if let Some(why) = &self.refused {
+            return Err(LabError::NoJournal(why.clone()));
+        }
         if self.file.is_none() {
             self.file = Some(create(&self.folder)?);
         }

@@ -138,7 +138,9 @@ impl Link {
             Queue::TokenBucket => vec![format!("{add} root tbf rate {rate}bit burst {burst} limit {limit}")],
             Queue::Hierarchical => vec![
                 format!("{add} root handle 1: htb default 1"),
-                format!("tc class add dev {DEVICE} parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst}"),
+                format!(
+                    "tc class add dev {DEVICE} parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst}"
+                ),
                 format!("{add} parent 1:1 bfifo limit {limit}"),
             ],
         }

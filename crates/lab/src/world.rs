@@ -74,9 +74,9 @@ impl World {
             "quota" => self.processor_quota = Some(quota(value)?),
             "memory" => self.memory = Some(memory(value)?),
             "setting" => {
-                let (name, value) = value.split_once('=').ok_or_else(|| {
-                    format!("`{value}` is not of the form NAME=VALUE, as in net.ipv4.tcp_sack=0")
-                })?;
+                let (name, value) = value
+                    .split_once('=')
+                    .ok_or_else(|| format!("`{value}` is not of the form NAME=VALUE, as in net.ipv4.tcp_sack=0"))?;
                 self.settings.insert(name.trim().to_string(), value.trim().to_string());
             }
             "route" => self.routes.push(route(value)?),

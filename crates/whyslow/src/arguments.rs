@@ -24,6 +24,8 @@ pub enum Command {
     Trial(TrialArguments),
     /// Print the page of a pathology; without a name, list them
     Explain(ExplainArguments),
+    /// End and remove what runs that were killed have left behind
+    Undo(UndoArguments),
     /// Try what this machine allows, and print what would enable the rest
     Doctor(DoctorArguments),
     /// Print the documentation of a case's tables (CASE-FORMAT.md)
@@ -165,6 +167,18 @@ pub struct AnswerArguments {
 pub struct ExplainArguments {
     /// A pathology's name or identifier
     pub name: Option<String>,
+}
+
+/// What `undo` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Runs that are still going on are not touched. The next run does the same by itself, but leaves \
+    alone a program that a killed run was watching."
+)]
+pub struct UndoArguments {
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What `doctor` takes.

@@ -114,6 +114,12 @@ impl Failure {
         Failure::new("interrupted before the program began", why, again())
     }
 
+    /// Something that a killed run has left behind and that stays.
+    pub fn not_undone(left: &[String]) -> Failure {
+        let remedy = if nix::unistd::geteuid().is_root() { again() } else { sudo() };
+        Failure::new("not everything that was left behind could be undone", left.join("; "), remedy)
+    }
+
     /// Our own output cannot be written.
     pub fn output(error: &io::Error) -> Failure {
         Failure::new("the answer cannot be written", error.to_string(), "whyslow report CASE says it again")

@@ -12,8 +12,6 @@ mod output;
 mod plan;
 mod progress;
 mod proof;
-mod server;
-mod subjects;
 mod watch;
 
 use arguments::{Arguments, Command};
@@ -29,6 +27,7 @@ fn main() -> ExitCode {
             Command::Report(typed) => commands::report::report(&typed),
             Command::Trial(typed) => commands::trial::trial(&typed),
             Command::Explain(typed) => commands::explain::explain(&typed),
+            Command::Undo(typed) => commands::undo::undo(&typed),
             Command::Doctor(typed) => commands::doctor::doctor(&typed),
             Command::Tables => commands::tables::tables(),
         }

@@ -5,7 +5,7 @@ use crate::interrupts::{Interrupts, Reach};
 use crate::output;
 use crate::plan::Limits;
 use crate::progress::Progress;
-use crate::server::Server;
+use lab::Server;
 use record::{Ended, Recorder, Running};
 use std::time::{Duration, Instant};
 

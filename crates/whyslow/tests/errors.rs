@@ -54,7 +54,7 @@ fn a_file_that_is_no_program_is_not_executable() {
 fn options_that_make_no_sense_name_what_does() {
     let stage = Stage::new();
     let run = |option: &str, value: &str| stage.run(&["run", "--server", "true", option, value, "--", "true"]);
-    assert!(run("--link", "delay=5ms").error()[1].contains("the keys are mtu and rate"));
+    assert!(run("--link", "delay=5ms").error()[1].contains("the keys are mtu, rate, burst and queue"));
     assert!(run("--link", "mtu=5").error()[1].contains("68 to 65535"));
     assert!(run("--duration", "soon").error()[1].contains("ms, s, m and h"));
     assert!(run("--user", "no-such-user").error()[1].contains("no-such-user"));

@@ -7,3 +7,4 @@ pub mod report;
 pub mod run;
 pub mod tables;
 pub mod trial;
+pub mod undo;

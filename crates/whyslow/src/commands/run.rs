@@ -7,12 +7,11 @@ use crate::interrupts::Interrupts;
 use crate::invoker::Invoker;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::server::Server;
-use crate::subjects::Subjects;
 use crate::watch::{how, watch};
 use crate::{folder, output, proof};
 use case::{Case, Manifest, Recording};
-use record::{Ended, Held, Output, Recorder, Role, Running};
+use lab::{Arrangement, Attached, Journal, Kind, Outputs, Repair, Server, Stage, Stopped, Subject};
+use record::{Ended, Held, Input, Output, Recorder, Role, Running};
 use std::time::{Duration, Instant};
 
 /// What a client that is asked to end gets for it before we leave it to itself.
@@ -42,13 +41,17 @@ pub fn run(typed: &RunArguments) -> Result<u8, Failure> {
 
 /// From nothing to a closed case, and how the client ended (none where it still runs).
 fn record_case(typed: &RunArguments, plan: &Plan, interrupts: &Interrupts) -> Result<(Case, Option<Ended>), Failure> {
-    let output = if typed.answer.json { Output::ToStandardError } else { Output::Inherited };
-    let subjects = Subjects::hold(plan, output)?;
+    // What a run that was killed has left behind is in nobody's way; that it cannot be removed is no reason not to run.
+    let repaired = lab::repair(Repair::Left).unwrap_or_default();
+    let stage = set_stage(typed, plan)?;
     let recorder = Recorder::start(&plan.folder, plan.manifest(), &plan.options)?;
-    let (mut client, mut server) = begin(subjects, plan, &recorder, interrupts).inspect_err(|_| {
+    let (mut client, mut server, attached) = begin(stage, plan, &recorder, interrupts).inspect_err(|_| {
         // The client has not run: the case that was just made holds nothing, and would only be in the way.
         let _ = std::fs::remove_dir_all(&plan.folder);
     })?;
+    let left = repaired.left.iter().map(|line| format!("{line}; `whyslow undo` ends what a killed run has left"));
+    repaired.done.iter().cloned().chain(left).for_each(|line| output::say(&line));
+    attached.notes().iter().for_each(|note| output::say(note));
     let mut progress = Progress::begin();
     let ended = watch(&mut client, &mut server, &recorder, plan.limits, interrupts, &mut progress)?;
     progress.say("naming places in the code and writing the case");
@@ -60,28 +63,52 @@ fn record_case(typed: &RunArguments, plan: &Plan, interrupts: &Interrupts) -> Re
         Some(ended) => Some(ended),
         None => end_client(&mut client)?,
     };
-    drop(server);
+    if let Some(Stopped::Killed(after)) = server.map(Server::stop) {
+        let command = as_typed(plan.server.as_deref().unwrap_or_default());
+        output::say(&format!(
+            "the server `{command}` did not end within {} s of SIGTERM and was killed",
+            after.as_secs()
+        ));
+    }
+    drop(attached);
     if let Some(signalled) = ended.filter(|ended| ended.signal.is_some()) {
         output::say(&format!("`{}` {}", as_typed(&plan.client), how(signalled)));
     }
     Ok((case?, ended))
 }
 
+/// Makes the programs, and holds them in their world.
+fn set_stage(typed: &RunArguments, plan: &Plan) -> Result<Stage, Failure> {
+    let subject =
+        Subject { client: plan.client.clone(), server: plan.server.clone(), user: plan.user, input: Input::Inherited };
+    let outputs = Outputs {
+        client: if typed.answer.json { Output::ToStandardError } else { Output::Inherited },
+        // A server's standard output is a log: it goes with ours, so that the client's stays what it is.
+        server: Output::ToStandardError,
+        ..Outputs::default()
+    };
+    // Without a journal nothing is made that would need one.
+    let journal = Journal::open().unwrap_or_else(Journal::closed);
+    Ok(Stage::set(&subject, &plan.world, &Arrangement::default(), &journal, &outputs, Kind::Watched)?)
+}
+
 /// Lets the server run until it listens, then the client, each followed from its first instruction.
 fn begin(
-    subjects: Subjects,
+    stage: Stage,
     plan: &Plan,
     recorder: &Recorder,
     interrupts: &Interrupts,
-) -> Result<(Running, Option<Server>), Failure> {
-    let client = subjects.client;
+) -> Result<(Running, Option<Server>, Attached), Failure> {
+    let Stage { client, server, attached } = stage;
+    let mut wait = |longest| interrupts.next(longest).is_some();
     let start = |held: Held| {
         recorder.follow(held.pid(), Role::Server)?;
-        Server::start(held, &as_typed(plan.server.as_deref().unwrap_or_default()), client.pid(), interrupts)
+        let name = as_typed(plan.server.as_deref().unwrap_or_default());
+        Ok::<_, Failure>(Server::start(held, &name, client.pid(), &mut wait)?)
     };
-    let server = subjects.server.map(start).transpose()?;
+    let server = server.map(start).transpose()?;
     recorder.follow(client.pid(), Role::Client)?;
-    Ok((client.release()?, server))
+    Ok((client.release()?, server, attached))
 }
 
 /// A command as it can be typed.
