@@ -5,27 +5,27 @@ use crate::ratio::{Ratio, ratio_of_pairs};
 /// The looks of [`Looks::standard`]: after how many pairs, and which share of experiments without any difference may
 /// raise an alarm there. The shares add up to 5 %, so that the rule holds however the looks depend on each other.
 ///
-/// The first looks get less: four values are too few to show the shape of their noise, and what can be told from them
-/// is so large that a wider interval tells it too. Later ones grow by about a half, as each brings little that is new
-/// otherwise.
+/// The first two get less: Student's t rests on the noise being near normal there, and what so few pairs can tell is so
+/// large that a wider interval tells it too. Eight pairs get 2 of 2⁸, with which the signed ranks begin to tell: all
+/// eight on one side. Twelve get 20 of 2¹² for the same reason, and the rest is shared evenly by looks that grow by
+/// about a half, as each brings little that is new otherwise.
 const STANDARD: [Look; 11] = [
     Look { pairs: 4, share: 0.002 },
     Look { pairs: 6, share: 0.003 },
-    Look { pairs: 8, share: 0.005 },
-    Look { pairs: 12, share: 0.005 },
-    Look { pairs: 16, share: 0.005 },
-    Look { pairs: 24, share: 0.005 },
-    Look { pairs: 32, share: 0.005 },
-    Look { pairs: 48, share: 0.005 },
-    Look { pairs: 64, share: 0.005 },
-    Look { pairs: 96, share: 0.005 },
-    Look { pairs: 128, share: 0.005 },
+    Look { pairs: 8, share: 0.0079 },
+    Look { pairs: 12, share: 0.0049 },
+    Look { pairs: 16, share: 0.0046 },
+    Look { pairs: 24, share: 0.0046 },
+    Look { pairs: 32, share: 0.0046 },
+    Look { pairs: 48, share: 0.0046 },
+    Look { pairs: 64, share: 0.0046 },
+    Look { pairs: 96, share: 0.0046 },
+    Look { pairs: 128, share: 0.0046 },
 ];
 
-/// From this many pairs on, the rank test must not contradict a difference (with fewer it cannot fall below the limit
-/// by much: 2 of 2ⁿ is all there is).
-const CHECKED_FROM: usize = 8;
-/// A difference that the ranks find this unsurprising rests on a few outliers: stay open.
+/// From this many pairs on, the ranks can and must find a difference surprising; 2 of 2⁴ is the least that four can.
+const CHECKED_FROM: usize = 5;
+/// A difference that the ranks find this unsurprising rests on a few pairs: stay open.
 const UNSURPRISING: f64 = 0.10;
 
 /// One planned look at the data.

@@ -5,10 +5,6 @@ use crate::sample::all_finite;
 use crate::signed_rank::{center_interval, hodges_lehmann, signed_rank};
 use crate::student::mean_interval;
 
-/// From here on intervals come from signed ranks, which need no shape and shrug off outliers; with fewer pairs they are
-/// as wide as the data or do not exist at the confidence of one look, and Student's t is used.
-const RANKS_FROM: usize = 12;
-
 /// A ratio before/after with its interval: over 1 where after is smaller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
@@ -39,6 +35,9 @@ impl Ratio {
 
 /// The ratio of the pairs' first members to their second, with its interval at `confidence` (as 0.95).
 ///
+/// The interval inverts the signed-rank test, which supposes nothing of the noise and shrugs off outliers, where so
+/// many pairs reach that confidence: 6 at 95 %, 9 at 99.5 %. With fewer it is Student's t of the logarithms.
+///
 /// `None` for fewer than two pairs, or a value that is not positive and finite.
 pub fn ratio_of_pairs(pairs: &[(f64, f64)], confidence: f64) -> Option<Ratio> {
     let logs = log_ratios(pairs)?;
@@ -63,12 +62,7 @@ fn log_ratios(pairs: &[(f64, f64)]) -> Option<Vec<f64>> {
 }
 
 fn log_interval(logs: &[f64], confidence: f64) -> Option<Interval> {
-    if logs.len() >= RANKS_FROM
-        && let Some(interval) = center_interval(logs, confidence)
-    {
-        return Some(interval);
-    }
-    mean_interval(logs, confidence)
+    center_interval(logs, confidence).or_else(|| mean_interval(logs, confidence))
 }
 
 #[cfg(test)]

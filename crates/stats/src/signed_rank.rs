@@ -78,13 +78,14 @@ fn pair_means(values: &[f64]) -> Vec<f64> {
     means
 }
 
-/// The chance of each sum of ranks where every rank counts or not with equal chance.
+/// The chance of each sum of ranks up to half of the largest, where every rank counts or not with equal chance.
 fn chances(ranks: &[usize]) -> Vec<f64> {
-    let mut chances = vec![0.0; ranks.iter().sum::<usize>() + 1];
+    let half = ranks.iter().sum::<usize>() / 2;
+    let mut chances = vec![0.0; half + 1];
     chances[0] = 1.0;
     let mut reached = 0;
     for rank in ranks {
-        reached += rank;
+        reached = half.min(reached + rank);
         for sum in (0..=reached).rev() {
             let with = if sum >= *rank { chances[sum - rank] } else { 0.0 };
             chances[sum] = f64::midpoint(chances[sum], with);
