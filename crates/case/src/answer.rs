@@ -94,6 +94,27 @@ pub struct Finding {
     pub caveats: Vec<String>,
 }
 
+/// How the findings stand, in a sentence with a blank behind it; empty where there are none.
+pub fn standing(findings: &[Finding]) -> String {
+    let names = |status: Status| {
+        let of_status = findings.iter().filter(|finding| finding.status == status);
+        of_status.map(|finding| finding.name.as_str()).collect::<Vec<_>>()
+    };
+    let words = [
+        (Status::Confirmed, "confirmed"),
+        (Status::Suspected, "suspected"),
+        (Status::Undecided, "left open"),
+        (Status::Refuted, "refuted"),
+    ];
+    let clauses = words.into_iter().filter_map(|(status, word)| match names(status).as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} is {word}")),
+        [first, rest @ ..] => Some(format!("{first} is {word}, and {} besides", rest.join(", "))),
+    });
+    let clauses = clauses.collect::<Vec<_>>();
+    if clauses.is_empty() { String::new() } else { clauses.join("; ") + ". " }
+}
+
 /// The most that removing the mechanism could save: an upper bound read off the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {

@@ -16,7 +16,7 @@ mod units;
 
 pub use answer::{
     Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, Status,
-    Together, Tried, Verdict,
+    Together, Tried, Verdict, standing,
 };
 pub use error::CaseError;
 pub use folder::{Case, CaseWriter};

@@ -6,7 +6,7 @@ use crate::evidence::Evidence;
 use crate::ledger::{self, Class};
 use crate::overlap;
 use case::tables::Loss;
-use case::{Answer, Cost, Finding, LossTotals, Nanos, SCHEMA, Share, Status, Verdict};
+use case::{Answer, Cost, Finding, LossTotals, Nanos, SCHEMA, Share, Status, Verdict, standing};
 use std::collections::BTreeMap;
 
 /// A finding under this share of the exchanges' wall or processor time is not worth a change.
@@ -120,17 +120,9 @@ fn losses(evidence: &Evidence) -> LossTotals {
 
 /// Where the time went, in one or two sentences.
 fn summary(evidence: &Evidence, findings: &[Finding]) -> String {
-    let head = match findings {
-        [] => String::new(),
-        [one] => format!("{} is suspected. ", one.name),
-        [first, rest @ ..] => {
-            let rest: Vec<&str> = rest.iter().map(|finding| finding.name.as_str()).collect();
-            format!("{} is suspected, and {} besides. ", first.name, rest.join(", "))
-        }
-    };
     let between: f64 = evidence.accounts.run.iter().filter(|(account, _)| account.is_outside()).map(|(_, ns)| ns).sum();
     let mostly_between = between * 2.0 > evidence.wall() as f64;
-    head + &match (evidence.exchanges.len(), mostly_between) {
+    standing(findings) + &match (evidence.exchanges.len(), mostly_between) {
         (0, _) => of_the_run(evidence),
         (count, true) => of_the_time_between(evidence, count, between),
         _ => of_the_exchanges(evidence),

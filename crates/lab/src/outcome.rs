@@ -33,7 +33,9 @@ impl Outcome {
                 Ok(changes) => self.row.changes += changes,
                 Err(why) => {
                     self.row.applied = false;
-                    self.row.problem = format!("{} did not take hold: {why}", part.name);
+                    // Of one alone the arm's name tells whose problem it is.
+                    let whose = if arm.parts.len() > 1 { format!("{}: ", part.name) } else { String::new() };
+                    self.row.problem = whose + &why;
                 }
             }
         }

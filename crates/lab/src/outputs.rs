@@ -8,12 +8,12 @@ use case::tables::output;
 /// the rows. The word for the whole: `same`, `same but for figures`, `different`, or why nothing was compared.
 pub fn compare(references: &[Vec<u8>], outcomes: &mut [Outcome]) -> String {
     let Some(reference) = references.first() else {
-        return "not compared: no run without an intervention came to its end within the budget".to_string();
+        return "no run without an intervention came to its end within the budget".to_string();
     };
     let is_steady = references.iter().all(|other| other == reference);
     let is_steady_but_for_figures = references.iter().all(|other| masked(other) == masked(reference));
     if !is_steady_but_for_figures {
-        return "not compared: it differs from run to run without any intervention".to_string();
+        return "it differs from run to run without any intervention".to_string();
     }
     let mut worst = output::SAME;
     let mut figures_differ = !is_steady;
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn what_differs_by_itself_proves_nothing() {
         let mut outcomes = [wrote("b")];
-        assert!(compare(&["a".into(), "b".into()], &mut outcomes).starts_with("not compared: it differs"));
+        assert!(compare(&["a".into(), "b".into()], &mut outcomes).starts_with("it differs"));
         assert_eq!(outcomes[0].row.output, output::NOT_COMPARED);
     }
 }

@@ -6,7 +6,7 @@ use crate::experiment::{Experiment, Joint, PLAIN, SHAM};
 use crate::extent::Extent;
 use crate::outcome::Outcome;
 use crate::outputs;
-use crate::pairs::{decide, pairs};
+use crate::pairs::{decide, pairs, ratio};
 use crate::verdict;
 use case::tables::Trial;
 use case::{Answer, Nanos, Purpose, Status};
@@ -18,6 +18,10 @@ use std::time::{Duration, Instant};
 const FIRST_LOOK: u32 = 4;
 /// Rounds after which an open question stays open: the effects that are worth a change show long before.
 const MOST_ROUNDS: u32 = 48;
+/// An interval whose ends are no further apart than this is worth showing at once.
+const NARROW: f64 = 1.25;
+/// After so many pairs an effect is shown with the interval that it has got.
+const ENOUGH_PAIRS: usize = 8;
 /// A dose shows its effect in so many rounds; the cause itself is proved without it.
 const DOSE_ROUNDS: u32 = 4;
 /// Trials in which an arm may fail to take hold, or break the program, before it is dropped.
@@ -112,7 +116,7 @@ impl Course<'_, '_> {
         if self.terms.compares_output {
             self.compare_outputs()?;
         } else {
-            self.experiment.output = "not compared: --check-output=never".to_string();
+            self.experiment.output = "--check-output never".to_string();
         }
         Ok(())
     }
@@ -239,8 +243,25 @@ impl Course<'_, '_> {
             let pairs = pairs(&all, metric, reference, &arm.name);
             match purpose {
                 Purpose::Dose => (pairs.len() as u32) < DOSE_ROUNDS,
-                _ => !self.looks.is_look(pairs.len()) || decide(&self.looks, &pairs) == Decision::Open,
+                Purpose::Ladder => !self.looks.is_look(pairs.len()) || decide(&self.looks, &pairs) == Decision::Open,
+                _ => !self.is_settled(arm, &pairs),
             }
+        })
+    }
+
+    /// Whether every finding that an arm was tried for has its verdict from it, and a ratio worth showing.
+    fn is_settled(&self, arm: &Arm, pairs: &[(f64, f64)]) -> bool {
+        if !self.looks.is_look(pairs.len()) {
+            return false;
+        }
+        let Some(ratio) = ratio(&self.looks, pairs) else { return false };
+        let is_narrow = ratio.high / ratio.low <= NARROW || pairs.len() >= ENOUGH_PAIRS;
+        let attempts = self.experiment.attempts.iter().filter(|attempt| attempt.arm == arm.name);
+        let findings = attempts.filter_map(|one| self.answer.findings.iter().find(|known| known.id == one.finding));
+        findings.map(|finding| verdict::status(&ratio, finding)).all(|status| match status {
+            Status::Confirmed => is_narrow,
+            Status::Refuted => true,
+            Status::Suspected | Status::Undecided => false,
         })
     }
 
@@ -299,7 +320,7 @@ impl Course<'_, '_> {
             outcome.row.exit >= 0 && (outcome.row.arm == PLAIN || outcome.row.arm == SHAM) == without
         };
         if !self.outcomes.iter().any(|outcome| ended(&outcome, false)) {
-            self.experiment.output = "not compared: every trial was cut before the program's end".to_string();
+            self.experiment.output = "every trial was cut before the program's end".to_string();
             return Ok(());
         }
         let mut references =

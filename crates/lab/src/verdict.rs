@@ -5,7 +5,7 @@ use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
 use crate::metric::Metric;
 use crate::pairs::{WORTH, middle, pairs, ratio};
 use case::tables::Trial;
-use case::{Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Tried, Verdict};
+use case::{Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Tried, Verdict, standing};
 use stats::{Decision, Looks};
 
 /// A gain below this is what attaching the machinery can differ by; it proves nothing, however certain it is.
@@ -33,6 +33,9 @@ pub fn judge(answer: &mut Answer, experiment: &Experiment, trials: &[Trial]) {
     let first = experiment.attempts.first().map(|attempt| &attempt.metric);
     answer.proof = Some(Proof { sham: first.and_then(|metric| judge.sham(metric)), ..proof(experiment, trials) });
     let has = |status: Status| answer.findings.iter().any(|finding| finding.status == status);
+    if let Some(rest) = answer.summary.strip_prefix(&standing(&before.findings)) {
+        answer.summary = standing(&answer.findings) + rest;
+    }
     answer.verdict = match () {
         () if has(Status::Confirmed) => Verdict::Confirmed,
         () if has(Status::Suspected) || has(Status::Undecided) => Verdict::Suspected,
@@ -109,7 +112,7 @@ impl Judge<'_> {
         let pairs = pairs(self.trials, &attempt.metric, SHAM, &attempt.arm);
         let ratio = ratio(&self.looks, &pairs);
         let status = match &ratio {
-            Some(ratio) if applied => status(ratio, stats::decision(ratio, WORTH), finding),
+            Some(ratio) if applied => status(ratio, finding),
             _ => Status::Undecided,
         };
         let sound = own.filter(|trial| trial.applied && trial.problem.is_empty()).count();
@@ -180,12 +183,12 @@ impl Judge<'_> {
 }
 
 /// What a ratio says of an intervention that took hold.
-fn status(ratio: &stats::Ratio, decision: Decision, finding: &Finding) -> Status {
+pub fn status(ratio: &stats::Ratio, finding: &Finding) -> Status {
     // What was suspected, as a ratio: the whole over what is left of it without its cost.
     let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 0.99);
     let suspected = 1.0 / (1.0 - share);
     let is_far_below = ratio.low <= 1.0 && ratio.high < 1.0 + (suspected - 1.0) * REFUTED_SHARE;
-    match decision {
+    match stats::decision(ratio, WORTH) {
         _ if ratio.high < WORTH || is_far_below => Status::Refuted,
         Decision::Differs if ratio.low > 1.0 && ratio.ratio >= LEAST_GAIN => Status::Confirmed,
         _ => Status::Undecided,

@@ -102,7 +102,8 @@ fn show(row: &Trial, folder: &str, typed: &TrialArguments) -> Result<(), Failure
         text += &format!("The metric: {}\n", row.metric);
     }
     if !row.problem.is_empty() {
-        text += &format!("But {}.\n", report::clean(&row.problem));
+        let what = if row.applied { "" } else { "it did not take hold: " };
+        text += &format!("But {what}{}.\n", report::clean(&row.problem));
     }
     output::print(&(text + &format!("Case: {folder}\n")))
 }
