@@ -31,8 +31,11 @@ pub(crate) fn reason<'a>(finding: &Finding, proof: Option<&'a Proof>) -> Option<
 }
 
 fn suspicion(finding: &Finding, proof: Option<&Proof>) -> String {
-    let what =
-        if finding.tried.is_empty() { "Nothing has been switched off yet" } else { "Nothing that was tried took hold" };
+    let what = if finding.tried.is_empty() {
+        "Nothing has been switched off yet"
+    } else {
+        "Nothing that was tried gave a result"
+    };
     let reason = reason(finding, proof).map(|reason| format!(" Not tried: {}", clean(reason)));
     format!("{what}: this is a suspicion, not a proof.{}", reason.unwrap_or_default())
 }
@@ -43,7 +46,7 @@ fn compared(effect: &Effect) -> String {
         "with {} {}: {}, {}; sham {})",
         clean(&effect.intervention),
         clause(&effect.metric, effect.before, effect.after),
-        times(effect.ratio, effect.low, effect.high),
+        times(&effect.metric, effect.ratio, effect.low, effect.high),
         counted(u64::from(effect.trials), "trial"),
         three(effect.sham_ratio)
     )
@@ -59,7 +62,7 @@ fn besides(measured: &Measured) -> String {
     let (ratio, low, high) = (measured.ratio, measured.low, measured.high);
     if low > 1.0 || high < 1.0 {
         let verb = if low > 1.0 { "fell as well" } else { "rose" };
-        return format!("{name} {verb}: {})", times(ratio, low, high));
+        return format!("{name} {verb}: {})", times(&measured.metric, ratio, low, high));
     }
     let figures = format!("{} times ({})", three(ratio), range(low, high));
     if low * STAYED >= 1.0 && high <= STAYED {

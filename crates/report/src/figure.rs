@@ -3,8 +3,9 @@
 
 use crate::text::{clean, count};
 
-/// The metric of a run's own output is named after this.
-const OWN: &str = "stdout:";
+/// A figure of the program's own output is named by its pattern after one of these: less of it is better, or more.
+const LESS: &str = "stdout:";
+const MORE: &str = "stdout-more:";
 /// Two lengths are written in one unit, so that they can be compared at a glance, where they differ by less than this.
 const SAME_UNIT: f64 = 1_000.0;
 /// A larger number is written with its power of ten.
@@ -21,7 +22,7 @@ pub(crate) fn noun(metric: &str) -> String {
         "wall_ns" => "the run's time".into(),
         "cpu_ns" => "the run's processor time".into(),
         "" => "the figure measured".into(),
-        _ => match metric.strip_prefix(OWN) {
+        _ => match metric.strip_prefix(LESS).or_else(|| metric.strip_prefix(MORE)) {
             Some(pattern) => format!("the figure of '{}' in the output", clean(pattern)),
             None => clean(metric),
         },
@@ -86,13 +87,23 @@ pub(crate) fn three(value: f64) -> String {
     format!("{rounded:.digits$}")
 }
 
-/// A ratio before / after with its interval, in words: `210 times less (95 % interval 198 to 223`, the bracket left open
-/// for what else is to be said. No gain is told as how much there is instead, by the inverse ratio.
-pub(crate) fn times(ratio: f64, low: f64, high: f64) -> String {
-    if ratio >= 1.0 && three(ratio) != "1.00" {
-        return format!("{} times less (95 % interval {}", three(ratio), range(low, high));
+/// A ratio over 1 for a gain with its interval, in words: `210 times less (95 % interval 198 to 223`, the bracket left
+/// open for what else is to be said. No gain is told as how much there is instead.
+pub(crate) fn times(metric: &str, ratio: f64, low: f64, high: f64) -> String {
+    let more = metric.starts_with(MORE);
+    let told = |factor: f64, words: &str, low: f64, high: f64| {
+        format!("{} times {words} (95 % interval {}", three(factor), range(low, high))
+    };
+    match ratio >= 1.0 && three(ratio) != "1.00" {
+        true => told(ratio, if more { "more" } else { "less" }, low, high),
+        false if more => told(ratio, "as much", low, high),
+        false => told(1.0 / ratio, "as much", 1.0 / high, 1.0 / low),
     }
-    format!("{} times as much (95 % interval {}", three(1.0 / ratio), range(1.0 / high, 1.0 / low))
+}
+
+/// What the ratios of a metric divide, so that over 1 is a gain.
+pub(crate) fn base(metric: &str) -> &'static str {
+    if metric.starts_with(MORE) { "after / before" } else { "before / after" }
 }
 
 /// The ends of an interval.
@@ -128,8 +139,12 @@ mod tests {
 
     #[test]
     fn a_ratio_says_which_way_it_went() {
-        assert_eq!(times(210.0, 198.0, 223.0), "210 times less (95 % interval 198 to 223");
-        assert_eq!(times(1.0, 0.99, 1.01), "1.00 times as much (95 % interval 0.990 to 1.01");
-        assert_eq!(times(0.5, 0.4, 0.8), "2.00 times as much (95 % interval 1.25 to 2.50");
+        let time = |ratio, low, high| times("wall_ns", ratio, low, high);
+        assert_eq!(time(210.0, 198.0, 223.0), "210 times less (95 % interval 198 to 223");
+        assert_eq!(time(1.0, 0.99, 1.01), "1.00 times as much (95 % interval 0.990 to 1.01");
+        assert_eq!(time(0.5, 0.4, 0.8), "2.00 times as much (95 % interval 1.25 to 2.50");
+        let rate = |ratio, low, high| times("stdout-more:rate", ratio, low, high);
+        assert_eq!(rate(210.0, 198.0, 223.0), "210 times more (95 % interval 198 to 223");
+        assert_eq!(rate(0.5, 0.4, 0.8), "0.500 times as much (95 % interval 0.400 to 0.800");
     }
 }

@@ -1,6 +1,6 @@
 //! What was tried together: one sentence for the most that was had, and the steps that led there, each with its gain.
 
-use crate::figure::{clause, noun, pair, range, three, times};
+use crate::figure::{base, clause, noun, pair, range, three, times};
 use crate::style::Style;
 use crate::text::{clean, counted, shorten, wrap};
 use case::{Answer, Together};
@@ -21,7 +21,7 @@ pub(crate) fn together(answer: &Answer, style: Style) -> String {
             "with {} {}: {}, {}).{}",
             list(&names),
             clause(&last.metric, last.before, last.after),
-            times(last.ratio, last.low, last.high),
+            times(&last.metric, last.ratio, last.low, last.high),
             counted(u64::from(last.trials), "trial"),
             of_the_last(last, names.last())
         )
@@ -39,7 +39,10 @@ pub(crate) fn together(answer: &Answer, style: Style) -> String {
 fn of_the_last(one: &Together, name: Option<&String>) -> String {
     match (&one.step, name) {
         (Some(step), Some(name)) if one.interventions.len() > 1 => {
-            format!(" The part of {name}, on top of the others: {}).", times(step.ratio, step.low, step.high))
+            format!(
+                " The part of {name}, on top of the others: {}).",
+                times(&step.metric, step.ratio, step.low, step.high)
+            )
         }
         _ => String::new(),
     }
@@ -102,7 +105,7 @@ fn drawn(rows: &[Row], metric: &str, style: Style) -> String {
     }
     let header =
         Row { name: String::new(), after: "with it".into(), whole: "in all".into(), step: "by this step".into() };
-    let title = format!("Step by step ({}; ratios are before / after, 95 % intervals):", noun(metric));
+    let title = format!("Step by step ({}; ratios are {}, 95 % intervals):", noun(metric), base(metric));
     let mut text = wrap(&title, style.columns(), "  ", "  ");
     let lines = || [&header].into_iter().chain(rows);
     let width = |cell: fn(&Row) -> &String| lines().map(|row| cell(row).chars().count()).max().unwrap_or(0);

@@ -1,15 +1,16 @@
 //! Everything that was tried for a finding, as one small table: grouped by what it was tried for, doses in order and
 //! drawn as bars.
 
-use crate::figure::{noun, pair, range, three};
+mod doses;
+
+use self::doses::doses;
+use crate::figure::{base, noun, pair, range, three};
 use crate::style::Style;
 use crate::text::{clean, shorten, wrap};
 use case::{Finding, Purpose, Status, Tried};
 
 /// A longer name has a line of its own, with its figures beneath.
 const NAME_COLUMNS: usize = 20;
-/// Shorter bars show no difference.
-const LEAST_BAR: usize = 6;
 /// Blanks before a row.
 const INDENT: &str = "    ";
 /// How many doses and interventions are listed; more come from no trial of ours.
@@ -22,7 +23,8 @@ pub(crate) fn tried(finding: &Finding, style: Style) -> String {
     }
     let groups = groups(&finding.tried);
     let widths = Widths::of(groups.iter().flat_map(|group| &group.rows));
-    let mut text = "  Tried (ratios are before / after, with their 95 % intervals):\n".to_string();
+    let base = base(finding.tried.first().map_or("", |one| &one.metric));
+    let mut text = format!("  Tried (ratios are {base}, with their 95 % intervals):\n");
     for group in &groups {
         text += &wrap(&format!("{}:", group.heading), style.columns(), "  ", "  ");
         text += &if group.is_dose() { doses(group, style) } else { rows(&group.rows, &widths, style) };
@@ -61,6 +63,13 @@ struct Row<'a> {
     ratio: String,
     interval: String,
     word: &'static str,
+}
+
+impl Row<'_> {
+    /// Whether there are figures to show. An intervention that took hold can lack them: too few of its trials ended well.
+    fn has_result(&self) -> bool {
+        self.tried.applied && self.tried.ratio > 0.0
+    }
 }
 
 fn groups(tried: &[Tried]) -> Vec<Group<'_>> {
@@ -145,7 +154,7 @@ impl Widths {
             if columns(&row.name) <= NAME_COLUMNS {
                 widths.name = widths.name.max(columns(&row.name));
             }
-            if row.tried.applied {
+            if row.has_result() {
                 widths.before = widths.before.max(columns(&row.before));
                 widths.after = widths.after.max(columns(&row.after));
                 widths.ratio = widths.ratio.max(columns(&row.ratio));
@@ -163,8 +172,8 @@ fn rows(rows: &[Row], widths: &Widths, style: Style) -> String {
 /// A row, on two lines where it would be too long for one.
 fn line(row: &Row, widths: &Widths, style: Style) -> String {
     let Widths { name: names, .. } = *widths;
-    if !row.tried.applied {
-        return did_not_take_hold(row, names, style);
+    if !row.has_result() {
+        return without_result(row, names, style);
     }
     let figures = figures(row, widths);
     let one = format!("{INDENT}{:<names$}  {figures}", row.name);
@@ -184,14 +193,18 @@ fn figures(row: &Row, widths: &Widths) -> String {
     format!("{change}  {:>ratio$} {:<interval$}  {}", row.ratio, row.interval, row.word)
 }
 
-fn did_not_take_hold(row: &Row, names: usize, style: Style) -> String {
-    let reason = if row.tried.problem.is_empty() { "it is not known why".into() } else { clean(&row.tried.problem) };
+fn without_result(row: &Row, names: usize, style: Style) -> String {
+    let (what, unknown) = if row.tried.applied {
+        ("gave no result: ", "too few of its trials ended well")
+    } else {
+        ("did not take hold: ", "it is not known why")
+    };
+    let reason = if row.tried.problem.is_empty() { unknown.into() } else { clean(&row.tried.problem) };
     let name = shorten(&row.name, style.columns() - INDENT.len());
     if name.chars().count() <= names.max(NAME_COLUMNS) {
-        let first = format!("{INDENT}{name:<names$}  did not take hold: ");
-        return wrap(&reason, style.columns(), &first, "      ");
+        return wrap(&reason, style.columns(), &format!("{INDENT}{name:<names$}  {what}"), "      ");
     }
-    format!("{INDENT}{name}\n{}", wrap(&reason, style.columns(), "      did not take hold: ", "      "))
+    format!("{INDENT}{name}\n{}", wrap(&reason, style.columns(), &format!("      {what}"), "      "))
 }
 
 /// What an intervention that took hold broke.
@@ -200,62 +213,4 @@ fn problem(row: &Row, style: Style) -> String {
         return String::new();
     }
     wrap(&clean(&row.tried.problem), style.columns(), "      but: ", "      ")
-}
-
-/// Doses in their order, each with a bar as long as what was measured, the sham's first.
-fn doses(group: &Group, style: Style) -> String {
-    let widths = Widths::of(&group.rows);
-    let scale = Scale::of(&group.rows, &widths, style);
-    let sham = group.rows.iter().find(|row| row.tried.applied && !row.before.is_empty());
-    let mut text = sham.map(|row| scale.line(WITHOUT, &row.before, "", row.tried.before)).unwrap_or_default();
-    let Widths { ratio, interval, .. } = widths;
-    for row in &group.rows {
-        let figures = format!("{:>ratio$} {:<interval$}  {}", row.ratio, row.interval, row.word);
-        let drawn = scale.line(&row.name, &row.after, &figures, row.tried.after);
-        let fits = drawn.trim_end().chars().count() <= style.columns() + scale.paint;
-        if row.tried.applied && fits {
-            text += &drawn;
-            text += &problem(row, style);
-        } else {
-            text += &line(row, &widths, style);
-        }
-    }
-    text
-}
-
-/// The first row of doses: what was measured without any.
-const WITHOUT: &str = "without";
-
-/// How doses are drawn.
-struct Scale {
-    name: usize,
-    figure: usize,
-    gap: usize,
-    room: usize,
-    most: f64,
-    style: Style,
-    /// Letters of a line that are not seen: those that colour its bar.
-    paint: usize,
-}
-
-impl Scale {
-    fn of(rows: &[Row], widths: &Widths, style: Style) -> Scale {
-        let (name, figure) = (widths.name.max(WITHOUT.len()), widths.before.max(widths.after));
-        let word = rows.iter().map(|row| row.word.len()).max().unwrap_or(0);
-        let gap = widths.ratio + 1 + widths.interval + 2 + word;
-        let room = style.columns().saturating_sub(INDENT.len() + name + 2 + figure + 2 + gap + 2);
-        let room = if room < LEAST_BAR { 0 } else { room };
-        let applied = rows.iter().filter(|row| row.tried.applied);
-        let most = applied.flat_map(|row| [row.tried.before, row.tried.after]).fold(0.0, f64::max);
-        let paint = style.warm("#").chars().count() - 1;
-        Scale { name, figure, gap, room, most, style, paint }
-    }
-
-    fn line(&self, name: &str, figure: &str, ratio: &str, value: f64) -> String {
-        let Scale { name: names, figure: figures, gap, .. } = *self;
-        let share = if self.most > 0.0 { value / self.most } else { 0.0 };
-        let bar = "#".repeat(((share * self.room as f64).round() as usize).min(self.room));
-        let text = format!("{INDENT}{name:<names$}  {figure:>figures$}  {ratio:gap$}  {}", self.style.warm(&bar));
-        format!("{}\n", text.trim_end())
-    }
 }

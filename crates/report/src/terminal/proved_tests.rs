@@ -133,7 +133,7 @@ fn a_suspicion_that_nothing_reached_stays_a_suspicion() {
     let mut answer = examples::slow();
     answer.findings[0].tried = vec![examples::not_applied("tcp-nodelay", "no connection was seen")];
     let text = told(&answer);
-    assert!(text.contains("Nothing that was tried took hold: this is a suspicion, not a proof."), "{text}");
+    assert!(text.contains("Nothing that was tried gave a result: this is a suspicion, not a proof."), "{text}");
     assert!(text.contains("    tcp-nodelay  did not take hold: no connection was seen\n"), "{text}");
 }
 
@@ -143,4 +143,33 @@ fn what_an_intervention_broke_is_said_below_it() {
     answer.findings[0].tried[1].problem = "the output was different in 3 of 12 trials".into();
     let text = told(&answer);
     assert!(text.contains("confirmed\n      but: the output was different in 3 of 12 trials\n"), "{text}");
+}
+
+#[test]
+fn an_intervention_without_sound_trials_shows_no_figures() {
+    let mut answer = examples::proved();
+    let dose = &mut answer.findings[0].tried[3];
+    (dose.ratio, dose.low, dose.high, dose.before, dose.after) = (0.0, 0.0, 0.0, f64::INFINITY, f64::INFINITY);
+    let text = told(&answer);
+    assert!(text.contains("    40 ms  gave no result: too few of its trials ended well\n"), "{text}");
+    assert!(text.contains("    without  44.1 ms ") && !text.contains("unknown"), "{text}");
+}
+
+#[test]
+fn a_rate_of_the_programs_own_is_told_as_more() {
+    let mut answer = examples::proved();
+    let finding = &mut answer.findings[0];
+    for one in &mut finding.tried {
+        one.metric = "stdout-more:([0-9]+) orders/s".into();
+        (one.before, one.after) = (22.7, 22.7 * one.ratio);
+    }
+    finding.effect = Some(examples::effect(&finding.tried[0], Vec::new()));
+    let text = told(&answer);
+    let expected = "
+  Proved: with tcp-nodelay the figure of '([0-9]+) orders/s' in the output was
+  4,770 instead of 22.7: 210 times more (95 % interval 198 to 223, 24 trials;
+  sham 1.00).
+  Tried (ratios are after / before, with their 95 % intervals):
+";
+    assert!(text.contains(expected), "{text}");
 }
