@@ -27,7 +27,9 @@ impl Arm {
     /// Several arms at once: the last is what is added to the others.
     pub fn together(parts: &[&Arm]) -> Arm {
         let mut arrangement = Arrangement::default();
-        parts.iter().for_each(|part| arrangement.join(part.arrangement.clone()));
+        for part in parts {
+            arrangement.join(part.arrangement.clone());
+        }
         let name = parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join("+");
         Arm { name, arrangement, parts: parts.iter().flat_map(|part| part.parts.iter().copied()).collect() }
     }

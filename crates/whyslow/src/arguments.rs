@@ -45,9 +45,9 @@ pub struct RunArguments {
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<String>,
 
-    /// Put client and server into networks of their own, joined by a link: mtu=1500,rate=10mbit (either or both)
-    #[arg(long, value_name = "LINK", requires = "server")]
-    pub link: Option<String>,
+    /// Where they run.
+    #[command(flatten)]
+    pub world: WorldArguments,
 
     /// Record for this long at most: 10s, 500ms, 2m
     #[arg(long, value_name = "TIME")]
@@ -100,6 +100,65 @@ pub struct RunArguments {
     /// The program to run, and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+/// What can be said of the world that programs run in; `lab::World::change` knows what each means.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "World")]
+pub struct WorldArguments {
+    /// Put client and server into networks of their own, joined by a link: mtu=1500,rate=10mbit (and burst=, queue=)
+    #[arg(long, value_name = "LINK", requires = "server")]
+    pub link: Option<String>,
+
+    /// Set a variable of both programs' environment, or remove it; can be given again
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub env: Vec<String>,
+
+    /// Run both programs in this folder
+    #[arg(long = "directory", value_name = "FOLDER")]
+    pub directory: Option<String>,
+
+    /// Run both programs on these processors only: 0,2-3
+    #[arg(long, value_name = "LIST")]
+    pub processors: Option<String>,
+
+    /// Allow both programs together this much processor time, in processors: 0.5
+    #[arg(long, value_name = "PROCESSORS")]
+    pub quota: Option<String>,
+
+    /// Allow both programs together this much memory: 512m
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
+
+    /// Set a kernel setting inside the networks of a link: net.ipv4.tcp_sack=0; can be given again
+    #[arg(long, value_name = "NAME=VALUE", requires = "link")]
+    pub setting: Vec<String>,
+
+    /// Change a route inside the networks of a link: 'client: quickack 1'; can be given again
+    #[arg(long, value_name = "ROUTE", requires = "link")]
+    pub route: Vec<String>,
+}
+
+impl WorldArguments {
+    /// Each option that was given: its name, the world's word for it, and its value.
+    pub fn given(&self) -> Vec<(&'static str, &'static str, &str)> {
+        let single = [
+            ("--link", "link", &self.link),
+            ("--directory", "folder", &self.directory),
+            ("--processors", "processors", &self.processors),
+            ("--quota", "quota", &self.quota),
+            ("--memory", "memory", &self.memory),
+        ];
+        let many =
+            [("--env", "env", &self.env), ("--setting", "setting", &self.setting), ("--route", "route", &self.route)];
+        let single = single
+            .into_iter()
+            .flat_map(|(option, key, value)| value.iter().map(move |value| (option, key, value.as_str())));
+        let many = many
+            .into_iter()
+            .flat_map(|(option, key, values)| values.iter().map(move |value| (option, key, value.as_str())));
+        single.chain(many).collect()
+    }
 }
 
 /// Time for proving, where none is asked for: with the recorded run, an answer within about a minute.

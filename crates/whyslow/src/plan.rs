@@ -1,6 +1,6 @@
 //! What a typed `run` means: everything checked and resolved that can be, before anything is started.
 
-use crate::arguments::{CheckOutput, RunArguments};
+use crate::arguments::{CheckOutput, RunArguments, WorldArguments};
 use crate::duration;
 use crate::fail::Failure;
 use crate::folder;
@@ -45,7 +45,7 @@ pub struct Limits {
 impl Plan {
     /// Works out what was meant.
     pub fn make(typed: &RunArguments, invoker: &Invoker) -> Result<Plan, Failure> {
-        let link = typed.link.as_deref().map(link).transpose()?;
+        let world = world(&typed.world)?;
         let limit =
             |text: &str| duration::parse(text).map_err(|why| Failure::value("--duration", &why, "--duration 10s"));
         let duration = typed.duration.as_deref().map(limit).transpose()?;
@@ -54,7 +54,7 @@ impl Plan {
             None => None,
             Some(text) => Some(split(text).ok_or_else(|| Failure::server_command(text))?),
         };
-        let addresses = addresses(link);
+        let addresses = addresses(world.link);
         let budget = duration::parse(&typed.budget).map_err(|why| Failure::value("--budget", &why, "--budget 2m"))?;
         let metric = typed.metric.as_deref().map(str::parse::<lab::Metric>).transpose();
         let example = "--metric 'stdout:median ([0-9.]+) ms'";
@@ -67,7 +67,7 @@ impl Plan {
         Ok(Plan {
             client: with_addresses(&typed.command, addresses),
             server: server.map(|words| with_addresses(&words, addresses)),
-            world: World { link, ..World::default() },
+            world,
             proof,
             limits: Limits { duration, requests: typed.requests },
             folder: case_folder(typed, invoker)?,
@@ -100,13 +100,28 @@ fn case_folder(typed: &RunArguments, invoker: &Invoker) -> Result<PathBuf, Failu
     Ok(folder::new_case(&state, &typed.command, SystemTime::now()))
 }
 
-fn link(text: &str) -> Result<Link, Failure> {
-    let link = text.parse::<Link>();
-    let link = link.map_err(|error| Failure::value("--link", &error.to_string(), "--link mtu=1500,rate=10mbit"))?;
-    if !nix::unistd::geteuid().is_root() {
+fn world(typed: &WorldArguments) -> Result<World, Failure> {
+    let mut world = World::default();
+    for (option, key, value) in typed.given() {
+        world.change(key, value).map_err(|why| Failure::value(option, &why, example(option)))?;
+    }
+    if world.link.is_some() && !nix::unistd::geteuid().is_root() {
         return Err(Failure::needs_root("make a link", "only root may make network namespaces and join them"));
     }
-    Ok(link)
+    Ok(world)
+}
+
+fn example(option: &str) -> &'static str {
+    match option {
+        "--link" => "--link mtu=1500,rate=10mbit",
+        "--env" => "--env LANG=C",
+        "--processors" => "--processors 0,2-3",
+        "--quota" => "--quota 0.5",
+        "--memory" => "--memory 512m",
+        "--setting" => "--setting net.ipv4.tcp_sack=0",
+        "--route" => "--route 'client: quickack 1'",
+        _ => "",
+    }
 }
 
 /// Where the two ends are.
