@@ -457,19 +457,5 @@ WRAP(int, execle, (const char *path, const char *first, ...))
 	return wrapped_execve(path, arguments, environment);
 }
 
-#define ENDS(name)                                                        \
-	EXPORT void ends_##name(int status) __asm__(#name);               \
-	EXPORT void ends_##name(int status)                               \
-	{                                                                 \
-		static void (*real)(int);                                 \
-		if (!real)                                                \
-			real = (void (*)(int))shim_next(#name);           \
-		settle_all();                                             \
-		if (real)                                                 \
-			real(status);                                     \
-		raw_call(SYS_exit_group, status, 0, 0, 0, 0, 0);          \
-		__builtin_unreachable();                                  \
-	}
-
-ENDS(_exit)
-ENDS(_Exit)
+ENDS(_exit, settle_all())
+ENDS(_Exit, settle_all())

@@ -18,3 +18,18 @@ static inline int shim_missing(void)
 	errno = ENOSYS;
 	return -1;
 }
+
+/* A function that ends the process at once: `first` is done before. */
+#define ENDS(name, first)                                                      \
+	EXPORT void wrapped_##name(int status) __asm__(#name);                 \
+	EXPORT void wrapped_##name(int status)                                 \
+	{                                                                      \
+		static void (*real)(int);                                      \
+		if (!real)                                                     \
+			real = (void (*)(int))shim_next(#name);                \
+		first;                                                         \
+		if (real)                                                      \
+			real(status);                                          \
+		for (;;)                                                       \
+			syscall(SYS_exit_group, status);                       \
+	}

@@ -1,12 +1,19 @@
 //! What can be switched off from outside, one file each. Adding one is a file, a line in [`ALL`], and where it is a
 //! shim a C file of the same name in `shims`.
 
+mod answer_100_continue;
+mod bound_sscanf;
 mod coalesce_writes;
 mod delayed_ack_cap;
 mod no_fsync;
 mod nothing;
+mod parse_ca_once;
 mod quickack_route;
+mod read_buffer;
+mod resume_sessions;
 mod send_queue_empty;
+mod share_ssl_context;
+mod sleep_scale;
 mod tcp_nodelay;
 mod wait_when_not_ready;
 
@@ -66,6 +73,13 @@ pub const ALL: &[Intervention] = &[
     send_queue_empty::SEND_QUEUE_EMPTY,
     wait_when_not_ready::WAIT_WHEN_NOT_READY,
     no_fsync::NO_FSYNC,
+    parse_ca_once::PARSE_CA_ONCE,
+    share_ssl_context::SHARE_SSL_CONTEXT,
+    resume_sessions::RESUME_SESSIONS,
+    read_buffer::READ_BUFFER,
+    answer_100_continue::ANSWER_100_CONTINUE,
+    sleep_scale::SLEEP_SCALE,
+    bound_sscanf::BOUND_SSCANF,
 ];
 
 /// An intervention by its name.

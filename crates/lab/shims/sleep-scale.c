@@ -1,0 +1,172 @@
+/* Makes sleeps longer or shorter by a factor, its parameter (`0.5`, `2`): nanosleep, clock_nanosleep, usleep, sleep,
+ * thrd_sleep, and poll, ppoll, select, pselect that wait for no descriptor. Times that end a wait for descriptors, for locks
+ * or for other threads stay as they are. A sleep until a moment (TIMER_ABSTIME) is scaled by what is left until then.
+ * Changed counts sleeps scaled. */
+#include "sockets.h"
+#include "wrap.h"
+#include <sys/select.h>
+
+#define MILLION 1000000ll
+
+static double factor = 1;
+
+__attribute__((constructor)) static void begin(void)
+{
+	double number = 0, place = 1;
+	shim_begin("sleep-scale");
+	if (shim_is_inert)
+		return;
+	for (const char *at = shim_parameter; *at; at++) {
+		if (*at == '.' && place == 1) {
+			place = 0.1;
+		} else if (*at < '0' || *at > '9') {
+			return; /* not a factor: everything stays as it is */
+		} else if (place < 1) {
+			number += place * (*at - '0');
+			place /= 10;
+		} else {
+			number = number * 10 + (*at - '0');
+		}
+	}
+	if (number >= 0.001 && number <= 1000)
+		factor = number;
+}
+
+static int64_t scaled(int64_t time)
+{
+	SEEN();
+	if (factor == 1 || time <= 0)
+		return time;
+	CHANGED();
+	return time * factor;
+}
+
+static int64_t nanoseconds(const struct timespec *time)
+{
+	return time->tv_sec * 1000000000ll + time->tv_nsec;
+}
+
+static struct timespec timespec(int64_t nanoseconds)
+{
+	return (struct timespec){ nanoseconds / 1000000000, nanoseconds % 1000000000 };
+}
+
+/* What is left of a scaled sleep, in the program's own time. */
+static void unscale(struct timespec *rest)
+{
+	if (rest)
+		*rest = timespec(nanoseconds(rest) / factor);
+}
+
+static int is_sane(const struct timespec *length)
+{
+	return length && length->tv_sec >= 0 && length->tv_sec < 1000000000 && length->tv_nsec >= 0 && length->tv_nsec < 1000000000;
+}
+
+WRAP(int, nanosleep, (const struct timespec *length, struct timespec *rest))
+{
+	NEXT(nanosleep);
+	if (!is_sane(length))
+		return real(length, rest);
+	struct timespec other = timespec(scaled(nanoseconds(length)));
+	int result = real(&other, rest);
+	if (result)
+		unscale(rest);
+	return result;
+}
+
+WRAP(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *length, struct timespec *rest))
+{
+	NEXT(clock_nanosleep);
+	struct timespec now = { 0, 0 };
+	int is_until = flags & TIMER_ABSTIME;
+	if (!is_sane(length) || (is_until && clock_gettime(clock, &now)))
+		return real(clock, flags, length, rest);
+	int64_t left = nanoseconds(length) - nanoseconds(&now);
+	struct timespec other = timespec(nanoseconds(&now) + scaled(left));
+	int result = real(clock, flags, left > 0 ? &other : length, rest);
+	if (result && !is_until)
+		unscale(rest);
+	return result;
+}
+
+WRAP(int, thrd_sleep, (const struct timespec *length, struct timespec *rest))
+{
+	NEXT(thrd_sleep);
+	if (!is_sane(length))
+		return real(length, rest);
+	struct timespec other = timespec(scaled(nanoseconds(length)));
+	int result = real(&other, rest);
+	if (result == -1)
+		unscale(rest);
+	return result;
+}
+
+WRAP(int, usleep, (unsigned length))
+{
+	NEXT(usleep);
+	return real(scaled(length));
+}
+
+/* A scaled second may be a fraction of one, which sleep cannot take. */
+WRAP(unsigned, sleep, (unsigned length))
+{
+	static int (*next_nanosleep)(const struct timespec *, struct timespec *);
+	NEXT(sleep);
+	if (!next_nanosleep)
+		next_nanosleep = (__typeof__(next_nanosleep))shim_next("nanosleep");
+	if (factor == 1 || !next_nanosleep) {
+		SEEN();
+		return real(length);
+	}
+	struct timespec other = timespec(scaled(length * 1000000000ll)), rest = { 0, 0 };
+	if (!next_nanosleep(&other, &rest))
+		return 0;
+	unscale(&rest);
+	return rest.tv_sec + (rest.tv_nsec >= 500000000);
+}
+
+#define POLLS(name, parameters, arguments)                                                                 \
+	WRAP(int, name, parameters)                                                                        \
+	{                                                                                                  \
+		NEXT(name);                                                                                \
+		if (!count && limit > 0) {                                                                 \
+			int64_t other = scaled(limit);                                                     \
+			limit = other > 0x7fffffff ? 0x7fffffff : other ? other : 1;                       \
+		}                                                                                          \
+		return real arguments;                                                                     \
+	}
+
+#define TIMED_POLLS(name, parameters, arguments)                   \
+	WRAP(int, name, parameters)                                \
+	{                                                          \
+		NEXT(name);                                        \
+		struct timespec other;                             \
+		if (!count && is_sane(limit)) {                    \
+			other = timespec(scaled(nanoseconds(limit))); \
+			limit = &other;                            \
+		}                                                  \
+		return real arguments;                             \
+	}
+
+POLLS(poll, (struct pollfd *polled, nfds_t count, int limit), (polled, count, limit))
+POLLS(__poll_chk, (struct pollfd *polled, nfds_t count, int limit, size_t room), (polled, count, limit, room))
+TIMED_POLLS(ppoll, (struct pollfd *polled, nfds_t count, const struct timespec *limit, const sigset_t *mask),
+	    (polled, count, limit, mask))
+TIMED_POLLS(__ppoll_chk,
+	    (struct pollfd *polled, nfds_t count, const struct timespec *limit, const sigset_t *mask, size_t room),
+	    (polled, count, limit, mask, room))
+TIMED_POLLS(pselect,
+	    (int count, fd_set *reads, fd_set *writes, fd_set *exceptions, const struct timespec *limit, const sigset_t *mask),
+	    (count, reads, writes, exceptions, limit, mask))
+
+WRAP(int, select, (int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *limit))
+{
+	NEXT(select);
+	if (count || !limit || limit->tv_sec < 0 || limit->tv_sec > 1000000000 || limit->tv_usec < 0)
+		return real(count, reads, writes, exceptions, limit);
+	int64_t microseconds = scaled(limit->tv_sec * MILLION + limit->tv_usec);
+	limit->tv_sec = microseconds / MILLION; /* the kernel, too, writes what is left there */
+	limit->tv_usec = microseconds % MILLION;
+	return real(count, reads, writes, exceptions, limit);
+}

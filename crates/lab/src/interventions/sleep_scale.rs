@@ -1,0 +1,70 @@
+//! `sleep-scale`: sleeps made longer or shorter.
+
+use super::{Intervention, NotHere, Purpose};
+use crate::arrangement::Preload;
+
+/// The dose where none is asked for.
+const HALF: f64 = 0.5;
+/// Beyond these a sleep becomes a spin, or a trial outlives every budget.
+const SANE: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
+
+/// # sleep-scale
+///
+/// ## What it does
+/// Multiplies the length of every sleep by its dose: `nanosleep`, `clock_nanosleep`, `usleep`, `sleep`, and `poll` and
+/// `select` where they wait for no descriptor. Where a program polls with sleeps in between, its latency must follow.
+///
+/// ## What it reaches
+/// Programs that load libc dynamically. Not Go, not static programs, not the time limits of waits for descriptors, of
+/// `epoll_wait`, of locks (Python's `Event.wait`) or timers. A sleep until a moment is scaled by what is left until
+/// then, so that one who keeps to a fixed beat keeps it.
+///
+/// ## How it is told that it took hold
+/// The shim counts sleeps that it scaled.
+///
+/// ## What it cannot prove
+/// That a sleep is useless: only how much waiting is owed to it.
+pub const SLEEP_SCALE: Intervention = Intervention {
+    name: "sleep-scale",
+    summary: "multiplies the length of every sleep",
+    tried_for: &[("P06", Purpose::Dose)],
+    doses: &[0.5, 2.0],
+    unit: "times",
+    stands_on: &[],
+    arrange: |request, arrangement| {
+        let factor = request.dose.unwrap_or(HALF);
+        if !SANE.contains(&factor) {
+            return Err(NotHere(format!("takes a factor from {} to {}, not {factor}", SANE.start(), SANE.end())));
+        }
+        arrangement.preloads.push(Preload { shim: "sleep-scale", parameter: format!("{factor:.6}") });
+        Ok(())
+    },
+    applied: |traces| traces.of_shim("sleep-scale"),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interventions::Request;
+    use crate::{Arrangement, World};
+
+    fn arranged(dose: Option<f64>) -> Result<String, NotHere> {
+        let (world, mut arrangement) = (World::default(), Arrangement::default());
+        let request = Request { recording: None, finding: None, world: &world, has_server: false, dose };
+        (SLEEP_SCALE.arrange)(&request, &mut arrangement)?;
+        Ok(arrangement.preloads[0].parameter.clone())
+    }
+
+    #[test]
+    fn the_dose_is_the_factor_and_half_where_none_is_asked_for() {
+        assert_eq!(arranged(Some(2.0)).as_deref(), Ok("2.000000"));
+        assert_eq!(arranged(None).as_deref(), Ok("0.500000"));
+    }
+
+    #[test]
+    fn a_factor_that_makes_no_sense_is_refused() {
+        for dose in [0.0, -1.0, f64::NAN, 1e9] {
+            assert!(arranged(Some(dose)).is_err(), "{dose}");
+        }
+    }
+}
