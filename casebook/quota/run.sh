@@ -15,7 +15,7 @@ enter_group() {
         HOME_GROUP=$folder$(own_path "$folder")
         GROUP=$folder/whyslow-story-$$
         mkdir "$GROUP" 2>/dev/null || continue
-        trap 'leave_group; leave' EXIT
+        trap 'leave_group || true; leave' EXIT
         if limit && echo $$ >"$GROUP/cgroup.procs"; then return; fi 2>/dev/null
         rmdir "$GROUP"
     done
@@ -43,10 +43,11 @@ own_path() { # FOLDER
 # A group can go once its last process is gone; whyslow has ended the server by then.
 leave_group() {
     local turn
-    if [ ! -d "$GROUP" ]; then return; fi
+    # Bare, `return` would hand on the status that the script ends with.
+    if [ ! -d "$GROUP" ]; then return 0; fi
     echo $$ >"$HOME_GROUP/cgroup.procs"
     for turn in 1 2 3 4 5 6 7 8 9; do
-        if rmdir "$GROUP" 2>/dev/null; then return; fi
+        if rmdir "$GROUP" 2>/dev/null; then return 0; fi
         sleep "0.$turn"
     done
     echo "run.sh: $GROUP is still in use and stays" >&2
