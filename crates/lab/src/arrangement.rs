@@ -19,6 +19,7 @@ impl End {
     pub const BOTH: [End; 2] = [End::Client, End::Server];
 
     /// The end across the connection.
+    #[must_use]
     pub fn other(self) -> End {
         match self {
             End::Client => End::Server,
@@ -42,6 +43,22 @@ pub struct Preload {
     pub shim: &'static str,
     /// What it is told: words of its own, documented in its C file. `inert` makes it pass everything through.
     pub parameter: String,
+}
+
+impl Preload {
+    /// Tells a shim more: of words it does all, each once; a number is a dose, and the later one counts.
+    fn also(&mut self, parameter: &str) {
+        if parameter.parse::<f64>().is_ok() {
+            self.parameter = parameter.to_string();
+            return;
+        }
+        for word in parameter.split_whitespace() {
+            if !self.parameter.split_whitespace().any(|known| known == word) {
+                self.parameter.push(' ');
+                self.parameter.push_str(word);
+            }
+        }
+    }
 }
 
 /// A file of ours to be seen in place of one of the host's, by the subject only.
@@ -96,8 +113,7 @@ impl Arrangement {
     pub fn join(&mut self, other: Arrangement) {
         for preload in other.preloads {
             match self.preloads.iter_mut().find(|one| one.shim == preload.shim) {
-                // Steps of one shim stand on each other; the later step includes the earlier.
-                Some(one) => one.parameter = preload.parameter,
+                Some(one) => one.also(&preload.parameter),
                 None => self.preloads.push(preload),
             }
         }
@@ -113,5 +129,29 @@ impl Arrangement {
         }
         self.environment.extend(other.environment);
         self.outside_quota |= other.outside_quota;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(parameters: &[&str]) -> String {
+        let mut all = Arrangement::default();
+        for parameter in parameters {
+            let preloads = vec![Preload { shim: "one", parameter: (*parameter).to_string() }];
+            all.join(Arrangement { preloads, ..Arrangement::default() });
+        }
+        all.preloads.iter().map(|preload| preload.parameter.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn a_shim_that_is_told_several_things_does_all_of_them() {
+        assert_eq!(told(&["parse", "share", "parse share"]), "parse share");
+    }
+
+    #[test]
+    fn of_two_doses_the_later_one_counts() {
+        assert_eq!(told(&["1", "10"]), "10");
     }
 }
