@@ -86,3 +86,43 @@ fn acceleration(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> f64 {
     let acceleration = power(3) / (6.0 * power(2).powf(1.5));
     if acceleration.is_finite() { acceleration } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Resampling, bca_interval, percentile_interval};
+    use crate::interval::Interval;
+    use crate::sample::mean;
+
+    const RESAMPLING: Resampling = Resampling { times: 2_000, seed: 5, confidence: 0.95 };
+
+    #[test]
+    fn the_seed_decides_the_draws() {
+        let values: Vec<f64> = (0..30).map(|value| f64::from(value * value)).collect();
+        let other = Resampling { seed: 6, ..RESAMPLING };
+        assert_eq!(bca_interval(&values, mean, RESAMPLING), bca_interval(&values, mean, RESAMPLING));
+        assert_ne!(bca_interval(&values, mean, RESAMPLING), bca_interval(&values, mean, other));
+    }
+
+    #[test]
+    fn values_that_never_move_have_an_interval_of_no_width() {
+        let point = Some(Interval { low: 2.0, high: 2.0 });
+        assert_eq!(bca_interval(&[2.0; 9], mean, RESAMPLING), point);
+        assert_eq!(percentile_interval(&[2.0; 9], mean, RESAMPLING), point);
+    }
+
+    #[test]
+    fn the_correction_follows_the_longer_tail() {
+        let values: Vec<f64> = (0..20).map(|value| f64::from(value).exp2()).collect();
+        let plain = percentile_interval(&values, mean, RESAMPLING).unwrap();
+        let corrected = bca_interval(&values, mean, RESAMPLING).unwrap();
+        assert!(corrected.low > plain.low && corrected.high > plain.high, "{plain:?} {corrected:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_from_has_no_interval() {
+        assert_eq!(bca_interval(&[1.0], mean, RESAMPLING), None);
+        assert_eq!(bca_interval(&[1.0, f64::INFINITY], mean, RESAMPLING), None);
+        assert_eq!(bca_interval(&[1.0, 2.0], mean, Resampling { times: 0, ..RESAMPLING }), None);
+        assert_eq!(percentile_interval(&[1.0, 2.0], |_| f64::NAN, RESAMPLING), None);
+    }
+}

@@ -88,3 +88,33 @@ pub(crate) fn centers(points: &[(f64, f64)]) -> (f64, f64) {
     let ys: Vec<f64> = points.iter().map(|(_, y)| *y).collect();
     (mean(&xs), mean(&ys))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{least_squares, theil_sen};
+
+    #[test]
+    fn an_outlier_spoils_least_squares_and_not_the_median_of_slopes() {
+        let mut points: Vec<(f64, f64)> = (0..20).map(|x| (f64::from(x), 1.0 + 2.0 * f64::from(x))).collect();
+        points[19].1 = 900.0;
+        assert!((theil_sen(&points, 0.95).unwrap().slope - 2.0).abs() < 1e-9);
+        assert!(least_squares(&points, 0.95).unwrap().slope > 5.0);
+    }
+
+    #[test]
+    fn a_line_goes_through_what_lies_on_one() {
+        let points: Vec<(f64, f64)> = (0..9).map(|x| (f64::from(x), 4.0 - 0.5 * f64::from(x))).collect();
+        for line in [least_squares(&points, 0.95).unwrap(), theil_sen(&points, 0.95).unwrap()] {
+            assert!((line.at(20.0) + 6.0).abs() < 1e-9, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn upright_or_unfinished_points_have_no_line() {
+        for line in [least_squares, theil_sen] {
+            assert_eq!(line(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)], 0.95), None);
+            assert_eq!(line(&[(1.0, 1.0), (2.0, f64::NAN), (3.0, 3.0)], 0.95), None);
+            assert_eq!(line(&[(1.0, 1.0), (2.0, 2.0)], 0.95), None);
+        }
+    }
+}

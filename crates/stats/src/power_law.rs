@@ -53,3 +53,42 @@ fn bend(logs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let p = if bend.abs() > 1e-9 { t_two_sided(bend / error, freedom)? } else { 1.0 };
     Some((bend, p))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::power_law;
+
+    fn points(height: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        // 2 % of noise that repeats nowhere.
+        (0..10).map(|power| 2_f64.powi(power)).map(|x| (x, height(x) * (1.0 + 0.02 * (x * 1.7).sin()))).collect()
+    }
+
+    #[test]
+    fn a_quadratic_cost_has_exponent_two_and_no_curvature() {
+        let law = power_law(&points(|x| 3.0 * x * x), 0.95).unwrap();
+        assert!(law.interval.contains(2.0) && law.interval.width() < 0.05, "{law:?}");
+        assert!((law.factor - 3.0).abs() < 0.1 && law.curvature_p > 0.05, "{law:?}");
+    }
+
+    #[test]
+    fn a_fixed_cost_beside_one_per_byte_is_no_power_law() {
+        let law = power_law(&points(|x| 50.0 + x), 0.95).unwrap();
+        assert!(law.curvature > 0.0 && law.curvature_p < 0.01, "{law:?}");
+    }
+
+    #[test]
+    fn points_without_noise_have_no_curvature_by_rounding() {
+        let exact: Vec<(f64, f64)> = (1..9).map(|x| (f64::from(x), 7.0 * f64::from(x).powf(1.3))).collect();
+        let law = power_law(&exact, 0.95).unwrap();
+        assert!((law.exponent - 1.3).abs() < 1e-9);
+        assert!((law.curvature_p - 1.0).abs() < f64::EPSILON, "{law:?}");
+    }
+
+    #[test]
+    fn what_has_no_logarithm_or_no_breadth_has_no_law() {
+        assert_eq!(power_law(&[(1.0, 1.0), (2.0, 0.0), (3.0, 1.0)], 0.95), None);
+        assert_eq!(power_law(&[(1.0, 1.0), (2.0, f64::NAN), (3.0, 1.0)], 0.95), None);
+        assert_eq!(power_law(&[(2.0, 1.0), (2.0, 2.0), (2.0, 3.0)], 0.95), None);
+        assert_eq!(power_law(&[(1.0, 1.0), (2.0, 2.0)], 0.95), None);
+    }
+}

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use experiment::Experiment;
+use timings::Timings;
 use workload::Workload;
 
 /// Real experiments of a program that is 3 % longer, for each of two workloads: enough to tell 95 % from 88 %.
@@ -44,15 +45,15 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<Arguments, Strin
 }
 
 fn calibrate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
-    let experiments = match &arguments.again {
+    let timings = match &arguments.again {
         Some(file) => timings::kept(file)?,
         None => measured(arguments.experiments)?,
     };
     if let Some(file) = &arguments.keep {
-        timings::keep(&experiments, file)?;
+        timings::keep(&timings, file)?;
     }
-    let (longer, equal): (Vec<_>, Vec<_>) = experiments.into_iter().partition(|one| one.ratio > 1.0);
-    let tables = summary::tables(&equal, &longer);
+    let (longer, equal): (Vec<_>, Vec<_>) = timings.experiments.into_iter().partition(|one| one.ratio > 1.0);
+    let tables = format!("{}\n{}", timings.conditions, summary::tables(&equal, &longer));
     match &arguments.page {
         Some(page) => page::put(page, &tables)?,
         None => print!("{tables}"),
@@ -60,7 +61,8 @@ fn calibrate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn measured(count: usize) -> std::io::Result<Vec<Experiment>> {
+fn measured(count: usize) -> std::io::Result<Timings> {
+    let before = load();
     let mut experiments = Vec::new();
     for number in 0..count {
         let workload = Workload::ALL[number % Workload::ALL.len()];
@@ -76,7 +78,18 @@ fn measured(count: usize) -> std::io::Result<Vec<Experiment>> {
             experiments.push(Experiment::run(workload, 1.03, number % 2 == 1, (count + number) as u64)?);
         }
     }
-    Ok(experiments)
+    let conditions = format!(
+        "On {} processors, Linux {}; load average {before} before and {} after.",
+        std::thread::available_parallelism().map_or(0, usize::from),
+        std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim(),
+        load(),
+    );
+    Ok(Timings { conditions, experiments })
+}
+
+fn load() -> String {
+    let averages = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    averages.split(' ').next().unwrap_or_default().to_owned()
 }
 
 fn main() -> ExitCode {

@@ -1,9 +1,11 @@
 //! The tables: how often the rule was wrong, how often right, and after how many trials.
 
 use std::fmt::Write;
-use std::fs;
 
-use stats::{Decision, Looks, hodges_lehmann, median, quantile};
+use stats::{
+    Decision, Interval, Looks, Resampling, bca_interval, center_interval, hodges_lehmann, mean, mean_interval, median,
+    quantile,
+};
 
 use crate::experiment::{Decided, Experiment, Rule, first};
 use crate::workload::Workload;
@@ -13,25 +15,22 @@ const EFFECTS: [f64; 5] = [1.01, 1.03, 1.05, 1.10, 1.30];
 
 /// All tables, as Markdown.
 pub fn tables(equal: &[Experiment], longer: &[Experiment]) -> String {
-    let mut text = conditions(equal);
+    let mut text = extent(equal);
     text += "\n### No difference\n\n";
     text += &without_difference(equal);
+    text += "\n### Each look by itself\n\n";
+    text += &each_look(equal);
     text += "\n### Effects found\n\n";
     text += &effects(equal, longer);
     text
 }
 
-fn conditions(equal: &[Experiment]) -> String {
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or("unknown");
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let processors = std::thread::available_parallelism().map_or(0, usize::from);
+fn extent(equal: &[Experiment]) -> String {
     format!(
-        "{} experiments of {} pairs each on {processors} processors, Linux {}; load average at the end {load}. Half of \
-         them ran beside two threads that each take a processor for up to 20 ms at a time, a sixth of the time.\n",
+        "{} experiments of {} pairs each, half of them beside two threads that each take a processor for up to 20 ms at \
+         a time, a sixth of the time.\n",
         equal.len(),
         Looks::standard().most(),
-        kernel.trim(),
     )
 }
 
@@ -82,6 +81,36 @@ fn without_difference(equal: &[Experiment]) -> String {
             alarms(Rule::StudentOnly),
             share(same.len(), chosen.len()),
             median(&same),
+        );
+    }
+    text
+}
+
+/// How often intervals without any difference leave out 1 at each look, beside how often they may.
+fn each_look(equal: &[Experiment]) -> String {
+    let mut text = String::from(
+        "| after pairs | may miss | rule | Student's t | BCa bootstrap of the mean |\n|---|---|---|---|---|\n",
+    );
+    for look in Looks::standard().planned() {
+        let confidence = 1.0 - look.share;
+        let resampling = Resampling { times: 2_000, seed: 1, confidence };
+        let misses = |interval: &dyn Fn(&[f64]) -> Option<Interval>| {
+            let missed = |one: &&Experiment| {
+                let logs = one.log_ratios();
+                logs.get(..look.pairs).and_then(interval).is_some_and(|interval| !interval.contains(0.0))
+            };
+            share(equal.iter().filter(missed).count(), equal.len())
+        };
+        let rule = |logs: &[f64]| center_interval(logs, confidence).or_else(|| mean_interval(logs, confidence));
+        // Writing into a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| {} | {:.2} % | {} | {} | {} |",
+            look.pairs,
+            look.share * 100.0,
+            misses(&rule),
+            misses(&|logs| mean_interval(logs, confidence)),
+            misses(&|logs| bca_interval(logs, mean, resampling)),
         );
     }
     text

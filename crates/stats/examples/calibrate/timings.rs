@@ -7,10 +7,16 @@ use std::{fs, io};
 use crate::experiment::Experiment;
 use crate::workload::Workload;
 
-/// Writes workload, `neighbour` or `alone`, the longer arm's ratio, the seed of the order, and whole microseconds.
-pub fn keep(experiments: &[Experiment], file: &Path) -> io::Result<()> {
-    let mut text = String::new();
-    for experiment in experiments {
+/// Timings, and one line that says where and when they were taken.
+pub struct Timings {
+    pub conditions: String,
+    pub experiments: Vec<Experiment>,
+}
+
+/// Writes the conditions after a `#`; then of each experiment workload, `neighbour` or `alone`, the longer arm's ratio, the seed of the order, and whole microseconds.
+pub fn keep(timings: &Timings, file: &Path) -> io::Result<()> {
+    let mut text = format!("#{}\n", timings.conditions);
+    for experiment in &timings.experiments {
         let neighbour = if experiment.disturbed { "neighbour" } else { "alone" };
         // Writing into a string cannot fail.
         let _ = write!(text, "{},{neighbour},{},{}", experiment.workload.name(), experiment.ratio, experiment.seed);
@@ -23,10 +29,17 @@ pub fn keep(experiments: &[Experiment], file: &Path) -> io::Result<()> {
 }
 
 /// Reads what [`keep`] wrote.
-pub fn kept(file: &Path) -> io::Result<Vec<Experiment>> {
+pub fn kept(file: &Path) -> io::Result<Timings> {
     let text = fs::read_to_string(file)?;
     let broken = |number: usize| io::Error::other(format!("{}:{}: no experiment", file.display(), number + 1));
-    text.lines().enumerate().map(|(number, line)| experiment(line).ok_or_else(|| broken(number))).collect()
+    let mut timings = Timings { conditions: String::new(), experiments: Vec::new() };
+    for (number, line) in text.lines().enumerate() {
+        match line.strip_prefix('#') {
+            Some(conditions) => conditions.clone_into(&mut timings.conditions),
+            None => timings.experiments.push(experiment(line).ok_or_else(|| broken(number))?),
+        }
+    }
+    Ok(timings)
 }
 
 fn experiment(line: &str) -> Option<Experiment> {
