@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What a trial gets where its file sets no limit.
-const USUAL_LIMIT: Duration = Duration::from_secs(600);
+const USUAL_LIMIT: Duration = Duration::from_mins(10);
 
 /// A trial as it is written down.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -12,6 +12,7 @@ use crate::stage::{Kind, Outputs, Stage, Subject};
 use crate::world::World;
 use case::tables::Trial;
 use record::{Ended, Input, Meter, Output, Reading, Role};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -190,6 +191,5 @@ pub fn input_again() -> Option<Input> {
     if metadata.is_file() {
         return std::fs::read_link("/proc/self/fd/0").ok().map(Input::File);
     }
-    use std::os::unix::fs::FileTypeExt;
     (!metadata.file_type().is_fifo() && !metadata.file_type().is_socket()).then_some(Input::Nothing)
 }

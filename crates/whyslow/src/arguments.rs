@@ -17,7 +17,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Record a program while it runs, and say why it is slow
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Say again what a case means
     Report(ReportArguments),
     /// Run one trial from a file: the program once, with what the file attaches to it, measured

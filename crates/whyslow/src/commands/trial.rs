@@ -83,29 +83,35 @@ fn show(row: &Trial, folder: &str, typed: &TrialArguments) -> Result<(), Failure
         let text = serde_json::to_string_pretty(&figures(row, folder));
         return output::print(&(text.map_err(|error| Failure::internal(&error.to_string()))? + "\n"));
     }
-    let mut text = format!("Trial of {}: {} exchanges in {}", row.arm, row.exchanges, row.wall);
+    output::print(&(sentences(row).join("\n") + &format!("\nCase: {folder}\n")))
+}
+
+/// What was measured, a line each.
+fn sentences(row: &Trial) -> Vec<String> {
+    let rate = row.exchanges as f64 / row.wall.seconds().max(1e-9);
+    let each = |nanos: Nanos| Nanos(nanos.0 / row.exchanges.max(1));
+    let mut lines =
+        vec![format!("Trial of {}: {} exchanges in {}, {rate:.1} a second.", row.arm, row.exchanges, row.wall)];
     if row.exchanges > 0 {
-        let each = |nanos: Nanos| Nanos(nanos.0 / row.exchanges);
-        let rate = row.exchanges as f64 / row.wall.seconds().max(1e-9);
-        text += &format!(", {rate:.1} a second.\nAn exchange took {}", each(row.exchange_wall));
-        text += &format!(" and {} of processor time", each(processor(row)));
+        let (wall, cpu) = (each(row.exchange_wall), each(processor(row)));
+        lines.push(format!("An exchange took {wall}, and {cpu} of processor time."));
     }
-    text += &format!(
-        ".\nProcessor time: client {} user, {} system; server {} user, {} system.\n",
+    lines.push(format!(
+        "Processor time: client {} user, {} system; server {} user, {} system.",
         row.client_user, row.client_system, row.server_user, row.server_system
-    );
-    text += &match row.exit {
-        -1 => "It was cut before the program's end.\n".to_string(),
-        status => format!("The program ended with status {status}.\n"),
-    };
+    ));
+    lines.push(match row.exit {
+        -1 => "It was cut before the program's end.".to_string(),
+        status => format!("The program ended with status {status}."),
+    });
     if row.metric.is_finite() {
-        text += &format!("The metric: {}\n", row.metric);
+        lines.push(format!("The metric: {}", row.metric));
     }
     if !row.problem.is_empty() {
         let what = if row.applied { "" } else { "it did not take hold: " };
-        text += &format!("But {what}{}.\n", report::clean(&row.problem));
+        lines.push(format!("But {what}{}.", report::clean(&row.problem)));
     }
-    output::print(&(text + &format!("Case: {folder}\n")))
+    lines
 }
 
 fn processor(row: &Trial) -> Nanos {
