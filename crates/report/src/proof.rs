@@ -24,7 +24,7 @@ fn told(proof: &Proof) -> String {
     let (trials, rounds) = (u64::from(proof.trials), u64::from(proof.rounds));
     let (spent, budget) = (Nanos(proof.spent_ns), Nanos(proof.budget_ns));
     let run = match trials {
-        0 => format!("none, {spent} of the {budget} allowed"),
+        0 => "none".to_string(),
         _ => format!("{} in {}, {spent} of the {budget} allowed", counted(trials, "run"), counted(rounds, "round")),
     };
     let sham = proof.sham.as_ref().map(sham).unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::text::{clean, shorten, wrap};
 use case::{Finding, Purpose, Status, Tried};
 
 /// A longer name has a line of its own, with its figures beneath.
-const NAME_COLUMNS: usize = 20;
+const NAME_COLUMNS: usize = 22;
 /// Blanks before a row.
 const INDENT: &str = "    ";
 /// How many doses and interventions are listed; more come from no trial of ours.

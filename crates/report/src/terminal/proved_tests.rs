@@ -173,3 +173,10 @@ fn a_rate_of_the_programs_own_is_told_as_more() {
 ";
     assert!(text.contains(expected), "{text}");
 }
+
+#[test]
+fn without_a_trial_no_time_is_told() {
+    let mut answer = examples::slow();
+    answer.proof = Some(case::Proof { spent_ns: 520, budget_ns: 1, ..case::Proof::default() });
+    assert!(terminal(&answer, &Style::default()).contains("\nTrials: none.\n"));
+}
