@@ -14,9 +14,12 @@ use std::time::{Duration, Instant};
 /// How often a run is killed.
 const KILLS: u32 = 50;
 /// The latest moment of a kill: by then the lab is in the midst of its trials.
-const LATEST_KILL: Duration = Duration::from_millis(2_200);
+const LATEST_KILL: Duration = Duration::from_millis(2_600);
 /// Half of the runs whose kill comes after this have something to undo; it takes a run this long to make its groups.
 const SETTING_UP: Duration = Duration::from_millis(250);
+
+/// A budget into which the trials of one cause fit.
+const ENOUGH: &str = "60s";
 
 /// A client that stalls on every request, since it writes in two parts and then waits, and a server that leaves the
 /// process it was started as.
@@ -46,22 +49,10 @@ fn stalled_pair(stage: &Stage) -> [String; 4] {
     [serve, stage.path("client.py").display().to_string(), "{server}".to_string(), port.to_string()]
 }
 
-fn arguments<'a>(pair: &'a [String; 4], case: &'a str) -> Vec<&'a str> {
+fn arguments<'a>(pair: &'a [String; 4], budget: &'a str, case: &'a str) -> Vec<&'a str> {
     let [serve, client, address, port] = pair;
-    vec![
-        "run",
-        "--link",
-        "mtu=1500,rate=100mbit",
-        "--server",
-        serve,
-        "-o",
-        case,
-        "--",
-        "python3",
-        client,
-        address,
-        port,
-    ]
+    let ours = ["run", "--budget", budget, "--link", "mtu=1500,rate=100mbit", "--server", serve, "-o", case];
+    [&ours[..], &["--", "python3", client, address, port]].concat()
 }
 
 /// The binary with journals of its own: any other run on this machine would repair what these leave.
@@ -114,12 +105,12 @@ fn after_fifty_kills_at_random_moments_undo_leaves_all_as_it_was() {
     let pair = stalled_pair(&stage);
     let before = run_state();
     let mut moments = Moments::new();
-    let (mut late, mut repaired) = (0, 0);
+    let (mut late, mut repaired, mut proving) = (0, 0, 0);
     for kill in 0..KILLS {
         let moment = moments.next();
         let case = format!("case-{kill}");
         let mark = Marked::new();
-        let mut command = alone(&stage, &arguments(&pair, &case));
+        let mut command = alone(&stage, &arguments(&pair, ENOUGH, &case));
         mark.on(command.stdout(Stdio::null()).stderr(Stdio::null()));
         let run = Background(command.spawn().expect("whyslow"));
         let begun = Instant::now();
@@ -133,9 +124,13 @@ fn after_fifty_kills_at_random_moments_undo_leaves_all_as_it_was() {
         assert_eq!(run_state(), before, "kill {kill} after {moment:?}");
         late += u32::from(moment > SETTING_UP);
         repaired += u32::from(moment > SETTING_UP && undone.stdout.contains("removed the control group"));
+        proving += u32::from(undone.stdout.contains("removed the folder"));
     }
-    println!("{KILLS} kills, {late} of them after the start, {repaired} of these had something to repair");
+    println!(
+        "{KILLS} kills, {late} after the start, {repaired} of these with something to repair; {proving} in trials"
+    );
     assert!(repaired * 2 >= late, "{repaired} of {late}: the kills came at moments at which there is nothing to undo");
+    assert!(proving > 0, "no kill came while the lab was at work");
 }
 
 #[test]
@@ -202,11 +197,11 @@ fn success_error_and_interruption_leave_nothing_to_undo() {
         let left = Left::by(run.0.id(), &mark, &stage);
         assert!(left.is_nothing(), "{what}: {left:?}");
     };
-    leaves_nothing("success", &mut alone(&stage, &arguments(&pair, "proved")), None);
+    leaves_nothing("success", &mut alone(&stage, &arguments(&pair, "5s", "proved")), None);
     leaves_nothing("an error", &mut alone(&stage, &["run", "--server", "sh -c 'exit 9'", "--", "true"]), None);
-    for after in [100, 400, 900, 1_500, 2_500].map(Duration::from_millis) {
+    for after in [100, 400, 900, 2_000, 4_000].map(Duration::from_millis) {
         let case = format!("interrupted-{}", after.as_millis());
-        leaves_nothing("Ctrl-C", &mut alone(&stage, &arguments(&pair, &case)), Some(after));
+        leaves_nothing("Ctrl-C", &mut alone(&stage, &arguments(&pair, ENOUGH, &case)), Some(after));
     }
 }
 
