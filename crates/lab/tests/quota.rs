@@ -1,0 +1,66 @@
+//! Leaving the groups that limit processor time, on a real kernel. Alone in its file, since the test puts its own process
+//! under a quota. Needs root; without it the test says so and passes.
+
+mod scene;
+
+use lab::{Arrangement, World};
+use scene::{Scene, is_root};
+use std::path::{Path, PathBuf};
+
+/// A group with a quota, and this process in it until it is dropped.
+struct Limited {
+    folder: PathBuf,
+    root: PathBuf,
+}
+
+impl Limited {
+    /// None where no hierarchy with a processor controller can be written.
+    fn enter() -> Option<Limited> {
+        let files =
+            [("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "50000"), ("/sys/fs/cgroup", "cpu.max", "50000 100000")];
+        for (root, file, quota) in files {
+            let folder = Path::new(root).join(format!("quota-test-{}", std::process::id()));
+            if !Path::new(root).join("cgroup.procs").exists() || std::fs::create_dir(&folder).is_err() {
+                continue;
+            }
+            let limited = Limited { folder, root: root.into() };
+            if std::fs::write(limited.folder.join(file), quota).is_ok() {
+                move_to(&limited.folder);
+                return Some(limited);
+            }
+        }
+        println!("skipped: no hierarchy of control groups limits processor time here");
+        None
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        move_to(&self.root);
+        std::fs::remove_dir(&self.folder).expect("removed");
+    }
+}
+
+fn move_to(folder: &Path) {
+    std::fs::write(folder.join("cgroup.procs"), std::process::id().to_string()).expect("moved");
+}
+
+#[test]
+fn a_subject_runs_outside_every_quota_when_asked_to_and_under_it_otherwise() {
+    if !is_root() {
+        return;
+    }
+    let Some(limited) = Limited::enter() else { return };
+    let scene = Scene::new("outside");
+    let name = limited.folder.file_name().expect("a name").to_string_lossy().into_owned();
+    let mut world = World::default();
+    for (outside_quota, quota) in [(false, None), (true, None), (true, Some("0.3"))] {
+        quota.into_iter().for_each(|quota| world.change("quota", quota).expect("understood"));
+        let arrangement = Arrangement { outside_quota, ..Arrangement::default() };
+        let staged = scene.set("cat /proc/self/cgroup", &world, &arrangement);
+        assert_eq!(staged.attached.traces().outside_quota, outside_quota, "{:?}", staged.attached.notes());
+        let groups = scene.play(staged);
+        assert_eq!(groups.contains(&name), !outside_quota, "{groups}");
+        scene.is_left_as_found();
+    }
+}
