@@ -48,6 +48,7 @@ struct node {
 	struct track *maker; /* whose context is handed out to all of this recipe; null for none */
 	void *session;	     /* of the last connection made by this recipe; null for none */
 	const struct node *session_context; /* what its context had become when it was verified */
+	int keeps_no_session;
 	void *idle[8]; /* of a root: contexts that nothing was set on */
 	int idle_count;
 };

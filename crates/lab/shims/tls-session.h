@@ -61,7 +61,8 @@ static void session_offer(void *connection)
 		track->started = 1;
 		if ((!track->named && !session_note_peer(track)) || track->owner->ended)
 			track_end(track);
-		else if (track->node->session && library_SSL_SESSION_is_resumable(track->node->session))
+		else if (track->node->session && !track->node->keeps_no_session &&
+			 library_SSL_SESSION_is_resumable(track->node->session))
 			session_give(track);
 	}
 	tls_inside--;
@@ -69,7 +70,8 @@ static void session_offer(void *connection)
 }
 
 /* After a handshake: a context may have been told whom to trust while the server answered (as libcurl does). Where that
- * is not what the session was verified with, the handshake fails: the server was not verified as it should be now. */
+ * is not what the session was verified with, the handshake fails, since the server was not verified as it should be now;
+ * and connections like this one are given no session any more. */
 static int session_check(void *connection, int result)
 {
 	if (tls_inside || !sessions_are_kept || result != 1)
@@ -78,8 +80,9 @@ static int session_check(void *connection, int result)
 	struct track *track = track_find(connection, CONNECTION);
 	if (track && track->given && library_SSL_session_reused(connection) &&
 	    (track->owner->ended || track->owner->node != track->given)) {
-		library_SSL_SESSION_free(track->node->session);
-		track->node->session = 0;
+		track->node->session_context = 0;
+		track->node->keeps_no_session = 1;
+		track_end(track);
 		result = -1;
 	}
 	tls_unlock();
@@ -91,7 +94,8 @@ static int session_was_verified(void *connection)
 	return !library_SSL_get_verify_mode(connection) || library_SSL_get_verify_result(connection) == 0;
 }
 
-/* Before a connection ends: keeps its session. Tickets of TLS 1.3 come after the handshake, so not earlier. */
+/* After a read, for the tickets of TLS 1.3 come after the handshake, and before the end: keeps the session. An end
+ * without farewell spoils the session that the connection itself holds. */
 static void session_keep(void *connection)
 {
 	if (tls_inside || !sessions_are_kept || !connection)
@@ -102,7 +106,8 @@ static void session_keep(void *connection)
 	if (track && track->started && !track->owner->ended && library_SSL_is_init_finished(connection) &&
 	    session_was_verified(connection)) {
 		void *session = library_SSL_get_session(connection);
-		if (session && library_SSL_SESSION_is_resumable(session)) {
+		if (session && session != track->kept_session && library_SSL_SESSION_is_resumable(session)) {
+			track->kept_session = session;
 			library_SSL_SESSION_free(track->node->session);
 			track->node->session = library_SSL_SESSION_dup(session);
 			track->node->session_context = track->owner->node;
@@ -110,4 +115,12 @@ static void session_keep(void *connection)
 	}
 	tls_inside--;
 	tls_unlock();
+}
+
+static void session_keep_after(void *connection, int result)
+{
+	int saved = errno;
+	if (result > 0)
+		session_keep(connection);
+	errno = saved;
 }

@@ -24,9 +24,10 @@ struct track {
 	int connections;      /* made for it, with whatever context */
 	int ended;	      /* left alone, and only kept for its connections */
 	/* Of a connection: the program's context, the store of the other context that it was made with (null for none),
-	 * whether it has a server's name, began its handshake, was given a session of which context. */
+	 * the session that was last kept (only to compare), whether it has a server's name, began its handshake, was
+	 * given a session of which context. */
 	struct track *owner;
-	void *borrowed;
+	void *borrowed, *kept_session;
 	int named, started;
 	const struct node *given;
 	struct track *next[3]; /* in the table, by object, store and parameters */

@@ -1,7 +1,6 @@
 //! `tcp-nodelay`: Nagle's algorithm switched off.
 
 use super::{Intervention, Purpose};
-use crate::arrangement::Sockets;
 use crate::traces::Traces;
 
 /// # tcp-nodelay
@@ -47,6 +46,7 @@ pub(super) fn set_on_connections(traces: &Traces, set: fn(&crate::traces::Socket
 mod tests {
     use super::*;
     use crate::Arrangement;
+    use crate::arrangement::Sockets;
     use crate::interventions::tests::request;
     use crate::traces::SocketCounts;
 
