@@ -1,21 +1,31 @@
-//! Compiles the recorder's BPF programs with clang; the object is embedded in the binary.
+//! Compiles the BPF programs with clang, one object a purpose; the objects are embedded in the binary.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
+
+/// Each is loaded by itself: `bpf/NAME.bpf.c`.
+const OBJECTS: [&str; 2] = ["recorder", "meter"];
 
 fn main() {
     println!("cargo::rerun-if-changed=bpf");
-    let object = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join("recorder.bpf.o");
+    let folder = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    for name in OBJECTS {
+        compile(name, Path::new(&folder));
+    }
+}
+
+fn compile(name: &str, folder: &Path) {
+    let source = format!("bpf/{name}.bpf.c");
     // mcpu=v3: atomic operations that return the old value, which numbering needs (kernels since 5.12).
     let status = Command::new("clang")
         .args(["-target", "bpf", "-mcpu=v3", "-D__TARGET_ARCH_x86", "-O2", "-g", "-Wall", "-Werror"])
-        .args(["-c", "bpf/recorder.bpf.c", "-o"])
-        .arg(&object)
+        .args(["-c", &source, "-o"])
+        .arg(folder.join(format!("{name}.bpf.o")))
         .status();
     match status {
         Ok(status) if status.success() => {}
         Ok(status) => panic!(
-            "clang could not compile bpf/recorder.bpf.c ({status}); are libbpf's headers installed? try: apt-get install libbpf-dev"
+            "clang could not compile {source} ({status}); are libbpf's headers installed? try: apt-get install libbpf-dev"
         ),
         Err(error) => {
             panic!("clang, which compiles the BPF programs, cannot be run ({error}); try: apt-get install clang")

@@ -1,6 +1,7 @@
 /* What did a thread ask of the kernel, for how long, with what result? One event a call, written when it returns. What
  * there is to read about each call is said by user space, in `classes`. */
 #pragma once
+#include "messages.bpf.h"
 #include "scripts.bpf.h"
 #include "sockets.bpf.h"
 #include "stacks.bpf.h"
@@ -72,7 +73,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	if (flags & CLASS_CLOSES)
 		__sync_fetch_and_add(&closes, 1);
 	if (flags & CLASS_CONNECT) {
-		struct recent_file *file = describe_file(thread, regs->di);
+		struct recent_file *file = describe_file(thread->files, regs->di);
 		struct sock *sk = file ? (struct sock *)file->sock : 0;
 		struct known_socket *known = sk ? register_socket(sk, file->inode, thread->pid, ROLE_CLIENT) : 0;
 		if (known)
@@ -140,15 +141,6 @@ static __always_inline u32 gather_vector(struct call_space *space, u64 vector, u
 	return take < most ? take : most;
 }
 
-/* The address of the vector inside a struct msghdr, and how many buffers it has. */
-static __always_inline u64 message_vector(u64 message, u64 *buffers)
-{
-	u64 words[4] = {};
-	bpf_probe_read_user(words, sizeof(words), (void *)message);
-	*buffers = words[3];
-	return words[2];
-}
-
 /* The second of several messages: a resolver asks for both kinds of address in one call. */
 enum { MESSAGE_STRIDE = 64 }; /* size of a struct mmsghdr */
 
@@ -208,7 +200,7 @@ static __always_inline struct known_socket *socket_of_call(struct thread *thread
 		fd = result;
 	if (fd < 0)
 		return 0;
-	struct recent_file *file = describe_file(thread, fd);
+	struct recent_file *file = describe_file(thread->files, fd);
 	if (!file)
 		return 0;
 	struct sock *sk = (struct sock *)file->sock;

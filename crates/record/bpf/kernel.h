@@ -30,6 +30,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_F_MMAPABLE = 1 << 10 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2, BPF_RB_AVAIL_DATA = 0 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -139,5 +140,6 @@ struct sk_buff {
 
 /* Unix-domain sockets keep their path in a structure of their own; it is read as bytes. */
 enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10 };
+enum { SOCK_STREAM = 1 };
 enum { IPPROTO_TCP = 6, IPPROTO_UDP = 17 };
 enum { S_IFMT = 0170000, S_IFSOCK = 0140000, S_IFREG = 0100000 };

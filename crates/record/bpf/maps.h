@@ -2,9 +2,7 @@
  * events that found no room. */
 #pragma once
 #include "events.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-#include <bpf/bpf_core_read.h>
+#include "files.bpf.h"
 
 /* A call site that a thread used lately, and how often more before the shared record of it is asked again. */
 struct recent_site {
@@ -12,17 +10,6 @@ struct recent_site {
 	u32 stack;
 	u32 left;
 };
-
-/* A descriptor that a thread used lately. Good only while no watched thread has closed any since. */
-struct recent_file {
-	u64 file;
-	u64 sock; /* 0: it is no socket */
-	u64 inode;
-	u32 closes;
-	u32 is_regular;
-};
-
-enum { RECENT = 4 };
 
 /* What is known of a watched thread. */
 struct thread {
@@ -99,9 +86,6 @@ struct {
 /* Numbers given out: 0 sockets, 1 stacks, 2 scripts. */
 enum { NUMBER_SOCKET, NUMBER_STACK, NUMBER_SCRIPT, NUMBERS };
 u32 numbers[NUMBERS];
-
-/* How often watched threads have given up descriptors: until it changes, a file seen at an address is the same file. */
-u32 closes = 1;
 
 static __always_inline u32 next_number(u32 which)
 {

@@ -61,6 +61,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		bpf_map_update_elem(&threads, &tid, &copy, BPF_ANY);
 		bpf_map_delete_elem(&threads, &old);
 	}
+	/* Descriptors may have been given up on the way. */
+	__sync_fetch_and_add(&closes, 1);
 	struct exec_event *event = reserve(sizeof(*event), EVENT_EXEC);
 	if (!event)
 		return 0;

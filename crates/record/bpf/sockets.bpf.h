@@ -80,39 +80,6 @@ static __always_inline struct known_socket *register_socket(struct sock *sk, u64
 	return bpf_map_lookup_elem(&sockets, &key);
 }
 
-static __always_inline struct file *file_of(struct task_struct *task, u32 fd)
-{
-	struct fdtable *table = task->files->fdt;
-	if (fd >= table->max_fds)
-		return 0;
-	struct file **files = table->fd, *file = 0;
-	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
-	return file;
-}
-
-/* What a descriptor of the current thread is: read from the kernel, or remembered. */
-static __always_inline struct recent_file *describe_file(struct thread *thread, u32 fd)
-{
-	struct file *file = file_of(bpf_get_current_task_btf(), fd);
-	if (!file)
-		return 0;
-	struct recent_file *recent = &thread->files[fd & (RECENT - 1)];
-	if (recent->file == (u64)file && recent->closes == closes)
-		return recent;
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	u16 kind = BPF_CORE_READ(inode, i_mode) & S_IFMT;
-	recent->file = (u64)file;
-	recent->closes = closes;
-	recent->sock = 0;
-	recent->is_regular = kind == S_IFREG;
-	recent->inode = BPF_CORE_READ(inode, i_ino);
-	if (kind == S_IFSOCK) {
-		struct socket *socket = BPF_CORE_READ(file, private_data);
-		recent->sock = (u64)BPF_CORE_READ(socket, sk);
-	}
-	return recent;
-}
-
 /* What is known of a watched TCP socket; 0 for any other. */
 static __always_inline struct known_socket *known_tcp(struct sock *sk)
 {

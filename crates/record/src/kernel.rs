@@ -107,7 +107,8 @@ impl Lost {
     }
 }
 
-fn attach(ebpf: &mut Ebpf, name: &str, trace_point: &str, btf: &Btf) -> Result<(), RecordError> {
+/// Loads one program of an object and puts it on its trace point.
+pub(crate) fn attach(ebpf: &mut Ebpf, name: &str, trace_point: &str, btf: &Btf) -> Result<(), RecordError> {
     let program = ebpf.program_mut(name).ok_or_else(|| no_map(name))?;
     let program: &mut BtfTracePoint = program.try_into().map_err(|error| refused(name, &error))?;
     program.load(trace_point, btf).map_err(|error| refused(name, &error))?;
@@ -134,7 +135,8 @@ fn attach_sampler(ebpf: &mut Ebpf, hertz: u32) -> Result<(), RecordError> {
     Ok(())
 }
 
-fn refused(program: &str, error: &dyn std::error::Error) -> RecordError {
+/// What the kernel said, with all that was behind it.
+pub(crate) fn refused(program: &str, error: &dyn std::error::Error) -> RecordError {
     let mut reason = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -144,8 +146,8 @@ fn refused(program: &str, error: &dyn std::error::Error) -> RecordError {
     RecordError::Refused { program: program.to_string(), reason }
 }
 
-fn no_map(name: &str) -> RecordError {
-    RecordError::Refused { program: name.to_string(), reason: "it is not in the recorder's object".to_string() }
+pub(crate) fn no_map(name: &str) -> RecordError {
+    RecordError::Refused { program: name.to_string(), reason: "it is not in the object".to_string() }
 }
 
 /// The kernel's release, as `uname -r` prints it.

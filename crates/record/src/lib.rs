@@ -14,6 +14,7 @@ mod kernel;
 mod kernel_source;
 mod lifetimes;
 mod listening;
+mod meter;
 mod places;
 mod processes;
 mod program;
@@ -28,6 +29,7 @@ pub mod stack;
 pub use error::RecordError;
 pub use host::needed_capabilities;
 pub use listening::{ProcessStat, children, descendants, listens, processes};
+pub use meter::{Meter, Reading};
 pub use program::{
     Ended, Held, Input, Mount, Network, Output, Program, Running, Tether, User, adopt_orphans, reap_orphans,
     send_signal,

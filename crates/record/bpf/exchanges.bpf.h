@@ -1,0 +1,161 @@
+/* Which bytes were a request, which its answer? An exchange on a connection that was made here begins where its first
+ * write is entered and is counted at the first read of bytes after it; later reads lengthen it. On one that was accepted
+ * it begins with the first read and is counted at the first write, which later writes lengthen. TLS's own messages, as
+ * far as they can be told from data, begin nothing. */
+#pragma once
+#include "tls.bpf.h"
+
+enum { PHASE_IDLE, PHASE_ASKED, PHASE_ANSWERED };
+enum { CALLS = 512 };
+
+/* Numbers of x86-64. */
+static const volatile u8 kinds[CALLS] = {
+	[0] = CALL_READ, [45] = CALL_READ,
+	[19] = CALL_READ_VECTOR, [327] = CALL_READ_VECTOR,
+	[47] = CALL_READ_MESSAGE, [299] = CALL_READ_MESSAGE,
+	[1] = CALL_WRITE, [44] = CALL_WRITE,
+	[20] = CALL_WRITE_VECTOR, [328] = CALL_WRITE_VECTOR,
+	[46] = CALL_WRITE_MESSAGE, [307] = CALL_WRITE_MESSAGE,
+	[40] = CALL_SEND_FILE, [275] = CALL_SPLICE,
+	[42] = CALL_CONNECT, [43] = CALL_ACCEPT, [288] = CALL_ACCEPT,
+	[3] = CALL_CLOSE, [33] = CALL_CLOSE, [292] = CALL_CLOSE, [436] = CALL_CLOSE,
+};
+
+static __always_inline struct exchanging *exchanging(u64 socket, u64 inode)
+{
+	struct exchanging *known = bpf_map_lookup_elem(&sockets, &socket);
+	return known && known->inode == inode ? known : 0;
+}
+
+static __always_inline void register_stream(struct recent_file *file, u16 side)
+{
+	struct sock *sk = file ? (struct sock *)file->sock : 0;
+	if (!sk || BPF_CORE_READ(sk, sk_type) != SOCK_STREAM)
+		return;
+	u64 key = (u64)sk;
+	struct exchanging fresh = { .inode = file->inode, .side = side };
+	bpf_map_update_elem(&sockets, &key, &fresh, BPF_ANY);
+}
+
+/* Bytes of the answer: they lengthen the exchange, the first of them count it. */
+static __always_inline void answered(struct slot *slot, struct exchanging *known, u64 now)
+{
+	u32 side = known->side;
+	if (side >= SIDES || known->phase == PHASE_IDLE || now < known->since)
+		return;
+	begin_change(slot);
+	slot->exchanges[side] += known->phase == PHASE_ASKED;
+	slot->wall[side] += now - known->since;
+	end_change(slot);
+	known->phase = PHASE_ANSWERED;
+	known->since = now;
+}
+
+static __always_inline void asked(struct exchanging *known, u64 now)
+{
+	if (known->phase == PHASE_ASKED)
+		return;
+	known->phase = PHASE_ASKED;
+	known->since = now;
+}
+
+/* A path's first 16 bytes, as two numbers to compare. */
+struct beginning {
+	u64 words[2];
+};
+#define BEGINS_WITH(path, text) ((path)->words[0] == *(const u64 *)(text) && (path)->words[1] == *(const u64 *)((text) + 8))
+
+/* Whether a connection is to a name server or to what stands for one on this host: no part of the program's own work. */
+static __always_inline bool is_for_names(u64 address)
+{
+	struct {
+		u16 family;
+		u16 port;
+		u32 rest;
+	} to = {};
+	struct beginning path = {};
+	if (bpf_probe_read_user(&to, sizeof(to), (void *)address))
+		return true;
+	if (to.family != AF_UNIX)
+		return to.port == __builtin_bswap16(53);
+	bpf_probe_read_user(&path, sizeof(path), (void *)(address + sizeof(to.family)));
+	return BEGINS_WITH(&path, "/var/run/nscd/so") || BEGINS_WITH(&path, "/run/systemd/res");
+}
+
+/* What is to be done when a call returns. */
+enum { RETURNS_NOTHING, RETURNS_READ, RETURNS_ANSWER, RETURNS_REQUEST, RETURNS_ACCEPTED, RETURNS_CLOSED };
+
+/* A write is entered. A request begins now, not when the call returns: the answer may be read before that. */
+static __always_inline u16 enter_write(struct recent_file *file, struct pt_regs *regs, u32 kind, u64 now)
+{
+	struct exchanging *known = exchanging(file->sock, file->inode);
+	if (!known)
+		return RETURNS_NOTHING;
+	bool is_accepted = known->side == ACCEPTED;
+	if (known->phase == PHASE_ASKED && !is_accepted)
+		return RETURNS_NOTHING;
+	if (is_of_tls(kind, regs->si, kind == CALL_WRITE ? regs->dx : ~0ULL)) {
+		if (is_accepted && known->phase == PHASE_ASKED)
+			known->phase = PHASE_IDLE;
+		if (known->tls == TLS_NONE)
+			known->tls = TLS_BEGUN;
+		return RETURNS_NOTHING;
+	}
+	if (is_accepted)
+		return RETURNS_ANSWER;
+	asked(known, now);
+	return RETURNS_REQUEST;
+}
+
+/* A call that may move bytes of a connection is entered: what is to be done when it returns. */
+static __always_inline u16 enter_call(struct slot *slot, struct followed *thread, struct pt_regs *regs, u32 kind, u64 now)
+{
+	if (kind == CALL_ACCEPT)
+		return RETURNS_ACCEPTED;
+	if (kind == CALL_CLOSE) {
+		__sync_fetch_and_add(&closes, 1);
+		return RETURNS_CLOSED;
+	}
+	struct recent_file *file = describe_file(thread->files, kind == CALL_SPLICE ? regs->dx : regs->di);
+	if (kind == CALL_SPLICE && file && !file->sock) {
+		kind = CALL_READ;
+		file = describe_file(thread->files, regs->di);
+	}
+	if (!file || !file->sock)
+		return RETURNS_NOTHING;
+	if (kind == CALL_CONNECT) {
+		if (!is_for_names(regs->si))
+			register_stream(file, slot->role == ROLE_OF_SERVER ? CONNECTED_BY_SERVER : CONNECTED_BY_CLIENT);
+		return RETURNS_NOTHING;
+	}
+	thread->socket = file->sock;
+	thread->inode = file->inode;
+	return kind <= CALL_READ_MESSAGE ? RETURNS_READ : enter_write(file, regs, kind, now);
+}
+
+/* The call returned. */
+static __always_inline void leave_call(struct slot *slot, struct followed *thread, struct pt_regs *regs, u32 kind, s64 result, u64 now)
+{
+	u32 returns = thread->returns;
+	thread->returns = RETURNS_NOTHING;
+	if (returns == RETURNS_CLOSED) {
+		__sync_fetch_and_add(&closes, 1);
+		return;
+	}
+	if (returns == RETURNS_ACCEPTED) {
+		if (result >= 0)
+			register_stream(describe_file(thread->files, result), ACCEPTED);
+		return;
+	}
+	if (returns == RETURNS_REQUEST ? result > 0 : result <= 0)
+		return;
+	struct exchanging *known = exchanging(thread->socket, thread->inode);
+	if (!known)
+		return;
+	if (returns == RETURNS_REQUEST)
+		known->phase = PHASE_IDLE; /* nothing was written: it did not begin after all */
+	else if (returns == RETURNS_ANSWER || known->side != ACCEPTED)
+		answered(slot, known, now);
+	else if (known->tls == TLS_NONE || known->tls == TLS_DONE || !is_of_handshake(known, kind, regs->si, result))
+		asked(known, now);
+}

@@ -1,0 +1,91 @@
+/* The meter's state: one slot a processor that holds all sums, what is known of each followed thread, and of each socket
+ * that one of them connected or accepted. src/meter.rs mirrors `struct slot` and `struct followed`. */
+#pragma once
+#include "files.bpf.h"
+
+enum { ROLE_OF_CLIENT, ROLE_OF_SERVER, ROLES };
+/* Whose exchanges: on connections made by a client's processes, made by a server's, accepted. */
+enum { CONNECTED_BY_CLIENT, CONNECTED_BY_SERVER, ACCEPTED, SIDES };
+enum { IN_USER, IN_KERNEL, MODES };
+
+/* What calls do. Those that move bytes of a buffer come first. */
+enum { CALL_OTHER, CALL_READ, CALL_READ_VECTOR, CALL_READ_MESSAGE, CALL_WRITE, CALL_WRITE_VECTOR, CALL_WRITE_MESSAGE,
+       CALL_SEND_FILE, CALL_SPLICE, CALL_CONNECT, CALL_ACCEPT, CALL_CLOSE };
+
+/* Sums of what happened on one processor, written on that processor only. User space reads them through a mapping: what
+ * it read is whole where `done`, read first, equals `begun`, read last. */
+struct slot {
+	u64 done;
+	u64 begun;
+	u64 mark;    /* until when the running thread's time has been added up */
+	u32 running; /* the followed thread on this processor; 0: none */
+	u16 role;
+	u16 mode;
+	u64 cpu[ROLES][MODES];
+	u64 exchanges[SIDES];
+	u64 wall[SIDES];
+	u64 unfollowed; /* threads for which there was no room */
+	u64 pad;        /* to 128 bytes: processors do not disturb one another */
+};
+
+/* What is known of a followed thread. */
+struct followed {
+	u16 role;
+	u16 mode;     /* while it is off the processor */
+	u16 returns;  /* what is to be done when the call that it is in returns */
+	u16 pad;
+	u64 socket;   /* that the call is about */
+	u64 inode;
+	struct recent_file files[RECENT];
+};
+
+struct exchanging {
+	u64 inode; /* tells it from an earlier socket at this address */
+	u64 since; /* when the exchange began, then until when it has been added up */
+	u16 side;
+	u16 phase;
+	u16 tls;   /* how far its handshake has got */
+	u16 pad;
+};
+
+/* One a processor; their number is set when it is loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, u32);
+	__type(value, struct followed);
+} threads SEC(".maps");
+
+/* The oldest goes where there is no room: with it goes at most one exchange that was under way. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 32768);
+	__type(key, u64);
+	__type(value, struct exchanging);
+} sockets SEC(".maps");
+
+static __always_inline struct slot *slot_here(void)
+{
+	u32 key = bpf_get_smp_processor_id();
+	return bpf_map_lookup_elem(&slots, &key);
+}
+
+static __always_inline void begin_change(struct slot *slot)
+{
+	slot->begun++;
+	asm volatile("" ::: "memory");
+}
+
+static __always_inline void end_change(struct slot *slot)
+{
+	asm volatile("" ::: "memory");
+	slot->done++;
+}

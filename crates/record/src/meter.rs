@@ -1,0 +1,177 @@
+//! The meter: processor time and exchanges of the followed processes, summed up in the kernel. No events and no case: for
+//! trials, which ask only how much, and often.
+//!
+//! Promises: sums do not fall between two readings without a [`Meter::clear`] (but see [`Reading`] on whose exchanges are
+//! told); what a process used stays counted when it has ended; everything goes with the [`Meter`]. While another tracer
+//! is attached or removed, the kernel can pass over a switch: a stretch of processor time is then lost or moved.
+
+mod slots;
+
+use crate::drain::now;
+use crate::error::RecordError;
+use crate::host;
+use crate::kernel::{attach, kernel_release, no_map, refused};
+use crate::recorder::Role;
+use aya::maps::{HashMap, MapData};
+use aya::util::nr_cpus;
+use aya::{Btf, Ebpf, EbpfLoader};
+use case::Nanos;
+use slots::{Slot, Slots};
+
+/// Compiled by build.rs.
+static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/meter.bpf.o"));
+
+/// Each program and the trace point it watches.
+const PROGRAMS: [(&str, &str); 5] = [
+    ("meter_switch", "sched_switch"),
+    ("meter_fork", "sched_process_fork"),
+    ("meter_exec", "sched_process_exec"),
+    ("meter_enter", "sys_enter"),
+    ("meter_return", "sys_exit"),
+];
+
+/// Mirrors `struct followed` of `bpf/meter.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Followed {
+    role: u16,
+    mode: u16,
+    returns: u16,
+    pad: u16,
+    socket: u64,
+    inode: u64,
+    files: [[u64; 4]; 4],
+}
+
+/// Mirrors `struct exchanging` of `bpf/meter.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Exchanging {
+    inode: u64,
+    since: u64,
+    side: u16,
+    phase: u16,
+    tls: u16,
+    pad: u16,
+}
+
+/// Where a thread is while it is held or waits in a system call.
+const IN_KERNEL: u16 = 1;
+
+// SAFETY: plain integers without padding, for which all bytes are valid.
+unsafe impl aya::Pod for Followed {}
+// SAFETY: as above.
+unsafe impl aya::Pod for Exchanging {}
+
+/// The sums since the meter was loaded or cleared.
+///
+/// Exchanges are those on connections that a client's processes made; where there are none, those on connections that a
+/// server's processes made; where there are none either, those on connections that were accepted. So they can fall once,
+/// when the first exchange of a better kind comes. TCP and Unix stream sockets count; connections to name servers do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// When it was taken.
+    pub time: Nanos,
+    /// Requests that were answered.
+    pub exchanges: u64,
+    /// From a request's first byte written to its answer's last byte read (so far), summed over exchanges.
+    pub exchange_wall: Nanos,
+    /// Processor time of the client's processes in user mode.
+    pub client_user: Nanos,
+    /// Processor time of the client's processes in system calls.
+    pub client_system: Nanos,
+    /// Processor time of the server's processes in user mode.
+    pub server_user: Nanos,
+    /// Processor time of the server's processes in system calls.
+    pub server_system: Nanos,
+    /// Threads that could not be followed, as there was no room: their time and exchanges are missing.
+    pub unfollowed: u64,
+}
+
+/// The meter in the kernel.
+pub struct Meter {
+    slots: Slots,
+    threads: HashMap<MapData, u32, Followed>,
+    sockets: HashMap<MapData, u64, Exchanging>,
+    /// The sums when it was last cleared.
+    before: Slot,
+    /// Keeps the programs attached.
+    _programs: Ebpf,
+}
+
+impl Meter {
+    /// Loads and attaches it. Nothing is followed yet.
+    ///
+    /// # Errors
+    /// Where privileges or kernel features are missing.
+    pub fn load() -> Result<Meter, RecordError> {
+        host::may_record()?;
+        let btf = Btf::from_sys_fs().map_err(|_| RecordError::NoBtf { release: kernel_release() })?;
+        let processors = nr_cpus().map_err(|(what, source)| RecordError::Io { action: what.to_string(), source })?;
+        let mut programs = EbpfLoader::new()
+            .btf(Some(&btf))
+            .map_max_entries("slots", processors as u32)
+            .load(OBJECT)
+            .map_err(|error| refused("meter", &error))?;
+        for (name, trace_point) in PROGRAMS {
+            attach(&mut programs, name, trace_point, &btf)?;
+        }
+        let mut take = |name: &str| programs.take_map(name).ok_or_else(|| no_map(name));
+        Ok(Meter {
+            slots: Slots::map(take("slots")?, processors)?,
+            threads: HashMap::try_from(take("threads")?).map_err(|error| refused("threads", &error))?,
+            sockets: HashMap::try_from(take("sockets")?).map_err(|error| refused("sockets", &error))?,
+            before: Slot::default(),
+            _programs: programs,
+        })
+    }
+
+    /// Follows a process that is held before its program, and all its children to be.
+    ///
+    /// # Errors
+    /// Where the table of followed threads is full.
+    pub fn follow(&mut self, pid: u32, role: Role) -> Result<(), RecordError> {
+        let role = match role {
+            Role::Client => 0,
+            Role::Server => 1,
+        };
+        let state = Followed { role, mode: IN_KERNEL, ..Followed::default() };
+        self.threads.insert(pid, state, 0).map_err(|error| refused("threads", &error))
+    }
+
+    /// The sums so far, the running threads' time until now included. Takes less than a microsecond.
+    pub fn read(&self) -> Reading {
+        // Before the sums are: so that what is added for running threads is never more than the next reading finds.
+        let time = now();
+        let sum = self.slots.sum(time).since(&self.before);
+        let side = (0..sum.exchanges.len()).find(|side| sum.exchanges[*side] > 0).unwrap_or(0);
+        let [[client_user, client_system], [server_user, server_system]] = sum.cpu.map(|modes| modes.map(Nanos));
+        Reading {
+            time,
+            exchanges: sum.exchanges[side],
+            exchange_wall: Nanos(sum.wall[side]),
+            client_user,
+            client_system,
+            server_user,
+            server_system,
+            unfollowed: sum.unfollowed,
+        }
+    }
+
+    /// Forgets threads, sockets and sums: before the next trial, when the last one's processes have ended. Those that
+    /// have not are no longer followed once they leave the processor.
+    pub fn clear(&mut self) {
+        for thread in self.threads.keys().flatten().collect::<Vec<_>>() {
+            // One that ended meanwhile is gone from the table already.
+            let _ = self.threads.remove(&thread);
+        }
+        for socket in self.sockets.keys().flatten().collect::<Vec<_>>() {
+            // As above: the kernel side puts out the oldest.
+            let _ = self.sockets.remove(&socket);
+        }
+        self.before = self.slots.sum(now());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,369 @@
+//! Known workloads, so that the numbers are known: exactly 23 requests, exactly 300 ms.
+
+use super::*;
+use crate::{Input, Output, Program, Running, Tether};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// Accepts for ever; answers each 100 bytes with 300, after working or sleeping where it is told to.
+const SERVER: &str = "
+import socket, ssl, sys, time
+port, tls, pause = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+listener = socket.create_server(('127.0.0.1', port))
+if tls != 'plain':
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain('cert.pem', 'key.pem')
+    context.minimum_version = context.maximum_version = getattr(ssl.TLSVersion, tls)
+while True:
+    connection, _ = listener.accept()
+    try:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls != 'plain':
+            connection = context.wrap_socket(connection, server_side=True)
+        while connection.recv(100):
+            time.sleep(pause)
+            connection.sendall(b'y' * 300)
+        if tls != 'plain':
+            connection.unwrap()
+    except OSError:
+        pass
+    connection.close()
+";
+
+/// Makes 23 requests, on fresh connections where told so.
+const CLIENT: &str = "
+import socket, ssl, sys
+port, tls, fresh = int(sys.argv[1]), sys.argv[2], sys.argv[3] == 'fresh'
+def connect():
+    connection = socket.create_connection(('127.0.0.1', port))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection if tls == 'plain' else ssl._create_unverified_context().wrap_socket(connection)
+def end(connection):
+    if tls != 'plain':
+        connection = connection.unwrap()
+    connection.close()
+connection = None
+for request in range(23):
+    if fresh or not connection:
+        connection = connect()
+    connection.sendall(b'x' * 100)
+    left = 300
+    while left:
+        left -= len(connection.recv(left))
+    if fresh:
+        end(connection)
+";
+
+/// While a tracer comes or goes, others can miss what happens: one meter at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A folder with a certificate, and a meter.
+struct Bench {
+    folder: tempfile::TempDir,
+    meter: Meter,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Bench {
+    /// None where it cannot be tried.
+    fn new() -> Option<Bench> {
+        if !nix::unistd::geteuid().is_root() {
+            println!("skipped: needs root");
+            return None;
+        }
+        let alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let folder = tempfile::tempdir().expect("a folder");
+        Some(Bench { folder, meter: Meter::load().expect("the meter loads"), _alone: alone })
+    }
+
+    fn certify(&self) {
+        let words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+                     -keyout key.pem -out cert.pem";
+        let mut command = std::process::Command::new("openssl");
+        let made = command.args(words.split_whitespace()).current_dir(self.folder.path()).output().expect("openssl");
+        assert!(made.status.success());
+    }
+
+    fn python(&self, script: &str, arguments: &[&str]) -> Program {
+        let words = ["python3", "-c", script].into_iter().chain(arguments.iter().copied());
+        Program {
+            arguments: words.map(ToString::to_string).collect(),
+            // Python itself, and not a script that looks for one.
+            environment: vec![("PATH".into(), Some("/usr/bin:/bin".into()))],
+            folder: Some(self.folder.path().to_path_buf()),
+            tether: Tether::ToUs,
+            input: Input::Nothing,
+            output: Output::ToStandardError,
+            ..Program::default()
+        }
+    }
+
+    fn run(&mut self, program: &Program, role: Option<Role>) -> Running {
+        let held = program.hold().expect("held");
+        if let Some(role) = role {
+            self.meter.follow(held.pid(), role).expect("followed");
+        }
+        held.release().expect("released")
+    }
+
+    /// Runs server and client, followed in the roles given, and reads when the client has ended.
+    fn exchange(&mut self, tls: &str, connections: &str, pause: &str, roles: [Option<Role>; 2]) -> Reading {
+        let port = free_port();
+        let mut server = self.run(&self.python(SERVER, &[&port, tls, pause]), roles[1]);
+        wait_until(|| crate::listens(server.pid()));
+        let mut client = self.run(&self.python(CLIENT, &[&port, tls, connections]), roles[0]);
+        wait_for(&mut client);
+        let reading = self.meter.read();
+        server.signal(libc::SIGTERM);
+        wait_until(|| server.poll().expect("a status").is_some());
+        reading
+    }
+}
+
+const BOTH: [Option<Role>; 2] = [Some(Role::Client), Some(Role::Server)];
+
+fn free_port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port().to_string()
+}
+
+fn wait_until(mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !done() {
+        assert!(Instant::now() < deadline, "it took too long");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn wait_for(running: &mut Running) {
+    wait_until(|| running.poll().expect("a status").inspect(|ended| assert_eq!(ended.exit, Some(0))).is_some());
+}
+
+fn milliseconds(time: Nanos) -> f64 {
+    time.0 as f64 / 1e6
+}
+
+#[test]
+fn twenty_three_plain_requests_are_twenty_three_exchanges() {
+    let Some(mut bench) = Bench::new() else { return };
+    for connections in ["fresh", "kept"] {
+        bench.meter.clear();
+        let reading = bench.exchange("plain", connections, "0.002", BOTH);
+        assert_eq!(reading.exchanges, 23, "{connections}: {reading:?}");
+        // Each waits 2 ms for its answer, and a timer's slack and a switch more.
+        let each = milliseconds(reading.exchange_wall) / 23.0;
+        assert!((2.0..10.0).contains(&each), "{connections}: {each} ms");
+        assert_eq!(reading.unfollowed, 0);
+    }
+}
+
+#[test]
+fn the_handshakes_and_ends_of_tls_are_no_exchanges() {
+    let Some(mut bench) = Bench::new() else { return };
+    bench.certify();
+    for version in ["TLSv1_2", "TLSv1_3"] {
+        for connections in ["fresh", "kept"] {
+            bench.meter.clear();
+            let reading = bench.exchange(version, connections, "0.002", BOTH);
+            assert_eq!(reading.exchanges, 23, "{version}, {connections}: {reading:?}");
+            let each = milliseconds(reading.exchange_wall) / 23.0;
+            assert!((2.0..10.0).contains(&each), "{version}, {connections}: {each} ms");
+            assert!(reading.client_user.0 > 0 && reading.server_system.0 > 0);
+        }
+    }
+}
+
+#[test]
+fn a_server_by_itself_counts_what_it_accepted() {
+    let Some(mut bench) = Bench::new() else { return };
+    bench.certify();
+    for (tls, connections) in [("plain", "fresh"), ("plain", "kept"), ("TLSv1_2", "fresh"), ("TLSv1_3", "fresh")] {
+        bench.meter.clear();
+        let reading = bench.exchange(tls, connections, "0.002", [None, Some(Role::Server)]);
+        assert_eq!(reading.exchanges, 23, "{tls}, {connections}: {reading:?}");
+        let each = milliseconds(reading.exchange_wall) / 23.0;
+        assert!((2.0..10.0).contains(&each), "{tls}, {connections}: {each} ms");
+        assert_eq!(reading.client_user, Nanos(0));
+    }
+}
+
+#[test]
+fn a_servers_own_requests_count_where_no_client_makes_any() {
+    let Some(mut bench) = Bench::new() else { return };
+    let reading = bench.exchange("plain", "kept", "0", [Some(Role::Server), None]);
+    assert_eq!(reading.exchanges, 23);
+}
+
+#[test]
+fn the_children_of_a_client_are_followed() {
+    let Some(mut bench) = Bench::new() else { return };
+    let port = free_port();
+    let mut server = bench.run(&bench.python(SERVER, &[&port, "plain", "0"]), Some(Role::Server));
+    wait_until(|| crate::listens(server.pid()));
+    bench.python(CLIENT, &[]);
+    let client = bench.folder.path().join("client.py");
+    std::fs::write(&client, CLIENT).expect("written");
+    let shell = format!("for each in 1 2 3; do python3 client.py {port} plain fresh & done; wait");
+    let program =
+        Program { arguments: ["sh", "-c", &shell].map(ToString::to_string).to_vec(), ..bench.python("", &[]) };
+    let mut clients = bench.run(&program, Some(Role::Client));
+    wait_for(&mut clients);
+    let reading = bench.meter.read();
+    assert_eq!(reading.exchanges, 69);
+    server.signal(libc::SIGTERM);
+    wait_until(|| server.poll().expect("a status").is_some());
+}
+
+#[test]
+fn unix_sockets_count_and_datagrams_do_not() {
+    let Some(mut bench) = Bench::new() else { return };
+    let script = "
+import os, socket
+listener = socket.socket(socket.AF_UNIX)
+listener.bind('socket')
+listener.listen()
+client = socket.socket(socket.AF_UNIX)
+client.connect('socket')
+server, _ = listener.accept()
+for each in range(23):
+    client.send(b'question')
+    server.recv(100)
+    server.send(b'answer')
+    client.recv(100)
+one, other = socket.socket(type=socket.SOCK_DGRAM), socket.socket(type=socket.SOCK_DGRAM)
+other.bind(('127.0.0.1', 0))
+one.connect(other.getsockname())
+other.connect(one.getsockname())
+for each in range(5):
+    one.send(b'question'); other.recv(100); other.send(b'answer'); one.recv(100)
+";
+    let mut client = bench.run(&bench.python(script, &[]), Some(Role::Client));
+    wait_for(&mut client);
+    assert_eq!(bench.meter.read().exchanges, 23);
+}
+
+#[test]
+fn files_sent_count_as_requests_and_a_write_refused_does_not() {
+    let Some(mut bench) = Bench::new() else { return };
+    let script = "
+import os, socket, sys, time
+listener = socket.create_server(('127.0.0.1', 0))
+client = socket.create_connection(listener.getsockname())
+server, _ = listener.accept()
+open('file', 'w').write('question')
+file = os.open('file', os.O_RDONLY)
+for each in range(23):
+    if each % 2:
+        os.sendfile(client.fileno(), file, 0, 8)
+    else:
+        read, write = os.pipe()
+        os.write(write, b'question')
+        os.splice(read, client.fileno(), 8)
+        os.close(read); os.close(write)
+    server.recv(100)
+    server.send(b'answer')
+    client.recv(100)
+client.setblocking(False)
+def flood():
+    try:
+        while True:
+            client.send(b'x' * 1000000)
+    except BlockingIOError:
+        time.sleep(0.1)
+for each in range(5):
+    flood()
+client.setblocking(True)
+server.send(b'unasked'); client.recv(100)
+try:
+    client.send(b'refused', socket.MSG_DONTWAIT)
+    sys.exit(1)
+except BlockingIOError:
+    pass
+server.send(b'unasked'); client.recv(100)
+";
+    let mut client = bench.run(&bench.python(script, &[]), Some(Role::Client));
+    wait_for(&mut client);
+    // 23, and the flood that the first unasked bytes answer.
+    assert_eq!(bench.meter.read().exchanges, 24);
+}
+
+/// Compiled, so that its user time is its own.
+const BUSY: &str = "
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+int main(int count, char **arguments) {
+    long most = atol(arguments[1]) * 1000, calls = count > 2;
+    struct rusage usage;
+    volatile long turns = 0;
+    do {
+        if (calls)
+            for (int call = 0; call < 20000; call++) getppid();
+        else
+            for (long turn = 0; turn < 2000000; turn++) turns++;
+        getrusage(RUSAGE_SELF, &usage);
+    } while (usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec
+             + usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec < most);
+    return 0;
+}
+";
+
+fn compile(folder: &Path) -> PathBuf {
+    std::fs::write(folder.join("busy.c"), BUSY).expect("written");
+    let made = std::process::Command::new("cc").args(["-O1", "busy.c", "-o", "busy"]).current_dir(folder).status();
+    assert!(made.expect("a compiler").success());
+    folder.join("busy")
+}
+
+#[test]
+fn a_loop_of_300_ms_is_300_ms_of_user_time_also_after_its_end() {
+    let Some(mut bench) = Bench::new() else { return };
+    let busy = compile(bench.folder.path());
+    let program = Program { arguments: vec![busy.display().to_string(), "300".into()], ..bench.python("", &[]) };
+    let mut client = bench.run(&program, Some(Role::Client));
+    std::thread::sleep(Duration::from_millis(100));
+    let early = bench.meter.read();
+    assert!(early.client_user.0 > 0, "a running thread's time counts at once");
+    wait_for(&mut client);
+    let reading = bench.meter.read();
+    let used = milliseconds(reading.client_user);
+    assert!((270.0..330.0).contains(&used), "{used} ms of user time");
+    assert!(milliseconds(reading.client_system) < 30.0, "{reading:?}");
+    assert_eq!(reading.server_user, Nanos(0));
+    assert_eq!(reading.exchanges, 0);
+    bench.meter.clear();
+    let cleared = bench.meter.read();
+    assert_eq!(cleared, Reading { time: cleared.time, ..Reading::default() });
+}
+
+#[test]
+fn time_in_calls_is_system_time() {
+    let Some(mut bench) = Bench::new() else { return };
+    let shell = "dd if=/dev/zero of=/dev/null bs=4M count=400 2>/dev/null";
+    let program = Program { arguments: ["sh", "-c", shell].map(ToString::to_string).to_vec(), ..bench.python("", &[]) };
+    let mut server = bench.run(&program, Some(Role::Server));
+    wait_for(&mut server);
+    let reading = bench.meter.read();
+    assert!(reading.server_system.0 > 4 * reading.server_user.0, "{reading:?}");
+    assert_eq!(reading.client_system, Nanos(0));
+}
+
+#[test]
+fn readings_do_not_fall() {
+    let Some(mut bench) = Bench::new() else { return };
+    let busy = compile(bench.folder.path());
+    let program =
+        Program { arguments: vec![busy.display().to_string(), "200".into(), "calls".into()], ..bench.python("", &[]) };
+    let mut client = bench.run(&program, Some(Role::Client));
+    let mut before = bench.meter.read();
+    while client.poll().expect("a status").is_none() {
+        let reading = bench.meter.read();
+        // Where another tracer comes or goes meanwhile, a switch can be missed: less than a time slice is moved then.
+        let fall = |before: Nanos, after: Nanos| before.0.saturating_sub(after.0);
+        let most = fall(before.client_user, reading.client_user).max(fall(before.client_system, reading.client_system));
+        assert!(most < 100_000, "{before:?} {reading:?}");
+        before = reading;
+    }
+    assert!(milliseconds(before.client_system + before.client_user) > 150.0, "{before:?}");
+}
