@@ -92,23 +92,10 @@ static int expects(const char *text, size_t size)
 	return 0;
 }
 
-static ssize_t written(int fd, const struct iovec *parts, size_t count, ssize_t result)
+static ssize_t written(int fd, const char *text, size_t size, ssize_t result)
 {
-	char together[LONGEST_HEAD];
-	size_t size = 0;
-	const char *text = together;
 	if (result < 40 || !pending || fd < 0 || fd >= DESCRIPTORS)
 		return result;
-	if (count == 1 || (parts[0].iov_len && (*(char *)parts[0].iov_base < 'A' || *(char *)parts[0].iov_base > 'Z'))) {
-		text = parts[0].iov_base;
-		size = parts[0].iov_len;
-	} else {
-		for (size_t i = 0; i < count; i++) {
-			size_t room = sizeof(together) - size, length = parts[i].iov_len < room ? parts[i].iov_len : room;
-			memcpy(together + size, parts[i].iov_base, length);
-			size += length;
-		}
-	}
 	if (!expects(text, size < (size_t)result ? size : (size_t)result) || !is_stream(fd))
 		return result;
 	SEEN();
@@ -120,38 +107,56 @@ static ssize_t written(int fd, const struct iovec *parts, size_t count, ssize_t 
 	return result;
 }
 
+/* Apart from the others, which may be called where there is little stack. */
+__attribute__((noinline)) static ssize_t written_together(int fd, const struct iovec *parts, size_t count, ssize_t result)
+{
+	char together[LONGEST_HEAD];
+	size_t size = 0;
+	for (size_t i = 0; i < count; i++) {
+		size_t room = sizeof(together) - size, length = parts[i].iov_len < room ? parts[i].iov_len : room;
+		memcpy(together + size, parts[i].iov_base, length);
+		size += length;
+	}
+	return written(fd, together, size, result);
+}
+
+static ssize_t written_in_parts(int fd, const struct iovec *parts, size_t count, ssize_t result)
+{
+	const char *text = result > 0 ? parts[0].iov_base : 0;
+	if (result < 40 || (parts[0].iov_len && (*text < 'A' || *text > 'Z')))
+		return result;
+	return count == 1 ? written(fd, text, parts[0].iov_len, result) : written_together(fd, parts, count, result);
+}
+
 WRAP(ssize_t, write, (int fd, const void *bytes, size_t size))
 {
 	NEXT(write);
-	struct iovec part = { (void *)bytes, size };
-	return written(fd, &part, 1, real(fd, bytes, size));
+	return written(fd, bytes, size, real(fd, bytes, size));
 }
 
 WRAP(ssize_t, send, (int fd, const void *bytes, size_t size, int flags))
 {
 	NEXT(send);
-	struct iovec part = { (void *)bytes, size };
-	return written(fd, &part, 1, real(fd, bytes, size, flags));
+	return written(fd, bytes, size, real(fd, bytes, size, flags));
 }
 
 WRAP(ssize_t, sendto, (int fd, const void *bytes, size_t size, int flags, const struct sockaddr *to, socklen_t length))
 {
 	NEXT(sendto);
-	struct iovec part = { (void *)bytes, size };
-	return written(fd, &part, 1, real(fd, bytes, size, flags, to, length));
+	return written(fd, bytes, size, real(fd, bytes, size, flags, to, length));
 }
 
 WRAP(ssize_t, writev, (int fd, const struct iovec *parts, int count))
 {
 	NEXT(writev);
-	return written(fd, parts, count, real(fd, parts, count));
+	return written_in_parts(fd, parts, count, real(fd, parts, count));
 }
 
 WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags))
 {
 	NEXT(sendmsg);
 	ssize_t result = real(fd, message, flags);
-	return result > 0 ? written(fd, message->msg_iov, message->msg_iovlen, result) : result;
+	return result > 0 ? written_in_parts(fd, message->msg_iov, message->msg_iovlen, result) : result;
 }
 
 /* Reads. */

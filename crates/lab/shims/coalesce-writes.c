@@ -1,8 +1,9 @@
 /* Holds small writes to TCP sockets until the thread waits for something, or 4 to 5 ms, or until they fill a segment.
  *
  * The write is answered at once; an error of the late one comes with the next call on the socket. Changed counts writes
- * that left together with one before them. Not reached: what libc writes within itself (stdio, name look-ups), io_uring,
- * waiting in a futex (the 5 ms end it), a process ended by a signal within the 5 ms. */
+ * that left together with one before them. A program whose waits are not seen (in its own futexes) is no longer held up
+ * after some 5 ms. Not reached: what libc writes within itself (stdio, name look-ups), io_uring, a process ended by a
+ * signal within the 5 ms. */
 #include "held.h"
 #include "wrap.h"
 #include <linux/sockios.h>
@@ -283,6 +284,25 @@ WAITS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *about), (set, about))
 WAITS(int, sigtimedwait, (const sigset_t *set, siginfo_t *about, const struct timespec *limit), (set, about, limit))
 WAITS(int, getaddrinfo, (const char *node, const char *service, const void *hints, void *found),
       (node, service, hints, found))
+
+/* Waits for other threads. */
+
+#define LOCKS(name, parameters, arguments)       \
+	WRAP(int, name, parameters)              \
+	{                                        \
+		NEXT(name);                      \
+		send_mine_before_lock();         \
+		return real arguments;           \
+	}
+
+LOCKS(pthread_cond_wait, (void *condition, void *lock), (condition, lock))
+LOCKS(pthread_cond_timedwait, (void *condition, void *lock, const struct timespec *end), (condition, lock, end))
+LOCKS(pthread_cond_clockwait, (void *condition, void *lock, clockid_t clock, const struct timespec *end),
+      (condition, lock, clock, end))
+LOCKS(pthread_join, (unsigned long thread, void **result), (thread, result))
+LOCKS(sem_wait, (void *semaphore), (semaphore))
+LOCKS(sem_timedwait, (void *semaphore, const struct timespec *end), (semaphore, end))
+LOCKS(sem_clockwait, (void *semaphore, clockid_t clock, const struct timespec *end), (semaphore, clock, end))
 
 /* What changes the socket, or asks after it. */
 

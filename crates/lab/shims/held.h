@@ -21,6 +21,10 @@
 /* How long the helper ticks on with nothing to send before it sleeps: waking it costs more than some ticks. */
 #define IDLE_TICKS 50
 #define NOT_OURS (~0ull)
+/* So often the helper may send before waits in locks count as waits: a thread hands over to another, which reads. */
+#define LATE 3
+/* So often in a row may a single write be held in vain before nothing is held any more: no wait of the program is seen. */
+#define LONELY 16
 
 enum outcome { PASS = -2, BLOCKED = -3 };
 enum helper { NOT_STARTED, TICKING, ASLEEP, REFUSED };
@@ -34,6 +38,7 @@ struct slot {
 	int flags; /* MSG_NOSIGNAL where every write asked for it */
 	int error; /* of sending what was held: for the next call on this socket */
 	unsigned length;
+	unsigned writes; /* that the bytes came in */
 	char bytes[2 * SMALL];
 };
 
@@ -42,6 +47,8 @@ struct held {
 	uint64_t tick;
 	int helper;
 	int errors; /* slots with an error, roughly: a hint to look */
+	int late;   /* times that the helper had to send */
+	int lonely; /* of these, those in a row in which one write alone had been held */
 	uint64_t cookies[DESCRIPTORS];
 	struct slot slots[SLOTS];
 };
@@ -231,6 +238,14 @@ static void settle_all(void)
 	mine_count = 0;
 }
 
+/* The same before a wait in a lock, where that has shown to be how this program waits for answers. Elsewhere such a wait
+ * is short (an interpreter's lock), and would part what belongs together. */
+static inline void send_mine_before_lock(void)
+{
+	if (mine_count && held && held->late >= LATE)
+		send_mine();
+}
+
 /* The descriptor means something else from now on. */
 static inline void forget(int fd)
 {
@@ -261,6 +276,8 @@ static void send_old(void)
 			struct slot *slot = &held->slots[64 * word + __builtin_ctzll(bits)];
 			if (held->tick - slot->tick < AGE_TICKS || !take(slot, held))
 				continue;
+			held->late += slot->length > 0;
+			held->lonely = slot->writes > 1 ? 0 : held->lonely + (slot->length > 0);
 			send_held(slot, NOTHING_MORE, 0);
 			release(slot);
 		}
@@ -355,10 +372,17 @@ static ssize_t hold_locked(struct slot *slot, int fd, uint64_t cookie, const str
 	/* With room in the kernel now, what is held can be sent later without waiting. */
 	if (!slot->length && !await_events(fd, POLLOUT, 0))
 		return PASS;
-	if (slot->length)
+	if (slot->length) {
 		CHANGED();
-	else
-		slot->flags = MSG_NOSIGNAL, slot->tick = __atomic_load_n(&held->tick, __ATOMIC_RELAXED);
+		slot->writes++;
+		held->lonely = 0;
+	} else {
+		if (held->lonely >= LONELY)
+			return PASS;
+		slot->writes = 1;
+		slot->flags = MSG_NOSIGNAL;
+		slot->tick = __atomic_load_n(&held->tick, __ATOMIC_RELAXED);
+	}
 	slot->fd = fd;
 	slot->flags &= flags;
 	keep(slot, parts, count);

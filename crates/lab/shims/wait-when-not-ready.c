@@ -106,7 +106,7 @@ static int a_queue_shrank(void)
 }
 
 /* Waits for what is asked for and for what this thread was refused; says whether `fd` has become ready. */
-static int wait_for(struct waited *waited, int fd, int64_t longest)
+__attribute__((noinline)) static int wait_for(struct waited *waited, int fd, int64_t longest)
 {
 	for (int i = 0; i < spin.wanted_count; i++)
 		add(waited, spin.wanted[i].fd, spin.wanted[i].events);
@@ -378,12 +378,11 @@ static long read_interest(int epoll, char *text, long size)
 	return total;
 }
 
-static void wait_before_epoll(int epoll)
+/* Apart from its callers, which may have little stack. */
+__attribute__((noinline)) static void wait_for_interest(int epoll)
 {
 	char text[16384];
 	struct waited waited = { 0 };
-	if (!may_wait() || epoll < 0)
-		return;
 	long size = read_interest(epoll, text, sizeof(text));
 	if (size <= 0 || size == sizeof(text))
 		return;
@@ -402,6 +401,12 @@ static void wait_before_epoll(int epoll)
 		add(&waited, fd, asked & (EPOLLET | EPOLLONESHOT) ? events : worth(fd, 1, data, events));
 	}
 	wait_for(&waited, -1, longest_of());
+}
+
+static void wait_before_epoll(int epoll)
+{
+	if (may_wait() && epoll >= 0)
+		wait_for_interest(epoll);
 }
 
 static void after_epoll(const struct epoll_event *events, int result, int may_block)

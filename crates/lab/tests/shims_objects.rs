@@ -28,6 +28,26 @@ fn no_object_asks_for_a_version_of_a_symbol_or_for_a_library() {
     }
 }
 
+/// What every libc exports since glibc 2.17 (`dlopen` and `dlsym`: from 2.34 on by itself, before that by its libdl). A
+/// shim that used anything else would keep the subject from starting in an older world.
+const EVERYWHERE: &str = "__errno_location __register_atfork bcmp calloc clock_gettime dlopen dlsym fclose fileno free getenv \
+    getpeername madvise memccpy memchr memcmp memcpy memmove memset mmap pthread_mutex_lock pthread_mutex_unlock setvbuf \
+    strcmp strlen strstr syscall";
+
+#[test]
+fn no_object_uses_a_symbol_that_an_older_libc_lacks() {
+    for shim in shims() {
+        let preloaded = Preloaded::new(&[(&shim, "inert")]);
+        let object = preloaded.folder().join(format!("{shim}.so"));
+        let listed = text_of(Command::new("nm").args(["--dynamic", "--undefined-only"]).arg(&object));
+        let used: Vec<&str> = listed.split_whitespace().filter(|word| word.len() > 1).collect();
+        assert!(used.contains(&"getenv"), "{shim}: {listed}");
+        let unknown: Vec<&&str> =
+            used.iter().filter(|name| !EVERYWHERE.split(' ').any(|known| known == **name)).collect();
+        assert!(unknown.is_empty(), "{shim} uses {unknown:?}");
+    }
+}
+
 #[test]
 fn every_shim_loads_into_a_program_told_and_inert() {
     for shim in shims() {

@@ -285,3 +285,60 @@ for _ in range(5):
     assert_eq!(server.join().expect("the server ends"), 5);
     assert_eq!(preloaded.counts("coalesce-writes").changed, 5);
 }
+
+/// One thread asks, then waits in a lock until another has read the answer. `lock` and `unlock` are the two sides.
+fn two_threads(wait: &str, wake: &str) -> f64 {
+    let body = format!(
+        r#"
+#include <linux/futex.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
+static int fd, turn;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static void *read_answers(void *nothing)
+{{
+	char bytes[100];
+	for (int have = 0, got; (got = read(fd, bytes, 100 - have)) > 0;)
+		if ((have += got) == 100) {{
+			have = 0;
+			{wake}
+		}}
+	return 0;
+}}
+int main(int count, char **arguments)
+{{
+	struct timespec start, end;
+	char bytes[100] = "";
+	pthread_t thread;
+	fd = connected(arguments[1]);
+	pthread_create(&thread, 0, read_answers, 0);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (int i = 0; i < 200; i++) {{
+		write(fd, bytes, 100);
+		{wait}
+	}}
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	printf("%.4f\n", end.tv_sec - start.tv_sec + (end.tv_nsec - start.tv_nsec) / 1e9);
+}}"#
+    );
+    let preloaded = Preloaded::new(&[("coalesce-writes", "on")]);
+    let (port, server) = serve(echo_hundreds);
+    let took = c(&preloaded, &body, &[&port]).trim().parse().expect("a number");
+    server.join().expect("the server ends");
+    took
+}
+
+#[test]
+fn a_thread_that_waits_for_the_one_that_reads_is_not_held_up_for_long() {
+    let conditions = two_threads(
+        "pthread_mutex_lock(&lock); while (!turn) pthread_cond_wait(&condition, &lock); turn = 0; pthread_mutex_unlock(&lock);",
+        "pthread_mutex_lock(&lock); turn = 1; pthread_cond_signal(&condition); pthread_mutex_unlock(&lock);",
+    );
+    let futexes = two_threads(
+        "while (!__atomic_exchange_n(&turn, 0, 5)) syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);",
+        "__atomic_store_n(&turn, 1, 5); syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);",
+    );
+    // Two hundred times 5 ms would be a second.
+    assert!(conditions < 0.2 && futexes < 0.4, "{conditions} s with conditions, {futexes} s with futexes");
+}

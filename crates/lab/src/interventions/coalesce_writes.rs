@@ -14,7 +14,8 @@ use crate::arrangement::Preload;
 /// ## What it reaches
 /// Programs that load libc dynamically and write through its functions, TLS libraries among them. Not Go, not static
 /// programs, not io_uring, not writes that libc makes within itself (stdio over a socket), not sockets of other kinds.
-/// Threads that hand a socket to each other wait for the 5 ms where the writer goes to sleep in a lock.
+/// Where one thread writes and another reads, waits in libc's conditions and semaphores count as waits once the 5 ms have
+/// passed three times; a program whose waits cannot be seen at all is left alone after sixteen times.
 ///
 /// ## How it is told that it took hold
 /// The shim counts writes that left together with one before them. A program that writes once for each request has none.
