@@ -64,7 +64,7 @@ impl Metric {
     pub fn others(&self, answer: &Answer) -> Vec<Metric> {
         let all = match answer.exchanges {
             0 => vec![Metric::Wall, Metric::Cpu],
-            _ => vec![Metric::WallPerExchange, Metric::ElapsedPerExchange, Metric::CpuPerExchange],
+            _ => vec![Metric::ElapsedPerExchange, Metric::WallPerExchange, Metric::CpuPerExchange],
         };
         all.into_iter().filter(|one| one != self).collect()
     }

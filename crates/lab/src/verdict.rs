@@ -98,7 +98,8 @@ impl Judge<'_> {
             let caveat = format!("{control}, which should do nothing, gains as well: the mechanism is another.");
             finding.caveats.push(caveat);
         }
-        if finding.effect.as_ref().is_some_and(|effect| is_a_change(effect.sham_ratio)) {
+        let metric = attempts.first().map(|attempt| &attempt.metric).filter(|_| finding.effect.is_some());
+        if metric.and_then(|metric| self.sham(metric)).is_some_and(|sham| is_a_change(&sham)) {
             finding.caveats.push("Attaching the machinery alone changes the program noticeably.".to_string());
         }
     }
@@ -195,8 +196,9 @@ pub fn status(ratio: &stats::Ratio, finding: &Finding) -> Status {
     }
 }
 
-fn is_a_change(sham: f64) -> bool {
-    sham > 0.0 && !(SHAM_BOUND.recip()..=SHAM_BOUND).contains(&sham)
+/// Whether the sham is certain to differ from nothing attached by more than noise is forgiven.
+fn is_a_change(sham: &Measured) -> bool {
+    sham.low > SHAM_BOUND || sham.high < SHAM_BOUND.recip()
 }
 
 /// A control that gains too much to be one.

@@ -4,6 +4,7 @@
 //! that it was skipped, why, and how many were before it.
 
 mod healthy;
+mod proved;
 mod slow;
 mod small;
 mod surroundings;

@@ -1,12 +1,12 @@
 //! The stories with a cause and their cured twins.
 
-use crate::telling::{Folder, expect_mechanism, expect_place, marked_line, run_story, stage, tell};
+use crate::telling::{Folder, expect_mechanism, expect_place, marked_line, run_story, stage, suspect, tell};
 use case::{Status, Verdict};
 
 #[test]
 fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
     let _stage = stage();
-    let Some(told) = tell("nagle", "slow") else { return };
+    let Some(told) = suspect("nagle", "slow") else { return };
     let finding = told.finding("nagle-delayed-ack");
     assert_eq!(told.names()[0], "nagle-delayed-ack", "the dearest comes first: {:?}", told.names());
     assert_eq!((finding.id.as_str(), finding.status), ("P01", Status::Suspected));
@@ -62,7 +62,7 @@ fn a_single_write_that_is_not_held_is_not_accused() {
 fn a_fresh_curl_for_each_request_is_connection_churn() {
     for variant in ["https", "http"] {
         let _stage = stage();
-        let Some(told) = tell("churn", variant) else { return };
+        let Some(told) = suspect("churn", variant) else { return };
         let finding = told.finding("connection-churn");
         assert!((95..=105).contains(&finding.cost.affected), "100 connections, not {}", finding.cost.affected);
         assert!((95..=105).contains(&told.answer.exchanges), "{} exchanges", told.answer.exchanges);
@@ -81,7 +81,7 @@ fn one_kept_connection_is_not_accused_of_churn_or_anything() {
 #[test]
 fn a_context_for_each_request_is_named_with_its_files_and_its_line() {
     let _stage = stage();
-    let Some(told) = tell("context", "slow") else { return };
+    let Some(told) = suspect("context", "slow") else { return };
     let finding = told.finding("ca-bundle-per-context");
     expect_place(finding, "context/client.py", "the bundle for each request");
     // For each of 60 requests the distribution's bundle and our own certificate are opened.
@@ -100,7 +100,7 @@ fn a_shared_context_is_not_accused() {
 #[test]
 fn a_spin_on_write_readiness_is_named_with_its_loop_and_its_line() {
     let _stage = stage();
-    let Some(told) = tell("four-lines", "slow") else { return };
+    let Some(told) = suspect("four-lines", "slow") else { return };
     let finding = told.finding("busy-spin");
     // Measured without watching: 14 ms of CPU time and some 1,000 calls a document.
     assert!(finding.cost.cpu_ns_per_exchange >= 2_000_000, "{:?}", finding.cost);

@@ -1,11 +1,11 @@
 //! The small stories: one detector each (one of them two), with a twin in which it must be silent.
 
-use crate::telling::{expect_mechanism, expect_place, stage, tell};
+use crate::telling::{expect_mechanism, expect_place, stage, suspect, tell};
 
 #[test]
 fn a_read_for_each_byte_is_tiny_reads_and_a_buffer_is_not() {
     let _stage = stage();
-    let Some(told) = tell("tiny-reads", "slow") else { return };
+    let Some(told) = suspect("tiny-reads", "slow") else { return };
     expect_place(told.finding("tiny-reads"), "tiny-reads/client.py", "a call for each byte");
     let Some(told) = tell("tiny-reads", "fixed") else { return };
     told.expect_no_accusation();
@@ -14,7 +14,7 @@ fn a_read_for_each_byte_is_tiny_reads_and_a_buffer_is_not() {
 #[test]
 fn a_disk_in_every_request_is_sync_disk_and_a_write_left_to_the_kernel_is_not() {
     let _stage = stage();
-    let Some(told) = tell("fsync", "slow") else { return };
+    let Some(told) = suspect("fsync", "slow") else { return };
     let finding = told.finding("sync-disk");
     expect_place(finding, "fsync/server.py", "the disk for each request");
     assert!(finding.title.contains("fsync"), "{}", finding.title);
@@ -25,7 +25,7 @@ fn a_disk_in_every_request_is_sync_disk_and_a_write_left_to_the_kernel_is_not() 
 #[test]
 fn an_unanswered_expectation_costs_a_second_and_its_absence_nothing() {
     let _stage = stage();
-    let Some(told) = tell("expect", "slow") else { return };
+    let Some(told) = suspect("expect", "slow") else { return };
     let finding = told.finding("expect-continue");
     // curl waits 1,000 ms.
     assert!((900_000_000..1_100_000_000).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
@@ -36,7 +36,7 @@ fn an_unanswered_expectation_costs_a_second_and_its_absence_nothing() {
 #[test]
 fn a_name_server_that_overlooks_a_question_is_named_and_an_awake_one_is_not() {
     let _stage = stage();
-    let Some(told) = tell("name-lookup", "slow") else { return };
+    let Some(told) = suspect("name-lookup", "slow") else { return };
     let finding = told.finding("name-lookup");
     expect_mechanism(finding, &["silent", "host0.casebook.test"]);
     expect_place(finding, "name-lookup/client.py", "the look-up");
@@ -48,7 +48,7 @@ fn a_name_server_that_overlooks_a_question_is_named_and_an_awake_one_is_not() {
 #[test]
 fn a_forgotten_session_is_no_resumption_and_a_resumed_one_is_not() {
     let _stage = stage();
-    let Some(told) = tell("no-resumption", "slow") else { return };
+    let Some(told) = suspect("no-resumption", "slow") else { return };
     expect_place(told.finding("no-resumption"), "no-resumption/client.py", "full");
     // Its twin resumes, and still opens a connection for each request, as it is told.
     let Some(told) = tell("no-resumption", "fixed") else { return };
@@ -58,7 +58,7 @@ fn a_forgotten_session_is_no_resumption_and_a_resumed_one_is_not() {
 #[test]
 fn a_used_up_quota_is_cpu_quota_throttling_and_its_absence_is_not() {
     let _stage = stage();
-    let Some(told) = tell("quota", "slow") else { return };
+    let Some(told) = suspect("quota", "slow") else { return };
     let finding = told.finding("cpu-quota-throttling");
     expect_mechanism(finding, &["control group /whyslow-story-", "periods"]);
     assert!(finding.cost.share_of_wall >= 0.3, "{:?}", finding.cost);
@@ -70,7 +70,7 @@ fn a_used_up_quota_is_cpu_quota_throttling_and_its_absence_is_not() {
 #[test]
 fn two_causes_are_both_named_and_neither_hides_the_other() {
     let _stage = stage();
-    let Some(told) = tell("two-causes", "slow") else { return };
+    let Some(told) = suspect("two-causes", "slow") else { return };
     // Which is dearer is told by wall time for one and by processor time for the other.
     let mut names = told.names();
     names.sort_unstable();

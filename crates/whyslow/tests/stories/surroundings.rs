@@ -1,6 +1,6 @@
 //! What a run does to the machine and to its users: ordinary users, copies of cases, and nothing left behind.
 
-use crate::telling::{Folder, is_root, stage, tell, whyslow};
+use crate::telling::{Folder, is_root, stage, suspect, tell, whyslow};
 use case::Answer;
 use std::collections::BTreeSet;
 use std::fs;
@@ -70,7 +70,7 @@ fn commands_offered(said: &str) -> (String, String) {
 #[test]
 fn a_case_tells_the_same_story_when_copied_and_reported_elsewhere() {
     let _stage = stage();
-    let Some(told) = tell("nagle", "slow") else { return };
+    let Some(told) = suspect("nagle", "slow") else { return };
     let elsewhere = Folder::new();
     let copy = elsewhere.join("copy");
     let copied = Command::new("cp").arg("-a").arg(&told.case).arg(&copy).status().expect("cp");

@@ -1,0 +1,100 @@
+//! The stories with proving: what switches a cause off is found, and what does not is told from it.
+
+use crate::telling::{Told, stage, tell, tell_with};
+use case::{Finding, Purpose, Status, Tried, Verdict};
+
+/// The attempt of that intervention; fails with all there are.
+fn tried<'a>(finding: &'a Finding, intervention: &str, dose: &str) -> &'a Tried {
+    let found = finding.tried.iter().find(|one| one.intervention == intervention && one.dose == dose);
+    found.unwrap_or_else(|| panic!("no {intervention} {dose} among {:#?}", finding.tried))
+}
+
+fn expect_confirmed<'a>(told: &'a Told, name: &str, interventions: &[&str]) -> &'a Finding {
+    let finding = told.finding(name);
+    for intervention in interventions {
+        let one = tried(finding, intervention, "");
+        assert!(one.applied && one.status == Status::Confirmed && one.low > 1.0, "{one:#?}");
+    }
+    assert_eq!((finding.status, told.answer.verdict), (Status::Confirmed, Verdict::Confirmed), "{:#?}", finding.tried);
+    let effect = finding.effect.as_ref().expect("an effect");
+    assert!(effect.low > 1.0 && effect.low <= effect.ratio && effect.ratio <= effect.high, "{effect:?}");
+    finding
+}
+
+#[test]
+fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
+    let _stage = stage();
+    let Some(told) = tell("nagle", "slow") else { return };
+    let ways = ["tcp-nodelay", "coalesce-writes", "quickack-server-route"];
+    let finding = expect_confirmed(&told, "nagle-delayed-ack", &ways);
+    let control = tried(finding, "quickack-client-route", "");
+    assert!(control.applied && control.purpose == Purpose::Control, "{control:#?}");
+    assert_eq!(control.status, Status::Refuted, "{control:#?}");
+    // The stall follows the cap: 8 ms stall less than 20 ms, and these less than the kernel's own 40 ms.
+    let (short, long) = (tried(finding, "delayed-ack-cap", "8 ms"), tried(finding, "delayed-ack-cap", "20 ms"));
+    assert!(short.applied && long.applied, "{short:#?} {long:#?}");
+    assert!(short.after < long.after && long.after < long.before, "{short:#?} {long:#?}");
+    let sham = told.answer.proof.as_ref().and_then(|proof| proof.sham.as_ref()).expect("a sham");
+    assert!(sham.low < 1.05 && sham.high > 0.95, "{sham:?}");
+    let spent = told.answer.proof.as_ref().map_or(0, |proof| proof.spent_ns);
+    assert!(spent < 70_000_000_000, "the budget is kept, but for the trial under way: {spent} ns");
+}
+
+#[test]
+fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
+    let _stage = stage();
+    let Some(told) = tell("four-lines", "slow") else { return };
+    let finding = expect_confirmed(&told, "busy-spin", &["send-queue-empty"]);
+    let effect = finding.effect.as_ref().expect("an effect");
+    assert_eq!(effect.metric, "cpu_ns_per_exchange");
+    let elapsed = effect.also.iter().find(|other| other.metric == "elapsed_ns_per_exchange").expect("the wall clock");
+    assert!(elapsed.low < 1.1 && elapsed.high > 0.9, "{elapsed:?}");
+}
+
+#[test]
+fn a_context_for_each_request_is_confirmed_and_its_ladder_climbed() {
+    let _stage = stage();
+    let Some(told) = tell("context", "slow") else { return };
+    expect_confirmed(&told, "ca-bundle-per-context", &["parse-ca-once"]);
+    let steps = told.answer.together.iter().filter(|step| step.applied).map(|step| step.interventions.join("+"));
+    let steps = steps.collect::<Vec<_>>();
+    let ladder = ["parse-ca-once+share-ssl-context", "parse-ca-once+share-ssl-context+resume-sessions"];
+    assert!(ladder.iter().all(|step| steps.iter().any(|known| known == step)), "{steps:?}");
+}
+
+#[test]
+fn two_causes_are_proved_each_alone_and_both_together() {
+    let _stage = stage();
+    let Some(told) = tell("two-causes", "slow") else { return };
+    expect_confirmed(&told, "nagle-delayed-ack", &[]);
+    expect_confirmed(&told, "tiny-reads", &["read-buffer"]);
+    let together = told.answer.together.iter().find(|one| one.interventions.len() == 2).expect("both together");
+    let step = together.step.as_ref().expect("a step");
+    assert!(together.applied && step.low > 1.0, "{together:?}");
+}
+
+#[test]
+fn a_disk_a_byte_a_name_and_an_expectation_are_confirmed_by_what_takes_them_away() {
+    let stories = [
+        ("fsync", "sync-disk", "no-fsync"),
+        ("tiny-reads", "tiny-reads", "read-buffer"),
+        ("name-lookup", "name-lookup", "hosts-entry"),
+        ("expect", "expect-continue", "answer-100-continue"),
+        ("no-resumption", "no-resumption", "resume-sessions"),
+        ("quota", "cpu-quota-throttling", "cpu-quota"),
+    ];
+    for (story, name, intervention) in stories {
+        let _stage = stage();
+        let Some(told) = tell(story, "slow") else { continue };
+        expect_confirmed(&told, name, &[intervention]);
+    }
+}
+
+#[test]
+fn without_a_budget_nothing_is_tried_and_the_reason_is_said() {
+    let _stage = stage();
+    let Some(told) = tell_with("nagle", "slow", &["--budget", "100ms"]) else { return };
+    assert_eq!(told.finding("nagle-delayed-ack").status, Status::Suspected);
+    let not_tried = told.answer.proof.as_ref().map(|proof| proof.not_tried.join("\n")).unwrap_or_default();
+    assert!(not_tried.contains("--budget"), "{not_tried}");
+}
