@@ -3,12 +3,13 @@
 use crate::arrangement::{End, Sockets};
 use crate::groups::Groups;
 use crate::laid::Laid;
+use crate::sessions::Sessions;
 use crate::traces::Traces;
 use std::path::Path;
 
 /// All machinery around one subject. When it is dropped, what still runs of a trial is ended (SIGTERM, 2 s, SIGKILL), also
 /// what has turned itself into a daemon; a watched client is left alone; then groups and files are removed and ticked off
-/// in the journal.
+/// in the journal. The end of a trial's processes is collected then: who wants to know it asks before.
 pub struct Attached {
     /// What the host refused.
     pub(crate) notes: Vec<String>,
@@ -16,12 +17,13 @@ pub struct Attached {
     pub(crate) routes: Vec<End>,
     // In the order in which they are to go.
     pub(crate) groups: Option<Groups>,
+    pub(crate) sessions: Option<Sessions>,
     laid: Option<Laid>,
 }
 
 impl Attached {
     pub(crate) fn new(laid: Option<Laid>) -> Attached {
-        Attached { notes: Vec::new(), routes: Vec::new(), groups: None, laid }
+        Attached { notes: Vec::new(), routes: Vec::new(), groups: None, sessions: None, laid }
     }
 
     /// What the interventions have left behind so far.

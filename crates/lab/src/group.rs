@@ -1,20 +1,14 @@
 //! One control group of ours: a folder in a hierarchy, with processes in it that are moved, ended, and gone.
 
+use crate::ending::{self, LONGEST_END, TICK, name};
 use crate::journal::Outcome;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How the name of every group and folder of ours begins. Nothing else is ever removed.
 pub(crate) const PREFIX: &str = "whyslow-";
-/// What processes get to end after SIGTERM.
-const GRACE: Duration = Duration::from_secs(2);
-/// How long the kernel may take to tear down what was killed.
-const LONGEST_END: Duration = Duration::from_secs(5);
-/// How often is looked whether they have ended.
-const TICK: Duration = Duration::from_millis(2);
-
 /// The processes in a group and in all groups below it.
 pub(crate) fn members(folder: &Path) -> Vec<u32> {
     let text = std::fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
@@ -41,30 +35,11 @@ pub(crate) fn hand_over(folder: &Path, other: &Path) {
     }
 }
 
-/// Ends all processes in a group: asks, waits, and makes those end that do not. Their ids.
+/// Ends all processes in a group. Their ids.
 pub(crate) fn end(folder: &Path) -> BTreeSet<u32> {
-    let mut asked = BTreeSet::new();
-    let patience = Instant::now() + GRACE;
-    let deadline = patience + LONGEST_END;
-    loop {
-        let running = members(folder);
-        if running.is_empty() || Instant::now() > deadline {
-            return asked;
-        }
-        let is_killing = Instant::now() > patience;
-        if is_killing {
-            // At once with all that they make meanwhile, where the kernel can (version 2, Linux 5.14).
-            let _ = std::fs::write(folder.join("cgroup.kill"), "1");
-        }
-        for pid in running {
-            match (asked.insert(pid), is_killing) {
-                (_, true) => record::send_signal(pid, libc::SIGKILL),
-                (true, false) => record::send_signal(pid, libc::SIGTERM),
-                (false, false) => {}
-            }
-        }
-        std::thread::sleep(TICK);
-    }
+    // At once with all that they make meanwhile, where the kernel can (version 2, Linux 5.14).
+    let kill_all = || drop(std::fs::write(folder.join("cgroup.kill"), "1"));
+    ending::end(|| members(folder), kill_all)
 }
 
 /// Removes a group in which no process runs, and those below it.
@@ -118,8 +93,7 @@ fn removed(folder: &Path, ended: &[String]) -> Outcome {
         // It is gone with the group that it is in, which has a line of its own.
         ([], true) => Outcome::WasGone,
         ([], false) => Outcome::Undone(format!("removed the control group {}", folder.display())),
-        ([one], _) => Outcome::Undone(format!("ended process {one}")),
-        (more, _) => Outcome::Undone(format!("ended processes {}", more.join(", "))),
+        _ => Outcome::Undone(format!("ended {}", ending::listed(ended))),
     }
 }
 
@@ -133,9 +107,4 @@ fn is_ours(folder: &Path) -> bool {
 fn children(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
-}
-
-/// The name of a process, as far as it has one.
-fn name(pid: u32) -> String {
-    std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_string()
 }

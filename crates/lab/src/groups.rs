@@ -6,6 +6,7 @@
 
 use crate::LabError;
 use crate::arrangement::End;
+use crate::ending;
 use crate::group::{self, PREFIX};
 use crate::hierarchy::{Hierarchy, Version, carrier, hierarchies};
 use crate::journal::{Entry, Journal, Members, Undo};
@@ -38,6 +39,8 @@ pub(crate) struct Groups {
     parts: Vec<Part>,
     client: Members,
     journal: Journal,
+    /// Processes that were moved into them.
+    entered: BTreeSet<u32>,
     /// Whether the kernel shows no quota on any group above.
     pub outside_quota: bool,
 }
@@ -72,7 +75,8 @@ impl Groups {
     pub fn make(wishes: &Wishes, journal: &Journal) -> Result<Groups, LabError> {
         let hierarchies = hierarchies();
         let journal = journal.clone();
-        let mut groups = Groups { parts: Vec::new(), client: wishes.client, journal, outside_quota: false };
+        let (parts, entered) = (Vec::new(), BTreeSet::new());
+        let mut groups = Groups { parts, client: wishes.client, journal, entered, outside_quota: false };
         for placement in place(wishes, &hierarchies)? {
             groups.add(&placement)?;
         }
@@ -83,7 +87,8 @@ impl Groups {
     }
 
     /// Moves a process, and all that it will make, into the groups of its end.
-    pub fn enter(&self, end: End, pid: u32) -> Result<(), LabError> {
+    pub fn enter(&mut self, end: End, pid: u32) -> Result<(), LabError> {
+        self.entered.insert(pid);
         for part in &self.parts {
             let folder = part.base.join(end.word());
             group::enter(&folder, pid).map_err(LabError::io(folder))?;
@@ -135,17 +140,18 @@ impl Groups {
 
 impl Drop for Groups {
     fn drop(&mut self) {
-        let ended = self.empty();
+        let mut ended = self.empty();
         for part in &self.parts {
             // What cannot be removed stays in the journal.
             if group::remove(&part.base).is_ok() {
                 part.entries.iter().for_each(|entry| self.journal.tick_off(*entry));
             }
         }
-        // Orphans among them have become our children, and would stay as zombies for as long as we live.
-        let orphans = |pid: &u32| !ended.contains(pid);
-        let others = record::children(std::process::id()).into_iter().map(|child| child.pid).filter(orphans);
-        record::reap_orphans(&others.collect::<Vec<_>>());
+        if self.client == Members::Ours {
+            // One that ended while the trial was being cut was in no group any more.
+            ended.append(&mut self.entered);
+        }
+        ending::reap(&ended);
     }
 }
 

@@ -34,6 +34,13 @@ pub(crate) enum Undo {
         /// Whose processes run in it.
         members: Members,
     },
+    /// A session of ours, whose processes are ended.
+    Session {
+        /// The process that it is named after.
+        leader: u32,
+        /// When that was started, in clock ticks since boot.
+        started_ticks: u64,
+    },
     /// A folder of files, which is removed with all that is in it.
     Folder {
         /// Its path.

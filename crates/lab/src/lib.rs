@@ -4,6 +4,7 @@
 mod arms;
 pub mod arrangement;
 mod attached;
+mod ending;
 mod error;
 mod experiment;
 mod extent;
@@ -21,6 +22,7 @@ mod pairs;
 mod prove;
 mod rate;
 mod server;
+mod sessions;
 pub mod shim;
 mod spec;
 mod stage;

@@ -7,6 +7,7 @@ use crate::groups::{Groups, Wishes};
 use crate::journal::{Journal, Members};
 use crate::laid::Laid;
 use crate::link::{self, Link};
+use crate::sessions::Sessions;
 use crate::world::World;
 use record::{Held, Input, Network, Output, Program, Tether, User};
 use std::ffi::OsString;
@@ -83,7 +84,10 @@ impl Stage {
         set_up_network(world, arrangement, pids, &mut attached)?;
         attached.groups = make_groups(world, arrangement, kind, journal, &mut attached.notes)?;
         for (end, pid) in pids.ends() {
-            attached.groups.iter().try_for_each(|groups| groups.enter(end, pid))?;
+            attached.groups.iter_mut().try_for_each(|groups| groups.enter(end, pid))?;
+        }
+        if attached.groups.is_none() {
+            attached.sessions = Some(Sessions::take(&pids.tethered(kind), journal)?);
         }
         attached.watch_sockets(arrangement.sockets);
         Ok(Stage { client, server, attached })
@@ -103,6 +107,12 @@ impl Pids {
             End::Client => Some(self.client),
             End::Server => self.server,
         }
+    }
+
+    /// Those that lead a session of ours.
+    fn tethered(self, kind: Kind) -> Vec<u32> {
+        let client = Some(self.client).filter(|_| kind == Kind::Trial);
+        client.into_iter().chain(self.server).collect()
     }
 
     fn ends(self) -> impl Iterator<Item = (End, u32)> {

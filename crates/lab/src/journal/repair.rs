@@ -2,7 +2,7 @@
 
 use super::{ENDING, Members, Undo, open_undos, place};
 use crate::LabError;
-use crate::{group, laid};
+use crate::{group, laid, sessions};
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -123,6 +123,7 @@ impl Undo {
                 (Members::TheUsers, Repair::Left) => group::undo_if_empty(folder),
                 _ => group::undo(folder),
             },
+            Undo::Session { leader, started_ticks } => sessions::undo(*leader, *started_ticks),
             Undo::Folder { path } => laid::undo(path),
         }
     }
