@@ -17,14 +17,15 @@ fn serve<T: Send + 'static>(handle: impl FnOnce(TcpStream) -> T + Send + 'static
 }
 
 /// Answers each line, a number, with as many bytes that tell their place in the whole stream.
-fn lines_of_any_length(client: TcpStream) -> usize {
+fn lines_of_any_length(client: &TcpStream) -> usize {
     client.set_nodelay(true).expect("set");
+    let mut replies = client;
     let mut sent = 0;
-    let mut requests = BufReader::new(client.try_clone().expect("another handle")).lines();
+    let mut requests = BufReader::new(client).lines();
     while let Some(Ok(line)) = requests.next() {
         let length: usize = line.parse().expect("a number");
         let bytes: Vec<u8> = (sent..sent + length).map(place).collect();
-        (&client).write_all(&bytes).expect("written");
+        replies.write_all(&bytes).expect("written");
         sent += length;
     }
     sent
@@ -46,7 +47,7 @@ print("done")
 
 fn byte_by_byte(shims: &[(&str, &str)]) -> ShimCounts {
     let preloaded = Preloaded::new(shims);
-    let (port, server) = serve(lines_of_any_length);
+    let (port, server) = serve(|client| lines_of_any_length(&client));
     assert_eq!(preloaded.python(REPLY_BYTE_BY_BYTE, &[&port]), "done\n");
     assert_eq!(server.join().expect("the server ends"), 44_397);
     preloaded.counts("read-buffer")
@@ -152,7 +153,7 @@ print("done")
 fn no_byte_is_lost_doubled_or_out_of_order_and_polls_tell_the_truth() {
     for seed in ["1", "2", "3", "4"] {
         let preloaded = Preloaded::new(&[("read-buffer", "on")]);
-        let (port, server) = serve(lines_of_any_length);
+        let (port, server) = serve(|client| lines_of_any_length(&client));
         assert_eq!(preloaded.python(ALL_KINDS, &[&port, seed]), "done\n");
         server.join().expect("the server ends");
         assert!(preloaded.counts("read-buffer").changed > 100, "seed {seed}");
@@ -170,7 +171,7 @@ os.dup2(connection.fileno(), 0)
 os.execvp("sh", ["sh", "-c", "head -c 990 | wc -c"])
 "#;
     let preloaded = Preloaded::new(&[("read-buffer", "on")]);
-    let (port, server) = serve(lines_of_any_length);
+    let (port, server) = serve(|client| lines_of_any_length(&client));
     assert_eq!(preloaded.python(program, &[&port]).trim(), "990");
     server.join().expect("the server ends");
 }
@@ -192,9 +193,8 @@ connection.close()
     let preloaded = Preloaded::new(&[("read-buffer", "on")]);
     // With unread bytes at the close the server would be reset, and its read fail.
     let (port, server) = serve(|client| {
-        let handle = client.try_clone().expect("another handle");
-        lines_of_any_length(client);
-        (&handle).read(&mut [0]).map_err(|error| error.kind())
+        lines_of_any_length(&client);
+        (&client).read(&mut [0]).map_err(|error| error.kind())
     });
     preloaded.python(program, &[&port]);
     assert_eq!(server.join().expect("the server ends"), Ok(0));
@@ -204,7 +204,7 @@ connection.close()
 fn silent_server(mut client: TcpStream) -> Vec<usize> {
     let mut bodies = Vec::new();
     let mut received = Vec::new();
-    let mut piece = [0; 65536];
+    let mut piece = vec![0; 65536];
     while let Ok(size @ 1..) = client.read(&mut piece) {
         received.extend_from_slice(&piece[..size]);
         let Some(head) = received.windows(4).position(|window| window == b"\r\n\r\n") else { continue };

@@ -7,7 +7,7 @@ use preload::Preloaded;
 
 /// A pair of connected sockets whose other end answers each byte 20 ms later, a tool to count processor time, and the
 /// start of `main`. `twenty` does what is tried until a byte has come, in one of several ways.
-const SLOW_PEER: &str = r#"
+const SLOW_PEER: &str = r"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -41,7 +41,7 @@ static void begin(void)
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	pthread_create(&thread, 0, peer, 0);
 }
-"#;
+";
 
 /// Twenty questions asked of the slow peer: rounds of the loop, milliseconds of wall and of processor time.
 fn twenty_questions(wait: &str, parameter: &str) -> (u64, f64, f64, ShimCounts) {

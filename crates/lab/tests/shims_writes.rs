@@ -32,7 +32,7 @@ fn everything(mut client: TcpStream) -> Vec<u8> {
     all
 }
 
-const CONNECT: &str = r#"
+const CONNECT: &str = r"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static unsigned segments(int fd)
 	getsockopt(fd, IPPROTO_TCP, TCP_INFO, &about, &length);
 	return about.tcpi_data_segs_out;
 }
-"#;
+";
 
 fn c(preloaded: &Preloaded, body: &str, arguments: &[&str]) -> String {
     preloaded.c(&format!("{CONNECT}{body}"), arguments)
