@@ -4,7 +4,9 @@
 mod answer_100_continue;
 mod bound_sscanf;
 mod coalesce_writes;
+mod cpu_quota;
 mod delayed_ack_cap;
+mod hosts_entry;
 mod no_fsync;
 mod nothing;
 mod parse_ca_once;
@@ -14,6 +16,7 @@ mod resume_sessions;
 mod send_queue_empty;
 mod share_ssl_context;
 mod sleep_scale;
+mod small_ca_bundle;
 mod tcp_nodelay;
 mod wait_when_not_ready;
 
@@ -74,8 +77,11 @@ pub const ALL: &[Intervention] = &[
     wait_when_not_ready::WAIT_WHEN_NOT_READY,
     no_fsync::NO_FSYNC,
     parse_ca_once::PARSE_CA_ONCE,
+    small_ca_bundle::SMALL_CA_BUNDLE,
     share_ssl_context::SHARE_SSL_CONTEXT,
     resume_sessions::RESUME_SESSIONS,
+    hosts_entry::HOSTS_ENTRY,
+    cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,
     sleep_scale::SLEEP_SCALE,

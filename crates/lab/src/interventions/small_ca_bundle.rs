@@ -1,0 +1,146 @@
+//! `small-ca-bundle`: fewer trusted certificates to parse.
+
+use super::{Intervention, NotHere, Purpose, Request};
+use crate::arrangement::{Arrangement, Replacement};
+use case::Recording;
+use case::tables::content;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// One certificate is the least a bundle can have, ten is enough to see that the time grows with their number.
+const DOSES: [f64; 2] = [1.0, 10.0];
+
+/// A file with one certificate is that of a server, or of an authority of one's own: it is needed.
+const LEAST_OF_A_BUNDLE: usize = 2;
+
+/// Bundles of distributions have 250 kB.
+const LARGEST_FILE: u64 = 4 << 20;
+
+/// # small-ca-bundle
+///
+/// ## What it does
+/// Shows the subject, in the place of each bundle of trusted certificates that it was seen reading, one with only the
+/// first so many of its certificates. What loading a bundle costs must shrink with their number; what a context or a
+/// handshake costs by itself stays.
+///
+/// ## What it reaches
+/// Every program that reads certificates from a file at an absolute path, whatever library it uses. Not directories of
+/// single certificates, not certificates compiled into a program. A file with fewer than two certificates, or with a
+/// private key, is never replaced.
+///
+/// ## What can go wrong
+/// Which certificates a verification needs cannot be told from outside. Where one of those left out is needed, the
+/// program fails to verify its peer, and the arm is dropped, since it broke the program. It proves nothing then.
+///
+/// ## How it is told that it took hold
+/// The kernel tells that the files shown in the place of the bundles were opened.
+pub const SMALL_CA_BUNDLE: Intervention = Intervention {
+    name: "small-ca-bundle",
+    summary: "shows the program a bundle with only the first few of its certificates",
+    tried_for: &[("P10", Purpose::Dose)],
+    doses: &DOSES,
+    unit: "certificates",
+    stands_on: &[],
+    arrange,
+    applied: |traces| match traces.replaced {
+        0 => Err("the program did not open the bundle that it was shown".into()),
+        opened => Ok(opened),
+    },
+};
+
+fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
+    let Some(recording) = request.recording else {
+        return Err(NotHere("needs a recording that tells which bundles the program reads".into()));
+    };
+    let certificates = request.dose.unwrap_or(DOSES[0]);
+    if !(1.0..=1000.0).contains(&certificates) {
+        return Err(NotHere("takes a dose of 1 to 1000 certificates".into()));
+    }
+    let paths = certificate_files(recording, request);
+    let smaller = paths.into_iter().filter_map(|path| {
+        let content = smaller(&read(Path::new(path))?, certificates as usize)?;
+        Some(Replacement { path: path.into(), content })
+    });
+    let smaller: Vec<Replacement> = smaller.collect();
+    if smaller.is_empty() {
+        return Err(NotHere(format!(
+            "finds no bundle of more than {certificates} certificates that the program reads"
+        )));
+    }
+    arrangement.replacements.extend(smaller);
+    Ok(())
+}
+
+/// The files of certificates: those that the finding rests on, and all from which PEM text was read.
+fn certificate_files<'r>(recording: &'r Recording, request: &Request) -> BTreeSet<&'r str> {
+    let shown = request.finding.filter(|finding| finding.evidence.table == "calls");
+    let rows = shown.into_iter().flat_map(|finding| &finding.evidence.rows);
+    let of_finding = rows.filter_map(|row| recording.calls.get(*row as usize));
+    let read = recording.calls.iter().filter(|call| call.content == content::PEM);
+    let ids: BTreeSet<u32> = of_finding.chain(read).map(|call| call.path).collect();
+    let paths = recording.paths.iter().filter(|path| ids.contains(&path.id)).map(|path| path.path.as_str());
+    paths.filter(|path| path.starts_with('/')).collect()
+}
+
+fn read(path: &Path) -> Option<String> {
+    let is_plain = path.metadata().is_ok_and(|found| found.is_file() && found.len() <= LARGEST_FILE);
+    is_plain.then(|| std::fs::read_to_string(path).ok()).flatten()
+}
+
+/// The first certificates of a bundle; none where it is no bundle, or not larger than that.
+fn smaller(bundle: &str, certificates: usize) -> Option<Vec<u8>> {
+    const END: &str = "-----END CERTIFICATE-----";
+    let ends: Vec<usize> = bundle.match_indices(END).map(|(at, _)| at + END.len()).collect();
+    if bundle.contains("PRIVATE KEY-----") || ends.len() < LEAST_OF_A_BUNDLE || ends.len() <= certificates {
+        return None;
+    }
+    Some(format!("{}\n", &bundle[..ends[certificates - 1]]).into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::World;
+    use crate::interventions::tests::request;
+    use case::tables::{Call, Path as PathRow};
+
+    fn certificates(count: usize) -> String {
+        (0..count).map(|n| format!("-----BEGIN CERTIFICATE-----\nc{n}\n-----END CERTIFICATE-----\n")).collect()
+    }
+
+    /// What is shown in the place of a file that the program read.
+    fn shown(content: &str, dose: f64) -> Result<Vec<String>, NotHere> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("bundle.pem");
+        std::fs::write(&file, content).expect("written");
+        let recording = Recording {
+            paths: vec![PathRow { id: 1, path: file.display().to_string() }],
+            calls: vec![Call { path: 1, content: content::PEM, ..Call::default() }],
+            ..Recording::default()
+        };
+        let (world, mut arrangement) = (World::default(), Arrangement::default());
+        let request = Request { recording: Some(&recording), dose: Some(dose), ..request(&world) };
+        arrange(&request, &mut arrangement)?;
+        assert!(arrangement.replacements.iter().all(|one| one.path == file));
+        let texts = arrangement.replacements.into_iter().map(|one| String::from_utf8(one.content).expect("text"));
+        Ok(texts.collect())
+    }
+
+    #[test]
+    fn the_dose_is_the_number_of_certificates_kept() {
+        assert_eq!(shown(&certificates(140), 1.0), Ok(vec![certificates(1)]));
+        assert_eq!(shown(&certificates(140), 10.0), Ok(vec![certificates(10)]));
+    }
+
+    #[test]
+    fn a_single_certificate_and_a_small_bundle_are_left_alone() {
+        assert!(shown(&certificates(1), 1.0).is_err_and(|why| why.0.contains("no bundle")));
+        assert!(shown(&certificates(10), 10.0).is_err());
+    }
+
+    #[test]
+    fn a_private_key_is_never_copied() {
+        let key = "-----BEGIN PRIVATE KEY-----\nk\n-----END PRIVATE KEY-----\n";
+        assert!(shown(&format!("{}{key}", certificates(5)), 1.0).is_err());
+    }
+}
