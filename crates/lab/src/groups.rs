@@ -82,7 +82,7 @@ impl Groups {
         }
         let processor = carrier(&hierarchies, "cpu");
         groups.outside_quota = wishes.outside_quota
-            && processor.is_some_and(|hierarchy| groups.in_hierarchy(hierarchy).is_some_and(|base| is_unlimited(base)));
+            && processor.is_some_and(|hierarchy| groups.in_hierarchy(hierarchy).is_some_and(is_unlimited));
         Ok(groups)
     }
 
@@ -170,7 +170,9 @@ fn make(placement: &Placement, client: Members, journal: &Journal) -> Result<Par
                 return Ok(Part { version: placement.hierarchy.version, base, home, entries });
             }
             Err(error) => {
-                entries.iter().for_each(|entry| journal.tick_off(*entry));
+                for entry in entries {
+                    journal.tick_off(entry);
+                }
                 if error.kind() != std::io::ErrorKind::AlreadyExists {
                     return Err(LabError::io(base)(error));
                 }
@@ -216,7 +218,8 @@ fn place<'a>(wishes: &Wishes, hierarchies: &'a [Hierarchy]) -> Result<Vec<Placem
         placement.rise()?;
     }
     if let Some(at) = processor.filter(|_| wishes.outside_quota) {
-        placements[at].parent = placements[at].hierarchy.root.clone();
+        let root = placements[at].hierarchy.root.clone();
+        placements[at].parent = root;
     }
     Ok(placements)
 }

@@ -127,7 +127,9 @@ impl Server {
         }
         let left = self.whole();
         let stopped = if left.is_empty() { Stopped::Willingly } else { Stopped::Killed(LONGEST_STOP) };
-        left.into_iter().for_each(|pid| record::send_signal(pid, libc::SIGKILL));
+        for pid in left {
+            record::send_signal(pid, libc::SIGKILL);
+        }
         while !self.whole().is_empty() && Instant::now() < deadline + Duration::from_secs(1) {
             std::thread::sleep(TICK);
         }

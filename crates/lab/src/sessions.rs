@@ -1,7 +1,6 @@
 //! Where no control group can be made: the sessions of the programs that we have started tell what belongs to them. What
 //! has left its session, as a daemon does, is not found.
 
-use crate::LabError;
 use crate::ending;
 use crate::journal::{Entry, Journal, Outcome, Undo};
 use std::collections::BTreeSet;
@@ -22,7 +21,7 @@ struct Leader {
 
 impl Sessions {
     /// Takes note of processes that lead a session, held still.
-    pub fn take(pids: &[u32], journal: &Journal) -> Result<Sessions, LabError> {
+    pub fn take(pids: &[u32], journal: &Journal) -> Sessions {
         let all = record::processes();
         let found = pids.iter().filter_map(|pid| all.iter().find(|process| process.pid == *pid));
         let leaders = found.map(|process| Leader { pid: process.pid, started_ticks: process.started_ticks });
@@ -30,7 +29,7 @@ impl Sessions {
         let undo = |leader: &Leader| Undo::Session { leader: leader.pid, started_ticks: leader.started_ticks };
         // Without a journal they still end with us, unless we are killed.
         let entries = journal.note(&leaders.iter().map(undo).collect::<Vec<_>>()).unwrap_or_default();
-        Ok(Sessions { leaders, journal: journal.clone(), entries })
+        Sessions { leaders, journal: journal.clone(), entries }
     }
 }
 

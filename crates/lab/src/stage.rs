@@ -87,7 +87,7 @@ impl Stage {
             attached.groups.iter_mut().try_for_each(|groups| groups.enter(end, pid))?;
         }
         if attached.groups.is_none() {
-            attached.sessions = Some(Sessions::take(&pids.tethered(kind), journal)?);
+            attached.sessions = Some(Sessions::take(&pids.tethered(kind), journal));
         }
         attached.watch_sockets(arrangement.sockets);
         Ok(Stage { client, server, attached })

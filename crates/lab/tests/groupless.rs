@@ -38,7 +38,7 @@ fn goes_on_and_ends_what_it_started() {
     scene.is_left_as_found();
     let mut limited = World::default();
     limited.change("quota", "0.5").expect("understood");
-    let subject = scene.subject("true", None);
+    let subject = Scene::subject("true", None);
     let set = lab::Stage::set(
         &subject,
         &limited,

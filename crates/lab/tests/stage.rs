@@ -98,7 +98,7 @@ fn settings_that_would_change_the_host_are_refused() {
     let scene = Scene::new("settings");
     let refused = |setting: &str| {
         let world = world(&[("link", "mtu=1500"), ("setting", setting)]);
-        let subject = scene.subject("true", Some("true"));
+        let subject = Scene::subject("true", Some("true"));
         let stage =
             Stage::set(&subject, &world, &Arrangement::default(), &scene.journal, &scene.outputs(), Kind::Trial);
         stage.map(|_| ()).expect_err("refused").to_string()
@@ -180,7 +180,7 @@ fn a_stage_that_fails_leaves_nothing() {
     let preloads = vec![Preload { shim: "nothing", parameter: String::new() }];
     let arrangement = Arrangement { preloads, ..Arrangement::default() };
     let world = world(&[("link", "mtu=1500"), ("route", "client: nonsense 1")]);
-    let subject = scene.subject("true", Some("sleep 60"));
+    let subject = Scene::subject("true", Some("sleep 60"));
     let stage = Stage::set(&subject, &world, &arrangement, &scene.journal, &scene.outputs(), Kind::Trial);
     assert!(stage.map(|_| ()).expect_err("refused").to_string().contains("ip route change"));
     scene.is_left_as_found();

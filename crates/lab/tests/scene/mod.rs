@@ -24,7 +24,7 @@ impl Scene {
         self.folder.path().join(name)
     }
 
-    pub fn subject(&self, client: &str, server: Option<&str>) -> Subject {
+    pub fn subject(client: &str, server: Option<&str>) -> Subject {
         let shell = |script: &str| vec!["sh".to_string(), "-c".to_string(), script.to_string()];
         Subject { client: shell(client), server: server.map(shell), user: None, input: Input::Nothing }
     }
@@ -38,7 +38,7 @@ impl Scene {
     }
 
     pub fn set(&self, script: &str, world: &World, arrangement: &Arrangement) -> Stage {
-        let subject = self.subject(script, None);
+        let subject = Scene::subject(script, None);
         let stage = Stage::set(&subject, world, arrangement, &self.journal, &self.outputs(), Kind::Trial);
         stage.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
@@ -51,7 +51,7 @@ impl Scene {
         arrangement: &Arrangement,
         kind: Kind,
     ) -> Stage {
-        let subject = self.subject(script, Some(server));
+        let subject = Scene::subject(script, Some(server));
         let stage = Stage::set(&subject, world, arrangement, &self.journal, &self.outputs(), kind);
         stage.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
