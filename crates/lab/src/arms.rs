@@ -24,6 +24,12 @@ impl Arm {
         Arm { name: PLAIN.to_string(), arrangement: Arrangement::default(), parts: Vec::new() }
     }
 
+    /// Whether an intervention of this arm includes those of the other.
+    pub fn stands_on(&self, other: &Arm) -> bool {
+        let below = self.parts.iter().flat_map(|part| part.stands_on).collect::<Vec<_>>();
+        !other.parts.is_empty() && other.parts.iter().all(|part| below.contains(&&part.name))
+    }
+
     /// Several arms at once: the last is what is added to the others.
     pub fn together(parts: &[&Arm]) -> Arm {
         let mut arrangement = Arrangement::default();

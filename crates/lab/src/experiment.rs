@@ -1,6 +1,7 @@
 //! What was tried, and what for: the part of an experiment that is kept in the case beside its trials, so that the same
 //! verdict can be drawn again.
 
+use crate::extent::Extent;
 use crate::metric::Metric;
 use case::Purpose;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ pub struct Experiment {
     pub joints: Vec<Joint>,
     /// What was not tried, and why: one sentence each.
     pub not_tried: Vec<String>,
+    /// How far each trial went; none where there was none.
+    pub extent: Option<Extent>,
     /// Time allowed, in nanoseconds.
     pub budget_ns: u64,
     /// Time spent, in nanoseconds.

@@ -22,6 +22,8 @@ const MOST_ROUNDS: u32 = 48;
 const NARROW: f64 = 1.25;
 /// After so many pairs an effect is shown with the interval that it has got.
 const ENOUGH_PAIRS: usize = 8;
+/// So many rounds tell what the machinery itself costs.
+const PLAIN_ROUNDS: usize = 12;
 /// A dose shows its effect in so many rounds; the cause itself is proved without it.
 const DOSE_ROUNDS: u32 = 4;
 /// Trials in which an arm may fail to take hold, or break the program, before it is dropped.
@@ -74,6 +76,7 @@ pub fn prove(
     };
     course.experiment.budget_ns = terms.budget.as_nanos() as u64;
     if !course.experiment.attempts.is_empty() {
+        course.experiment.extent = Some(course.extent);
         match course.all(&alone, &ladders) {
             Ok(()) => {}
             Err(LabError::Interrupted) => {
@@ -175,7 +178,7 @@ impl Course<'_, '_> {
         let schedule = stats::schedule(arms.len(), MOST_ROUNDS as usize, self.terms.seed + u64::from(self.round));
         let first = self.round;
         for order in schedule {
-            let open = arms.iter().map(|arm| self.is_open(arm, first)).collect::<Vec<_>>();
+            let open = self.open(arms, first);
             let is_answered = !arms.iter().zip(&open).any(|(arm, open)| *open && !is_reference(arm));
             let due = arms.iter().zip(&open).filter(|(_, open)| **open).map(|(arm, _)| self.usual_cost(arm));
             if is_answered || self.begun.elapsed() + due.sum::<Duration>() > budget {
@@ -189,6 +192,16 @@ impl Course<'_, '_> {
             self.round += 1;
         }
         Ok(())
+    }
+
+    /// Which arms have a turn in the next round: those with a question open, and what they are compared with.
+    fn open(&self, arms: &[Arm], first: u32) -> Vec<bool> {
+        let own = arms.iter().map(|arm| self.is_open(arm, first)).collect::<Vec<_>>();
+        let names = arms.iter().zip(&own).filter(|(_, open)| **open).map(|(arm, _)| arm.name.as_str());
+        let names = names.collect::<Vec<_>>();
+        let joints = self.experiment.joints.iter().filter(|joint| names.contains(&joint.arm.as_str()));
+        let compared = joints.map(|joint| joint.before.as_str()).collect::<Vec<_>>();
+        arms.iter().zip(own).map(|(arm, open)| open || compared.contains(&arm.name.as_str())).collect()
     }
 
     fn trial(&mut self, arm: &Arm) -> Result<(), LabError> {
@@ -231,7 +244,11 @@ impl Course<'_, '_> {
         if failures >= MOST_FAILURES {
             return false;
         }
-        if is_reference(arm) || (rows.count() as u32) < FIRST_LOOK {
+        let trials = rows.count();
+        if arm.name == PLAIN {
+            return trials < PLAIN_ROUNDS;
+        }
+        if arm.name == SHAM || (trials as u32) < FIRST_LOOK {
             return true;
         }
         let all = self.rows().cloned().collect::<Vec<_>>();
@@ -243,7 +260,7 @@ impl Course<'_, '_> {
             let pairs = pairs(&all, metric, reference, &arm.name);
             match purpose {
                 Purpose::Dose => (pairs.len() as u32) < DOSE_ROUNDS,
-                Purpose::Ladder => !self.looks.is_look(pairs.len()) || decide(&self.looks, &pairs) == Decision::Open,
+                Purpose::Ladder => pairs.len() < ENOUGH_PAIRS && decide(&self.looks, &pairs) == Decision::Open,
                 _ => !self.is_settled(arm, &pairs),
             }
         })
@@ -291,6 +308,8 @@ impl Course<'_, '_> {
         let mut joint = ladders.iter().filter(stands).cloned().collect::<Vec<_>>();
         let cures = verdict::cures(&answer);
         let cures = cures.iter().filter_map(|name| arms.iter().find(|arm| arm.name == *name)).collect::<Vec<_>>();
+        let is_included = |cure: &&Arm| cures.iter().any(|other| other.stands_on(cure));
+        let cures = cures.iter().copied().filter(|cure| !is_included(cure)).collect::<Vec<_>>();
         for end in 2..=cures.len() {
             let arm = Arm::together(&cures[..end]);
             let metric = self.metric_of(&cures[0].name);

@@ -48,6 +48,20 @@ pub struct TrialSpec {
 }
 
 impl TrialSpec {
+    /// The trial of an arm of an experiment, as it was run.
+    pub fn of_arm(arm: &str, extent: &Extent) -> TrialSpec {
+        let names = arm.split('+').filter(|name| *name != crate::experiment::PLAIN);
+        // Of two arms of one name the second carries a mark.
+        let interventions = names.map(|name| name.trim_end_matches('\'').to_string()).collect();
+        TrialSpec {
+            interventions,
+            warm_up: extent.warm_up,
+            exchanges: extent.exchanges,
+            seconds: extent.window.map(|window| window.as_secs_f64()),
+            ..TrialSpec::default()
+        }
+    }
+
     /// Reads one.
     ///
     /// # Errors

@@ -6,10 +6,11 @@ use crate::interrupts::Interrupts;
 use crate::output;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use case::tables::role;
-use case::{Answer, Case, Manifest, Recording};
-use lab::{Arms, Experiment, Extent, Journal, Laboratory, Setting, Subject, Terms};
+use case::tables::{Trial, role};
+use case::{Answer, Case, CaseError, Manifest, Recording, redact_arguments};
+use lab::{Arms, Experiment, Extent, Journal, Laboratory, Setting, Subject, Terms, TrialSpec};
 use record::Input;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// What a run is told about proving.
@@ -48,10 +49,32 @@ pub fn prove(
         }
     };
     lab::judge(answer, &experiment, &trials);
+    keep_specs(case, &experiment, &trials, plan)?;
     if !trials.is_empty() {
         case.add(trials)?;
     }
     case.keep(lab::EXPERIMENT_FILE, &experiment)?;
+    Ok(())
+}
+
+/// Keeps a file for each arm from which `whyslow trial` runs it again, here or elsewhere. What could be a secret in the
+/// commands is replaced, as everywhere in a case.
+fn keep_specs(case: &Case, experiment: &Experiment, trials: &[Trial], plan: &Plan) -> Result<(), Failure> {
+    let Some(extent) = &experiment.extent else { return Ok(()) };
+    let folder = case.folder().join("trials");
+    let failed = |error: std::io::Error| Failure::from(CaseError::io(&folder)(error));
+    std::fs::create_dir(&folder).map_err(failed)?;
+    for arm in trials.iter().map(|trial| trial.arm.as_str()).collect::<BTreeSet<_>>() {
+        let spec = TrialSpec {
+            command: redact_arguments(&plan.client),
+            server: redact_arguments(plan.server.as_deref().unwrap_or_default()),
+            case: Some(case.folder().to_path_buf()),
+            metric: plan.proof.metric.clone(),
+            world: plan.world.clone(),
+            ..TrialSpec::of_arm(arm, extent)
+        };
+        std::fs::write(folder.join(format!("{arm}.toml")), spec.write()).map_err(failed)?;
+    }
     Ok(())
 }
 
@@ -92,7 +115,7 @@ fn experiment(
     plan: &Plan,
     manifest: &Manifest,
     interrupts: &Interrupts,
-) -> Result<(Experiment, Vec<case::tables::Trial>), Failure> {
+) -> Result<(Experiment, Vec<Trial>), Failure> {
     let progress = Progress::begin();
     let say = |line: &str| progress.say(line);
     let mut wait = |longest: Duration| interrupts.next(longest).is_some();
