@@ -144,7 +144,8 @@ EXPORT void SSL_CTX_free(void *context)
 		tls_lock();
 		struct track *track = track_find(context, CONTEXT);
 		if (track && track->references && --track->references == 0) {
-			keep = track->kept = !track->offered && (track->state == UNTOUCHED || track->connections);
+			keep = track->state == UNTOUCHED || track->connections || track->lent;
+			keep = track->kept = keep && !track->offered;
 			if (keep)
 				track_retire(track);
 			else if (!track->offered)
@@ -168,11 +169,9 @@ EXPORT int X509_STORE_up_ref(void *store)
 	return library_X509_STORE_up_ref(store);
 }
 
-EXPORT void X509_STORE_free(void *store)
+/* The program has one reference less to a store. */
+static void store_came_back(void *store)
 {
-	library_X509_STORE_free(store);
-	if (tls_inside || !recipes_are_kept)
-		return;
 	tls_lock();
 	struct track *track = track_find(store, STORE);
 	if (track && track->lent && --track->lent == 0 && track->kept)
@@ -180,11 +179,44 @@ EXPORT void X509_STORE_free(void *store)
 	tls_unlock();
 }
 
+EXPORT void X509_STORE_free(void *store)
+{
+	library_X509_STORE_free(store);
+	if (!tls_inside && recipes_are_kept)
+		store_came_back(store);
+}
+
+/* Takes over the reference to the store. */
+EXPORT void SSL_CTX_set_cert_store(void *context, void *store)
+{
+	REAL(function_of_four *, "SSL_CTX_set_cert_store");
+	int is_noted = 0;
+	if (!tls_inside && recipes_are_kept) {
+		tls_lock();
+		struct track *track = track_find(context, CONTEXT), *giver = track_find(store, STORE);
+		if (giver)
+			track_settle(giver);
+		if (track && !track_give_store(track, giver))
+			track_end(track);
+		else if (track)
+			is_noted = track->state == UNTOUCHED;
+		tls_unlock();
+	}
+	if (is_noted) {
+		X509_STORE_free(store);
+		return;
+	}
+	if (real)
+		real(context, (word)store, 0, 0);
+	if (!tls_inside && recipes_are_kept)
+		store_came_back(store);
+}
+
 /* Whose context a connection is made with: that of the same recipe. */
 static struct track *maker_for(struct track *track)
 {
 	struct node *node = track->node;
-	if (!contexts_are_shared)
+	if (!contexts_are_shared || track->has_anothers)
 		return track;
 	if (!node->maker && tracks_offered < MOST_OFFERED)
 		track_offer(track);

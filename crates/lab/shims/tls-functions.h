@@ -109,9 +109,7 @@ LEAVES_ALONE(X509_STORE_set_cert_crl, STORE)
 LEAVES_ALONE(X509_STORE_set_lookup_certs, STORE)
 LEAVES_ALONE(X509_STORE_set_lookup_crls, STORE)
 LEAVES_ALONE(X509_STORE_set_cleanup, STORE)
-/* These take a store as their second argument, to keep it. */
-FIRST(SSL_CTX_set_cert_store, (leave_alone(object, CONTEXT), leave_alone((void *)a, STORE)))
-FIRST(SSL_CTX_set1_cert_store, (leave_alone(object, CONTEXT), leave_alone((void *)a, STORE)))
+FIRST(SSL_CTX_set1_cert_store, (leave_alone(object, CONTEXT), settle((void *)a, STORE)))
 
 /* What is not understood, may hold a secret, or belongs to a server. */
 LEAVES_ALONE(SSL_CTX_use_PrivateKey, CONTEXT)

@@ -23,6 +23,7 @@ struct track {
 	int served;	      /* whether another connection was made with it */
 	int connections;      /* made for it, with whatever context */
 	int ended;	      /* left alone, and only kept for its connections */
+	int has_anothers;     /* its store is another context's */
 	/* Of a connection: the program's context, the store of the other context that it was made with (null for none),
 	 * the session that was last kept (only to compare), whether it has a server's name, began its handshake, was
 	 * given a session of which context. */
@@ -205,6 +206,31 @@ static struct track *track_begin(void *object, struct node *node, int is_connect
 	track_forget_dead(track);
 	track_add(track);
 	return track;
+}
+
+/* Whether a recipe is another with certificates loaded after it, and nothing else. */
+static int track_only_fills(const struct node *from, const struct node *to)
+{
+	while (to != from && to->parent && to->call.target == STORE)
+		to = to->parent;
+	return to == from;
+}
+
+/* A context is given the store of another, with a reference to it: libcurl keeps the store of its first context so. It
+ * is then as if the same had been loaded. Gives 0 where the store is not known, or the contexts differ otherwise. */
+static int track_give_store(struct track *track, struct track *giver)
+{
+	if (!giver || giver == track || giver->is_connection || !track_only_fills(track->node, giver->node))
+		return 0;
+	if (track->state == SETTLED) {
+		track_withdraw(track);
+		track_remove(track);
+		track->store = 0;
+		track->has_anothers = 1;
+		track_add(track);
+	}
+	track->node = giver->node;
+	return 1;
 }
 
 /* A call on something followed: answered from the tree, or made and noted. */

@@ -152,6 +152,22 @@ fn a_libcurl_client_trusts_whom_it_trusted_before_though_it_says_whom_only_when_
 }
 
 #[test]
+fn a_store_that_libcurl_hands_from_context_to_context_is_as_good_as_loaded() {
+    for (parameter, changed, handshakes) in [
+        ("parse-ca-once", 0, (3, 0)),
+        ("share-ssl-context", 2, (3, 0)),
+        ("resume-sessions", 2, (1, 2)),
+        ("share-ssl-context resume-sessions", 2, (1, 2)),
+    ] {
+        let (answers, counts, seen) = told(parameter, "libcurl.py", "again");
+        assert_eq!((answers.as_str(), counts.changed, seen), ("answered", changed, handshakes), "{parameter}");
+        let (answers, ..) = told(parameter, "libcurl.py", "again other name again");
+        assert!(answers.starts_with("answered ") && answers.ends_with(" refused answered"), "{parameter}: {answers}");
+        assert_eq!(answers.matches("answered").count(), 2, "{parameter}: {answers}");
+    }
+}
+
+#[test]
 fn what_was_not_verified_is_not_trusted_when_it_must_be() {
     for client in ["client.py", "libcurl.py"] {
         for parameter in TOLD {

@@ -1,13 +1,15 @@
 """What the tests have a libcurl client do, with a fresh handle for each step. Usage: libcurl.py PORT FOLDER STEPS...
 
 A step is `good` (trusting the server's certificate), `other` (trusting another one), `name` (another name for the same
-address) or `blind` (verifying nothing). Prints for each whether it was answered.
+address), `blind` (verifying nothing) or `again` (one handle, which keeps its certificates, for three requests and no
+session of its own). Prints for each whether it was answered.
 """
 
 import ctypes
 import sys
 
-URL, WRITEFUNCTION, CAINFO, RESOLVE, VERIFY_PEER, VERIFY_HOST = 10002, 20011, 10065, 10203, 64, 81
+URL, WRITEFUNCTION, CAINFO, CAPATH, RESOLVE = 10002, 20011, 10065, 10097, 10203
+VERIFY_PEER, VERIFY_HOST, SESSIONS = 64, 81, 150
 NOT_VERIFIED = 60
 
 curl = ctypes.CDLL("libcurl.so.4")
@@ -33,6 +35,10 @@ def fetch(step):
     if step == "blind":
         curl.curl_easy_setopt(easy, VERIFY_PEER, ctypes.c_long(0))
         curl.curl_easy_setopt(easy, VERIFY_HOST, ctypes.c_long(0))
+    if step == "again":
+        curl.curl_easy_setopt(easy, CAPATH, None)
+        curl.curl_easy_setopt(easy, SESSIONS, ctypes.c_long(0))
+        [curl.curl_easy_perform(easy) for _ in range(2)]
     problem = curl.curl_easy_perform(easy)
     curl.curl_easy_cleanup(easy)
     curl.curl_slist_free_all(names)
