@@ -2,6 +2,7 @@
 # make test     set up, check style, run every test
 # make stories  the whole casebook, one story after another, in words
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
+# make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md
 # make clean    remove what was built
 #
 # One profile everywhere: --release, so that every target shares one set of artifacts.
@@ -10,7 +11,7 @@
 PYTHON ?= python3
 export PYTHON
 
-.PHONY: all build demo test stories bench clean
+.PHONY: all build demo test stories bench calibrate clean
 
 all: build
 
@@ -44,6 +45,10 @@ bench:
 	scripts/setup.sh bench
 	cargo build --release --locked --workspace --examples --bins
 	"$$($(PYTHON) -c 'import sys; print(sys.executable)')" -B benches/run.py
+
+calibrate:
+	scripts/setup.sh build
+	cargo run --release --locked --package whyslow-stats --example calibrate -- docs/statistics.md
 
 clean:
 	cargo clean
