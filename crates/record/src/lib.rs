@@ -23,6 +23,7 @@ pub mod protocol;
 pub mod python;
 mod recorder;
 mod runtime;
+mod socket_program;
 mod source;
 pub mod stack;
 
@@ -35,3 +36,4 @@ pub use program::{
     send_signal,
 };
 pub use recorder::{DEFAULT_EVENTS, Options, Progress, Recorder, Role};
+pub use socket_program::{SocketCounts, SocketProgram};

@@ -1,0 +1,161 @@
+//! A write, a write and a read over loopback: Nagle's algorithm and delayed acknowledgements hold it for 40 ms, unless an
+//! option is set.
+
+use super::*;
+use crate::{Input, Output, Program, Tether};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Makes a listener, waits where it is told to, and prints what its exchanges took in the middle, in milliseconds.
+const SCRIPT: &str = "
+import os, socket, statistics, sys, time
+listener = socket.create_server(('127.0.0.1', 0))
+open('listening', 'w').close()
+while not os.path.exists('go'):
+    time.sleep(0.005)
+client = socket.create_connection(listener.getsockname())
+server, _ = listener.accept()
+times = []
+for exchange in range(20):
+    start = time.monotonic()
+    client.send(b'head')
+    client.send(b'body')
+    read = b''
+    while len(read) < 8:
+        read += server.recv(8)
+    server.send(b'answer')
+    client.recv(6)
+    times.append(time.monotonic() - start)
+print(statistics.median(times[5:]) * 1000)
+";
+
+/// A control group of our own, removed in the end.
+struct Group(PathBuf);
+
+impl Group {
+    /// None where there can be none.
+    fn new(name: &str) -> Option<Group> {
+        if !nix::unistd::geteuid().is_root() {
+            println!("skipped: needs root");
+            return None;
+        }
+        let mounts = std::fs::read_to_string("/proc/self/mounts").expect("mounts");
+        let mut points = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let Some(point) = points.find(|fields| fields[2] == "cgroup2").map(|fields| fields[1].to_string()) else {
+            println!("skipped: needs control groups of version 2");
+            return None;
+        };
+        let membership = std::fs::read_to_string("/proc/self/cgroup").expect("groups");
+        let ours = membership.lines().find_map(|line| line.strip_prefix("0::/")).expect("version 2");
+        let folder = PathBuf::from(point).join(ours).join(format!("whyslow-test-{name}-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a group");
+        Some(Group(folder))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        // The last process may still be leaving.
+        while std::fs::remove_dir(&self.0).is_err() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Runs the script, in the group where there is one, and lets it connect after `meanwhile`. What it printed.
+fn milliseconds(group: Option<&Group>, meanwhile: impl FnOnce() -> Option<SocketProgram>) -> (f64, SocketCounts) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = Program {
+        arguments: ["python3", "-c", SCRIPT].map(ToString::to_string).to_vec(),
+        environment: vec![("PATH".into(), Some("/usr/bin:/bin".into()))],
+        folder: Some(folder.path().into()),
+        output: Output::File(folder.path().join("printed")),
+        input: Input::Nothing,
+        tether: Tether::ToUs,
+        ..Program::default()
+    };
+    let held = program.hold().expect("held");
+    if let Some(group) = group {
+        std::fs::write(group.0.join("cgroup.procs"), held.pid().to_string()).expect("moved");
+    }
+    let mut running = held.release().expect("released");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let wait_until = |done: &mut dyn FnMut() -> bool| {
+        while !done() {
+            assert!(Instant::now() < deadline, "it took too long");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    };
+    wait_until(&mut || folder.path().join("listening").exists());
+    let program = meanwhile();
+    std::fs::write(folder.path().join("go"), "").expect("written");
+    wait_until(&mut || running.poll().expect("a status").is_some());
+    let printed = std::fs::read_to_string(folder.path().join("printed")).expect("printed");
+    (printed.trim().parse().expect("a number"), program.map(|program| program.counts()).unwrap_or_default())
+}
+
+fn attach(group: &Group, nodelay: bool, cap: Option<u64>) -> SocketProgram {
+    SocketProgram::attach(&group.0, nodelay, cap.map(Duration::from_millis)).expect("attached")
+}
+
+#[test]
+fn an_inert_program_sees_both_ends_and_changes_nothing() {
+    let Some(group) = Group::new("inert") else { return };
+    let (took, counts) = milliseconds(Some(&group), || Some(attach(&group, false, None)));
+    assert!(took > 35.0, "{took} ms");
+    assert_eq!(counts, SocketCounts { seen: 2, ..SocketCounts::default() });
+}
+
+#[test]
+fn without_delay_nothing_is_held_also_where_the_listener_is_older() {
+    let Some(group) = Group::new("nodelay") else { return };
+    let (took, counts) = milliseconds(Some(&group), || Some(attach(&group, true, None)));
+    assert!(took < 10.0, "{took} ms");
+    assert_eq!(counts, SocketCounts { seen: 2, nodelay: 2, ..SocketCounts::default() });
+    let (took, _) = milliseconds(Some(&group), || None);
+    assert!(took > 35.0, "it is gone when it is dropped: {took} ms");
+}
+
+#[test]
+fn processes_outside_of_the_group_are_not_seen() {
+    let Some(group) = Group::new("outside") else { return };
+    let (took, counts) = milliseconds(None, || Some(attach(&group, true, None)));
+    assert!(took > 35.0, "{took} ms");
+    assert_eq!(counts, SocketCounts::default());
+}
+
+#[test]
+fn a_cap_on_delayed_acknowledgements_is_a_dose() {
+    let Some(group) = Group::new("cap") else { return };
+    let mut before = 0.0;
+    for cap in [8, 20] {
+        let (took, counts) = milliseconds(Some(&group), || Some(attach(&group, false, Some(cap))));
+        // The kernel's clock ticks every 4 ms, and a timer waits for the tick after.
+        assert!((before..cap as f64 + 9.0).contains(&took), "{cap} ms: {took} ms");
+        assert_eq!(counts, SocketCounts { seen: 2, capped: 2, ..SocketCounts::default() });
+        before = took;
+    }
+}
+
+#[test]
+fn a_cap_that_the_kernel_does_not_take_is_counted_as_refused() {
+    let Some(group) = Group::new("refused") else { return };
+    for cap in [1, 500] {
+        let (took, counts) = milliseconds(Some(&group), || Some(attach(&group, false, Some(cap))));
+        assert!(took > 35.0, "{cap} ms: {took} ms");
+        assert_eq!(counts, SocketCounts { seen: 2, refused: 2, ..SocketCounts::default() });
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_group_is_refused() {
+    if !nix::unistd::geteuid().is_root() {
+        println!("skipped: needs root");
+        return;
+    }
+    let refused = SocketProgram::attach(Path::new("/tmp"), false, None).err().expect("refused");
+    assert!(refused.to_string().contains("on_socket"), "{refused}");
+    let missing = SocketProgram::attach(Path::new("/no/such/group"), false, None).err().expect("refused");
+    assert!(missing.to_string().starts_with("opening /no/such/group: No such file"));
+}
