@@ -1,11 +1,15 @@
 //! What is attached to a subject while it runs, and what it tells afterwards.
 
-use crate::arrangement::{End, Sockets};
+use crate::arrangement::{Arrangement, End, Preload, Sockets};
 use crate::groups::Groups;
 use crate::laid::Laid;
 use crate::sessions::Sessions;
-use crate::traces::Traces;
+use crate::traces::{SocketCounts, Traces};
+use record::SocketProgram;
 use std::path::Path;
+
+/// The shim that sets sockets where no program of the kernel's can be attached to them.
+const NODELAY: &str = "nodelay";
 
 /// All machinery around one subject. When it is dropped, what still runs of a trial is ended (SIGTERM, 2 s, SIGKILL), also
 /// what has turned itself into a daemon; a watched client is left alone; then groups and files are removed and ticked off
@@ -18,19 +22,22 @@ pub struct Attached {
     // In the order in which they are to go.
     pub(crate) groups: Option<Groups>,
     pub(crate) sessions: Option<Sessions>,
-    laid: Option<Laid>,
+    sockets: Option<SocketProgram>,
+    pub(crate) laid: Option<Laid>,
 }
 
 impl Attached {
-    pub(crate) fn new(laid: Option<Laid>) -> Attached {
-        Attached { notes: Vec::new(), routes: Vec::new(), groups: None, sessions: None, laid }
+    /// Nothing yet.
+    pub(crate) fn bare() -> Attached {
+        let (notes, routes) = (Vec::new(), Vec::new());
+        Attached { notes, routes, groups: None, sessions: None, sockets: None, laid: None }
     }
 
     /// What the interventions have left behind so far.
     pub fn traces(&self) -> Traces {
         Traces {
             shims: self.laid.as_ref().map(Laid::counts).unwrap_or_default(),
-            sockets: None,
+            sockets: self.socket_counts(),
             routes: self.routes.clone(),
             replaced: self.laid.as_ref().map_or(0, Laid::opened),
             outside_quota: self.groups.as_ref().is_some_and(|groups| groups.outside_quota),
@@ -52,10 +59,32 @@ impl Attached {
         self.groups.as_ref().and_then(Groups::unified)
     }
 
-    /// Attaches the program that sets sockets, where there is one to attach.
-    pub(crate) fn watch_sockets(&mut self, sockets: Option<Sockets>) {
-        if sockets.is_some() {
-            self.notes.push("the program on sockets is not attached by this version".to_string());
+    /// The arrangement by means that reach the subject: a shim sets its sockets where there is no group of version 2 to
+    /// attach a program to.
+    pub(crate) fn reachable(&self, arrangement: &Arrangement) -> Arrangement {
+        let mut reachable = arrangement.clone();
+        if let (Some(sockets), None) = (arrangement.sockets, self.group()) {
+            let parameter = if sockets.nodelay { "" } else { "inert" };
+            reachable.preloads.push(Preload { shim: NODELAY, parameter: parameter.to_string() });
         }
+        reachable
+    }
+
+    /// Attaches the program that sets sockets, to the group that holds both ends.
+    pub(crate) fn watch_sockets(&mut self, sockets: Option<Sockets>) {
+        let (Some(wanted), Some(group)) = (sockets, self.group()) else { return };
+        match SocketProgram::attach(group, wanted.nodelay, wanted.delayed_ack_cap) {
+            Ok(program) => self.sockets = Some(program),
+            Err(error) => self.notes.push(format!("sockets are left as they are: {error}")),
+        }
+    }
+
+    fn socket_counts(&self) -> Option<SocketCounts> {
+        if let Some(program) = &self.sockets {
+            let record::SocketCounts { seen, nodelay, capped, refused } = program.counts();
+            return Some(SocketCounts { seen, nodelay, capped, refused });
+        }
+        let shim = self.laid.as_ref()?.counts().remove(NODELAY)?;
+        Some(SocketCounts { seen: shim.seen, nodelay: shim.changed, ..SocketCounts::default() })
     }
 }

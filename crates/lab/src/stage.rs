@@ -74,15 +74,15 @@ impl Stage {
         kind: Kind,
     ) -> Result<Stage, LabError> {
         world.check().map_err(LabError::World)?;
-        let laid = Laid::lay(arrangement, journal)?;
-        let programs = Programs { subject, world, arrangement, laid: laid.as_ref(), outputs, kind };
+        let mut attached = Attached::bare();
+        attached.groups = make_groups(world, arrangement, kind, journal, &mut attached.notes)?;
+        attached.laid = Laid::lay(&attached.reachable(arrangement), journal)?;
+        let programs = Programs { subject, world, arrangement, laid: attached.laid.as_ref(), outputs, kind };
         let client = programs.client().hold()?;
         let server = programs.server().map(|server| server.hold()).transpose()?;
         let server_pid = server.as_ref().map(Held::pid);
         let pids = Pids { client: client.pid(), server: server_pid };
-        let mut attached = Attached::new(laid);
         set_up_network(world, arrangement, pids, &mut attached)?;
-        attached.groups = make_groups(world, arrangement, kind, journal, &mut attached.notes)?;
         for (end, pid) in pids.ends() {
             attached.groups.iter_mut().try_for_each(|groups| groups.enter(end, pid))?;
         }

@@ -3,6 +3,7 @@
 
 mod scene;
 
+use lab::arrangement::Sockets;
 use lab::{Arrangement, World};
 use scene::{Scene, is_root, processes_with, wait_until};
 use std::process::Command;
@@ -36,6 +37,7 @@ fn goes_on_and_ends_what_it_started() {
     drop(staged.attached);
     assert!(processes_with("sleep 4741").is_empty());
     scene.is_left_as_found();
+    sockets_are_set_by_a_shim(&scene);
     let mut limited = World::default();
     limited.change("quota", "0.5").expect("understood");
     let subject = Scene::subject("true", None);
@@ -48,4 +50,20 @@ fn goes_on_and_ends_what_it_started() {
         lab::Kind::Trial,
     );
     assert!(set.is_err(), "a limit that was asked for is had or refused");
+}
+
+fn sockets_are_set_by_a_shim(scene: &Scene) {
+    let script = "exec python3 -c \"import socket\n\
+                  listener = socket.create_server(('127.0.0.1', 0))\n\
+                  connection = socket.create_connection(listener.getsockname())\n\
+                  print(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))\"";
+    let sockets = Some(Sockets { nodelay: true, delayed_ack_cap: None });
+    let arrangement = Arrangement { sockets, ..Arrangement::default() };
+    let staged = scene.set(script, &World::default(), &arrangement);
+    let mut client = staged.client.release().expect("released");
+    wait_until("the client has ended", || client.poll().expect("polled").is_some());
+    assert_eq!(staged.attached.traces().sockets.map(|counts| counts.nodelay), Some(1));
+    drop(staged.attached);
+    assert_eq!(scene.client_said(), "1\n");
+    scene.is_left_as_found();
 }

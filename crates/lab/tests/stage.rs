@@ -3,7 +3,7 @@
 
 mod scene;
 
-use lab::arrangement::{Preload, Replacement};
+use lab::arrangement::{Preload, Replacement, Sockets};
 use lab::{Arrangement, End, Kind, Stage, World};
 use scene::{Scene, is_root, processes_with, wait_until};
 use std::path::PathBuf;
@@ -150,6 +150,33 @@ fn a_replaced_file_is_seen_by_the_subject_alone_and_its_opening_is_counted() {
     assert_eq!(scene.client_said(), "replaced");
     assert_eq!(std::fs::read_to_string(own).expect("there"), "as it was");
     scene.is_left_as_found();
+}
+
+/// A server that says what its own connection has, and a client that says the same.
+const TELL_NODELAY: &str = "exec python3 -c \"import socket, sys\n\
+    listener = socket.create_server(('127.0.0.1', 0)) if sys.argv[1] == 'server' else None\n\
+    connection = socket.create_connection(listener.getsockname())\n\
+    print([one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in (connection, listener.accept()[0])])\n\
+    \" server";
+
+#[test]
+fn sockets_are_set_at_both_ends_or_only_looked_at() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new("sockets");
+    for (nodelay, expected) in [(true, "[1, 1]\n"), (false, "[0, 0]\n")] {
+        let sockets = Some(Sockets { nodelay, delayed_ack_cap: None });
+        let arrangement = Arrangement { sockets, ..Arrangement::default() };
+        let staged = scene.set(TELL_NODELAY, &World::default(), &arrangement);
+        let mut client = staged.client.release().expect("released");
+        wait_until("the client has ended", || client.poll().expect("polled").is_some());
+        let counts = staged.attached.traces().sockets.expect("counts");
+        drop(staged.attached);
+        assert_eq!(scene.client_said(), expected);
+        assert_eq!((counts.seen, counts.nodelay), (2, if nodelay { 2 } else { 0 }), "{counts:?}");
+        scene.is_left_as_found();
+    }
 }
 
 #[test]
