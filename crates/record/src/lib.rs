@@ -14,6 +14,7 @@ mod kernel;
 mod kernel_source;
 mod lifetimes;
 mod listening;
+mod live_sockets;
 mod meter;
 mod places;
 mod processes;
@@ -30,6 +31,7 @@ pub mod stack;
 pub use error::RecordError;
 pub use host::needed_capabilities;
 pub use listening::{ProcessStat, children, descendants, listens, processes};
+pub use live_sockets::{set_nodelay_in, set_option_in};
 pub use meter::{Meter, Reading};
 pub use program::{
     Ended, Held, Input, Mount, Network, Output, Program, Running, Tether, User, adopt_orphans, reap_orphans,
