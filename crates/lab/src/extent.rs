@@ -13,6 +13,10 @@ const WANTED_EXCHANGES: u64 = 20;
 const LONG_WINDOW: Duration = Duration::from_millis(600);
 /// Nor shorter: below, the start of processes and the ticks of the kernel would be seen in it.
 const SHORT_WINDOW: Duration = Duration::from_millis(250);
+/// What a window of very short exchanges is made to last: a few ticks of the kernel's clock.
+const LEAST_WINDOW: Duration = Duration::from_millis(40);
+/// A trial that makes its exchanges so many times slower than the recorded run is cut before it has made them all.
+const SLOWER: u32 = 3;
 /// The share of a run's exchanges that is dropped at its beginning, as one over this, and the most of them: caches
 /// fill and TCP leaves its quick beginnings within the first few.
 const WARM_UP_SHARE: u64 = 20;
@@ -27,9 +31,11 @@ const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 pub struct Extent {
     /// Exchanges that are made before measuring begins.
     pub warm_up: u64,
-    /// Exchanges after which it is cut; none runs to the client's end.
+    /// Exchanges, after the warm-up, after which it is cut; none for as many as there are.
     pub exchanges: Option<u64>,
-    /// Time, after the warm-up, after which it is cut.
+    /// Time, after the warm-up, before which it is not cut, however many exchanges there were.
+    pub least: Duration,
+    /// Time, after the warm-up, after which it is cut; none runs to the client's end.
     pub window: Option<Duration>,
     /// When it is given up, all in all.
     pub longest: Duration,
@@ -38,7 +44,13 @@ pub struct Extent {
 impl Extent {
     /// The client's whole run, nothing dropped.
     pub fn whole(recorded: Duration) -> Extent {
-        Extent { warm_up: 0, exchanges: None, window: None, longest: (recorded * PATIENCE).max(LEAST_PATIENCE) }
+        Extent {
+            warm_up: 0,
+            exchanges: None,
+            least: Duration::ZERO,
+            window: None,
+            longest: (recorded * PATIENCE).max(LEAST_PATIENCE),
+        }
     }
 
     /// As far as it takes to measure an exchange of the recorded run. `takes_whole` where a metric needs whole runs.
@@ -53,11 +65,13 @@ impl Extent {
         let elapsed = elapsed.0.max(1);
         let window = (elapsed * WANTED_EXCHANGES).clamp(nanos(SHORT_WINDOW), nanos(LONG_WINDOW));
         let exchanges = (window / elapsed).max(1);
-        // With the cause gone exchanges are shorter: time alone then ends the window, with all the more of them.
+        // All arms make the same exchanges, since a program's first ones can be of another kind than its later ones. Only
+        // where that takes next to no time a few more are made.
         Extent {
             warm_up,
-            exchanges: (elapsed > window).then_some(exchanges),
-            window: Some(Duration::from_nanos(window.max(exchanges * elapsed))),
+            exchanges: Some(exchanges),
+            least: LEAST_WINDOW,
+            window: Some(Duration::from_nanos(exchanges * elapsed) * SLOWER),
             ..whole
         }
     }
@@ -66,7 +80,8 @@ impl Extent {
     pub fn expected(&self, answer: &Answer) -> Duration {
         let warm_up = elapsed_per_exchange(answer).map_or(0, |elapsed| elapsed.0 * self.warm_up);
         let recorded = Duration::from_nanos(answer.wall_ns);
-        self.window.map_or(recorded, |window| (Duration::from_nanos(warm_up) + window).min(recorded))
+        let window = self.window.map(|longest| longest / SLOWER);
+        window.map_or(recorded, |window| (Duration::from_nanos(warm_up) + window).min(recorded))
     }
 }
 

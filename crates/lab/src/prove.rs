@@ -261,25 +261,23 @@ impl Course<'_, '_> {
             match purpose {
                 Purpose::Dose => (pairs.len() as u32) < DOSE_ROUNDS,
                 Purpose::Ladder => pairs.len() < ENOUGH_PAIRS && decide(&self.looks, &pairs) == Decision::Open,
-                _ => !self.is_settled(arm, &pairs),
+                _ => !self.is_settled(&pairs),
             }
         })
     }
 
-    /// Whether every finding that an arm was tried for has its verdict from it, and a ratio worth showing.
-    fn is_settled(&self, arm: &Arm, pairs: &[(f64, f64)]) -> bool {
+    /// Whether pairs give a verdict, and a ratio worth showing.
+    fn is_settled(&self, pairs: &[(f64, f64)]) -> bool {
         if !self.looks.is_look(pairs.len()) {
             return false;
         }
         let Some(ratio) = ratio(&self.looks, pairs) else { return false };
         let is_narrow = ratio.high / ratio.low <= NARROW || pairs.len() >= ENOUGH_PAIRS;
-        let attempts = self.experiment.attempts.iter().filter(|attempt| attempt.arm == arm.name);
-        let findings = attempts.filter_map(|one| self.answer.findings.iter().find(|known| known.id == one.finding));
-        findings.map(|finding| verdict::status(&ratio, finding)).all(|status| match status {
+        match verdict::status(&ratio) {
             Status::Confirmed => is_narrow,
             Status::Refuted => true,
             Status::Suspected | Status::Undecided => false,
-        })
+        }
     }
 
     fn rows(&self) -> impl Iterator<Item = &Trial> + Clone {

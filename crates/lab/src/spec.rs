@@ -33,10 +33,13 @@ pub struct TrialSpec {
     /// Exchanges that are made before measuring begins.
     #[serde(default)]
     pub warm_up: u64,
-    /// Exchanges after which the trial is cut; without it, the client runs to its end.
+    /// Exchanges, after the warm-up, after which the trial is cut; without it, there is no limit to them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<u64>,
-    /// Seconds, after the warm-up, after which the trial is cut.
+    /// Seconds, after the warm-up, before which the trial is not cut by its exchanges.
+    #[serde(default)]
+    pub least_seconds: f64,
+    /// Seconds, after the warm-up, after which the trial is cut; without it, the client runs to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// A figure in the client's standard output: `stdout:REGEX`.
@@ -57,6 +60,7 @@ impl TrialSpec {
             interventions,
             warm_up: extent.warm_up,
             exchanges: extent.exchanges,
+            least_seconds: extent.least.as_secs_f64(),
             seconds: extent.window.map(|window| window.as_secs_f64()),
             ..TrialSpec::default()
         }
@@ -71,8 +75,10 @@ impl TrialSpec {
         if spec.command.is_empty() {
             return Err(LabError::World("`command` is empty: a trial runs something".to_string()));
         }
-        if spec.seconds.is_some_and(|seconds| !(seconds > 0.0 && seconds <= USUAL_LIMIT.as_secs_f64())) {
-            return Err(LabError::World(format!("`seconds` is more than 0 and at most {}", USUAL_LIMIT.as_secs())));
+        let is_length = |seconds: f64| seconds >= 0.0 && seconds <= USUAL_LIMIT.as_secs_f64();
+        if !spec.seconds.is_none_or(is_length) || !is_length(spec.least_seconds) {
+            let most = USUAL_LIMIT.as_secs();
+            return Err(LabError::World(format!("`seconds` and `least_seconds` are from 0 to {most}")));
         }
         Ok(spec)
     }
@@ -88,6 +94,7 @@ impl TrialSpec {
         Extent {
             warm_up: self.warm_up,
             exchanges: self.exchanges,
+            least: Duration::from_secs_f64(self.least_seconds),
             window: self.seconds.map(Duration::from_secs_f64),
             longest: USUAL_LIMIT,
         }

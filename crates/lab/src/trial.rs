@@ -105,7 +105,7 @@ impl<'a> Laboratory<'a> {
         // What is dropped ends with the exchange that completes it: until then the window has not begun.
         let mut is_warm = extent.warm_up == 0;
         let mut window = Instant::now();
-        let mut due = None;
+        let mut before = 0;
         loop {
             let ended = client.poll()?;
             let last = self.meter.read();
@@ -120,15 +120,14 @@ impl<'a> Laboratory<'a> {
             }
             if is_warm {
                 let made = last.exchanges.saturating_sub(first.exchanges);
-                let over = extent.exchanges.is_some_and(|most| made >= most)
-                    || extent.window.is_some_and(|longest| window.elapsed() >= longest);
+                let has_made = extent.exchanges.is_some_and(|wanted| made >= wanted);
+                let is_late = extent.window.is_some_and(|longest| window.elapsed() >= longest);
                 // Cut with an exchange, not within one: it would be counted by its time and not by its number.
-                match due {
-                    None if over => due = Some(made),
-                    Some(at) if made > at || window.elapsed() >= 3 * extent.window.unwrap_or_default() => {
-                        return Ok(Course { first, last, ended: None });
-                    }
-                    _ => {}
+                let is_new = made > before;
+                before = made;
+                let is_overdue = extent.window.is_some_and(|longest| window.elapsed() >= 2 * longest);
+                if (has_made && window.elapsed() >= extent.least) || (is_late && is_new) || is_overdue {
+                    return Ok(Course { first, last, ended: None });
                 }
             }
             if (self.wait)(TICK) {

@@ -113,7 +113,10 @@ impl Judge<'_> {
         let pairs = pairs(self.trials, &attempt.metric, SHAM, &attempt.arm);
         let ratio = ratio(&self.looks, &pairs);
         let status = match &ratio {
-            Some(ratio) if applied => status(ratio, finding),
+            Some(ratio) if applied => match status(ratio) {
+                Status::Undecided if is_far_below(ratio, finding) => Status::Refuted,
+                status => status,
+            },
             _ => Status::Undecided,
         };
         let sound = own.filter(|trial| trial.applied && trial.problem.is_empty()).count();
@@ -183,17 +186,21 @@ impl Judge<'_> {
     }
 }
 
-/// What a ratio says of an intervention that took hold.
-pub fn status(ratio: &stats::Ratio, finding: &Finding) -> Status {
-    // What was suspected, as a ratio: the whole over what is left of it without its cost.
-    let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 0.99);
-    let suspected = 1.0 / (1.0 - share);
-    let is_far_below = ratio.low <= 1.0 && ratio.high < 1.0 + (suspected - 1.0) * REFUTED_SHARE;
+/// What a ratio says of an intervention that took hold, whatever was suspected of its cause.
+pub fn status(ratio: &stats::Ratio) -> Status {
     match stats::decision(ratio, WORTH) {
-        _ if ratio.high < WORTH || is_far_below => Status::Refuted,
+        _ if ratio.high < WORTH => Status::Refuted,
         Decision::Differs if ratio.low > 1.0 && ratio.ratio >= LEAST_GAIN => Status::Confirmed,
         _ => Status::Undecided,
     }
+}
+
+/// Whether an interval that is too wide to exclude every gain excludes at least the one that was suspected.
+fn is_far_below(ratio: &stats::Ratio, finding: &Finding) -> bool {
+    // What was suspected, as a ratio: the whole over what is left of it without its cost.
+    let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 0.99);
+    let suspected = 1.0 / (1.0 - share);
+    ratio.low <= 1.0 && ratio.high < 1.0 + (suspected - 1.0) * REFUTED_SHARE
 }
 
 /// Whether the sham is certain to differ from nothing attached by more than noise is forgiven.

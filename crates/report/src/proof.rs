@@ -31,6 +31,7 @@ fn told(proof: &Proof) -> String {
     let output = match proof.output.as_str() {
         "" => String::new(),
         "same" => "; the program's output was the same".into(),
+        "same but for figures" => "; the program's output was the same but for figures".into(),
         "different" => "; the program's output was different".into(),
         why => format!("; the program's output was not compared: {}", clean(why).trim_end_matches('.')),
     };
