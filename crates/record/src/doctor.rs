@@ -1,4 +1,6 @@
-//! What this host lets the recorder do: tried, not guessed.
+//! What this host lets the recorder and the lab do: tried, not guessed.
+
+mod lab;
 
 use crate::host;
 use crate::kernel::Kernel;
@@ -6,7 +8,7 @@ use nix::unistd::geteuid;
 use std::fs;
 use std::process::Command;
 
-/// One thing that recording can use.
+/// One thing that recording or a trial can use.
 #[derive(Clone, Debug)]
 pub struct Check {
     /// What it is.
@@ -21,15 +23,10 @@ pub struct Check {
 
 /// Tries everything, in the order in which it is needed.
 pub fn checks() -> Vec<Check> {
-    vec![
-        privileges(),
-        types(),
-        programs(),
-        kernel_symbols(),
-        cgroup(),
-        command("ip", "iproute2"),
-        command("tc", "iproute2"),
-    ]
+    let mut checks =
+        vec![privileges(), types(), programs(), kernel_symbols(), command("ip", "iproute2"), command("tc", "iproute2")];
+    checks.extend(lab::checks());
+    checks
 }
 
 fn check(name: &str, result: Result<String, String>, remedy: &str) -> Check {
@@ -74,17 +71,31 @@ fn kernel_symbols() -> Check {
     check("kernel symbols", result, "sudo sysctl kernel.kptr_restrict=0")
 }
 
-fn cgroup() -> Check {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let found = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
-    let path = found.and_then(|line| line.split(' ').nth(1)).map(|path| format!("cgroup v2 at {path}"));
-    let remedy = "sudo mount -t cgroup2 none /sys/fs/cgroup/unified";
-    check("control groups", path.ok_or_else(|| "no cgroup v2 is mounted".to_string()), remedy)
-}
-
 fn command(name: &str, package: &str) -> Check {
     let output = Command::new(name).arg("-V").output();
     let result = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
     let remedy = format!("sudo apt-get install {package}");
     check(&format!("{name} (for --link)"), result.map_err(|error| error.to_string()), &remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_tried_is_undone_and_each_check_says_what_was_found() {
+        let checks = checks();
+        assert!(checks.iter().all(|check| !check.detail.is_empty() && check.works == check.remedy.is_empty()));
+        if !geteuid().is_root() {
+            println!("skipped: needs root");
+            return;
+        }
+        for name in ["options of connections", "meter of trials", "private mounts", "shims"] {
+            let check = checks.iter().find(|check| check.name == name).expect(name);
+            assert!(check.works, "{check:?}");
+        }
+        let group = checks.iter().find(|check| check.name == "control groups").expect("groups");
+        let parent = group.detail.rsplit(' ').next().expect("a folder");
+        assert!(!fs::exists(format!("{parent}/whyslow-doctor-{}", std::process::id())).expect("seen"));
+    }
 }

@@ -1,0 +1,109 @@
+//! What this host lets the lab do when it tries causes: each thing is done once, on nothing of anybody's, and undone.
+
+use super::{Check, check, first_words};
+use crate::error::RecordError;
+use crate::meter::Meter;
+use crate::program::{Input, Mount, Program, Tether};
+use crate::socket_program::SocketProgram;
+use nix::sys::statvfs::{FsFlags, statvfs};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Tries everything.
+pub(super) fn checks() -> Vec<Check> {
+    let group = Group::make();
+    let sockets = sockets(group.as_ref());
+    vec![cgroup(group.as_ref()), sockets, meter(), mounts(), live_sockets(), preload()]
+}
+
+/// A control group for the time of the checks.
+struct Group(PathBuf);
+
+impl Group {
+    fn make() -> Result<Group, String> {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let point = fields.filter(|fields| fields.get(2) == Some(&"cgroup2")).find_map(|fields| Some(*fields.get(1)?));
+        let point = point.ok_or("no cgroup v2 is mounted")?;
+        let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let ours =
+            membership.lines().find_map(|line| line.strip_prefix("0::/")).ok_or("whyslow is in no group of v2")?;
+        let folder = PathBuf::from(point).join(ours).join(format!("whyslow-doctor-{}", std::process::id()));
+        match fs::create_dir(&folder) {
+            Ok(()) => Ok(Group(folder)),
+            Err(error) => Err(format!("cgroup v2 at {point}, but {} cannot be made: {error}", folder.display())),
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Nobody was ever in it, so that nothing keeps it.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+fn cgroup(group: Result<&Group, &String>) -> Check {
+    let result = group.map(|group| {
+        let parent = group.0.parent().map(|parent| parent.display().to_string()).unwrap_or_default();
+        format!("cgroup v2, groups can be made in {parent}")
+    });
+    let remedy = "sudo whyslow doctor; where none is mounted: sudo mount -t cgroup2 none /sys/fs/cgroup/unified";
+    check("control groups", result.map_err(Clone::clone), remedy)
+}
+
+fn sockets(group: Result<&Group, &String>) -> Check {
+    let attached = group.map_err(|_| "needs a control group of v2".to_string()).and_then(|group| {
+        let program = SocketProgram::attach(&group.0, false, None);
+        program.map(drop).map_err(|error| first_words(&error.to_string()))
+    });
+    let result = attached.map(|()| "TCP_NODELAY and delayed acknowledgements can be set from outside".to_string());
+    check("options of connections", result, "sudo whyslow doctor; without it, causes in TCP stay suspicions")
+}
+
+fn meter() -> Check {
+    let result = Meter::load().map(|_| "loads and attaches".to_string());
+    let result = result.map_err(|error| first_words(&error.to_string()));
+    check("meter of trials", result, "sudo whyslow doctor; where that fails too, see what the kernel said above")
+}
+
+/// A file is shown in its own place, to a program that is never executed.
+fn mounts() -> Check {
+    let file = PathBuf::from("/etc/passwd");
+    let program = Program {
+        arguments: vec!["true".to_string()],
+        mounts: vec![Mount { source: file.clone(), target: file }],
+        input: Input::Nothing,
+        tether: Tether::ToUs,
+        ..Program::default()
+    };
+    let result = program.hold().map(|_| "files can be replaced for the subject alone".to_string());
+    check("private mounts", result.map_err(|error| error.to_string()), "sudo whyslow doctor")
+}
+
+fn live_sockets() -> Check {
+    let result = own_socket().map(|()| "options of open sockets can be set from outside".to_string());
+    let remedy = "run Linux 5.6 or later, with pidfd_getfd allowed";
+    check("sockets of running programs", result.map_err(|error| error.to_string()), remedy)
+}
+
+fn own_socket() -> Result<(), RecordError> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(RecordError::io("making a socket"))?;
+    let descriptor = std::os::fd::AsRawFd::as_raw_fd(&listener);
+    crate::set_option_in(std::process::id(), descriptor, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)
+}
+
+/// Whether the loader looks at LD_PRELOAD (it complains of what is not there), and a library could be laid down for it.
+fn preload() -> Check {
+    let folder = std::env::temp_dir();
+    let allows = statvfs(&folder).is_ok_and(|found| !found.flags().contains(FsFlags::ST_NOEXEC));
+    let loader = Command::new("true").env("LD_PRELOAD", "/whyslow-was-here.so").output();
+    let complains = loader.is_ok_and(|output| String::from_utf8_lossy(&output.stderr).contains("LD_PRELOAD"));
+    let result = match (complains, allows) {
+        (true, true) => Ok("shims can be loaded into programs that use libc".to_string()),
+        (false, _) => Err("this system's loader takes no notice of LD_PRELOAD".to_string()),
+        (true, false) => Err(format!("{} is mounted noexec", folder.display())),
+    };
+    check("shims", result, "set TMPDIR to a folder whose file system allows execution")
+}
