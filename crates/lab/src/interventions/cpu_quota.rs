@@ -26,9 +26,9 @@ pub const CPU_QUOTA: Intervention = Intervention {
         arrangement.outside_quota = true;
         Ok(())
     },
-    applied: |traces| match traces.outside_quota {
-        true => Ok(1),
-        false => Err("the host does not let it leave the control groups that limit it".into()),
+    applied: |traces| {
+        let stays = "the host does not let it leave the control groups that limit it";
+        traces.outside_quota.then_some(1).ok_or_else(|| stays.to_string())
     },
 };
 

@@ -98,7 +98,8 @@ impl Intervention {
     /// expected of it depends on something that is not known.
     pub fn purpose(&self, pathology: &str, request: &Request) -> Option<Purpose> {
         let (_, usual) = self.tried_for.iter().find(|(id, _)| *id == pathology)?;
-        quickack_route::purpose(self, request, *usual)
+        let usual = share_ssl_context::purpose(self, request, *usual);
+        quickack_route::purpose(self, request, usual)
     }
 }
 

@@ -1,8 +1,17 @@
 //! `share-ssl-context`: one TLS context for all connections that are made alike.
 
 use super::parse_ca_once::{SHIM, took_hold};
-use super::{Intervention, Purpose};
+use super::{Intervention, Purpose, Request};
 use crate::arrangement::Preload;
+use case::Recording;
+use case::tables::content;
+use std::collections::BTreeMap;
+
+/// The calls that open a file: open, openat, openat2 (x86-64).
+const OPENS: [u16; 3] = [2, 257, 437];
+
+/// A file of certificates that is opened more often is loaded with each context.
+const ONCE_FOR_EACH_PURPOSE: usize = 2;
 
 /// # share-ssl-context
 ///
@@ -16,6 +25,9 @@ use crate::arrangement::Preload;
 /// callbacks of the program, with certificates handed over in memory, or with anything that is not understood is left
 /// alone, and so are servers. Where a library fills a context's store after the connection was begun (libcurl does),
 /// the server is verified with the other's store only if both were filled alike. Handshakes are still full.
+///
+/// Where certificates are loaded for each context, it removes that cost as well, and so proves nothing of the context's
+/// own: then it is a step on top of `parse-ca-once`, and only the step tells.
 ///
 /// ## How it is told that it took hold
 /// The shim counts contexts that were made, and those in whose place another served.
@@ -32,3 +44,44 @@ pub const SHARE_SSL_CONTEXT: Intervention = Intervention {
     },
     applied: took_hold,
 };
+
+/// What an intervention is tried for, `usual` for every other than this one.
+pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Purpose) -> Purpose {
+    let is_this = intervention.name == SHARE_SSL_CONTEXT.name && usual == Purpose::Cause;
+    if is_this && request.recording.is_some_and(loads_certificates_again) { Purpose::Ladder } else { usual }
+}
+
+/// Whether one process was seen opening one file of certificates again and again.
+fn loads_certificates_again(recording: &Recording) -> bool {
+    let mut openings: BTreeMap<(u32, u32), (usize, bool)> = BTreeMap::new();
+    for call in recording.calls.iter().filter(|call| call.path != 0 && call.result >= 0) {
+        let (opened, holds_certificates) = openings.entry((call.pid, call.path)).or_default();
+        *opened += usize::from(OPENS.contains(&call.number));
+        *holds_certificates |= call.content == content::PEM;
+    }
+    openings.values().any(|(opened, holds_certificates)| *holds_certificates && *opened > ONCE_FOR_EACH_PURPOSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::World;
+    use crate::interventions::tests::request;
+    use case::tables::Call;
+
+    /// What it is tried for where a file with certificates (or something else) is opened so many times.
+    fn tried_for(opened: usize, content: u8) -> Option<Purpose> {
+        let open = Call { pid: 1, path: 1, number: 257, ..Call::default() };
+        let read = Call { pid: 1, path: 1, content, ..Call::default() };
+        let calls = std::iter::repeat_n([open, read], opened).flatten().collect();
+        let (recording, world) = (Recording { calls, ..Recording::default() }, World::default());
+        SHARE_SSL_CONTEXT.purpose("P09", &Request { recording: Some(&recording), ..request(&world) })
+    }
+
+    #[test]
+    fn it_is_a_cause_where_a_context_costs_by_itself_and_a_step_where_certificates_come_with_it() {
+        assert_eq!(tried_for(1, content::PEM), Some(Purpose::Cause));
+        assert_eq!(tried_for(60, content::PEM), Some(Purpose::Ladder));
+        assert_eq!(tried_for(60, content::OTHER), Some(Purpose::Cause));
+    }
+}

@@ -20,7 +20,8 @@ const LARGEST_FILE: u64 = 4 << 20;
 ///
 /// ## What it does
 /// Shows the subject, in the place of each bundle of trusted certificates that it was seen reading, one with only the
-/// first so many of its certificates. What loading a bundle costs must shrink with their number; what a context or a
+/// last so many of its certificates: those of one's own authorities are appended as a rule, and are the likeliest to be
+/// needed. What loading a bundle costs must shrink with their number; what a context or a
 /// handshake costs by itself stays.
 ///
 /// ## What it reaches
@@ -36,7 +37,7 @@ const LARGEST_FILE: u64 = 4 << 20;
 /// The kernel tells that the files shown in the place of the bundles were opened.
 pub const SMALL_CA_BUNDLE: Intervention = Intervention {
     name: "small-ca-bundle",
-    summary: "shows the program a bundle with only the first few of its certificates",
+    summary: "shows the program a bundle with only the last few of its certificates",
     tried_for: &[("P10", Purpose::Dose)],
     doses: &DOSES,
     unit: "certificates",
@@ -87,14 +88,13 @@ fn read(path: &Path) -> Option<String> {
     is_plain.then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
-/// The first certificates of a bundle; none where it is no bundle, or not larger than that.
+/// The last certificates of a bundle; none where it is no bundle, or not larger than that.
 fn smaller(bundle: &str, certificates: usize) -> Option<Vec<u8>> {
-    const END: &str = "-----END CERTIFICATE-----";
-    let ends: Vec<usize> = bundle.match_indices(END).map(|(at, _)| at + END.len()).collect();
-    if bundle.contains("PRIVATE KEY-----") || ends.len() < LEAST_OF_A_BUNDLE || ends.len() <= certificates {
+    let begins: Vec<usize> = bundle.match_indices("-----BEGIN CERTIFICATE-----").map(|(at, _)| at).collect();
+    if bundle.contains("PRIVATE KEY-----") || begins.len() < LEAST_OF_A_BUNDLE || begins.len() <= certificates {
         return None;
     }
-    Some(format!("{}\n", &bundle[..ends[certificates - 1]]).into_bytes())
+    Some(bundle.as_bytes()[begins[begins.len() - certificates]..].to_vec())
 }
 
 #[cfg(test)]
@@ -104,8 +104,9 @@ mod tests {
     use crate::interventions::tests::request;
     use case::tables::{Call, Path as PathRow};
 
-    fn certificates(count: usize) -> String {
-        (0..count).map(|n| format!("-----BEGIN CERTIFICATE-----\nc{n}\n-----END CERTIFICATE-----\n")).collect()
+    fn certificates(numbers: std::ops::Range<usize>) -> String {
+        let one = |n| format!("-----BEGIN CERTIFICATE-----\nc{n}\n-----END CERTIFICATE-----\n");
+        numbers.map(one).collect::<Vec<_>>().concat()
     }
 
     /// What is shown in the place of a file that the program read.
@@ -127,20 +128,20 @@ mod tests {
     }
 
     #[test]
-    fn the_dose_is_the_number_of_certificates_kept() {
-        assert_eq!(shown(&certificates(140), 1.0), Ok(vec![certificates(1)]));
-        assert_eq!(shown(&certificates(140), 10.0), Ok(vec![certificates(10)]));
+    fn the_dose_is_the_number_of_certificates_kept_from_the_end() {
+        assert_eq!(shown(&certificates(0..140), 1.0), Ok(vec![certificates(139..140)]));
+        assert_eq!(shown(&certificates(0..140), 10.0), Ok(vec![certificates(130..140)]));
     }
 
     #[test]
     fn a_single_certificate_and_a_small_bundle_are_left_alone() {
-        assert!(shown(&certificates(1), 1.0).is_err_and(|why| why.0.contains("no bundle")));
-        assert!(shown(&certificates(10), 10.0).is_err());
+        assert!(shown(&certificates(0..1), 1.0).is_err_and(|why| why.0.contains("no bundle")));
+        assert!(shown(&certificates(0..10), 10.0).is_err());
     }
 
     #[test]
     fn a_private_key_is_never_copied() {
         let key = "-----BEGIN PRIVATE KEY-----\nk\n-----END PRIVATE KEY-----\n";
-        assert!(shown(&format!("{}{key}", certificates(5)), 1.0).is_err());
+        assert!(shown(&format!("{}{key}", certificates(0..5)), 1.0).is_err());
     }
 }
