@@ -119,7 +119,7 @@ impl Arms {
             }
             let mut arrangement = Arrangement::default();
             (intervention.arrange)(&request, &mut arrangement)?;
-            let dose = dose.map(|dose| format!("{dose} {}", intervention.unit)).unwrap_or_default();
+            let dose = dose.map(|dose| worded(dose, intervention.unit)).unwrap_or_default();
             let arm = self.arm(intervention, &dose, arrangement);
             let (finding, intervention) = (finding.id.clone(), intervention.name.to_string());
             self.experiment.attempts.push(Attempt { finding, arm, intervention, dose, purpose, metric });
@@ -165,6 +165,14 @@ impl Arms {
         }
         Ok(())
     }
+}
+
+/// A dose as it is written: `8 ms`, `1 certificate`.
+fn worded(dose: f64, unit: &str) -> String {
+    // `ms` is an abbreviation, and no plural.
+    let is_word = unit.len() > 2;
+    let unit = if (dose - 1.0).abs() < f64::EPSILON && is_word { unit.trim_end_matches('s') } else { unit };
+    format!("{dose} {unit}")
 }
 
 /// An intervention after all that it stands on.

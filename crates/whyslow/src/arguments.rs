@@ -77,9 +77,9 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_prove: bool,
 
-    /// Spend at most this long on proving: 60s, 5m
-    #[arg(long, value_name = "TIME", default_value = DEFAULT_BUDGET)]
-    pub budget: String,
+    /// Spend at most this long on proving: 30s, 5m; without it, 60s
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<String>,
 
     /// Judge by a figure that the program prints: stdout:REGEX (less is better) or stdout-more:REGEX
     #[arg(long, value_name = "METRIC")]
@@ -160,9 +160,6 @@ impl WorldArguments {
         single.chain(many).collect()
     }
 }
-
-/// Time for proving, where none is asked for: with the recorded run, an answer within about a minute.
-const DEFAULT_BUDGET: &str = "60s";
 
 /// When what a program writes is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

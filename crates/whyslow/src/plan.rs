@@ -33,6 +33,9 @@ pub struct Plan {
     pub options: record::Options,
 }
 
+/// Time for proving, where none is asked for: with the recorded run, an answer within about a minute.
+const BUDGET: Duration = Duration::from_mins(1);
+
 /// When to stop recording although the client still runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
@@ -55,7 +58,8 @@ impl Plan {
             Some(text) => Some(split(text).ok_or_else(|| Failure::server_command(text))?),
         };
         let addresses = addresses(world.link);
-        let budget = duration::parse(&typed.budget).map_err(|why| Failure::value("--budget", &why, "--budget 2m"))?;
+        let budget = |text: &str| duration::parse(text).map_err(|why| Failure::value("--budget", &why, "--budget 2m"));
+        let budget = typed.budget.as_deref().map(budget).transpose()?.unwrap_or(BUDGET);
         let metric = typed.metric.as_deref().map(str::parse::<lab::Metric>).transpose();
         let example = "--metric 'stdout:median ([0-9.]+) ms'";
         let proof = Wish {
