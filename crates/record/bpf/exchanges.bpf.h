@@ -1,5 +1,6 @@
 /* Which bytes were a request, which its answer? An exchange on a connection that was made here begins where its first
- * write is entered and is counted at the first read of bytes after it; later reads lengthen it. On one that was accepted
+ * write is entered (the first one where setting up the connection began) and is counted at the first read of bytes after
+ * it; later reads lengthen it. On one that was accepted
  * it begins with the first read and is counted at the first write, which later writes lengthen. TLS's own messages, as
  * far as they can be told from data, begin nothing. */
 #pragma once
@@ -27,14 +28,21 @@ static __always_inline struct exchanging *exchanging(u64 socket, u64 inode)
 	return known && known->inode == inode ? known : 0;
 }
 
-static __always_inline void register_stream(struct recent_file *file, u16 side)
+static __always_inline bool register_stream(struct recent_file *file, u16 side, u64 set_up, u64 now)
 {
 	struct sock *sk = file ? (struct sock *)file->sock : 0;
 	if (!sk || BPF_CORE_READ(sk, sk_type) != SOCK_STREAM)
-		return;
+		return false;
 	u64 key = (u64)sk;
-	struct exchanging fresh = { .inode = file->inode, .side = side };
+	struct exchanging *known = exchanging(key, file->inode);
+	/* A connect that is asked about again, as without blocking, goes on. */
+	if (known && known->set_up && set_up) {
+		known->ready = now;
+		return false;
+	}
+	struct exchanging fresh = { .inode = file->inode, .side = side, .set_up = set_up, .ready = now };
 	bpf_map_update_elem(&sockets, &key, &fresh, BPF_ANY);
+	return true;
 }
 
 /* Bytes of the answer: they lengthen the exchange, the first of them count it. */
@@ -51,12 +59,17 @@ static __always_inline void answered(struct slot *slot, struct exchanging *known
 	known->since = now;
 }
 
+/* A connection that stood ready for this long before its first request was made ahead of time: nobody waited for it.
+ * The same as in the diagnosis. */
+enum { EARLY_OPEN = 100000000 };
+
 static __always_inline void asked(struct exchanging *known, u64 now)
 {
 	if (known->phase == PHASE_ASKED)
 		return;
 	known->phase = PHASE_ASKED;
-	known->since = now;
+	known->since = known->set_up && now - known->ready < EARLY_OPEN ? known->set_up : now;
+	known->set_up = 0;
 }
 
 /* A path's first 16 bytes, as two numbers to compare. */
@@ -83,7 +96,7 @@ static __always_inline bool is_for_names(u64 address)
 }
 
 /* What is to be done when a call returns. */
-enum { RETURNS_NOTHING, RETURNS_READ, RETURNS_ANSWER, RETURNS_REQUEST, RETURNS_ACCEPTED, RETURNS_CLOSED };
+enum { RETURNS_NOTHING, RETURNS_READ, RETURNS_ANSWER, RETURNS_REQUEST, RETURNS_ACCEPTED, RETURNS_CONNECTED, RETURNS_CLOSED };
 
 /* A write is entered. A request begins now, not when the call returns: the answer may be read before that. */
 static __always_inline u16 enter_write(struct recent_file *file, struct pt_regs *regs, u32 kind, u64 now)
@@ -107,6 +120,19 @@ static __always_inline u16 enter_write(struct recent_file *file, struct pt_regs 
 	return RETURNS_REQUEST;
 }
 
+/* A connection is begun, or one to a name server: the look-up belongs to the connection that follows it. */
+static __always_inline u16 enter_connect(struct slot *slot, struct followed *thread, struct recent_file *file, struct pt_regs *regs, u64 now)
+{
+	if (is_for_names(regs->si)) {
+		thread->lookup = thread->lookup ?: now;
+		return RETURNS_NOTHING;
+	}
+	u16 side = slot->role == ROLE_OF_SERVER ? CONNECTED_BY_SERVER : CONNECTED_BY_CLIENT;
+	if (register_stream(file, side, thread->lookup ?: now, now))
+		thread->lookup = 0;
+	return RETURNS_CONNECTED;
+}
+
 /* A call that may move bytes of a connection is entered: what is to be done when it returns. */
 static __always_inline u16 enter_call(struct slot *slot, struct followed *thread, struct pt_regs *regs, u32 kind, u64 now)
 {
@@ -123,13 +149,10 @@ static __always_inline u16 enter_call(struct slot *slot, struct followed *thread
 	}
 	if (!file || !file->sock)
 		return RETURNS_NOTHING;
-	if (kind == CALL_CONNECT) {
-		if (!is_for_names(regs->si))
-			register_stream(file, slot->role == ROLE_OF_SERVER ? CONNECTED_BY_SERVER : CONNECTED_BY_CLIENT);
-		return RETURNS_NOTHING;
-	}
 	thread->socket = file->sock;
 	thread->inode = file->inode;
+	if (kind == CALL_CONNECT)
+		return enter_connect(slot, thread, file, regs, now);
 	return kind <= CALL_READ_MESSAGE ? RETURNS_READ : enter_write(file, regs, kind, now);
 }
 
@@ -144,7 +167,13 @@ static __always_inline void leave_call(struct slot *slot, struct followed *threa
 	}
 	if (returns == RETURNS_ACCEPTED) {
 		if (result >= 0)
-			register_stream(describe_file(thread->files, result), ACCEPTED);
+			register_stream(describe_file(thread->files, result), ACCEPTED, 0, now);
+		return;
+	}
+	if (returns == RETURNS_CONNECTED) {
+		struct exchanging *made = exchanging(thread->socket, thread->inode);
+		if (made)
+			made->ready = now;
 		return;
 	}
 	if (returns == RETURNS_REQUEST ? result > 0 : result <= 0)
@@ -152,10 +181,13 @@ static __always_inline void leave_call(struct slot *slot, struct followed *threa
 	struct exchanging *known = exchanging(thread->socket, thread->inode);
 	if (!known)
 		return;
-	if (returns == RETURNS_REQUEST)
+	known->ready = now;
+	if (returns == RETURNS_REQUEST) {
 		known->phase = PHASE_IDLE; /* nothing was written: it did not begin after all */
-	else if (returns == RETURNS_ANSWER || known->side != ACCEPTED)
+	} else if (returns == RETURNS_ANSWER || known->side != ACCEPTED) {
 		answered(slot, known, now);
+		thread->lookup = 0;
+	}
 	else if (known->tls == TLS_NONE || known->tls == TLS_DONE || !is_of_handshake(known, kind, regs->si, result))
 		asked(known, now);
 }

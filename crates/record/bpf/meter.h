@@ -36,12 +36,15 @@ struct followed {
 	u16 pad;
 	u64 socket;   /* that the call is about */
 	u64 inode;
+	u64 lookup;   /* when it asked a name server first, since its last exchange or connection; 0: it did not */
 	struct recent_file files[RECENT];
 };
 
 struct exchanging {
 	u64 inode; /* tells it from an earlier socket at this address */
 	u64 since; /* when the exchange began, then until when it has been added up */
+	u64 set_up; /* when setting it up began: the look-up, else the connect; 0 once it was used */
+	u64 ready;  /* when setting it up went on last: from then on it stood ready */
 	u16 side;
 	u16 phase;
 	u16 tls;   /* how far its handshake has got */
