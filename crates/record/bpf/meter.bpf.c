@@ -100,7 +100,8 @@ int BPF_PROG(meter_switch, bool preempted, struct task_struct *previous, struct 
 	u16 mode = slot->mode;
 	begin_change(slot);
 	u64 now = bpf_ktime_get_boot_ns();
-	if (left == previous->pid)
+	/* The idle thread's id is 0 as well: nobody's time. */
+	if (left && left == previous->pid)
 		add_time(slot, now);
 	slot->running = 0;
 	if (arriving)

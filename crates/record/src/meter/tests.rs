@@ -175,6 +175,38 @@ fn the_handshakes_and_ends_of_tls_are_no_exchanges() {
 }
 
 #[test]
+fn setting_up_a_connection_belongs_to_its_first_exchange_unless_it_was_made_ahead_of_time() {
+    let Some(mut bench) = Bench::new() else { return };
+    // The client pauses between connecting and asking: as if it shook hands, or because it connected long before.
+    let server = "import socket, sys, time\n\
+        listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n\
+        connection, _ = listener.accept()\n\
+        connection.recv(9)\n\
+        connection.sendall(b'hello')\n\
+        connection.recv(9)\n\
+        connection.sendall(b'again')\n";
+    let client = "import socket, sys, time\n\
+        connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])))\n\
+        time.sleep(float(sys.argv[2]))\n\
+        for word in (b'first', b'other'):\n    \
+            connection.sendall(word)\n    \
+            connection.recv(9)\n";
+    for (pause, least, most) in [("0.06", 60.0, 95.0), ("0.25", 0.0, 50.0)] {
+        bench.meter.clear();
+        let port = free_port();
+        let mut serving = bench.run(&bench.python(server, &[&port]), Some(Role::Server));
+        wait_until(|| crate::listens(serving.pid()));
+        let mut asking = bench.run(&bench.python(client, &[&port, pause]), Some(Role::Client));
+        wait_for(&mut asking);
+        let reading = bench.meter.read();
+        wait_for(&mut serving);
+        assert_eq!(reading.exchanges, 2);
+        let wall = milliseconds(reading.exchange_wall);
+        assert!((least..most).contains(&wall), "{pause} s: {wall} ms");
+    }
+}
+
+#[test]
 fn a_server_by_itself_counts_what_it_accepted() {
     let Some(mut bench) = Bench::new() else { return };
     bench.certify();
@@ -335,6 +367,21 @@ fn a_loop_of_300_ms_is_300_ms_of_user_time_also_after_its_end() {
     bench.meter.clear();
     let cleared = bench.meter.read();
     assert_eq!(cleared, Reading { time: cleared.time, ..Reading::default() });
+}
+
+#[test]
+fn a_program_that_sleeps_takes_no_time_however_idle_the_processors_are() {
+    let Some(mut bench) = Bench::new() else { return };
+    for _ in 0..5 {
+        bench.meter.clear();
+        let sleep = Program { arguments: vec!["sleep".into(), "0.2".into()], ..Program::default() };
+        let mut running = bench.run(&sleep, Some(Role::Client));
+        wait_for(&mut running);
+        let reading = bench.meter.read();
+        let used = milliseconds(reading.client_user) + milliseconds(reading.client_system);
+        assert!(used < 50.0, "{reading:?}");
+        assert_eq!(reading.server_user + reading.server_system, Nanos(0));
+    }
 }
 
 #[test]
