@@ -122,11 +122,12 @@ fn losses(evidence: &Evidence) -> LossTotals {
 fn summary(evidence: &Evidence, findings: &[Finding]) -> String {
     let between: f64 = evidence.accounts.run.iter().filter(|(account, _)| account.is_outside()).map(|(_, ns)| ns).sum();
     let mostly_between = between * 2.0 > evidence.wall() as f64;
-    standing(findings) + &match (evidence.exchanges.len(), mostly_between) {
-        (0, _) => of_the_run(evidence),
-        (count, true) => of_the_time_between(evidence, count, between),
-        _ => of_the_exchanges(evidence),
-    }
+    standing(findings)
+        + &match (evidence.exchanges.len(), mostly_between) {
+            (0, _) => of_the_run(evidence),
+            (count, true) => of_the_time_between(evidence, count, between),
+            _ => of_the_exchanges(evidence),
+        }
 }
 
 fn of_the_run(evidence: &Evidence) -> String {

@@ -100,8 +100,13 @@ fn every_listed_page_can_be_read_by_name_and_by_identifier() {
     let stage = Stage::new();
     let list = stage.run(&["explain"]);
     // A sentence that needs more than one line goes on below itself.
-    let entries: Vec<&str> = list.stdout.lines().filter(|line| !line.starts_with(' ')).collect();
+    let (pathologies, interventions) = list.stdout.split_once("\n\n").expect("two lists");
+    let entries: Vec<&str> = pathologies.lines().filter(|line| !line.starts_with(' ')).collect();
     assert!(entries.len() > 3, "{list:?}");
+    let names = interventions.lines().filter_map(|line| line.strip_prefix("     ")?.split(' ').next());
+    for name in names.filter(|name| !name.is_empty()) {
+        assert!(stage.run(&["explain", name]).stdout.starts_with(&format!("# {name}\n")), "{name}");
+    }
     for line in entries {
         let (id, rest) = line.split_once(' ').expect("identifier and name");
         let name = rest.split_whitespace().next().expect("a name");

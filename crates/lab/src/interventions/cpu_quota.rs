@@ -1,36 +1,38 @@
 //! `cpu-quota`: no limit of processor time.
 
-use super::{Intervention, Purpose};
+use super::{Intervention, Purpose, intervention};
 
-/// # cpu-quota
-///
-/// ## What it does
-/// Runs both ends in control groups directly under the root of the hierarchy, where no group above sets a quota of
-/// processor time. Threads then run as long as they have work, instead of waiting for the next period once their share
-/// of this one is used up. A quota given for the world of the run is lifted as well.
-///
-/// ## What it reaches
-/// Every program, where whyslow may make control groups there: as root, on a host or in a container that shows the
-/// host's own hierarchy. Inside a container that has a view of its own, the limit sits above all that can be seen.
-///
-/// ## How it is told that it took hold
-/// The subject's processes are found in the group, and no group from there up to the root has a quota.
-pub const CPU_QUOTA: Intervention = Intervention {
-    name: "cpu-quota",
-    summary: "runs both ends outside of the control groups that limit processor time",
-    tried_for: &[("P29", Purpose::Cause)],
-    doses: &[],
-    unit: "",
-    stands_on: &[],
-    arrange: |_, arrangement| {
-        arrangement.outside_quota = true;
-        Ok(())
-    },
-    applied: |traces| {
-        let stays = "the host does not let it leave the control groups that limit it";
-        traces.outside_quota.then_some(1).ok_or_else(|| stays.to_string())
-    },
-};
+intervention! {
+    /// # cpu-quota
+    ///
+    /// ## What it does
+    /// Runs both ends in control groups directly under the root of the hierarchy, where no group above sets a quota of
+    /// processor time. Threads then run as long as they have work, instead of waiting for the next period once their share
+    /// of this one is used up. A quota given for the world of the run is lifted as well.
+    ///
+    /// ## What it reaches
+    /// Every program, where whyslow may make control groups there: as root, on a host or in a container that shows the
+    /// host's own hierarchy. Inside a container that has a view of its own, the limit sits above all that can be seen.
+    ///
+    /// ## How it is told that it took hold
+    /// The subject's processes are found in the group, and no group from there up to the root has a quota.
+    pub const CPU_QUOTA: Intervention = Intervention {
+        name: "cpu-quota",
+        summary: "runs both ends outside of the control groups that limit processor time",
+        tried_for: &[("P29", Purpose::Cause)],
+        doses: &[],
+        unit: "",
+        stands_on: &[],
+        arrange: |_, arrangement| {
+            arrangement.outside_quota = true;
+            Ok(())
+        },
+        applied: |traces| {
+            let stays = "the host does not let it leave the control groups that limit it";
+            traces.outside_quota.then_some(1).ok_or_else(|| stays.to_string())
+        },
+    };
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! `delayed-ack-cap`: acknowledgements that wait less long.
 
 use super::tcp_nodelay::set_on_connections;
-use super::{Intervention, NotHere, Purpose, Request};
+use super::{Intervention, NotHere, Purpose, Request, intervention};
 use crate::arrangement::Arrangement;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -13,30 +13,32 @@ const DOSES: [f64; 2] = [8.0, 20.0];
 /// The kernel takes a cap up to its own longest delay (TCP_DELACK_MAX, a fifth of a second).
 const TAKEN: RangeInclusive<f64> = 1.0..=200.0;
 
-/// # delayed-ack-cap
-///
-/// ## What it does
-/// Tells the kernel, on every connection at both ends, to hold an acknowledgement back no longer than the dose
-/// (TCP_BPF_DELACK_MAX). A wait for a delayed acknowledgement shrinks from 40 ms to the dose and a tick of the kernel's
-/// clock; a wait of any other kind stays as it is. That the cost follows the dose tells this cause from others that
-/// TCP_NODELAY removes as well.
-///
-/// ## What it reaches
-/// Every program in the subject's control group. A peer elsewhere delays its own acknowledgements as it likes: with no
-/// server of ours the cap is on the wrong side, and the cost stays.
-///
-/// ## How it is told that it took hold
-/// The program on sockets counts the connections on which the kernel took the cap.
-pub const DELAYED_ACK_CAP: Intervention = Intervention {
-    name: "delayed-ack-cap",
-    summary: "caps the time for which an acknowledgement is delayed",
-    tried_for: &[("P01", Purpose::Dose)],
-    doses: &DOSES,
-    unit: "ms",
-    stands_on: &[],
-    arrange,
-    applied: |traces| set_on_connections(traces, |counts| counts.capped),
-};
+intervention! {
+    /// # delayed-ack-cap
+    ///
+    /// ## What it does
+    /// Tells the kernel, on every connection at both ends, to hold an acknowledgement back no longer than the dose
+    /// (TCP_BPF_DELACK_MAX). A wait for a delayed acknowledgement shrinks from 40 ms to the dose and a tick of the kernel's
+    /// clock; a wait of any other kind stays as it is. That the cost follows the dose tells this cause from others that
+    /// TCP_NODELAY removes as well.
+    ///
+    /// ## What it reaches
+    /// Every program in the subject's control group. A peer elsewhere delays its own acknowledgements as it likes: with no
+    /// server of ours the cap is on the wrong side, and the cost stays.
+    ///
+    /// ## How it is told that it took hold
+    /// The program on sockets counts the connections on which the kernel took the cap.
+    pub const DELAYED_ACK_CAP: Intervention = Intervention {
+        name: "delayed-ack-cap",
+        summary: "caps the time for which an acknowledgement is delayed",
+        tried_for: &[("P01", Purpose::Dose)],
+        doses: &DOSES,
+        unit: "ms",
+        stands_on: &[],
+        arrange,
+        applied: |traces| set_on_connections(traces, |counts| counts.capped),
+    };
+}
 
 fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
     if !request.has_server {

@@ -1,6 +1,6 @@
 //! `hosts-entry`: names that are known without asking.
 
-use super::{Intervention, NotHere, Purpose, Request};
+use super::{Intervention, NotHere, Purpose, Request, intervention};
 use crate::arrangement::{Arrangement, Replacement};
 use case::Recording;
 use case::tables::{Lookup, direction, role};
@@ -21,33 +21,35 @@ const MOST_ASKED: usize = 4;
 /// DNS, plain and encrypted: a connection there is not what a name was asked for.
 const RESOLVER_PORTS: [u16; 2] = [53, 853];
 
-/// # hosts-entry
-///
-/// ## What it does
-/// Shows the subject a hosts file with an entry more for each name that it was seen asking for, with the address that it
-/// then connected to. No question is sent, and there is no answer to wait for.
-///
-/// ## What it reaches
-/// Programs that look into the hosts file before they ask: all that resolve through libc (as long as `files` stands
-/// before `dns` in nsswitch.conf), and most that have a resolver of their own (Go, c-ares, Java). Not a program that asks
-/// for other records than addresses, nor one that never opens the file. A name whose address cannot be told from the
-/// recording is asked for once, outside of the measurement; where the world has a network of its own, it is left out.
-///
-/// ## How it is told that it took hold
-/// The kernel tells that the file was opened. Whether the program then asked all the same shows in the effect.
-pub const HOSTS_ENTRY: Intervention = Intervention {
-    name: "hosts-entry",
-    summary: "tells the program the addresses of the names that it asks for",
-    tried_for: &[("P31", Purpose::Cause)],
-    doses: &[],
-    unit: "",
-    stands_on: &[],
-    arrange,
-    applied: |traces| match traces.replaced {
-        0 => Err("the program does not look into the hosts file".into()),
-        opened => Ok(opened),
-    },
-};
+intervention! {
+    /// # hosts-entry
+    ///
+    /// ## What it does
+    /// Shows the subject a hosts file with an entry more for each name that it was seen asking for, with the address that it
+    /// then connected to. No question is sent, and there is no answer to wait for.
+    ///
+    /// ## What it reaches
+    /// Programs that look into the hosts file before they ask: all that resolve through libc (as long as `files` stands
+    /// before `dns` in nsswitch.conf), and most that have a resolver of their own (Go, c-ares, Java). Not a program that asks
+    /// for other records than addresses, nor one that never opens the file. A name whose address cannot be told from the
+    /// recording is asked for once, outside of the measurement; where the world has a network of its own, it is left out.
+    ///
+    /// ## How it is told that it took hold
+    /// The kernel tells that the file was opened. Whether the program then asked all the same shows in the effect.
+    pub const HOSTS_ENTRY: Intervention = Intervention {
+        name: "hosts-entry",
+        summary: "tells the program the addresses of the names that it asks for",
+        tried_for: &[("P31", Purpose::Cause)],
+        doses: &[],
+        unit: "",
+        stands_on: &[],
+        arrange,
+        applied: |traces| match traces.replaced {
+            0 => Err("the program does not look into the hosts file".into()),
+            opened => Ok(opened),
+        },
+    };
+}
 
 fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
     let Some(recording) = request.recording else {

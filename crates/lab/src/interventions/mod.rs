@@ -29,6 +29,8 @@ pub use case::Purpose;
 
 /// A change of the subject's world that removes (or scales) one cause and nothing else.
 pub struct Intervention {
+    /// Its page: the doc comment of its declaration.
+    pub page: &'static str,
     /// Its name, as `--json` and `whyslow trial` know it.
     pub name: &'static str,
     /// What it does, in one line, to follow "With NAME, which ...": begins with a verb, ends without a full stop.
@@ -65,6 +67,15 @@ pub struct Request<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotHere(pub String);
 
+/// Declares an intervention: its page is its doc comment.
+macro_rules! intervention {
+    ($(#[doc = $doc:literal])+ pub const $name:ident: Intervention = Intervention { $($field:tt)* };) => {
+        $(#[doc = $doc])+
+        pub const $name: Intervention = Intervention { page: concat!($($doc, "\n"),+), $($field)* };
+    };
+}
+use intervention;
+
 /// All interventions.
 pub const ALL: &[Intervention] = &[
     nothing::NOTHING,
@@ -94,6 +105,12 @@ pub fn find(name: &str) -> Option<&'static Intervention> {
 }
 
 impl Intervention {
+    /// Its page as text, without the blank that a doc comment has before each line.
+    pub fn page(&self) -> String {
+        let lines = self.page.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    }
+
     /// What it is tried for in a finding of a pathology; none where it is not tried for that, or where what is to be
     /// expected of it depends on something that is not known.
     pub fn purpose(&self, pathology: &str, request: &Request) -> Option<Purpose> {
@@ -168,6 +185,16 @@ mod tests {
         assert!(ALL.iter().all(|one| !one.summary.is_empty() && !one.summary.ends_with('.')));
         assert!(ALL.iter().all(|one| one.stands_on.iter().all(|name| find(name).is_some())));
         assert!(ALL.iter().all(|one| one.doses.is_empty() == one.unit.is_empty()));
+    }
+
+    #[test]
+    fn every_intervention_has_a_page_under_its_name() {
+        for one in ALL {
+            let page = one.page();
+            assert!(page.starts_with(&format!("# {}\n", one.name)), "{page}");
+            assert!(page.contains("\n## What it does\n"), "{page}");
+            assert!(page.lines().all(|line| line.chars().count() <= 120), "{page}");
+        }
     }
 
     #[test]

@@ -1,39 +1,41 @@
 //! `parse-ca-once`: trusted certificates parsed once.
 
-use super::{Intervention, Purpose};
+use super::{Intervention, Purpose, intervention};
 use crate::arrangement::Preload;
 use crate::traces::Traces;
 
 /// The shim of this step and of those that stand on it.
 pub(super) const SHIM: &str = "tls-context";
 
-/// # parse-ca-once
-///
-/// ## What it does
-/// Keeps what a file of trusted certificates was parsed into. Whenever the program loads the file again, and it did not
-/// change on disk, the same certificates are added to the new context. Contexts are still made for each connection, and
-/// handshakes are still full: only the parsing goes. Every certificate that was trusted is, and no other.
-///
-/// ## What it reaches
-/// Programs that load OpenSSL's libssl (1.1.1 or 3) dynamically, and load their certificates from a file. Not directories
-/// of certificates, which are read one by one as they are needed; not certificates handed over in memory; not GnuTLS,
-/// Go, Java, rustls, nor programs with OpenSSL inside. A process for each request parses once, and that is every time.
-///
-/// ## How it is told that it took hold
-/// The shim counts bundles that were loaded, and those that were not parsed again.
-pub const PARSE_CA_ONCE: Intervention = Intervention {
-    name: "parse-ca-once",
-    summary: "parses each file of trusted certificates only the first time",
-    tried_for: &[("P10", Purpose::Cause)],
-    doses: &[],
-    unit: "",
-    stands_on: &[],
-    arrange: |_, arrangement| {
-        arrangement.preloads.push(Preload { shim: SHIM, parameter: "parse-ca-once".into() });
-        Ok(())
-    },
-    applied: took_hold,
-};
+intervention! {
+    /// # parse-ca-once
+    ///
+    /// ## What it does
+    /// Keeps what a file of trusted certificates was parsed into. Whenever the program loads the file again, and it did not
+    /// change on disk, the same certificates are added to the new context. Contexts are still made for each connection, and
+    /// handshakes are still full: only the parsing goes. Every certificate that was trusted is, and no other.
+    ///
+    /// ## What it reaches
+    /// Programs that load OpenSSL's libssl (1.1.1 or 3) dynamically, and load their certificates from a file. Not directories
+    /// of certificates, which are read one by one as they are needed; not certificates handed over in memory; not GnuTLS,
+    /// Go, Java, rustls, nor programs with OpenSSL inside. A process for each request parses once, and that is every time.
+    ///
+    /// ## How it is told that it took hold
+    /// The shim counts bundles that were loaded, and those that were not parsed again.
+    pub const PARSE_CA_ONCE: Intervention = Intervention {
+        name: "parse-ca-once",
+        summary: "parses each file of trusted certificates only the first time",
+        tried_for: &[("P10", Purpose::Cause)],
+        doses: &[],
+        unit: "",
+        stands_on: &[],
+        arrange: |_, arrangement| {
+            arrangement.preloads.push(Preload { shim: SHIM, parameter: "parse-ca-once".into() });
+            Ok(())
+        },
+        applied: took_hold,
+    };
+}
 
 /// How often it changed something; why not, for this shim in particular.
 pub(super) fn took_hold(traces: &Traces) -> Result<u64, String> {

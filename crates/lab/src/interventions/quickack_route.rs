@@ -1,57 +1,61 @@
 //! `quickack-client-route` and `quickack-server-route`: acknowledgements without delay, at one end only.
 
-use super::{Intervention, NotHere, Purpose, Request};
+use super::{Intervention, NotHere, Purpose, Request, intervention};
 use crate::arrangement::{Arrangement, End};
 use crate::traces::Traces;
 
-/// # quickack-client-route
-///
-/// ## What it does
-/// Marks the client's route to the server with `quickack 1`: the client's kernel acknowledges what it receives at once.
-/// Where the *server* holds a short write back until the client has acknowledged the one before, the wait vanishes, and
-/// it is proof of the cause. Where the *client* holds its writes back, the acknowledgement that is waited for comes from
-/// the server: then this must do nothing, and is tried as the negative control.
-///
-/// ## What it reaches
-/// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`): the host's
-/// own routes are not touched. The socket option of the same name is no substitute, since the kernel takes it back.
-///
-/// ## How it is told that it took hold
-/// The route is shown again after the change, and must carry the word.
-pub const QUICKACK_CLIENT_ROUTE: Intervention = Intervention {
-    name: "quickack-client-route",
-    summary: "makes the client's kernel acknowledge at once",
-    tried_for: &[("P01", Purpose::Cause)],
-    doses: &[],
-    unit: "",
-    stands_on: &[],
-    arrange: |request, arrangement| arrange(End::Client, request, arrangement),
-    applied: |traces| applied(End::Client, traces),
-};
+intervention! {
+    /// # quickack-client-route
+    ///
+    /// ## What it does
+    /// Marks the client's route to the server with `quickack 1`: the client's kernel acknowledges what it receives at once.
+    /// Where the *server* holds a short write back until the client has acknowledged the one before, the wait vanishes, and
+    /// it is proof of the cause. Where the *client* holds its writes back, the acknowledgement that is waited for comes from
+    /// the server: then this must do nothing, and is tried as the negative control.
+    ///
+    /// ## What it reaches
+    /// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`): the host's
+    /// own routes are not touched. The socket option of the same name is no substitute, since the kernel takes it back.
+    ///
+    /// ## How it is told that it took hold
+    /// The route is shown again after the change, and must carry the word.
+    pub const QUICKACK_CLIENT_ROUTE: Intervention = Intervention {
+        name: "quickack-client-route",
+        summary: "makes the client's kernel acknowledge at once",
+        tried_for: &[("P01", Purpose::Cause)],
+        doses: &[],
+        unit: "",
+        stands_on: &[],
+        arrange: |request, arrangement| arrange(End::Client, request, arrangement),
+        applied: |traces| applied(End::Client, traces),
+    };
+}
 
-/// # quickack-server-route
-///
-/// ## What it does
-/// Marks the server's route to the client with `quickack 1`: the server's kernel acknowledges what it receives at once.
-/// Where the *client* holds a short write back until the server has acknowledged the one before, the wait vanishes, and
-/// it is proof of the cause. Where the *server* holds its writes back, it must do nothing, and is tried as the negative
-/// control.
-///
-/// ## What it reaches
-/// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`).
-///
-/// ## How it is told that it took hold
-/// The route is shown again after the change, and must carry the word.
-pub const QUICKACK_SERVER_ROUTE: Intervention = Intervention {
-    name: "quickack-server-route",
-    summary: "makes the server's kernel acknowledge at once",
-    tried_for: &[("P01", Purpose::Cause)],
-    doses: &[],
-    unit: "",
-    stands_on: &[],
-    arrange: |request, arrangement| arrange(End::Server, request, arrangement),
-    applied: |traces| applied(End::Server, traces),
-};
+intervention! {
+    /// # quickack-server-route
+    ///
+    /// ## What it does
+    /// Marks the server's route to the client with `quickack 1`: the server's kernel acknowledges what it receives at once.
+    /// Where the *client* holds a short write back until the server has acknowledged the one before, the wait vanishes, and
+    /// it is proof of the cause. Where the *server* holds its writes back, it must do nothing, and is tried as the negative
+    /// control.
+    ///
+    /// ## What it reaches
+    /// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`).
+    ///
+    /// ## How it is told that it took hold
+    /// The route is shown again after the change, and must carry the word.
+    pub const QUICKACK_SERVER_ROUTE: Intervention = Intervention {
+        name: "quickack-server-route",
+        summary: "makes the server's kernel acknowledge at once",
+        tried_for: &[("P01", Purpose::Cause)],
+        doses: &[],
+        unit: "",
+        stands_on: &[],
+        arrange: |request, arrangement| arrange(End::Server, request, arrangement),
+        applied: |traces| applied(End::Server, traces),
+    };
+}
 
 /// What an intervention of this file is tried for, `usual` for every other. The end that holds its write back waits for
 /// the other's acknowledgement: its own route must make no difference. Where the holder is not known, nothing is

@@ -1,6 +1,6 @@
 //! `sleep-scale`: sleeps made longer or shorter.
 
-use super::{Intervention, NotHere, Purpose};
+use super::{Intervention, NotHere, Purpose, intervention};
 use crate::arrangement::Preload;
 
 /// The dose where none is asked for.
@@ -8,39 +8,41 @@ const HALF: f64 = 0.5;
 /// Beyond these a sleep becomes a spin, or a trial outlives every budget.
 const SANE: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 
-/// # sleep-scale
-///
-/// ## What it does
-/// Multiplies the length of every sleep by its dose: `nanosleep`, `clock_nanosleep`, `usleep`, `sleep`, and `poll` and
-/// `select` where they wait for no descriptor. Where a program polls with sleeps in between, its latency must follow.
-///
-/// ## What it reaches
-/// Programs that load libc dynamically. Not Go, not static programs, not the time limits of waits for descriptors, of
-/// `epoll_wait`, of locks (Python's `Event.wait`) or timers. A sleep until a moment is scaled by what is left until
-/// then, so that one who keeps to a fixed beat keeps it.
-///
-/// ## How it is told that it took hold
-/// The shim counts sleeps that it scaled.
-///
-/// ## What it cannot prove
-/// That a sleep is useless: only how much waiting is owed to it.
-pub const SLEEP_SCALE: Intervention = Intervention {
-    name: "sleep-scale",
-    summary: "multiplies the length of every sleep",
-    tried_for: &[("P06", Purpose::Dose)],
-    doses: &[0.5, 2.0],
-    unit: "times",
-    stands_on: &[],
-    arrange: |request, arrangement| {
-        let factor = request.dose.unwrap_or(HALF);
-        if !SANE.contains(&factor) {
-            return Err(NotHere(format!("takes a factor from {} to {}, not {factor}", SANE.start(), SANE.end())));
-        }
-        arrangement.preloads.push(Preload { shim: "sleep-scale", parameter: format!("{factor:.6}") });
-        Ok(())
-    },
-    applied: |traces| traces.of_shim("sleep-scale"),
-};
+intervention! {
+    /// # sleep-scale
+    ///
+    /// ## What it does
+    /// Multiplies the length of every sleep by its dose: `nanosleep`, `clock_nanosleep`, `usleep`, `sleep`, and `poll` and
+    /// `select` where they wait for no descriptor. Where a program polls with sleeps in between, its latency must follow.
+    ///
+    /// ## What it reaches
+    /// Programs that load libc dynamically. Not Go, not static programs, not the time limits of waits for descriptors, of
+    /// `epoll_wait`, of locks (Python's `Event.wait`) or timers. A sleep until a moment is scaled by what is left until
+    /// then, so that one who keeps to a fixed beat keeps it.
+    ///
+    /// ## How it is told that it took hold
+    /// The shim counts sleeps that it scaled.
+    ///
+    /// ## What it cannot prove
+    /// That a sleep is useless: only how much waiting is owed to it.
+    pub const SLEEP_SCALE: Intervention = Intervention {
+        name: "sleep-scale",
+        summary: "multiplies the length of every sleep",
+        tried_for: &[("P06", Purpose::Dose)],
+        doses: &[0.5, 2.0],
+        unit: "times",
+        stands_on: &[],
+        arrange: |request, arrangement| {
+            let factor = request.dose.unwrap_or(HALF);
+            if !SANE.contains(&factor) {
+                return Err(NotHere(format!("takes a factor from {} to {}, not {factor}", SANE.start(), SANE.end())));
+            }
+            arrangement.preloads.push(Preload { shim: "sleep-scale", parameter: format!("{factor:.6}") });
+            Ok(())
+        },
+        applied: |traces| traces.of_shim("sleep-scale"),
+    };
+}
 
 #[cfg(test)]
 mod tests {

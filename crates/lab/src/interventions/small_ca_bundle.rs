@@ -1,6 +1,6 @@
 //! `small-ca-bundle`: fewer trusted certificates to parse.
 
-use super::{Intervention, NotHere, Purpose, Request};
+use super::{Intervention, NotHere, Purpose, Request, intervention};
 use crate::arrangement::{Arrangement, Replacement};
 use case::Recording;
 use case::tables::content;
@@ -16,38 +16,40 @@ const LEAST_OF_A_BUNDLE: usize = 2;
 /// Bundles of distributions have 250 kB.
 const LARGEST_FILE: u64 = 4 << 20;
 
-/// # small-ca-bundle
-///
-/// ## What it does
-/// Shows the subject, in the place of each bundle of trusted certificates that it was seen reading, one with only the
-/// last so many of its certificates: those of one's own authorities are appended as a rule, and are the likeliest to be
-/// needed. What loading a bundle costs must shrink with their number; what a context or a
-/// handshake costs by itself stays.
-///
-/// ## What it reaches
-/// Every program that reads certificates from a file at an absolute path, whatever library it uses. Not directories of
-/// single certificates, not certificates compiled into a program. A file with fewer than two certificates, or with a
-/// private key, is never replaced.
-///
-/// ## What can go wrong
-/// Which certificates a verification needs cannot be told from outside. Where one of those left out is needed, the
-/// program fails to verify its peer, and the arm is dropped, since it broke the program. It proves nothing then.
-///
-/// ## How it is told that it took hold
-/// The kernel tells that the files shown in the place of the bundles were opened.
-pub const SMALL_CA_BUNDLE: Intervention = Intervention {
-    name: "small-ca-bundle",
-    summary: "shows the program a bundle with only the last few of its certificates",
-    tried_for: &[("P10", Purpose::Dose)],
-    doses: &DOSES,
-    unit: "certificates",
-    stands_on: &[],
-    arrange,
-    applied: |traces| match traces.replaced {
-        0 => Err("the program did not open the bundle that it was shown".into()),
-        opened => Ok(opened),
-    },
-};
+intervention! {
+    /// # small-ca-bundle
+    ///
+    /// ## What it does
+    /// Shows the subject, in the place of each bundle of trusted certificates that it was seen reading, one with only the
+    /// last so many of its certificates: those of one's own authorities are appended as a rule, and are the likeliest to be
+    /// needed. What loading a bundle costs must shrink with their number; what a context or a
+    /// handshake costs by itself stays.
+    ///
+    /// ## What it reaches
+    /// Every program that reads certificates from a file at an absolute path, whatever library it uses. Not directories of
+    /// single certificates, not certificates compiled into a program. A file with fewer than two certificates, or with a
+    /// private key, is never replaced.
+    ///
+    /// ## What can go wrong
+    /// Which certificates a verification needs cannot be told from outside. Where one of those left out is needed, the
+    /// program fails to verify its peer, and the arm is dropped, since it broke the program. It proves nothing then.
+    ///
+    /// ## How it is told that it took hold
+    /// The kernel tells that the files shown in the place of the bundles were opened.
+    pub const SMALL_CA_BUNDLE: Intervention = Intervention {
+        name: "small-ca-bundle",
+        summary: "shows the program a bundle with only the last few of its certificates",
+        tried_for: &[("P10", Purpose::Dose)],
+        doses: &DOSES,
+        unit: "certificates",
+        stands_on: &[],
+        arrange,
+        applied: |traces| match traces.replaced {
+            0 => Err("the program did not open the bundle that it was shown".into()),
+            opened => Ok(opened),
+        },
+    };
+}
 
 fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
     let Some(recording) = request.recording else {

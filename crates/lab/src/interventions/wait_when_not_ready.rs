@@ -1,37 +1,39 @@
 //! `wait-when-not-ready`: the wait that a spinning loop lacks.
 
-use super::{Intervention, Purpose};
+use super::{Intervention, Purpose, intervention};
 use crate::arrangement::Preload;
 
-/// # wait-when-not-ready
-///
-/// ## What it does
-/// Where a thread is told nine times in a row, and without a byte moved in between, that a descriptor is not ready, that
-/// nothing is, or that something is which it leaves as it is, its next such call is preceded by a wait: for the
-/// descriptors that refused, in the direction in which they did; for all else that it polls for, but for what was ready
-/// in vain; and for the send queues that it asked about to empty or to halve. At most 10 ms at a time.
-///
-/// ## What it reaches
-/// Programs that load libc dynamically and spin in calls: `read`, `write` and their kin, `poll`, `select`, `epoll_wait`.
-/// Not Go, not static programs, not spinning on memory or on a clock, not threads that wait for more than 256
-/// descriptors, and not threads that move bytes on one connection while they spin on another.
-///
-/// ## How it is told that it took hold
-/// The shim counts the waits that it inserted.
-///
-/// ## What it cannot prove
-/// That the program answers no later: a queue is looked at every 0.5 ms, and one that shrinks by less than half is
-/// noticed after 10 ms. The trials' wall time shows what that costs.
-pub const WAIT_WHEN_NOT_READY: Intervention = Intervention {
-    name: "wait-when-not-ready",
-    summary: "lets a loop that spins on a descriptor wait until it can go on",
-    tried_for: &[("P05", Purpose::Cause)],
-    doses: &[],
-    unit: "",
-    stands_on: &[],
-    arrange: |_, arrangement| {
-        arrangement.preloads.push(Preload { shim: "wait-when-not-ready", parameter: "on".into() });
-        Ok(())
-    },
-    applied: |traces| traces.of_shim("wait-when-not-ready"),
-};
+intervention! {
+    /// # wait-when-not-ready
+    ///
+    /// ## What it does
+    /// Where a thread is told nine times in a row, and without a byte moved in between, that a descriptor is not ready, that
+    /// nothing is, or that something is which it leaves as it is, its next such call is preceded by a wait: for the
+    /// descriptors that refused, in the direction in which they did; for all else that it polls for, but for what was ready
+    /// in vain; and for the send queues that it asked about to empty or to halve. At most 10 ms at a time.
+    ///
+    /// ## What it reaches
+    /// Programs that load libc dynamically and spin in calls: `read`, `write` and their kin, `poll`, `select`, `epoll_wait`.
+    /// Not Go, not static programs, not spinning on memory or on a clock, not threads that wait for more than 256
+    /// descriptors, and not threads that move bytes on one connection while they spin on another.
+    ///
+    /// ## How it is told that it took hold
+    /// The shim counts the waits that it inserted.
+    ///
+    /// ## What it cannot prove
+    /// That the program answers no later: a queue is looked at every 0.5 ms, and one that shrinks by less than half is
+    /// noticed after 10 ms. The trials' wall time shows what that costs.
+    pub const WAIT_WHEN_NOT_READY: Intervention = Intervention {
+        name: "wait-when-not-ready",
+        summary: "lets a loop that spins on a descriptor wait until it can go on",
+        tried_for: &[("P05", Purpose::Cause)],
+        doses: &[],
+        unit: "",
+        stands_on: &[],
+        arrange: |_, arrangement| {
+            arrangement.preloads.push(Preload { shim: "wait-when-not-ready", parameter: "on".into() });
+            Ok(())
+        },
+        applied: |traces| traces.of_shim("wait-when-not-ready"),
+    };
+}
