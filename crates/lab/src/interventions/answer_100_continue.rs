@@ -7,14 +7,14 @@ intervention! {
     /// # answer-100-continue
     ///
     /// ## What it does
-    /// Answers a request's `Expect: 100-continue` in the server's place: once the head of such a request was written, the
-    /// socket is ready to be read at once, and the first that is read from it is `HTTP/1.1 100 Continue`. The body follows
-    /// without the second that a client gives a server that does not know the header. One from the server that comes
-    /// later is harmless: a client has to take any number of them.
+    /// Answers a request's `Expect: 100-continue` in the server's place: once the head of such a request was written,
+    /// the socket is ready to be read at once, and the first that is read from it is `HTTP/1.1 100 Continue`. The body
+    /// follows without the second that a client gives a server that does not know the header. One from the server that
+    /// comes later is harmless: a client has to take any number of them.
     ///
     /// ## What it reaches
-    /// Programs that load libc dynamically and speak HTTP/1.1 in the clear, the head in one write. Not TLS, not HTTP/2, not
-    /// Go, not static programs.
+    /// Programs that load libc dynamically and speak HTTP/1.1 in the clear, the head in one write. Not TLS, not HTTP/2,
+    /// not Go, not static programs.
     ///
     /// ## How it is told that it took hold
     /// The shim counts answers that were read.

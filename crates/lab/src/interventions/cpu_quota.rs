@@ -7,8 +7,8 @@ intervention! {
     ///
     /// ## What it does
     /// Runs both ends in control groups directly under the root of the hierarchy, where no group above sets a quota of
-    /// processor time. Threads then run as long as they have work, instead of waiting for the next period once their share
-    /// of this one is used up. A quota given for the world of the run is lifted as well.
+    /// processor time. Threads then run as long as they have work, instead of waiting for the next period once their
+    /// share of this one is used up. A quota given for the world of the run is lifted as well.
     ///
     /// ## What it reaches
     /// Every program, where whyslow may make control groups there: as root, on a host or in a container that shows the

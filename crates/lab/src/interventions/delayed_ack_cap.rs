@@ -18,13 +18,13 @@ intervention! {
     ///
     /// ## What it does
     /// Tells the kernel, on every connection at both ends, to hold an acknowledgement back no longer than the dose
-    /// (TCP_BPF_DELACK_MAX). A wait for a delayed acknowledgement shrinks from 40 ms to the dose and a tick of the kernel's
-    /// clock; a wait of any other kind stays as it is. That the cost follows the dose tells this cause from others that
-    /// TCP_NODELAY removes as well.
+    /// (TCP_BPF_DELACK_MAX). A wait for a delayed acknowledgement shrinks from 40 ms to the dose and a tick of the
+    /// kernel's clock; a wait of any other kind stays as it is. That the cost follows the dose tells this cause from
+    /// others that TCP_NODELAY removes as well.
     ///
     /// ## What it reaches
-    /// Every program in the subject's control group. A peer elsewhere delays its own acknowledgements as it likes: with no
-    /// server of ours the cap is on the wrong side, and the cost stays.
+    /// Every program in the subject's control group. A peer elsewhere delays its own acknowledgements as it likes: with
+    /// no server of ours the cap is on the wrong side, and the cost stays.
     ///
     /// ## How it is told that it took hold
     /// The program on sockets counts the connections on which the kernel took the cap.

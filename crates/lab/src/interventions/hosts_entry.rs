@@ -25,14 +25,15 @@ intervention! {
     /// # hosts-entry
     ///
     /// ## What it does
-    /// Shows the subject a hosts file with an entry more for each name that it was seen asking for, with the address that it
-    /// then connected to. No question is sent, and there is no answer to wait for.
+    /// Shows the subject a hosts file with an entry more for each name that it was seen asking for, with the address
+    /// that it then connected to. No question is sent, and there is no answer to wait for.
     ///
     /// ## What it reaches
     /// Programs that look into the hosts file before they ask: all that resolve through libc (as long as `files` stands
-    /// before `dns` in nsswitch.conf), and most that have a resolver of their own (Go, c-ares, Java). Not a program that asks
-    /// for other records than addresses, nor one that never opens the file. A name whose address cannot be told from the
-    /// recording is asked for once, outside of the measurement; where the world has a network of its own, it is left out.
+    /// before `dns` in nsswitch.conf), and most that have a resolver of their own (Go, c-ares, Java). Not a program
+    /// that asks for other records than addresses, nor one that never opens the file. A name whose address cannot be
+    /// told from the recording is asked for once, outside of the measurement; where the world has a network of its own,
+    /// it is left out.
     ///
     /// ## How it is told that it took hold
     /// The kernel tells that the file was opened. Whether the program then asked all the same shows in the effect.

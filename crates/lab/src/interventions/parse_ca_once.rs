@@ -11,14 +11,16 @@ intervention! {
     /// # parse-ca-once
     ///
     /// ## What it does
-    /// Keeps what a file of trusted certificates was parsed into. Whenever the program loads the file again, and it did not
-    /// change on disk, the same certificates are added to the new context. Contexts are still made for each connection, and
-    /// handshakes are still full: only the parsing goes. Every certificate that was trusted is, and no other.
+    /// Keeps what a file of trusted certificates was parsed into. Whenever the program loads the file again, and it did
+    /// not change on disk, the same certificates are added to the new context. Contexts are still made for each
+    /// connection, and handshakes are still full: only the parsing goes. Every certificate that was trusted is, and no
+    /// other.
     ///
     /// ## What it reaches
-    /// Programs that load OpenSSL's libssl (1.1.1 or 3) dynamically, and load their certificates from a file. Not directories
-    /// of certificates, which are read one by one as they are needed; not certificates handed over in memory; not GnuTLS,
-    /// Go, Java, rustls, nor programs with OpenSSL inside. A process for each request parses once, and that is every time.
+    /// Programs that load OpenSSL's libssl (1.1.1 or 3) dynamically, and load their certificates from a file. Not
+    /// directories of certificates, which are read one by one as they are needed; not certificates handed over in
+    /// memory; not GnuTLS, Go, Java, rustls, nor programs with OpenSSL inside. A process for each request parses once,
+    /// and that is every time.
     ///
     /// ## How it is told that it took hold
     /// The shim counts bundles that were loaded, and those that were not parsed again.

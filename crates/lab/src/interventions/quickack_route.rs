@@ -8,14 +8,15 @@ intervention! {
     /// # quickack-client-route
     ///
     /// ## What it does
-    /// Marks the client's route to the server with `quickack 1`: the client's kernel acknowledges what it receives at once.
-    /// Where the *server* holds a short write back until the client has acknowledged the one before, the wait vanishes, and
-    /// it is proof of the cause. Where the *client* holds its writes back, the acknowledgement that is waited for comes from
-    /// the server: then this must do nothing, and is tried as the negative control.
+    /// Marks the client's route to the server with `quickack 1`: the client's kernel acknowledges what it receives at
+    /// once. Where the *server* holds a short write back until the client has acknowledged the one before, the wait
+    /// vanishes, and it is proof of the cause. Where the *client* holds its writes back, the acknowledgement that is
+    /// waited for comes from the server: then this must do nothing, and is tried as the negative control.
     ///
     /// ## What it reaches
-    /// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`): the host's
-    /// own routes are not touched. The socket option of the same name is no substitute, since the kernel takes it back.
+    /// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`): the
+    /// host's own routes are not touched. The socket option of the same name is no substitute, since the kernel takes
+    /// it back.
     ///
     /// ## How it is told that it took hold
     /// The route is shown again after the change, and must carry the word.
@@ -35,10 +36,10 @@ intervention! {
     /// # quickack-server-route
     ///
     /// ## What it does
-    /// Marks the server's route to the client with `quickack 1`: the server's kernel acknowledges what it receives at once.
-    /// Where the *client* holds a short write back until the server has acknowledged the one before, the wait vanishes, and
-    /// it is proof of the cause. Where the *server* holds its writes back, it must do nothing, and is tried as the negative
-    /// control.
+    /// Marks the server's route to the client with `quickack 1`: the server's kernel acknowledges what it receives at
+    /// once. Where the *client* holds a short write back until the server has acknowledged the one before, the wait
+    /// vanishes, and it is proof of the cause. Where the *server* holds its writes back, it must do nothing, and is
+    /// tried as the negative control.
     ///
     /// ## What it reaches
     /// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`).

@@ -7,15 +7,16 @@ intervention! {
     /// # read-buffer
     ///
     /// ## What it does
-    /// Serves reads of at most 256 bytes from a TCP socket out of one look at up to 16 KiB that have arrived. The look leaves
-    /// the bytes in the kernel; what the program has had is thrown away there when the look is used up, and before anything
-    /// that could tell the difference: a larger read, a question about unread bytes, a fork, a close. Polls therefore answer
-    /// by themselves as they should, and a read is served only if all that it asks for has arrived.
+    /// Serves reads of at most 256 bytes from a TCP socket out of one look at up to 16 KiB that have arrived. The look
+    /// leaves the bytes in the kernel; what the program has had is thrown away there when the look is used up, and
+    /// before anything that could tell the difference: a larger read, a question about unread bytes, a fork, a close.
+    /// Polls therefore answer by themselves as they should, and a read is served only if all that it asks for has
+    /// arrived.
     ///
     /// ## What it reaches
-    /// Programs that load libc dynamically and read through its functions, TLS libraries among them. Only sockets that the
-    /// process made or accepted since it last forked. Not Go, not static programs, not io_uring, not stdio over a socket,
-    /// not larger reads, pipes or files.
+    /// Programs that load libc dynamically and read through its functions, TLS libraries among them. Only sockets that
+    /// the process made or accepted since it last forked. Not Go, not static programs, not io_uring, not stdio over a
+    /// socket, not larger reads, pipes or files.
     ///
     /// ## How it is told that it took hold
     /// The shim counts reads that it served without a call.

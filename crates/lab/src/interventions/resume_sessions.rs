@@ -8,18 +8,20 @@ intervention! {
     /// # resume-sessions
     ///
     /// ## What it does
-    /// Keeps the session of a client's connection when it ends, and offers it on the next connection to the same server name
-    /// (where there is none, the same address) that is set up in the same way: the same settings, the same trusted
-    /// certificates, the same name to be verified. A server that takes the offer spares both ends the certificates and the
-    /// signature. Contexts are made as before; with `share-ssl-context` under it, it is the last step of the ladder.
+    /// Keeps the session of a client's connection when it ends, and offers it on the next connection to the same server
+    /// name (where there is none, the same address) that is set up in the same way: the same settings, the same trusted
+    /// certificates, the same name to be verified. A server that takes the offer spares both ends the certificates and
+    /// the signature. Contexts are made as before; with `share-ssl-context` under it, it is the last step of the
+    /// ladder.
     ///
     /// ## What it reaches
     /// Clients that load OpenSSL's libssl (1.1.1 or 3) dynamically. A program that offers sessions itself, or shows a
-    /// certificate of its own, is left alone. A server that hands out no sessions has none to offer: then it does nothing.
-    /// Connections that are opened before the first has ended shake hands in full.
+    /// certificate of its own, is left alone. A server that hands out no sessions has none to offer: then it does
+    /// nothing. Connections that are opened before the first has ended shake hands in full.
     ///
     /// ## How it is told that it took hold
-    /// The shim counts handshakes that a client began, and sessions offered. Whether the server took them shows in the effect.
+    /// The shim counts handshakes that a client began, and sessions offered. Whether the server took them shows in the
+    /// effect.
     pub const RESUME_SESSIONS: Intervention = Intervention {
         name: "resume-sessions",
         summary: "offers the session of the last connection to the same server on the next",

@@ -17,18 +17,19 @@ intervention! {
     /// # share-ssl-context
     ///
     /// ## What it does
-    /// Follows how each TLS context is made: the method, and every setting and file of certificates in order. A context that
-    /// is made in the very same way as an earlier one is that one: its settings are not done again, its certificates not
-    /// loaded, and connections are made with the first. It predicts what sharing a context in the source would bring.
+    /// Follows how each TLS context is made: the method, and every setting and file of certificates in order. A context
+    /// that is made in the very same way as an earlier one is that one: its settings are not done again, its
+    /// certificates not loaded, and connections are made with the first. It predicts what sharing a context in the
+    /// source would bring.
     ///
     /// ## What it reaches
     /// Clients that load OpenSSL's libssl (1.1.1 or 3) dynamically. A context with a private key, with data or deciding
-    /// callbacks of the program, with certificates handed over in memory, or with anything that is not understood is left
-    /// alone, and so are servers. Where a library fills a context's store after the connection was begun (libcurl does),
-    /// the server is verified with the other's store only if both were filled alike. Handshakes are still full.
+    /// callbacks of the program, with certificates handed over in memory, or with anything that is not understood is
+    /// left alone, and so are servers. Where a library fills a context's store after the connection was begun (libcurl
+    /// does), the server is verified with the other's store only if both were filled alike. Handshakes are still full.
     ///
-    /// Where certificates are loaded for each context, it removes that cost as well, and so proves nothing of the context's
-    /// own: then it is a step on top of `parse-ca-once`, and only the step tells.
+    /// Where certificates are loaded for each context, it removes that cost as well, and so proves nothing of the
+    /// context's own: then it is a step on top of `parse-ca-once`, and only the step tells.
     ///
     /// ## How it is told that it took hold
     /// The shim counts contexts that were made, and those in whose place another served.

@@ -12,13 +12,14 @@ intervention! {
     /// # sleep-scale
     ///
     /// ## What it does
-    /// Multiplies the length of every sleep by its dose: `nanosleep`, `clock_nanosleep`, `usleep`, `sleep`, and `poll` and
-    /// `select` where they wait for no descriptor. Where a program polls with sleeps in between, its latency must follow.
+    /// Multiplies the length of every sleep by its dose: `nanosleep`, `clock_nanosleep`, `usleep`, `sleep`, and `poll`
+    /// and `select` where they wait for no descriptor. Where a program polls with sleeps in between, its latency must
+    /// follow.
     ///
     /// ## What it reaches
-    /// Programs that load libc dynamically. Not Go, not static programs, not the time limits of waits for descriptors, of
-    /// `epoll_wait`, of locks (Python's `Event.wait`) or timers. A sleep until a moment is scaled by what is left until
-    /// then, so that one who keeps to a fixed beat keeps it.
+    /// Programs that load libc dynamically. Not Go, not static programs, not the time limits of waits for descriptors,
+    /// of `epoll_wait`, of locks (Python's `Event.wait`) or timers. A sleep until a moment is scaled by what is left
+    /// until then, so that one who keeps to a fixed beat keeps it.
     ///
     /// ## How it is told that it took hold
     /// The shim counts sleeps that it scaled.

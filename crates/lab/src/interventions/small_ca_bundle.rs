@@ -20,15 +20,15 @@ intervention! {
     /// # small-ca-bundle
     ///
     /// ## What it does
-    /// Shows the subject, in the place of each bundle of trusted certificates that it was seen reading, one with only the
-    /// last so many of its certificates: those of one's own authorities are appended as a rule, and are the likeliest to be
-    /// needed. What loading a bundle costs must shrink with their number; what a context or a
-    /// handshake costs by itself stays.
+    /// Shows the subject, in the place of each bundle of trusted certificates that it was seen reading, one with only
+    /// the last so many of its certificates: those of one's own authorities are appended as a rule, and are the
+    /// likeliest to be needed. What loading a bundle costs must shrink with their number; what a context or a handshake
+    /// costs by itself stays.
     ///
     /// ## What it reaches
-    /// Every program that reads certificates from a file at an absolute path, whatever library it uses. Not directories of
-    /// single certificates, not certificates compiled into a program. A file with fewer than two certificates, or with a
-    /// private key, is never replaced.
+    /// Every program that reads certificates from a file at an absolute path, whatever library it uses. Not directories
+    /// of single certificates, not certificates compiled into a program. A file with fewer than two certificates, or
+    /// with a private key, is never replaced.
     ///
     /// ## What can go wrong
     /// Which certificates a verification needs cannot be told from outside. Where one of those left out is needed, the

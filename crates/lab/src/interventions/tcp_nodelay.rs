@@ -7,14 +7,15 @@ intervention! {
     /// # tcp-nodelay
     ///
     /// ## What it does
-    /// Sets TCP_NODELAY on every connection at the moment it is established, in the kernel, at both ends. A short segment
-    /// then leaves at once instead of waiting until the peer has acknowledged the one before it.
+    /// Sets TCP_NODELAY on every connection at the moment it is established, in the kernel, at both ends. A short
+    /// segment then leaves at once instead of waiting until the peer has acknowledged the one before it.
     ///
     /// ## What it reaches
     /// Every program in the subject's control group, whatever it is written in: the program itself is not touched, and
     /// makes the calls that it made before. It does not reach connections that were there before the subject (a running
-    /// program's sockets are set through `pidfd_getfd`), and a program that clears the option afterwards has it cleared.
-    /// Where no program can be attached to a control group, the shim `nodelay` does the same for programs that use libc.
+    /// program's sockets are set through `pidfd_getfd`), and a program that clears the option afterwards has it
+    /// cleared. Where no program can be attached to a control group, the shim `nodelay` does the same for programs that
+    /// use libc.
     ///
     /// ## How it is told that it took hold
     /// The program on sockets counts the connections that it saw and those on which the kernel took the option.

@@ -7,15 +7,15 @@ intervention! {
     /// # wait-when-not-ready
     ///
     /// ## What it does
-    /// Where a thread is told nine times in a row, and without a byte moved in between, that a descriptor is not ready, that
-    /// nothing is, or that something is which it leaves as it is, its next such call is preceded by a wait: for the
-    /// descriptors that refused, in the direction in which they did; for all else that it polls for, but for what was ready
-    /// in vain; and for the send queues that it asked about to empty or to halve. At most 10 ms at a time.
+    /// Where a thread is told nine times in a row, and without a byte moved in between, that a descriptor is not ready,
+    /// that nothing is, or that something is which it leaves as it is, its next such call is preceded by a wait: for
+    /// the descriptors that refused, in the direction in which they did; for all else that it polls for, but for what
+    /// was ready in vain; and for the send queues that it asked about to empty or to halve. At most 10 ms at a time.
     ///
     /// ## What it reaches
-    /// Programs that load libc dynamically and spin in calls: `read`, `write` and their kin, `poll`, `select`, `epoll_wait`.
-    /// Not Go, not static programs, not spinning on memory or on a clock, not threads that wait for more than 256
-    /// descriptors, and not threads that move bytes on one connection while they spin on another.
+    /// Programs that load libc dynamically and spin in calls: `read`, `write` and their kin, `poll`, `select`,
+    /// `epoll_wait`. Not Go, not static programs, not spinning on memory or on a clock, not threads that wait for more
+    /// than 256 descriptors, and not threads that move bytes on one connection while they spin on another.
     ///
     /// ## How it is told that it took hold
     /// The shim counts the waits that it inserted.
