@@ -54,6 +54,14 @@ pub enum LabError {
         /// How long was waited.
         waited: Duration,
     },
+    /// A server that had listened did not come up again, for a trial.
+    #[error("the server `{command}` did not come up again: {said}")]
+    ServerGone {
+        /// Its command.
+        command: String,
+        /// What it said last, or how it ended.
+        said: String,
+    },
     /// The user gave up while the server was starting.
     #[error("interrupted while the server was starting")]
     Interrupted,

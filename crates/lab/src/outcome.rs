@@ -1,7 +1,9 @@
 //! What came of one trial.
 
 use crate::arms::Arm;
+use crate::error::LabError;
 use crate::traces::Traces;
+use case::Nanos;
 use case::tables::Trial;
 use std::time::Duration;
 
@@ -21,6 +23,25 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Of a trial whose programs did not start.
+    pub fn not_started(error: &LabError, arm: &Arm, round: u32, position: u32) -> Outcome {
+        let row = Trial {
+            round,
+            position,
+            arm: arm.name.clone(),
+            exit: -1,
+            metric: f64::NAN,
+            problem: error.to_string(),
+            ..Trial::default()
+        };
+        Outcome { row, traces: Traces::default(), output: Vec::new(), errors: String::new(), took: Duration::ZERO }
+    }
+
+    /// Whether it is of a trial whose programs did not start: nothing was measured.
+    pub fn has_not_started(&self) -> bool {
+        self.row.wall == Nanos(0) && !self.row.applied
+    }
+
     /// Completes the row: which arm it was, and whether the arm's interventions took hold.
     #[must_use]
     pub fn of_arm(mut self, arm: &Arm, round: u32, position: u32) -> Outcome {

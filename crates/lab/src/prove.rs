@@ -1,5 +1,8 @@
 //! Proving: every arm in turn, round after round, until each question is answered or the budget is spent.
 
+mod planning;
+mod soundness;
+
 use crate::arms::{Arm, Arms};
 use crate::error::LabError;
 use crate::experiment::{Experiment, Joint, PLAIN, SHAM};
@@ -9,7 +12,7 @@ use crate::outputs;
 use crate::pairs::{decide, pairs, ratio};
 use crate::verdict;
 use case::tables::Trial;
-use case::{Answer, Nanos, Purpose, Status};
+use case::{Answer, Purpose, Status};
 use stats::{Decision, Looks};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -30,10 +33,6 @@ const DOSE_ROUNDS: u32 = 4;
 const MOST_FAILURES: usize = 2;
 /// The part of the budget that is kept for what is tried together.
 const KEPT_FOR_LATER: f64 = 0.35;
-/// How much of a trial is left where its cause is switched off, as a guess for planning.
-const CURED: f64 = 0.5;
-/// What it takes to start and end the programs of a trial, before any trial has shown it.
-const USUAL_OVERHEAD: Duration = Duration::from_millis(500);
 
 /// Runs one trial of an arm.
 pub type Execute<'a> = dyn FnMut(&Arm, &Extent) -> Result<Outcome, LabError> + 'a;
@@ -71,7 +70,9 @@ pub fn prove(
         begun: Instant::now(),
         experiment,
         outcomes: Vec::new(),
+        wholes: Vec::new(),
         round: 0,
+        overhead: planning::USUAL_OVERHEAD,
         costs: BTreeMap::new(),
     };
     course.experiment.budget_ns = terms.budget.as_nanos() as u64;
@@ -99,7 +100,11 @@ struct Course<'a, 'l> {
     begun: Instant,
     experiment: Experiment,
     outcomes: Vec<Outcome>,
+    /// Whole runs with nothing attached, besides the trials: they show how the program ends, and what it writes.
+    wholes: Vec<Outcome>,
     round: u32,
+    /// What it takes to start and end the programs of a trial.
+    overhead: Duration,
     /// How long trials of each arm took, together, and how many there were.
     costs: BTreeMap<String, (Duration, u32)>,
 }
@@ -108,8 +113,13 @@ impl Course<'_, '_> {
     fn all(&mut self, alone: &[Arm], ladders: &[Arm]) -> Result<(), LabError> {
         let may_join = !ladders.is_empty() || self.answer.findings.len() > 1;
         let kept = if may_join { KEPT_FOR_LATER } else { 0.0 };
-        let arms = self.affordable(alone, self.terms.budget.mul_f64(1.0 - kept));
+        let mut arms = self.affordable(alone, self.terms.budget.mul_f64(1.0 - kept));
         if arms.len() > 2 {
+            self.pilot()?;
+            let left = self.terms.budget.saturating_sub(self.begun.elapsed());
+            arms = self.affordable(&arms, left.mul_f64(1.0 - kept));
+        }
+        if arms.iter().any(|arm| !is_reference(arm)) {
             self.rounds(&arms, self.terms.budget.mul_f64(1.0 - kept))?;
             let joint = self.joint(&arms, ladders);
             if joint.len() > 1 {
@@ -122,55 +132,6 @@ impl Course<'_, '_> {
             self.experiment.output = "--check-output never".to_string();
         }
         Ok(())
-    }
-
-    /// The arms for which a first look is affordable: doses are given up first, then what only repeats or checks a
-    /// proof, then the arm with nothing attached, and the proof itself last.
-    fn affordable(&mut self, arms: &[Arm], budget: Duration) -> Vec<Arm> {
-        let trial = self.extent.expected(self.answer) + USUAL_OVERHEAD;
-        let mut kept = arms.to_vec();
-        while self.first_look(&kept, trial) > budget {
-            let worst = |purpose| kept.iter().rposition(|arm| self.is_for(arm, purpose));
-            let repeated = || kept.iter().rposition(|arm| self.is_for(arm, Purpose::Cause) && self.repeats(arm, &kept));
-            let plain = || kept.iter().position(|arm| arm.name == PLAIN);
-            let given_up = worst(Purpose::Dose).or_else(|| worst(Purpose::Control)).or_else(repeated).or_else(plain);
-            let Some(index) = given_up.or_else(|| worst(Purpose::Cause)) else { break };
-            let arm = kept.remove(index);
-            self.experiment.attempts.retain(|attempt| attempt.arm != arm.name);
-            if arm.name != PLAIN {
-                self.experiment.not_tried.push(format!(
-                    "{}: a trial takes about {}, and {FIRST_LOOK} of each arm do not fit into {} (--budget)",
-                    arm.name,
-                    Nanos(trial.as_nanos() as u64),
-                    Nanos(budget.as_nanos() as u64)
-                ));
-            }
-        }
-        kept
-    }
-
-    /// What it takes until the first look. A cause that is switched off is expected to shorten its trials.
-    fn first_look(&self, arms: &[Arm], trial: Duration) -> Duration {
-        let cost = |arm: &Arm| if self.is_for(arm, Purpose::Cause) { trial.mul_f64(CURED) } else { trial };
-        arms.iter().map(cost).sum::<Duration>() * FIRST_LOOK
-    }
-
-    /// Whether every finding that an arm is to prove has another arm for that.
-    fn repeats(&self, arm: &Arm, arms: &[Arm]) -> bool {
-        let causes = |name: &str| {
-            let attempts = self.experiment.attempts.iter().filter(move |attempt| attempt.purpose == Purpose::Cause);
-            attempts.filter(|attempt| attempt.arm == name).map(|attempt| attempt.finding.clone()).collect::<Vec<_>>()
-        };
-        let others = arms.iter().filter(|other| other.name != arm.name).flat_map(|other| causes(&other.name));
-        let others = others.collect::<Vec<_>>();
-        causes(&arm.name).iter().all(|finding| others.contains(finding))
-    }
-
-    /// Whether an arm is for this, and for nothing that is worth more.
-    fn is_for(&self, arm: &Arm, purpose: Purpose) -> bool {
-        let mut attempts = self.experiment.attempts.iter().filter(|attempt| attempt.arm == arm.name).peekable();
-        attempts.peek().is_some()
-            && attempts.all(|attempt| attempt.purpose == purpose || attempt.purpose == Purpose::Dose)
     }
 
     /// Runs rounds over arms until every question that they were to answer is.
@@ -187,6 +148,10 @@ impl Course<'_, '_> {
             for index in order {
                 if open[index] {
                     self.trial(&arms[index])?;
+                }
+                if let Some(why) = soundness::hopeless(&self.outcomes) {
+                    self.experiment.not_tried.push(why);
+                    return Ok(());
                 }
             }
             self.round += 1;
@@ -214,37 +179,52 @@ impl Course<'_, '_> {
             arm.name,
             left.as_secs()
         ));
-        let outcome = (self.execute)(arm, &self.extent)?;
-        let mut outcome = outcome.of_arm(arm, self.round, trials);
-        if let Some(why) = self.broken(&outcome) {
-            outcome.row.problem = why;
-        }
+        let begun = Instant::now();
+        let outcome = match (self.execute)(arm, &self.extent) {
+            Ok(outcome) => outcome.of_arm(arm, self.round, trials),
+            Err(LabError::Interrupted) => return Err(LabError::Interrupted),
+            // One start that fails is no reason to forget all others, and an arm whose programs never start fails alone.
+            Err(error) => Outcome::not_started(&error, arm, self.round, trials),
+        };
         let cost = self.costs.entry(arm.name.clone()).or_default();
-        *cost = (cost.0 + outcome.took, cost.1 + 1);
+        *cost = (cost.0 + begun.elapsed(), cost.1 + 1);
         self.outcomes.push(outcome);
+        self.mark();
+        if soundness::asks_for_whole(&self.outcomes, &self.wholes) {
+            self.whole()?;
+            self.mark();
+        }
         Ok(())
     }
 
-    /// What is wrong with a trial in which the program did not do what it did when it was recorded.
-    fn broken(&self, outcome: &Outcome) -> Option<String> {
-        let recorded = self.answer.subject_exit;
-        let (exit, is_cut) = (outcome.row.exit, outcome.row.exit < 0);
-        if !is_cut && recorded.is_some_and(|recorded| recorded != exit) {
-            let said = if outcome.errors.is_empty() { String::new() } else { format!(": {}", outcome.errors) };
-            return Some(format!("the program ended with status {exit} instead of {}{said}", recorded.unwrap_or(0)));
+    fn mark(&mut self) {
+        soundness::mark(&mut self.outcomes, &self.wholes, self.answer, &self.experiment);
+    }
+
+    /// Runs the program to its end with nothing attached, as far as the budget allows it.
+    fn whole(&mut self) -> Result<(), LabError> {
+        let recorded = Duration::from_nanos(self.answer.wall_ns);
+        if self.begun.elapsed() + recorded + self.overhead > self.terms.budget {
+            return Ok(());
         }
-        (self.answer.exchanges > 0 && outcome.row.exchanges == 0)
-            .then(|| "the program made no exchange after the warm-up".to_string())
+        (self.terms.say)("proving: one whole run with nothing attached, to see how the program ends");
+        match (self.execute)(&Arm::plain(), &Extent::whole(recorded)) {
+            Ok(outcome) => self.wholes.push(outcome.of_arm(&Arm::plain(), self.round, 0)),
+            Err(LabError::Interrupted) => return Err(LabError::Interrupted),
+            // What is not known is not compared.
+            Err(_) => {}
+        }
+        Ok(())
     }
 
     /// Whether more trials of an arm are needed, in the rounds since `first`.
     fn is_open(&self, arm: &Arm, first: u32) -> bool {
         let rows = self.rows().filter(|row| row.arm == arm.name && row.round >= first);
         let failures = rows.clone().filter(|row| !row.applied || !row.problem.is_empty()).count();
-        if failures >= MOST_FAILURES {
+        let trials = rows.count();
+        if failures >= MOST_FAILURES && failures * 2 > trials {
             return false;
         }
-        let trials = rows.count();
         if arm.name == PLAIN {
             return trials < PLAIN_ROUNDS;
         }
@@ -287,7 +267,7 @@ impl Course<'_, '_> {
     fn usual_cost(&self, arm: &Arm) -> Duration {
         match self.costs.get(&arm.name) {
             Some((together, trials)) if *trials > 0 => *together / *trials,
-            _ => self.extent.expected(self.answer) + USUAL_OVERHEAD,
+            _ => self.extent.expected(self.answer) + self.overhead,
         }
     }
 
@@ -333,21 +313,23 @@ impl Course<'_, '_> {
     /// Compares what was written with interventions to what was written without. Where no trial without ran to its end,
     /// one is run for that, if the budget allows it.
     fn compare_outputs(&mut self) -> Result<(), LabError> {
-        let ended = |outcome: &&Outcome, without: bool| {
-            outcome.row.exit >= 0 && (outcome.row.arm == PLAIN || outcome.row.arm == SHAM) == without
-        };
+        let ended =
+            |outcome: &&Outcome, without: bool| outcome.row.exit >= 0 && is_reference_row(&outcome.row) == without;
+        if self.outcomes.is_empty() {
+            return Ok(());
+        }
         if !self.outcomes.iter().any(|outcome| ended(&outcome, false)) {
             self.experiment.output = "every trial was cut before the program's end".to_string();
             return Ok(());
         }
-        let mut references =
-            self.outcomes.iter().filter(|one| ended(one, true)).map(|one| one.output.clone()).collect::<Vec<_>>();
-        let whole = Extent::whole(Duration::from_nanos(self.answer.wall_ns));
-        let cost = Duration::from_nanos(self.answer.wall_ns) + USUAL_OVERHEAD;
-        if references.is_empty() && self.begun.elapsed() + cost <= self.terms.budget {
-            (self.terms.say)("proving: one whole run, to compare what the program writes");
-            references.push((self.execute)(&Arm::plain(), &whole)?.output);
+        let references = |course: &Self| {
+            let without = course.outcomes.iter().filter(|one| ended(one, true));
+            without.chain(&course.wholes).map(|one| one.output.clone()).collect::<Vec<_>>()
+        };
+        if references(self).is_empty() {
+            self.whole()?;
         }
+        let references = references(self);
         self.experiment.output = outputs::compare(&references, &mut self.outcomes);
         Ok(())
     }
@@ -355,7 +337,16 @@ impl Course<'_, '_> {
 
 /// Whether an arm is only there for others to be compared with.
 fn is_reference(arm: &Arm) -> bool {
-    arm.name == PLAIN || arm.name == SHAM
+    is_reference_name(&arm.name)
+}
+
+/// Whether a trial is of such an arm.
+fn is_reference_row(row: &Trial) -> bool {
+    is_reference_name(&row.arm)
+}
+
+fn is_reference_name(arm: &str) -> bool {
+    arm == PLAIN || arm == SHAM
 }
 
 #[cfg(test)]

@@ -84,7 +84,8 @@ impl<'a> Laboratory<'a> {
             Some(held) => {
                 self.meter.follow(held.pid(), Role::Server)?;
                 let name = self.subject.server.as_deref().unwrap_or_default().join(" ");
-                Some(Server::start(held, &name, client.pid(), self.wait)?)
+                let started = Server::start(held, &name, client.pid(), self.wait);
+                Some(started.map_err(|error| self.why_gone(error))?)
             }
             None => None,
         };
@@ -102,6 +103,8 @@ impl<'a> Laboratory<'a> {
     fn follow(&mut self, client: &mut record::Running, extent: &Extent) -> Result<Course, LabError> {
         let begun = Instant::now();
         let mut first = self.meter.read();
+        // The last look at which nothing had been exchanged.
+        let mut still = first;
         // What is dropped ends with the exchange that completes it: until then the window has not begun.
         let mut is_warm = extent.warm_up == 0;
         let mut window = Instant::now();
@@ -109,6 +112,10 @@ impl<'a> Laboratory<'a> {
         loop {
             let ended = client.poll()?;
             let last = self.meter.read();
+            still = if last.exchanges == 0 { last } else { still };
+            // All of it was over between two looks: then what should have been dropped is all that there is.
+            let is_over = last.exchanges > 0 && last.exchanges == first.exchanges;
+            first = if ended.is_some() && is_over { still } else { first };
             if ended.is_some() || begun.elapsed() >= extent.longest {
                 return Ok(Course { first, last, ended });
             }
@@ -133,6 +140,27 @@ impl<'a> Laboratory<'a> {
             if (self.wait)(TICK) {
                 return Err(LabError::Interrupted);
             }
+        }
+    }
+
+    /// Why a server did not come up, with what it said last: nobody else has seen that.
+    fn why_gone(&self, error: LabError) -> LabError {
+        let said = ["server-errors", "server-output"].map(|file| last_words(&self.folder.join(file)));
+        let said = said.into_iter().find(|words| !words.is_empty());
+        match error {
+            LabError::ServerEnded { command, ended } => {
+                let how = match (ended.exit, ended.signal) {
+                    (Some(status), _) => format!("it ended with status {status}"),
+                    (None, Some(signal)) => format!("signal {signal} ended it"),
+                    (None, None) => "it ended".to_string(),
+                };
+                LabError::ServerGone { command, said: said.unwrap_or(how) }
+            }
+            LabError::ServerSilent { command, waited } => {
+                let how = format!("it did not listen within {} s", waited.as_secs());
+                LabError::ServerGone { command, said: said.map_or(how.clone(), |said| format!("{how}: {said}")) }
+            }
+            other => other,
         }
     }
 

@@ -10,9 +10,11 @@ use stats::{Decision, Looks};
 
 /// A gain below this is what attaching the machinery can differ by; it proves nothing, however certain it is.
 const LEAST_GAIN: f64 = 1.02;
+/// Fewer pairs give an interval that reaches from nothing to anything: no figure to show.
+const LEAST_PAIRS: usize = 4;
 /// A control that gains this share of the cause's own gain (in logarithms) was no control: the mechanism is another.
 const CONTROL_SHARE: f64 = 0.5;
-/// What can be had at most of a suspicion that is refuted although its interval is wide: a tenth of what was suspected.
+/// What can be had at most of a suspicion that is refuted although its interval is wide: a tenth of the time suspected.
 const REFUTED_SHARE: f64 = 0.1;
 /// A sham this far from nothing attached is itself a change.
 const SHAM_BOUND: f64 = 1.05;
@@ -85,7 +87,7 @@ impl Judge<'_> {
             of_status.max_by(|one, other| one.low.total_cmp(&other.low)).cloned()
         };
         let (confirmed, refuted, open) =
-            (best(Status::Confirmed), best(Status::Refuted), best(Status::Undecided).filter(|one| one.trials > 0));
+            (best(Status::Confirmed), best(Status::Refuted), best(Status::Undecided).filter(|one| one.ratio > 0.0));
         let misled = confirmed.as_ref().and_then(|cause| control_that_gains(&finding.tried, cause));
         (finding.status, finding.effect) = match (confirmed, open, refuted) {
             (Some(cause), _, _) if misled.is_some() => (Status::Undecided, self.effect(&cause, attempts, answer)),
@@ -111,7 +113,7 @@ impl Judge<'_> {
         let applied = own.clone().any(|trial| trial.applied);
         own.clone().next()?;
         let pairs = pairs(self.trials, &attempt.metric, SHAM, &attempt.arm);
-        let ratio = ratio(&self.looks, &pairs);
+        let ratio = ratio(&self.looks, &pairs).filter(|_| pairs.len() >= LEAST_PAIRS);
         let status = match &ratio {
             Some(ratio) if applied => match status(ratio) {
                 Status::Undecided if is_far_below(ratio, finding) => Status::Refuted,
@@ -163,14 +165,15 @@ impl Judge<'_> {
     }
 
     fn measured(&self, metric: &Metric, before: &str, after: &str) -> Option<Measured> {
-        let ratio = ratio(&self.looks, &pairs(self.trials, metric, before, after))?;
+        let pairs = pairs(self.trials, metric, before, after);
+        let ratio = ratio(&self.looks, &pairs).filter(|_| pairs.len() >= LEAST_PAIRS)?;
         Some(Measured { metric: metric.to_string(), ratio: ratio.ratio, low: ratio.low, high: ratio.high })
     }
 
     fn together(&self, joint: &Joint) -> Option<Together> {
         let pairs = pairs(self.trials, &joint.metric, SHAM, &joint.arm);
         let own = self.trials.iter().filter(|trial| trial.arm == joint.arm);
-        let ratio = ratio(&self.looks, &pairs)?;
+        let ratio = ratio(&self.looks, &pairs).filter(|_| pairs.len() >= LEAST_PAIRS)?;
         Some(Together {
             interventions: joint.interventions.clone(),
             metric: joint.metric.to_string(),
@@ -197,10 +200,9 @@ pub fn status(ratio: &stats::Ratio) -> Status {
 
 /// Whether an interval that is too wide to exclude every gain excludes at least the one that was suspected.
 fn is_far_below(ratio: &stats::Ratio, finding: &Finding) -> bool {
-    // What was suspected, as a ratio: the whole over what is left of it without its cost.
-    let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 0.99);
-    let suspected = 1.0 / (1.0 - share);
-    ratio.low <= 1.0 && ratio.high < 1.0 + (suspected - 1.0) * REFUTED_SHARE
+    // As a ratio: the whole over what would be left of it. The tenth is of time: of a ratio of 20 it would still be 2.
+    let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 1.0);
+    ratio.low <= 1.0 && ratio.high < 1.0 / (1.0 - share * REFUTED_SHARE)
 }
 
 /// Whether the sham is certain to differ from nothing attached by more than noise is forgiven.

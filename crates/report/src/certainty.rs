@@ -42,13 +42,14 @@ fn suspicion(finding: &Finding, proof: Option<&Proof>) -> String {
 
 /// What an intervention did, against the same program with the same machinery attached and inert.
 fn compared(effect: &Effect) -> String {
+    // Where the budget left no room for trials with nothing attached, there is no figure.
+    let sham = if effect.sham_ratio > 0.0 { format!("; sham {}", three(effect.sham_ratio)) } else { String::new() };
     format!(
-        "with {} {}: {}, {}; sham {})",
+        "with {} {}: {}, {}{sham})",
         clean(&effect.intervention),
         clause(&effect.metric, effect.before, effect.after),
         times(&effect.metric, effect.ratio, effect.low, effect.high),
         counted(u64::from(effect.trials), "trial"),
-        three(effect.sham_ratio)
     )
 }
 

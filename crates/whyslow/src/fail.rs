@@ -237,6 +237,11 @@ impl From<LabError> for Failure {
             LabError::Io { path, source } => Failure::system(Some(&path), "preparing a trial", &source),
             LabError::ServerEnded { command, ended } => Failure::server_ended(&command, ended),
             LabError::ServerSilent { command, waited } => Failure::server_silent(&command, waited),
+            LabError::ServerGone { command, said } => Failure::new(
+                format!("the server `{command}` did not come up"),
+                said,
+                format!("run it alone: {command}; where it leaves a port behind, --link mtu=1500 helps"),
+            ),
             LabError::Interrupted => Failure::interrupted(),
         }
     }

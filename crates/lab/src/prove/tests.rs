@@ -6,7 +6,7 @@ use crate::experiment::Attempt;
 use crate::interventions::find;
 use crate::metric::Metric;
 use crate::traces::{SocketCounts, Traces};
-use case::{Cost, Evidence, Finding, Ledger, LossTotals, Verdict};
+use case::{Cost, Evidence, Finding, Ledger, LossTotals, Nanos, Verdict};
 use std::cell::RefCell;
 
 fn finding(id: &str, share: f64) -> Finding {
@@ -85,11 +85,16 @@ fn made(milliseconds: f64, turn: u32) -> Outcome {
 
 /// Proves with trials whose exchanges take what `length` says of each arm, and judges.
 fn proved(answer: &mut Answer, arms: Arms, length: &dyn Fn(&str) -> Outcome) -> Vec<Trial> {
+    let mut execute = |arm: &Arm, _: &Extent| Ok(length(&arm.name));
+    executed(answer, arms, &mut execute)
+}
+
+/// Proves with trials that run as `execute` says, and judges.
+fn executed(answer: &mut Answer, arms: Arms, execute: &mut Execute) -> Vec<Trial> {
     let said = RefCell::new(Vec::new());
     let say = |line: &str| said.borrow_mut().push(line.to_string());
     let terms = Terms { budget: Duration::from_hours(1), seed: 7, compares_output: true, say: &say };
-    let mut execute = |arm: &Arm, _: &Extent| Ok(length(&arm.name));
-    let (experiment, trials) = prove(arms, answer, &mut execute, &terms).expect("an experiment");
+    let (experiment, trials) = prove(arms, answer, execute, &terms).expect("an experiment");
     verdict::judge(answer, &experiment, &trials);
     trials
 }
@@ -194,4 +199,95 @@ fn what_does_not_fit_the_budget_is_said_and_not_begun() {
     verdict::judge(&mut answer, &experiment, &trials);
     assert!(trials.is_empty() && answer.findings[0].status == Status::Suspected);
     assert!(answer.proof.is_some_and(|proof| proof.not_tried.iter().any(|why| why.contains("--budget"))));
+}
+
+#[test]
+fn a_run_whose_beginning_is_not_like_the_whole_is_tried_whole() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    // The first exchanges take 1 ms whatever is attached; what is slow comes later.
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let later = if arm.name == "cure" { 0.2 } else { 44.0 };
+        Ok(made(if extent.window.is_some() { 1.0 } else { later }, turn()))
+    };
+    executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
+    assert_eq!(answer.findings[0].status, Status::Confirmed);
+}
+
+#[test]
+fn one_start_that_fails_costs_one_trial() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let mut execute = |arm: &Arm, _: &Extent| match turn() {
+        5 => Err(gone()),
+        turn => Ok(made(if arm.name == "cure" { 0.2 } else { 44.0 }, turn)),
+    };
+    executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
+    assert_eq!(answer.findings[0].status, Status::Confirmed);
+}
+
+#[test]
+fn a_server_that_never_comes_up_again_is_said_and_ends_the_trials() {
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let mut execute = |_: &Arm, _: &Extent| Err(gone());
+    let trials = executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
+    assert_eq!(answer.findings[0].status, Status::Suspected);
+    assert!(trials.len() < 8, "{} trials", trials.len());
+    let proof = answer.proof.expect("a proof");
+    assert!(proof.not_tried.iter().any(|why| why.contains("Address already in use")), "{:?}", proof.not_tried);
+}
+
+fn gone() -> LabError {
+    LabError::ServerGone { command: "server".into(), said: "bind: Address already in use".into() }
+}
+
+#[test]
+fn a_status_that_the_program_has_by_itself_is_not_blamed_on_an_intervention() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    // Trials of the slow program are cut; only where it is cured, or has the time, does its end come.
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let mut outcome = made(if arm.name == "cure" { 0.2 } else { 44.0 }, turn());
+        let has_ended = arm.name == "cure" || extent.window.is_none();
+        outcome.row.exit = if has_ended { 1 } else { -1 };
+        outcome.row.exchanges = 100;
+        outcome.row.exchange_wall = Nanos(outcome.row.exchange_wall.0 * 10);
+        outcome.row.wall = Nanos(outcome.row.wall.0 * 10);
+        Ok(outcome)
+    };
+    executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
+    assert_eq!(answer.findings[0].status, Status::Confirmed, "{:?}", answer.findings[0].tried);
+}
+
+#[test]
+fn a_figure_that_is_never_written_ends_the_trials() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let mut arms = arms(&[("P01", "cure", Purpose::Cause)]);
+    arms.experiment.attempts[0].metric = "stdout:median ([0-9]+)".parse().expect("a metric");
+    let trials = proved(&mut answer, arms, &|_| {
+        let mut outcome = made(44.0, turn());
+        outcome.row.exit = 0;
+        outcome
+    });
+    assert!(trials.len() < 8, "{} trials", trials.len());
+    assert_eq!((answer.findings[0].status, &answer.findings[0].effect), (Status::Suspected, &None));
+    assert!(answer.proof.is_some_and(|proof| proof.not_tried.iter().any(|why| why.contains("--metric"))));
+}
+
+#[test]
+fn an_interval_that_holds_a_large_gain_refutes_nothing() {
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    // It gains twice over on average, and now and then nothing.
+    let lengths = [10.0, 46.0, 12.0, 50.0];
+    let experiment = arms(&[("P01", "half", Purpose::Cause)]).experiment;
+    let row = |arm: &str, round, milliseconds| Trial {
+        round,
+        arm: arm.into(),
+        applied: true,
+        ..made(milliseconds, round).row
+    };
+    let rows = (0..4).flat_map(|round| [row(SHAM, round, 44.0), row("half", round, lengths[round as usize])]);
+    verdict::judge(&mut answer, &experiment, &rows.collect::<Vec<_>>());
+    assert_eq!(answer.findings[0].status, Status::Undecided, "{:?}", answer.findings[0].tried);
 }

@@ -1,0 +1,86 @@
+//! What a budget allows: which arms can have their first look, and how long a trial takes.
+
+use super::{Course, FIRST_LOOK, PLAIN};
+use crate::arms::Arm;
+use crate::error::LabError;
+use crate::extent::Extent;
+use crate::prove::soundness;
+use case::{Nanos, Purpose};
+use std::time::{Duration, Instant};
+
+/// How much of a trial is left where its cause is switched off, as a guess.
+const CURED: f64 = 0.5;
+/// What it takes to start and end the programs of a trial, before any trial has shown it.
+pub(super) const USUAL_OVERHEAD: Duration = Duration::from_millis(500);
+
+impl Course<'_, '_> {
+    /// Runs the program once with nothing attached: what starting it takes, and whether a trial that is cut shows what
+    /// the recorded run showed. Where its exchanges are of another length than those of the run, the run has phases, and
+    /// only whole runs can be compared.
+    pub(super) fn pilot(&mut self) -> Result<(), LabError> {
+        (self.terms.say)("proving: one run with nothing attached, to see how long a trial takes");
+        let begun = Instant::now();
+        let pilot = match (self.execute)(&Arm::plain(), &self.extent) {
+            Err(LabError::Interrupted) => return Err(LabError::Interrupted),
+            // What is wrong shows in the trials, where it is told.
+            Err(_) => return Ok(()),
+            Ok(pilot) => pilot,
+        };
+        self.overhead = begun.elapsed().saturating_sub(Duration::from_nanos(pilot.row.wall.0)).max(USUAL_OVERHEAD);
+        if self.extent.window.is_some() && !soundness::stands_for(&pilot.row, self.answer) {
+            self.extent = Extent::whole(Duration::from_nanos(self.answer.wall_ns));
+            self.experiment.extent = Some(self.extent);
+        }
+        Ok(())
+    }
+
+    /// The arms for which a first look is affordable: doses are given up first, then what only repeats or checks a
+    /// proof, then the arm with nothing attached, and the proof itself last.
+    pub(super) fn affordable(&mut self, arms: &[Arm], budget: Duration) -> Vec<Arm> {
+        let trial = self.extent.expected(self.answer) + self.overhead;
+        let mut kept = arms.to_vec();
+        while self.first_look(&kept) > budget {
+            let worst = |purpose| kept.iter().rposition(|arm| self.is_for(arm, purpose));
+            let repeated = || kept.iter().rposition(|arm| self.is_for(arm, Purpose::Cause) && self.repeats(arm, &kept));
+            let plain = || kept.iter().position(|arm| arm.name == PLAIN);
+            let given_up = worst(Purpose::Dose).or_else(|| worst(Purpose::Control)).or_else(repeated).or_else(plain);
+            let Some(index) = given_up.or_else(|| worst(Purpose::Cause)) else { break };
+            let arm = kept.remove(index);
+            self.experiment.attempts.retain(|attempt| attempt.arm != arm.name);
+            if arm.name != PLAIN {
+                self.experiment.not_tried.push(format!(
+                    "{}: a trial takes about {}, and {FIRST_LOOK} of each arm do not fit into {} (--budget)",
+                    arm.name,
+                    Nanos(trial.as_nanos() as u64),
+                    Nanos(budget.as_nanos() as u64)
+                ));
+            }
+        }
+        kept
+    }
+
+    /// What it takes until the first look. A cause that is switched off is expected to shorten its trials.
+    fn first_look(&self, arms: &[Arm]) -> Duration {
+        let window = self.extent.expected(self.answer);
+        let cured = |arm: &Arm| if self.is_for(arm, Purpose::Cause) { window.mul_f64(CURED) } else { window };
+        arms.iter().map(|arm| cured(arm) + self.overhead).sum::<Duration>() * FIRST_LOOK
+    }
+
+    /// Whether every finding that an arm is to prove has another arm for that.
+    fn repeats(&self, arm: &Arm, arms: &[Arm]) -> bool {
+        let causes = |name: &str| {
+            let attempts = self.experiment.attempts.iter().filter(move |attempt| attempt.purpose == Purpose::Cause);
+            attempts.filter(|attempt| attempt.arm == name).map(|attempt| attempt.finding.clone()).collect::<Vec<_>>()
+        };
+        let others = arms.iter().filter(|other| other.name != arm.name).flat_map(|other| causes(&other.name));
+        let others = others.collect::<Vec<_>>();
+        causes(&arm.name).iter().all(|finding| others.contains(finding))
+    }
+
+    /// Whether an arm is for this, and for nothing that is worth more.
+    fn is_for(&self, arm: &Arm, purpose: Purpose) -> bool {
+        let mut attempts = self.experiment.attempts.iter().filter(|attempt| attempt.arm == arm.name).peekable();
+        attempts.peek().is_some()
+            && attempts.all(|attempt| attempt.purpose == purpose || attempt.purpose == Purpose::Dose)
+    }
+}

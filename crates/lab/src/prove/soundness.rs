@@ -1,0 +1,77 @@
+//! Whether trials can be believed: each alone, all of them together, and against the run that was recorded.
+
+use super::{MOST_FAILURES, is_reference_row};
+use crate::experiment::Experiment;
+use crate::metric::{Metric, elapsed_per_exchange};
+use crate::outcome::Outcome;
+use case::Answer;
+use case::tables::Trial;
+
+/// The exchanges of a trial may be so many times longer than those of the recorded run, before they are called others.
+const LONGER: f64 = 2.0;
+/// And so many times shorter: recording itself makes very short ones longer.
+const SHORTER: f64 = 3.0;
+
+/// Notes in each trial what was wrong with it. Asked again after each trial, since only several tell whether a program
+/// ends with other statuses by itself.
+pub(super) fn mark(outcomes: &mut [Outcome], wholes: &[Outcome], answer: &Answer, experiment: &Experiment) {
+    let usual = usual_statuses(outcomes, wholes, answer);
+    let wants_figure = experiment.attempts.iter().any(|attempt| matches!(attempt.metric, Metric::Output { .. }));
+    for outcome in outcomes {
+        let lacks_figure = wants_figure && outcome.row.exit >= 0 && outcome.row.metric.is_nan();
+        let why = broken(outcome, answer, &usual);
+        match why.or_else(|| lacks_figure.then(|| "what the program wrote held no figure for --metric".to_string())) {
+            Some(why) => outcome.row.problem = why,
+            // What did not take hold keeps its reason.
+            None if outcome.row.applied => outcome.row.problem.clear(),
+            None => {}
+        }
+    }
+}
+
+/// Whether an end is called odd only because no trial without an intervention has come to its end yet: the program may
+/// well end so by itself.
+pub(super) fn asks_for_whole(outcomes: &[Outcome], wholes: &[Outcome]) -> bool {
+    let is_odd = |outcome: &Outcome| outcome.row.exit >= 0 && !outcome.row.problem.is_empty();
+    let has_ended = |outcome: &Outcome| outcome.row.exit >= 0 && is_reference_row(&outcome.row);
+    wholes.is_empty() && outcomes.iter().any(is_odd) && !outcomes.iter().any(has_ended)
+}
+
+/// Why no more trials are worth while: without any intervention the program does not do again what it did.
+pub(super) fn hopeless(outcomes: &[Outcome]) -> Option<String> {
+    let references = outcomes.iter().map(|outcome| &outcome.row).filter(|row| is_reference_row(row));
+    let (sound, failed): (Vec<_>, Vec<_>) = references.partition(|row| row.problem.is_empty());
+    let last = failed.last().filter(|_| sound.is_empty() && failed.len() > MOST_FAILURES)?;
+    Some(format!("the rest: run again without any intervention, {}", last.problem))
+}
+
+/// Whether the exchanges of a trial that was cut are like those of the recorded run. What made no exchange tells nothing.
+pub(super) fn stands_for(trial: &Trial, answer: &Answer) -> bool {
+    let Some(recorded) = elapsed_per_exchange(answer).filter(|_| trial.exchanges > 0) else { return true };
+    let length = trial.wall.0 as f64 / trial.exchanges as f64;
+    let ratio = length / recorded.0.max(1) as f64;
+    (1.0 / SHORTER..=LONGER).contains(&ratio)
+}
+
+/// The statuses that say nothing: that of the recorded run, and those of runs without an intervention that made their
+/// exchanges all the same.
+fn usual_statuses(outcomes: &[Outcome], wholes: &[Outcome], answer: &Answer) -> Vec<i32> {
+    let references = outcomes.iter().filter(|outcome| is_reference_row(&outcome.row)).chain(wholes);
+    let has_worked = |row: &&Trial| row.exit >= 0 && row.exchanges * 2 >= answer.exchanges;
+    let seen = references.map(|outcome| &outcome.row).filter(has_worked).map(|row| row.exit);
+    answer.subject_exit.into_iter().chain(seen).collect()
+}
+
+/// What is wrong with a trial in which the program did not do what it did when it was recorded.
+fn broken(outcome: &Outcome, answer: &Answer, usual: &[i32]) -> Option<String> {
+    let exit = outcome.row.exit;
+    if outcome.has_not_started() {
+        return None;
+    }
+    if let Some(recorded) = answer.subject_exit.filter(|_| exit >= 0 && !usual.contains(&exit)) {
+        let said = if outcome.errors.is_empty() { String::new() } else { format!(": {}", outcome.errors) };
+        return Some(format!("the program ended with status {exit} instead of {recorded}{said}"));
+    }
+    let has_none = answer.exchanges > 0 && outcome.row.exchanges == 0;
+    has_none.then(|| "the program made no exchange after the warm-up".to_string())
+}
