@@ -63,6 +63,21 @@ fn a_context_for_each_request_is_confirmed_and_its_ladder_climbed() {
 }
 
 #[test]
+fn sharing_a_context_from_outside_predicts_what_sharing_it_in_the_source_brings() {
+    let _stage = stage();
+    let metric = ["--metric", "stdout:([0-9.]+) ms of CPU"];
+    let Some(told) = tell_with("context", "slow", &metric) else { return };
+    let is_shared = |step: &&case::Together| step.interventions.join("+") == "parse-ca-once+share-ssl-context";
+    let predicted = told.answer.together.iter().find(is_shared).expect("the step").after;
+    let Some(told) = tell_with("context", "shared", &["--no-prove"]) else { return };
+    let printed = told.stderr.split("requests, ").nth(1).and_then(|rest| rest.split(' ').next());
+    let truth = printed.and_then(|figure| figure.parse::<f64>().ok()).expect("its own figure");
+    // Recording costs the second program a little; without it, the two are within 15 % on a quiet machine.
+    let ratio = predicted / truth;
+    assert!((0.6..1.6).contains(&ratio), "predicted {predicted} ms, in truth {truth} ms");
+}
+
+#[test]
 fn two_causes_are_proved_each_alone_and_both_together() {
     let _stage = stage();
     let Some(told) = tell("two-causes", "slow") else { return };
