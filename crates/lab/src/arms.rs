@@ -115,14 +115,15 @@ impl Arms {
             let metric = setting.metric.cloned();
             let metric = metric.unwrap_or_else(|| Metric::of_finding(&finding.cost, setting.answer.exchanges));
             if purpose == Purpose::Ladder {
-                return self.add_step(&request, intervention, metric);
+                return self.add_step(&request, finding, intervention, metric);
             }
             let mut arrangement = Arrangement::default();
             (intervention.arrange)(&request, &mut arrangement)?;
             let dose = dose.map(|dose| worded(dose, intervention.unit)).unwrap_or_default();
             let arm = self.arm(intervention, &dose, arrangement);
             let (finding, intervention) = (finding.id.clone(), intervention.name.to_string());
-            self.experiment.attempts.push(Attempt { finding, arm, intervention, dose, purpose, metric });
+            let reference = SHAM.to_string();
+            self.experiment.attempts.push(Attempt { finding, arm, intervention, dose, purpose, metric, reference });
         }
         Ok(())
     }
@@ -146,6 +147,7 @@ impl Arms {
     fn add_step(
         &mut self,
         request: &Request,
+        finding: &Finding,
         intervention: &'static Intervention,
         metric: Metric,
     ) -> Result<(), NotHere> {
@@ -157,9 +159,18 @@ impl Arms {
             arrangement.join(own);
         }
         let name = joined(&parts);
+        let before = joined(&parts[..parts.len() - 1]);
+        self.experiment.attempts.push(Attempt {
+            finding: finding.id.clone(),
+            arm: name.clone(),
+            intervention: intervention.name.to_string(),
+            dose: String::new(),
+            purpose: Purpose::Ladder,
+            metric: metric.clone(),
+            reference: before.clone(),
+        });
         if self.ladders.iter().all(|arm| arm.name != name) {
             let interventions = parts.iter().map(|part| part.name.to_string()).collect();
-            let before = joined(&parts[..parts.len() - 1]);
             self.experiment.joints.push(Joint { arm: name.clone(), interventions, before, metric });
             self.ladders.push(Arm { name, arrangement, parts });
         }

@@ -48,6 +48,8 @@ pub struct Attempt {
     pub purpose: Purpose,
     /// What it is judged by.
     pub metric: Metric,
+    /// The arm that it is compared with: the sham, or for the step of a ladder the step before.
+    pub reference: String,
 }
 
 /// Several interventions, tried together.

@@ -5,7 +5,7 @@ mod soundness;
 
 use crate::arms::{Arm, Arms};
 use crate::error::LabError;
-use crate::experiment::{Experiment, Joint, PLAIN, SHAM};
+use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
 use crate::extent::Extent;
 use crate::outcome::Outcome;
 use crate::outputs;
@@ -232,7 +232,9 @@ impl Course<'_, '_> {
             return true;
         }
         let all = self.rows().cloned().collect::<Vec<_>>();
-        let attempts = self.experiment.attempts.iter().filter(|attempt| attempt.arm == arm.name);
+        // The step of a ladder is asked about as such.
+        let is_alone = |attempt: &&Attempt| attempt.arm == arm.name && attempt.purpose != Purpose::Ladder;
+        let attempts = self.experiment.attempts.iter().filter(is_alone);
         let mut questions = attempts.map(|attempt| (&attempt.metric, attempt.purpose, SHAM)).collect::<Vec<_>>();
         let joints = self.experiment.joints.iter().filter(|joint| joint.arm == arm.name);
         questions.extend(joints.map(|joint| (&joint.metric, Purpose::Ladder, joint.before.as_str())));

@@ -81,7 +81,10 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn finding(&self, finding: &mut Finding, attempts: &[&Attempt], answer: &Answer) {
         finding.tried = attempts.iter().filter_map(|attempt| self.tried(finding, attempt)).collect();
-        let causes = finding.tried.iter().filter(|one| one.purpose == Purpose::Cause);
+        // Where a cause can only be told on top of another that was switched off, the step is what proves it.
+        let has_cause = attempts.iter().any(|attempt| attempt.purpose == Purpose::Cause);
+        let decisive = if has_cause { Purpose::Cause } else { Purpose::Ladder };
+        let causes = finding.tried.iter().filter(|one| one.purpose == decisive);
         let best = |status: Status| {
             let of_status = causes.clone().filter(|one| one.status == status && one.applied);
             of_status.max_by(|one, other| one.low.total_cmp(&other.low)).cloned()
@@ -112,7 +115,7 @@ impl Judge<'_> {
         let problem = own.clone().rfind(|trial| !trial.problem.is_empty()).map(|trial| trial.problem.clone());
         let applied = own.clone().any(|trial| trial.applied);
         own.clone().next()?;
-        let pairs = pairs(self.trials, &attempt.metric, SHAM, &attempt.arm);
+        let pairs = pairs(self.trials, &attempt.metric, &attempt.reference, &attempt.arm);
         let ratio = ratio(&self.looks, &pairs).filter(|_| pairs.len() >= LEAST_PAIRS);
         let status = match &ratio {
             Some(ratio) if applied => match status(ratio) {
@@ -144,7 +147,7 @@ impl Judge<'_> {
     fn effect(&self, tried: &Tried, attempts: &[&Attempt], answer: &Answer) -> Option<Effect> {
         let attempt = attempts.iter().find(|one| one.intervention == tried.intervention && one.dose == tried.dose)?;
         let others = attempt.metric.others(answer);
-        let measured = |metric: &Metric| self.measured(metric, SHAM, &attempt.arm);
+        let measured = |metric: &Metric| self.measured(metric, &attempt.reference, &attempt.arm);
         Some(Effect {
             intervention: tried.intervention.clone(),
             metric: tried.metric.clone(),

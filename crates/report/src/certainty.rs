@@ -2,7 +2,7 @@
 
 use crate::figure::{clause, noun, range, three, times};
 use crate::text::{clean, counted};
-use case::{Effect, Finding, Measured, Proof, Status};
+use case::{Effect, Finding, Measured, Proof, Purpose, Status, Tried};
 
 /// Another metric stayed as it was where its interval holds 1 and reaches no further than this from it; a wider one
 /// leaves that open.
@@ -12,10 +12,15 @@ const STAYED: f64 = 1.1;
 pub(crate) fn certainty(finding: &Finding, proof: Option<&Proof>) -> String {
     match (finding.status, &finding.effect) {
         (Status::Suspected, _) => suspicion(finding, proof),
-        (Status::Confirmed, Some(effect)) => format!("Proved: {}.{}", compared(effect), also(&effect.also)),
-        (Status::Refuted, Some(effect)) => format!("Switched off: {}: it is not the cause.", compared(effect)),
+        (Status::Confirmed, Some(effect)) => {
+            format!("Proved: {}.{}", compared(finding, effect), also(&effect.also))
+        }
+        (Status::Refuted, Some(effect)) => {
+            format!("Switched off: {}: it is not the cause.", compared(finding, effect))
+        }
         (Status::Undecided, Some(effect)) => {
-            format!("Left open: {}: this neither proves nor refutes it.{}", compared(effect), also(&effect.also))
+            let compared = compared(finding, effect);
+            format!("Left open: {compared}: this neither proves nor refutes it.{}", also(&effect.also))
         }
         (Status::Confirmed | Status::Refuted | Status::Undecided, None) => String::new(),
     }
@@ -40,12 +45,15 @@ fn suspicion(finding: &Finding, proof: Option<&Proof>) -> String {
     format!("{what}: this is a suspicion, not a proof.{}", reason.unwrap_or_default())
 }
 
-/// What an intervention did, against the same program with the same machinery attached and inert.
-fn compared(effect: &Effect) -> String {
+/// What an intervention did, against the same program with the same machinery attached and inert; the step of a ladder
+/// against the step before it.
+fn compared(finding: &Finding, effect: &Effect) -> String {
+    let is_step = |one: &Tried| one.intervention == effect.intervention && one.purpose == Purpose::Ladder;
+    let basis = if finding.tried.iter().any(is_step) { ", on top of the step before it," } else { "" };
     // Where the budget left no room for trials with nothing attached, there is no figure.
     let sham = if effect.sham_ratio > 0.0 { format!("; sham {}", three(effect.sham_ratio)) } else { String::new() };
     format!(
-        "with {} {}: {}, {}{sham})",
+        "with {}{basis} {}: {}, {}{sham})",
         clean(&effect.intervention),
         clause(&effect.metric, effect.before, effect.after),
         times(&effect.metric, effect.ratio, effect.low, effect.high),

@@ -59,6 +59,7 @@ fn arms(tried: &[(&str, &str, Purpose)]) -> Arms {
         dose: String::new(),
         purpose: *purpose,
         metric: Metric::WallPerExchange,
+        reference: SHAM.into(),
     };
     let mut alone = vec![Arm::plain(), arm(SHAM)];
     alone.extend(tried.iter().map(|(_, name, _)| arm(name)));
