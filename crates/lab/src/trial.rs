@@ -84,8 +84,14 @@ impl<'a> Laboratory<'a> {
             Some(held) => {
                 self.meter.follow(held.pid(), Role::Server)?;
                 let name = self.subject.server.as_deref().unwrap_or_default().join(" ");
-                let started = Server::start(held, &name, client.pid(), self.wait);
-                Some(started.map_err(|error| self.why_gone(error))?)
+                match Server::start(held, &name, client.pid(), self.wait) {
+                    Ok(server) => Some(server),
+                    Err(error) => {
+                        // A client that is held does not hear that it should end: let go of it before its group is ended.
+                        drop(client);
+                        return Err(self.why_gone(error));
+                    }
+                }
             }
             None => None,
         };
@@ -103,8 +109,8 @@ impl<'a> Laboratory<'a> {
     fn follow(&mut self, client: &mut record::Running, extent: &Extent) -> Result<Course, LabError> {
         let begun = Instant::now();
         let mut first = self.meter.read();
-        // The last look at which nothing had been exchanged.
-        let mut still = first;
+        // The last look at which nothing had been exchanged, and the one at which the last exchange so far was seen.
+        let (mut still, mut grown) = (first, first);
         // What is dropped ends with the exchange that completes it: until then the window has not begun.
         let mut is_warm = extent.warm_up == 0;
         let mut window = Instant::now();
@@ -113,11 +119,14 @@ impl<'a> Laboratory<'a> {
             let ended = client.poll()?;
             let last = self.meter.read();
             still = if last.exchanges == 0 { last } else { still };
+            grown = if last.exchanges > grown.exchanges { last } else { grown };
             // All of it was over between two looks: then what should have been dropped is all that there is.
             let is_over = last.exchanges > 0 && last.exchanges == first.exchanges;
             first = if ended.is_some() && is_over { still } else { first };
             if ended.is_some() || begun.elapsed() >= extent.longest {
-                return Ok(Course { first, last, ended });
+                // Where other trials are cut after an exchange, the program's way to its end is no part of this one.
+                let is_trimmed = extent.window.is_some() && grown.exchanges > first.exchanges;
+                return Ok(Course { first, last: if is_trimmed { grown } else { last }, ended });
             }
             if !is_warm {
                 // Where all is over before the next look, the window has begun with the look before.
@@ -154,7 +163,11 @@ impl<'a> Laboratory<'a> {
                     (None, Some(signal)) => format!("signal {signal} ended it"),
                     (None, None) => "it ended".to_string(),
                 };
-                LabError::ServerGone { command, said: said.unwrap_or(how) }
+                let mut said = said.unwrap_or(how);
+                if said.contains("in use") && self.world.link.is_none() {
+                    said += " (with --link mtu=1500 each run has a network, and its ports, of its own)";
+                }
+                LabError::ServerGone { command, said }
             }
             LabError::ServerSilent { command, waited } => {
                 let how = format!("it did not listen within {} s", waited.as_secs());

@@ -12,6 +12,9 @@ const LONGER: f64 = 2.0;
 /// And so many times shorter: recording itself makes very short ones longer.
 const SHORTER: f64 = 3.0;
 
+/// So many whole runs without an intervention are made to see a status that an intervention is blamed for.
+const MOST_WHOLES: usize = 3;
+
 /// Notes in each trial what was wrong with it. Asked again after each trial, since only several tell whether a program
 /// ends with other statuses by itself.
 pub(super) fn mark(outcomes: &mut [Outcome], wholes: &[Outcome], answer: &Answer, experiment: &Experiment) {
@@ -29,12 +32,12 @@ pub(super) fn mark(outcomes: &mut [Outcome], wholes: &[Outcome], answer: &Answer
     }
 }
 
-/// Whether an end is called odd only because no trial without an intervention has come to its end yet: the program may
-/// well end so by itself.
+/// Whether an end is called odd only because too few trials without an intervention have come to their end yet: the
+/// program may well end so by itself.
 pub(super) fn asks_for_whole(outcomes: &[Outcome], wholes: &[Outcome]) -> bool {
-    let is_odd = |outcome: &Outcome| outcome.row.exit >= 0 && !outcome.row.problem.is_empty();
-    let has_ended = |outcome: &Outcome| outcome.row.exit >= 0 && is_reference_row(&outcome.row);
-    wholes.is_empty() && outcomes.iter().any(is_odd) && !outcomes.iter().any(has_ended)
+    let is_odd = |outcome: &Outcome| outcome.row.exit > 0 && !outcome.row.problem.is_empty();
+    let has_ended = |outcome: &&Outcome| outcome.row.exit >= 0 && is_reference_row(&outcome.row);
+    outcomes.iter().any(is_odd) && wholes.len() + outcomes.iter().filter(has_ended).count() < MOST_WHOLES
 }
 
 /// Why no more trials are worth while: without any intervention the program does not do again what it did.
@@ -53,13 +56,13 @@ pub(super) fn stands_for(trial: &Trial, answer: &Answer) -> bool {
     (1.0 / SHORTER..=LONGER).contains(&ratio)
 }
 
-/// The statuses that say nothing: that of the recorded run, and those of runs without an intervention that made their
-/// exchanges all the same.
+/// The statuses that say nothing: success, that of the recorded run, and those of runs without an intervention that made
+/// their exchanges all the same.
 fn usual_statuses(outcomes: &[Outcome], wholes: &[Outcome], answer: &Answer) -> Vec<i32> {
     let references = outcomes.iter().filter(|outcome| is_reference_row(&outcome.row)).chain(wholes);
     let has_worked = |row: &&Trial| row.exit >= 0 && row.exchanges * 2 >= answer.exchanges;
     let seen = references.map(|outcome| &outcome.row).filter(has_worked).map(|row| row.exit);
-    answer.subject_exit.into_iter().chain(seen).collect()
+    [0].into_iter().chain(answer.subject_exit).chain(seen).collect()
 }
 
 /// What is wrong with a trial in which the program did not do what it did when it was recorded.
