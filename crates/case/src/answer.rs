@@ -228,6 +228,8 @@ pub enum Purpose {
     Dose,
     /// It stands on another, and shows what more can be had.
     Ladder,
+    /// The user wanted to know; whatever comes of it says nothing of the finding.
+    Asked,
 }
 
 /// Interventions tried together.

@@ -53,6 +53,8 @@ pub struct Setting<'a> {
     pub has_server: bool,
     /// What to judge by, where the user said so.
     pub metric: Option<&'a Metric>,
+    /// What the user wants to be tried besides, each with its dose where one was given.
+    pub asked: &'a [(&'static Intervention, Option<f64>)],
 }
 
 /// The arms of an experiment; the first two are always [`PLAIN`] and [`SHAM`].
@@ -75,6 +77,12 @@ impl Arms {
             for intervention in ALL {
                 if let Err(why) = arms.call_for(setting, finding, intervention) {
                     refusals.push(format!("{} for {}: {}", intervention.name, finding.name, why.0));
+                }
+            }
+            let is_dearest = setting.answer.findings.first().is_some_and(|first| first.id == finding.id);
+            for (intervention, dose) in setting.asked.iter().filter(|_| is_dearest) {
+                if let Err(why) = arms.attempt(setting, finding, intervention, *dose, Some(Purpose::Asked)) {
+                    refusals.push(format!("{}, as asked for: {}", intervention.name, why.0));
                 }
             }
             if arms.experiment.attempts.len() == before && refusals.is_empty() {
@@ -103,24 +111,37 @@ impl Arms {
             [] => vec![None],
             doses => doses.iter().copied().map(Some).collect(),
         };
-        for dose in doses {
-            let request = Request {
-                recording: Some(setting.recording),
-                finding: Some(finding),
-                world: setting.world,
-                has_server: setting.has_server,
-                dose,
-            };
-            let Some(purpose) = intervention.purpose(&finding.id, &request) else { return Ok(()) };
-            let metric = setting.metric.cloned();
-            let metric = metric.unwrap_or_else(|| Metric::of_finding(&finding.cost, setting.answer.exchanges));
-            if purpose == Purpose::Ladder {
-                return self.add_step(&request, finding, intervention, metric);
-            }
-            let mut arrangement = Arrangement::default();
-            (intervention.arrange)(&request, &mut arrangement)?;
-            let dose = dose.map(|dose| worded(dose, intervention.unit)).unwrap_or_default();
-            let arm = self.arm(intervention, &dose, arrangement);
+        doses.into_iter().try_for_each(|dose| self.attempt(setting, finding, intervention, dose, None))
+    }
+
+    /// Adds one intervention in one dose, for what it is tried for in that finding or for what is said.
+    fn attempt(
+        &mut self,
+        setting: &Setting,
+        finding: &Finding,
+        intervention: &'static Intervention,
+        dose: Option<f64>,
+        said: Option<Purpose>,
+    ) -> Result<(), NotHere> {
+        let request = Request {
+            recording: Some(setting.recording),
+            finding: Some(finding),
+            world: setting.world,
+            has_server: setting.has_server,
+            dose,
+        };
+        let Some(purpose) = said.or_else(|| intervention.purpose(&finding.id, &request)) else { return Ok(()) };
+        let metric = setting.metric.cloned();
+        let metric = metric.unwrap_or_else(|| Metric::of_finding(&finding.cost, setting.answer.exchanges));
+        if purpose == Purpose::Ladder {
+            return self.add_step(&request, finding, intervention, metric);
+        }
+        let mut arrangement = Arrangement::default();
+        (intervention.arrange)(&request, &mut arrangement)?;
+        let dose = dose.map(|dose| worded(dose, intervention.unit)).unwrap_or_default();
+        let arm = self.arm(intervention, &dose, arrangement);
+        let is_known = |one: &Attempt| one.finding == finding.id && one.arm == arm;
+        if !self.experiment.attempts.iter().any(is_known) {
             let (finding, intervention) = (finding.id.clone(), intervention.name.to_string());
             let reference = SHAM.to_string();
             self.experiment.attempts.push(Attempt { finding, arm, intervention, dose, purpose, metric, reference });

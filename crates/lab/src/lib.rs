@@ -44,7 +44,7 @@ pub use outcome::Outcome;
 pub use prove::{Terms, prove};
 pub use rate::Rate;
 pub use server::{Server, Stopped};
-pub use spec::TrialSpec;
+pub use spec::{TrialSpec, intervention as named_intervention};
 pub use stage::{Kind, Outputs, Stage, Subject};
 pub use trial::{Laboratory, input_again};
 pub use verdict::judge;

@@ -127,7 +127,10 @@ impl TrialSpec {
 }
 
 /// An intervention and its dose, as typed: `delayed-ack-cap=8`, `delayed-ack-cap=8ms`.
-fn intervention(text: &str) -> Result<(&'static Intervention, Option<f64>), LabError> {
+///
+/// # Errors
+/// Where there is none of that name, or it takes no such dose.
+pub fn intervention(text: &str) -> Result<(&'static Intervention, Option<f64>), LabError> {
     let (name, dose) = text.split_once('=').map_or((text, None), |(name, dose)| (name, Some(dose)));
     let Some(intervention) = interventions::find(name) else {
         let known = interventions::ALL.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");

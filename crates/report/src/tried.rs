@@ -92,6 +92,7 @@ fn rank(purpose: Purpose) -> u8 {
         Purpose::Dose => 1,
         Purpose::Control => 2,
         Purpose::Ladder => 3,
+        Purpose::Asked => 4,
     }
 }
 
@@ -107,6 +108,7 @@ fn heading(tried: &Tried) -> String {
         Purpose::Dose => format!("In doses of {}", clean(&tried.intervention)),
         Purpose::Control => "As a control, which must change nothing".to_string(),
         Purpose::Ladder => "To see what more can be had".to_string(),
+        Purpose::Asked => "Because it was asked for".to_string(),
     };
     if tried.metric.is_empty() { purpose } else { format!("{purpose} ({})", noun(&tried.metric)) }
 }

@@ -81,6 +81,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "TIME")]
     pub budget: Option<String>,
 
+    /// Try this besides, on the dearest finding: a name of `whyslow explain`, with =DOSE where it has one; can be given again
+    #[arg(long = "try", value_name = "INTERVENTION")]
+    pub asked: Vec<String>,
+
     /// Judge by a figure that the program prints: stdout:REGEX (less is better) or stdout-more:REGEX
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,

@@ -62,7 +62,10 @@ impl Plan {
         let budget = typed.budget.as_deref().map(budget).transpose()?.unwrap_or(BUDGET);
         let metric = typed.metric.as_deref().map(str::parse::<lab::Metric>).transpose();
         let example = "--metric 'stdout:median ([0-9.]+) ms'";
+        let named = |text: &String| lab::named_intervention(text);
+        let asked = typed.asked.iter().map(named).collect::<Result<Vec<_>, _>>();
         let proof = Wish {
+            asked: asked.map_err(|error| Failure::value("--try", &error.to_string(), "--try tcp-nodelay"))?,
             is_wanted: !typed.no_prove,
             budget,
             compares_output: typed.check_output == CheckOutput::Auto,

@@ -8,16 +8,19 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use case::tables::{Trial, role};
 use case::{Answer, Case, CaseError, Manifest, Recording, redact_arguments};
+use lab::interventions::Intervention;
 use lab::{Arms, Experiment, Extent, Journal, Laboratory, Setting, Subject, Terms, TrialSpec};
 use record::Input;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// What a run is told about proving.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Wish {
     /// Whether to prove at all.
     pub is_wanted: bool,
+    /// What the user wants to be tried besides.
+    pub asked: Vec<(&'static Intervention, Option<f64>)>,
     /// Time for all trials.
     pub budget: Duration,
     /// Whether what the program writes is compared.
@@ -91,6 +94,7 @@ fn arms(answer: &Answer, recording: &Recording, plan: &Plan) -> Result<(Arms, Su
         world: &plan.world,
         has_server: plan.server.is_some(),
         metric: plan.proof.metric.as_ref(),
+        asked: &plan.proof.asked,
     };
     let subject = Subject { client: plan.client.clone(), server: plan.server.clone(), user: plan.user, input };
     Ok((Arms::of(&setting), subject))

@@ -43,12 +43,16 @@ fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
 #[test]
 fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
     let _stage = stage();
-    let Some(told) = tell("four-lines", "slow") else { return };
+    let Some(told) = tell_with("four-lines", "slow", &["--try", "tcp-nodelay"]) else { return };
     let finding = expect_confirmed(&told, "busy-spin", &["send-queue-empty"]);
     let effect = finding.effect.as_ref().expect("an effect");
     assert_eq!(effect.metric, "cpu_ns_per_exchange");
     let elapsed = effect.also.iter().find(|other| other.metric == "elapsed_ns_per_exchange").expect("the wall clock");
     assert!(elapsed.low < 1.1 && elapsed.high > 0.9, "{elapsed:?}");
+    // A fix that somebody believes in takes hold, and does nothing.
+    let believed = tried(finding, "tcp-nodelay", "");
+    assert!(believed.applied && believed.purpose == Purpose::Asked, "{believed:#?}");
+    assert!(believed.status == Status::Refuted || believed.low < 1.0 && believed.high < 1.2, "{believed:#?}");
 }
 
 #[test]
