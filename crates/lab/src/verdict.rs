@@ -14,7 +14,7 @@ const LEAST_GAIN: f64 = 1.02;
 const LEAST_PAIRS: usize = 4;
 /// A control that gains this share of the cause's own gain (in logarithms) was no control: the mechanism is another.
 const CONTROL_SHARE: f64 = 0.5;
-/// What can be had at most of a suspicion that is refuted although its interval is wide: a tenth of the time suspected.
+/// A gain of less than this share of the time suspected is not the gain that was suspected.
 const REFUTED_SHARE: f64 = 0.1;
 /// A sham this far from nothing attached is itself a change.
 const SHAM_BOUND: f64 = 1.05;
@@ -91,7 +91,7 @@ impl Judge<'_> {
         };
         let (confirmed, refuted, open) =
             (best(Status::Confirmed), best(Status::Refuted), best(Status::Undecided).filter(|one| one.ratio > 0.0));
-        let misled = confirmed.as_ref().and_then(|cause| control_that_gains(&finding.tried, cause));
+        let misled = confirmed.as_ref().and_then(|cause| self.doubt(finding, cause, attempts));
         (finding.status, finding.effect) = match (confirmed, open, refuted) {
             (Some(cause), _, _) if misled.is_some() => (Status::Undecided, self.effect(&cause, attempts, answer)),
             (Some(cause), _, _) => (Status::Confirmed, self.effect(&cause, attempts, answer)),
@@ -99,14 +99,29 @@ impl Judge<'_> {
             (None, None, Some(refuted)) => (Status::Refuted, self.effect(&refuted, attempts, answer)),
             (None, None, None) => (Status::Suspected, None),
         };
-        if let Some(control) = misled {
-            let caveat = format!("{control}, which should do nothing, gains as well: the mechanism is another.");
-            finding.caveats.push(caveat);
-        }
+        finding.caveats.extend(misled);
         let metric = attempts.first().map(|attempt| &attempt.metric).filter(|_| finding.effect.is_some());
         if metric.and_then(|metric| self.sham(metric)).is_some_and(|sham| is_a_change(&sham)) {
             finding.caveats.push("Attaching the machinery alone changes the program noticeably.".to_string());
         }
+    }
+
+    /// Why a gain that is certain proves nothing all the same.
+    fn doubt(&self, finding: &Finding, cause: &Tried, attempts: &[&Attempt]) -> Option<String> {
+        if let Some(control) = control_that_gains(&finding.tried, cause) {
+            return Some(format!("{control}, which should do nothing, gains as well: the mechanism is another."));
+        }
+        let metric = &attempts.iter().find(|attempt| attempt.intervention == cause.intervention)?.metric;
+        // The sham carries what all arms carry; an arm that carries less would gain by that alone.
+        if let Some(sham) = self.sham(metric).filter(|sham| sham.high < 1.0 && cause.low * sham.ratio <= 1.0) {
+            let cost = (sham.ratio.recip() - 1.0) * 100.0;
+            return Some(format!("The gain is no more than what attaching the machinery costs ({cost:.0} %)."));
+        }
+        let is_own_figure = matches!(metric, Metric::Output { .. });
+        let is_step = cause.purpose == Purpose::Ladder;
+        (!is_own_figure && !is_step && cause.high < a_part_of(finding)).then(|| {
+            "The gain is less than a tenth of the time suspected: what holds most of it is something else.".to_string()
+        })
     }
 
     /// What became of one attempt; none where it had no trial.
@@ -127,6 +142,8 @@ impl Judge<'_> {
         let sound = own.filter(|trial| trial.applied && trial.problem.is_empty()).count();
         // An occasional trial that failed is left out of the pairs; it is a problem where it leaves none.
         let problem = if ratio.is_none() || !applied { problem.unwrap_or_default() } else { String::new() };
+        let prefix = format!("{}: ", attempt.intervention);
+        let problem = problem.strip_prefix(&prefix).map(str::to_string).unwrap_or(problem);
         Some(Tried {
             intervention: attempt.intervention.clone(),
             ratio: ratio.as_ref().map_or(0.0, |ratio| ratio.ratio),
@@ -203,9 +220,14 @@ pub fn status(ratio: &stats::Ratio) -> Status {
 
 /// Whether an interval that is too wide to exclude every gain excludes at least the one that was suspected.
 fn is_far_below(ratio: &stats::Ratio, finding: &Finding) -> bool {
-    // As a ratio: the whole over what would be left of it. The tenth is of time: of a ratio of 20 it would still be 2.
+    ratio.low <= 1.0 && ratio.high < a_part_of(finding)
+}
+
+/// The gain, as a ratio, if a tenth of the time suspected were saved: the whole over what would be left of it. The tenth is
+/// of time: of a ratio of 20 it would still be 2.
+fn a_part_of(finding: &Finding) -> f64 {
     let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 1.0);
-    ratio.low <= 1.0 && ratio.high < 1.0 / (1.0 - share * REFUTED_SHARE)
+    1.0 / (1.0 - share * REFUTED_SHARE)
 }
 
 /// Whether the sham is certain to differ from nothing attached by more than noise is forgiven.

@@ -36,10 +36,11 @@ pub(crate) fn reason<'a>(finding: &Finding, proof: Option<&'a Proof>) -> Option<
 }
 
 fn suspicion(finding: &Finding, proof: Option<&Proof>) -> String {
-    let what = if finding.tried.is_empty() {
-        "Nothing has been switched off yet"
-    } else {
-        "Nothing that was tried gave a result"
+    let has_dose = finding.tried.iter().any(|one| one.purpose == Purpose::Dose && one.status == Status::Confirmed);
+    let what = match (finding.tried.is_empty(), has_dose) {
+        (true, _) => "Nothing has been switched off yet",
+        (false, true) => "Doses of it gain, but nothing that switches it off gave a result",
+        (false, false) => "Nothing that was tried gave a result",
     };
     let reason = reason(finding, proof).map(|reason| format!(" Not tried: {}", clean(reason)));
     format!("{what}: this is a suspicion, not a proof.{}", reason.unwrap_or_default())
@@ -100,6 +101,14 @@ mod tests {
         );
         assert!(said(0.5, 0.4, 0.8).contains("rose: 2.00 times as much (95 % interval 1.25 to 2.50)"));
         assert!(said(1.1, 0.7, 1.6).contains("too coarsely to say: 1.10 times (0.700 to 1.60)"));
+    }
+
+    #[test]
+    fn a_suspicion_whose_doses_gain_says_so() {
+        let mut finding = examples::slow().findings[0].clone();
+        finding.tried = vec![examples::tried("small", Purpose::Dose, Status::Confirmed, (8.0, 8.2, 8.4))];
+        finding.status = Status::Suspected;
+        assert!(certainty(&finding, None).starts_with("Doses of it gain, but"));
     }
 
     #[test]

@@ -113,11 +113,11 @@ fn drawn(rows: &[Row], metric: &str, style: Style) -> String {
     for row in lines() {
         let figures = format!("{:>after$}  {:<whole$}  {}", row.after, row.whole, row.step);
         let line = format!("    {:<name$}  {figures}", row.name);
-        // A name that leaves no room for its figures has a line of its own.
-        let line = if line.trim_end().chars().count() <= style.columns() {
-            line
-        } else {
-            format!("    {}\n      {figures}", row.name)
+        // A name that leaves no room for its figures has a line of its own; no name needs none.
+        let line = match (line.trim_end().chars().count() <= style.columns(), row.name.is_empty()) {
+            (true, _) => line,
+            (false, true) => format!("      {figures}"),
+            (false, false) => format!("    {}\n      {figures}", row.name),
         };
         text += line.trim_end();
         text.push('\n');

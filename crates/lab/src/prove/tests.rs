@@ -292,3 +292,26 @@ fn an_interval_that_holds_a_large_gain_refutes_nothing() {
     verdict::judge(&mut answer, &experiment, &rows.collect::<Vec<_>>());
     assert_eq!(answer.findings[0].status, Status::Undecided, "{:?}", answer.findings[0].tried);
 }
+
+#[test]
+fn a_gain_far_below_what_was_suspected_confirms_nothing() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    proved(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &|arm| {
+        made(if arm == "cure" { 42.0 } else { 44.0 }, turn())
+    });
+    assert_eq!(answer.findings[0].tried[0].status, Status::Confirmed, "{:?}", answer.findings[0].tried);
+    assert_eq!(answer.findings[0].status, Status::Undecided);
+    assert!(answer.findings[0].caveats.iter().any(|caveat| caveat.contains("less than a tenth")));
+}
+
+#[test]
+fn a_gain_that_only_makes_up_for_the_machinery_confirms_nothing() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.3)]);
+    proved(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &|arm| {
+        made(if arm == SHAM { 50.0 } else { 44.0 }, turn())
+    });
+    assert_eq!(answer.findings[0].status, Status::Undecided, "{:?}", answer.findings[0].tried);
+    assert!(answer.findings[0].caveats.iter().any(|caveat| caveat.contains("attaching the machinery costs (1")));
+}
