@@ -20,7 +20,8 @@ fn main() {
         let name = source.file_stem().and_then(|stem| stem.to_str()).expect("a shim has a plain name");
         let object = out.join(format!("{name}.so"));
         compile(source, &object);
-        writeln!(list, "    ({name:?}, include_bytes!({object:?})),").expect("a string takes everything");
+        let object = object.display();
+        writeln!(list, "    ({name:?}, include_bytes!(\"{object}\")),").expect("a string takes everything");
     }
     list.push_str("];\n");
     std::fs::write(out.join("shims.rs"), list).expect("the list of shims is written");

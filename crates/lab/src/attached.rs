@@ -81,8 +81,7 @@ impl Attached {
 
     fn socket_counts(&self) -> Option<SocketCounts> {
         if let Some(program) = &self.sockets {
-            let record::SocketCounts { seen, nodelay, capped, refused } = program.counts();
-            return Some(SocketCounts { seen, nodelay, capped, refused });
+            return Some(program.counts());
         }
         let shim = self.laid.as_ref()?.counts().remove(NODELAY)?;
         Some(SocketCounts { seen: shim.seen, nodelay: shim.changed, ..SocketCounts::default() })

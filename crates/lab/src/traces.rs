@@ -1,6 +1,7 @@
 //! What a trial left behind that tells whether its interventions took hold: counts kept by shims, by the programs on
 //! sockets, and what the kernel said of routes.
 
+pub use record::SocketCounts;
 use std::collections::BTreeMap;
 
 /// What one shim counted, over all processes that it was loaded into.
@@ -12,19 +13,6 @@ pub struct ShimCounts {
     pub seen: u64,
     /// Calls that it answered otherwise than the library would have.
     pub changed: u64,
-}
-
-/// What the program on sockets counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SocketCounts {
-    /// Connections that it saw established.
-    pub seen: u64,
-    /// Connections on which TCP_NODELAY was set.
-    pub nodelay: u64,
-    /// Connections on which the delay of acknowledgements was capped.
-    pub capped: u64,
-    /// Options that the kernel refused.
-    pub refused: u64,
 }
 
 /// What a trial left behind.

@@ -26,6 +26,8 @@ the declarations in `crates/case/src/tables`, and a test keeps it up to date.
 | `tables/NAME.parquet` | One table each; a table without rows has no file |
 | `tables/NAME.arrows` | The same as an Arrow IPC stream, while recording or after a crash: whole up to its last batch |
 | `answer.json` | What it means, as `whyslow run --json` prints it |
+| `experiment.json` | What the trials were for: which arm was tried for which finding, and what it is judged by |
+| `trials/ARM.toml` | One trial of an arm, for `whyslow trial` to run again here or elsewhere |
 
 Any program that reads Parquet can ask questions of its own, for example with DuckDB:
 
