@@ -59,7 +59,9 @@ impl Extent {
         let whole = Extent::whole(recorded);
         let Some(elapsed) = elapsed_per_exchange(answer).filter(|_| !takes_whole) else { return whole };
         let warm_up = (answer.exchanges / WARM_UP_SHARE).min(MOST_WARM_UP);
-        if recorded <= SHORT_RUN {
+        // A program that had not ended when recording did would run on for nobody knows how long.
+        let has_ended = answer.subject_exit.is_some();
+        if recorded <= SHORT_RUN && has_ended {
             return Extent { warm_up, ..whole };
         }
         let elapsed = elapsed.0.max(1);

@@ -82,6 +82,8 @@ impl Metric {
             Metric::WallPerExchange => each(trial.exchange_wall.0)?,
             Metric::ElapsedPerExchange => each(trial.wall.0)?,
             Metric::CpuPerExchange => each(cpu)?,
+            // Of a run that was given up this is how long we waited.
+            Metric::Wall | Metric::Cpu if trial.exit < 0 => return None,
             Metric::Wall => trial.wall.0 as f64,
             Metric::Cpu => cpu as f64,
             Metric::Output { better: Better::Less, .. } => trial.metric,
@@ -195,6 +197,7 @@ mod tests {
         assert_eq!(value("stdout:x"), Some(4.0));
         assert_eq!(value("stdout-more:x"), Some(0.25));
         assert_eq!(Metric::WallPerExchange.of(&Trial { exchanges: 0, ..trial() }), None);
+        assert_eq!(Metric::Wall.of(&Trial { exit: -1, ..trial() }), None);
     }
 
     #[test]

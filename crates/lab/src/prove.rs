@@ -71,6 +71,7 @@ pub fn prove(
         experiment,
         outcomes: Vec::new(),
         wholes: Vec::new(),
+        wholes_begun: 0,
         round: 0,
         overhead: planning::USUAL_OVERHEAD,
         costs: BTreeMap::new(),
@@ -102,6 +103,8 @@ struct Course<'a, 'l> {
     outcomes: Vec<Outcome>,
     /// Whole runs with nothing attached, besides the trials: they show how the program ends, and what it writes.
     wholes: Vec<Outcome>,
+    /// How many were begun; not all come to their end.
+    wholes_begun: usize,
     round: u32,
     /// What it takes to start and end the programs of a trial.
     overhead: Duration,
@@ -190,7 +193,7 @@ impl Course<'_, '_> {
         *cost = (cost.0 + begun.elapsed(), cost.1 + 1);
         self.outcomes.push(outcome);
         self.mark();
-        if soundness::asks_for_whole(&self.outcomes, &self.wholes) {
+        if soundness::asks_for_whole(&self.outcomes, self.wholes_begun) {
             self.whole()?;
             self.mark();
         }
@@ -204,15 +207,17 @@ impl Course<'_, '_> {
     /// Runs the program to its end with nothing attached, as far as the budget allows it.
     fn whole(&mut self) -> Result<(), LabError> {
         let recorded = Duration::from_nanos(self.answer.wall_ns);
-        if self.begun.elapsed() + recorded + self.overhead > self.terms.budget {
+        let has_ended = self.answer.subject_exit.is_some();
+        if !has_ended || self.begun.elapsed() + recorded + self.overhead > self.terms.budget {
             return Ok(());
         }
+        self.wholes_begun += 1;
         (self.terms.say)("proving: one whole run with nothing attached, to see how the program ends");
         match (self.execute)(&Arm::plain(), &Extent::whole(recorded)) {
-            Ok(outcome) => self.wholes.push(outcome.of_arm(&Arm::plain(), self.round, 0)),
+            Ok(outcome) if outcome.row.exit >= 0 => self.wholes.push(outcome.of_arm(&Arm::plain(), self.round, 0)),
             Err(LabError::Interrupted) => return Err(LabError::Interrupted),
             // What is not known is not compared.
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
         Ok(())
     }

@@ -19,11 +19,8 @@ const MOST_WHOLES: usize = 3;
 /// ends with other statuses by itself.
 pub(super) fn mark(outcomes: &mut [Outcome], wholes: &[Outcome], answer: &Answer, experiment: &Experiment) {
     let usual = usual_statuses(outcomes, wholes, answer);
-    let wants_figure = experiment.attempts.iter().any(|attempt| matches!(attempt.metric, Metric::Output { .. }));
     for outcome in outcomes {
-        let lacks_figure = wants_figure && outcome.row.exit >= 0 && outcome.row.metric.is_nan();
-        let why = broken(outcome, answer, &usual);
-        match why.or_else(|| lacks_figure.then(|| "what the program wrote held no figure for --metric".to_string())) {
+        match broken(outcome, answer, &usual).or_else(|| lacks(outcome, experiment)) {
             Some(why) => outcome.row.problem = why,
             // What did not take hold keeps its reason.
             None if outcome.row.applied => outcome.row.problem.clear(),
@@ -34,10 +31,10 @@ pub(super) fn mark(outcomes: &mut [Outcome], wholes: &[Outcome], answer: &Answer
 
 /// Whether an end is called odd only because too few trials without an intervention have come to their end yet: the
 /// program may well end so by itself.
-pub(super) fn asks_for_whole(outcomes: &[Outcome], wholes: &[Outcome]) -> bool {
+pub(super) fn asks_for_whole(outcomes: &[Outcome], wholes_begun: usize) -> bool {
     let is_odd = |outcome: &Outcome| outcome.row.exit > 0 && !outcome.row.problem.is_empty();
     let has_ended = |outcome: &&Outcome| outcome.row.exit >= 0 && is_reference_row(&outcome.row);
-    outcomes.iter().any(is_odd) && wholes.len() + outcomes.iter().filter(has_ended).count() < MOST_WHOLES
+    outcomes.iter().any(is_odd) && wholes_begun + outcomes.iter().filter(has_ended).count() < MOST_WHOLES
 }
 
 /// Why no more trials are worth while: without any intervention the program does not do again what it did.
@@ -77,4 +74,16 @@ fn broken(outcome: &Outcome, answer: &Answer, usual: &[i32]) -> Option<String> {
     }
     let has_none = answer.exchanges > 0 && outcome.row.exchanges == 0;
     has_none.then(|| "the program made no exchange after the warm-up".to_string())
+}
+
+/// What a trial lacks of what it is to be judged by.
+fn lacks(outcome: &Outcome, experiment: &Experiment) -> Option<String> {
+    let mut metrics = experiment.attempts.iter().map(|attempt| &attempt.metric);
+    let has_ended = outcome.row.exit >= 0;
+    if !has_ended && !outcome.has_not_started() && metrics.clone().any(Metric::needs_whole_run) {
+        return Some("the program did not come to its end in time".to_string());
+    }
+    let wants_figure = metrics.any(|metric| matches!(metric, Metric::Output { .. }));
+    (wants_figure && has_ended && outcome.row.metric.is_nan())
+        .then(|| "what the program wrote held no figure for --metric".to_string())
 }

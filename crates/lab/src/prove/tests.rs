@@ -315,3 +315,21 @@ fn a_gain_that_only_makes_up_for_the_machinery_confirms_nothing() {
     assert_eq!(answer.findings[0].status, Status::Undecided, "{:?}", answer.findings[0].tried);
     assert!(answer.findings[0].caveats.iter().any(|caveat| caveat.contains("attaching the machinery costs (1")));
 }
+
+#[test]
+fn a_program_that_was_still_running_is_cut_in_trials_too_and_its_output_not_compared() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    (answer.subject_exit, answer.wall_ns, answer.exchanges) = (None, 440_000_000, 10);
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let cured = arm.name == "cure";
+        let mut outcome = made(if cured { 0.2 } else { 44.0 }, turn());
+        // A cured program comes to its end; any other does so at no time, even where it is waited for.
+        outcome.row.exit = if cured { 0 } else { -1 };
+        outcome.output = if cured { b"done".to_vec() } else { Vec::new() };
+        assert!(extent.window.is_some(), "a whole run would not end");
+        Ok(outcome)
+    };
+    executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
+    assert_eq!(answer.findings[0].status, Status::Confirmed, "{:?}", answer.findings[0].tried);
+}

@@ -31,11 +31,12 @@ pub fn run(typed: &RunArguments) -> Result<u8, Failure> {
     let mut answer = answer::draw(&recording, &case, typed.answer);
     let proved = proof::prove(&mut answer, &case, recording, &plan, &interrupts);
     drop(interrupts);
-    // What was recorded is told, also where the programs could not be started again.
-    case.keep("answer.json", &answer)?;
+    let kept = case.keep("answer.json", &answer);
     invoker.own(&plan.folder);
+    // What was found is told, also where the programs could not be started again, or the disk has filled up meanwhile.
     let code = answer::show(&answer, typed.answer)?;
     proved?;
+    kept?;
     Ok(ended.filter(|_| typed.exit_as_subject).map_or(code, exit_of_subject))
 }
 
