@@ -4,6 +4,19 @@
 use crate::outcome::Outcome;
 use case::tables::output;
 
+/// So many outputs without an intervention must agree before another is called different: what differs by itself, by a
+/// name drawn at random or a date, would be blamed on an intervention.
+const LEAST_REFERENCES: usize = 3;
+
+/// Whether another run without an intervention is needed before anything can be said.
+pub fn asks_for_reference(references: &[Vec<u8>], outcomes: &[Outcome]) -> bool {
+    let Some(reference) = references.first() else { return true };
+    let differs = |other: &Vec<u8>| masked(other) != masked(reference);
+    references.len() < LEAST_REFERENCES
+        && !references.iter().any(differs)
+        && outcomes.iter().any(|outcome| outcome.row.exit >= 0 && differs(&outcome.output))
+}
+
 /// Compares the output of every trial that ran to its end with that of trials without interventions, and notes it in
 /// the rows. The word for the whole: `same`, `same but for figures`, `different`, or why nothing was compared.
 pub fn compare(references: &[Vec<u8>], outcomes: &mut [Outcome]) -> String {
@@ -14,6 +27,9 @@ pub fn compare(references: &[Vec<u8>], outcomes: &mut [Outcome]) -> String {
     let is_steady_but_for_figures = references.iter().all(|other| masked(other) == masked(reference));
     if !is_steady_but_for_figures {
         return "it differs from run to run without any intervention".to_string();
+    }
+    if asks_for_reference(references, outcomes) {
+        return "too few runs without an intervention came to their end to tell what differs by itself".to_string();
     }
     let mut worst = output::SAME;
     let mut figures_differ = !is_steady;
@@ -76,9 +92,18 @@ mod tests {
     #[test]
     fn other_words_are_a_broken_program() {
         let mut outcomes = [wrote("error")];
-        assert_eq!(compare(&["fine".into(), "fine".into()], &mut outcomes), "different");
+        assert_eq!(compare(&["fine".into(), "fine".into(), "fine".into()], &mut outcomes), "different");
         assert_eq!(outcomes[0].row.output, output::DIFFERENT);
         assert!(!outcomes[0].row.problem.is_empty());
+    }
+
+    #[test]
+    fn one_reference_is_not_enough_to_call_words_other() {
+        let mut outcomes = [wrote("session fe")];
+        assert!(asks_for_reference(&["session ab".into()], &outcomes));
+        assert!(compare(&["session ab".into()], &mut outcomes).starts_with("too few"));
+        assert!(outcomes[0].row.problem.is_empty());
+        assert!(!asks_for_reference(&["session ab".into(), "session cd".into()], &outcomes));
     }
 
     #[test]

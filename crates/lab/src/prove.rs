@@ -130,7 +130,9 @@ impl Course<'_, '_> {
             }
         }
         if self.terms.compares_output {
+            self.run_cures_whole(&arms)?;
             self.compare_outputs()?;
+            soundness::spread(&mut self.outcomes);
         } else {
             self.experiment.output = "--check-output never".to_string();
         }
@@ -317,8 +319,29 @@ impl Course<'_, '_> {
         self.experiment.attempts.iter().find(|attempt| attempt.arm == arm).map(|attempt| attempt.metric.clone())
     }
 
-    /// Compares what was written with interventions to what was written without. Where no trial without ran to its end,
-    /// one is run for that, if the budget allows it.
+    /// Lets each cure run to the program's end once, where all its trials were cut: what it breaks can show late. As far
+    /// as the budget allows it, together with the run without an intervention that it is compared with.
+    fn run_cures_whole(&mut self, arms: &[Arm]) -> Result<(), LabError> {
+        let rows = self.rows().cloned().collect::<Vec<_>>();
+        let mut answer = self.answer.clone();
+        verdict::judge(&mut answer, &self.experiment, &rows);
+        let recorded = Duration::from_nanos(self.answer.wall_ns);
+        let has_ended = |name: &str| rows.iter().any(|row| row.arm == name && row.exit >= 0);
+        for arm in verdict::cures(&answer).iter().filter_map(|name| arms.iter().find(|arm| arm.name == *name)) {
+            let fits = self.begun.elapsed() + (recorded + self.overhead) * 2 <= self.terms.budget;
+            if self.answer.subject_exit.is_none() || has_ended(&arm.name) || !fits {
+                continue;
+            }
+            let extent = std::mem::replace(&mut self.extent, Extent::whole(recorded));
+            let tried = self.trial(arm);
+            self.extent = extent;
+            tried?;
+        }
+        Ok(())
+    }
+
+    /// Compares what was written with interventions to what was written without. Where too few trials without ran to
+    /// their end, more are run for that, if the budget allows it.
     fn compare_outputs(&mut self) -> Result<(), LabError> {
         let ended =
             |outcome: &&Outcome, without: bool| outcome.row.exit >= 0 && is_reference_row(&outcome.row) == without;
@@ -333,8 +356,12 @@ impl Course<'_, '_> {
             let without = course.outcomes.iter().filter(|one| ended(one, true));
             without.chain(&course.wholes).map(|one| one.output.clone()).collect::<Vec<_>>()
         };
-        if references(self).is_empty() {
+        while outputs::asks_for_reference(&references(self), &self.outcomes) {
+            let before = self.wholes.len();
             self.whole()?;
+            if self.wholes.len() == before {
+                break;
+            }
         }
         let references = references(self);
         self.experiment.output = outputs::compare(&references, &mut self.outcomes);

@@ -37,6 +37,19 @@ pub(super) fn asks_for_whole(outcomes: &[Outcome], wholes_begun: usize) -> bool 
     outcomes.iter().any(is_odd) && wholes_begun + outcomes.iter().filter(has_ended).count() < MOST_WHOLES
 }
 
+/// What is wrong with all of an arm's trials that came to the program's end is wrong with those that were cut before it.
+pub(super) fn spread(outcomes: &mut [Outcome]) {
+    let has_ended = |row: &Trial| row.exit >= 0;
+    let ended = outcomes.iter().map(|outcome| &outcome.row).filter(|row| has_ended(row) && !is_reference_row(row));
+    let (broken, sound): (Vec<Trial>, Vec<Trial>) = ended.cloned().partition(|row| !row.problem.is_empty());
+    for row in outcomes.iter_mut().map(|outcome| &mut outcome.row).filter(|row| !has_ended(row)) {
+        let is_sound = sound.iter().any(|other| other.arm == row.arm);
+        if let Some(other) = broken.iter().find(|other| other.arm == row.arm).filter(|_| !is_sound) {
+            row.problem.clone_from(&other.problem);
+        }
+    }
+}
+
 /// Why no more trials are worth while: without any intervention the program does not do again what it did.
 pub(super) fn hopeless(outcomes: &[Outcome]) -> Option<String> {
     let references = outcomes.iter().map(|outcome| &outcome.row).filter(|row| is_reference_row(row));

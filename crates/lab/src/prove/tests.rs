@@ -333,3 +333,36 @@ fn a_program_that_was_still_running_is_cut_in_trials_too_and_its_output_not_comp
     executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
     assert_eq!(answer.findings[0].status, Status::Confirmed, "{:?}", answer.findings[0].tried);
 }
+
+#[test]
+fn an_output_that_differs_by_itself_is_not_blamed_on_a_cure_that_alone_comes_to_its_end() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let (cured, turn) = (arm.name == "cure", turn());
+        let mut outcome = made(if cured { 0.2 } else { 44.0 }, turn);
+        let has_ended = cured || extent.window.is_none();
+        outcome.row.exit = if has_ended { 0 } else { -1 };
+        outcome.output = ["alpha", "beta", "gamma"][turn as usize % 3].into();
+        Ok(outcome)
+    };
+    executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
+    assert_eq!(answer.findings[0].status, Status::Confirmed, "{:?}", answer.findings[0].tried);
+    assert!(answer.proof.is_some_and(|proof| proof.output.starts_with("it differs")));
+}
+
+#[test]
+fn a_cure_whose_trials_were_all_cut_is_tried_to_the_end_and_dropped_where_it_breaks_the_program_there() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let cured = arm.name == "cure";
+        let mut outcome = made(if cured { 0.2 } else { 44.0 }, turn());
+        outcome.row.exit = if extent.window.is_none() { 0 } else { -1 };
+        outcome.output = if cured { b"no answer".to_vec() } else { b"all answered".to_vec() };
+        Ok(outcome)
+    };
+    executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
+    assert_eq!(answer.findings[0].status, Status::Suspected, "{:?}", answer.findings[0].tried);
+    assert!(answer.findings[0].tried[0].problem.contains("something else"), "{:?}", answer.findings[0].tried);
+}
