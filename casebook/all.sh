@@ -18,6 +18,7 @@ for story in nagle context four-lines no-resumption tiny-reads fsync expect name
     tell "$story" slow "$@"
     tell "$story" fixed "$@"
 done
+tell context curl "$@"
 for variant in https http fixed-https fixed-http; do tell churn "$variant" "$@"; done
 for program in asyncio go-client go-server node node-https java redis wrk ab curl; do tell healthy "$program" "$@"; done
 printf '\n%d told, %d skipped, %d failed\n' "$told" "$skipped" "$failed"

@@ -30,8 +30,7 @@ fn nagle_is_told_in_words_that_fit_the_terminal() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
     let line = marked_line("nagle/client.py", "the second write");
-    for words in ["100 requests, median", "nagle-delayed-ack", &format!("client.py:{line}"), "TCP_NODELAY", "suspicion"]
-    {
+    for words in ["100 requests, median", "nagle-delayed-ack", &format!("client.py:{line}"), "TCP_NODELAY", "Proved"] {
         assert!(text.contains(words), "'{words}' is not in:\n{text}");
     }
     let readme = include_str!("../../../../README.md");
@@ -43,7 +42,7 @@ fn nagle_is_told_in_words_that_fit_the_terminal() {
 
 /// The finding's paragraph without what differs from run to run: figures, their units, paths, line breaks.
 fn wording(text: &str) -> Vec<&str> {
-    let paragraph = text.split("Suspected:").nth(1).and_then(|rest| rest.split("Nothing has been switched off").next());
+    let paragraph = text.split("Confirmed:").nth(1).and_then(|rest| rest.split("Proved:").next());
     let differs = |word: &&str| {
         word.contains(|letter: char| letter.is_ascii_digit() || letter == '/') || ["ns", "us", "ms", "s"].contains(word)
     };
