@@ -59,6 +59,17 @@ static __always_inline void answered(struct slot *slot, struct exchanging *known
 	known->since = now;
 }
 
+/* The end of the stream: an answer without a length ends with it. A read that waited for it belongs to the exchange, the
+ * time before that read does not: a connection that was kept is found closed long after. */
+static __always_inline void ended(struct slot *slot, struct exchanging *known, u64 entered, u64 now)
+{
+	if (known->side == ACCEPTED || known->phase != PHASE_ANSWERED)
+		return;
+	known->since = entered > known->since ? entered : known->since;
+	answered(slot, known, now);
+	known->phase = PHASE_IDLE;
+}
+
 /* A connection that stood ready for this long before its first request was made ahead of time: nobody waited for it.
  * The same as in the diagnosis. */
 enum { EARLY_OPEN = 100000000 };
@@ -151,6 +162,7 @@ static __always_inline u16 enter_call(struct slot *slot, struct followed *thread
 		return RETURNS_NOTHING;
 	thread->socket = file->sock;
 	thread->inode = file->inode;
+	thread->entered = now;
 	if (kind == CALL_CONNECT)
 		return enter_connect(slot, thread, file, regs, now);
 	return kind <= CALL_READ_MESSAGE ? RETURNS_READ : enter_write(file, regs, kind, now);
@@ -176,10 +188,12 @@ static __always_inline void leave_call(struct slot *slot, struct followed *threa
 			made->ready = now;
 		return;
 	}
-	if (returns == RETURNS_REQUEST ? result > 0 : result <= 0)
-		return;
 	struct exchanging *known = exchanging(thread->socket, thread->inode);
-	if (!known)
+	if (returns == RETURNS_READ && !result && known) {
+		ended(slot, known, thread->entered, now);
+		return;
+	}
+	if (!known || (returns == RETURNS_REQUEST ? result > 0 : result <= 0))
 		return;
 	known->ready = now;
 	if (returns == RETURNS_REQUEST) {

@@ -36,6 +36,7 @@ struct followed {
 	u16 pad;
 	u64 socket;   /* that the call is about */
 	u64 inode;
+	u64 entered;  /* when it entered the call, where that reads */
 	u64 lookup;   /* when it asked a name server first, since its last exchange or connection; 0: it did not */
 	struct recent_file files[RECENT];
 };

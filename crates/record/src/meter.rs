@@ -40,6 +40,7 @@ struct Followed {
     pad: u16,
     socket: u64,
     inode: u64,
+    entered: u64,
     lookup: u64,
     files: [[u64; 4]; 4],
 }
@@ -77,7 +78,8 @@ pub struct Reading {
     pub time: Nanos,
     /// Requests that were answered.
     pub exchanges: u64,
-    /// From a request's first byte written to its answer's last byte read (so far), summed over exchanges. Looking up a
+    /// From a request's first byte written to its answer's last byte read (so far), or to the end of the stream where a
+    /// read waited for that, summed over exchanges. Looking up a
     /// name, connecting and the TLS handshake belong to the first exchange of a connection that was made, unless it was
     /// made ahead of time.
     pub exchange_wall: Nanos,

@@ -128,11 +128,15 @@ fn row(tried: &Tried) -> Row<'_> {
     Row { tried, name, before, after, ratio: three(tried.ratio), interval, word: word(tried) }
 }
 
+/// What takes this much longer was made worse, and not just left as it was.
+const WORSE: f64 = 1.05;
+
 /// What came of it. A control says what it did, as its success is to do nothing.
 fn word(tried: &Tried) -> &'static str {
     match (tried.status, tried.purpose) {
         (Status::Confirmed, Purpose::Control) => "not as it must",
         (Status::Confirmed, _) => "confirmed",
+        (Status::Refuted, _) if tried.high < 1.0 / WORSE => "made it worse",
         (Status::Refuted, _) => "did nothing",
         (Status::Undecided | Status::Suspected, _) => "open",
     }

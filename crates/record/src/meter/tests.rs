@@ -207,6 +207,36 @@ fn setting_up_a_connection_belongs_to_its_first_exchange_unless_it_was_made_ahea
 }
 
 #[test]
+fn waiting_for_the_end_of_an_answer_belongs_to_it_and_a_connection_found_closed_does_not() {
+    let Some(mut bench) = Bench::new() else { return };
+    let server = "import socket, sys, time\n\
+        listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n\
+        connection, _ = listener.accept()\n\
+        connection.recv(9)\n\
+        connection.sendall(b'hello')\n\
+        time.sleep(float(sys.argv[2]))\n";
+    let client = "import socket, sys, time\n\
+        connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])))\n\
+        connection.sendall(b'first')\n\
+        connection.recv(9)\n\
+        time.sleep(float(sys.argv[2]))\n\
+        connection.recv(9)\n";
+    for (lasting, pause, least, most) in [("0.06", "0", 55.0, 95.0), ("0", "0.1", 0.0, 50.0)] {
+        bench.meter.clear();
+        let port = free_port();
+        let mut serving = bench.run(&bench.python(server, &[&port, lasting]), Some(Role::Server));
+        wait_until(|| crate::listens(serving.pid()));
+        let mut asking = bench.run(&bench.python(client, &[&port, pause]), Some(Role::Client));
+        wait_for(&mut asking);
+        let reading = bench.meter.read();
+        wait_for(&mut serving);
+        assert_eq!(reading.exchanges, 1);
+        let wall = milliseconds(reading.exchange_wall);
+        assert!((least..most).contains(&wall), "{lasting} s, {pause} s: {wall} ms");
+    }
+}
+
+#[test]
 fn a_server_by_itself_counts_what_it_accepted() {
     let Some(mut bench) = Bench::new() else { return };
     bench.certify();
