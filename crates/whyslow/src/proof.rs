@@ -120,6 +120,12 @@ fn experiment(
     manifest: &Manifest,
     interrupts: &Interrupts,
 ) -> Result<(Experiment, Vec<Trial>), Failure> {
+    if !arms.experiment.attempts.is_empty() {
+        let most = plan.proof.budget.as_secs_f64();
+        output::say(&format!(
+            "to prove it, the program is run again, for {most:.0} s at most (--no-prove leaves that out)"
+        ));
+    }
     let progress = Progress::begin();
     let say = |line: &str| progress.say(line);
     let mut wait = |longest: Duration| interrupts.next(longest).is_some();
