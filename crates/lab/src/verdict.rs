@@ -2,6 +2,7 @@
 //! give the same verdict.
 
 use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
+use crate::interventions;
 use crate::metric::Metric;
 use crate::pairs::{WORTH, middle, pairs, ratio};
 use case::tables::Trial;
@@ -83,8 +84,12 @@ impl Judge<'_> {
         finding.tried = attempts.iter().filter_map(|attempt| self.tried(finding, attempt)).collect();
         // Where a cause can only be told on top of another that was switched off, the step is what proves it.
         let has_cause = attempts.iter().any(|attempt| attempt.purpose == Purpose::Cause);
-        let decisive = if has_cause { Purpose::Cause } else { Purpose::Ladder };
-        let causes = finding.tried.iter().filter(|one| one.purpose == decisive);
+        let is_decisive = |one: &&Tried| match one.purpose {
+            Purpose::Cause => true,
+            Purpose::Ladder => !has_cause && is_usual_cause(&one.intervention, &finding.id),
+            Purpose::Control | Purpose::Dose | Purpose::Asked => false,
+        };
+        let causes = finding.tried.iter().filter(is_decisive);
         let best = |status: Status| {
             let of_status = causes.clone().filter(|one| one.status == status && one.applied);
             of_status.max_by(|one, other| one.low.total_cmp(&other.low)).cloned()
@@ -228,6 +233,13 @@ fn is_far_below(ratio: &stats::Ratio, finding: &Finding) -> bool {
 fn a_part_of(finding: &Finding) -> f64 {
     let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 1.0);
     1.0 / (1.0 - share * REFUTED_SHARE)
+}
+
+/// Whether an intervention would be tried as the cause, did it not stand on another here. Steps above it only show what
+/// more can be had.
+fn is_usual_cause(intervention: &str, finding: &str) -> bool {
+    let known = interventions::find(intervention);
+    known.is_some_and(|one| one.tried_for.contains(&(finding, Purpose::Cause)))
 }
 
 /// Whether the sham is certain to differ from nothing attached by more than noise is forgiven.
