@@ -119,6 +119,19 @@ impl Bench {
         wait_until(|| server.poll().expect("a status").is_some());
         reading
     }
+
+    /// Runs a server and a client of the test's own, each with a port and one argument, until both have ended.
+    fn converse(&mut self, server: (&str, &str), client: (&str, &str)) -> Reading {
+        self.meter.clear();
+        let port = free_port();
+        let mut serving = self.run(&self.python(server.0, &[&port, server.1]), Some(Role::Server));
+        wait_until(|| crate::listens(serving.pid()));
+        let mut asking = self.run(&self.python(client.0, &[&port, client.1]), Some(Role::Client));
+        wait_for(&mut asking);
+        let reading = self.meter.read();
+        wait_for(&mut serving);
+        reading
+    }
 }
 
 const BOTH: [Option<Role>; 2] = [Some(Role::Client), Some(Role::Server)];
@@ -192,14 +205,7 @@ fn setting_up_a_connection_belongs_to_its_first_exchange_unless_it_was_made_ahea
             connection.sendall(word)\n    \
             connection.recv(9)\n";
     for (pause, least, most) in [("0.06", 60.0, 95.0), ("0.25", 0.0, 50.0)] {
-        bench.meter.clear();
-        let port = free_port();
-        let mut serving = bench.run(&bench.python(server, &[&port]), Some(Role::Server));
-        wait_until(|| crate::listens(serving.pid()));
-        let mut asking = bench.run(&bench.python(client, &[&port, pause]), Some(Role::Client));
-        wait_for(&mut asking);
-        let reading = bench.meter.read();
-        wait_for(&mut serving);
+        let reading = bench.converse((server, ""), (client, pause));
         assert_eq!(reading.exchanges, 2);
         let wall = milliseconds(reading.exchange_wall);
         assert!((least..most).contains(&wall), "{pause} s: {wall} ms");
@@ -222,14 +228,7 @@ fn waiting_for_the_end_of_an_answer_belongs_to_it_and_a_connection_found_closed_
         time.sleep(float(sys.argv[2]))\n\
         connection.recv(9)\n";
     for (lasting, pause, least, most) in [("0.06", "0", 55.0, 95.0), ("0", "0.1", 0.0, 50.0)] {
-        bench.meter.clear();
-        let port = free_port();
-        let mut serving = bench.run(&bench.python(server, &[&port, lasting]), Some(Role::Server));
-        wait_until(|| crate::listens(serving.pid()));
-        let mut asking = bench.run(&bench.python(client, &[&port, pause]), Some(Role::Client));
-        wait_for(&mut asking);
-        let reading = bench.meter.read();
-        wait_for(&mut serving);
+        let reading = bench.converse((server, lasting), (client, pause));
         assert_eq!(reading.exchanges, 1);
         let wall = milliseconds(reading.exchange_wall);
         assert!((least..most).contains(&wall), "{lasting} s, {pause} s: {wall} ms");
