@@ -270,7 +270,8 @@ pub struct Proof {
     pub budget_ns: u64,
     /// Nothing attached / the sham, for the metric of the first finding: what the machinery itself costs.
     pub sham: Option<Measured>,
-    /// Whether the program's output stayed the same: `same`, `different`, or why it was not compared.
+    /// Whether the program's output stayed the same: `same`, `same but for figures`, `different`, or why it was not
+    /// compared.
     pub output: String,
     /// What was not tried, and why: one sentence each.
     pub not_tried: Vec<String>,

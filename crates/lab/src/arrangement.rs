@@ -97,8 +97,8 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
-    /// The same machinery, doing nothing: shims pass through, sockets are looked at and left as they are, files are
-    /// replaced by themselves.
+    /// The same machinery, doing nothing: shims pass through, sockets are looked at and left as they are. What costs a
+    /// program nothing while it runs (files replaced, routes, groups) is left out.
     #[must_use]
     pub fn inert(&self) -> Arrangement {
         let preloads = self.preloads.iter().map(|one| Preload { shim: one.shim, parameter: "inert".to_string() });

@@ -8,7 +8,7 @@ use crate::extent::Extent;
 use crate::interventions::{self, Intervention, Request};
 use crate::metric::Metric;
 use crate::world::World;
-use case::{Finding, Recording};
+use case::{Finding, Recording, redact_arguments};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -81,6 +81,19 @@ impl TrialSpec {
             return Err(LabError::World(format!("`seconds` and `least_seconds` are from 0 to {most}")));
         }
         Ok(spec)
+    }
+
+    /// Without what could be secrets: as a case keeps it. A trial that needs them has to be given them again.
+    #[must_use]
+    pub fn redacted(mut self) -> TrialSpec {
+        self.command = redact_arguments(&self.command);
+        self.server = redact_arguments(&self.server);
+        for (name, value) in &mut self.world.environment {
+            let Some(text) = value else { continue };
+            let shown = redact_arguments(&[format!("{name}={text}")]).concat();
+            *text = shown.strip_prefix(&format!("{name}=")).unwrap_or("*").to_string();
+        }
+        self
     }
 
     /// As it is written down.
@@ -163,6 +176,15 @@ mod tests {
         let spec = TrialSpec::read(text).expect("a trial");
         assert_eq!((spec.extent().warm_up, spec.extent().window), (3, Some(Duration::from_millis(500))));
         assert_eq!(TrialSpec::read(&spec.write()).expect("the same"), spec);
+    }
+
+    #[test]
+    fn secrets_in_commands_and_in_the_environment_are_not_kept() {
+        let text = "command = ['curl', '--token=abc', 'http://me:pw@host/']\n[world]\nenv = { API_TOKEN = 'abc', LANG = 'C' }\n";
+        let kept = TrialSpec::read(text).expect("a trial").redacted();
+        assert_eq!(kept.command, ["curl", "--token=*", "http://*@host/"]);
+        let variable = |name: &str| kept.world.environment[name].clone().unwrap_or_default();
+        assert_eq!((variable("API_TOKEN"), variable("LANG")), ("*".to_string(), "C".to_string()));
     }
 
     #[test]

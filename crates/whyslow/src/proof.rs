@@ -7,7 +7,7 @@ use crate::output;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use case::tables::{Trial, role};
-use case::{Answer, Case, CaseError, Manifest, Recording, redact_arguments};
+use case::{Answer, Case, CaseError, Manifest, Recording};
 use lab::interventions::Intervention;
 use lab::{Arms, Experiment, Extent, Journal, Laboratory, Setting, Subject, Terms, TrialSpec};
 use record::Input;
@@ -69,14 +69,14 @@ fn keep_specs(case: &Case, experiment: &Experiment, trials: &[Trial], plan: &Pla
     std::fs::create_dir(&folder).map_err(failed)?;
     for arm in trials.iter().map(|trial| trial.arm.as_str()).collect::<BTreeSet<_>>() {
         let spec = TrialSpec {
-            command: redact_arguments(&plan.client),
-            server: redact_arguments(plan.server.as_deref().unwrap_or_default()),
+            command: plan.client.clone(),
+            server: plan.server.clone().unwrap_or_default(),
             case: Some(case.folder().to_path_buf()),
             metric: plan.proof.metric.clone(),
             world: plan.world.clone(),
             ..TrialSpec::of_arm(arm, extent)
         };
-        std::fs::write(folder.join(format!("{arm}.toml")), spec.write()).map_err(failed)?;
+        std::fs::write(folder.join(format!("{arm}.toml")), spec.redacted().write()).map_err(failed)?;
     }
     Ok(())
 }

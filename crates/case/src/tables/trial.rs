@@ -33,22 +33,22 @@ table! {
         pub exit: i32,
         /// Whether the interventions of the arm took hold, each of them.
         pub applied: bool,
-        /// How often they changed something: calls answered otherwise, sockets set, segments of a route.
+        /// How often they changed something: calls answered otherwise, sockets set, routes, files.
         pub changes: u64,
         /// Why they did not take hold, or what they broke; empty where all is well.
         pub problem: String,
-        /// The client's standard output: 0 not looked at, 1 as recorded, 2 different; see `output`.
+        /// The client's standard output, against that of runs without interventions; see `output`.
         pub output: u8,
         /// The figure found by `--metric` in the client's standard output; not a number where there is none.
         pub metric: f64,
     }
 }
 
-/// How a trial's output compares with that of the recorded run.
+/// How a trial's output compares with that of runs without interventions.
 pub mod output {
-    /// Not looked at: not asked for, or the trial was cut before anything was written.
+    /// Not looked at: not asked for, or the trial was cut before the program's end.
     pub const NOT_COMPARED: u8 = 0;
-    /// The same; of a trial that was cut, its beginning.
+    /// The same, figures aside.
     pub const SAME: u8 = 1;
     /// Different.
     pub const DIFFERENT: u8 = 2;

@@ -43,7 +43,7 @@ pub struct Intervention {
     pub unit: &'static str,
     /// Names of interventions that it stands on: they are attached with it (the steps of a ladder).
     pub stands_on: &'static [&'static str],
-    /// Whether a program is expected to write the same with it as without. Not so where what it reads changes.
+    /// Asks for the machinery that it needs, or says why it cannot be tried here.
     pub arrange: fn(&Request, &mut Arrangement) -> Result<(), NotHere>,
     /// Whether it took hold, from what it left: how often it changed something, or why it did not.
     pub applied: fn(&Traces) -> Result<u64, String>,

@@ -26,7 +26,7 @@ pub fn trial(typed: &TrialArguments) -> Result<u8, Failure> {
     let mut writer = CaseWriter::create(&folder, manifest(&spec, &row))?;
     writer.append([row.clone()])?;
     let case = writer.close()?;
-    case.keep("spec.json", &spec)?;
+    case.keep("spec.json", &spec.redacted())?;
     invoker.own(&folder);
     show(&row, &folder.display().to_string(), typed)?;
     Ok(u8::from(!row.problem.is_empty()) * crate::fail::INCONCLUSIVE)
