@@ -6,7 +6,7 @@ use crate::interrupts::Interrupts;
 use crate::output;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use case::tables::{Trial, role};
+use case::tables::Trial;
 use case::{Answer, Case, CaseError, Manifest, Recording};
 use lab::interventions::Intervention;
 use lab::{Arms, Experiment, Extent, Journal, Laboratory, Setting, Subject, Terms, TrialSpec};
@@ -102,14 +102,10 @@ fn arms(answer: &Answer, recording: &Recording, plan: &Plan) -> Result<(Arms, Su
 
 /// Whether the client got bytes from its standard input.
 fn reads_its_input(recording: &Recording) -> bool {
-    let client = |pid: u32| recording.processes.iter().any(|process| process.pid == pid && process.role == "client");
-    let is_read = |call: &&case::tables::Call| call.fd == 0 && call.connection == 0 && call.result > 0;
+    let is_client = |pid: u32| recording.processes.iter().any(|one| one.pid == pid && one.role == "client");
     // Read, readv, pread64: the calls that take bytes from a pipe.
-    let takes = |call: &&case::tables::Call| matches!(call.number, 0 | 17 | 19);
-    let of_sockets = |call: &case::tables::Call| {
-        recording.connections.iter().any(|one| one.id == call.connection && one.role == role::CLIENT)
-    };
-    recording.calls.iter().filter(is_read).filter(takes).any(|call| client(call.pid) && !of_sockets(call))
+    let takes = |call: &case::tables::Call| call.fd == 0 && call.result > 0 && matches!(call.number, 0 | 17 | 19);
+    recording.calls.iter().any(|call| takes(call) && call.connection == 0 && is_client(call.pid))
 }
 
 fn experiment(
