@@ -1,6 +1,7 @@
 //! What a case means: findings, the ledger, the verdict. This is the JSON contract (schema 1): fields are only ever
 //! added, never renamed or removed.
 
+use crate::live::Switched;
 use serde::{Deserialize, Serialize};
 
 /// The whole answer of a run, as `--json` prints it and `answer.json` keeps it.
@@ -31,6 +32,9 @@ pub struct Answer {
     /// How the findings were tried; none where nothing was.
     #[serde(default)]
     pub proof: Option<Proof>,
+    /// What was switched on and off in a running program, in the order tried.
+    #[serde(default)]
+    pub live: Vec<Switched>,
     /// Where the wall time went.
     pub ledger: Ledger,
     /// What was lost while recording.

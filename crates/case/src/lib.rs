@@ -5,12 +5,15 @@
 //! a case can be read on another machine, without the binaries that were recorded.
 
 mod answer;
+mod comparison;
 mod error;
 mod folder;
+mod live;
 mod manifest;
 mod recording;
 mod redact;
 mod row;
+mod sweep;
 pub mod tables;
 mod units;
 
@@ -18,10 +21,15 @@ pub use answer::{
     Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, Status,
     Together, Tried, Verdict, standing,
 };
+pub use comparison::{
+    AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, Side,
+};
 pub use error::CaseError;
 pub use folder::{Case, CaseWriter};
+pub use live::{Switched, Window};
 pub use manifest::{Host, Manifest, SCHEMA, Subject};
 pub use recording::Recording;
 pub use redact::{redact_arguments, redact_target};
 pub use row::{Cell, Column, Row};
+pub use sweep::{Cliff, Growing, Growth, KneePoint, Point, Regime, SegmentTie, Sweep};
 pub use units::{Bytes, Nanos, Share};

@@ -32,6 +32,7 @@ pub fn draw(evidence: &Evidence, case_path: &str, options: Options) -> Answer {
         summary: summary(evidence, &findings),
         findings,
         together: Vec::new(),
+        live: Vec::new(),
         proof: None,
         ledger: ledger::of_run(evidence),
         losses: losses(evidence),

@@ -15,6 +15,12 @@ use std::str::FromStr;
 pub enum Metric {
     /// The mean length of an exchange: from the first byte of a request to the last of its response.
     WallPerExchange,
+    /// The length that half of the exchanges stay below.
+    Median,
+    /// The length that 95 % of the exchanges stay below.
+    Tail95,
+    /// The length that 99 % of the exchanges stay below.
+    Tail99,
     /// The window's length over its exchanges: what lies between exchanges is part of it.
     ElapsedPerExchange,
     /// Processor time of both ends over the exchanges.
@@ -48,6 +54,18 @@ const LESS: &str = "stdout:";
 const MORE: &str = "stdout-more:";
 
 impl Metric {
+    /// Those that have a name, all but a figure of the program's own.
+    pub const NAMED: [Metric; 8] = [
+        Metric::WallPerExchange,
+        Metric::ElapsedPerExchange,
+        Metric::CpuPerExchange,
+        Metric::Median,
+        Metric::Tail95,
+        Metric::Tail99,
+        Metric::Wall,
+        Metric::Cpu,
+    ];
+
     /// The metric in which a finding's cost would fall, were it removed. `exchanges` is how many there were.
     pub fn of_finding(cost: &Cost, exchanges: u64) -> Metric {
         let is_wall = cost.share_of_wall >= cost.share_of_cpu;
@@ -80,6 +98,9 @@ impl Metric {
         let each = |nanos: u64| (trial.exchanges > 0).then(|| nanos as f64 / trial.exchanges as f64);
         let value = match self {
             Metric::WallPerExchange => each(trial.exchange_wall.0)?,
+            Metric::Median => trial.exchange_p50.0 as f64,
+            Metric::Tail95 => trial.exchange_p95.0 as f64,
+            Metric::Tail99 => trial.exchange_p99.0 as f64,
             Metric::ElapsedPerExchange => each(trial.wall.0)?,
             Metric::CpuPerExchange => each(cpu)?,
             // Of a run that was given up this is how long we waited.
@@ -114,9 +135,7 @@ impl FromStr for Metric {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Metric, LabError> {
-        let named =
-            [Metric::WallPerExchange, Metric::ElapsedPerExchange, Metric::CpuPerExchange, Metric::Wall, Metric::Cpu];
-        if let Some(metric) = named.into_iter().find(|metric| metric.to_string() == text) {
+        if let Some(metric) = Metric::NAMED.into_iter().find(|metric| metric.to_string() == text) {
             return Ok(metric);
         }
         let (expression, better) = match (text.strip_prefix(LESS), text.strip_prefix(MORE)) {
@@ -124,7 +143,8 @@ impl FromStr for Metric {
             (_, Some(expression)) => (expression, Better::More),
             _ => {
                 let known = "stdout:REGEX, stdout-more:REGEX, wall_ns, cpu_ns, wall_ns_per_exchange, \
-                             elapsed_ns_per_exchange, cpu_ns_per_exchange";
+                             elapsed_ns_per_exchange, cpu_ns_per_exchange, exchange_p50_ns, exchange_p95_ns, \
+                             exchange_p99_ns";
                 return Err(LabError::World(format!("`{text}` is no metric; there are {known}")));
             }
         };
@@ -142,6 +162,9 @@ impl fmt::Display for Metric {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Metric::WallPerExchange => out.write_str("wall_ns_per_exchange"),
+            Metric::Median => out.write_str("exchange_p50_ns"),
+            Metric::Tail95 => out.write_str("exchange_p95_ns"),
+            Metric::Tail99 => out.write_str("exchange_p99_ns"),
             Metric::ElapsedPerExchange => out.write_str("elapsed_ns_per_exchange"),
             Metric::CpuPerExchange => out.write_str("cpu_ns_per_exchange"),
             Metric::Wall => out.write_str("wall_ns"),

@@ -25,10 +25,6 @@ const MOST_OUTPUT: u64 = 4 << 20;
 
 /// What trials have in common.
 pub struct Laboratory<'a> {
-    /// What is run.
-    pub subject: &'a Subject,
-    /// Where.
-    pub world: &'a World,
     /// Where undo is written.
     pub journal: &'a Journal,
     /// The figure to look for in the client's output.
@@ -53,22 +49,26 @@ impl<'a> Laboratory<'a> {
     /// # Errors
     /// Where the kernel does not let us measure.
     pub fn open(
-        subject: &'a Subject,
-        world: &'a World,
         journal: &'a Journal,
         metric: Option<&'a Metric>,
         wait: &'a mut dyn FnMut(Duration) -> bool,
     ) -> Result<Laboratory<'a>, LabError> {
         let meter = Meter::load()?;
         let (folder, entry) = laid::make(journal)?;
-        Ok(Laboratory { subject, world, journal, metric, wait, meter, folder, entry })
+        Ok(Laboratory { journal, metric, wait, meter, folder, entry })
     }
 
-    /// Runs the subject once.
+    /// Runs a subject once in a world.
     ///
     /// # Errors
     /// Where it cannot be started, or the user wants an end.
-    pub fn run(&mut self, arrangement: &Arrangement, extent: &Extent) -> Result<Outcome, LabError> {
+    pub fn run(
+        &mut self,
+        subject: &Subject,
+        world: &World,
+        arrangement: &Arrangement,
+        extent: &Extent,
+    ) -> Result<Outcome, LabError> {
         let begun = Instant::now();
         let (output, errors) = (self.folder.join("output"), self.folder.join("errors"));
         let outputs = Outputs {
@@ -79,17 +79,17 @@ impl<'a> Laboratory<'a> {
         };
         self.meter.clear();
         let Stage { client, server, attached } =
-            Stage::set(self.subject, self.world, arrangement, self.journal, &outputs, Kind::Trial)?;
+            Stage::set(subject, world, arrangement, self.journal, &outputs, Kind::Trial)?;
         let server = match server {
             Some(held) => {
                 self.meter.follow(held.pid(), Role::Server)?;
-                let name = self.subject.server.as_deref().unwrap_or_default().join(" ");
+                let name = subject.server.as_deref().unwrap_or_default().join(" ");
                 match Server::start(held, &name, client.pid(), self.wait) {
                     Ok(server) => Some(server),
                     Err(error) => {
                         // A client that is held does not hear that it should end: let go of it before its group is ended.
                         drop(client);
-                        return Err(self.why_gone(error));
+                        return Err(self.why_gone(error, world));
                     }
                 }
             }
@@ -153,7 +153,7 @@ impl<'a> Laboratory<'a> {
     }
 
     /// Why a server did not come up, with what it said last: nobody else has seen that.
-    fn why_gone(&self, error: LabError) -> LabError {
+    fn why_gone(&self, error: LabError, world: &World) -> LabError {
         let said = ["server-errors", "server-output"].map(|file| last_words(&self.folder.join(file)));
         let said = said.into_iter().find(|words| !words.is_empty());
         match error {
@@ -164,7 +164,7 @@ impl<'a> Laboratory<'a> {
                     (None, None) => "it ended".to_string(),
                 };
                 let mut said = said.unwrap_or(how);
-                if said.contains("in use") && self.world.link.is_none() {
+                if said.contains("in use") && world.link.is_none() {
                     said += " (with --link mtu=1500 each run has a network, and its ports, of its own)";
                 }
                 LabError::ServerGone { command, said }

@@ -12,6 +12,7 @@ mod output;
 mod plan;
 mod progress;
 mod proof;
+mod recording;
 mod watch;
 
 use arguments::{Arguments, Command};

@@ -7,18 +7,16 @@ use crate::folder;
 use crate::invoker::{Invoker, subject_user};
 use crate::proof::Wish;
 use case::{Manifest, redact_arguments};
-use lab::{Addresses, Link, World};
-use record::User;
+use lab::{Addresses, Link, Subject, World};
+use record::Input;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 /// What is to be done.
 pub struct Plan {
-    /// The client's command, or the only one.
-    pub client: Vec<String>,
-    /// The server's.
-    pub server: Option<Vec<String>>,
+    /// What is run.
+    pub subject: Subject,
     /// Where they run.
     pub world: World,
     /// What is tried afterwards.
@@ -27,8 +25,6 @@ pub struct Plan {
     pub limits: Limits,
     /// The case's folder, which is not there yet.
     pub folder: PathBuf,
-    /// Whom the programs run as; none stays as we are.
-    pub user: Option<User>,
     /// What to record.
     pub options: record::Options,
 }
@@ -72,13 +68,16 @@ impl Plan {
             metric: metric.map_err(|error| Failure::value("--metric", &error.to_string(), example))?,
         };
         Ok(Plan {
-            client: with_addresses(&typed.command, addresses),
-            server: server.map(|words| with_addresses(&words, addresses)),
+            subject: Subject {
+                client: with_addresses(&typed.command, addresses),
+                server: server.map(|words| with_addresses(&words, addresses)),
+                user: subject_user(typed.user.as_deref(), invoker)?,
+                input: Input::Inherited,
+            },
             world,
             proof,
             limits: Limits { duration, requests: typed.requests },
             folder: case_folder(typed, invoker)?,
-            user: subject_user(typed.user.as_deref(), invoker)?,
             options: record::Options { sampling_hertz: typed.sampling_hertz, event_limit: typed.events },
         })
     }
@@ -88,8 +87,8 @@ impl Plan {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Manifest {
             whyslow: env!("CARGO_PKG_VERSION").to_string(),
-            command: redact_arguments(&self.client),
-            server: redact_arguments(self.server.as_deref().unwrap_or_default()),
+            command: redact_arguments(&self.subject.client),
+            server: redact_arguments(self.subject.server.as_deref().unwrap_or_default()),
             link: self.world.link.map(|link| link.to_string()).unwrap_or_default(),
             started_unix_seconds: now.map_or(0, |since| since.as_secs()),
             ..Manifest::default()
@@ -164,8 +163,8 @@ mod tests {
     fn a_server_is_split_as_a_shell_splits_and_addresses_are_filled_in() {
         let plan = plan(&typed("sh -c 'listen {server}:80'", &["curl", "http://{server}/{client}"]));
         let plan = plan.unwrap_or_else(|failure| panic!("{failure}"));
-        assert_eq!(plan.server.as_deref().unwrap_or_default(), ["sh", "-c", "listen 127.0.0.1:80"]);
-        assert_eq!(plan.client, ["curl", "http://127.0.0.1/127.0.0.1"]);
+        assert_eq!(plan.subject.server.as_deref().unwrap_or_default(), ["sh", "-c", "listen 127.0.0.1:80"]);
+        assert_eq!(plan.subject.client, ["curl", "http://127.0.0.1/127.0.0.1"]);
     }
 
     #[test]

@@ -69,8 +69,8 @@ fn keep_specs(case: &Case, experiment: &Experiment, trials: &[Trial], plan: &Pla
     std::fs::create_dir(&folder).map_err(failed)?;
     for arm in trials.iter().map(|trial| trial.arm.as_str()).collect::<BTreeSet<_>>() {
         let spec = TrialSpec {
-            command: plan.client.clone(),
-            server: plan.server.clone().unwrap_or_default(),
+            command: plan.subject.client.clone(),
+            server: plan.subject.server.clone().unwrap_or_default(),
             case: Some(case.folder().to_path_buf()),
             metric: plan.proof.metric.clone(),
             world: plan.world.clone(),
@@ -92,11 +92,11 @@ fn arms(answer: &Answer, recording: &Recording, plan: &Plan) -> Result<(Arms, Su
         answer,
         recording,
         world: &plan.world,
-        has_server: plan.server.is_some(),
+        has_server: plan.subject.server.is_some(),
         metric: plan.proof.metric.as_ref(),
         asked: &plan.proof.asked,
     };
-    let subject = Subject { client: plan.client.clone(), server: plan.server.clone(), user: plan.user, input };
+    let subject = Subject { input, ..plan.subject.clone() };
     Ok((Arms::of(&setting), subject))
 }
 
@@ -126,7 +126,7 @@ fn experiment(
     let say = |line: &str| progress.say(line);
     let mut wait = |longest: Duration| interrupts.next(longest).is_some();
     let journal = Journal::open()?;
-    let mut laboratory = Laboratory::open(subject, &plan.world, &journal, plan.proof.metric.as_ref(), &mut wait)?;
+    let mut laboratory = Laboratory::open(&journal, plan.proof.metric.as_ref(), &mut wait)?;
     let terms = Terms {
         budget: plan.proof.budget,
         // The order of arms is drawn anew for each run, and again the same where a case is looked at.
@@ -134,7 +134,7 @@ fn experiment(
         compares_output: plan.proof.compares_output,
         say: &say,
     };
-    let mut execute = |arm: &lab::Arm, extent: &Extent| laboratory.run(&arm.arrangement, extent);
+    let mut execute = |arm: &lab::Arm, extent: &Extent| laboratory.run(subject, &plan.world, &arm.arrangement, extent);
     let proved = lab::prove(arms, answer, &mut execute, &terms);
     drop(progress);
     let (experiment, trials) = proved?;

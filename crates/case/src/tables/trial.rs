@@ -21,6 +21,12 @@ table! {
         pub exchanges: u64,
         /// The sum of their lengths.
         pub exchange_wall: Nanos,
+        /// The length that half of them stayed below; 0 where it is not known, as for the next two.
+        pub exchange_p50: Nanos,
+        /// The length that 95 % of them stayed below.
+        pub exchange_p95: Nanos,
+        /// The length that 99 % of them stayed below.
+        pub exchange_p99: Nanos,
         /// Processor time of the client's processes in user mode.
         pub client_user: Nanos,
         /// Processor time of the client's processes in the kernel.

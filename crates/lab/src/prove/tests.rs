@@ -38,6 +38,7 @@ fn answer(findings: Vec<Finding>) -> Answer {
         summary: String::new(),
         findings,
         together: Vec::new(),
+        live: Vec::new(),
         proof: None,
         ledger: Ledger::default(),
         losses: LossTotals::default(),

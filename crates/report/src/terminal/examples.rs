@@ -51,6 +51,7 @@ pub(crate) fn slow() -> Answer {
             caveats: Vec::new(),
         }],
         together: Vec::new(),
+        live: Vec::new(),
         proof: None,
         ledger: Ledger {
             unit: "ns".into(),

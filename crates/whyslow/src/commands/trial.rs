@@ -50,8 +50,8 @@ fn run(spec: &TrialSpec, typed: &TrialArguments, invoker: &Invoker) -> Result<Tr
     progress.say(&format!("trial of {}", arm.name));
     let journal = Journal::open()?;
     let mut wait = |longest: Duration| interrupts.next(longest).is_some();
-    let mut laboratory = Laboratory::open(&subject, &spec.world, &journal, spec.metric.as_ref(), &mut wait)?;
-    let outcome = laboratory.run(&arm.arrangement, &spec.extent())?;
+    let mut laboratory = Laboratory::open(&journal, spec.metric.as_ref(), &mut wait)?;
+    let outcome = laboratory.run(&subject, &spec.world, &arm.arrangement, &spec.extent())?;
     Ok(outcome.of_arm(&arm, 0, 0).row)
 }
 

@@ -1,0 +1,139 @@
+//! From programs to a closed case: set on their stage, recorded while they run, ended.
+
+use crate::fail::Failure;
+use crate::interrupts::Interrupts;
+use crate::output;
+use crate::plan::Limits;
+use crate::progress::Progress;
+use crate::watch::{how, watch};
+use case::{Case, Manifest};
+use lab::traces::Traces;
+use lab::{Arrangement, Attached, Journal, Kind, Outputs, Repair, Server, Stage, Stopped, Subject, World};
+use record::{Ended, Held, Recorder, Role, Running};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What a client that is asked to end gets for it before we leave it to itself.
+const LONGEST_END: Duration = Duration::from_secs(2);
+
+/// What is to be recorded.
+pub struct Take<'a> {
+    /// The programs.
+    pub subject: &'a Subject,
+    /// Where they run.
+    pub world: &'a World,
+    /// What is attached to them.
+    pub arrangement: Arrangement,
+    /// Where their words go.
+    pub outputs: Outputs,
+    /// Whose client it is.
+    pub kind: Kind,
+    /// When to stop recording before the client ends.
+    pub limits: Limits,
+    /// The case's folder, which is not there yet.
+    pub folder: &'a Path,
+    /// The head of the case, as far as the recorder cannot know it.
+    pub manifest: Manifest,
+    /// What to record.
+    pub options: &'a record::Options,
+}
+
+/// What was recorded.
+pub struct Taken {
+    /// The closed case.
+    pub case: Case,
+    /// How the client ended; none where it still runs.
+    pub ended: Option<Ended>,
+    /// What the arrangement left behind.
+    pub traces: Traces,
+}
+
+/// From nothing to a closed case.
+pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
+    // What a run that was killed has left behind is in nobody's way; that it cannot be removed is no reason not to run.
+    let repaired = lab::repair(Repair::Left).unwrap_or_default();
+    // Without a journal nothing is made that would need one.
+    let journal = Journal::open().unwrap_or_else(Journal::closed);
+    let Take { subject, world, folder, .. } = take;
+    let stage = Stage::set(subject, world, &take.arrangement, &journal, &take.outputs, take.kind)?;
+    let recorder = Recorder::start(folder, take.manifest, take.options)?;
+    let (mut client, mut server, attached) = begin(stage, subject, &recorder, interrupts).inspect_err(|_| {
+        // The client has not run: the case that was just made holds nothing, and would only be in the way.
+        let _ = std::fs::remove_dir_all(folder);
+    })?;
+    let left = repaired.left.iter().map(|line| format!("{line}; `whyslow undo` ends what a killed run has left"));
+    repaired.done.iter().cloned().chain(left).for_each(|line| output::say(&line));
+    attached.notes().iter().for_each(|note| output::say(note));
+    let mut progress = Progress::begin();
+    let ended = watch(&mut client, &mut server, &recorder, take.limits, interrupts, &mut progress)?;
+    progress.say("naming places in the code and writing the case");
+    // Recording ends first, so that nothing of what ends the programs is in the case.
+    let server_pid = server.as_ref().map_or(0, Server::pid);
+    let traces = attached.traces();
+    let case = recorder.finish(|manifest| complete(manifest, client.pid(), ended, server_pid));
+    drop(progress);
+    let ended = match ended {
+        Some(ended) => Some(ended),
+        None => end_client(&mut client)?,
+    };
+    if let Some(Stopped::Killed(after)) = server.map(Server::stop) {
+        let command = as_typed(subject.server.as_deref().unwrap_or_default());
+        output::say(&format!(
+            "the server `{command}` did not end within {} s of SIGTERM and was killed",
+            after.as_secs()
+        ));
+    }
+    drop(attached);
+    if let Some(signalled) = ended.filter(|ended| ended.signal.is_some()) {
+        output::say(&format!("`{}` {}", as_typed(&subject.client), how(signalled)));
+    }
+    Ok(Taken { case: case?, ended, traces })
+}
+
+/// Lets the server run until it listens, then the client, each followed from its first instruction.
+fn begin(
+    stage: Stage,
+    subject: &Subject,
+    recorder: &Recorder,
+    interrupts: &Interrupts,
+) -> Result<(Running, Option<Server>, Attached), Failure> {
+    let Stage { client, server, attached } = stage;
+    let mut wait = |longest| interrupts.next(longest).is_some();
+    let start = |held: Held| {
+        recorder.follow(held.pid(), Role::Server)?;
+        let name = as_typed(subject.server.as_deref().unwrap_or_default());
+        Ok::<_, Failure>(Server::start(held, &name, client.pid(), &mut wait)?)
+    };
+    let server = server.map(start).transpose()?;
+    recorder.follow(client.pid(), Role::Client)?;
+    Ok((client.release()?, server, attached))
+}
+
+/// A command as it can be typed.
+pub fn as_typed(words: &[String]) -> String {
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+}
+
+fn complete(manifest: &mut Manifest, client: u32, ended: Option<Ended>, server: u32) {
+    let ended = ended.unwrap_or_default();
+    manifest.subject = case::Subject { pid: client, exit: ended.exit, signal: ended.signal };
+    manifest.server_pid = server;
+}
+
+/// Recording ended before the client did. We started it, so it is asked to end; it is not made to.
+fn end_client(client: &mut Running) -> Result<Option<Ended>, Failure> {
+    if let Some(ended) = client.poll()? {
+        return Ok(Some(ended));
+    }
+    output::say("recording has ended and the program runs on: it is sent SIGTERM");
+    client.signal(nix::libc::SIGTERM);
+    let deadline = Instant::now() + LONGEST_END;
+    while Instant::now() < deadline {
+        if let Some(ended) = client.poll()? {
+            return Ok(Some(ended));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    output::say(&format!("it still runs, as process {}; whyslow leaves it alone", client.pid()));
+    Ok(None)
+}
