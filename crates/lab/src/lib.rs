@@ -4,6 +4,7 @@
 mod arms;
 pub mod arrangement;
 mod attached;
+pub mod compare;
 mod ending;
 mod error;
 mod experiment;

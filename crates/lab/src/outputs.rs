@@ -53,7 +53,7 @@ pub fn compare(references: &[Vec<u8>], outcomes: &mut [Outcome]) -> String {
 }
 
 /// The text with every run of digits replaced by one mark: times and counts differ from run to run.
-fn masked(text: &[u8]) -> Vec<u8> {
+pub(crate) fn masked(text: &[u8]) -> Vec<u8> {
     let mut masked = Vec::with_capacity(text.len());
     for &byte in text {
         let byte = if byte.is_ascii_digit() { b'#' } else { byte };

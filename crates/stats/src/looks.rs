@@ -60,6 +60,13 @@ impl Looks {
         Looks { looks: STANDARD.to_vec() }
     }
 
+    /// The same looks, with this part of the false alarms at each: for several questions that share the 5 %.
+    #[must_use]
+    pub fn sharing(mut self, part: f64) -> Looks {
+        self.looks.iter_mut().for_each(|look| look.share *= part);
+        self
+    }
+
     /// The looks, in order.
     pub fn planned(&self) -> &[Look] {
         &self.looks

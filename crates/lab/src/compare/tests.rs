@@ -1,0 +1,90 @@
+//! Comparisons of made-up programs.
+
+use super::*;
+use crate::traces::Traces;
+use case::Nanos;
+
+/// A program as trials see it: what a run takes, what it writes, how it ends.
+#[derive(Clone, Copy)]
+struct Made {
+    millis: f64,
+    writes: &'static str,
+    exit: i32,
+}
+
+const SOUND: Made = Made { millis: 10.0, writes: "done\n", exit: 0 };
+
+fn contest_of(a: Made, b: Made, seed: u64, noise: f64) -> Contested {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let sides = Which::BOTH.map(|which| (which, Arm::plain()));
+    let contest = Contest {
+        sides: &sides,
+        extent: Extent::whole(Duration::from_millis(10)),
+        metrics: &[Metric::Wall, Metric::Cpu],
+        conditions: &[],
+        budget: Duration::from_secs(60),
+        seed,
+        compares_output: true,
+        say: &|_| {},
+    };
+    let mut execute = |which: Which, _: &Extent| {
+        let made = if which == Which::A { a } else { b };
+        let wall = made.millis * (noise * (random.f64() + random.f64() - random.f64() - random.f64())).exp();
+        let wall = Nanos((wall * 1e6) as u64);
+        let row = Trial { wall, client_user: wall, exit: made.exit, applied: true, ..Trial::default() };
+        let (output, errors) = (made.writes.into(), "it broke".to_string());
+        Ok(Outcome { row, traces: Traces::default(), output, errors, took: Duration::ZERO })
+    };
+    contest.run(&mut execute).expect("run")
+}
+
+fn outcome_of(contested: &Contested) -> Contrast {
+    compared(&contested.trials, &[Metric::Wall, Metric::Cpu])[0].outcome
+}
+
+#[test]
+fn a_slower_program_is_told_with_its_ratio_and_soon() {
+    let contested = contest_of(SOUND, Made { millis: 15.0, ..SOUND }, 1, 0.02);
+    let wall = compared(&contested.trials, &[Metric::Wall])[0].clone();
+    assert_eq!(wall.outcome, Contrast::More);
+    assert!(wall.low < 1.5 && wall.high > 1.5 && wall.low > 1.3, "{wall:?}");
+    assert!(contested.trials.len() <= 2 * 24, "{}", contested.trials.len());
+    assert_eq!((contested.output.as_str(), contested.unlike), ("same", None));
+}
+
+#[test]
+fn a_program_seldom_differs_from_itself() {
+    let claims = (0..200).filter(|seed| {
+        !matches!(outcome_of(&contest_of(SOUND, SOUND, *seed, 0.05)), Contrast::Same | Contrast::Open)
+    });
+    // 5 % of false alarms are allowed, over all metrics and looks.
+    assert!(claims.count() <= 17);
+}
+
+#[test]
+fn a_side_that_fails_is_named_with_what_it_said() {
+    let unlike = contest_of(SOUND, Made { exit: 7, ..SOUND }, 1, 0.0).unlike;
+    let fails = Unlike::Fails { which: Which::B, status: 7, other: 0, said: "it broke".into() };
+    assert_eq!(unlike, Some(fails));
+}
+
+#[test]
+fn sides_that_write_something_else_are_not_compared_and_figures_are_no_difference() {
+    let unlike = contest_of(SOUND, Made { writes: "failed\n", ..SOUND }, 1, 0.0).unlike;
+    assert_eq!(unlike, Some(Unlike::Writes { a: "`done`".into(), b: "`failed`".into() }));
+    let figures = contest_of(Made { writes: "p95 44\n", ..SOUND }, Made { writes: "p95 7\n", ..SOUND }, 1, 0.0);
+    assert_eq!(figures.unlike, None);
+}
+
+#[test]
+fn trials_of_an_earlier_day_are_compared_without_pairs() {
+    let [earlier, now] = [(10.0, 3), (15.0, 4)].map(|(millis, seed)| {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let wall = (0..12).map(|_| Nanos((millis * 1e6 * (1.0 + 0.02 * random.f64())) as u64)).collect::<Vec<_>>();
+        wall.into_iter().map(|wall| Trial { wall, applied: true, ..Trial::default() }).collect::<Vec<_>>()
+    });
+    let wall = against_earlier(&earlier, &now, &[Metric::Wall])[0].clone();
+    assert!(wall.outcome == Contrast::More && wall.low > 1.4 && wall.high < 1.6, "{wall:?}");
+    let same = against_earlier(&earlier, &earlier, &[Metric::Wall])[0].clone();
+    assert_eq!(same.outcome, Contrast::Same);
+}
