@@ -67,6 +67,12 @@ impl<'r> Code<'r> {
         self.recording.stacks[range].iter().filter_map(|frame| self.location(frame))
     }
 
+    /// Whether a stack was walked to its thread's first function.
+    pub fn is_complete(&self, stack: u32) -> bool {
+        let first = self.stacks.get(&stack).and_then(|range| self.recording.stacks.get(range.start));
+        first.is_some_and(|frame| frame.complete)
+    }
+
     fn location(&self, frame: &StackFrame) -> Option<&'r Location> {
         self.locations.get(&frame.location).map(|&index| &self.recording.locations[index])
     }

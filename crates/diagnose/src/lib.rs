@@ -7,25 +7,37 @@
 mod answer;
 mod code;
 mod connections;
+mod contrast;
 mod detectors;
 mod evidence;
 mod exchange;
+mod growth;
 mod holds;
+mod hottest;
 mod ledger;
 mod overlap;
 mod peer_holds;
 mod place;
+mod profile;
+mod segment_tie;
 mod set_up;
 mod syscall;
 mod threads;
+mod units;
 
 pub use connections::End;
+pub use contrast::{Contrasts, contrast};
 pub use detectors::Page;
 pub use exchange::Exchange;
+pub use growth::growth;
+pub use hottest::{Hottest, hottest};
+pub use profile::{Frame, Profile, Time, profile};
+pub use segment_tie::segment_tie;
 pub use set_up::SetUp;
 
 use case::{Answer, Ledger, Recording};
 use evidence::Evidence;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// How a recording is to be read.
@@ -76,12 +88,17 @@ pub fn exchange_ledgers(recording: &Recording) -> Vec<Ledger> {
 
 /// Indexes a recording; one whose rows are not in order is put in order first.
 fn with_evidence<T>(recording: &Recording, read: impl FnOnce(&Evidence) -> T) -> T {
+    read(&Evidence::new(&sorted(recording)))
+}
+
+/// A recording with its rows in order.
+fn sorted(recording: &Recording) -> Cow<'_, Recording> {
     if is_sorted(recording) {
-        return read(&Evidence::new(recording));
+        return Cow::Borrowed(recording);
     }
     let mut sorted = recording.clone();
     sorted.sort();
-    read(&Evidence::new(&sorted))
+    Cow::Owned(sorted)
 }
 
 fn is_sorted(recording: &Recording) -> bool {

@@ -13,7 +13,7 @@ mod thread;
 mod totals;
 mod walk;
 
-pub use account::{Account, Class};
+pub use account::{Account, Class, Object};
 pub use pool::{Pools, is_within};
 pub use run::Accounts;
 pub use thread::of_thread;

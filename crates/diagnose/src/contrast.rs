@@ -1,0 +1,82 @@
+//! What differs between two sides, each recorded once or several times: the ledger's accounts, processor time by library,
+//! by function and along the call chain, and system calls.
+//!
+//! A was, B is asked about. Figures are of one exchange where every recording has exchanges, else of one run. What
+//! differs between the sides only by a version or a number in its name is taken to be the same thing.
+
+mod accounts;
+mod aliases;
+mod calls;
+mod code;
+
+use crate::profile::renamed;
+use crate::units::Units;
+use crate::{sorted, with_evidence};
+use aliases::Aliases;
+use case::{AccountContrast, CallContrast, CodeContrast, Recording};
+
+/// What differs; see [`contrast`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contrasts {
+    /// What the figures are of: `exchange` or `run`.
+    pub per: String,
+    /// Accounts of the run's ledger, largest difference first; differences under 1 % of the whole are left out.
+    pub ledger: Vec<AccountContrast>,
+    /// Processor time by library, the C library's and the kernel's charged to their caller; largest difference first.
+    pub libraries: Vec<CodeContrast>,
+    /// Processor time by function, callees included, largest difference first.
+    pub functions: Vec<CodeContrast>,
+    /// The call chain that carries most of the difference in processor time, outermost first; empty where the difference
+    /// is no larger than chance.
+    pub chain: Vec<CodeContrast>,
+    /// System calls whose number or time differs, largest difference in time first.
+    pub calls: Vec<CallContrast>,
+}
+
+/// What differs between two sides.
+pub fn contrast(a: &[Recording], b: &[Recording]) -> Contrasts {
+    let aliases = Aliases::of_modules(a, b);
+    let read = |side: &[Recording], rename: &dyn Fn(&str) -> String| -> Vec<Books> {
+        side.iter().map(|recording| Books::keep(recording, rename)).collect()
+    };
+    let (in_a, in_b) = (|name: &str| aliases.in_a(name), |name: &str| aliases.in_b(name));
+    let (books_a, books_b) = (read(a, &in_a), read(b, &in_b));
+    let exchanges = |books: &[Books]| books.iter().map(|run| run.exchanges).collect::<Vec<_>>();
+    let units = Units::new(&exchanges(&books_a), &exchanges(&books_b));
+    let wall = |books: &[Books]| books.iter().map(|run| run.wall).sum::<f64>();
+    let wall = (wall(&books_a) / units.a).max(wall(&books_b) / units.b);
+    let (profile_a, profile_b) = (renamed(a, &in_a), renamed(b, &in_b));
+    Contrasts {
+        per: if units.exchanges { "exchange" } else { "run" }.to_string(),
+        ledger: accounts::contrast(
+            books_a.iter().map(|run| &run.accounts),
+            books_b.iter().map(|run| &run.accounts),
+            units,
+            wall,
+        ),
+        libraries: code::libraries(&profile_a, &profile_b, units),
+        functions: code::functions(&profile_a, &profile_b, units),
+        chain: code::chain(&profile_a, &profile_b, units),
+        calls: calls::contrast(books_a.iter().map(|run| &run.calls), books_b.iter().map(|run| &run.calls), units, wall),
+    }
+}
+
+/// What of one recording is compared, besides its profile.
+struct Books {
+    exchanges: usize,
+    wall: f64,
+    accounts: accounts::Named,
+    calls: calls::Kinds,
+}
+
+impl Books {
+    fn keep(recording: &Recording, rename: &dyn Fn(&str) -> String) -> Books {
+        let (exchanges, wall, accounts) = with_evidence(recording, |evidence| {
+            (evidence.exchanges.len(), evidence.wall() as f64, accounts::named(evidence, rename))
+        });
+        Books { exchanges, wall, accounts, calls: calls::kinds(&sorted(recording)) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! The difference of two ledgers, account by account.
+
+use super::aliases::{Aliases, without_figures};
+use crate::connections::End;
+use crate::evidence::Evidence;
+use crate::ledger::{Account, Object};
+use crate::units::Units;
+use case::AccountContrast;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A difference under this share of the whole is left out.
+const SMALL: f64 = 0.01;
+
+/// Accounts by name, in nanoseconds.
+pub type Named = BTreeMap<String, f64>;
+
+/// The accounts of the run's ledger under names that another recording would give them too.
+pub fn named(evidence: &Evidence, rename: &dyn Fn(&str) -> String) -> Named {
+    let mut named = Named::new();
+    let mut booked = 0.0;
+    for (&account, &length) in &evidence.accounts.run {
+        *named.entry(name(evidence, account, rename)).or_default() += length;
+        booked += length;
+    }
+    let rest = evidence.wall() as f64 - booked;
+    if rest > 0.0 {
+        *named.entry(Account::Unexplained.name(evidence)).or_default() += rest;
+    }
+    named
+}
+
+/// An account's name, its module's common to both sides; clients have another port each time.
+fn name(evidence: &Evidence, account: Account, rename: &dyn Fn(&str) -> String) -> String {
+    let name = account.name(evidence);
+    match account {
+        Account::Module(_, module) | Account::OutsideCpu(module) => {
+            let module = evidence.code.module_name(module);
+            name.strip_suffix(module).map_or_else(|| name.clone(), |before| before.to_string() + &rename(module))
+        }
+        Account::Blocked(_, _, Object::Connection(slot)) | Account::OutsideBlocked(_, Object::Connection(slot)) => {
+            let slot = slot as usize;
+            match evidence.connections.all()[slot].end {
+                Some(End::Server) => name.replace(&evidence.connections.remote(slot), "a client"),
+                _ => name,
+            }
+        }
+        _ => name,
+    }
+}
+
+/// The accounts that differ, largest difference first.
+pub fn contrast<'n>(
+    a: impl Iterator<Item = &'n Named>,
+    b: impl Iterator<Item = &'n Named>,
+    units: Units,
+    whole: f64,
+) -> Vec<AccountContrast> {
+    let (a, b) = (sum(a), sum(b));
+    let names = |side: &Named| -> BTreeSet<String> { side.keys().cloned().collect() };
+    let aliases = Aliases::pair(&names(&a), &names(&b), without_figures);
+    let mut both: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for (name, length) in &a {
+        both.entry(aliases.in_a(name)).or_default().0 += length / units.a;
+    }
+    for (name, length) in &b {
+        both.entry(aliases.in_b(name)).or_default().1 += length / units.b;
+    }
+    let mut both: Vec<(String, (f64, f64))> = both.into_iter().collect();
+    both.retain(|(_, (a, b))| (b - a).abs() >= SMALL * whole && a != b);
+    both.sort_by(|(_, (a, b)), (_, (c, d))| (d - c).abs().total_cmp(&(b - a).abs()));
+    both.into_iter()
+        .map(|(name, (a, b))| AccountContrast { name, a_ns: a.round() as u64, b_ns: b.round() as u64 })
+        .collect()
+}
+
+fn sum<'n>(recordings: impl Iterator<Item = &'n Named>) -> Named {
+    let mut sum = Named::new();
+    for (name, length) in recordings.flatten() {
+        *sum.entry(name.clone()).or_default() += length;
+    }
+    sum
+}

@@ -1,0 +1,125 @@
+//! The difference in system calls: how many, and how long, of each name and about what.
+
+use super::aliases::{Aliases, without_figures};
+use crate::syscall;
+use crate::units::Units;
+use case::tables::{Call, transport};
+use case::{CallContrast, Recording};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rows shown.
+const SHOWN: usize = 12;
+
+/// A count differs when it does so by this share of the larger, ...
+const OF_COUNT: f64 = 0.1;
+
+/// ... and by this many calls an exchange or a run.
+const CALLS: f64 = 0.5;
+
+/// A time differs from this share of the whole wall time on.
+const OF_WALL: f64 = 0.02;
+
+/// More files of one folder than this are counted together.
+const FILES: usize = 8;
+
+/// Calls of one name about one thing: how many, and their time in nanoseconds.
+pub type Kinds = BTreeMap<(u16, String), (u64, u64)>;
+
+/// The calls of a recording, by name and by what they are about.
+pub fn kinds(recording: &Recording) -> Kinds {
+    let transports: FxHashMap<u32, u8> = recording.connections.iter().map(|row| (row.id, row.transport)).collect();
+    let paths: FxHashMap<u32, &str> = recording.paths.iter().map(|row| (row.id, row.path.as_str())).collect();
+    let mut kinds = Kinds::new();
+    for call in &recording.calls {
+        let sum = kinds.entry((call.number, about(call, &transports, &paths))).or_default();
+        sum.0 += 1;
+        sum.1 += call.duration.0;
+    }
+    by_folder(kinds)
+}
+
+fn about(call: &Call, transports: &FxHashMap<u32, u8>, paths: &FxHashMap<u32, &str>) -> String {
+    match transports.get(&call.connection) {
+        Some(&transport::TCP) => "tcp socket".to_string(),
+        Some(&transport::UDP) => "udp socket".to_string(),
+        Some(&transport::UNIX) => "unix socket".to_string(),
+        Some(_) => "socket".to_string(),
+        None => paths.get(&call.path).map(|path| without_process(path)).unwrap_or_default(),
+    }
+}
+
+/// A path below /proc without the number of the process, which is another each time.
+fn without_process(path: &str) -> String {
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|letter| letter.is_ascii_digit());
+    if !path.starts_with("/proc/") {
+        return path.to_string();
+    }
+    path.split('/').map(|part| if number(part) { "PID" } else { part }).collect::<Vec<_>>().join("/")
+}
+
+/// Calls about many files of one folder become calls about the folder.
+fn by_folder(kinds: Kinds) -> Kinds {
+    let folder =
+        |about: &str| about.rfind('/').filter(|_| about.starts_with('/')).map(|at| format!("{}/*", &about[..at]));
+    let mut files: BTreeMap<(u16, String), usize> = BTreeMap::new();
+    for (number, about) in kinds.keys() {
+        if let Some(folder) = folder(about) {
+            *files.entry((*number, folder)).or_default() += 1;
+        }
+    }
+    let mut grouped = Kinds::new();
+    for ((number, about), (count, length)) in kinds {
+        let folder = folder(&about).map(|folder| (number, folder));
+        let many = folder.filter(|folder| files.get(folder).is_some_and(|&count| count > FILES));
+        let sum = grouped.entry(many.unwrap_or((number, about))).or_default();
+        sum.0 += count;
+        sum.1 += length;
+    }
+    grouped
+}
+
+/// The calls that differ, largest difference in time first.
+pub fn contrast<'k>(
+    a: impl Iterator<Item = &'k Kinds>,
+    b: impl Iterator<Item = &'k Kinds>,
+    units: Units,
+    wall: f64,
+) -> Vec<CallContrast> {
+    let (a, b) = (sum(a), sum(b));
+    let subjects = |side: &Kinds| -> BTreeSet<String> { side.keys().map(|(_, about)| about.clone()).collect() };
+    let aliases = Aliases::pair(&subjects(&a), &subjects(&b), without_figures);
+    let mut both: BTreeMap<(u16, String), CallContrast> = BTreeMap::new();
+    for ((number, about), &(count, length)) in &a {
+        let row = both.entry((*number, aliases.in_a(about))).or_default();
+        row.a_count = count as f64 / units.a;
+        row.a_ns = (length as f64 / units.a).round() as u64;
+    }
+    for ((number, about), &(count, length)) in &b {
+        let row = both.entry((*number, aliases.in_b(about))).or_default();
+        row.b_count = count as f64 / units.b;
+        row.b_ns = (length as f64 / units.b).round() as u64;
+    }
+    let named =
+        both.into_iter().map(|((number, about), row)| CallContrast { call: syscall::name(number), about, ..row });
+    let mut rows: Vec<CallContrast> = named.filter(|row| differs(row, wall)).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.a_ns.abs_diff(row.b_ns)));
+    rows.truncate(SHOWN);
+    rows
+}
+
+fn differs(row: &CallContrast, wall: f64) -> bool {
+    let calls = (row.a_count - row.b_count).abs();
+    let in_count = calls >= CALLS && calls > OF_COUNT * row.a_count.max(row.b_count);
+    in_count || row.a_ns.abs_diff(row.b_ns) as f64 >= (OF_WALL * wall).max(1.0)
+}
+
+fn sum<'k>(recordings: impl Iterator<Item = &'k Kinds>) -> Kinds {
+    let mut sum = Kinds::new();
+    for ((number, about), (count, length)) in recordings.flatten() {
+        let row = sum.entry((*number, about.clone())).or_default();
+        row.0 += count;
+        row.1 += length;
+    }
+    sum
+}

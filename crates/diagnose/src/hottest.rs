@@ -1,0 +1,107 @@
+//! The program's own function that holds most of its processor time: what to switch off to see whether it matters.
+
+use crate::code::Code;
+use crate::sorted;
+use case::Recording;
+use case::tables::{Location, kind};
+use std::collections::BTreeMap;
+
+/// A function must hold this share of all processor time.
+const MOST: f64 = 0.5;
+
+/// Some thread must have been on a processor for this share of the run.
+const BUSY: f64 = 0.5;
+
+/// Fewer samples than this say little about a share.
+const SAMPLES: usize = 20;
+
+/// Functions that are the program itself.
+const WHOLE: [&str; 3] = ["main", "_start", "main.main"];
+
+/// A function of the program that holds most of its processor time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hottest {
+    /// Its name.
+    pub function: String,
+    /// Path of the program or library that it is in.
+    pub module: String,
+    /// Its first instruction's address as the file's headers give it; 0 where it is not known.
+    pub offset: u64,
+    /// Its share of all processor time, callees included.
+    pub share: f64,
+    /// Whether it is in a program's own file, not in a library of its.
+    pub own: bool,
+}
+
+/// The innermost named function of the program, not of the system's libraries, that holds at least half of all processor
+/// time, callees included, while some thread was mostly on a processor. Never `main`.
+pub fn hottest(recording: &Recording) -> Option<Hottest> {
+    let recording = &*sorted(recording);
+    let wall = (recording.manifest.end - recording.manifest.start).0 as f64;
+    let busiest = recording.threads.iter().map(|row| row.on_cpu.0).max().unwrap_or_default();
+    if recording.samples.len() < SAMPLES || (busiest as f64) < BUSY * wall {
+        return None;
+    }
+    let held = held(recording);
+    let enough = (recording.samples.len() as f64 * MOST).ceil() as u64;
+    let candidates = held.into_iter().filter(|(_, held)| held.samples >= enough);
+    // Of functions that all hold half, the innermost has the most others above it.
+    let ((module, function), held) = candidates.max_by_key(|(_, held)| (held.callers / held.samples, held.samples))?;
+    let executable = recording.processes.iter().any(|row| row.executable == module);
+    Some(Hottest {
+        function: function.to_string(),
+        module: module.to_string(),
+        offset: held.offset,
+        share: held.samples as f64 / recording.samples.len() as f64,
+        own: executable,
+    })
+}
+
+/// What a function holds.
+#[derive(Default)]
+struct Held {
+    samples: u64,
+    /// How many of the program's functions stood above it, summed over the samples.
+    callers: u64,
+    offset: u64,
+}
+
+fn held(recording: &Recording) -> BTreeMap<(&str, &str), Held> {
+    let code = Code::new(recording);
+    let mut stacks: BTreeMap<u32, u64> = BTreeMap::new();
+    for sample in &recording.samples {
+        *stacks.entry(sample.stack).or_default() += 1;
+    }
+    let mut held: BTreeMap<(&str, &str), Held> = BTreeMap::new();
+    for (stack, samples) in stacks {
+        let frames: Vec<&Location> = code.frames(stack).collect();
+        let outermost_first = frames.iter().rev().filter(|location| is_switchable(location));
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        for location in outermost_first {
+            let name = (location.module.as_str(), location.function.as_str());
+            if seen.contains(&name) {
+                continue;
+            }
+            let entry = held.entry(name).or_default();
+            entry.samples += samples;
+            entry.callers += samples * seen.len() as u64;
+            entry.offset = location.function_offset;
+            seen.push(name);
+        }
+    }
+    held
+}
+
+/// Whether a function is the program's own work: compiled, named, outside the system's libraries.
+fn is_switchable(location: &Location) -> bool {
+    let system =
+        ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"].iter().any(|folder| location.module.starts_with(folder));
+    location.kind == kind::NATIVE
+        && !location.is_libc
+        && !system
+        && !location.function.is_empty()
+        && !WHOLE.contains(&location.function.as_str())
+}
+
+#[cfg(test)]
+mod tests;

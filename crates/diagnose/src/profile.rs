@@ -1,0 +1,71 @@
+//! A profile: a call tree of processor time from the samples of one or several recordings, and its sums by library and
+//! by function.
+//!
+//! Each sample stands for one period of processor time. Time in the kernel is a leaf under the stack that called it;
+//! what every thread begins with (`_start`, the C library's own start of a program or thread) is left out; a stack that
+//! was cut short continues where a whole stack has its outermost function, else it stands under a frame that says so.
+
+mod gather;
+mod tree;
+
+pub use tree::{Frame, Time};
+pub(crate) use tree::{ROOT, Tree, children_of_both};
+
+use crate::sorted;
+use case::Recording;
+use gather::Gathered;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The function of a frame that stands for callers nobody knows.
+pub const CUT_SHORT: &str = "(callers not known)";
+
+/// Processor time by call chain, by library and by function.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// Processor time of all samples, in nanoseconds.
+    pub total_ns: u64,
+    /// How many samples there are.
+    pub samples: u64,
+    /// By library or program; the C library's and the kernel's time is charged to the first caller that is neither.
+    pub libraries: BTreeMap<String, Time>,
+    /// By function, callees included; a function that is several times on a stack counts once.
+    pub inclusive: BTreeMap<Frame, Time>,
+    /// By function, without callees.
+    pub own: BTreeMap<Frame, Time>,
+    pub(crate) tree: Tree,
+}
+
+/// The profile of some recordings, summed up.
+pub fn profile(recordings: &[Recording]) -> Profile {
+    renamed(recordings, &str::to_string)
+}
+
+/// The profile of some recordings, their modules under other names.
+pub(crate) fn renamed(recordings: &[Recording], rename: &dyn Fn(&str) -> String) -> Profile {
+    let mut gathered = Gathered::default();
+    for recording in recordings {
+        gathered.add(&sorted(recording), rename);
+    }
+    let mut profile = Profile::default();
+    let outer = gathered.outer_frames();
+    for stack in &gathered.stacks {
+        let path = gathered.rooted(stack, &outer);
+        let frame = |number: &u32| gathered.frames[*number as usize].clone();
+        profile.total_ns += stack.time.ns;
+        profile.samples += stack.time.samples;
+        *profile.libraries.entry(stack.charged.clone()).or_default() += stack.time;
+        for number in path.iter().collect::<BTreeSet<_>>() {
+            *profile.inclusive.entry(frame(number)).or_default() += stack.time;
+        }
+        if let Some(leaf) = path.last() {
+            *profile.own.entry(frame(leaf)).or_default() += stack.time;
+        }
+        profile.tree.add(&path, stack.time);
+    }
+    profile.inclusive.retain(|frame, _| frame.function != CUT_SHORT);
+    profile.tree.frames = gathered.frames;
+    profile
+}
+
+#[cfg(test)]
+mod tests;
