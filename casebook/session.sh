@@ -1,5 +1,5 @@
 # Sourced by every run.sh of the casebook. Owns what a story needs while it runs: a state folder that goes with the
-# script, free ports, a certificate, and the one way to start the two commands: watched by whyslow, or bare.
+# script, free ports, a certificate, and the one way to start the commands: watched by whyslow, or bare.
 #
 # Promises: nothing outlives the script but the case; two runs at a time never share a port or a file.
 #
@@ -23,7 +23,7 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Splits a story's own word (slow, fixed, a program's name) from the options meant for `whyslow run`.
+# Splits a story's own word (slow, fixed, a program's name) from the options meant for whyslow.
 # Sets VARIANT and OPTIONS. The first allowed word is the default.
 choose_variant() { # ALLOWED... -- GIVEN...
     local allowed=()
@@ -39,6 +39,19 @@ choose_variant() { # ALLOWED... -- GIVEN...
         esac
     fi
     OPTIONS=("$@")
+}
+
+# Takes a second word of the story's own off OPTIONS: how it is to be watched. Sets MODE. The first is the default.
+choose_mode() { # ALLOWED...
+    local mode
+    MODE=$1
+    for mode; do
+        if [ "${OPTIONS[0]:-}" = "$mode" ]; then
+            MODE=$mode
+            OPTIONS=("${OPTIONS[@]:1}")
+            return
+        fi
+    done
 }
 
 # Exits with 77, the customary status of a skipped test, where a command is missing.
@@ -75,22 +88,63 @@ hand_over_state() {
 # Runs a story: watched, or bare where WHYSLOW=none. {server} in both commands is the server's address.
 # OPTIONS of choose_variant come last, so that they can override the story's own.
 watch() { # [--link SPEC] [--server COMMAND] -- CLIENT...
+    whyslow_with run "$@"
+}
+
+# The same for `whyslow compare`: own options, the first side's command, `--` and the second side's.
+compare() { # [--server COMMAND] [--a KEY=VALUE] [--b KEY=VALUE] [COMMAND] -- CLIENT...
+    whyslow_with compare "$@"
+}
+
+# The same for `whyslow sweep`. Bare, {NAME} in the client's command takes each of the words in VALUES.
+sweep() { # --vary NAME=VALUES [--link SPEC] [--server COMMAND] -- CLIENT...
+    whyslow_with sweep "$@"
+}
+
+whyslow_with() { # run|compare|sweep OPTION... -- CLIENT...
+    local command=$1 own=() status=0
+    shift
     hand_over_state
     if [ "$WHYSLOW" = none ]; then bare "$@"; return; fi
-    local own=() status=0
     while [ "$1" != -- ]; do own+=("$1"); shift; done
     shift
-    "$WHYSLOW" run "${own[@]}" "${OPTIONS[@]}" -- "$@" || status=$?
+    "$WHYSLOW" "$command" "${own[@]}" "${OPTIONS[@]}" -- "$@" || status=$?
     return "$status"
 }
 
-# The same two commands without whyslow and without a link, on the loopback.
+# The same commands without whyslow and without a link, on the loopback: one after another where there are several.
 bare() {
-    local server='' status=0 words
+    local server='' other='' first='' parameter='' value words
     while [ "$1" != -- ]; do
-        case $1 in --server) server=$2 ;; esac
-        shift 2
+        case $1 in
+        --server) server=$2; shift 2 ;;
+        --a) case $2 in server=*) server=${2#server=} ;; esac; shift 2 ;;
+        --b) case $2 in server=*) other=${2#server=} ;; esac; shift 2 ;;
+        --vary) parameter=${2%%=*}; shift 2 ;;
+        --*) shift 2 ;;
+        *) first=$1; shift ;;
+        esac
     done
+    shift
+    if [ -n "$parameter" ]; then
+        for value in $VALUES; do
+            printf '%s=%s: ' "$parameter" "$value"
+            alone "$server" "${@//\{$parameter\}/$value}" || return
+        done
+        return
+    fi
+    if [ -n "$first" ]; then
+        read -ra words <<<"$first"
+        alone "$server" "${words[@]}" || return
+    elif [ -n "$other" ]; then
+        alone "$server" "$@" || return
+    fi
+    alone "${other:-$server}" "$@"
+}
+
+# One client, and its server where it has one.
+alone() { # SERVER CLIENT...
+    local server=$1 status=0 words
     shift
     if [ -n "$server" ]; then
         read -ra words <<<"${server//\{server\}/127.0.0.1}"

@@ -16,6 +16,7 @@ with_nginx() { # plain|tls
 
 # Compiles before anything is watched: a compiler is not what the story is about.
 build_go() { # SOURCE
+    PATH=$PATH:/usr/local/go/bin
     need go
     (cd "$STATE" && GOCACHE=${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go-build} go build -o program "$here/$1")
 }

@@ -1,0 +1,22 @@
+#!/bin/bash
+# Usage: run.sh [slow|fixed|needed|linear|sorting] [run|sweep] [options of whyslow run or sweep]
+# ITEMS  how many the list has (`run`), or what is walked through (`sweep`)
+. "$(dirname "$0")/../session.sh"
+choose_variant slow fixed needed linear sorting -- "$@"
+choose_mode run sweep
+need gcc
+program=$VARIANT repeated=() items=12000 range=500..8000:log VALUES=${VALUES:-1000 2000 4000 8000}
+# Where nothing grows out of hand, more items are needed for times that mean anything.
+case $VARIANT in
+slow) program=gta ;;
+fixed | linear | sorting) items=500000 range=20000..640000:log ;;
+# Every tenth item is there already: what looks for it cannot be left out.
+needed) program=gta repeated=(10) ;;
+esac
+# Compiles before anything is watched: a compiler is not what the story is about.
+gcc -std=gnu17 -O2 -g -o "$STATE/$program" "$CASEBOOK/gta/$program.c" "$CASEBOOK/gta/items.c"
+if [ "$MODE" = sweep ]; then
+    sweep --vary "items=${ITEMS:-$range}" -- "$STATE/$program" {items} "${repeated[@]}"
+else
+    watch -- "$STATE/$program" "${ITEMS:-$items}" "${repeated[@]}"
+fi
