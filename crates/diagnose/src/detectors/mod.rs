@@ -13,6 +13,7 @@ mod hot_library;
 mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
+mod rescanned_input;
 mod saturated_thread;
 mod serial_requests;
 mod split_writes;
@@ -87,6 +88,7 @@ pub const ALL: &[Detector] = &[
     cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,
     busy_spin::DETECTOR,
+    rescanned_input::DETECTOR,
     tiny_reads::DETECTOR,
     split_writes::DETECTOR,
     serial_requests::DETECTOR,
