@@ -4,6 +4,7 @@
  * it begins with the first read and is counted at the first write, which later writes lengthen. TLS's own messages, as
  * far as they can be told from data, begin nothing. */
 #pragma once
+#include "meter_lengths.bpf.h"
 #include "tls.bpf.h"
 
 enum { PHASE_IDLE, PHASE_ASKED, PHASE_ANSWERED };
@@ -22,10 +23,19 @@ static const volatile u8 kinds[CALLS] = {
 	[3] = CALL_CLOSE, [33] = CALL_CLOSE, [292] = CALL_CLOSE, [436] = CALL_CLOSE,
 };
 
+/* What is known of a socket; 0 where it does not count. One that was there before its process was attached to is taken
+ * up at its first use: the exchange that is under way by then is left out. */
 static __always_inline struct exchanging *exchanging(u64 socket, u64 inode)
 {
 	struct exchanging *known = bpf_map_lookup_elem(&sockets, &socket);
-	return known && known->inode == inode ? known : 0;
+	if (known && known->inode == inode)
+		return known;
+	u32 *side = bpf_map_lookup_elem(&adopted, &inode);
+	if (!side)
+		return 0;
+	struct exchanging fresh = { .inode = inode, .side = *side };
+	bpf_map_update_elem(&sockets, &socket, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&sockets, &socket);
 }
 
 static __always_inline bool register_stream(struct recent_file *file, u16 side, u64 set_up, u64 now)
@@ -51,10 +61,14 @@ static __always_inline void answered(struct slot *slot, struct exchanging *known
 	u32 side = known->side;
 	if (side >= SIDES || known->phase == PHASE_IDLE || now < known->since)
 		return;
+	bool is_first = known->phase == PHASE_ASKED;
+	u64 more = now - known->since, before = is_first ? 0 : known->length;
 	begin_change(slot);
-	slot->exchanges[side] += known->phase == PHASE_ASKED;
-	slot->wall[side] += now - known->since;
+	slot->exchanges[side] += is_first;
+	slot->wall[side] += more;
 	end_change(slot);
+	move_length(side, is_first ? UNCOUNTED : bucket_of(before), before + more);
+	known->length = before + more;
 	known->phase = PHASE_ANSWERED;
 	known->since = now;
 }
@@ -107,7 +121,7 @@ static __always_inline bool is_for_names(u64 address)
 }
 
 /* What is to be done when a call returns. */
-enum { RETURNS_NOTHING, RETURNS_READ, RETURNS_ANSWER, RETURNS_REQUEST, RETURNS_ACCEPTED, RETURNS_CONNECTED, RETURNS_CLOSED };
+enum { RETURNS_NOTHING, RETURNS_READ, RETURNS_ANSWER, RETURNS_REQUEST, RETURNS_CONNECTED, RETURNS_CLOSED };
 
 /* A write is entered. A request begins now, not when the call returns: the answer may be read before that. */
 static __always_inline u16 enter_write(struct recent_file *file, struct pt_regs *regs, u32 kind, u64 now)
@@ -148,7 +162,7 @@ static __always_inline u16 enter_connect(struct slot *slot, struct followed *thr
 static __always_inline u16 enter_call(struct slot *slot, struct followed *thread, struct pt_regs *regs, u32 kind, u64 now)
 {
 	if (kind == CALL_ACCEPT)
-		return RETURNS_ACCEPTED;
+		return RETURNS_NOTHING; /* what it is about is known only then */
 	if (kind == CALL_CLOSE) {
 		__sync_fetch_and_add(&closes, 1);
 		return RETURNS_CLOSED;
@@ -168,6 +182,13 @@ static __always_inline u16 enter_call(struct slot *slot, struct followed *thread
 	return kind <= CALL_READ_MESSAGE ? RETURNS_READ : enter_write(file, regs, kind, now);
 }
 
+/* A connection was accepted: also by a call that was entered before its thread was followed. */
+static __always_inline void leave_accept(struct followed *thread, s64 result, u64 now)
+{
+	if (result >= 0)
+		register_stream(describe_file(thread->files, result), ACCEPTED, 0, now);
+}
+
 /* The call returned. */
 static __always_inline void leave_call(struct slot *slot, struct followed *thread, struct pt_regs *regs, u32 kind, s64 result, u64 now)
 {
@@ -175,11 +196,6 @@ static __always_inline void leave_call(struct slot *slot, struct followed *threa
 	thread->returns = RETURNS_NOTHING;
 	if (returns == RETURNS_CLOSED) {
 		__sync_fetch_and_add(&closes, 1);
-		return;
-	}
-	if (returns == RETURNS_ACCEPTED) {
-		if (result >= 0)
-			register_stream(describe_file(thread->files, result), ACCEPTED, 0, now);
 		return;
 	}
 	if (returns == RETURNS_CONNECTED) {

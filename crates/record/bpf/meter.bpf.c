@@ -82,7 +82,9 @@ int BPF_PROG(meter_return, struct pt_regs *regs, long result)
 	u64 now = change_mode(slot, IN_USER);
 	u32 kind = regs->orig_ax < CALLS ? kinds[regs->orig_ax & (CALLS - 1)] : CALL_OTHER;
 	struct followed *thread = kind == CALL_OTHER ? 0 : followed(tid);
-	if (thread && thread->returns)
+	if (thread && kind == CALL_ACCEPT)
+		leave_accept(thread, result, now);
+	else if (thread && thread->returns)
 		leave_call(slot, thread, regs, kind, result, now);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* The meter's state: one slot a processor that holds all sums, what is known of each followed thread, and of each socket
- * that one of them connected or accepted. src/meter.rs mirrors `struct slot` and `struct followed`. */
+ * that one of them connected or accepted. src/meter.rs mirrors them. */
 #pragma once
 #include "files.bpf.h"
 
@@ -7,6 +7,9 @@ enum { ROLE_OF_CLIENT, ROLE_OF_SERVER, ROLES };
 /* Whose exchanges: on connections made by a client's processes, made by a server's, accepted. */
 enum { CONNECTED_BY_CLIENT, CONNECTED_BY_SERVER, ACCEPTED, SIDES };
 enum { IN_USER, IN_KERNEL, MODES };
+
+/* The kernel's BPF_F_NO_PREALLOC. */
+enum { ON_DEMAND = 1 };
 
 /* What calls do. Those that move bytes of a buffer come first. */
 enum { CALL_OTHER, CALL_READ, CALL_READ_VECTOR, CALL_READ_MESSAGE, CALL_WRITE, CALL_WRITE_VECTOR, CALL_WRITE_MESSAGE,
@@ -46,6 +49,7 @@ struct exchanging {
 	u64 since; /* when the exchange began, then until when it has been added up */
 	u64 set_up; /* when setting it up began: the look-up, else the connect; 0 once it was used */
 	u64 ready;  /* when setting it up went on last: from then on it stood ready */
+	u64 length; /* of the exchange that was answered last, as far as it has got */
 	u16 side;
 	u16 phase;
 	u16 tls;   /* how far its handshake has got */
@@ -75,6 +79,16 @@ struct {
 	__type(key, u64);
 	__type(value, struct exchanging);
 } sockets SEC(".maps");
+
+/* Connections that a process had when it was attached to, by inode: on which side they count. Written from outside only,
+ * and takes memory only for what is in it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, ON_DEMAND);
+	__uint(max_entries, 1 << 20);
+	__type(key, u64);
+	__type(value, u32);
+} adopted SEC(".maps");
 
 static __always_inline struct slot *slot_here(void)
 {

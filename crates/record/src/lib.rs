@@ -31,8 +31,8 @@ pub mod stack;
 pub use error::RecordError;
 pub use host::needed_capabilities;
 pub use listening::{ProcessStat, children, descendants, listens, processes};
-pub use live_sockets::{set_nodelay_in, set_option_in};
-pub use meter::{Meter, Reading};
+pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};
+pub use meter::{Lengths, Meter, Reading, Side};
 pub use program::{
     Ended, Held, Input, Mount, Network, Output, Program, Running, Tether, User, adopt_orphans, reap_orphans,
     send_signal,

@@ -1,50 +1,90 @@
-//! Options of sockets that a running process has open, set from outside: its descriptor is duplicated into ours
+//! Options of sockets that a running process has open, read and set from outside: its descriptor is duplicated into ours
 //! (pidfd_getfd, Linux 5.6), the option set, the duplicate closed. Needs no privilege for processes of the same user,
 //! where the kernel lets them trace each other.
+//!
+//! A duplicate is held for microseconds: were the process to close the connection within them, it would end with the
+//! duplicate. So nothing is duplicated that need not be.
+
+pub(crate) mod tables;
 
 use crate::error::RecordError;
-use std::fs;
 use std::io::Error;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use tables::{ByNamespace, TcpSocket, sockets_by_descriptor, tcp_sockets};
 
-/// TCP under its other name, which some runtimes use by default.
-const IPPROTO_MPTCP: i32 = 262;
-
-/// A process whose descriptors can be duplicated.
-struct Process {
-    pid: u32,
-    handle: OwnedFd,
+/// A TCP socket that a running process has open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LiveSocket {
+    /// Whose it is.
+    pub pid: u32,
+    /// Its descriptor there.
+    pub fd: i32,
+    /// What tells it from a later socket of that descriptor.
+    pub inode: u64,
+    /// Whether it listens; connections inherit the options of the listener that they came through.
+    pub is_listener: bool,
 }
 
-impl Process {
-    fn open(pid: u32) -> Result<Process, RecordError> {
-        // SAFETY: numbers only; what it returns is a descriptor of ours or an error.
-        let handle = unsafe { owned(libc::syscall(libc::SYS_pidfd_open, pid, 0)) };
-        Ok(Process { pid, handle: handle.map_err(RecordError::io(format!("opening process {pid}")))? })
-    }
-
-    fn duplicate(&self, descriptor: RawFd) -> Result<OwnedFd, Error> {
-        // SAFETY: as above.
-        unsafe { owned(libc::syscall(libc::SYS_pidfd_getfd, self.handle.as_raw_fd(), descriptor, 0)) }
-    }
-
-    /// The numbers of its descriptors that are sockets.
-    fn sockets(&self) -> Result<Vec<RawFd>, RecordError> {
-        let folder = format!("/proc/{}/fd", self.pid);
-        let entries = fs::read_dir(&folder).map_err(RecordError::io(format!("reading {folder}")))?;
-        let is_socket = |target: &std::path::Path| target.to_str().is_some_and(|text| text.starts_with("socket:"));
-        let sockets = entries.flatten().filter(|entry| fs::read_link(entry.path()).is_ok_and(|path| is_socket(&path)));
-        Ok(sockets.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
-    }
+/// Whether a socket sends short segments at once (TCP_NODELAY), or holds them back while an earlier one is not
+/// acknowledged (Nagle's algorithm).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Nodelay {
+    /// At once.
+    On,
+    /// Held back: what a socket does by itself.
+    Off,
 }
 
-/// SAFETY: `result` is that of a system call that returns a new descriptor.
-unsafe fn owned(result: libc::c_long) -> Result<OwnedFd, Error> {
-    if result < 0 {
-        return Err(Error::last_os_error());
+/// The TCP sockets that processes have open, connections and listeners; a socket that several of them have is listed once
+/// for each. Processes that have ended have none, and so have those that may not be looked at.
+pub fn sockets_of(pids: &[u32]) -> Vec<LiveSocket> {
+    let by_inode = |pid| tcp_sockets(pid).into_iter().map(|socket| (socket.inode, socket)).collect();
+    let mut tables = ByNamespace::<std::collections::HashMap<u64, TcpSocket>>::new(by_inode);
+    let mut found = Vec::new();
+    for &pid in pids {
+        let own = sockets_by_descriptor(pid);
+        let Some(table) = tables.of(pid) else { continue };
+        let known = own.into_iter().filter_map(|(fd, inode)| Some((fd, table.get(&inode)?)));
+        let known = known.filter(|(_, socket)| socket.is_listener() || socket.is_connection());
+        let live = known.map(|(fd, tcp)| LiveSocket { pid, fd, inode: tcp.inode, is_listener: tcp.is_listener() });
+        found.extend(live);
     }
-    // SAFETY: new, and nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(result as RawFd) })
+    found
+}
+
+impl LiveSocket {
+    /// How it is set; none where it has been closed.
+    ///
+    /// # Errors
+    /// Where the process may not be reached.
+    pub fn nodelay(&self) -> Result<Option<Nodelay>, RecordError> {
+        self.with(read_nodelay)
+    }
+
+    /// Sets it, and returns how it was set before; none where it has been closed.
+    ///
+    /// # Errors
+    /// Where the process may not be reached, or the kernel refuses.
+    pub fn set_nodelay(&self, wanted: Nodelay) -> Result<Option<Nodelay>, RecordError> {
+        self.with(|socket| {
+            let before = read_nodelay(socket)?;
+            set(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, i32::from(wanted == Nodelay::On))?;
+            Ok(before)
+        })
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&OwnedFd) -> Result<T, Error>) -> Result<Option<T>, RecordError> {
+        let action = || format!("reaching descriptor {} of process {}", self.fd, self.pid);
+        let socket = match duplicate(self.pid, self.fd) {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EBADF | libc::ESRCH)) => return Ok(None),
+            other => other.map_err(RecordError::io(action()))?,
+        };
+        // Closed since it was listed, and the descriptor is another's now.
+        if inode(&socket).map_err(RecordError::io(action()))? != self.inode {
+            return Ok(None);
+        }
+        act(&socket).map(Some).map_err(RecordError::io(action()))
+    }
 }
 
 /// Sets an option of one socket of a running process.
@@ -53,32 +93,35 @@ unsafe fn owned(result: libc::c_long) -> Result<OwnedFd, Error> {
 /// Where the process or its descriptor is not there, may not be reached, or the kernel refuses the option.
 pub fn set_option_in(pid: u32, descriptor: i32, level: i32, option: i32, value: i32) -> Result<(), RecordError> {
     let action = || format!("setting an option of descriptor {descriptor} of process {pid}");
-    let socket = Process::open(pid)?.duplicate(descriptor).map_err(RecordError::io(action()))?;
+    let socket = duplicate(pid, descriptor).map_err(RecordError::io(action()))?;
     set(&socket, level, option, value).map_err(RecordError::io(action()))
 }
 
-/// Sets TCP_NODELAY on all TCP sockets that a process has open, and returns on how many. Listeners are among them: the
-/// connections that they accept from then on inherit it. The process's children have descriptors of their own.
-///
-/// # Errors
-/// Where the process is not there or may not be reached, or the kernel refuses.
-pub fn set_nodelay_in(pid: u32) -> Result<u64, RecordError> {
-    let process = Process::open(pid)?;
-    let mut set_on = 0;
-    for descriptor in process.sockets()? {
-        let action = || format!("setting TCP_NODELAY on descriptor {descriptor} of process {pid}");
-        let socket = match process.duplicate(descriptor) {
-            // Closed since it was listed.
-            Err(error) if error.raw_os_error() == Some(libc::EBADF) => continue,
-            other => other.map_err(RecordError::io(action()))?,
-        };
-        let protocol = get(&socket, libc::SOL_SOCKET, libc::SO_PROTOCOL).map_err(RecordError::io(action()))?;
-        if matches!(protocol, libc::IPPROTO_TCP | IPPROTO_MPTCP) {
-            set(&socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1).map_err(RecordError::io(action()))?;
-            set_on += 1;
-        }
+/// A descriptor of another process, as one of ours.
+fn duplicate(pid: u32, descriptor: RawFd) -> Result<OwnedFd, Error> {
+    // SAFETY: numbers only; what it returns is a descriptor of ours or an error.
+    let handle = unsafe { owned(libc::syscall(libc::SYS_pidfd_open, pid, 0)) }?;
+    // SAFETY: as above.
+    unsafe { owned(libc::syscall(libc::SYS_pidfd_getfd, handle.as_raw_fd(), descriptor, 0)) }
+}
+
+/// # Safety
+/// `result` must be what a system call returned that makes a descriptor.
+unsafe fn owned(result: libc::c_long) -> Result<OwnedFd, Error> {
+    if result < 0 {
+        return Err(Error::last_os_error());
     }
-    Ok(set_on)
+    // SAFETY: a new descriptor, which nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(result as RawFd) })
+}
+
+fn inode(socket: &OwnedFd) -> Result<u64, Error> {
+    Ok(nix::sys::stat::fstat(socket)?.st_ino)
+}
+
+fn read_nodelay(socket: &OwnedFd) -> Result<Nodelay, Error> {
+    let value = get(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY)?;
+    Ok(if value == 0 { Nodelay::Off } else { Nodelay::On })
 }
 
 fn set(socket: &OwnedFd, level: i32, option: i32, value: i32) -> Result<(), Error> {
@@ -147,7 +190,11 @@ while True:
         let before = middle(&mut lines, 15);
         assert!(before > 35.0, "{before} ms");
         // A listener, a client, and what was accepted; not the pair of Unix sockets.
-        assert_eq!(set_nodelay_in(stalled.0.id()).expect("set"), 3);
+        let sockets = sockets_of(&[stalled.0.id()]);
+        assert_eq!((sockets.len(), sockets.iter().filter(|socket| socket.is_listener).count()), (3, 1));
+        for socket in &sockets {
+            assert_eq!(socket.set_nodelay(Nodelay::On).expect("set"), Some(Nodelay::Off));
+        }
         let after = middle(&mut lines, 500);
         assert!(after < 5.0, "{after} ms");
     }
@@ -165,8 +212,19 @@ while True:
     }
 
     #[test]
-    fn a_process_that_is_not_there_is_said_to_be_so() {
-        let refused = set_nodelay_in(u32::MAX / 2).expect_err("no such process").to_string();
-        assert!(refused.starts_with("opening process "), "{refused}");
+    fn a_socket_that_was_closed_or_gave_its_descriptor_to_another_is_not_touched() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let connect = || TcpStream::connect(listener.local_addr().expect("an address")).expect("connected");
+        let client = connect();
+        let known = |socket: &&LiveSocket| socket.fd == client.as_raw_fd();
+        let live = *sockets_of(&[std::process::id()]).iter().find(known).expect("listed");
+        assert_eq!(live.nodelay().expect("read"), Some(Nodelay::Off));
+        let another = LiveSocket { inode: live.inode + 1_000_000, ..live };
+        assert_eq!(another.set_nodelay(Nodelay::On).expect("looked at"), None);
+        assert_eq!(live.nodelay().expect("read"), Some(Nodelay::Off));
+        let closed = LiveSocket { fd: 100_000, ..live };
+        assert_eq!(closed.nodelay().expect("looked at"), None);
+        assert_eq!(LiveSocket { pid: u32::MAX / 2, ..live }.nodelay().expect("looked for"), None);
+        assert_eq!(sockets_of(&[u32::MAX / 2]), []);
     }
 }

@@ -5,7 +5,12 @@
 //! told); what a process used stays counted when it has ended; everything goes with the [`Meter`]. While another tracer
 //! is attached or removed, the kernel can pass over a switch: a stretch of processor time is then lost or moved.
 
+mod attach;
+mod lengths;
+mod mapped;
 mod slots;
+
+pub use lengths::Lengths;
 
 use crate::drain::now;
 use crate::error::RecordError;
@@ -16,6 +21,7 @@ use aya::maps::{HashMap, MapData};
 use aya::util::nr_cpus;
 use aya::{Btf, Ebpf, EbpfLoader};
 use case::Nanos;
+use lengths::Histograms;
 use slots::{Slot, Slots};
 
 /// Compiled by build.rs.
@@ -53,14 +59,38 @@ struct Exchanging {
     since: u64,
     set_up: u64,
     ready: u64,
+    length: u64,
     side: u16,
     phase: u16,
     tls: u16,
     pad: u16,
 }
 
-/// Where a thread is while it is held or waits in a system call.
+/// Where a thread is while it runs its program.
+const IN_USER: u16 = 0;
+/// Where it is while it is held or waits in a system call.
 const IN_KERNEL: u16 = 1;
+
+/// Whose exchanges. Mirrors the sides of `bpf/meter.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// On connections that a client's processes made.
+    MadeByClient,
+    /// On connections that a server's processes made.
+    MadeByServer,
+    /// On connections that were accepted.
+    Accepted,
+}
+
+impl Role {
+    /// Its number in `bpf/meter.h`.
+    fn number(self) -> u16 {
+        match self {
+            Role::Client => 0,
+            Role::Server => 1,
+        }
+    }
+}
 
 // SAFETY: plain integers without padding, for which all bytes are valid.
 unsafe impl aya::Pod for Followed {}
@@ -71,7 +101,7 @@ unsafe impl aya::Pod for Exchanging {}
 ///
 /// Exchanges are those on connections that a client's processes made; where there are none, those on connections that a
 /// server's processes made; where there are none either, those on connections that were accepted. So they can fall once,
-/// when the first exchange of a better kind comes. TCP and Unix stream sockets count; connections to name servers do not.
+/// when the first exchange of a better kind comes; [`Meter::tell`] asks for one kind. TCP and Unix stream sockets count; connections to name servers do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// When it was taken.
@@ -100,8 +130,13 @@ pub struct Meter {
     slots: Slots,
     threads: HashMap<MapData, u32, Followed>,
     sockets: HashMap<MapData, u64, Exchanging>,
+    adopted: HashMap<MapData, u64, u32>,
+    histograms: Histograms,
+    /// The side that was asked for.
+    side: Option<Side>,
     /// The sums when it was last cleared.
     before: Slot,
+    lengths_before: Lengths,
     /// Keeps the programs attached.
     _programs: Ebpf,
 }
@@ -118,16 +153,22 @@ impl Meter {
         let mut programs = EbpfLoader::new()
             .btf(Some(&btf))
             .map_max_entries("slots", processors as u32)
+            .map_max_entries("lengths", processors as u32)
             .load(OBJECT)
             .map_err(|error| refused("meter", &error))?;
         for (name, trace_point) in PROGRAMS {
             attach(&mut programs, name, trace_point, &btf)?;
         }
         let mut take = |name: &str| programs.take_map(name).ok_or_else(|| no_map(name));
+        let histograms = Histograms::map(take("lengths")?, processors)?;
         Ok(Meter {
             slots: Slots::map(take("slots")?, processors)?,
             threads: HashMap::try_from(take("threads")?).map_err(|error| refused("threads", &error))?,
             sockets: HashMap::try_from(take("sockets")?).map_err(|error| refused("sockets", &error))?,
+            adopted: HashMap::try_from(take("adopted")?).map_err(|error| refused("adopted", &error))?,
+            lengths_before: histograms.sum(0),
+            histograms,
+            side: None,
             before: Slot::default(),
             _programs: programs,
         })
@@ -138,11 +179,7 @@ impl Meter {
     /// # Errors
     /// Where the table of followed threads is full.
     pub fn follow(&mut self, pid: u32, role: Role) -> Result<(), RecordError> {
-        let role = match role {
-            Role::Client => 0,
-            Role::Server => 1,
-        };
-        let state = Followed { role, mode: IN_KERNEL, ..Followed::default() };
+        let state = Followed { role: role.number(), mode: IN_KERNEL, ..Followed::default() };
         self.threads.insert(pid, state, 0).map_err(|error| refused("threads", &error))
     }
 
@@ -151,7 +188,7 @@ impl Meter {
         // Before the sums are: so that what is added for running threads is never more than the next reading finds.
         let time = now();
         let sum = self.slots.sum(time).since(&self.before);
-        let side = (0..sum.exchanges.len()).find(|side| sum.exchanges[*side] > 0).unwrap_or(0);
+        let side = self.side_of(&sum);
         let [[client_user, client_system], [server_user, server_system]] = sum.cpu.map(|modes| modes.map(Nanos));
         Reading {
             time,
@@ -165,6 +202,23 @@ impl Meter {
         }
     }
 
+    /// How long exchanges were since the meter was loaded or cleared. Takes some microseconds a processor: to be asked
+    /// where a window begins and ends. Between it and a [`Meter::read`] an exchange can come.
+    pub fn lengths(&self) -> Lengths {
+        let side = self.side_of(&self.slots.sum(now()).since(&self.before));
+        self.histograms.sum(side).since(&self.lengths_before)
+    }
+
+    /// Tells of the exchanges of one side only from now on, or with none of the best that there is.
+    pub fn tell(&mut self, side: Option<Side>) {
+        self.side = side;
+    }
+
+    fn side_of(&self, sum: &Slot) -> usize {
+        let best = || (0..sum.exchanges.len()).find(|side| sum.exchanges[*side] > 0).unwrap_or(0);
+        self.side.map_or_else(best, |side| side as usize)
+    }
+
     /// Forgets threads, sockets and sums: before the next trial, when the last one's processes have ended. Those that
     /// have not are no longer followed once they leave the processor.
     pub fn clear(&mut self) {
@@ -176,7 +230,11 @@ impl Meter {
             // As above: the kernel side puts out the oldest.
             let _ = self.sockets.remove(&socket);
         }
+        for socket in self.adopted.keys().flatten().collect::<Vec<_>>() {
+            let _ = self.adopted.remove(&socket);
+        }
         self.before = self.slots.sum(now());
+        self.lengths_before = self.histograms.sum(0);
     }
 }
 

@@ -1,10 +1,9 @@
 //! The meter's sums, read straight from the kernel's memory.
 
+use super::mapped::Mapped;
 use crate::error::RecordError;
-use crate::kernel::no_map;
-use aya::maps::{Map, MapData};
+use aya::maps::Map;
 use case::Nanos;
-use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// How often a processor's sums are read again where they changed meanwhile. A change takes tens of nanoseconds; where
@@ -39,48 +38,21 @@ pub struct Slot {
 }
 
 /// One slot a processor, in memory shared with the kernel.
-pub struct Slots {
-    address: *const [AtomicU64; WORDS],
-    processors: usize,
-    /// The map that the memory belongs to.
-    _map: MapData,
-}
-
-// SAFETY: the memory is only read, atomically, and stays mapped as long as this lives.
-unsafe impl Send for Slots {}
-// SAFETY: as above.
-unsafe impl Sync for Slots {}
+pub struct Slots(Mapped<[AtomicU64; WORDS]>);
 
 impl Slots {
     /// Maps them for reading.
     pub fn map(map: Map, processors: usize) -> Result<Slots, RecordError> {
-        let Map::Array(map) = map else { return Err(no_map("slots")) };
-        let descriptor = map.fd().as_fd().as_raw_fd();
-        let length = processors * size_of::<Slot>();
-        // SAFETY: a new mapping, at an address of the kernel's choice.
-        let address =
-            unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, descriptor, 0) };
-        if address == libc::MAP_FAILED {
-            return Err(RecordError::io("mapping the meter's sums")(std::io::Error::last_os_error()));
-        }
-        Ok(Slots { address: address.cast_const().cast(), processors, _map: map })
+        Ok(Slots(Mapped::new(map, "slots", processors)?))
     }
 
     /// The sums over all processors, with the time of the threads that run on them until `time`.
     pub fn sum(&self, time: Nanos) -> Slot {
         let mut sum = Slot::default();
-        for processor in 0..self.processors {
-            // SAFETY: within the mapping, which is aligned to a page.
-            sum.add(&read(unsafe { &*self.address.add(processor) }), time);
+        for words in self.0.each() {
+            sum.add(&read(words), time);
         }
         sum
-    }
-}
-
-impl Drop for Slots {
-    fn drop(&mut self) {
-        // SAFETY: nothing refers to the mapping any more.
-        unsafe { libc::munmap(self.address.cast_mut().cast(), self.processors * size_of::<Slot>()) };
     }
 }
 

@@ -1,5 +1,7 @@
 //! Known workloads, so that the numbers are known: exactly 23 requests, exactly 300 ms.
 
+mod attached;
+
 use super::*;
 use crate::{Input, Output, Program, Running, Tether};
 use std::path::{Path, PathBuf};
@@ -347,6 +349,49 @@ server.send(b'unasked'); client.recv(100)
     wait_for(&mut client);
     // 23, and the flood that the first unasked bytes answer.
     assert_eq!(bench.meter.read().exchanges, 24);
+}
+
+/// Answers each request of its one connection after what its own script says, then waits for the end.
+const SLOW_AT_TIMES: &str = "
+import socket, sys, time
+listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))
+connection, _ = listener.accept()
+connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+for request in range(100):
+    connection.recv(9)
+    time.sleep(0.05 if request % 20 == 7 else 0.002)
+    connection.sendall(b'half')
+    if sys.argv[2] == 'in parts':
+        time.sleep(0.02)
+        connection.sendall(b'rest')
+";
+
+/// Reads as much as there is to an answer, before it asks again.
+const PATIENT: &str = "
+import socket, sys, time
+connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
+for request in range(100):
+    connection.sendall(b'question')
+    left = 8 if sys.argv[2] == 'in parts' else 4
+    while left:
+        left -= len(connection.recv(left))
+";
+
+#[test]
+fn five_percent_of_slow_exchanges_are_above_the_94th_percentile_and_none_below() {
+    let Some(mut bench) = Bench::new() else { return };
+    // The parts of an answer come 20 ms apart: an exchange has one length, its last.
+    for (how, fast) in [("at once", 2.0), ("in parts", 22.0)] {
+        bench.converse((SLOW_AT_TIMES, how), (PATIENT, how));
+        let lengths = bench.meter.lengths();
+        assert_eq!(lengths.exchanges(), 100);
+        let at = |share| milliseconds(lengths.quantile(share).expect("a length"));
+        let (middle, below, above) = (at(0.5), at(0.9), at(0.96));
+        assert!((fast * 0.96..fast + 10.0).contains(&middle), "{how}: {middle} ms");
+        assert!(below < 45.0, "{how}: {below} ms");
+        assert!((fast + 46.0..fast + 90.0).contains(&above), "{how}: {above} ms");
+        assert_eq!(lengths.since(&lengths).exchanges(), 0);
+    }
 }
 
 /// Compiled, so that its user time is its own.
