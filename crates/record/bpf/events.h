@@ -107,6 +107,9 @@ struct socket_event {
 	u8 role;
 	u8 protocol;
 	u16 type;
+	u32 srtt_us; /* this and the next: of a TCP socket that was there before, else 0 */
+	u16 mss;
+	u16 nodelay;
 };
 
 /* A TCP segment leaving or arriving. */

@@ -5,7 +5,6 @@
 enum { DIRECTION_OUT, DIRECTION_IN };
 enum { TCP_STATE = 1, TCP_DELAYED_ACK_FIRED = 3, TCP_RETRANSMIT = 4 };
 enum { TCP_ESTABLISHED = 1, TCP_SYN_RECV = 3, TCP_CLOSE = 7 };
-enum { TCP_NAGLE_OFF = 1 };
 enum { ACK_TIMER = 2 }; /* the kernel's ICSK_ACK_TIMER */
 
 /* Address of the kernel's tcp_delack_timer, found by user space; 0 where it was not. */

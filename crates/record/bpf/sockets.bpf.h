@@ -6,6 +6,17 @@
 enum { ROLE_UNKNOWN, ROLE_CLIENT, ROLE_SERVER, ROLE_LISTENER };
 enum { PORT_DNS = 53 };
 
+enum { TCP_NAGLE_OFF = 1 };
+
+/* A connection that was there before it was watched tells nothing of itself until something happens to it. */
+static __always_inline void tell_state(struct socket_event *event, struct sock *sk)
+{
+	struct tcp_sock *tcp = (struct tcp_sock *)sk;
+	event->srtt_us = BPF_CORE_READ(tcp, srtt_us) >> 3;
+	event->mss = BPF_CORE_READ(tcp, mss_cache);
+	event->nodelay = BPF_CORE_READ_BITFIELD_PROBED(tcp, nonagle) & TCP_NAGLE_OFF;
+}
+
 static __always_inline void announce_socket(struct sock *sk, struct known_socket *known)
 {
 	struct socket_event *event = reserve(sizeof(*event), EVENT_SOCKET);
@@ -22,6 +33,11 @@ static __always_inline void announce_socket(struct sock *sk, struct known_socket
 	event->type = BPF_CORE_READ(sk, sk_type);
 	event->local_port = 0;
 	event->remote_port = 0;
+	event->srtt_us = 0;
+	event->mss = 0;
+	event->nodelay = 0;
+	if (known->role == ROLE_UNKNOWN && known->is_tcp)
+		tell_state(event, sk);
 	__builtin_memset(event->local_address, 0, sizeof(event->local_address));
 	__builtin_memset(event->remote_address, 0, sizeof(event->remote_address));
 	if (event->family == AF_INET || event->family == AF_INET6) {

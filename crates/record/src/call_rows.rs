@@ -86,16 +86,27 @@ impl CallRows {
     /// A call that was still blocked when recording ended.
     pub fn unfinished(&mut self, tid: u32, state: &ThreadState, end: Nanos) {
         let off = if state.off_since > 0 && state.runnable == 0 { end.0.saturating_sub(state.off_since) } else { 0 };
+        let number = state.number as u16;
+        let fd = if calls::has_descriptor(number) { state.arguments[0] as i32 } else { -1 };
         self.calls.push(Call {
             start: Nanos(state.entered),
             duration: end - Nanos(state.entered),
             blocked: Nanos(state.blocked + off),
             tid,
             pid: state.pid,
-            number: state.number as u16,
-            fd: -1,
+            number,
+            fd,
+            path: self.open_files.get(&(state.pid, fd)).copied().unwrap_or(0),
             ..Call::default()
         });
+    }
+
+    /// A process held these files open before it was watched.
+    pub fn held_open(&mut self, pid: u32, files: Vec<(i32, String)>) {
+        for (fd, path) in files {
+            let path = self.path_number(path);
+            self.open_files.insert((pid, fd), path);
+        }
     }
 
     fn name_path(&mut self, call: &mut Call, head: &[u8], connections: &mut Connections) {

@@ -191,6 +191,17 @@ pub fn recorded(number: u16) -> Option<&'static Recorded> {
     CALLS.binary_search_by_key(&number, |call| call.number).ok().map(|at| &CALLS[at])
 }
 
+/// Whether the kernel side follows a call from its entry to its return; mappings are told in another way.
+pub fn is_followed(number: u32) -> bool {
+    let known = u16::try_from(number).ok().and_then(recorded);
+    known.is_some_and(|call| call.class.flags & MAPPING == 0)
+}
+
+/// Whether a call's first argument is a file descriptor.
+pub fn has_descriptor(number: u16) -> bool {
+    recorded(number).is_some_and(|call| call.class.flags & DESCRIPTOR != 0)
+}
+
 /// Number of `openat`'s kind of call: those that return a descriptor for the path they name.
 pub fn opens_path(number: u16) -> bool {
     matches!(number, 2 | 257 | 437)

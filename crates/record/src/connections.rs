@@ -4,7 +4,7 @@ use crate::events::{SegmentEvent, SocketEvent, TcpEvent};
 use crate::protocol::Conversation;
 use case::Nanos;
 use case::tables::{Connection, Handshake, event, role, transport};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const AF_UNIX: u16 = 1;
@@ -23,16 +23,35 @@ pub struct Socket {
     pub conversation: Conversation,
 }
 
+/// What was there in a network namespace before its processes were watched.
+struct Before {
+    /// When watching began.
+    since: Nanos,
+    /// The TCP ports that somebody listened on.
+    ports: FxHashSet<u16>,
+}
+
 /// All sockets seen, by number.
 #[derive(Default)]
 pub struct Connections {
     sockets: FxHashMap<u32, Socket>,
+    /// By network namespace.
+    before: FxHashMap<u64, Before>,
+    /// TCP connections that were open before they were watched.
+    pub found_open: u64,
 }
 
 impl Connections {
+    /// Processes of a network namespace, in which these TCP ports are listened on, are watched from now on though they
+    /// run already: what connections they have was opened before.
+    pub fn were_there(&mut self, namespace: u64, ports: impl IntoIterator<Item = u16>, now: Nanos) {
+        let before = self.before.entry(namespace).or_insert_with(|| Before { since: now, ports: FxHashSet::default() });
+        before.ports.extend(ports);
+    }
+
     /// A socket appeared, or its addresses or role changed.
     pub fn announced(&mut self, event: &SocketEvent) {
-        let socket = self.socket(event.socket, Nanos(event.time));
+        let socket = socket_of(&mut self.sockets, event.socket, Nanos(event.time));
         let row = &mut socket.row;
         row.pid = event.pid;
         row.network_namespace = u64::from(event.network_namespace);
@@ -46,15 +65,14 @@ impl Connections {
         if event.role != role::UNKNOWN && row.role != event.role {
             row.role = event.role;
             socket.conversation = Conversation::new(event.socket, event.role);
+        } else if event.role == role::UNKNOWN && row.role == role::UNKNOWN && row.transport == transport::TCP {
+            self.found_open += u64::from(found_open(row, event, &self.before));
         }
     }
 
     /// The socket of a number, made up where its announcement was lost.
     pub fn socket(&mut self, number: u32, now: Nanos) -> &mut Socket {
-        self.sockets.entry(number).or_insert_with(|| Socket {
-            row: Connection { id: number, opened: now, transport: transport::OTHER, ..Connection::default() },
-            conversation: Conversation::new(number, role::UNKNOWN),
-        })
+        socket_of(&mut self.sockets, number, now)
     }
 
     /// How a socket came to be, as far as is known.
@@ -109,6 +127,31 @@ impl Connections {
         link_peers(&mut rows);
         (rows, handshakes)
     }
+}
+
+fn socket_of(sockets: &mut FxHashMap<u32, Socket>, number: u32, now: Nanos) -> &mut Socket {
+    sockets.entry(number).or_insert_with(|| Socket {
+        row: Connection { id: number, opened: now, transport: transport::OTHER, ..Connection::default() },
+        conversation: Conversation::new(number, role::UNKNOWN),
+    })
+}
+
+/// Fills in what is not seen of a TCP connection that was open before it was watched: it was opened before then, and it is
+/// the server's end where its port is listened on. Says whether it is such a connection. Its conversation goes on as one
+/// whose beginning is not known.
+fn found_open(row: &mut Connection, event: &SocketEvent, before: &FxHashMap<u64, Before>) -> bool {
+    let Some(before) = before.get(&row.network_namespace) else { return false };
+    let is_listened_on = before.ports.contains(&row.local_port);
+    row.opened = row.opened.min(before.since);
+    if row.remote_port == 0 {
+        row.role = if is_listened_on { role::LISTENER } else { role::UNKNOWN };
+        return false;
+    }
+    row.role = if is_listened_on { role::SERVER } else { role::CLIENT };
+    row.mss = u32::from(event.mss);
+    row.nodelay = event.nodelay != 0;
+    keep_round_trip(row, event.srtt_us);
+    true
 }
 
 fn keep_round_trip(row: &mut Connection, srtt_us: u32) {
@@ -179,6 +222,47 @@ mod tests {
             closed: Nanos(closed),
             ..Connection::default()
         }
+    }
+
+    fn announced(role: u8, local_port: u16, remote_port: u16) -> Connection {
+        let event = SocketEvent {
+            kind: 6,
+            family: AF_INET,
+            socket: 1,
+            pid: 7,
+            network_namespace: 5,
+            time: 500,
+            local_address: [0; 16],
+            remote_address: [0; 16],
+            local_port,
+            remote_port,
+            role,
+            protocol: IPPROTO_TCP,
+            socket_type: 1,
+            srtt_us: 90,
+            mss: 1448,
+            nodelay: 1,
+        };
+        let mut connections = Connections::default();
+        connections.were_there(5, [443], Nanos(100));
+        connections.announced(&event);
+        connections.finish(Nanos(900)).0.remove(0)
+    }
+
+    #[test]
+    fn a_connection_found_open_is_as_old_as_the_recording_and_its_end_is_told_by_who_listens() {
+        let [server, client] = [announced(role::UNKNOWN, 443, 4000), announced(role::UNKNOWN, 4000, 443)];
+        assert_eq!((server.role, client.role), (role::SERVER, role::CLIENT));
+        assert_eq!((client.opened, client.established), (Nanos(100), Nanos(0)));
+        assert_eq!((client.mss, client.nodelay, client.srtt), (1448, true, Nanos(90_000)));
+        assert_eq!(announced(role::UNKNOWN, 443, 0).role, role::LISTENER);
+        assert_eq!(announced(role::UNKNOWN, 4000, 0).role, role::UNKNOWN);
+    }
+
+    #[test]
+    fn a_connection_seen_to_be_made_is_as_old_as_it_is() {
+        let made = announced(role::CLIENT, 4000, 443);
+        assert_eq!((made.role, made.opened), (role::CLIENT, Nanos(500)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The drain: empties the ring every 20 ms into the intake, hands rows to the case, counts losses, and writes at the
 //! end what only then is known.
 
+use crate::attach::Found;
 use crate::counters::{self, Counters};
 use crate::error::RecordError;
 use crate::events::{self, ThreadState, kind};
@@ -50,6 +51,38 @@ impl Drain {
         self.followed.push(pid);
         // Counting begins anew with each, so that all namespaces are counted from one moment.
         self.counters = Counters::read(&self.followed);
+    }
+
+    /// A process that runs already is followed from now on.
+    pub fn found(&mut self, process: Found, role: Role) {
+        let Found { pid, files, namespace, ports } = process;
+        let (now, intake) = (now(), &mut self.intake);
+        intake.programs.lifetimes.found(pid, role, now);
+        intake.programs.found(pid, now, &mut intake.places);
+        intake.rows.held_open(pid, files);
+        intake.connections.were_there(namespace, ports, now);
+        self.followed.push(pid);
+    }
+
+    /// Threads of processes that were found, each with its process.
+    pub fn found_threads(&mut self, threads: &[(u32, u32)]) {
+        let now = now();
+        for (tid, pid) in threads {
+            self.intake.programs.lifetimes.found_thread(*tid, *pid, now);
+        }
+    }
+
+    /// Threads that turned out to have ended before they were followed.
+    pub fn were_gone(&mut self, threads: &[u32]) {
+        for tid in threads {
+            self.intake.programs.lifetimes.was_gone(*tid);
+        }
+    }
+
+    /// All threads of what was found are followed from now on.
+    pub fn attached(&mut self, role: Role) {
+        self.counters = Counters::read(&self.followed);
+        self.intake.programs.lifetimes.attached(role, now());
     }
 
     /// How far it has got.
@@ -143,6 +176,11 @@ impl Drain {
             let kept = manifest.end - manifest.start;
             let what = format!("anything after {kept}: there were {events} events, more than are kept (--events)");
             manifest.missing.push(what);
+        }
+        if connections.found_open > 0 {
+            let what = "how connections were set up (look-up, connect, TLS handshake)";
+            let found = connections.found_open;
+            manifest.missing.push(format!("{what} that were open before recording began: {found}"));
         }
         let (connections, handshakes) = connections.finish(end);
         let (processes, threads) = programs.lifetimes.finish(end);

@@ -47,6 +47,23 @@ pub enum RecordError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// There is no such process, or it has ended and only waits to be collected.
+    #[error("there is no running process {0}")]
+    NoProcess(u32),
+    /// It has no program: it is part of the kernel.
+    #[error("process {0} is a thread of the kernel, not a program")]
+    KernelThread(u32),
+    /// It is whyslow, or something that whyslow runs in: whyslow would record its own recording.
+    #[error("process {0} is whyslow itself, or whyslow runs inside it")]
+    Ourselves(u32),
+    /// We may not look into it.
+    #[error("process {pid} cannot be looked into: {reason}")]
+    NotPermitted {
+        /// The process.
+        pid: u32,
+        /// What the system said.
+        reason: String,
+    },
     /// The case could not be written.
     #[error(transparent)]
     Case(#[from] CaseError),

@@ -73,6 +73,7 @@ events! {
     SocketEvent {
         kind: u16, family: u16, socket: u32, pid: u32, network_namespace: u32, time: u64, local_address: [u8; 16],
         remote_address: [u8; 16], local_port: u16, remote_port: u16, role: u8, protocol: u8, socket_type: u16,
+        srtt_us: u32, mss: u16, nodelay: u16,
     }
     SegmentEvent {
         kind: u16, direction: u8, flags: u8, socket: u32, time: u64, sequence: u32, acknowledged: u32, payload: u32,
@@ -119,6 +120,16 @@ pub struct ThreadState {
 }
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for ThreadState {}
+
+/// Where a listening socket is (`struct listener` in `bpf/maps.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ListenerKey {
+    pub network_namespace: u32,
+    pub port: u32,
+}
+// SAFETY: repr(C), integers only, no padding.
+unsafe impl aya::Pod for ListenerKey {}
 
 /// What there is to read about a call (`struct call_class` in `bpf/calls.bpf.h`).
 #[repr(C)]

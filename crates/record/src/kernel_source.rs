@@ -1,10 +1,11 @@
 //! The source of rows that sees most: programs in the kernel, and a thread that takes what they hand over.
 
+use crate::attach;
 use crate::drain::{Drain, now};
 use crate::error::RecordError;
-use crate::events::ThreadState;
+use crate::events::{ListenerKey, ThreadState};
 use crate::host;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, refused};
 use crate::programs::InterpreterMaps;
 use crate::recorder::{Options, Progress, Role};
 use crate::source::Source;
@@ -14,20 +15,16 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 /// How long the drain sleeps where the ring does not fill up: long enough to cost nothing, short enough to find a
 /// short-lived process alive and to keep a 16 MB ring from filling at a million events a second.
 const DRAIN_PERIOD_MS: u16 = 20;
 
-/// A process to be followed from now on; the sender is told when it is.
-struct Follow {
-    pid: u32,
-    role: Role,
-    done: SyncSender<()>,
-}
+/// Something for the drain to do between two takings.
+type Task = Box<dyn FnOnce(&mut Drain) + Send>;
 
 /// What the drain's thread and its owner share.
 #[derive(Default)]
@@ -43,7 +40,8 @@ struct Shared {
 pub struct KernelSource {
     kernel: Kernel,
     threads: Mutex<HashMap<MapData, u32, ThreadState>>,
-    follow: Sender<Follow>,
+    listeners: Mutex<HashMap<MapData, ListenerKey, u32>>,
+    tasks: Sender<Task>,
     shared: Arc<Shared>,
     drain: JoinHandle<Drain>,
 }
@@ -62,26 +60,52 @@ impl KernelSource {
         manifest.missing.push("operations inside io_uring: only io_uring_enter itself is seen".to_string());
         let writer = CaseWriter::create(folder, manifest)?;
         let ring = kernel.take_ring()?;
-        let threads = kernel.take_map("threads")?;
+        let threads = Mutex::new(kernel.take_map("threads")?);
+        let listeners = Mutex::new(kernel.take_map("listeners")?);
         let maps = InterpreterMaps { offsets: kernel.take_map("interpreters")?, any: kernel.take_switch()? };
-        let (follow, requests) = channel();
+        let (tasks, asked) = channel();
         let shared = Arc::new(Shared::default());
         let drain = Drain::new(maps, kernel.take_lost()?, writer, options.event_limit);
         let thread = std::thread::Builder::new().name("drain".to_string());
         let of_thread = Arc::clone(&shared);
         let drain = thread
-            .spawn(move || run(drain, ring, &requests, &of_thread))
+            .spawn(move || run(drain, ring, &asked, &of_thread))
             .map_err(RecordError::io("starting the thread that takes events"))?;
-        Ok(Box::new(KernelSource { kernel, threads: Mutex::new(threads), follow, shared, drain }))
+        Ok(Box::new(KernelSource { kernel, threads, listeners, tasks, shared, drain }))
     }
+}
+
+impl KernelSource {
+    /// Lets the drain do something, and waits until it has.
+    pub fn ask(&self, task: impl FnOnce(&mut Drain) + Send + 'static) -> Result<(), RecordError> {
+        let (done, is_done) = sync_channel(1);
+        let task: Task = Box::new(move |drain| {
+            task(drain);
+            // The one who asked may have given up waiting; nothing is lost by that.
+            let _ = done.send(());
+        });
+        self.tasks.send(task).map_err(|_| stopped())?;
+        is_done.recv().map_err(|_| stopped())
+    }
+
+    /// The kernel side's table of watched threads.
+    pub fn threads(&self) -> Result<MutexGuard<'_, HashMap<MapData, u32, ThreadState>>, RecordError> {
+        self.threads.lock().map_err(|_| stopped())
+    }
+
+    /// The kernel side's table of listening sockets, by which it knows accepted connections from their beginning.
+    pub fn listeners(&self) -> Result<MutexGuard<'_, HashMap<MapData, ListenerKey, u32>>, RecordError> {
+        self.listeners.lock().map_err(|_| stopped())
+    }
+}
+
+fn stopped() -> RecordError {
+    RecordError::io("following a process")(std::io::Error::other("the recorder has stopped"))
 }
 
 impl Source for KernelSource {
     fn follow(&self, pid: u32, role: Role) -> Result<(), RecordError> {
-        let gone = || RecordError::io("following a process")(std::io::Error::other("the recorder has stopped"));
-        let (done, is_done) = sync_channel(1);
-        self.follow.send(Follow { pid, role, done }).map_err(|_| gone())?;
-        is_done.recv().map_err(|_| gone())?;
+        self.ask(move |drain| drain.follow(pid, role))?;
         // Held before its program, it is off the processor, blocked at the gate.
         let state = ThreadState {
             pid,
@@ -89,10 +113,11 @@ impl Source for KernelSource {
             reason: u16::from(case::tables::reason::BLOCKED),
             ..Default::default()
         };
-        let mut threads = self.threads.lock().map_err(|_| gone())?;
-        threads
-            .insert(pid, state, 0)
-            .map_err(|error| RecordError::Refused { program: "threads".to_string(), reason: error.to_string() })
+        self.threads()?.insert(pid, state, 0).map_err(|error| refused("threads", &error))
+    }
+
+    fn attach(&self, pid: u32, role: Role) -> Result<(), RecordError> {
+        attach::attach(self, pid, role)
     }
 
     fn progress(&self) -> Progress {
@@ -120,14 +145,12 @@ impl Source for KernelSource {
 }
 
 /// The drain's thread.
-fn run(mut drain: Drain, mut ring: RingBuf<MapData>, requests: &Receiver<Follow>, shared: &Shared) -> Drain {
+fn run(mut drain: Drain, mut ring: RingBuf<MapData>, tasks: &Receiver<Task>, shared: &Shared) -> Drain {
     loop {
         // Read before the last taking, so that nothing that was in the ring at the stop is left there.
         let stopping = shared.stop.load(Ordering::Relaxed);
-        while let Ok(follow) = requests.try_recv() {
-            drain.follow(follow.pid, follow.role);
-            // The one who asked may have given up waiting; nothing is lost by that.
-            let _ = follow.done.send(());
+        while let Ok(task) = tasks.try_recv() {
+            task(&mut drain);
         }
         drain.take(&mut ring);
         drain.turn();

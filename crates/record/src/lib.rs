@@ -1,5 +1,6 @@
 //! Live capture: from a running, unmodified program to a case.
 
+mod attach;
 mod call_rows;
 mod calls;
 mod connections;
@@ -13,6 +14,7 @@ mod intake;
 mod kernel;
 mod kernel_source;
 mod lifetimes;
+mod listeners;
 mod listening;
 mod live_sockets;
 mod meter;
@@ -23,13 +25,16 @@ mod programs;
 pub mod protocol;
 pub mod python;
 mod recorder;
+mod running;
 mod runtime;
 mod socket_program;
 mod source;
 pub mod stack;
+mod standing;
 
 pub use error::RecordError;
 pub use host::needed_capabilities;
+pub use listeners::listeners_on;
 pub use listening::{ProcessStat, children, descendants, listens, processes};
 pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};
 pub use meter::{Lengths, Meter, Reading, Side};
@@ -38,4 +43,5 @@ pub use program::{
     send_signal,
 };
 pub use recorder::{DEFAULT_EVENTS, Options, Progress, Recorder, Role};
+pub use running::is_running;
 pub use socket_program::{SocketCounts, SocketProgram};

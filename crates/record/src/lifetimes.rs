@@ -17,13 +17,21 @@ pub struct Lifetimes {
     ended: Vec<Process>,
     threads: FxHashMap<u32, Thread>,
     ended_threads: Vec<Thread>,
-    /// When the first client began its program.
+    /// When the first client began its program, or was watched with all its threads, if it ran already.
     client_began: Option<Nanos>,
+    /// The same, of a server that ran already.
+    server_attached: Option<Nanos>,
 }
 
 impl Lifetimes {
     /// A process is followed from now on.
     pub fn followed(&mut self, pid: u32, role: Role, now: Nanos) {
+        self.found(pid, role, now);
+        self.found_thread(pid, pid, now);
+    }
+
+    /// A process that runs already is followed from now on; its threads are told one by one.
+    pub fn found(&mut self, pid: u32, role: Role, now: Nanos) {
         let role = match role {
             Role::Client => CLIENT,
             Role::Server => "server",
@@ -31,7 +39,24 @@ impl Lifetimes {
         let mut process = Process { pid, start: now, role: role.to_string(), exit: -1, ..Process::default() };
         describe(&mut process);
         self.running.insert(pid, process);
-        self.threads.insert(pid, Thread { tid: pid, pid, start: now, ..Thread::default() });
+    }
+
+    /// A thread is followed from now on.
+    pub fn found_thread(&mut self, tid: u32, pid: u32, now: Nanos) {
+        self.threads.insert(tid, Thread { tid, pid, start: now, ..Thread::default() });
+    }
+
+    /// A thread that was to be followed had ended before.
+    pub fn was_gone(&mut self, tid: u32) {
+        self.threads.remove(&tid);
+    }
+
+    /// A process that ran already is followed with all that belongs to it: what the run is about begins here.
+    pub fn attached(&mut self, role: Role, now: Nanos) {
+        match role {
+            Role::Client => drop(self.client_began.get_or_insert(now)),
+            Role::Server => self.server_attached = Some(now),
+        }
     }
 
     /// A thread or a process began. Returns whether it is a process of its own.
@@ -115,12 +140,13 @@ impl Lifetimes {
         self.ended_threads.push(thread);
     }
 
-    /// The time that the run is about: from the client's first program to the end of its last process. A server's start
-    /// and stop are outside it. Where no client was followed, or one still runs, the recording's own ends count.
+    /// The time that the run is about: from the client's first program (or from when it was attached to) to the end of its
+    /// last process. A server's start and stop are outside it. Where no client was followed, or one still runs, the recording's own ends count.
     pub fn window(&self, start: Nanos, end: Nanos) -> (Nanos, Nanos) {
         let ended = self.ended.iter().filter(|process| process.role == CLIENT).map(|process| process.end).max();
         let runs_on = self.running.values().any(|process| process.role == CLIENT);
-        (self.client_began.unwrap_or(start), ended.filter(|_| !runs_on && self.client_began.is_some()).unwrap_or(end))
+        let began = self.client_began.or(self.server_attached);
+        (began.unwrap_or(start), ended.filter(|_| !runs_on && self.client_began.is_some()).unwrap_or(end))
     }
 
     /// All rows.

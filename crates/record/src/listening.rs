@@ -52,7 +52,12 @@ pub fn processes() -> Vec<ProcessStat> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let pids = names.filter_map(|name| name.parse::<u32>().ok());
-    pids.filter_map(|pid| parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).collect()
+    pids.filter_map(process).collect()
+}
+
+/// One process; none where it is gone.
+pub fn process(pid: u32) -> Option<ProcessStat> {
+    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// Reads the line of /proc/PID/stat. The name in parentheses may hold anything, blanks and parentheses included.
@@ -75,24 +80,44 @@ fn process_listens(pid: u32) -> bool {
     if own.is_empty() {
         return false;
     }
+    let tcp = tcp_listeners(pid).iter().any(|listener| own.contains(&listener.inode));
+    let unix = fs::read_to_string(format!("/proc/{pid}/net/unix")).unwrap_or_default();
+    tcp || unix.lines().filter_map(unix_listener).any(|socket| own.contains(&socket))
+}
+
+/// A TCP socket that listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpListener {
+    /// Its inode.
+    pub inode: u64,
+    /// Its port.
+    pub port: u16,
+}
+
+/// All TCP sockets that listen in the network namespace of a process, whoever holds them.
+pub fn tcp_listeners(pid: u32) -> Vec<TcpListener> {
     let read = |table: &str| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
-    let tcp = ["tcp", "tcp6"]
+    ["tcp", "tcp6"]
         .into_iter()
-        .any(|table| read(table).lines().filter_map(tcp_listener).any(|socket| own.contains(&socket)));
-    tcp || read("unix").lines().filter_map(unix_listener).any(|socket| own.contains(&socket))
+        .flat_map(|table| read(table).lines().filter_map(tcp_listener).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Inodes of the sockets among a process's descriptors.
-fn sockets(pid: u32) -> HashSet<u64> {
+pub fn sockets(pid: u32) -> HashSet<u64> {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return HashSet::new() };
     let targets = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
     targets.filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()).collect()
 }
 
-/// The inode in a line of /proc/net/tcp whose socket is in state 0A, LISTEN.
-fn tcp_listener(line: &str) -> Option<u64> {
-    let fields = line.split_whitespace().collect::<Vec<_>>();
-    if *fields.get(3)? == "0A" { fields.get(9)?.parse().ok() } else { None }
+/// The socket of a line of /proc/net/tcp that is in state 0A, LISTEN.
+fn tcp_listener(line: &str) -> Option<TcpListener> {
+    let mut fields = line.split_whitespace();
+    let (_, port) = fields.nth(1)?.rsplit_once(':')?;
+    if fields.nth(1)? != "0A" {
+        return None;
+    }
+    Some(TcpListener { inode: fields.nth(5)?.parse().ok()?, port: u16::from_str_radix(port, 16).ok()? })
 }
 
 /// The inode in a line of /proc/net/unix whose socket accepts connections (flag `__SO_ACCEPTCON`).
@@ -117,7 +142,7 @@ mod tests {
     fn only_listening_sockets_count() {
         let line =
             |state| format!("0: 0100007F:1F90 00000000:0000 {state} 00000000:00000000 00:00000000 00000000 0 0 7711 1");
-        assert_eq!(tcp_listener(&line("0A")), Some(7711));
+        assert_eq!(tcp_listener(&line("0A")), Some(TcpListener { inode: 7711, port: 8080 }));
         assert_eq!(tcp_listener(&line("01")), None);
         assert_eq!(unix_listener("0000: 00000002 00000000 00010000 0001 01 1234 /run/x"), Some(1234));
         assert_eq!(unix_listener("0000: 00000003 00000000 00000000 0001 03 1234 /run/x"), None);

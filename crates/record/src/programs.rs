@@ -49,6 +49,12 @@ impl Programs {
         is_process
     }
 
+    /// A process is watched that runs its program already.
+    pub fn found(&mut self, pid: u32, now: Nanos, places: &mut Places) {
+        self.look(pid, places);
+        self.looks.extend(LOOKS.map(|after| (now + Nanos(after * 1_000_000), pid)));
+    }
+
     /// A process began another program.
     pub fn executed(&mut self, event: &ExecEvent, places: &mut Places) {
         let (pid, began, path) = (event.pid, Nanos(event.time), lifetimes::text(&event.executable));

@@ -77,6 +77,16 @@ impl Recorder {
         self.source.follow(pid, role)
     }
 
+    /// Follows a process that runs already, with all its threads and descendants, and all their children to be. It is
+    /// neither stopped nor changed, and runs on when recording ends. What the run is about begins when this returns.
+    ///
+    /// # Errors
+    /// Where the process is not there, is part of the kernel, is whyslow or holds it, or may not be looked into; where the
+    /// table of watched threads is full, or recording has stopped.
+    pub fn attach(&self, pid: u32, role: Role) -> Result<(), RecordError> {
+        self.source.attach(pid, role)
+    }
+
     /// How far it has got.
     pub fn progress(&self) -> Progress {
         self.source.progress()

@@ -12,6 +12,9 @@ pub trait Source {
     /// Follows a process that has not begun its program yet, and all its children to be.
     fn follow(&self, pid: u32, role: Role) -> Result<(), RecordError>;
 
+    /// Follows a process that runs already, with its threads and descendants, and all their children to be.
+    fn attach(&self, pid: u32, role: Role) -> Result<(), RecordError>;
+
     /// How far it has got.
     fn progress(&self) -> Progress;
 

@@ -1,0 +1,144 @@
+//! Following a process that runs already: it, its descendants and all their threads are put into the kernel's table of
+//! watched threads. It is looked at through /proc only, never stopped.
+//!
+//! While this goes on threads and processes come and go. Those that a watched thread makes are followed by the kernel; the
+//! others are found by listing again, until a listing has nothing new. A thread that moves between being looked at and
+//! being put into the table is looked at again.
+
+use crate::counters;
+use crate::drain::now;
+use crate::error::RecordError;
+use crate::events::ListenerKey;
+use crate::kernel::refused;
+use crate::kernel_source::KernelSource;
+use crate::listening;
+use crate::recorder::Role;
+use crate::running;
+use crate::standing::Standing;
+use aya::maps::MapError;
+use std::collections::BTreeSet;
+
+/// Listings before the rest is left unwatched: each follows one more generation of threads made by unwatched ones, which
+/// are fewer each time.
+const MOST_LISTINGS: u32 = 50;
+
+/// Looks at a thread that keeps moving. One that still does is as a rule busy, and is then taken to be on a processor or
+/// off it as it was seen last: the error ends when it moves next.
+const MOST_LOOKS: u32 = 5;
+
+/// Put into a table only where it is not there yet (`BPF_NOEXIST`).
+const IF_NEW: u64 = 1;
+
+/// What is known of a process that runs already.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its id.
+    pub pid: u32,
+    /// The files it holds open.
+    pub files: Vec<(i32, String)>,
+    /// Its network namespace.
+    pub namespace: u64,
+    /// The TCP ports that are listened on there.
+    pub ports: Vec<u16>,
+}
+
+/// Follows a process with all its threads and descendants.
+///
+/// # Errors
+/// Where it is not there or may not be followed, the table is full, or recording has stopped.
+pub fn attach(source: &KernelSource, pid: u32, role: Role) -> Result<(), RecordError> {
+    let pid = running::attachable(pid)?;
+    let mut processes = BTreeSet::new();
+    for _ in 0..MOST_LISTINGS {
+        if !follow_listed(source, pid, role, &mut processes)? {
+            break;
+        }
+    }
+    if !running::is_running(pid) {
+        return Err(RecordError::NoProcess(pid));
+    }
+    source.ask(move |drain| drain.attached(role))
+}
+
+/// Follows what one listing shows and is not followed yet. Says whether there was any.
+fn follow_listed(
+    source: &KernelSource,
+    pid: u32,
+    role: Role,
+    processes: &mut BTreeSet<u32>,
+) -> Result<bool, RecordError> {
+    let listed: Vec<u32> = [pid].into_iter().chain(listening::descendants(pid)).collect();
+    for &process in &listed {
+        // A process that a watched one has made since is known.
+        let is_watched = source.threads()?.get(&process, 0).is_ok();
+        if processes.insert(process) && !is_watched {
+            introduce(source, process, role)?;
+        }
+    }
+    let all = listed.iter().flat_map(|process| running::threads(*process).into_iter().map(|tid| (tid, *process)));
+    let threads = source.threads()?;
+    let new: Vec<(u32, u32)> = all.filter(|(tid, _)| threads.get(tid, 0).is_err()).collect();
+    drop(threads);
+    if new.is_empty() {
+        return Ok(false);
+    }
+    let (told, count) = (new.clone(), new.len());
+    source.ask(move |drain| drain.found_threads(&told))?;
+    let mut gone = Vec::new();
+    for (tid, process) in new {
+        if !enter(source, tid, process)? {
+            gone.push(tid);
+        }
+    }
+    let any_followed = gone.len() < count;
+    source.ask(move |drain| drain.were_gone(&gone))?;
+    Ok(any_followed)
+}
+
+/// Tells both sides of a process before its threads are watched.
+fn introduce(source: &KernelSource, pid: u32, role: Role) -> Result<(), RecordError> {
+    let namespace = counters::network_namespace(pid).unwrap_or(0);
+    let listeners = listening::tcp_listeners(pid);
+    let own = listening::sockets(pid);
+    let mut table = source.listeners()?;
+    for listener in listeners.iter().filter(|listener| own.contains(&listener.inode)) {
+        let key = ListenerKey { network_namespace: namespace as u32, port: u32::from(listener.port) };
+        // Where a process that shares it came first, it stays that one's. Where the table is full, a connection is
+        // known from when it is accepted.
+        let _ = table.insert(key, pid, IF_NEW);
+    }
+    drop(table);
+    let ports = listeners.into_iter().map(|listener| listener.port).collect();
+    let found = Found { pid, files: running::open_files(pid), namespace, ports };
+    source.ask(move |drain| drain.found(found, role))
+}
+
+/// Puts a thread into the table as it stands. Returns whether it is there.
+fn enter(source: &KernelSource, tid: u32, pid: u32) -> Result<bool, RecordError> {
+    let mut threads = source.threads()?;
+    for look in 1..=MOST_LOOKS {
+        let seen_at = now().0;
+        let Some(before) = Standing::look(pid, tid) else { return Ok(false) };
+        match threads.insert(tid, before.state(pid, seen_at), IF_NEW) {
+            Ok(()) => {}
+            // The kernel side follows it since a moment: a watched thread made it.
+            Err(MapError::SyscallError(error)) if error.io_error.raw_os_error() == Some(libc::EEXIST) => {
+                return Ok(true);
+            }
+            Err(error) => return Err(refused("threads", &error)),
+        }
+        let Some(after) = Standing::look(pid, tid) else {
+            // It has ended. Had the kernel side not seen that, another thread could get its id and be watched.
+            let _ = threads.remove(&tid);
+            return Ok(false);
+        };
+        // Where there is no entry any more, the kernel side has seen it end.
+        let Ok(entry) = threads.get(&tid, 0) else { return Ok(true) };
+        if after.confirms(&before, &entry) || look == MOST_LOOKS {
+            return Ok(true);
+        }
+        // Nothing of what it did in between is kept: it is looked at again.
+        let _ = threads.remove(&tid);
+    }
+    Ok(true)
+}

@@ -1,0 +1,151 @@
+//! What /proc tells of a process that runs already: whether it may be recorded, its threads, its open files.
+
+use crate::error::RecordError;
+use crate::listening;
+use std::fs;
+use std::io::ErrorKind;
+
+/// A thread of the kernel has this flag (`PF_KTHREAD` in linux/sched.h).
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// Whether a process is there and has not ended.
+pub fn is_running(pid: u32) -> bool {
+    listening::process(pid).is_some_and(|process| !has_ended(process.state))
+}
+
+/// The process to follow where `pid` was asked for: the one that it is a thread of, as a rule itself.
+///
+/// # Errors
+/// Where it is not there, has no program, is whyslow or holds it, or may not be looked into.
+pub fn attachable(pid: u32) -> Result<u32, RecordError> {
+    let process = process_of(pid).filter(|process| is_running(*process)).ok_or(RecordError::NoProcess(pid))?;
+    if is_of_kernel(process) {
+        return Err(RecordError::KernelThread(pid));
+    }
+    if ancestry(std::process::id()).contains(&process) {
+        return Err(RecordError::Ourselves(pid));
+    }
+    match fs::read_link(format!("/proc/{process}/exe")) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Err(RecordError::NotPermitted { pid, reason: error.to_string() })
+        }
+        Err(_) if !is_running(process) => Err(RecordError::NoProcess(pid)),
+        _ => Ok(process),
+    }
+}
+
+/// A process and those that started it, up to the first.
+pub fn ancestry(pid: u32) -> Vec<u32> {
+    let mut found = vec![pid];
+    while let Some(process) = found.last().and_then(|last| listening::process(*last)) {
+        if process.parent == 0 || found.contains(&process.parent) {
+            break;
+        }
+        found.push(process.parent);
+    }
+    found
+}
+
+/// The ids of a process's threads; none where it is gone.
+pub fn threads(pid: u32) -> Vec<u32> {
+    numbers(&format!("/proc/{pid}/task"))
+}
+
+/// The descriptors by which a process holds files that have a path, and the paths.
+pub fn open_files(pid: u32) -> Vec<(i32, String)> {
+    let named = |fd: u32| {
+        let target = fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok()?;
+        let target = target.to_string_lossy();
+        // What has no path reads `pipe:[1]`, `anon_inode:[eventpoll]`.
+        target.starts_with('/').then(|| (fd as i32, target.trim_end_matches(" (deleted)").to_string()))
+    };
+    numbers(&format!("/proc/{pid}/fd")).into_iter().filter_map(named).collect()
+}
+
+fn numbers(folder: &str) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<u32> = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+    found.sort_unstable();
+    found
+}
+
+/// One letter of /proc/PID/stat: Z waits to be collected, X is being removed.
+fn has_ended(state: char) -> bool {
+    matches!(state, 'Z' | 'X' | 'x')
+}
+
+/// The process that a thread belongs to.
+fn process_of(tid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
+fn is_of_kernel(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // proc(5): the flags are field 9, the name in parentheses field 2.
+    let rest = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
+    let flags = rest.split_whitespace().nth(9 - 3).and_then(|field| field.parse::<u64>().ok());
+    flags.is_some_and(|flags| flags & KERNEL_THREAD != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn only_what_runs_and_does_not_hold_us_can_be_attached_to() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat");
+        assert_eq!(attachable(child.id()).expect("a process"), child.id());
+        child.kill().expect("killed");
+        while is_running(child.id()) {
+            std::thread::yield_now();
+        }
+        // It has ended and was not collected.
+        assert!(matches!(attachable(child.id()), Err(RecordError::NoProcess(_))));
+        child.wait().expect("collected");
+        assert!(matches!(attachable(child.id()), Err(RecordError::NoProcess(_))));
+        for ours in [std::process::id(), nix::unistd::getppid().as_raw() as u32] {
+            assert!(matches!(attachable(ours), Err(RecordError::Ourselves(pid)) if pid == ours));
+        }
+    }
+
+    #[test]
+    fn a_thread_of_the_kernel_is_told_from_a_program() {
+        let kernel = listening::processes().into_iter().map(|process| process.pid).find(|pid| is_of_kernel(*pid));
+        match kernel {
+            Some(pid) => assert!(matches!(attachable(pid), Err(RecordError::KernelThread(_)))),
+            None => println!("not checked: no thread of the kernel can be seen here"),
+        }
+        assert!(!is_of_kernel(std::process::id()));
+    }
+
+    #[test]
+    fn open_files_have_their_paths_and_pipes_none() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut command = Command::new("cat");
+        command.stdin(Stdio::piped()).stdout(file.reopen().expect("the file")).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("cat");
+        let mut found = open_files(child.id());
+        // What we were started with may hold more.
+        found.retain(|(fd, _)| (0..3).contains(fd));
+        assert_eq!(found, [(1, file.path().to_string_lossy().into_owned())]);
+        drop(child.stdin.take());
+        child.wait().expect("an end");
+    }
+
+    #[test]
+    fn every_thread_is_listed() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            sender.send(nix::unistd::gettid().as_raw() as u32).expect("a listener");
+            let _ = held.recv();
+        });
+        let tid = receiver.recv().expect("an id");
+        let listed = threads(std::process::id());
+        assert!(listed.contains(&tid) && listed.contains(&std::process::id()));
+        drop(hold);
+        thread.join().expect("an end");
+    }
+}
