@@ -2,8 +2,8 @@
 
 Usage: client.py ADDRESS PORT REQUESTS RATE SHORT LONG
 
-RATE requests a second arrive as they please (exponential gaps); one in a hundred takes LONG ms, the others SHORT. Both are
-drawn with a fixed seed: every run sends the same. A request's time counts from when it was due.
+RATE requests a second arrive as they please (exponential gaps); one in a hundred takes LONG ms, the others SHORT. Both
+are drawn with a fixed seed: every run sends the same. A request's time counts from when it was due.
 """
 
 import asyncio

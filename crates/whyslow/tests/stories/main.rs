@@ -3,9 +3,12 @@
 //! Recording needs root; as an ordinary user, and where a story's programs are not installed, a test says on stderr
 //! that it was skipped, why, and how many were before it.
 
+mod attached;
+mod compared;
 mod healthy;
 mod proved;
 mod slow;
 mod small;
 mod surroundings;
+mod swept;
 mod telling;

@@ -104,14 +104,19 @@ pub fn casebook() -> PathBuf {
 
 /// Runs a story's run.sh. None where it was skipped.
 pub fn run_story(story: &str, variant: &str, options: &[&str]) -> Option<Output> {
+    run_words(story, &[&[variant], options].concat(), &[])
+}
+
+/// The same with all its words, and with variables of the environment that it goes by.
+fn run_words(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<Output> {
     if !is_root() {
         return None;
     }
     let output = Command::new("timeout")
         .args(["--kill-after=10", LIMIT_SECONDS, "bash"])
         .arg(casebook().join(story).join("run.sh"))
-        .arg(variant)
-        .args(options)
+        .args(words)
+        .envs(variables.iter().copied())
         .env("WHYSLOW", env!("CARGO_BIN_EXE_whyslow"))
         .stdin(Stdio::null())
         .output()
@@ -150,6 +155,47 @@ pub fn tell_with(story: &str, variant: &str, options: &[&str]) -> Option<Told> {
     let expected_exit = i32::from(told.answer.findings.iter().any(stands));
     assert_eq!(told.exit, Some(expected_exit), "findings: {:?}\n{}", told.names(), told.stderr);
     Some(told)
+}
+
+/// What a story was asked with another command than `run`, and the document that answered it.
+pub struct Asked<T> {
+    pub document: T,
+    pub exit: Option<i32>,
+    pub stderr: String,
+    _folder: Folder,
+}
+
+/// Asks a story in its own words (variant, mode, options of the command) with `--json`; `read` reads the document. None
+/// where it was skipped.
+pub fn ask<T>(
+    story: &str,
+    words: &[&str],
+    variables: &[(&str, &str)],
+    read: impl Fn(&[u8]) -> serde_json::Result<T>,
+) -> Option<Asked<T>> {
+    let folder = Folder::new();
+    let case = folder.join("case");
+    let own = ["--json", "-o", case.to_str().expect("UTF-8")];
+    let output = run_words(story, &[words, &own[..]].concat(), variables)?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document = read(&output.stdout).unwrap_or_else(|error| {
+        panic!("{words:?}: stdout is no such document: {error}\n{}\n{stderr}", String::from_utf8_lossy(&output.stdout))
+    });
+    Some(Asked { document, exit: output.status.code(), stderr, _folder: folder })
+}
+
+/// The three lines with which a command ended that could not do what it was asked; nothing is on stdout.
+pub fn three_lines(output: &Output) -> [String; 3] {
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    // What was being done until then may stand before them.
+    let mut last = stderr.lines().rev().take(3).map(str::to_string).collect::<Vec<_>>();
+    last.reverse();
+    let lines: [String; 3] = last.try_into().unwrap_or_else(|lines| panic!("not three lines: {lines:?}"));
+    let begins = ["whyslow: ", "  why: ", "  try: "];
+    assert!(lines.iter().zip(begins).all(|(line, begin)| line.starts_with(begin)), "{stderr}");
+    lines
 }
 
 /// The accounts add up to the wall time within 1 %, and less than 5 % of it is unexplained.

@@ -1,0 +1,140 @@
+//! Comparisons: which side takes more, where the difference comes from, and none where there is none.
+
+use crate::telling::{Asked, Folder, ask, is_root, run_story, stage, three_lines, whyslow};
+use case::tables::Trial;
+use case::{Case, Comparison, Contrast, GateState};
+use std::process::Output;
+
+fn compare(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<Asked<Comparison>> {
+    ask(story, words, variables, |text| serde_json::from_slice(text))
+}
+
+#[test]
+fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcrypto() {
+    let _stage = stage();
+    let Some(asked) = compare("bundle", &["slow", "--budget", "8s"], &[]) else { return };
+    let compared = &asked.document;
+    let first = compared.metrics.first().expect("a metric");
+    assert_eq!((compared.outcome, first.outcome), (Contrast::Less, Contrast::Less), "{first:#?}");
+    // A takes at least one and a half times as much: the whole interval says so.
+    assert!(first.high < 1.0 / 1.5 && first.low <= first.ratio && first.ratio <= first.high, "{first:#?}");
+    let library = compared.libraries.first().expect("a library");
+    assert!(library.module.starts_with("libcrypto") && library.a_ns > 2 * library.b_ns, "{:#?}", compared.libraries);
+    assert!(compared.chain.iter().any(|link| link.module.starts_with("libcrypto")), "{:#?}", compared.chain);
+    assert!(compared.summary.contains("libcrypto"), "{}", compared.summary);
+    assert_eq!(asked.exit, Some(1), "a difference was found\n{}", asked.stderr);
+}
+
+#[test]
+fn least_connections_shorten_the_tail_of_round_robin() {
+    let _stage = stage();
+    let Some(asked) = compare("balance", &["slow", "--budget", "30s"], &[("REQUESTS", "600")]) else { return };
+    let compared = &asked.document;
+    let tail = compared.metrics.first().expect("a metric");
+    assert_eq!((compared.outcome, tail.outcome), (Contrast::Less, Contrast::Less), "{tail:#?}\n{}", asked.stderr);
+    // Measured bare: a tenth and less.
+    assert!(tail.high < 0.5, "{tail:#?}");
+    assert!(tail.a > 30.0 && tail.b < 100.0, "milliseconds, as the client prints them: {tail:#?}");
+    assert!(compared.a.server.concat().contains("roundrobin") && compared.b.server.concat().contains("leastconn"));
+}
+
+#[test]
+fn a_program_does_not_differ_from_itself() {
+    let _stage = stage();
+    let mut claimed = Vec::new();
+    for _ in 0..3 {
+        let Some(asked) = compare("bundle", &["same", "--budget", "4s"], &[]) else { return };
+        let metrics = asked.document.metrics;
+        if matches!(asked.document.outcome, Contrast::More | Contrast::Less) {
+            claimed.push(metrics.into_iter().next());
+            assert_eq!(asked.exit, Some(1), "{}", asked.stderr);
+        } else {
+            assert!([Some(0), Some(3)].contains(&asked.exit), "{:?}\n{}", asked.exit, asked.stderr);
+        }
+    }
+    // One in twenty is what 95 % allow.
+    assert!(claimed.len() <= 1, "{claimed:#?}");
+}
+
+/// A shell that counts so far, and then prints `last`.
+fn counting(turns: u32, last: &str) -> String {
+    format!("i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done; echo {last}")
+}
+
+/// Compares two scripts of the shell; the case goes to `case` in the folder.
+fn compare_scripts(folder: &Folder, options: &[&str], scripts: [&str; 2]) -> Output {
+    let [a, b] = scripts;
+    whyslow()
+        .args(["compare", "--json", "--budget", "4s", "-o"])
+        .arg(folder.join("case"))
+        .args(options)
+        .args(["sh", "-c", a, "--", "sh", "-c", b])
+        .output()
+        .expect("whyslow")
+}
+
+#[test]
+fn a_gate_fails_beyond_its_limit_and_passes_within_it() {
+    let _stage = stage();
+    if !is_root() {
+        return;
+    }
+    let (few, many) = (counting(20_000, "done"), counting(60_000, "done"));
+    let gated = |condition: &str| {
+        let output = compare_scripts(&Folder::new(), &["--fail-if", condition], [&few, &many]);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let compared: Comparison =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        let [gate] = compared.gates.as_slice() else { panic!("not one gate: {:#?}", compared.gates) };
+        assert_eq!(gate.condition, condition);
+        assert!(gate.low > 1.0, "B counts three times as far: {gate:#?}");
+        (output.status.code(), gate.state)
+    };
+    assert_eq!(gated("wall > 1.3x"), (Some(1), GateState::Failed));
+    assert_eq!(gated("wall > 9x"), (Some(0), GateState::Passed));
+}
+
+#[test]
+fn sides_that_write_different_things_are_not_compared_and_their_trials_are_kept() {
+    let _stage = stage();
+    if !is_root() {
+        return;
+    }
+    let folder = Folder::new();
+    let (one, other) = (counting(2_000, "apples"), counting(2_000, "pears"));
+    let said = three_lines(&compare_scripts(&folder, &[], [&one, &other]));
+    let case = folder.join("case");
+    assert!(said[1].contains("apples") && said[1].contains("pears"), "{said:?}");
+    assert!(said[1].contains(case.to_str().expect("UTF-8")), "{said:?}");
+    let kept: Vec<Trial> = Case::open(&case).and_then(|case| case.read()).expect("the trials");
+    assert!(!kept.is_empty(), "trials that were finished");
+    // Where that is meant, it is said.
+    let output = compare_scripts(&Folder::new(), &["--check-output", "never"], [&one, &other]);
+    assert!([Some(0), Some(1), Some(3)].contains(&output.status.code()), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_side_that_fails_is_named_with_its_status() {
+    let _stage = stage();
+    if !is_root() {
+        return;
+    }
+    let said = three_lines(&compare_scripts(&Folder::new(), &[], ["exit 0", "exit 41"]));
+    assert!(said[0].contains("B fails") && said[1].contains("41"), "{said:?}");
+    let said = three_lines(&compare_scripts(&Folder::new(), &[], ["exit 41", "exit 0"]));
+    assert!(said[0].contains("A fails") && said[1].contains("41"), "{said:?}");
+}
+
+#[test]
+fn a_comparison_is_told_in_words_that_fit_the_terminal() {
+    let _stage = stage();
+    let folder = Folder::new();
+    let case = folder.join("case");
+    let options = ["--budget", "6s", "-o", case.to_str().expect("UTF-8")];
+    let Some(output) = run_story("bundle", "slow", &options) else { return };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("libcrypto") && text.contains('%'), "{text}");
+    // Paths and commands are as long as they are; sentences are not.
+    let is_prose = |line: &&str| !line.contains('/') && line.chars().count() > 80;
+    assert_eq!(text.lines().filter(is_prose).collect::<Vec<_>>(), Vec::<&str>::new());
+}
