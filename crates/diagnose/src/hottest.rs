@@ -1,7 +1,8 @@
 //! The program's own function that holds most of its processor time: what to switch off to see whether it matters.
 
-use crate::code::Code;
+use crate::code::{Code, base_name};
 use crate::sorted;
+use crate::threads::groups;
 use case::Recording;
 use case::tables::{Location, kind};
 use std::collections::BTreeMap;
@@ -38,8 +39,10 @@ pub struct Hottest {
 pub fn hottest(recording: &Recording) -> Option<Hottest> {
     let recording = &*sorted(recording);
     let wall = (recording.manifest.end - recording.manifest.start).0 as f64;
-    let busiest = recording.threads.iter().map(|row| row.on_cpu.0).max().unwrap_or_default();
-    if recording.samples.len() < SAMPLES || (busiest as f64) < BUSY * wall {
+    let period = 1e9 / f64::from(recording.manifest.sampling_hertz.max(1));
+    let busiest = groups(&recording.samples, |row| row.tid).into_iter().map(|(_, rows)| rows.len()).max();
+    let busy = busiest.unwrap_or_default() as f64 * period >= BUSY * wall;
+    if recording.samples.len() < SAMPLES || !busy {
         return None;
     }
     let held = held(recording);
@@ -47,14 +50,22 @@ pub fn hottest(recording: &Recording) -> Option<Hottest> {
     let candidates = held.into_iter().filter(|(_, held)| held.samples >= enough);
     // Of functions that all hold half, the innermost has the most others above it.
     let ((module, function), held) = candidates.max_by_key(|(_, held)| (held.callers / held.samples, held.samples))?;
-    let executable = recording.processes.iter().any(|row| row.executable == module);
+    let (module, own) = whole_path(recording, module);
     Some(Hottest {
         function: function.to_string(),
-        module: module.to_string(),
+        module,
         offset: held.offset,
         share: held.samples as f64 / recording.samples.len() as f64,
-        own: executable,
+        own,
     })
+}
+
+/// The path of a module, and whether it is a program: one that was mapped by a path relative to some folder is known by
+/// the program of that name.
+fn whole_path(recording: &Recording, module: &str) -> (String, bool) {
+    let is_it = |path: &str| path == module || (!module.starts_with('/') && base_name(path) == base_name(module));
+    let program = recording.processes.iter().map(|row| row.executable.as_str()).find(|path| is_it(path));
+    (program.unwrap_or(module).to_string(), program.is_some())
 }
 
 /// What a function holds.

@@ -49,7 +49,7 @@ pub(crate) fn renamed(recordings: &[Recording], rename: &dyn Fn(&str) -> String)
     let mut profile = Profile::default();
     let outer = gathered.outer_frames();
     for stack in &gathered.stacks {
-        let path = gathered.rooted(stack, &outer);
+        let path = stack.rooted(&outer);
         let frame = |number: &u32| gathered.frames[*number as usize].clone();
         profile.total_ns += stack.time.ns;
         profile.samples += stack.time.samples;

@@ -1,14 +1,110 @@
 //! How the place of a cliff follows from the size of a connection's segments.
+//!
+//! Nagle's algorithm holds bytes only where they do not fill a segment. Where the held bytes are a swept size and
+//! something constant (a head, a TLS record's frame), the largest size that is held follows: a segment less that.
 
+use crate::evidence::Evidence;
+use crate::with_evidence;
+use case::tables::direction;
 use case::{Finding, Recording, SegmentTie};
+use std::collections::BTreeMap;
 
-/// What the program and its TLS add to a value is a head or two; more is something else.
+/// What a program and its TLS add to a value is a head or two; more is something else.
 const LARGEST_OVERHEAD: i64 = 512;
 
-/// The tie of a swept value (a size in bytes) to the size of segments, where Nagle's algorithm was found to hold writes
-/// at that value: the held bytes are the value and something constant, and together they fit into one segment.
+/// The part of all held bytes that must have the one length: there is a hold or two in handshakes besides.
+const MOST: f64 = 0.5;
+
+/// The tie of a swept value, a size in bytes, to the size of segments, where Nagle's algorithm was found
+/// (`nagle-delayed-ack`) to hold writes in a recording at that value. None where the length of what was held does not
+/// follow the value, or cannot be told to: a value must be larger than what comes on top of it.
 pub fn segment_tie(recording: &Recording, finding: &Finding, value: f64) -> Option<SegmentTie> {
-    let _ = LARGEST_OVERHEAD;
-    let _ = (recording, finding, value);
-    None
+    if finding.id != "P01" || !value.is_finite() {
+        return None;
+    }
+    let held = with_evidence(recording, held);
+    let total: usize = held.values().sum();
+    let (&(length, mss), &count) = held.iter().max_by_key(|(_, count)| **count)?;
+    let overhead = i64::from(length) - value.round() as i64;
+    let follows = overhead.abs() <= LARGEST_OVERHEAD && value > overhead.abs() as f64 && length <= mss;
+    let tie = SegmentTie { mss, overhead, predicted: (i64::from(mss) - overhead) as f64 };
+    (follows && count as f64 >= MOST * total as f64).then_some(tie)
+}
+
+/// What was held: how often each length on each size of segments.
+fn held(evidence: &Evidence) -> BTreeMap<(u32, u32), usize> {
+    let mut held: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for (slot, rows) in evidence.connections.all().iter().enumerate() {
+        let mss = evidence.connections.row(slot).mss;
+        for hold in rows.holds.iter().filter(|hold| hold.nagle.is_some()) {
+            let segments = evidence.connections.segments(slot);
+            let first = segments.partition_point(|segment| segment.time.0 < hold.end);
+            let left = segments[first..].iter().find(|row| row.direction == direction::OUT && row.payload > 0);
+            if let Some(segment) = left.filter(|_| mss > 0) {
+                *held.entry((segment.payload, mss)).or_default() += 1;
+            }
+        }
+    }
+    for (&slot, holds) in &evidence.peer_holds {
+        let mss = evidence.connections.row(slot).mss;
+        for hold in holds.iter().filter(|_| mss > 0) {
+            *held.entry((hold.bytes, mss)).or_default() += 1;
+        }
+    }
+    held
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{CLIENT, MS, Scene, US, WRITE};
+    use crate::tests::answer;
+
+    /// Heads of 112 bytes, and bodies that wait for the head's acknowledgement.
+    fn posts(lengths: impl Iterator<Item = u32>) -> Recording {
+        let mut scene = Scene::new();
+        scene.connect(1, CLIENT);
+        for length in lengths {
+            let start = scene.now;
+            scene.moves(CLIENT, 1, WRITE, 112);
+            scene.travels(start + 3 * US, 1, 1001, 112);
+            scene.moves(CLIENT, 1, WRITE, i64::from(length));
+            let (waiting, acknowledged) = (scene.now, start + 41 * MS);
+            scene.timer_fires(acknowledged - 6 * US, 1001);
+            scene.acknowledges(acknowledged, 1001, 1);
+            scene.travels(acknowledged + 25 * US, 1, 1001, length);
+            scene.travels(acknowledged + 100 * US, 1001, 1, 300);
+            scene.waits_for(CLIENT, 1, acknowledged + 110 * US - waiting, 300);
+            scene.now += MS;
+        }
+        scene.end()
+    }
+
+    fn tie(recording: &Recording, value: f64) -> Option<SegmentTie> {
+        let finding = answer(recording).findings.into_iter().find(|finding| finding.id == "P01").expect("P01");
+        segment_tie(recording, &finding, value)
+    }
+
+    #[test]
+    fn a_held_body_in_a_record_ties_the_cliff_to_the_segment() {
+        // TLS 1.2 with AES-GCM: 5 bytes of head, 8 of nonce, 16 of tag.
+        let found = tie(&posts(std::iter::repeat_n(1029, 20)), 1000.0);
+        assert_eq!(found, Some(SegmentTie { mss: 1448, overhead: 29, predicted: 1419.0 }));
+    }
+
+    #[test]
+    fn held_bytes_that_do_not_follow_the_value_tie_nothing() {
+        let recording = posts(std::iter::repeat_n(109, 20));
+        assert_eq!(tie(&recording, 1000.0), None);
+        // Of one byte and 108 others nobody can say that they are that byte's.
+        assert_eq!(tie(&recording, 1.0), None);
+        assert_eq!(tie(&posts((0..20).map(|turn| 900 + 10 * turn)), 1000.0), None);
+    }
+
+    #[test]
+    fn another_finding_ties_nothing() {
+        let recording = posts(std::iter::repeat_n(1029, 20));
+        let other = Finding { id: "P03".to_string(), ..answer(&recording).findings.remove(0) };
+        assert_eq!(segment_tie(&recording, &other, 1000.0), None);
+    }
 }

@@ -66,7 +66,7 @@ pub fn contrast<'n>(
         both.entry(aliases.in_b(name)).or_default().1 += length / units.b;
     }
     let mut both: Vec<(String, (f64, f64))> = both.into_iter().collect();
-    both.retain(|(_, (a, b))| (b - a).abs() >= SMALL * whole && a != b);
+    both.retain(|(_, (a, b))| (b - a).abs() >= (SMALL * whole).max(1.0));
     both.sort_by(|(_, (a, b)), (_, (c, d))| (d - c).abs().total_cmp(&(b - a).abs()));
     both.into_iter()
         .map(|(name, (a, b))| AccountContrast { name, a_ns: a.round() as u64, b_ns: b.round() as u64 })

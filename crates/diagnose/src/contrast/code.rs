@@ -36,8 +36,12 @@ pub fn functions(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
 
 fn rows(a: &BTreeMap<Frame, Time>, b: &BTreeMap<Frame, Time>, units: Units) -> Vec<CodeContrast> {
     let mut both: BTreeMap<&Frame, (Time, Time)> = BTreeMap::new();
-    a.iter().for_each(|(frame, time)| both.entry(frame).or_default().0 = *time);
-    b.iter().for_each(|(frame, time)| both.entry(frame).or_default().1 = *time);
+    for (frame, time) in a {
+        both.entry(frame).or_default().0 = *time;
+    }
+    for (frame, time) in b {
+        both.entry(frame).or_default().1 = *time;
+    }
     let mut rows: Vec<CodeContrast> = both.into_iter().map(|(frame, (a, b))| row(frame, a, b, units)).collect();
     rows.retain(|row| row.samples >= SAMPLES && row.a_ns != row.b_ns);
     rows.sort_by_key(|row| std::cmp::Reverse(row.a_ns.abs_diff(row.b_ns)));

@@ -1,1 +1,115 @@
+use super::*;
+use crate::scene::{CLIENT, MS, Scene, US, keep_alive};
 
+/// A run that parses for some milliseconds with a version of a library, and reads a file some times.
+fn run(parsing: u64, library: &str, reads: u32, file: &str) -> Recording {
+    let mut scene = Scene::new();
+    scene.path(9, file);
+    scene.stack(1, &["client!render", "client!main"]);
+    scene.computes(CLIENT, 100 * MS, 1);
+    scene.stack(2, &["libc.so.6!memchr", &format!("{library}!parse"), "client!main"]);
+    scene.computes(CLIENT, parsing * MS, 2);
+    for _ in 0..reads {
+        scene.does(CLIENT, 10 * US, 0, |call| (call.path, call.result) = (9, 512));
+    }
+    scene.end()
+}
+
+fn functions(rows: &[CodeContrast]) -> Vec<&str> {
+    rows.iter().map(|row| row.function.as_str()).collect()
+}
+
+#[test]
+fn the_chain_leads_to_what_differs() {
+    let contrasts = contrast(&[run(50, "libjson.so.1", 1, "/in")], &[run(250, "libjson.so.1", 1, "/in")]);
+    assert_eq!(contrasts.per, "run");
+    assert_eq!(functions(&contrasts.chain), ["main", "parse", "memchr"]);
+    let parse = &contrasts.chain[1];
+    assert_eq!(
+        (parse.module.as_str(), parse.a_ns, parse.b_ns, parse.samples),
+        ("libjson.so.1", 50 * MS, 250 * MS, 300)
+    );
+    assert_eq!(contrasts.libraries[0].module, "libjson.so.1");
+    assert_eq!(functions(&contrasts.functions), ["main", "memchr", "parse"]);
+    assert_eq!(contrasts.ledger[0].name, "CPU outside exchanges: libjson.so.1");
+    assert_eq!(contrasts.ledger[0].b_ns.abs_diff(contrasts.ledger[0].a_ns) / MS, 200);
+    assert_eq!(contrasts.ledger.len(), 1);
+    assert_eq!(contrasts.calls, []);
+}
+
+#[test]
+fn where_b_takes_less_the_chain_leads_to_what_it_lacks() {
+    let contrasts = contrast(&[run(250, "libjson.so.1", 1, "/in")], &[run(0, "libjson.so.1", 1, "/in")]);
+    assert_eq!(functions(&contrasts.chain), ["main", "parse", "memchr"]);
+    assert_eq!(contrasts.chain[2].b_ns, 0);
+}
+
+#[test]
+fn a_program_against_itself_has_no_chain() {
+    let side = [run(50, "libjson.so.1", 9, "/in"), run(53, "libjson.so.1", 9, "/in")];
+    let contrasts = contrast(&side, &[run(54, "libjson.so.1", 9, "/in"), run(51, "libjson.so.1", 9, "/in")]);
+    assert_eq!((contrasts.chain, contrasts.ledger, contrasts.calls), (Vec::new(), Vec::new(), Vec::new()));
+}
+
+#[test]
+fn another_version_of_a_library_is_the_same_library() {
+    let contrasts = contrast(&[run(50, "libssl.so.1.1", 1, "/in")], &[run(250, "libssl.so.3", 1, "/in")]);
+    assert_eq!(functions(&contrasts.chain), ["main", "parse", "memchr"]);
+    assert_eq!(contrasts.chain[1].module, "libssl.so.1.1 / libssl.so.3");
+    assert_eq!(contrasts.ledger[0].name, "CPU outside exchanges: libssl.so.1.1 / libssl.so.3");
+    assert_eq!(contrasts.libraries.len(), 1);
+}
+
+#[test]
+fn another_program_stands_in_the_others_place() {
+    let mut other = run(250, "libjson.so.1", 1, "/in");
+    for path in other.processes.iter_mut().map(|row| &mut row.executable) {
+        *path = path.replace("/client", "/client-new");
+    }
+    for path in other.locations.iter_mut().map(|row| &mut row.module) {
+        *path = path.replace("/client", "/client-new");
+    }
+    let contrasts = contrast(&[run(50, "libjson.so.1", 1, "/in")], &[other]);
+    assert_eq!(functions(&contrasts.chain), ["main", "parse", "memchr"]);
+    assert_eq!(contrasts.chain[0].module, "client / client-new");
+}
+
+#[test]
+fn calls_are_told_by_what_they_are_about() {
+    let (a, b) = (run(50, "libjson.so.1", 10, "/tmp/in-1"), run(50, "libjson.so.1", 500, "/tmp/in-2"));
+    let contrasts = contrast(&[a.clone(), a.clone()], &[b]);
+    let call = &contrasts.calls[0];
+    assert_eq!((call.call.as_str(), call.about.as_str()), ("read", "/tmp/in-1 / /tmp/in-2"));
+    assert_eq!((call.a_count, call.b_count, call.a_ns, call.b_ns), (10.0, 500.0, 100 * US, 5 * MS));
+    assert_eq!(contrast(std::slice::from_ref(&a), std::slice::from_ref(&a)).calls, []);
+}
+
+#[test]
+fn many_files_of_a_folder_count_together() {
+    let many = |count: u32| {
+        let mut scene = Scene::new();
+        for file in 1..=count {
+            scene.path(file, &format!("/etc/ssl/certs/{file}.pem"));
+            scene.does(CLIENT, 10 * US, 257, |call| call.path = file);
+        }
+        scene.end()
+    };
+    let contrasts = contrast(&[many(10)], &[many(140)]);
+    assert_eq!((contrasts.calls[0].about.as_str(), contrasts.calls[0].b_count), ("/etc/ssl/certs/*", 140.0));
+}
+
+#[test]
+fn figures_are_of_an_exchange_where_there_are_some() {
+    let contrasts = contrast(&[keep_alive(10, 300 * US).end()], &[keep_alive(40, 900 * US).end()]);
+    assert_eq!(contrasts.per, "exchange");
+    let thinking = contrasts.ledger.iter().find(|row| row.name == "server CPU: user").expect("an account");
+    assert!((250 * US..350 * US).contains(&thinking.a_ns) && (850 * US..950 * US).contains(&thinking.b_ns));
+    assert!(contrast(&[keep_alive(10, 300 * US).end()], &[keep_alive(40, 300 * US).end()]).calls.is_empty());
+}
+
+#[test]
+fn nothing_against_nothing_differs_in_nothing() {
+    let nothing = contrast(&[], &[]);
+    assert_eq!(nothing, Contrasts { per: "run".to_string(), ..Contrasts::default() });
+    assert_eq!(contrast(&[Recording::default()], &[Recording::default()]), nothing);
+}

@@ -101,15 +101,17 @@ impl Gathered {
         }
         best.into_iter().map(|(frame, (_, callers))| (frame, callers.to_vec())).collect()
     }
+}
 
-    /// A stack from its thread's first function; from a frame that says so where that is not known.
-    pub fn rooted(&self, stack: &Sampled, outer: &FxHashMap<u32, Vec<u32>>) -> Vec<u32> {
-        if stack.complete {
-            return stack.path.clone();
+impl Sampled {
+    /// The stack from its thread's first function; from a frame that says so where that is not known.
+    pub fn rooted(&self, outer: &FxHashMap<u32, Vec<u32>>) -> Vec<u32> {
+        if self.complete {
+            return self.path.clone();
         }
-        let above = stack.path.first().and_then(|frame| outer.get(frame));
-        let above = above.map_or(std::slice::from_ref(&stack.program), Vec::as_slice);
-        above.iter().chain(&stack.path).copied().collect()
+        let above = self.path.first().and_then(|frame| outer.get(frame));
+        let above = above.map_or(std::slice::from_ref(&self.program), Vec::as_slice);
+        above.iter().chain(&self.path).copied().collect()
     }
 }
 

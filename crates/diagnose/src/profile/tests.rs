@@ -1,1 +1,88 @@
+use super::*;
+use crate::scene::{CLIENT, MS, Scene};
 
+fn inclusive(profile: &Profile, function: &str) -> u64 {
+    profile.inclusive.iter().filter(|(frame, _)| frame.function == function).map(|(_, time)| time.ns).sum()
+}
+
+/// The call chains of a profile, as `main > work 5`, with their samples.
+fn chains(profile: &Profile) -> Vec<String> {
+    fn walk(tree: &Tree, node: usize, above: &str, found: &mut Vec<String>) {
+        let mut below = 0;
+        for (frame, child) in tree.children(node) {
+            below += tree.time(child).samples;
+            let chain = if above.is_empty() { frame.function.clone() } else { format!("{above} > {}", frame.function) };
+            walk(tree, child, &chain, found);
+        }
+        let own = tree.time(node).samples - below;
+        if own > 0 {
+            found.push(format!("{above} {own}"));
+        }
+    }
+    let mut found = Vec::new();
+    walk(&profile.tree, ROOT, "", &mut found);
+    found
+}
+
+#[test]
+fn what_every_program_begins_with_is_left_out() {
+    let mut scene = Scene::new();
+    let start = ["libc.so.6!__libc_start_call_main", "libc.so.6!__libc_start_main", "client!_start"];
+    scene.stack(1, &[&["client!work", "client!main"], &start[..]].concat());
+    scene.computes(CLIENT, 5 * MS, 1);
+    scene.stack(2, &["client!worker", "libc.so.6!start_thread", "libc.so.6!clone3"]);
+    scene.computes(CLIENT, 3 * MS, 2);
+    assert_eq!(chains(&profile(&[scene.end()])), ["main > work 5", "worker 3"]);
+}
+
+#[test]
+fn libc_and_the_kernel_are_charged_to_their_caller_and_stay_in_the_chain() {
+    let mut scene = Scene::new();
+    scene.stack(1, &["libc.so.6!memcpy", "libz.so.1!inflate", "client!main"]);
+    scene.computes(CLIENT, 5 * MS, 1);
+    let mut recording = scene.end();
+    recording.samples.iter_mut().take(2).for_each(|row| (row.kernel, row.call_plus_one) = (true, 1));
+    let profile = profile(&[recording]);
+    assert_eq!(profile.libraries["libz.so.1"], Time { ns: 5 * MS, samples: 5 });
+    assert_eq!(chains(&profile), ["main > inflate > memcpy > read 2", "main > inflate > memcpy 3"]);
+}
+
+#[test]
+fn a_function_that_calls_itself_counts_once() {
+    let mut scene = Scene::new();
+    scene.stack(1, &["client!visit", "client!visit", "client!step", "client!visit", "client!main"]);
+    scene.computes(CLIENT, 4 * MS, 1);
+    let profile = profile(&[scene.end()]);
+    assert_eq!(inclusive(&profile, "visit"), 4 * MS);
+    assert_eq!(chains(&profile), ["main > visit > step > visit 4"]);
+}
+
+#[test]
+fn a_stack_cut_short_continues_where_a_whole_one_passes() {
+    let mut scene = Scene::new();
+    scene.stack(1, &["client!leaf", "client!work", "client!main"]);
+    scene.computes(CLIENT, 5 * MS, 1);
+    scene.stack(2, &["client!other", "client!work"]);
+    scene.computes(CLIENT, 2 * MS, 2);
+    scene.stack(3, &["client!lost"]);
+    scene.computes(CLIENT, MS, 3);
+    let mut recording = scene.end();
+    recording.stacks.iter_mut().filter(|row| row.stack > 1).for_each(|row| row.complete = false);
+    let profile = profile(&[recording]);
+    assert_eq!(chains(&profile), ["main > work > leaf 5", "main > work > other 2", "(callers not known) > lost 1"]);
+    assert_eq!(inclusive(&profile, "main"), 7 * MS);
+    assert_eq!(inclusive(&profile, CUT_SHORT), 0);
+}
+
+#[test]
+fn recordings_of_one_side_are_summed_up() {
+    let run = || {
+        let mut scene = Scene::new();
+        scene.stack(1, &["client!main"]);
+        scene.computes(CLIENT, 5 * MS, 1);
+        scene.end()
+    };
+    let profile = profile(&[run(), run()]);
+    assert_eq!((profile.total_ns, profile.samples), (10 * MS, 10));
+    assert_eq!(profile.own.values().next(), Some(&Time { ns: 10 * MS, samples: 10 }));
+}

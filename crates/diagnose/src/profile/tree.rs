@@ -59,17 +59,17 @@ impl Tree {
         let mut at = ROOT;
         self.nodes[at].time += time;
         for &frame in path {
-            at = match self.nodes[at].children.get(&frame) {
-                Some(&child) => child,
-                None => {
-                    self.nodes.push(Node::default());
-                    let child = self.nodes.len() - 1;
-                    self.nodes[at].children.insert(frame, child);
-                    child
-                }
-            };
+            let known = self.nodes[at].children.get(&frame).copied();
+            at = known.unwrap_or_else(|| self.new_child(at, frame));
             self.nodes[at].time += time;
         }
+    }
+
+    fn new_child(&mut self, node: usize, frame: u32) -> usize {
+        self.nodes.push(Node::default());
+        let child = self.nodes.len() - 1;
+        self.nodes[node].children.insert(frame, child);
+        child
     }
 
     /// The time of a node, callees included.
