@@ -1,6 +1,6 @@
 //! Comparisons: which side takes more, where the difference comes from, and none where there is none.
 
-use crate::telling::{Asked, Folder, ask, is_root, run_story, stage, three_lines, whyslow};
+use crate::telling::{Asked, Folder, ask, is_root, stage, three_lines, whyslow};
 use case::tables::Trial;
 use case::{Case, Comparison, Contrast, GateState};
 use std::process::Output;
@@ -23,12 +23,13 @@ fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcr
     assert!(compared.chain.iter().any(|link| link.module.starts_with("libcrypto")), "{:#?}", compared.chain);
     assert!(compared.summary.contains("libcrypto"), "{}", compared.summary);
     assert_eq!(asked.exit, Some(1), "a difference was found\n{}", asked.stderr);
+    expect_words_that_fit_the_terminal(&asked);
 }
 
 #[test]
 fn least_connections_shorten_the_tail_of_round_robin() {
     let _stage = stage();
-    let Some(asked) = compare("balance", &["slow", "--budget", "30s"], &[("REQUESTS", "600")]) else { return };
+    let Some(asked) = compare("balance", &["slow", "--budget", "24s"], &[("REQUESTS", "600")]) else { return };
     let compared = &asked.document;
     let tail = compared.metrics.first().expect("a metric");
     assert_eq!((compared.outcome, tail.outcome), (Contrast::Less, Contrast::Less), "{tail:#?}\n{}", asked.stderr);
@@ -43,7 +44,7 @@ fn a_program_does_not_differ_from_itself() {
     let _stage = stage();
     let mut claimed = Vec::new();
     for _ in 0..3 {
-        let Some(asked) = compare("bundle", &["same", "--budget", "4s"], &[]) else { return };
+        let Some(asked) = compare("bundle", &["same", "--budget", "3s"], &[]) else { return };
         let metrics = asked.document.metrics;
         if matches!(asked.document.outcome, Contrast::More | Contrast::Less) {
             claimed.push(metrics.into_iter().next());
@@ -65,7 +66,7 @@ fn counting(turns: u32, last: &str) -> String {
 fn compare_scripts(folder: &Folder, options: &[&str], scripts: [&str; 2]) -> Output {
     let [a, b] = scripts;
     whyslow()
-        .args(["compare", "--json", "--budget", "4s", "-o"])
+        .args(["compare", "--json", "--budget", "3s", "-o"])
         .arg(folder.join("case"))
         .args(options)
         .args(["sh", "-c", a, "--", "sh", "-c", b])
@@ -125,15 +126,12 @@ fn a_side_that_fails_is_named_with_its_status() {
     assert!(said[0].contains("A fails") && said[1].contains("41"), "{said:?}");
 }
 
-#[test]
-fn a_comparison_is_told_in_words_that_fit_the_terminal() {
-    let _stage = stage();
-    let folder = Folder::new();
-    let case = folder.join("case");
-    let options = ["--budget", "6s", "-o", case.to_str().expect("UTF-8")];
-    let Some(output) = run_story("bundle", "slow", &options) else { return };
+/// What the case says again, in words.
+fn expect_words_that_fit_the_terminal(asked: &Asked<Comparison>) {
+    let output = whyslow().arg("report").arg(&asked.case).output().expect("whyslow report");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("libcrypto") && text.contains('%'), "{text}");
+    assert_eq!(output.status.code(), asked.exit, "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("libcrypto"), "{text}");
     // Paths and commands are as long as they are; sentences are not.
     let is_prose = |line: &&str| !line.contains('/') && line.chars().count() > 80;
     assert_eq!(text.lines().filter(is_prose).collect::<Vec<_>>(), Vec::<&str>::new());

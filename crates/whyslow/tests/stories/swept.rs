@@ -52,7 +52,7 @@ fn with_shorter_packets_the_cliff_is_at_the_shorter_segment() {
 #[test]
 fn a_client_that_holds_nothing_back_has_no_cliff() {
     let _stage = stage();
-    let words = ["fixed", "--budget", "8s"];
+    let words = ["fixed", "--budget", "5s"];
     let Some(asked) = sweep("sizes", &words, &[("SIZES", "256..4K:log")]) else { return };
     let swept = &asked.document;
     assert!(swept.cliffs.is_empty(), "{:#?}", swept.cliffs);
@@ -68,7 +68,7 @@ fn growth(asked: &Asked<Sweep>) -> &Growth {
 #[test]
 fn a_list_read_with_sscanf_grows_out_of_hand_in_sscanf() {
     let _stage = stage();
-    let Some(asked) = sweep("gta", &["slow", "sweep", "--budget", "15s"], &[]) else { return };
+    let Some(asked) = sweep("gta", &["slow", "sweep", "--budget", "12s"], &[]) else { return };
     let growth = growth(&asked);
     assert!(growth.out_of_hand && growth.low > 1.5 && growth.exponent > 1.8, "{growth:#?}");
     assert!(growth.exponent < 3.0 && growth.low <= growth.exponent && growth.exponent <= growth.high, "{growth:#?}");
@@ -88,7 +88,7 @@ fn a_list_read_with_sscanf_grows_out_of_hand_in_sscanf() {
 fn linear_work_and_sorting_are_not_out_of_hand() {
     for variant in ["linear", "sorting"] {
         let _stage = stage();
-        let Some(asked) = sweep("gta", &[variant, "sweep", "--budget", "8s"], &[]) else { return };
+        let Some(asked) = sweep("gta", &[variant, "sweep", "--budget", "6s"], &[]) else { return };
         let growth = growth(&asked);
         assert!(!growth.out_of_hand, "{variant}: {growth:#?}");
         assert!((0.7..1.3).contains(&growth.exponent), "{variant}: {growth:#?}");

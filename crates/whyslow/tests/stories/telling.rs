@@ -162,6 +162,7 @@ pub struct Asked<T> {
     pub document: T,
     pub exit: Option<i32>,
     pub stderr: String,
+    pub case: PathBuf,
     _folder: Folder,
 }
 
@@ -181,7 +182,7 @@ pub fn ask<T>(
     let document = read(&output.stdout).unwrap_or_else(|error| {
         panic!("{words:?}: stdout is no such document: {error}\n{}\n{stderr}", String::from_utf8_lossy(&output.stdout))
     });
-    Some(Asked { document, exit: output.status.code(), stderr, _folder: folder })
+    Some(Asked { document, exit: output.status.code(), stderr, case, _folder: folder })
 }
 
 /// The three lines with which a command ended that could not do what it was asked; nothing is on stdout.
