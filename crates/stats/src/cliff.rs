@@ -11,7 +11,7 @@ const DRAWN: usize = 999;
 /// A cliff must be this unlikely where there is none.
 const ALARMS: f64 = 0.05;
 /// And at least so high: a smaller ratio is a ripple, whatever its certainty.
-const LOWEST: f64 = 1.1;
+pub(crate) const LOWEST: f64 = 1.1;
 /// Fewer tested values cannot tell a cliff from a bend: line, jump and place take four numbers.
 const FEWEST: usize = 5;
 

@@ -1,7 +1,7 @@
 //! Pure statistics of proof: numbers in, numbers out. No clock, no files; randomness comes from a seed.
 //!
 //! Two arms of an experiment are compared by [`ratio_of_pairs`]; [`Looks`] tells when to stop measuring. A sweep is
-//! read by [`cliff`], [`knee`] and [`power_law`], a sequence by [`steps`].
+//! read by [`cliff`], [`jumps`], [`knee`] and [`growth`], a sequence by [`steps`].
 //! docs/statistics.md explains the rule to a user and shows how it was calibrated on real timings.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -9,8 +9,11 @@
 mod bisection;
 mod bootstrap;
 mod cliff;
+mod growth;
 mod interval;
+mod jumps;
 mod knee;
+mod levels;
 mod line;
 mod looks;
 mod noise;
@@ -28,7 +31,9 @@ mod surface;
 pub use bisection::Bisection;
 pub use bootstrap::{Resampling, bca_interval, percentile_interval};
 pub use cliff::{Bracket, cliff};
+pub use growth::{Growth, growth};
 pub use interval::Interval;
+pub use jumps::jumps;
 pub use knee::{Knee, knee};
 pub use line::{Line, least_squares, theil_sen};
 pub use looks::{Decision, Look, Looks, decision};
@@ -39,4 +44,4 @@ pub use sample::{mean, median, quantile, variance};
 pub use schedule::schedule;
 pub use signed_rank::{SignedRank, center_interval, hodges_lehmann, signed_rank};
 pub use steps::{Step, steps};
-pub use student::mean_interval;
+pub use student::{mean_interval, two_means};

@@ -1,0 +1,187 @@
+//! What a sweep measures with: one trial after another, each with its time, its soundness and its reading.
+
+use super::values::{Value, Vary};
+use super::{At, SweepTerms};
+use crate::error::LabError;
+use crate::extent::Extent;
+use crate::metric::Metric;
+use case::tables::Trial;
+use std::time::{Duration, Instant};
+
+/// A value that failed so often, and more often than not, is not tried again.
+const MOST_FAILURES: usize = 2;
+
+/// One trial that was made.
+#[derive(Clone, Debug)]
+pub(super) struct Attempt {
+    /// The value.
+    pub number: f64,
+    /// Its row.
+    pub row: Trial,
+    /// What the metric says of it; none where it failed.
+    pub reading: Option<f64>,
+    /// How long it took, all in all.
+    pub took: Duration,
+}
+
+/// A value that is not tried any more, or never was.
+#[derive(Clone, Debug)]
+pub(super) struct LeftOut {
+    /// The value.
+    pub value: Value,
+    /// Why.
+    pub why: String,
+}
+
+/// A sweep under way.
+pub(super) struct Bench<'a, 'e> {
+    pub vary: &'a Vary,
+    pub terms: &'a SweepTerms<'a>,
+    execute: &'a mut At<'e>,
+    /// What is measured, and how far trials go: known once the first runs were seen.
+    pub metric: Metric,
+    pub extent: Extent,
+    /// The exit status of a run that did not fail.
+    pub usual_exit: i32,
+    pub attempts: Vec<Attempt>,
+    pub left_out: Vec<LeftOut>,
+    pub cliffs: Vec<case::Cliff>,
+    pub warnings: Vec<String>,
+    pub spent: Duration,
+    pub round: u32,
+}
+
+impl<'a, 'e> Bench<'a, 'e> {
+    pub fn new(vary: &'a Vary, execute: &'a mut At<'e>, terms: &'a SweepTerms<'a>) -> Bench<'a, 'e> {
+        Bench {
+            vary,
+            terms,
+            execute,
+            metric: terms.metric.clone().unwrap_or(Metric::Wall),
+            extent: Extent::whole(Duration::ZERO),
+            usual_exit: 0,
+            attempts: Vec::new(),
+            left_out: Vec::new(),
+            cliffs: Vec::new(),
+            warnings: Vec::new(),
+            spent: Duration::ZERO,
+            round: 0,
+        }
+    }
+
+    /// Runs the program at a value, and counts the time.
+    pub fn execute(&mut self, value: &Value, extent: &Extent) -> (Result<crate::Outcome, LabError>, Duration) {
+        let begun = Instant::now();
+        let result = (self.execute)(value, extent);
+        // Of a run that was made up, or made elsewhere, only the outcome knows how long it took.
+        let took = result.as_ref().map_or(Duration::ZERO, |outcome| outcome.took).max(begun.elapsed());
+        self.spent += took;
+        (result, took)
+    }
+
+    /// Makes a trial. What it measured, or none where it failed.
+    ///
+    /// # Errors
+    /// Where the user wants an end.
+    pub fn trial(&mut self, value: &Value, doing: &str) -> Result<Option<f64>, LabError> {
+        let (position, label) = (self.attempts.len() as u32, &value.label);
+        let left = self.left().as_secs();
+        let name = &self.vary.name;
+        (self.terms.say)(&format!("{doing}: trial {}, {name}={label}; at most {left} s to go", position + 1));
+        let extent = self.extent;
+        let (result, took) = self.execute(value, &extent);
+        let mut row = match result {
+            Ok(outcome) => {
+                let problem = self.problem(&outcome);
+                Trial { applied: true, problem, ..outcome.row }
+            }
+            Err(LabError::Interrupted) => return Err(LabError::Interrupted),
+            Err(error) => Trial { exit: -1, metric: f64::NAN, problem: error.to_string(), ..Trial::default() },
+        };
+        (row.round, row.position, row.arm) = (self.round, position, format!("{name}={label}"));
+        let reading = self.metric.of(&row).filter(|_| row.problem.is_empty());
+        self.attempts.push(Attempt { number: value.number, row, reading, took });
+        Ok(reading)
+    }
+
+    /// What is wrong with a trial; empty where nothing is.
+    fn problem(&self, outcome: &crate::Outcome) -> String {
+        let row = &outcome.row;
+        if !row.problem.is_empty() {
+            return row.problem.clone();
+        }
+        if row.exit > 0 && row.exit != self.usual_exit {
+            return failure(row.exit, &outcome.errors);
+        }
+        match self.metric.of(row) {
+            Some(_) => String::new(),
+            None if row.exit < 0 => format!("it was given up after {}", seconds(outcome.took)),
+            None if matches!(self.metric, Metric::Output { .. }) => "its output shows no such figure".to_string(),
+            None => format!("it has no {}", self.metric),
+        }
+    }
+
+    pub fn left(&self) -> Duration {
+        self.terms.budget.saturating_sub(self.spent)
+    }
+
+    pub fn of(&self, number: f64) -> impl Iterator<Item = &Attempt> + Clone {
+        // The same value is always the same number: both come from `Vary`.
+        self.attempts.iter().filter(move |attempt| attempt.number.total_cmp(&number).is_eq())
+    }
+
+    /// The sound measurements at a value.
+    pub fn readings(&self, number: f64) -> Vec<f64> {
+        self.of(number).filter_map(|attempt| attempt.reading).collect()
+    }
+
+    /// Whether a value fails, more often than not.
+    pub fn fails(&self, number: f64) -> bool {
+        let failures = self.of(number).filter(|attempt| attempt.reading.is_none()).count();
+        failures > 0 && failures * 2 > self.of(number).count()
+    }
+
+    pub fn is_given_up(&self, number: f64) -> bool {
+        let failures = self.of(number).filter(|attempt| attempt.reading.is_none()).count();
+        failures >= MOST_FAILURES && self.fails(number)
+    }
+
+    pub fn has_left_out(&self, number: f64) -> bool {
+        self.left_out.iter().any(|one| one.value.number.total_cmp(&number).is_eq())
+    }
+
+    /// How long a trial at a value takes, of one that was measured there.
+    pub fn cost(&self, number: f64) -> Option<Duration> {
+        let count = self.of(number).count() as u32;
+        (count > 0).then(|| self.of(number).map(|attempt| attempt.took).sum::<Duration>() / count)
+    }
+
+    /// The values that were tried, in order.
+    pub fn tried(&self) -> Vec<f64> {
+        let mut numbers = self.attempts.iter().map(|attempt| attempt.number).collect::<Vec<_>>();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        numbers
+    }
+
+    /// The sound measurements of values that do not fail, as (value, measurement).
+    pub fn measured(&self) -> Vec<(f64, f64)> {
+        let sound = self.attempts.iter().filter_map(|attempt| Some((attempt.number, attempt.reading?)));
+        sound.filter(|(number, _)| !self.fails(*number)).collect()
+    }
+}
+
+/// How a program failed, with its last words.
+pub(super) fn failure(exit: i32, errors: &str) -> String {
+    let how = match exit {
+        129.. => format!("signal {} ended it", exit - 128),
+        _ => format!("it ended with status {exit}"),
+    };
+    if errors.trim().is_empty() { how } else { format!("{how}: {}", errors.trim()) }
+}
+
+/// A duration in seconds, as it is said.
+pub(super) fn seconds(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
+}

@@ -1,0 +1,83 @@
+//! Cliffs: found in the rounds, confirmed by new measurements, narrowed by halving, and refused where what lies between
+//! shows a slope.
+
+mod search;
+
+use super::bench::Bench;
+use crate::error::LabError;
+use search::{Fate, Search};
+use stats::Bracket;
+
+/// Points of a sweep, the coarse ones included: a plot shows no more in 80 columns.
+const MOST_POINTS: usize = 30;
+/// Where the coarse ones are many already, cliffs get so many at least.
+const LEAST_FOR_CLIFFS: usize = 6;
+/// Gaps that turned out to be no cliffs: after so many the curve is a rough one, and more points would not change that.
+const MOST_REFUSED: usize = 4;
+/// Curves for the chance of a cliff are drawn for no more measurements than this: the time grows with their square.
+const MOST_FOR_CHANCE: usize = 150;
+
+/// Looks for cliffs in what was measured, and narrows each; then once more on both sides of each.
+pub(super) fn find(bench: &mut Bench) -> Result<(), LabError> {
+    let mut judged: Vec<(f64, f64)> = Vec::new();
+    let most = MOST_POINTS.max(bench.tried().len() + LEAST_FOR_CLIFFS);
+    loop {
+        let candidates = candidates(bench, &judged);
+        let refused = judged.len().saturating_sub(bench.cliffs.len());
+        if candidates.is_empty() || refused >= MOST_REFUSED {
+            return Ok(());
+        }
+        judged.extend(candidates.iter().map(|bracket| (bracket.below, bracket.above)));
+        narrow(bench, candidates, most)?;
+    }
+}
+
+/// Gaps that look like cliffs, the clearest first, but those that were judged already.
+fn candidates(bench: &Bench, judged: &[(f64, f64)]) -> Vec<Bracket> {
+    let measured = bench.measured();
+    let mut found: Vec<Bracket> = Vec::new();
+    for stretch in stretches(bench, &measured) {
+        found.extend(stats::jumps(&stretch));
+        if stretch.len() <= MOST_FOR_CHANCE {
+            let whole = stats::cliff(&stretch);
+            let is_new = |one: &Bracket| found.iter().all(|other| (one.below - other.below).abs() > 0.0);
+            found.extend(whole.filter(is_new));
+        }
+    }
+    found.retain(|one| !judged.iter().any(|(below, above)| one.below >= *below && one.above <= *above));
+    found
+}
+
+/// What was measured between cliffs.
+fn stretches(bench: &Bench, measured: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
+    let mut borders = bench.cliffs.iter().map(|cliff| cliff.above).collect::<Vec<_>>();
+    borders.sort_by(f64::total_cmp);
+    let mut stretches = vec![Vec::new(); borders.len() + 1];
+    for point in measured {
+        stretches[borders.iter().filter(|border| **border <= point.0).count()].push(*point);
+    }
+    stretches
+}
+
+/// Confirms candidates, and narrows those that last, each by one value in turn, so that none takes the points of all.
+fn narrow(bench: &mut Bench, candidates: Vec<Bracket>, most: usize) -> Result<(), LabError> {
+    let mut searches = candidates.into_iter().map(|bracket| Search::new(bench, bracket)).collect::<Vec<_>>();
+    for search in &mut searches {
+        search.confirm(bench)?;
+    }
+    while searches.iter().any(|search| search.fate == Fate::Open) {
+        for search in searches.iter_mut().filter(|search| search.fate == Fate::Open) {
+            if bench.tried().len() >= most {
+                search.fate = Fate::Done;
+            } else {
+                search.step(bench)?;
+            }
+        }
+    }
+    for mut search in searches {
+        if let Some(cliff) = search.close(bench)? {
+            bench.cliffs.push(cliff);
+        }
+    }
+    Ok(())
+}

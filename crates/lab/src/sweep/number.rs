@@ -1,0 +1,106 @@
+//! The numbers of a sweep: how they are read, rounded and shown.
+
+use super::values::Value;
+use crate::rate::Rate;
+
+/// Units of numbers, largest first.
+const UNITS: [(char, f64); 3] = [('G', 1_073_741_824.0), ('M', 1_048_576.0), ('K', 1024.0)];
+/// What is a number by its meaning: a word for one of these is a mistake.
+const NUMBERS: [&str; 7] = ["size", "mtu", "rate", "quota", "memory", "processors", "concurrency"];
+/// Digits that are kept of a number that was reckoned: 0.1 + 0.2 is to be put into a command as 0.3.
+const DIGITS: usize = 11;
+
+/// What kind of values there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Whole numbers.
+    Whole,
+    /// Any numbers.
+    Real,
+    /// Bits a second.
+    Rate,
+    /// Words, numbered.
+    Word,
+}
+
+impl Kind {
+    /// What the values of a name are, as far as the name tells.
+    pub fn named(name: &str) -> Kind {
+        if name == "rate" { Kind::Rate } else { Kind::Real }
+    }
+
+    /// Whether the values of a name can be nothing else but numbers.
+    pub fn is_of_numbers(name: &str) -> bool {
+        NUMBERS.contains(&name)
+    }
+
+    /// What it is, once the numbers are known.
+    pub fn of(self, numbers: &[f64]) -> Kind {
+        let are_whole = numbers.iter().all(|number| number.fract() == 0.0);
+        if self == Kind::Real && are_whole { Kind::Whole } else { self }
+    }
+
+    pub fn parse(self, text: &str) -> Result<f64, String> {
+        let text = text.trim();
+        if self == Kind::Rate {
+            return text.parse::<Rate>().map(|rate| rate.bits_per_second as f64);
+        }
+        let upper = text.to_ascii_uppercase();
+        let unit = UNITS.iter().find_map(|(letter, factor)| Some((upper.strip_suffix(*letter)?, *factor)));
+        let (digits, factor) = unit.unwrap_or((&upper, 1.0));
+        // Rust reads `inf` and `nan` as numbers, too.
+        let number = digits.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let number = number.map(|number| number * factor).filter(|number| number.is_finite());
+        number.ok_or_else(|| format!("`{text}` is no number: digits, and K, M or G for powers of 1024, as in 16K"))
+    }
+
+    /// A number as a command takes it.
+    pub fn parse_back(self, number: f64) -> String {
+        match self {
+            Kind::Rate => Rate { bits_per_second: number as u64 }.to_string(),
+            _ => number.to_string(),
+        }
+    }
+
+    pub fn rounded(self, number: f64) -> f64 {
+        match self {
+            Kind::Whole | Kind::Word => number.round(),
+            Kind::Rate => {
+                let unit = self.least_step(number);
+                (number / unit).round() * unit
+            }
+            Kind::Real => format!("{number:.DIGITS$e}").parse().unwrap_or(number),
+        }
+    }
+
+    pub fn value(self, number: f64) -> Value {
+        let number = self.rounded(number);
+        let text = self.parse_back(number);
+        let unit = UNITS.iter().find(|(_, factor)| number != 0.0 && number % factor == 0.0);
+        let label = match (self, unit) {
+            (Kind::Whole, Some((letter, factor))) => format!("{}{letter}", number / factor),
+            _ => text.clone(),
+        };
+        Value { number, label, text }
+    }
+
+    /// The least distance between two values about `number`.
+    pub fn least_step(self, number: f64) -> f64 {
+        match self {
+            Kind::Whole | Kind::Word => 1.0,
+            // Three digits of a rate are enough, and the unit below is readable.
+            Kind::Rate => 10_f64.powf((number.max(1.0).log10() - 2.0).floor()).max(1_000.0),
+            Kind::Real => number.abs() * 1e-9,
+        }
+    }
+}
+
+/// The largest of 1, 2, 5 times a power of ten that is no larger: distances that make readable values.
+pub(super) fn nice(number: f64) -> f64 {
+    if number <= 0.0 {
+        return f64::MIN_POSITIVE;
+    }
+    let power = 10_f64.powf((number.log10() + 1e-9).floor());
+    let digit = [5.0, 2.0].into_iter().find(|digit| digit * power <= number * (1.0 + 1e-9)).unwrap_or(1.0);
+    digit * power
+}

@@ -1,0 +1,197 @@
+//! What is varied, and through which values: `size=1..16K:log`, `n=10..100:5`, `cipher=AES128,AES256`.
+
+use super::number::{Kind, nice};
+
+/// A sweep in powers is told by no more values: cliffs between them are looked for anyway.
+const MOST_OF_POWERS: usize = 24;
+/// A range without a step has so many values.
+const LINEAR: usize = 9;
+/// More values would measure each of them too seldom to tell anything.
+const MOST: usize = 200;
+/// A whole number is narrowed down to this share of itself, any other number to the second: a few bytes of a segment.
+const GRAIN_OF_WHOLE: f64 = 0.002;
+const GRAIN: f64 = 0.01;
+/// What is put into commands anyway.
+const TAKEN: [&str; 2] = ["server", "client"];
+
+/// One value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// As a number: bytes of a size, bits a second of a rate, the place (from 0) of a word.
+    pub number: f64,
+    /// As it is shown: `16K`.
+    pub label: String,
+    /// As it is put into a command or world: `16384`, `10mbit`.
+    pub text: String,
+}
+
+/// What is varied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vary {
+    /// Its name: what `{name}` stands for in the commands.
+    pub name: String,
+    kind: Kind,
+    values: Vec<Value>,
+}
+
+impl Vary {
+    /// Reads `NAME=SPEC`. SPEC is a list (`1,100,4K`, or words), or a range: `1..16K:log` (powers of two, both ends
+    /// included; at most 24 values), `:log10` (tens), `10..100` (nine values), `10..100:5` (in steps). K, M and G are
+    /// powers of 1024; a `rate` has the units of a link's.
+    ///
+    /// # Errors
+    /// One sentence that says what is wrong, and what is allowed.
+    pub fn parse(text: &str) -> Result<Vary, String> {
+        let (name, spec) = text.split_once('=').ok_or_else(|| {
+            format!("`{text}` is not of the form NAME=VALUES, as in size=1,100,4K or size=1..16K:log")
+        })?;
+        let (name, spec) = (name.trim(), spec.trim());
+        check_name(name)?;
+        let (kind, values) = match spec.split_once("..") {
+            Some((low, rest)) => range(name, spec, low, rest)?,
+            None => list(name, spec)?,
+        };
+        if values.len() > MOST {
+            return Err(format!("`{spec}` are {} values; {MOST} at most can be measured", values.len()));
+        }
+        Ok(Vary { name: name.to_string(), kind, values })
+    }
+
+    /// The values to begin with, in rising order; words as they were typed.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// Whether the values are words: then nothing lies between two of them.
+    pub fn is_of_words(&self) -> bool {
+        self.kind == Kind::Word
+    }
+
+    /// The value of a number.
+    pub fn at(&self, number: f64) -> Value {
+        let known = self.values.iter().find(|value| (value.number - number).abs() <= f64::EPSILON * number.abs());
+        // Its number stays exactly what was asked for: measurements are found by it.
+        Value { number, ..known.cloned().unwrap_or_else(|| self.kind.value(number)) }
+    }
+
+    /// Down to which distance a cliff between two values is narrowed; none where nothing lies between them. A number that
+    /// is asked for counts, but whole numbers stay whole.
+    pub fn grain(&self, below: f64, above: f64, asked: Option<f64>) -> Option<f64> {
+        let middle = if below > 0.0 { (below * above).sqrt() } else { f64::midpoint(below, above).abs() };
+        let least = self.kind.least_step(middle);
+        let usual = match self.kind {
+            Kind::Word => return None,
+            Kind::Whole => nice(middle * GRAIN_OF_WHOLE),
+            Kind::Real | Kind::Rate => nice(middle * GRAIN),
+        };
+        let grain = asked.filter(|asked| *asked > 0.0).unwrap_or(usual).max(least);
+        let grain = if self.kind == Kind::Whole { grain.round() } else { grain };
+        (above - below > grain * (1.0 + 1e-9)).then_some(grain)
+    }
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    if !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') || !name.chars().all(is_letter) {
+        return Err(format!("`{name}` is no name: a letter, then letters, digits, `_` and `-`, as in size=1,100"));
+    }
+    if TAKEN.contains(&name) {
+        return Err(format!("`{{{name}}}` stands for an address in the commands: vary something of another name"));
+    }
+    Ok(())
+}
+
+fn list(name: &str, spec: &str) -> Result<(Kind, Vec<Value>), String> {
+    let parts = spec.split(',').map(str::trim).collect::<Vec<_>>();
+    if parts.iter().any(|part| part.is_empty()) {
+        return Err(format!("`{spec}` has an empty value: values are separated by single commas, as in 1,100,4K"));
+    }
+    let kind = Kind::named(name);
+    let numbers = parts.iter().map(|part| kind.parse(part)).collect::<Vec<_>>();
+    if let Some(wrong) = numbers.iter().position(Result::is_err) {
+        let is_of_numbers = Kind::is_of_numbers(name) || numbers.iter().any(Result::is_ok);
+        if is_of_numbers {
+            let wrong = numbers[wrong].as_ref().err().cloned().unwrap_or_default();
+            return Err(format!("{wrong}; a list is of numbers, or of words alone"));
+        }
+        return distinct(words(&parts)).map(|values| (Kind::Word, values));
+    }
+    let numbers = numbers.into_iter().flatten().collect::<Vec<_>>();
+    let kind = kind.of(&numbers);
+    let typed = |(number, label): (&f64, &&str)| Value { label: (*label).to_string(), ..kind.value(*number) };
+    let mut values = numbers.iter().zip(&parts).map(typed).collect::<Vec<_>>();
+    values.sort_by(|one, other| one.number.total_cmp(&other.number));
+    distinct(values).map(|values| (kind, values))
+}
+
+fn words(parts: &[&str]) -> Vec<Value> {
+    let word = |(place, part): (usize, &&str)| Value {
+        number: place as f64,
+        label: (*part).to_string(),
+        text: (*part).to_string(),
+    };
+    parts.iter().enumerate().map(word).collect()
+}
+
+fn distinct(values: Vec<Value>) -> Result<Vec<Value>, String> {
+    let again = values
+        .iter()
+        .enumerate()
+        .find(|(place, value)| values[..*place].iter().any(|before| before.text == value.text));
+    match again {
+        Some((_, value)) => Err(format!("`{}` is in the list twice", value.label)),
+        None => Ok(values),
+    }
+}
+
+fn range(name: &str, spec: &str, low: &str, rest: &str) -> Result<(Kind, Vec<Value>), String> {
+    let (high, way) = rest.split_once(':').map_or((rest, None), |(high, way)| (high, Some(way.trim())));
+    let kind = Kind::named(name);
+    let (low, high) = (kind.parse(low)?, kind.parse(high)?);
+    if low > high {
+        return Err(format!("`{spec}` is empty: a range goes from its smaller end to its larger, as in 1..16"));
+    }
+    if low >= high {
+        return Err(format!("`{spec}` is one value: give a larger end, or {name}={} as a list", kind.parse_back(low)));
+    }
+    let kind = kind.of(&[low, high]);
+    let numbers = match way {
+        Some("log") => powers(spec, low, high, 2.0)?,
+        Some("log10") => powers(spec, low, high, 10.0)?,
+        Some(step) => {
+            let step = kind.parse(step).ok().filter(|step| *step > 0.0).ok_or_else(|| {
+                format!("`{step}` is no step: a number over 0, or `log` or `log10` for powers, as in 1..16K:log")
+            })?;
+            steps(spec, low, high, step)?
+        }
+        None => (0..LINEAR).map(|place| low + (high - low) * place as f64 / (LINEAR - 1) as f64).collect(),
+    };
+    // A step that is no whole number leaves the whole numbers.
+    let is_whole_step = way.and_then(|step| kind.parse(step).ok()).is_none_or(|step| step.fract() == 0.0);
+    let kind = if kind == Kind::Whole && !is_whole_step { Kind::Real } else { kind };
+    let mut numbers = numbers.into_iter().map(|number| kind.rounded(number)).collect::<Vec<_>>();
+    numbers.dedup();
+    Ok((kind, numbers.into_iter().map(|number| kind.value(number)).collect()))
+}
+
+/// The low end times powers of `base`, and the high end. Where these are too many, every second, third, ... power.
+fn powers(spec: &str, low: f64, high: f64, base: f64) -> Result<Vec<f64>, String> {
+    if low <= 0.0 {
+        return Err(format!("`{spec}` cannot go by powers from {low}: they start over 0, as in 1..16K:log"));
+    }
+    let count = ((high / low).ln() / base.ln() - 1e-9).ceil() as usize;
+    let stride = count.div_ceil(MOST_OF_POWERS - 1).max(1);
+    let below = (0..count).step_by(stride).map(|power| low * base.powi(power as i32));
+    Ok(below.chain([high]).collect())
+}
+
+fn steps(spec: &str, low: f64, high: f64, step: f64) -> Result<Vec<f64>, String> {
+    let count = ((high - low) / step + 1e-9).floor();
+    if count >= MOST as f64 {
+        return Err(format!("`{spec}` are {} values; {MOST} at most can be measured", count + 1.0));
+    }
+    Ok((0..=count as usize).map(|place| low + step * place as f64).collect())
+}
+
+#[cfg(test)]
+mod tests;

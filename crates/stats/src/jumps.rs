@@ -1,0 +1,104 @@
+//! Jumps: every gap between two tested values in which a curve rises or falls more than it does about it. What
+//! [`cliff`](crate::cliff) asks of the whole curve is asked of each gap's neighbourhood, so that several jumps are found,
+//! and one that goes down after one that went up.
+//!
+//! A jump is where to look closer: only measuring between its values tells a cliff from a steep slope.
+
+use crate::cliff::{Bracket, LOWEST};
+use crate::levels::{Level, levels, scatter};
+use crate::student::t_two_sided;
+
+/// Jumps must be this unlikely where there is none, all gaps taken together.
+const ALARMS: f64 = 0.05;
+/// Noise below this is not believed: three measurements can agree by chance.
+const LEAST_SCATTER: f64 = 0.002;
+/// The part of a gap's rise that its neighbourhood does not explain: less of it is a slope with a ripple.
+const LEAST_SHARE: f64 = 0.45;
+/// The errors of the neighbourhood's slopes add to that of the gap's own rise: half of its variance each.
+const ERROR: f64 = 1.42;
+
+/// The jumps of points (tested value, measurement), the clearest first. Measurements count by their logarithms, so do
+/// tested values where all are positive.
+///
+/// None for fewer than four tested values, where no value was measured twice, a number is not finite or a measurement
+/// not positive.
+pub fn jumps(points: &[(f64, f64)]) -> Vec<Bracket> {
+    let Some(levels) = levels(points).filter(|levels| levels.len() >= 4) else { return Vec::new() };
+    let Some((scatter, freedom)) = scatter(&levels) else { return Vec::new() };
+    let scatter = scatter.max(LEAST_SCATTER);
+    let steps = levels.windows(2).map(|two| Step::between(two, scatter, is_logarithmic(&levels))).collect::<Vec<_>>();
+    let gaps = steps.len() as f64;
+    let mut found = Vec::new();
+    for (gap, two) in levels.windows(2).enumerate() {
+        let Step { rise, width, error } = steps[gap];
+        let excess = excess(&steps, gap) * width;
+        if excess * rise <= 0.0 || rise.abs() < LOWEST.ln() {
+            continue;
+        }
+        let clearness = excess.abs() / (error * ERROR);
+        let p = t_two_sided(clearness, freedom).map_or(1.0, |p| (p * gaps).min(1.0));
+        if excess.abs() >= LOWEST.ln().max(LEAST_SHARE * rise.abs()) && p <= ALARMS {
+            let (below, above) = (two[0].at, two[1].at);
+            let (level_below, level_above) = (two[0].height.exp(), two[1].height.exp());
+            found.push((clearness, Bracket { below, above, level_below, level_above, p }));
+        }
+    }
+    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    found.into_iter().map(|(_, bracket)| bracket).collect()
+}
+
+/// One gap.
+#[derive(Clone, Copy)]
+struct Step {
+    rise: f64,
+    width: f64,
+    /// The standard error of the rise.
+    error: f64,
+}
+
+impl Step {
+    fn between(two: &[Level], scatter: f64, is_logarithmic: bool) -> Step {
+        let scaled = |at: f64| if is_logarithmic { at.ln() } else { at };
+        let variances = two.iter().map(|level| 1.0 / level.logs.len() as f64).sum::<f64>();
+        Step {
+            rise: two[1].height - two[0].height,
+            width: scaled(two[1].at) - scaled(two[0].at),
+            error: scatter * variances.sqrt(),
+        }
+    }
+
+    fn slope(self) -> f64 {
+        self.rise / self.width
+    }
+
+    /// The slope that is there for certain: over a narrow gap mere noise is steep.
+    fn sure_slope(self) -> f64 {
+        self.rise.signum() * (self.rise.abs() - 2.0 * self.error).max(0.0) / self.width
+    }
+}
+
+fn is_logarithmic(levels: &[Level]) -> bool {
+    levels.first().is_some_and(|least| least.at > 0.0)
+}
+
+/// By how much a gap's slope exceeds all that smoothly joins those about it.
+fn excess(steps: &[Step], gap: usize) -> f64 {
+    // Of two gaps on a side the flatter one counts: the other may be a jump of its own.
+    let flatter = |near: Option<f64>, far: Option<f64>| match (near, far) {
+        (Some(near), Some(far)) if far.abs() < near.abs() => Some(far),
+        (near, _) => near,
+    };
+    let at = |place: Option<usize>| Some(steps.get(place?)?.sure_slope());
+    let (left, right) = ([at(gap.checked_sub(1)), at(gap.checked_sub(2))], [at(Some(gap + 1)), at(Some(gap + 2))]);
+    let mut around = [flatter(left[0], left[1]), flatter(right[0], right[1])].into_iter().flatten().collect::<Vec<_>>();
+    for side in [left, right] {
+        // At an end the slope may go on changing as it did.
+        if let ([Some(near), Some(far)], 1) = (side, around.len()) {
+            around = vec![near, far, 2.0 * near - far];
+        }
+    }
+    let low = around.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = around.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let slope = steps[gap].slope();
+    (slope - high).max(0.0) + (slope - low).min(0.0)
+}
