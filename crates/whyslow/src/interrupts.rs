@@ -3,6 +3,7 @@
 use crate::fail::Failure;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::cell::Cell;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -31,6 +32,7 @@ pub enum Reach {
 pub struct Interrupts {
     signals: SigSet,
     source: SignalFd,
+    has_come: Cell<bool>,
 }
 
 impl Interrupts {
@@ -41,7 +43,12 @@ impl Interrupts {
             .thread_block()
             .and_then(|()| SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC));
         let source = source.map_err(|error| Failure::internal(&format!("signals cannot be read: {error}")))?;
-        Ok(Interrupts { signals, source })
+        Ok(Interrupts { signals, source, has_come: Cell::new(false) })
+    }
+
+    /// Whether any has come so far.
+    pub fn has_come(&self) -> bool {
+        self.has_come.get()
     }
 
     /// The next one, waiting for it at most so long.
@@ -51,6 +58,7 @@ impl Interrupts {
         // An error of poll can only be an interruption: the next round looks again.
         let _ = nix::poll::poll(&mut waiting, milliseconds);
         let read = self.source.read_signal().ok().flatten()?;
+        self.has_come.set(true);
         let reach = if read.ssi_code == FROM_THE_TERMINAL { Reach::EveryoneInFront } else { Reach::Us };
         Some(Interrupt { signal: read.ssi_signo as i32, reach })
     }

@@ -9,10 +9,13 @@ mod interrupts;
 mod invoker;
 mod nearest;
 mod output;
+mod peel;
 mod plan;
 mod progress;
 mod proof;
 mod recording;
+mod sides;
+mod typed;
 mod watch;
 
 use arguments::{Arguments, Command};
@@ -25,6 +28,9 @@ fn main() -> ExitCode {
         let typed = Arguments::try_parse().map_err(fail::usage)?;
         match typed.command {
             Command::Run(typed) => commands::run::run(&typed),
+            Command::Attach(typed) => commands::attach::attach(&typed),
+            Command::Compare(typed) => commands::compare::compare(&typed),
+            Command::Sweep(typed) => commands::sweep::sweep(&typed),
             Command::Report(typed) => commands::report::report(&typed),
             Command::Trial(typed) => commands::trial::trial(&typed),
             Command::Explain(typed) => commands::explain::explain(&typed),

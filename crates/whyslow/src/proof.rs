@@ -4,12 +4,12 @@
 use crate::fail::Failure;
 use crate::interrupts::Interrupts;
 use crate::output;
+use crate::peel::{self, Peeled};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use case::tables::Trial;
 use case::{Answer, Case, CaseError, Manifest, Recording};
-use lab::interventions::Intervention;
-use lab::{Arms, Experiment, Extent, Journal, Laboratory, Setting, Subject, Terms, TrialSpec};
+use lab::{Arm, Arms, Asked, Experiment, Extent, Journal, Laboratory, Peel, Setting, Subject, Terms, TrialSpec};
 use record::Input;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct Wish {
     /// Whether to prove at all.
     pub is_wanted: bool,
     /// What the user wants to be tried besides.
-    pub asked: Vec<(&'static Intervention, Option<f64>)>,
+    pub asked: Vec<Asked>,
     /// Time for all trials.
     pub budget: Duration,
     /// Whether what the program writes is compared.
@@ -29,7 +29,21 @@ pub struct Wish {
     pub metric: Option<lab::Metric>,
 }
 
-/// Tries what the findings call for, keeps the trials in the case, and puts the verdicts into the answer.
+/// The longest name of a file that is made of an arm's; a file system takes 255 bytes, endings included.
+const MOST_NAME_BYTES: usize = 200;
+
+/// An experiment that is over.
+pub struct Tried {
+    /// What was tried, and what for.
+    pub experiment: Experiment,
+    /// Its trials.
+    pub trials: Vec<Trial>,
+    /// Its arms.
+    pub arms: Vec<Arm>,
+}
+
+/// Tries what the findings call for and what shows once that is cured, keeps the trials in the case, and puts the
+/// verdicts into the answer.
 ///
 /// # Errors
 /// Where the programs cannot be started again, or the case cannot be written.
@@ -43,31 +57,67 @@ pub fn prove(
     if answer.findings.is_empty() || !plan.proof.is_wanted {
         return Ok(());
     }
-    let (experiment, trials) = match arms(answer, &recording, plan) {
-        Err(why) => (Experiment { not_tried: vec![why], ..Experiment::default() }, Vec::new()),
-        Ok((arms, subject)) => {
-            let manifest = recording.manifest.clone();
-            drop(recording);
-            experiment(answer, arms, &subject, plan, &manifest, interrupts)?
+    let (arms, subject) = match arms(answer, &recording, plan) {
+        Ok(found) => found,
+        Err(why) => {
+            let experiment = Experiment { not_tried: vec![why], ..Experiment::default() };
+            lab::judge(answer, &experiment, &[]);
+            return Ok(case.keep(lab::EXPERIMENT_FILE, &experiment)?);
         }
     };
-    lab::judge(answer, &experiment, &trials);
-    keep_specs(case, &experiment, &trials, plan)?;
-    if !trials.is_empty() {
-        case.add(trials)?;
+    let (manifest, cpu) = (recording.manifest.clone(), peel::processor_ns(&recording));
+    drop(recording);
+    let mut first = experiment(answer, arms, &subject, plan, &manifest, interrupts)?;
+    first.experiment.follow(&[], &mut first.trials);
+    keep_specs(case, "trials", &first.experiment, &first.trials, plan)?;
+    case.keep(lab::EXPERIMENT_FILE, &first.experiment)?;
+    let trials = first.trials.clone();
+    lab::judge(answer, &first.experiment, &trials);
+    let peeled = peel::peel(answer, first, &subject, cpu, (plan, case), interrupts);
+    // What the first experiment says stands, whatever becomes of those that follow.
+    let (peeled, failed) = match peeled {
+        Ok(peeled) => (peeled, None),
+        Err(failure) => (Peeled { peels: Vec::new(), trials }, Some(failure)),
+    };
+    for (peel, number) in peeled.peels.iter().zip(1..) {
+        keep_specs(case, &format!("trials-{}", number + 1), &peel.experiment, &peeled.trials, plan)?;
+        case.keep(&Peel::file(number), peel)?;
+        peel.judge(answer, &peeled.trials);
     }
-    case.keep(lab::EXPERIMENT_FILE, &experiment)?;
+    if !peeled.trials.is_empty() {
+        case.add(peeled.trials)?;
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Puts what was kept of earlier experiments into an answer that was drawn again.
+///
+/// # Errors
+/// Where what was kept is damaged.
+pub fn judge_again(answer: &mut Answer, case: &Case, trials: &[Trial]) -> Result<(), Failure> {
+    let Some(experiment) = case.kept::<Experiment>(lab::EXPERIMENT_FILE)? else { return Ok(()) };
+    lab::judge(answer, &experiment, trials);
+    for number in 1.. {
+        let Some(peel) = case.kept::<Peel>(&Peel::file(number))? else { break };
+        peel.judge(answer, trials);
+    }
     Ok(())
 }
 
 /// Keeps a file for each arm from which `whyslow trial` runs it again, here or elsewhere. What could be a secret in the
 /// commands is replaced, as everywhere in a case.
-fn keep_specs(case: &Case, experiment: &Experiment, trials: &[Trial], plan: &Plan) -> Result<(), Failure> {
+fn keep_specs(
+    case: &Case,
+    folder: &str,
+    experiment: &Experiment,
+    trials: &[Trial],
+    plan: &Plan,
+) -> Result<(), Failure> {
     let Some(extent) = &experiment.extent else { return Ok(()) };
-    let folder = case.folder().join("trials");
+    let folder = case.folder().join(folder);
     let failed = |error: std::io::Error| Failure::from(CaseError::io(&folder)(error));
     std::fs::create_dir(&folder).map_err(failed)?;
-    for arm in trials.iter().map(|trial| trial.arm.as_str()).collect::<BTreeSet<_>>() {
+    for arm in experiment.own(trials).iter().map(|trial| trial.arm.as_str()).collect::<BTreeSet<_>>() {
         let spec = TrialSpec {
             command: plan.subject.client.clone(),
             server: plan.subject.server.clone().unwrap_or_default(),
@@ -76,9 +126,14 @@ fn keep_specs(case: &Case, experiment: &Experiment, trials: &[Trial], plan: &Pla
             world: plan.world.clone(),
             ..TrialSpec::of_arm(arm, extent)
         };
-        std::fs::write(folder.join(format!("{arm}.toml")), spec.redacted().write()).map_err(failed)?;
+        std::fs::write(folder.join(format!("{}.toml", file_name(arm))), spec.redacted().write()).map_err(failed)?;
     }
     Ok(())
+}
+
+/// An arm's name, as far as it fits into a file's.
+pub fn file_name(arm: &str) -> String {
+    arm.chars().take(MOST_NAME_BYTES).collect()
 }
 
 /// What is to be tried, and the programs to try it with; or why nothing can be.
@@ -95,6 +150,8 @@ fn arms(answer: &Answer, recording: &Recording, plan: &Plan) -> Result<(Arms, Su
         has_server: plan.subject.server.is_some(),
         metric: plan.proof.metric.as_ref(),
         asked: &plan.proof.asked,
+        compares_output: plan.proof.compares_output,
+        upon: None,
     };
     let subject = Subject { input, ..plan.subject.clone() };
     Ok((Arms::of(&setting), subject))
@@ -108,14 +165,16 @@ fn reads_its_input(recording: &Recording) -> bool {
     recording.calls.iter().any(|call| takes(call) && call.connection == 0 && is_client(call.pid))
 }
 
-fn experiment(
+/// Runs the trials of an experiment.
+pub fn experiment(
     answer: &Answer,
     arms: Arms,
     subject: &Subject,
     plan: &Plan,
     manifest: &Manifest,
     interrupts: &Interrupts,
-) -> Result<(Experiment, Vec<Trial>), Failure> {
+) -> Result<Tried, Failure> {
+    let all = arms.alone.clone();
     if !arms.experiment.attempts.is_empty() {
         let most = plan.proof.budget.as_secs_f64();
         output::say(&format!(
@@ -141,5 +200,5 @@ fn experiment(
     if experiment.not_tried.iter().any(|why| why.contains("Ctrl-C")) {
         output::say("proving was ended early; what the trials so far say stands in the answer");
     }
-    Ok((experiment, trials))
+    Ok(Tried { experiment, trials, arms: all })
 }

@@ -5,12 +5,13 @@ use crate::interrupts::Interrupts;
 use crate::output;
 use crate::plan::Limits;
 use crate::progress::Progress;
+use crate::typed;
 use crate::watch::{how, watch};
-use case::{Case, Manifest};
+use case::{Answer, Case, Manifest, Recording};
 use lab::traces::Traces;
 use lab::{Arrangement, Attached, Journal, Kind, Outputs, Repair, Server, Stage, Stopped, Subject, World};
-use record::{Ended, Held, Recorder, Role, Running};
-use std::path::Path;
+use record::{Ended, Held, Output, Recorder, Role, Running};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// What a client that is asked to end gets for it before we leave it to itself.
@@ -48,6 +49,48 @@ pub struct Taken {
     pub traces: Traces,
 }
 
+/// A run that was recorded for its own sake: nobody sees what it writes.
+pub struct Quiet {
+    /// The case's folder.
+    pub folder: PathBuf,
+    /// What was recorded.
+    pub recording: Recording,
+    /// What that suspects.
+    pub answer: Answer,
+}
+
+/// Records a run whose words are nobody's, to its end or to `longest`; its complaints go to standard error.
+pub fn record_quietly(
+    subject: &Subject,
+    world: &World,
+    arrangement: &Arrangement,
+    folder: &Path,
+    longest: Duration,
+    interrupts: &Interrupts,
+) -> Result<Quiet, Failure> {
+    let nowhere = || Output::File(PathBuf::from("/dev/null"));
+    let outputs =
+        Outputs { client: nowhere(), client_errors: Output::Inherited, server: nowhere(), server_errors: nowhere() };
+    let take = Take {
+        subject,
+        world,
+        arrangement: arrangement.clone(),
+        outputs,
+        kind: Kind::Trial,
+        limits: Limits { duration: Some(longest), requests: None },
+        folder,
+        manifest: typed::manifest(subject, world),
+        options: &record::Options::default(),
+    };
+    let Taken { case, .. } = record(take, interrupts)?;
+    if interrupts.has_come() {
+        return Err(Failure::given_up(folder));
+    }
+    let recording = Recording::load(&case)?;
+    let answer = diagnose::diagnose(&recording, &folder.display().to_string(), &diagnose::Options::default());
+    Ok(Quiet { folder: folder.to_path_buf(), recording, answer })
+}
+
 /// From nothing to a closed case.
 pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
     // What a run that was killed has left behind is in nobody's way; that it cannot be removed is no reason not to run.
@@ -72,9 +115,10 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
     let traces = attached.traces();
     let case = recorder.finish(|manifest| complete(manifest, client.pid(), ended, server_pid));
     drop(progress);
-    let ended = match ended {
-        Some(ended) => Some(ended),
-        None => end_client(&mut client)?,
+    let ended = match (ended, take.kind) {
+        (None, Kind::Watched) => end_client(&mut client)?,
+        // A trial's is ended with everything else of the trial.
+        (ended, _) => ended,
     };
     if let Some(Stopped::Killed(after)) = server.map(Server::stop) {
         let command = as_typed(subject.server.as_deref().unwrap_or_default());
@@ -83,7 +127,7 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
             after.as_secs()
         ));
     }
-    drop(attached);
+    drop((client, attached));
     if let Some(signalled) = ended.filter(|ended| ended.signal.is_some()) {
         output::say(&format!("`{}` {}", as_typed(&subject.client), how(signalled)));
     }

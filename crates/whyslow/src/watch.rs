@@ -70,7 +70,8 @@ pub fn how(ended: Ended) -> String {
 }
 
 impl Limits {
-    fn are_reached(self, elapsed: Duration, recorder: &Recorder) -> bool {
+    /// Whether recording is to end.
+    pub fn are_reached(self, elapsed: Duration, recorder: &Recorder) -> bool {
         self.duration.is_some_and(|longest| elapsed >= longest)
             || self.requests.is_some_and(|most| recorder.progress().requests >= most)
     }

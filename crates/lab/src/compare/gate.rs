@@ -30,6 +30,11 @@ const SHORT: [(&str, &[Metric]); 7] = [
 const OWN: &str = "metric";
 
 impl Condition {
+    /// As it was typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// What became of it.
     pub fn gate(&self, all: &[Compared]) -> Gate {
         let found = self.metrics.iter().find_map(|name| all.iter().find(|one| one.metric == *name));

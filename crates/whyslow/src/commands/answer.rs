@@ -1,18 +1,19 @@
 //! From a case to an answer on standard output: what `run` ends with and `report` repeats.
 
+use super::attach;
 use crate::arguments::AnswerArguments;
-use crate::fail::Failure;
-use crate::output;
+use crate::fail::{self, Failure};
+use crate::{output, proof};
 use case::{Answer, Case, Recording};
-use lab::Experiment;
 use report::Outcome;
 
 /// Reads a case and works out what it means, what was tried included.
 pub fn read(case: &Case, typed: AnswerArguments) -> Result<Answer, Failure> {
     let recording = Recording::load(case)?;
     let mut answer = draw(&recording, case, typed);
-    if let Some(experiment) = case.kept::<Experiment>(lab::EXPERIMENT_FILE)? {
-        lab::judge(&mut answer, &experiment, &recording.trials);
+    proof::judge_again(&mut answer, case, &recording.trials)?;
+    if let Some(kept) = case.kept::<attach::Kept>(attach::FILE)? {
+        attach::enter(&mut answer, kept);
     }
     Ok(answer)
 }
@@ -31,14 +32,14 @@ pub fn show(answer: &Answer, typed: AnswerArguments) -> Result<u8, Failure> {
     } else {
         output::print(&report::terminal(answer, &output::style()))?;
     }
-    Ok(exit_code(answer))
+    Ok(code_of(&report::outcome(answer)))
 }
 
 /// 0 nothing found, 1 findings, 3 inconclusive; 2 is for errors.
-fn exit_code(answer: &Answer) -> u8 {
-    match report::outcome(answer) {
+pub fn code_of(outcome: &Outcome) -> u8 {
+    match outcome {
         Outcome::Nothing => 0,
         Outcome::Findings => 1,
-        Outcome::Inconclusive(_) => 3,
+        Outcome::Inconclusive(_) => fail::INCONCLUSIVE,
     }
 }

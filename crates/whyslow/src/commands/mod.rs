@@ -1,10 +1,13 @@
 //! The commands, one a file. Each takes what was typed and returns the exit code.
 
 pub mod answer;
+pub mod attach;
+pub mod compare;
 pub mod doctor;
 pub mod explain;
 pub mod report;
 pub mod run;
+pub mod sweep;
 pub mod tables;
 pub mod trial;
 pub mod undo;

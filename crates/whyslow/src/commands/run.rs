@@ -7,7 +7,7 @@ use crate::interrupts::Interrupts;
 use crate::invoker::Invoker;
 use crate::plan::Plan;
 use crate::recording::{Take, Taken};
-use crate::{folder, proof, recording};
+use crate::{folder, proof, recording, typed};
 use case::Recording;
 use lab::{Arrangement, Kind, Outputs};
 use record::{Ended, Output};
@@ -36,9 +36,9 @@ pub fn run(typed: &RunArguments) -> Result<u8, Failure> {
 }
 
 /// What is recorded: the user's own run, its words passed through.
-fn take<'a>(typed: &RunArguments, plan: &'a Plan) -> Take<'a> {
+fn take<'a>(arguments: &RunArguments, plan: &'a Plan) -> Take<'a> {
     let outputs = Outputs {
-        client: if typed.answer.json { Output::ToStandardError } else { Output::Inherited },
+        client: if arguments.answer.json { Output::ToStandardError } else { Output::Inherited },
         // A server's standard output is a log: it goes with ours, so that the client's stays what it is.
         server: Output::ToStandardError,
         ..Outputs::default()
@@ -51,7 +51,7 @@ fn take<'a>(typed: &RunArguments, plan: &'a Plan) -> Take<'a> {
         kind: Kind::Watched,
         limits: plan.limits,
         folder: &plan.folder,
-        manifest: plan.manifest(),
+        manifest: typed::manifest(&plan.subject, &plan.world),
         options: &plan.options,
     }
 }

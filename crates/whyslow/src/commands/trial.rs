@@ -5,7 +5,7 @@ use crate::fail::Failure;
 use crate::interrupts::Interrupts;
 use crate::invoker::{Invoker, subject_user};
 use crate::progress::Progress;
-use crate::{folder, output, plan};
+use crate::{folder, output, typed};
 use case::tables::Trial;
 use case::{Answer, Case, CaseWriter, Manifest, Nanos, Recording, SCHEMA, redact_arguments};
 use lab::{Journal, Laboratory, Subject, TrialSpec};
@@ -17,7 +17,7 @@ pub fn trial(typed: &TrialArguments) -> Result<u8, Failure> {
     let spec = TrialSpec::read(&text).map_err(|error| Failure::spec(&typed.spec, &error.to_string()))?;
     let invoker = Invoker::find();
     let state = invoker.state_folder().ok_or_else(Failure::no_home)?;
-    let folder = match &typed.folder {
+    let folder = match &typed.keeping.folder {
         Some(folder) => std::path::absolute(folder).map_err(|error| Failure::output(&error))?,
         None => folder::new_case(&state, &spec.command, SystemTime::now()),
     };
@@ -38,12 +38,12 @@ fn run(spec: &TrialSpec, typed: &TrialArguments, invoker: &Invoker) -> Result<Tr
     let findings = seen.as_ref().map_or(&[][..], |(_, answer)| &answer.findings);
     let wrong = |error: lab::LabError| Failure::spec(&typed.spec, &error.to_string());
     let arm = spec.arm(seen.as_ref().map(|(recording, _)| recording), findings).map_err(wrong)?;
-    let addresses = plan::addresses(spec.world.link);
-    let server = (!spec.server.is_empty()).then(|| plan::with_addresses(&spec.server, addresses));
+    let addresses = typed::addresses(spec.world.link);
+    let server = (!spec.server.is_empty()).then(|| typed::with_addresses(&spec.server, addresses));
     let subject = Subject {
-        client: plan::with_addresses(&spec.command, addresses),
+        client: typed::with_addresses(&spec.command, addresses),
         server,
-        user: subject_user(typed.user.as_deref(), invoker)?,
+        user: subject_user(typed.keeping.user.as_deref(), invoker)?,
         input: lab::input_again().unwrap_or_default(),
     };
     let progress = Progress::begin();

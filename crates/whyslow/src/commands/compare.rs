@@ -1,0 +1,319 @@
+//! `whyslow compare A -- B`: which of two commands or worlds is faster, by how much, and why.
+
+use super::answer;
+use crate::arguments::{CheckOutput, CompareArguments};
+use crate::fail::Failure;
+use crate::interrupts::Interrupts;
+use crate::invoker::Invoker;
+use crate::progress::Progress;
+use crate::recording::Quiet;
+use crate::sides::{Sided, sides};
+use crate::{folder, output, recording, typed};
+use case::tables::Trial;
+use case::{Answer, Case, CaseWriter, Comparison, Contrast, Host, Recording, Side};
+use lab::compare::{Condition, Contest, Contested, Unlike, Which, against_earlier, compared, extent_of, metrics_of};
+use lab::{Extent, Journal, Laboratory, Metric};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Time for trials where none is asked for.
+const BUDGET: Duration = Duration::from_mins(1);
+/// A profile of so many samples a side tells functions of a few percent; shorter programs are recorded again for it.
+const WANTED_SAMPLES: usize = 500;
+/// Recordings of a side at most, and the time for those after the first.
+const MOST_RECORDINGS: usize = 10;
+const RECORDING_TIME: Duration = Duration::from_secs(20);
+/// A run is recorded for so long at most.
+const LONGEST: Duration = Duration::from_secs(20);
+/// The file that keeps how far trials went, for comparisons with this one.
+const EXTENT_FILE: &str = "extent.json";
+/// The comparison itself.
+pub const FILE: &str = "comparison.json";
+
+/// Compares, keeps and prints.
+pub fn compare(arguments: &CompareArguments) -> Result<u8, Failure> {
+    let invoker = Invoker::find();
+    let both = sides(arguments, &invoker)?;
+    let conditions = conditions(&arguments.fail_if)?;
+    let earlier = arguments.baseline.as_deref().map(Earlier::read).transpose()?;
+    let case = typed::case_folder(arguments.keeping.folder.as_deref(), &both[1].subject.client, &invoker)?;
+    folder::make_parents(&case, &invoker)?;
+    let comparing = Comparing {
+        both: &both,
+        conditions,
+        earlier,
+        budget: typed::budget(arguments.budget.as_deref(), BUDGET)?,
+        metric: typed::metric(arguments.metric.as_deref())?,
+        compares_output: arguments.check_output == CheckOutput::Auto,
+        folder: &case,
+        interrupts: Interrupts::take()?,
+    };
+    let done = comparing.all();
+    // Also after an error: what there is of the case belongs to the user.
+    invoker.own(&case);
+    show(&done?, arguments.json)
+}
+
+/// Prints a comparison, and says how it comes out.
+pub fn show(comparison: &Comparison, as_json: bool) -> Result<u8, Failure> {
+    if as_json {
+        let text = serde_json::to_string_pretty(comparison).map_err(|error| Failure::internal(&error.to_string()))?;
+        output::print(&(text + "\n"))?;
+    } else {
+        output::print(&report::comparison(comparison, &output::style()))?;
+    }
+    Ok(answer::code_of(&report::comparison_outcome(comparison)))
+}
+
+fn conditions(texts: &[String]) -> Result<Vec<Condition>, Failure> {
+    let read = |text: &String| {
+        text.parse().map_err(|why: String| Failure::value("--fail-if", &why, "--fail-if 'wall > 1.05x'"))
+    };
+    texts.iter().map(read).collect()
+}
+
+/// A side that was measured earlier.
+struct Earlier {
+    comparison: Comparison,
+    trials: Vec<Trial>,
+    extent: Extent,
+    host: Host,
+}
+
+impl Earlier {
+    fn read(folder: &Path) -> Result<Earlier, Failure> {
+        let case = Case::open(folder)?;
+        let documents = case.kept::<Comparison>(FILE)?.zip(case.kept::<Extent>(EXTENT_FILE)?);
+        let (comparison, extent) = documents.ok_or_else(|| Failure::no_baseline(folder))?;
+        let mut trials: Vec<Trial> = case.read()?;
+        trials.retain(|trial| trial.arm == Which::B.arm());
+        Ok(Earlier { comparison, trials, extent, host: case.manifest().host.clone() })
+    }
+
+    /// What makes a comparison with it worth less.
+    fn warnings(&self, case: &Case, now: &Sided) -> Vec<String> {
+        let mut warnings = vec![format!(
+            "A was measured earlier ({}): what else has changed since then is part of the difference.",
+            self.comparison.case
+        )];
+        let (then, host) = (&self.host, &case.manifest().host);
+        let mut differ = |what: &str, then: &str, now: &str| {
+            if then != now {
+                warnings.push(format!("Another {what}: `{then}` then, `{now}` now."));
+            }
+        };
+        differ("processor", &then.processor, &host.processor);
+        differ("number of processors", &then.processors.to_string(), &host.processors.to_string());
+        differ("kernel", &then.kernel, &host.kernel);
+        differ("distribution", &then.distribution, &host.distribution);
+        let gigabytes = |bytes: u64| format!("{} GiB", bytes >> 30);
+        differ("amount of memory", &gigabytes(then.memory_bytes), &gigabytes(host.memory_bytes));
+        let told = now.told();
+        differ("command", &self.comparison.b.command.join(" "), &told.command.join(" "));
+        differ("server", &self.comparison.b.server.join(" "), &told.server.join(" "));
+        warnings
+    }
+}
+
+/// A comparison under way.
+struct Comparing<'a> {
+    both: &'a [Sided; 2],
+    conditions: Vec<Condition>,
+    earlier: Option<Earlier>,
+    budget: Duration,
+    metric: Option<Metric>,
+    compares_output: bool,
+    folder: &'a Path,
+    interrupts: Interrupts,
+}
+
+impl Comparing<'_> {
+    fn all(self) -> Result<Comparison, Failure> {
+        let mut writer = CaseWriter::create(self.folder, typed::manifest(&self.both[1].subject, &self.both[1].world))?;
+        let mut recorded = [Vec::new(), Vec::new()];
+        for which in self.measured() {
+            recorded[which as usize].push(self.record(which, 1)?);
+        }
+        let firsts = recorded.iter().flat_map(|side| side.first()).collect::<Vec<_>>();
+        let answers = firsts.iter().map(|one| &one.answer).collect::<Vec<_>>();
+        self.expect_same_status(&answers)?;
+        let extent = match &self.earlier {
+            Some(earlier) => earlier.extent,
+            None => extent_of(&answers, self.metric.as_ref(), self.budget),
+        };
+        let metrics = metrics_of(&answers, &extent, self.metric.as_ref());
+        if let Some(condition) = self.conditions.iter().find(|condition| !condition.is_told_by(&metrics)) {
+            return Err(Failure::gate(condition.text(), &metrics));
+        }
+        let manifest = &firsts[0].recording.manifest;
+        let seed = manifest.started_unix_seconds;
+        writer.manifest().host = manifest.host.clone();
+        let contested = self.contest(&extent, &metrics, seed)?;
+        if let Some((first, last)) = contested.trials.first().zip(contested.trials.last()) {
+            (writer.manifest().start, writer.manifest().end) = (first.start, last.start + last.wall);
+        }
+        writer.append(contested.trials.clone())?;
+        let case = writer.close()?;
+        case.keep(EXTENT_FILE, &extent)?;
+        if let Some(unlike) = &contested.unlike {
+            return Err(Failure::unlike(unlike, self.folder));
+        }
+        let comparison = self.draw(contested, &metrics, recorded, &case)?;
+        case.keep(FILE, &comparison)?;
+        Ok(comparison)
+    }
+
+    /// The sides that are run.
+    fn measured(&self) -> Vec<Which> {
+        if self.earlier.is_some() { vec![Which::B] } else { Which::BOTH.to_vec() }
+    }
+
+    /// Records a side once more.
+    fn record(&self, which: Which, number: usize) -> Result<Quiet, Failure> {
+        let side = &self.both[which as usize];
+        let folder = self.folder.join(format!("{}-{number}", which.arm().to_lowercase()));
+        let quiet = recording::record_quietly(
+            &side.subject,
+            &side.world,
+            &side.arm.arrangement,
+            &folder,
+            LONGEST,
+            &self.interrupts,
+        );
+        quiet.map_err(|failure| failure.of_side(which))
+    }
+
+    /// Sides that end differently are not compared, and one that fails alone least of all.
+    fn expect_same_status(&self, answers: &[&Answer]) -> Result<(), Failure> {
+        let [a, b] = answers else { return Ok(()) };
+        let (Some(a), Some(b)) = (a.subject_exit, b.subject_exit) else { return Ok(()) };
+        if a == b {
+            return Ok(());
+        }
+        let (which, status, other) = if b == 0 { (Which::A, a, b) } else { (Which::B, b, a) };
+        Err(Failure::unlike(&Unlike::Fails { which, status, other, said: String::new() }, self.folder))
+    }
+
+    /// Runs the trials.
+    fn contest(&self, extent: &Extent, metrics: &[Metric], seed: u64) -> Result<Contested, Failure> {
+        let most = self.budget.as_secs_f64();
+        output::say(&format!("to compare them, both are run in turns, for {most:.0} s at most"));
+        let progress = Progress::begin();
+        let say = |line: &str| progress.say(line);
+        let sides = self.measured().into_iter().map(|which| (which, self.both[which as usize].arm.clone()));
+        let sides = sides.collect::<Vec<_>>();
+        let contest = Contest {
+            sides: &sides,
+            extent: *extent,
+            metrics,
+            conditions: &self.conditions,
+            budget: self.budget,
+            seed,
+            compares_output: self.compares_output,
+            say: &say,
+        };
+        let journal = Journal::open()?;
+        let mut wait = |longest: Duration| self.interrupts.next(longest).is_some();
+        let mut laboratory = Laboratory::open(&journal, self.metric.as_ref(), &mut wait)?;
+        let mut execute = |which: Which, extent: &Extent| {
+            let side = &self.both[which as usize];
+            laboratory.run(&side.subject, &side.world, &side.arm.arrangement, extent)
+        };
+        Ok(contest.run(&mut execute)?)
+    }
+
+    /// What it all means.
+    fn draw(
+        &self,
+        contested: Contested,
+        metrics: &[Metric],
+        mut recorded: [Vec<Quiet>; 2],
+        case: &Case,
+    ) -> Result<Comparison, Failure> {
+        let all = match &self.earlier {
+            Some(earlier) => against_earlier(&earlier.trials, &contested.trials, metrics),
+            None => compared(&contested.trials, metrics),
+        };
+        let differs = all.iter().any(|one| matches!(one.outcome, Contrast::More | Contrast::Less));
+        let mut warnings = Vec::new();
+        if contested.ended_early {
+            warnings.push("It was ended by Ctrl-C or a signal; what the trials so far say stands here.".to_string());
+        }
+        match &self.earlier {
+            None if differs && !contested.ended_early => self.record_more(&mut recorded)?,
+            None => {}
+            Some(earlier) => warnings.extend(earlier.warnings(case, &self.both[1])),
+        }
+        let mut comparison = Comparison {
+            schema: case::SCHEMA,
+            case: self.folder.display().to_string(),
+            a: self.side(Which::A, &recorded),
+            b: self.side(Which::B, &recorded),
+            outcome: all.first().map(|first| first.outcome).unwrap_or_default(),
+            gates: self.conditions.iter().map(|condition| condition.gate(&all)).collect(),
+            metrics: all,
+            output: contested.output,
+            trials: contested.trials.len() as u32,
+            spent_ns: contested.spent.as_nanos() as u64,
+            budget_ns: self.budget.as_nanos() as u64,
+            warnings,
+            ..Comparison::default()
+        };
+        let recordings = self.recordings(recorded)?;
+        if let ([a, b], true) = (&recordings, differs)
+            && !a.is_empty()
+            && !b.is_empty()
+        {
+            let why = diagnose::contrast(a, b);
+            (comparison.per, comparison.ledger, comparison.chain) = (why.per, why.ledger, why.chain);
+            (comparison.libraries, comparison.functions, comparison.calls) = (why.libraries, why.functions, why.calls);
+        }
+        comparison.summary = report::contrast_sentence(&comparison);
+        Ok(comparison)
+    }
+
+    /// The recordings of both sides, those of an earlier day read again.
+    fn recordings(&self, recorded: [Vec<Quiet>; 2]) -> Result<[Vec<Recording>; 2], Failure> {
+        let [mut a, b] = recorded.map(|side| side.into_iter().map(|one| one.recording).collect::<Vec<_>>());
+        for folder in self.earlier.iter().flat_map(|earlier| &earlier.comparison.b.cases) {
+            // Recordings that were removed are no reason not to compare trials.
+            if let Ok(case) = Case::open(Path::new(folder)) {
+                a.push(Recording::load(&case)?);
+            }
+        }
+        Ok([a, b])
+    }
+
+    /// Records both sides again, in turns, until their profiles tell something or time is up.
+    fn record_more(&self, recorded: &mut [Vec<Quiet>; 2]) -> Result<(), Failure> {
+        let progress = Progress::begin();
+        let begun = Instant::now();
+        for number in 2..=MOST_RECORDINGS {
+            let samples = |side: &[Quiet]| side.iter().map(|one| one.recording.samples.len()).sum::<usize>();
+            let is_enough = recorded.iter().all(|side| samples(side) >= WANTED_SAMPLES);
+            let taken = begun.elapsed() / (number as u32 - 1);
+            if is_enough || begun.elapsed() + taken > RECORDING_TIME {
+                break;
+            }
+            progress.say(&format!("recording both again to see where the difference comes from: {number}"));
+            for which in Which::BOTH {
+                recorded[which as usize].push(self.record(which, number)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn side(&self, which: Which, recorded: &[Vec<Quiet>; 2]) -> Side {
+        let own = &recorded[which as usize];
+        if let (Some(earlier), Which::A) = (&self.earlier, which) {
+            return earlier.comparison.b.clone();
+        }
+        let exchanges = own.iter().map(|one| one.answer.exchanges as f64).sum::<f64>();
+        Side {
+            cases: own.iter().map(|one| one.folder.display().to_string()).collect(),
+            exchanges: exchanges / own.len().max(1) as f64,
+            exit: own.first().and_then(|one| one.answer.subject_exit),
+            ..self.both[which as usize].told()
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What is left once a cause is switched off: the program is recorded again so, what shows then is tried upon the first
+//! cure, and what that proves is added to the answer.
+
+mod candidate;
+mod worth;
+
+use crate::fail::Failure;
+use crate::interrupts::Interrupts;
+use crate::output;
+use crate::plan::Plan;
+use crate::proof::{self, Tried};
+use crate::recording::{Quiet, record_quietly};
+use case::tables::Trial;
+use case::{Answer, Case, Finding, Recording, Status};
+use lab::{Arm, Arms, Candidate, Metric, Peel, Setting, Subject, Upon};
+use std::time::Duration;
+use worth::Worth;
+
+/// Each peel is another run and another round of trials; a third culprit under a second is rare.
+const MOST: usize = 2;
+
+/// A program is given so many times the length of its trials, and at least this, before its recording is ended.
+const PATIENCE: u32 = 5;
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The experiments upon a cure, and the trials of all experiments.
+pub struct Peeled {
+    /// One for each time that something was left to look for.
+    pub peels: Vec<Peel>,
+    /// All trials, those of the first experiment at the beginning.
+    pub trials: Vec<Trial>,
+}
+
+/// What everything here happens to.
+struct Scene<'a> {
+    plan: &'a Plan,
+    case: &'a Case,
+    subject: &'a Subject,
+    interrupts: &'a Interrupts,
+    /// The length of the recorded run, and its processor time.
+    first: (u64, u64),
+}
+
+/// Goes on from a first experiment for as long as a cure is found and enough is left. `cpu_ns` is the processor time of
+/// the recorded run.
+pub fn peel(
+    answer: &Answer,
+    first: Tried,
+    subject: &Subject,
+    cpu_ns: u64,
+    (plan, case): (&Plan, &Case),
+    interrupts: &Interrupts,
+) -> Result<Peeled, Failure> {
+    let scene = Scene { plan, case, subject, interrupts, first: (answer.wall_ns, cpu_ns) };
+    let mut peeled = Peeled { peels: Vec::new(), trials: first.trials };
+    let (mut answer, mut experiment, mut arms) = (answer.clone(), first.experiment, first.arms);
+    for _ in 0..MOST {
+        let Some(cure) = cure(&answer, &experiment, &arms) else { break };
+        let rows = experiment.own(&peeled.trials);
+        let worth = Worth::of(&rows, &cure.arm.name, cure.ratio, scene.first.0, plan.subject.server.is_some());
+        if !worth.is_some_and(|worth| worth.is_enough()) || interrupts.has_come() {
+            break;
+        }
+        let whole = worth.map_or(Duration::ZERO, |worth| worth.whole());
+        output::say(&format!("with {} the program is recorded again, to see what is left", cure.arm.name));
+        let quiet = scene.record(&cure.arm, whole)?;
+        let Some((mut peel, tried)) = scene.try_what_is_left(&answer, &cure.arm, &quiet)? else { break };
+        let mut own = tried.trials;
+        peel.experiment = tried.experiment;
+        peel.experiment.follow(&peeled.trials, &mut own);
+        peeled.trials.append(&mut own);
+        let judged = peel.judged(&answer, &peeled.trials);
+        experiment = peel.experiment.clone();
+        arms = tried.arms;
+        peeled.peels.push(peel);
+        answer.findings = judged.findings;
+    }
+    Ok(peeled)
+}
+
+/// What cured most, and by how much.
+struct Cure {
+    arm: Arm,
+    ratio: f64,
+}
+
+fn cure(answer: &Answer, experiment: &lab::Experiment, arms: &[Arm]) -> Option<Cure> {
+    let confirmed = answer.findings.iter().filter(|finding| finding.status == Status::Confirmed);
+    let cures = confirmed.filter_map(|finding| {
+        let effect = finding.effect.as_ref()?;
+        let is_it =
+            |attempt: &&lab::Attempt| attempt.finding == finding.id && attempt.intervention == effect.intervention;
+        let attempt = experiment.attempts.iter().find(is_it)?;
+        let arm = arms.iter().find(|arm| arm.name == attempt.arm)?.clone();
+        Some(Cure { arm, ratio: effect.ratio })
+    });
+    cures.max_by(|one, other| one.ratio.total_cmp(&other.ratio))
+}
+
+impl Scene<'_> {
+    fn record(&self, arm: &Arm, whole: Duration) -> Result<Quiet, Failure> {
+        let folder = self.case.folder().join(proof::file_name(&format!("after-{}", arm.name)));
+        let longest = (whole * PATIENCE).max(LEAST_PATIENCE);
+        record_quietly(self.subject, &self.plan.world, &arm.arrangement, &folder, longest, self.interrupts)
+    }
+
+    /// Tries what a run with a cure shows, upon that cure; none where it shows nothing that could be tried.
+    fn try_what_is_left(&self, answer: &Answer, upon: &Arm, quiet: &Quiet) -> Result<Option<(Peel, Tried)>, Failure> {
+        let mut left = quiet.answer.clone();
+        left.findings.retain(|finding| is_new(finding, &answer.findings));
+        let (arms, candidate) = match (left.findings.is_empty(), quiet.answer.findings.is_empty()) {
+            (false, _) => (self.arms_of_findings(&mut left, upon, quiet), None),
+            // What was known already and is still there is no reason to accuse a function.
+            (true, false) => return Ok(None),
+            (true, true) => match self.arms_of_function(&mut left, upon, quiet) {
+                Some((arms, candidate)) => (arms, Some(candidate)),
+                None => return Ok(None),
+            },
+        };
+        let tried =
+            proof::experiment(&left, arms, self.subject, self.plan, &quiet.recording.manifest, self.interrupts)?;
+        let (wall, cpu) = (self.first.0.max(1) as f64, self.first.1.max(1) as f64);
+        let peel = Peel {
+            upon: upon.name.clone(),
+            case: quiet.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            findings: left.findings,
+            candidate,
+            exchanges: left.exchanges,
+            share_of_wall: left.wall_ns as f64 / wall,
+            share_of_cpu: processor_ns(&quiet.recording) as f64 / cpu,
+            ..Peel::default()
+        };
+        Ok(Some((peel, tried)))
+    }
+
+    fn arms_of_findings(&self, left: &mut Answer, upon: &Arm, quiet: &Quiet) -> Arms {
+        for finding in &mut left.findings {
+            finding.caveats.push(format!("Seen only once {} is in place.", upon.name));
+        }
+        Arms::of(&self.setting(left, &quiet.recording, upon, self.plan.proof.metric.as_ref()))
+    }
+
+    /// Nothing known is left: the function that holds most of the rest, if the program may do without.
+    fn arms_of_function(&self, left: &mut Answer, upon: &Arm, quiet: &Quiet) -> Option<(Arms, Candidate)> {
+        if !self.plan.proof.compares_output || candidate::could_go_unseen(&quiet.recording) {
+            return None;
+        }
+        let hottest = diagnose::hottest(&quiet.recording)?;
+        let asked = format!("switch-off={}", hottest.function);
+        let asked = lab::named_intervention(&asked).ok()?;
+        left.findings = vec![candidate::finding(&hottest, &quiet.recording, left, &upon.name)];
+        let metric = self.plan.proof.metric.clone().unwrap_or(Metric::Wall);
+        let setting = self.setting(left, &quiet.recording, upon, Some(&metric));
+        // Where it cannot be switched off, the ledger still says where the time went.
+        let arms = Arms::of_one(&setting, &asked).ok()?;
+        Some((arms, Candidate { function: hottest.function, share: hottest.share }))
+    }
+
+    fn setting<'s>(
+        &'s self,
+        left: &'s Answer,
+        recording: &'s Recording,
+        upon: &'s Arm,
+        metric: Option<&'s Metric>,
+    ) -> Setting<'s> {
+        Setting {
+            answer: left,
+            recording,
+            world: &self.plan.world,
+            has_server: self.plan.subject.server.is_some(),
+            metric,
+            asked: &[],
+            compares_output: self.plan.proof.compares_output,
+            upon: Some(Upon { arm: upon, without: Duration::from_nanos(self.first.0) }),
+        }
+    }
+}
+
+/// Whether a finding is not among those that are known: another pathology, or the same in another place.
+fn is_new(finding: &Finding, known: &[Finding]) -> bool {
+    known.iter().all(|one| one.id != finding.id || one.place.first() != finding.place.first())
+}
+
+/// Processor time of all threads.
+pub fn processor_ns(recording: &Recording) -> u64 {
+    recording.threads.iter().map(|thread| thread.on_cpu.0).sum()
+}

@@ -1,0 +1,148 @@
+//! What a typed `compare` means: two subjects, each in its world with what is attached to it.
+
+use crate::arguments::CompareArguments;
+use crate::fail::Failure;
+use crate::invoker::{Invoker, subject_user};
+use crate::typed;
+use case::{Side, redact_arguments};
+use lab::{Arm, Arrangement, Subject, TrialSpec, World};
+
+/// One side.
+pub struct Sided {
+    /// What is run.
+    pub subject: Subject,
+    /// Where.
+    pub world: World,
+    /// What is attached.
+    pub arm: Arm,
+    /// What was said of this side alone.
+    changes: Vec<String>,
+}
+
+impl Sided {
+    /// How the comparison tells of it.
+    pub fn told(&self) -> Side {
+        Side {
+            command: redact_arguments(&self.subject.client),
+            server: redact_arguments(self.subject.server.as_deref().unwrap_or_default()),
+            changes: redact_arguments(&self.changes),
+            ..Side::default()
+        }
+    }
+}
+
+/// Both sides, A first.
+pub fn sides(arguments: &CompareArguments, invoker: &Invoker) -> Result<[Sided; 2], Failure> {
+    let first = match arguments.first.as_slice() {
+        [] => arguments.second.clone(),
+        [one] if one.contains(char::is_whitespace) => {
+            typed::words(one).ok_or_else(|| Failure::value("A's command", "a quote in it is never closed", EXAMPLE))?
+        }
+        words => words.to_vec(),
+    };
+    let [mut a, b] = [
+        side(arguments, &first, ("--a", &arguments.only_a), invoker)?,
+        side(arguments, &arguments.second, ("--b", &arguments.only_b), invoker)?,
+    ];
+    if a.arm.parts.is_empty() {
+        // What B's interventions are made of is attached to A too, inert: only what they do is to differ.
+        a.arm.arrangement = b.arm.arrangement.inert();
+    }
+    Ok([a, b])
+}
+
+const EXAMPLE: &str = "whyslow compare 'curl -s https://host/ --cacert one.pem' -- curl -s https://host/";
+
+fn side(
+    arguments: &CompareArguments,
+    command: &[String],
+    (option, changes): (&str, &[String]),
+    invoker: &Invoker,
+) -> Result<Sided, Failure> {
+    let mut world = typed::world(&arguments.world)?;
+    let mut server = arguments.server.clone();
+    let mut interventions = Vec::new();
+    for change in changes {
+        let wrong = |why: &str| Failure::value(option, why, &format!("{option} env=LANG=C"));
+        let (key, value) = change.split_once('=').ok_or_else(|| wrong(&format!("`{change}` is no KEY=VALUE")))?;
+        match key {
+            "server" => server = Some(value.to_string()),
+            "with" => interventions.push(value.to_string()),
+            _ => world.change(key, value).map_err(|why| wrong(&format!("{why}, server, with")))?,
+        }
+    }
+    typed::may_have(&world)?;
+    world.check().map_err(|why| Failure::value(option, &why, "--link mtu=1500"))?;
+    let addresses = typed::addresses(world.link);
+    let server = typed::server(server.as_deref(), addresses)?;
+    if world.link.is_some() && server.is_none() {
+        return Err(Failure::value("--link", "a link needs a server at its other end", "--server 'COMMAND'"));
+    }
+    let subject = Subject {
+        client: typed::with_addresses(command, addresses),
+        server,
+        user: subject_user(arguments.keeping.user.as_deref(), invoker)?,
+        input: lab::input_again().unwrap_or_default(),
+    };
+    let spec = TrialSpec {
+        server: subject.server.clone().unwrap_or_default(),
+        world: world.clone(),
+        interventions,
+        ..TrialSpec::default()
+    };
+    let wrong =
+        |error: lab::LabError| Failure::value(option, &error.to_string(), &format!("{option} with=tcp-nodelay"));
+    let arm = match spec.interventions.is_empty() {
+        true => Arm { arrangement: Arrangement::default(), ..Arm::plain() },
+        false => spec.arm(None, &[]).map_err(wrong)?,
+    };
+    Ok(Sided { subject, world, arm, changes: changes.to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(arguments: &CompareArguments) -> Result<[Sided; 2], Failure> {
+        sides(arguments, &Invoker::find())
+    }
+
+    fn typed_as(first: &[&str], second: &[&str]) -> CompareArguments {
+        let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+        CompareArguments { first: words(first), second: words(second), ..CompareArguments::default() }
+    }
+
+    #[test]
+    fn a_is_one_argument_or_words_or_the_same_as_b() {
+        let command = |first: &[&str]| both(&typed_as(first, &["b", "x"])).map(|[a, _]| a.subject.client);
+        assert_eq!(command(&["a -v 'x y'"]).unwrap_or_default(), ["a", "-v", "x y"]);
+        assert_eq!(command(&["a", "v"]).unwrap_or_default(), ["a", "v"]);
+        assert_eq!(command(&[]).unwrap_or_default(), ["b", "x"]);
+        assert!(command(&["a 'x"]).is_err());
+    }
+
+    #[test]
+    fn what_is_said_of_one_side_changes_only_that_side() {
+        let arguments = CompareArguments {
+            only_b: vec!["env=LANG=C".into(), "server=serve --fast".into(), "with=no-fsync".into()],
+            server: Some("serve".into()),
+            ..typed_as(&[], &["b"])
+        };
+        let [a, b] = both(&arguments).unwrap_or_else(|failure| panic!("{failure}"));
+        assert!(a.world.environment.is_empty() && b.world.environment.len() == 1);
+        assert_eq!(b.subject.server.unwrap_or_default(), ["serve", "--fast"]);
+        assert_eq!((a.arm.parts.len(), b.arm.parts.len()), (0, 1));
+        assert_eq!(a.arm.arrangement, b.arm.arrangement.inert());
+    }
+
+    #[test]
+    fn a_key_that_there_is_not_is_refused_with_those_that_there_are() {
+        let refused = |change: &str| {
+            let arguments = CompareArguments { only_a: vec![change.into()], ..typed_as(&[], &["b"]) };
+            both(&arguments).map(|_| ()).map_err(|failure| failure.to_string()).expect_err("refused")
+        };
+        assert!(refused("colour=red").contains("server, with"));
+        assert!(refused("env").contains("KEY=VALUE"));
+        assert!(refused("with=warp").contains("tcp-nodelay"));
+    }
+}
