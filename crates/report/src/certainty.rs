@@ -2,24 +2,24 @@
 
 use crate::figure::{clause, noun, range, three, times};
 use crate::text::{clean, counted};
-use case::{Effect, Finding, Measured, Proof, Purpose, Status, Tried};
+use case::{Effect, Finding, Measured, Proof, Purpose, Status, Switched, Tried};
 
 /// Another metric stayed as it was where its interval holds 1 and reaches no further than this from it; a wider one
 /// leaves that open.
 const STAYED: f64 = 1.1;
 
-/// How sure a finding is.
-pub(crate) fn certainty(finding: &Finding, proof: Option<&Proof>) -> String {
+/// How sure a finding is. `live` is what was switched in a running program, where it was not run again.
+pub(crate) fn certainty(finding: &Finding, proof: Option<&Proof>, live: &[Switched]) -> String {
     match (finding.status, &finding.effect) {
         (Status::Suspected, _) => suspicion(finding, proof),
         (Status::Confirmed, Some(effect)) => {
-            format!("Proved: {}.{}", compared(finding, effect), also(&effect.also))
+            format!("Proved: {}.{}", compared(finding, effect, live), also(&effect.also))
         }
         (Status::Refuted, Some(effect)) => {
-            format!("Switched off: {}: it is not the cause.", compared(finding, effect))
+            format!("Switched off: {}: it is not the cause.", compared(finding, effect, live))
         }
         (Status::Undecided, Some(effect)) => {
-            let compared = compared(finding, effect);
+            let compared = compared(finding, effect, live);
             format!("Left open: {compared}: this neither proves nor refutes it.{}", also(&effect.also))
         }
         (Status::Confirmed | Status::Refuted | Status::Undecided, None) => String::new(),
@@ -48,9 +48,14 @@ fn suspicion(finding: &Finding, proof: Option<&Proof>) -> String {
 
 /// What an intervention did, against the same program with the same machinery attached and inert; the step of a ladder
 /// against the step before it.
-fn compared(finding: &Finding, effect: &Effect) -> String {
+fn compared(finding: &Finding, effect: &Effect, live: &[Switched]) -> String {
     let is_step = |one: &Tried| one.intervention == effect.intervention && one.purpose == Purpose::Ladder;
-    let basis = if finding.tried.iter().any(is_step) { ", on top of the step before it," } else { "" };
+    let is_live = live.iter().any(|one| one.intervention == effect.intervention);
+    let basis = match (is_live, finding.tried.iter().any(is_step)) {
+        (true, _) => " switched on in the running program",
+        (false, true) => ", on top of the step before it,",
+        (false, false) => "",
+    };
     // Where the budget left no room for trials with nothing attached, there is no figure.
     let sham = if effect.sham_ratio > 0.0 { format!("; sham {}", three(effect.sham_ratio)) } else { String::new() };
     format!(
@@ -58,7 +63,7 @@ fn compared(finding: &Finding, effect: &Effect) -> String {
         clean(&effect.intervention),
         clause(&effect.metric, effect.before, effect.after),
         times(&effect.metric, effect.ratio, effect.low, effect.high),
-        counted(u64::from(effect.trials), "trial"),
+        counted(u64::from(effect.trials), if is_live { "window" } else { "trial" }),
     )
 }
 
@@ -108,16 +113,16 @@ mod tests {
         let mut finding = examples::slow().findings[0].clone();
         finding.tried = vec![examples::tried("small", Purpose::Dose, Status::Confirmed, (8.0, 8.2, 8.4))];
         finding.status = Status::Suspected;
-        assert!(certainty(&finding, None).starts_with("Doses of it gain, but"));
+        assert!(certainty(&finding, None, &[]).starts_with("Doses of it gain, but"));
     }
 
     #[test]
     fn a_suspicion_says_why_it_was_not_tried() {
         let answer = examples::slow();
         let mut proof = Proof { not_tried: vec!["sync-disk: it needs a server.".into()], ..Proof::default() };
-        assert!(!certainty(&answer.findings[0], Some(&proof)).contains("needs"));
+        assert!(!certainty(&answer.findings[0], Some(&proof), &[]).contains("needs"));
         proof.not_tried.push("nagle-delayed-ack: it needs a link.".into());
-        let said = certainty(&answer.findings[0], Some(&proof));
+        let said = certainty(&answer.findings[0], Some(&proof), &[]);
         assert!(said.ends_with("not a proof. Not tried: nagle-delayed-ack: it needs a link."), "{said}");
     }
 }

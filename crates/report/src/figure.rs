@@ -21,6 +21,9 @@ pub(crate) fn noun(metric: &str) -> String {
         "cpu_ns_per_exchange" => "processor time per request".into(),
         "wall_ns" => "the run's time".into(),
         "cpu_ns" => "the run's processor time".into(),
+        "exchange_p50_ns" => "the median of requests".into(),
+        "exchange_p95_ns" => "the 95th percentile of requests".into(),
+        "exchange_p99_ns" => "the 99th percentile of requests".into(),
         "" => "the figure measured".into(),
         _ => match metric.strip_prefix(LESS).or_else(|| metric.strip_prefix(MORE)) {
             Some(pattern) => format!("the figure of '{}' in the output", clean(pattern)),
@@ -54,9 +57,24 @@ pub(crate) fn pair(metric: &str, first: f64, second: f64) -> (String, String) {
     (in_unit(first, unit_of(first)), in_unit(second, unit_of(second)))
 }
 
+/// A figure of a metric with its unit, and the ends of its interval in that unit: `44.1 ms (43.9 to 44.3)`.
+pub(crate) fn spread(metric: &str, value: f64, low: f64, high: f64) -> String {
+    if !is_time(metric) {
+        return format!("{} ({})", three(value), range(low, high));
+    }
+    let unit = unit_of(value);
+    format!("{} ({})", in_unit(value, unit), range(low / unit.1, high / unit.1))
+}
+
+/// One figure of a metric, with its unit.
+pub(crate) fn single(metric: &str, value: f64) -> String {
+    if is_time(metric) { in_unit(value, unit_of(value)) } else { three(value) }
+}
+
 fn is_time(metric: &str) -> bool {
     let kind = metric.strip_suffix("_per_exchange").unwrap_or(metric);
-    matches!(kind, "wall_ns" | "elapsed_ns" | "cpu_ns")
+    let percentile = metric.starts_with("exchange_p") && metric.ends_with("_ns");
+    percentile || matches!(kind, "wall_ns" | "elapsed_ns" | "cpu_ns")
 }
 
 fn unit_of(nanos: f64) -> (&'static str, f64) {
@@ -85,6 +103,15 @@ pub(crate) fn three(value: f64) -> String {
     let magnitude = if rounded == 0.0 { 0.0 } else { rounded.abs().log10().floor() };
     let digits = (2.0 - magnitude).clamp(0.0, 9.0) as usize;
     format!("{rounded:.digits$}")
+}
+
+/// An exponent, to two decimals: `1.97`.
+pub(crate) fn power(exponent: f64) -> String {
+    if !exponent.is_finite() {
+        return "unknown".into();
+    }
+    let text = format!("{exponent:.2}");
+    if text == "-0.00" { "0.00".into() } else { text }
 }
 
 /// A ratio over 1 for a gain with its interval, in words: `210 times less (95 % interval 198 to 223`, the bracket left
@@ -129,6 +156,14 @@ mod tests {
         assert_eq!(shown(44_060_000.0, 210_000.0), "a request took 0.210 ms instead of 44.1 ms");
         assert_eq!(shown(1e9, 999.0), "a request took 999 ns instead of 1.00 s");
         assert_eq!(pair("cpu_ns", 999_700.0, 0.0), ("1.00 ms".to_string(), "0.00 ns".to_string()));
+    }
+
+    #[test]
+    fn a_percentile_is_a_time_and_named_in_words() {
+        let shown = clause("exchange_p95_ns", 334e6, 20.1e6);
+        assert_eq!(shown, "the 95th percentile of requests was 20.1 ms instead of 334 ms");
+        assert_eq!(spread("exchange_p99_ns", 1.2e6, 0.9e6, 1.51e6), "1.20 ms (0.900 to 1.51)");
+        assert_eq!(spread("stdout:x", 1.2, 0.9, 1.51), "1.20 (0.900 to 1.51)");
     }
 
     #[test]

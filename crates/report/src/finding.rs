@@ -16,7 +16,7 @@ const MOST_PLACES: usize = 3;
 pub(crate) fn finding(finding: &Finding, answer: &Answer, style: Style) -> String {
     let head = format!("{}: {}", head_word(finding.status), clean(&finding.title));
     let mut text = paint_head(&wrap(&head, style.columns(), "", "  "), style);
-    let certainty = certainty(finding, answer.proof.as_ref());
+    let certainty = certainty(finding, answer.proof.as_ref(), &answer.live);
     if finding.status == Status::Refuted {
         text += &say("", &refuted(finding, answer, &certainty), style);
     } else {
@@ -70,8 +70,12 @@ fn cost(finding: &Finding, answer: &Answer) -> String {
     let is_new = |nanos: u64| nanos > 0 && !finding.title.contains(&format!("{} of", Nanos(nanos)));
     let clause = |nanos: u64, share: f64, kind: &str| {
         let whole = if share > 0.0 { Nanos((nanos as f64 / share).round() as u64) } else { Nanos(0) };
-        let base = if answer.exchanges > 0 { "every" } else { "the" };
-        let noun = if answer.exchanges > 0 { "request" } else { "run" };
+        // A program that was running already has no run of ours: what is known is the time it was watched.
+        let (base, noun) = match (answer.exchanges, answer.subject_exit) {
+            (0, Some(_)) => ("the", "run"),
+            (0, None) => ("the", "watched"),
+            _ => ("every", "request"),
+        };
         format!("{} of {base} {whole} {noun}{kind} ({})", Nanos(nanos), Share(share))
     };
     let mut clauses = Vec::new();

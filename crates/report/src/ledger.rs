@@ -1,5 +1,6 @@
 //! The ledger as bars: one line an account, its share and its time in words beside the bar.
 
+use crate::bar::bar;
 use crate::style::Style;
 use crate::text::{clean, shorten};
 use case::{Answer, Ledger, Nanos};
@@ -32,8 +33,7 @@ pub(crate) fn ledger(answer: &Answer, style: Style) -> String {
     let mut text = format!("Where the time went ({total} in all):\n");
     for line in lines {
         let share = line.time.share_of(total);
-        let filled = (share.0 * bar_columns as f64).round() as usize;
-        let bar = style.warm(&"#".repeat(filled.min(bar_columns)));
+        let bar = bar("#", share.0, bar_columns, style);
         let numbers = format!("{:>6}  {:>7}", share.to_string(), line.time.to_string());
         let row = format!("  {:<names$} {numbers}  {bar}", line.name);
         text.push_str(row.trim_end());

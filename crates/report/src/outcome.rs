@@ -1,9 +1,12 @@
 //! What an answer comes down to: the one place that decides it, for the words and for the exit code.
 
-use case::{Answer, Nanos, Status};
+use case::{Answer, Comparison, Contrast, GateState, Nanos, Status, Sweep};
 
 /// With more than this share of the time unexplained, finding nothing says nothing.
 const MOST_UNEXPLAINED: f64 = 0.20;
+
+/// Fewer values than this show neither a cliff nor growth.
+const LEAST_VALUES: usize = 3;
 
 /// What an answer comes down to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +36,41 @@ pub fn outcome(answer: &Answer) -> Outcome {
         return Outcome::Inconclusive(format!("Of the time recorded, {unexplained} could not be explained."));
     }
     Outcome::Nothing
+}
+
+/// What a comparison comes down to: with gates what they say, without any whether there is a difference.
+pub fn comparison_outcome(comparison: &Comparison) -> Outcome {
+    let has = |state: GateState| comparison.gates.iter().any(|gate| gate.state == state);
+    if has(GateState::Failed) {
+        return Outcome::Findings;
+    }
+    if has(GateState::Open) {
+        return Outcome::Inconclusive("A limit lies within its interval.".into());
+    }
+    match comparison.outcome {
+        _ if !comparison.gates.is_empty() => Outcome::Nothing,
+        Contrast::More | Contrast::Less => Outcome::Findings,
+        Contrast::Same => Outcome::Nothing,
+        Contrast::Open => Outcome::Inconclusive("The interval is too wide to say.".into()),
+    }
+}
+
+/// What a sweep comes down to: whether there is a cliff, growth out of hand, or a suspicion anywhere.
+pub fn sweep_outcome(sweep: &Sweep) -> Outcome {
+    let standing = |finding: &case::Finding| matches!(finding.status, Status::Suspected | Status::Confirmed);
+    let suspicions = sweep.regimes.iter().flat_map(|regime| &regime.findings);
+    let out_of_hand = sweep.growth.as_ref().is_some_and(|growth| growth.out_of_hand);
+    if !sweep.cliffs.is_empty() || out_of_hand || suspicions.into_iter().any(standing) {
+        return Outcome::Findings;
+    }
+    let sound = sweep.points.iter().filter(|point| point.trials > 0 && point.measured > 0.0).count();
+    match (sound, sweep.points.len()) {
+        (0, _) => Outcome::Inconclusive("No value had a sound trial.".into()),
+        (sound, all) if sound < all && sound < LEAST_VALUES && sweep.growth.is_none() => {
+            Outcome::Inconclusive(format!("Of {all} values only {sound} had a sound trial."))
+        }
+        _ => Outcome::Nothing,
+    }
 }
 
 #[cfg(test)]

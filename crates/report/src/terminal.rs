@@ -3,6 +3,7 @@
 
 use crate::finding::finding;
 use crate::ledger::ledger;
+use crate::live::live;
 use crate::outcome::{Outcome, outcome};
 use crate::proof::proof;
 use crate::style::Style;
@@ -15,6 +16,7 @@ pub fn terminal(answer: &Answer, style: &Style) -> String {
     let style = *style;
     let blocks = [
         verdict(answer, style),
+        live(answer, style),
         ledger(answer, style),
         proof(answer, style),
         closing(answer, style),

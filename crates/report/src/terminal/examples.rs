@@ -2,7 +2,7 @@
 
 use case::{
     Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, SCHEMA,
-    Status, Together, Tried, Verdict,
+    Status, Switched, Together, Tried, Verdict, Window,
 };
 
 fn account(name: &str, ns: u64) -> Account {
@@ -230,4 +230,31 @@ pub(crate) fn ladder() -> Answer {
         steps(&["parse-ca-once", "share-ssl-context", "resume-sessions"], (11.6, 12.1, 12.5), (1.98, 2.02, 2.07)),
     ];
     answer
+}
+
+/// A running program whose cause was switched off and on again.
+pub(crate) fn attached() -> Answer {
+    let mut answer = proved();
+    let finding = &mut answer.findings[0];
+    finding.tried.truncate(1);
+    if let Some(effect) = &mut finding.effect {
+        (effect.trials, effect.sham_ratio) = (7, 0.0);
+    }
+    let window = |on: bool, exchanges: u64| Window {
+        on,
+        wall_ns: 1_000_000_000,
+        exchanges,
+        cpu_ns: 3_000_000,
+        ..Window::default()
+    };
+    let windows = [(false, 22), (false, 23), (true, 5_123), (false, 22), (true, 5_090), (false, 22), (false, 21)];
+    answer.live = vec![Switched {
+        intervention: "tcp-nodelay".into(),
+        finding: "P01".into(),
+        windows: windows.map(|(on, exchanges)| window(on, exchanges)).to_vec(),
+        reached: 3,
+        reverted: true,
+        problem: String::new(),
+    }];
+    Answer { proof: None, subject_exit: None, ..answer }
 }

@@ -1,10 +1,9 @@
 //! A cause that was scaled: its doses in order, each with a bar as long as what was measured.
 
 use super::{Group, INDENT, Row, Widths, line, problem};
+use crate::bar::{LEAST_BAR, bar};
 use crate::style::Style;
 
-/// Shorter bars show no difference.
-const LEAST_BAR: usize = 6;
 /// The first row: what was measured without any.
 const WITHOUT: &str = "without";
 
@@ -57,8 +56,8 @@ impl Scale {
     fn line(&self, name: &str, figure: &str, ratio: &str, value: f64) -> String {
         let Scale { name: names, figure: figures, gap, .. } = *self;
         let share = if self.most > 0.0 { value / self.most } else { 0.0 };
-        let bar = "#".repeat(((share * self.room as f64).round() as usize).min(self.room));
-        let text = format!("{INDENT}{name:<names$}  {figure:>figures$}  {ratio:gap$}  {}", self.style.warm(&bar));
+        let bar = bar("#", share, self.room, self.style);
+        let text = format!("{INDENT}{name:<names$}  {figure:>figures$}  {ratio:gap$}  {bar}");
         format!("{}\n", text.trim_end())
     }
 }

@@ -1,0 +1,291 @@
+use super::*;
+use crate::outcome::{Outcome, comparison_outcome};
+use case::{Gate, GateState, GateState::Failed, GateState::Open, GateState::Passed};
+
+fn told(one: &Comparison) -> String {
+    comparison(one, &Style::default())
+}
+
+/// The text with its lines run together, to look for sentences in.
+fn flowing(one: &Comparison) -> String {
+    told(one).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_slower_command_says_by_how_much_and_where_from() {
+    let expected = "\
+B takes 5.22 times as long as A: 27.1 ms against 5.19 ms a run (5.00 to 5.41 at
+95 % confidence). 'processor: user' makes up 99 % of the difference (+21.7 ms a
+run). Most of the difference in processor time is in libcrypto.so.3 (+21.5 ms a
+run).
+
+Both: curl -s https://10.9.0.2/hello
+A: with env.SSL_CERT_FILE=one.pem
+B: with env.SSL_CERT_FILE=all.pem
+
+What was measured (middle of 24 pairs, 95 % intervals):
+                                     A        B   B/A
+  run's time                   5.19 ms  27.1 ms  5.22  (5.00 to 5.41)   more
+  run's processor time         4.30 ms  25.5 ms  5.93  (5.70 to 6.11)   more
+  time per request              900 us   904 us  1.00  (0.981 to 1.02)  same
+  95th percentile of requests  1.10 ms  1.13 ms  1.03  (0.840 to 1.31)  open
+
+Where the difference comes from (time a run):
+                         A        B     B - A
+  processor: user  3.90 ms  25.6 ms  +21.7 ms  +++++++++++++++++++++++++++++++++
+  other (4)        1.29 ms  1.56 ms   +275 us
+  in all           5.19 ms  27.2 ms  +22.0 ms
+
+Processor time by library (a run; libc's is its caller's):
+                        A        B     B - A
+  libcrypto.so.3  2.90 ms  24.4 ms  +21.5 ms  ++++++++++++++++++++++++++++++++++
+  other (2)        700 us   895 us   +195 us
+  in all          3.60 ms  25.3 ms  +21.7 ms
+
+Processor time by function (a run, callees included):
+                                                    A        B     B - A
+  X509_load_cert_crl_file_ex (libcrypto.so.3)  250 us  22.1 ms  +21.9 ms
+  PEM_X509_INFO_read_bio_ex (libcrypto.so.3)   240 us  21.9 ms  +21.7 ms
+
+The call chain that carries most of it (processor time a run):
+        A        B     B - A
+  3.90 ms  25.6 ms  +21.7 ms  main (curl)
+  2.10 ms  23.9 ms  +21.8 ms   ossl_connect_step1 (libcurl.so.4.8.0)
+   250 us  22.1 ms  +21.9 ms    X509_load_cert_crl_file_ex (libcrypto.so.3)
+   110 us  13.0 ms  +12.9 ms     asn1_item_embed_d2i (libcrypto.so.3)
+
+Calls that differ (a run):
+                                 A     B  time: A        B     B - A
+  read (/etc/ssl/certs/all.pem)  1    56  4.00 us   310 us   +306 us
+  brk                            3  21.5  9.00 us  62.0 us  +53.0 us
+
+Trials: 48 runs, 12.4 s of the 60.0 s allowed; A and B wrote the same.
+
+Case: /var/cases/tls
+";
+    assert_eq!(told(&examples::slower()), expected);
+    assert_eq!(comparison_outcome(&examples::slower()), Outcome::Findings);
+}
+
+#[test]
+fn a_faster_command_is_said_to_be_faster_with_minus_signs() {
+    let text = told(&examples::faster());
+    assert!(
+        text.starts_with("B is faster: 5.19 ms against 27.1 ms a run; A takes 5.22 times as long (5.00 to\n5.41 at"),
+        "{text}"
+    );
+    assert!(text.contains("  processor: user  25.6 ms  3.90 ms  -21.7 ms  --------"), "{text}");
+    assert_eq!(comparison_outcome(&examples::faster()), Outcome::Findings);
+}
+
+#[test]
+fn a_small_difference_is_a_percentage() {
+    let said = |interval, outcome| {
+        let metrics = vec![examples::compared("exchange_p95_ns", 25e6, interval, outcome)];
+        contrast_sentence(&Comparison { metrics, outcome, ..Comparison::default() })
+    };
+    assert_eq!(
+        said((1.061, 1.082, 1.1), Contrast::More),
+        "B takes 8.2 % longer than A: 27.1 ms against 25.0 ms at the 95th percentile of requests (6.1 % to 10 % at 95 % \
+         confidence)."
+    );
+    let text = said((0.9, 0.92, 0.94), Contrast::Less);
+    assert!(text.starts_with("B is faster: 23.0 ms against 25.0 ms at the 95th"), "{text}");
+    assert!(text.ends_with("requests, 8.0 % less than A (6.0 % to 10 % at 95 % confidence)."), "{text}");
+}
+
+#[test]
+fn a_figure_of_the_programs_own_is_neither_slow_nor_fast() {
+    let metrics = vec![examples::compared("stdout-more:rate=(.*)", 100.0, (1.9, 2.0, 2.1), Contrast::More)];
+    let said = contrast_sentence(&Comparison { metrics, outcome: Contrast::More, ..Comparison::default() });
+    assert_eq!(
+        said,
+        "B's figure of 'rate=(.*)' in the output is 2.00 times A's: 200 against 100 (1.90 to 2.10 at 95 % confidence)."
+    );
+}
+
+#[test]
+fn no_difference_is_a_bound_and_accuses_nothing() {
+    let text = told(&examples::same());
+    assert!(
+        text.starts_with("No difference larger than 2.9 %: 5.20 ms against 5.19 ms a request (B/A 0.984 to\n1.03"),
+        "{text}"
+    );
+    assert!(text.contains("\nA and B differ in nothing.\n"), "{text}");
+    assert!(!text.contains("libcrypto") && !text.contains("Where the difference") && !text.contains("Calls"), "{text}");
+    assert_eq!(comparison_outcome(&examples::same()), Outcome::Nothing);
+}
+
+#[test]
+fn a_bound_is_rounded_away_from_none() {
+    let metrics = vec![examples::compared("wall_ns", 1e6, (0.9749, 0.99, 1.001), Contrast::Same)];
+    let said = contrast_sentence(&Comparison { metrics, ..Comparison::default() });
+    assert!(said.starts_with("No difference larger than 2.6 %"), "{said}");
+}
+
+#[test]
+fn a_wide_interval_is_undecided_and_shows_no_tables() {
+    let one = examples::open();
+    let text = told(&one);
+    assert!(
+        text.starts_with("Undecided: B takes between 8.0 % less and 12 % more than A (5.35 ms against 5.19\nms"),
+        "{text}"
+    );
+    assert!(flowing(&one).contains("a longer --budget narrows that."), "{text}");
+    assert!(text.contains("\nBut:\n  - Only 6 of 24 pairs were sound: b ended"), "{text}");
+    assert!(!text.contains("libcrypto") && !text.contains("Where the difference"), "{text}");
+    assert!(matches!(comparison_outcome(&one), Outcome::Inconclusive(_)));
+}
+
+#[test]
+fn equal_times_by_more_work_show_where_the_work_is() {
+    let one = examples::busier();
+    let text = flowing(&one);
+    assert!(
+        text.contains("In processor time they differ: B takes 2.01 times as much processor time as A: 8.64 ms"),
+        "{text}"
+    );
+    assert!(text.contains("Processor time by library") && !text.contains("Where the difference comes from"), "{text}");
+}
+
+#[test]
+fn where_nothing_was_measured_nothing_is_claimed() {
+    let mut one = examples::open();
+    one.metrics[0].pairs = 0;
+    let text = told(&one);
+    assert!(text.starts_with("Undecided: too few trials of both ended well to compare them.\n"), "{text}");
+    assert!(text.contains("  time per request\n    too few trials of both ended well\n"), "{text}");
+    assert!(contrast_sentence(&Comparison::default()).starts_with("Undecided: too few"));
+}
+
+#[test]
+fn what_is_not_most_of_a_difference_is_not_named() {
+    let mut one = examples::slower();
+    // Half of it is now nobody's, and the rest is spread.
+    one.ledger[0].b_ns = 8_000_000;
+    one.ledger[4].b_ns = 18_000_000;
+    one.libraries[0].b_ns = 5_000_000;
+    one.libraries[1].b_ns = 6_000_000;
+    let said = contrast_sentence(&one);
+    assert!(
+        said.ends_with("at 95 % confidence). Most of the difference in processor time is in curl (+5.50 ms a run)."),
+        "{said}"
+    );
+}
+
+#[test]
+fn each_gate_has_a_line_of_its_own_before_all_else() {
+    let text = told(&examples::gated());
+    let expected = "\
+fail-if wall > 1.05x: FAILED, wall is 1.21x (1.18 to 1.24)
+fail-if cpu > 1.1x: passed, cpu is 1.00x (0.990 to 1.02)
+fail-if p95 > 1.2x: open, p95 is 1.03x (0.840 to 1.31): the limit is within the interval
+
+B takes 5.22 times";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
+fn gates_decide_the_outcome_whatever_the_difference() {
+    let of = |states: &[GateState]| {
+        let gates = states.iter().map(|state| Gate { state: *state, ..Gate::default() }).collect();
+        comparison_outcome(&Comparison { gates, ..examples::slower() })
+    };
+    assert_eq!(of(&[Passed, Passed]), Outcome::Nothing);
+    assert!(matches!(of(&[Passed, Open]), Outcome::Inconclusive(_)));
+    assert_eq!(of(&[Open, Failed]), Outcome::Findings);
+}
+
+#[test]
+fn a_ratio_beside_its_limit_shows_on_which_side_it_is() {
+    let mut one = examples::gated();
+    one.gates = vec![examples::gate("wall > 1.05x", 1.05, (1.0402, 1.0482, 1.0496), GateState::Passed)];
+    assert!(told(&one).starts_with("fail-if wall > 1.05x: passed, wall is 1.0482x (1.04 to 1.0496)\n"));
+    one.gates[0] = Gate { ratio: f64::NAN, state: GateState::Open, ..one.gates[0].clone() };
+    assert!(told(&one).starts_with("fail-if wall > 1.05x: open, wall was not measured\n"));
+}
+
+#[test]
+fn what_differs_between_the_sides_is_shown_and_nothing_else() {
+    let mut one = examples::slower();
+    one.a.changes.push("link.mtu=1500".into());
+    one.b.changes.push("link.mtu=1500".into());
+    one.b.command = vec!["wget".into(), "it's".into()];
+    one.b.server = Vec::new();
+    one.b.exit = Some(4);
+    one.a.cases.clear();
+    let expected = "
+A: curl -s https://10.9.0.2/hello
+   server: nginx -c /etc/nginx/story.conf
+   with env.SSL_CERT_FILE=one.pem
+   measured earlier
+B: wget 'it'\\''s'
+   no server of ours
+   with env.SSL_CERT_FILE=all.pem
+   its exit status was 4
+
+";
+    let text = told(&one);
+    assert!(text.contains(expected) && !text.contains("mtu"), "{text}");
+}
+
+#[test]
+fn a_summary_made_elsewhere_is_what_is_said() {
+    let one = Comparison { summary: "All is well.".into(), ..examples::slower() };
+    assert!(told(&one).starts_with("All is well.\n\nBoth:"));
+}
+
+/// A comparison whose every string from outside is this one.
+fn filled(text: &str) -> Comparison {
+    let mut one = examples::gated();
+    (one.summary, one.case, one.output, one.per) = (text.into(), text.into(), text.into(), text.into());
+    for side in [&mut one.a, &mut one.b] {
+        (side.server, side.changes) = (vec![text.into()], vec![text.into()]);
+    }
+    (one.a.command, one.b.changes, one.b.server) =
+        (vec![text.into()], vec![format!("{text} ")], vec!["x".into(), text.into()]);
+    one.metrics.iter_mut().for_each(|metric| metric.metric = format!("stdout:{text}"));
+    one.ledger.iter_mut().for_each(|account| account.name = text.into());
+    for code in one.libraries.iter_mut().chain(&mut one.functions).chain(&mut one.chain) {
+        (code.function, code.module) = (text.into(), text.into());
+    }
+    one.calls.iter_mut().for_each(|call| (call.call, call.about) = (text.into(), text.into()));
+    one.gates.iter_mut().for_each(|gate| (gate.condition, gate.metric) = (text.into(), text.into()));
+    one.warnings = vec![text.into()];
+    one
+}
+
+#[test]
+fn names_from_outside_cannot_steer_the_terminal() {
+    let mut one = filled("\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\n\u{202e}x");
+    let mut text = told(&one);
+    one.summary.clear();
+    text += &told(&one);
+    assert!(text.matches("[2J").count() >= 30, "{text}");
+    let steering = text.chars().filter(|letter| letter.is_control() && *letter != '\n' || *letter == '\u{202e}');
+    assert_eq!(steering.count(), 0, "{text:?}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("fail-if")).count(), 6, "{text}");
+}
+
+#[test]
+fn no_line_but_a_gate_is_longer_than_80_columns() {
+    let mut wide = filled(&"several words ".repeat(12));
+    for metric in &mut wide.metrics {
+        (metric.a, metric.b, metric.low, metric.high) = (1e30, f64::INFINITY, 1e-12, 7_654_321.0);
+    }
+    let all = [
+        examples::slower(),
+        examples::faster(),
+        examples::same(),
+        examples::open(),
+        examples::busier(),
+        examples::gated(),
+        wide,
+    ];
+    for (one, width) in all.iter().flat_map(|one| [70, 80, 200].map(|width| (one, width))) {
+        let text = comparison(one, &Style { width, ..Style::default() });
+        let lines = text.lines().filter(|line| !line.starts_with("fail-if") && !line.starts_with("Case"));
+        let longest = lines.max_by_key(|line| line.chars().count()).unwrap_or_default();
+        assert!(longest.chars().count() <= width.min(80), "{longest}\n{text}");
+    }
+}

@@ -1,0 +1,137 @@
+//! What switching a cause off in a running program did: requests a second, window by window.
+
+use crate::bar::bar;
+use crate::figure::three;
+use crate::style::Style;
+use crate::text::{clean, counted, wrap};
+use case::{Answer, Nanos, Share, Switched, Window};
+
+/// With more windows than this, those that follow one another unchanged are drawn as one.
+const MOST_WINDOWS: usize = 24;
+/// Columns of a row before its bar: indent, word, figure and gaps.
+const BEFORE_BAR: usize = 24;
+/// Stands for a blank at which no line may break.
+const JOINED: char = '\u{1}';
+
+/// One block for all that was switched; empty where nothing was.
+pub(crate) fn live(answer: &Answer, style: Style) -> String {
+    if answer.live.is_empty() {
+        return String::new();
+    }
+    let switched = answer.live.iter().map(|one| switched(one, answer, style)).collect::<String>();
+    format!("Switched on and off in the running program:\n{switched}")
+}
+
+fn switched(one: &Switched, answer: &Answer, style: Style) -> String {
+    let unit = Unit::of(one);
+    let mut text = wrap(&head(one, answer, unit), style.columns(), "  ", "    ");
+    if !one.windows.is_empty() {
+        let stretches = stretches(&one.windows);
+        let said = |stretch: &Stretch| format!("{}{JOINED}{}", stretch.word, unit.shown(unit.rate(stretch.windows)));
+        // A mark ends a line rather than beginning one.
+        let figures = stretches.iter().map(said).collect::<Vec<_>>().join(&format!("{JOINED}| "));
+        text += &wrap(&figures, style.columns(), "    ", "    ").replace(JOINED, " ");
+        text += &chart(&one.windows, &stretches, unit, style);
+    }
+    text + &wrap(&ending(one, answer), style.columns(), "    ", "    ")
+}
+
+fn head(one: &Switched, answer: &Answer, unit: Unit) -> String {
+    let named = answer.findings.iter().find(|finding| finding.id == one.finding).map(|finding| &finding.name);
+    let finding = clean(named.unwrap_or(&one.finding));
+    let finding = if finding.is_empty() { finding } else { format!(", for {finding}") };
+    let reached = match one.reached {
+        0 => String::new(),
+        reached => format!(", in {} at once", counted(reached, "place")),
+    };
+    let unit = match (one.windows.is_empty(), unit) {
+        (true, _) => "",
+        (_, Unit::Requests) => " (requests a second)",
+        (_, Unit::Processors) => " (share of a processor in use; no requests were seen)",
+    };
+    format!("{}{finding}{reached}{unit}:", clean(&one.intervention))
+}
+
+/// How it ended: everything set back, or what to do about it.
+fn ending(one: &Switched, answer: &Answer) -> String {
+    let problem = clean(&one.problem);
+    let stop = if problem.is_empty() || problem.ends_with('.') { "" } else { "." };
+    match (one.reverted, problem.is_empty()) {
+        (true, true) => "Reverted: everything is as it was; the program was not restarted.".into(),
+        (true, false) => format!("But: {problem}{stop} It was reverted; the program was not restarted."),
+        (false, true) => format!("NOT reverted. Try: whyslow undo {}", clean(&answer.case)),
+        (false, false) => format!("NOT reverted: {problem}{stop} Try: whyslow undo {}", clean(&answer.case)),
+    }
+}
+
+/// What a window is measured by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// Requests a second.
+    Requests,
+    /// The share of a processor in use, where there are no requests.
+    Processors,
+}
+
+impl Unit {
+    fn of(one: &Switched) -> Unit {
+        if one.windows.iter().all(|window| window.exchanges == 0) { Unit::Processors } else { Unit::Requests }
+    }
+
+    fn rate(self, windows: &[Window]) -> f64 {
+        let wall = windows.iter().map(|window| Nanos(window.wall_ns)).sum::<Nanos>().seconds();
+        let amount = match self {
+            Unit::Requests => windows.iter().map(|window| window.exchanges as f64).sum::<f64>(),
+            Unit::Processors => windows.iter().map(|window| window.cpu_ns as f64 / 1e9).sum::<f64>(),
+        };
+        amount / wall
+    }
+
+    fn shown(self, rate: f64) -> String {
+        match self {
+            _ if !rate.is_finite() => "unknown".into(),
+            Unit::Requests => three(rate),
+            Unit::Processors => Share(rate).to_string().replace(' ', &JOINED.to_string()),
+        }
+    }
+}
+
+/// Windows that follow one another without a switch between them.
+struct Stretch<'a> {
+    word: &'static str,
+    windows: &'a [Window],
+}
+
+fn stretches(windows: &[Window]) -> Vec<Stretch<'_>> {
+    let runs = windows.chunk_by(|one, next| one.on == next.on).collect::<Vec<_>>();
+    let last = runs.len().saturating_sub(1);
+    let word = |index: usize, on: bool| match (on, index) {
+        (true, _) => "on",
+        (false, 0) => "before",
+        (false, index) if index == last => "after",
+        (false, _) => "off",
+    };
+    let named = runs.into_iter().enumerate();
+    named.map(|(index, windows)| Stretch { word: word(index, windows[0].on), windows }).collect()
+}
+
+/// A bar a window, those with it on marked by another letter.
+fn chart(windows: &[Window], stretches: &[Stretch], unit: Unit, style: Style) -> String {
+    let each = stretches.iter().flat_map(|stretch| stretch.windows.chunks(1).map(|window| (stretch.word, window)));
+    let whole = stretches.iter().map(|stretch| (stretch.word, stretch.windows));
+    let rows = if windows.len() > MOST_WINDOWS { whole.collect::<Vec<_>>() } else { each.collect() };
+    let rows = rows.into_iter().map(|(word, windows)| (word, unit.rate(windows)));
+    let rows = rows.filter(|(_, rate)| rate.is_finite()).take(MOST_WINDOWS).collect::<Vec<_>>();
+    let most = rows.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let line = |(word, rate): &(&str, f64)| {
+        let share = if most > 0.0 { rate / most } else { 0.0 };
+        let letter = if *word == "on" { "#" } else { "-" };
+        let figure = unit.shown(*rate).replace(JOINED, " ");
+        let bar = bar(letter, share, style.columns().saturating_sub(BEFORE_BAR), style);
+        format!("      {word:<6}  {figure:>7}  {bar}").trim_end().to_string() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+use super::*;
+use crate::outcome::{Outcome, sweep_outcome};
+use case::Status;
+
+fn told(one: &Sweep) -> String {
+    sweep(one, &Style::default())
+}
+
+#[test]
+fn a_cliff_is_located_explained_and_drawn() {
+    let expected = "\
+Between 1418 and 1420 the time per request drops from 44.0 ms to 0.214 ms
+(cliff).
+
+Why at 1418 to 1420: segments of this connection hold 1,448 bytes, and TLS adds
+  29 to each write: from 1,420 on the body no longer waits for the ACK of the
+  header.
+
+Varied: size in python3 client.py --size {size}
+Server: nginx
+
+Time per request by size (both logarithmic; o measured, | interval, : cliff):
+         | o        o       o        o       o        o o
+         |                                              :
+         |                                              :
+   10 ms |                                              :
+         |                                              :
+    5 ms |                                              :
+         |                                              :
+         |                                              :
+    1 ms |                                              :
+         |                                              :
+  500 us |                                              :
+         |                                              :              o
+         |                                              o o   o
+         +-+--------+-------+--------+-------+----------+-----+--------+
+           1        4      16       64      256       1418  4096     16K
+
+What was measured (95 % intervals):
+  size         time per request        requests/s  trials
+";
+    let text = told(&examples::cliff());
+    assert!(text.starts_with(expected), "{text}");
+    assert_eq!(sweep_outcome(&examples::cliff()), Outcome::Findings);
+}
+
+#[test]
+fn the_table_marks_the_cliff_and_what_went_wrong() {
+    let expected = "
+  64           44.0 ms (42.7 to 45.3)        22.7      12
+    but: 2 of 14 trials ended with status 1
+  256          44.0 ms (42.7 to 45.3)        22.7      12
+  1024         44.0 ms (42.7 to 45.3)        22.7      12
+  1408         44.0 ms (42.7 to 45.3)        22.7      12
+  1418         44.0 ms (42.7 to 45.3)        22.7      12
+  -- cliff --
+  1420         214 us (207 to 220)          4,680      12
+";
+    let text = told(&examples::cliff());
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(text.matches("-- cliff --").count(), 1, "{text}");
+}
+
+#[test]
+fn each_stretch_says_what_was_found_and_what_ends_between_them() {
+    let expected = "
+What recordings show (suspicions, not tried):
+  1 to 1418, recorded at 64: nagle-delayed-ack costs up to 40.9 ms a request (93
+    %): each request waits 40.9 ms for a delayed ACK.
+    More: whyslow report /var/cases/sweep/at-64
+  From 1418 to 1420: nagle-delayed-ack ends.
+  1420 to 16K, recorded at 4096: no cause found. 93 % of the time was the server
+    thinking.
+    More: whyslow report /var/cases/sweep/at-4096
+
+Trials: 312 runs, 41.2 s of the 60.0 s allowed.
+
+Case: /var/cases/sweep
+";
+    let text = told(&examples::cliff());
+    assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
+fn a_cliff_without_a_reason_falls_back_on_the_segment_and_then_on_nothing() {
+    let mut one = examples::cliff();
+    one.cliffs[0].reason.clear();
+    let flowing = |one: &Sweep| told(one).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flowing(&one)
+            .contains("holds 1448 bytes, 29 of which are not of the size: the last that fits one segment is 1419.")
+    );
+    one.cliffs[0].segment = None;
+    assert!(told(&one).contains("Why at 1418 to 1420: it is not known.\n"));
+}
+
+#[test]
+fn growth_out_of_hand_names_what_grows_and_who_calls_it() {
+    let text = told(&examples::growth());
+    assert!(text.starts_with("The run's time grows with the items to the power of 1.97 (1.90 to 2.05): out of\nhand; what grows is __rawmemchr_avx2 under __isoc99_sscanf.\n"), "{text}");
+    let expected = "
+What grows with the items (processor time, callees included; share at 63000):
+  exponent   share
+      1.97  99.9 %  main (gta)
+      1.98    97 %   parse_items (gta)
+      1.99    97 %    __isoc99_sscanf (libc.so.6)
+      1.99    97 %     __vfscanf_internal (libc.so.6)
+      2.01    96 %      __rawmemchr_avx2 (libc.so.6)
+";
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(sweep_outcome(&examples::growth()), Outcome::Findings);
+}
+
+#[test]
+fn what_grows_in_the_program_itself_is_named_under_its_caller() {
+    let mut one = examples::growth();
+    let growth = one.growth.as_mut().expect("growth");
+    growth.chain.truncate(2);
+    assert!(sweep_sentence(&one).ends_with("what grows is parse_items under main."));
+    one.growth.as_mut().expect("growth").chain.clear();
+    assert!(sweep_sentence(&one).ends_with("(1.90 to 2.05): out of hand."));
+}
+
+#[test]
+fn growth_in_proportion_accuses_nothing() {
+    let one = examples::proportional();
+    let expected = "The run's time grows in proportion to the items (exponent 1.02, 0.98 to 1.06).";
+    assert_eq!(sweep_sentence(&one), expected);
+    assert_eq!(sweep_outcome(&one), Outcome::Nothing);
+    assert!(!told(&one).contains("What grows"));
+}
+
+#[test]
+fn every_exponent_has_its_words() {
+    let said = |low: f64, exponent: f64, high: f64| {
+        let mut one = examples::proportional();
+        let growth = one.growth.as_mut().expect("growth");
+        (growth.low, growth.exponent, growth.high) = (low, exponent, high);
+        sweep_sentence(&one)
+    };
+    assert!(said(1.08, 1.12, 1.16).ends_with("to the power of 1.12 (1.08 to 1.16): no faster than sorting does."));
+    assert!(said(0.4, 0.5, 0.6).ends_with("grows more slowly than the items (exponent 0.50, 0.40 to 0.60)."));
+    assert!(said(0.4, 1.0, 1.6).ends_with("to the power of 1.00 (0.40 to 1.60): too coarse to say more."));
+    assert!(
+        said(-1.02, -0.99, -0.96).ends_with("in inverse proportion to the items (exponent -0.99, -1.02 to -0.96).")
+    );
+    assert!(said(-0.03, -0.002, 0.03).contains("does not depend on the items: it lies between 0.100 s (at 1000)"));
+}
+
+#[test]
+fn what_is_level_says_within_what_and_its_picture_begins_at_zero() {
+    let text = told(&examples::level());
+    assert!(
+        text.starts_with(
+            "No cliff and no growth was found: the time per request stays within 2.9 % (5.13\nms to 5.28 ms)."
+        ),
+        "{text}"
+    );
+    assert!(text.contains("\n       0 |\n"), "{text}");
+    assert!(
+        text.contains("What recordings show:\n  1 to 6, recorded at 6: no cause found. 93 % of it is one call.\n"),
+        "{text}"
+    );
+    assert_eq!(sweep_outcome(&examples::level()), Outcome::Nothing);
+}
+
+#[test]
+fn a_knee_is_told_and_marked_below_the_picture() {
+    let text = told(&examples::knee());
+    assert!(
+        text.starts_with("It bends at concurrency 8 (7.10 to 9.20): the exponent is 0.01 below, 0.99 above\n(knee)."),
+        "{text}"
+    );
+    assert_eq!(text.matches("----^----").count(), 1, "{text}");
+}
+
+#[test]
+fn names_have_bars_and_no_curve() {
+    let expected = "\
+The 95th percentile of requests is least with leastconn (20.4 ms) and most with
+roundrobin (334 ms, 16.4 times that).
+
+Varied: balance in sh trace.sh {balance}
+
+What was measured (95 % intervals):
+  balance     95th percentile of requests  requests/s  trials
+  roundrobin  334 ms (324 to 344)                2.99      12  #################
+  leastconn   20.4 ms (19.8 to 21.0)             49.0      12  #
+  random      121 ms (117 to 125)                8.26      12  ######
+  first
+    no sound trial: the server did not start: exit status 1
+";
+    let text = told(&examples::categories());
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
+fn names_whose_intervals_overlap_are_not_told_apart() {
+    let mut one = examples::categories();
+    one.points[1].high = 330e6;
+    assert!(sweep_sentence(&one).contains("with leastconn and 334 ms with roundrobin, but their intervals overlap."));
+}
+
+#[test]
+fn without_a_sound_trial_nothing_is_said() {
+    let text = told(&examples::failed());
+    assert!(text.starts_with("No value had a sound trial: nothing can be said.\n"), "{text}");
+    assert!(text.contains("  2\n    no sound trial: the command ended with status 2\n"), "{text}");
+    assert!(matches!(sweep_outcome(&examples::failed()), Outcome::Inconclusive(_)));
+    assert!(matches!(sweep_outcome(&Sweep::default()), Outcome::Inconclusive(_)));
+}
+
+#[test]
+fn a_few_sound_values_among_failures_leave_it_open() {
+    let mut one = examples::failed();
+    one.points[0] = examples::level().points[0].clone();
+    assert!(matches!(sweep_outcome(&one), Outcome::Inconclusive(why) if why.contains("Of 3 values only 1")));
+    assert!(sweep_sentence(&one).ends_with("Too few values to look for cliffs or growth."));
+}
+
+#[test]
+fn a_suspicion_anywhere_is_a_finding_and_a_refuted_one_is_none() {
+    let mut one = examples::level();
+    one.regimes[0].findings = crate::terminal::examples::slow().findings;
+    assert_eq!(sweep_outcome(&one), Outcome::Findings);
+    one.regimes[0].findings[0].status = Status::Refuted;
+    assert_eq!(sweep_outcome(&one), Outcome::Nothing);
+    assert!(told(&one).contains("no cause found"));
+}
+
+fn all() -> [Sweep; 7] {
+    [
+        examples::cliff(),
+        examples::growth(),
+        examples::proportional(),
+        examples::level(),
+        examples::knee(),
+        examples::categories(),
+        examples::failed(),
+    ]
+}
+
+/// A sweep whose every string from outside is this one.
+fn filled(mut one: Sweep, text: &str) -> Sweep {
+    (one.summary, one.case, one.parameter) = (text.into(), text.into(), text.into());
+    (one.command, one.server, one.warnings) = (vec![text.into()], vec![text.into()], vec![text.into()]);
+    one.metric = format!("stdout:{text}");
+    one.points.iter_mut().for_each(|point| point.problem = text.into());
+    one.points.iter_mut().skip(1).step_by(2).for_each(|point| point.label = text.into());
+    one.cliffs.iter_mut().for_each(|cliff| cliff.reason = text.into());
+    for regime in &mut one.regimes {
+        (regime.case, regime.summary) = (text.into(), text.into());
+        for finding in &mut regime.findings {
+            (finding.name, finding.title) = (text.into(), text.into());
+        }
+    }
+    for growing in one.growth.iter_mut().flat_map(|growth| &mut growth.chain) {
+        (growing.function, growing.module) = (text.into(), text.into());
+    }
+    one
+}
+
+#[test]
+fn names_from_outside_cannot_steer_the_terminal() {
+    for one in all() {
+        let mut one = filled(one, "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\n\u{202e}x");
+        let mut text = told(&one);
+        one.summary.clear();
+        text += &told(&one);
+        let steering = text.chars().filter(|letter| letter.is_control() && *letter != '\n' || *letter == '\u{202e}');
+        assert_eq!(steering.count(), 0, "{text:?}");
+        assert!(text.matches("[2J").count() >= 12, "{text}");
+    }
+}
+
+#[test]
+fn no_line_is_longer_than_80_columns() {
+    let wide = all().map(|one| filled(one, &"several words ".repeat(12)));
+    for (one, width) in all().iter().chain(&wide).flat_map(|one| [70, 80, 200].map(|width| (one, width))) {
+        let text = sweep(one, &Style { width, ..Style::default() });
+        let lines = text.lines().filter(|line| !line.starts_with("Case"));
+        let longest = lines.max_by_key(|line| line.chars().count()).unwrap_or_default();
+        assert!(longest.chars().count() <= width.min(80), "{longest}\n{text}");
+    }
+}
+
+#[test]
+fn figures_that_are_none_do_not_break_the_picture() {
+    let mut one = examples::cliff();
+    (one.points[2].low, one.points[3].high) = (f64::NAN, f64::INFINITY);
+    (one.points[4].measured, one.points[5].value, one.points[6].low) = (f64::NAN, f64::INFINITY, -1.0);
+    one.cliffs[0].below = f64::NAN;
+    assert!(told(&one).contains("Time per request by size (both logarithmic"));
+}
