@@ -1,11 +1,13 @@
 //! The arms of an experiment: which interventions a finding calls for, in which doses, alone and together.
 
 use crate::arrangement::Arrangement;
+use crate::asked::Asked;
 use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
 use crate::interventions::{ALL, Intervention, NotHere, Request, find};
 use crate::metric::Metric;
 use crate::world::World;
 use case::{Answer, Finding, Purpose, Recording};
+use std::time::Duration;
 
 /// One arm: what is attached to its trials.
 #[derive(Clone)]
@@ -53,12 +55,36 @@ pub struct Setting<'a> {
     pub has_server: bool,
     /// What to judge by, where the user said so.
     pub metric: Option<&'a Metric>,
-    /// What the user wants to be tried besides, each with its dose where one was given.
-    pub asked: &'a [(&'static Intervention, Option<f64>)],
+    /// What the user wants to be tried besides.
+    pub asked: &'a [Asked],
+    /// Whether what the program writes is compared.
+    pub compares_output: bool,
+    /// What is switched off already, where findings only showed on top of that.
+    pub upon: Option<Upon<'a>>,
 }
 
-/// The arms of an experiment; the first two are always [`PLAIN`] and [`SHAM`].
+/// What everything else is tried on top of.
+#[derive(Clone, Copy)]
+pub struct Upon<'a> {
+    /// The arm that all others carry as well.
+    pub arm: &'a Arm,
+    /// How long a whole run takes without it.
+    pub without: Duration,
+}
+
+/// What all arms but the sham stand on, and are compared with.
+#[derive(Clone)]
+pub struct Base {
+    /// The arm.
+    pub arm: Arm,
+    /// How long a whole run takes without it.
+    pub without: Duration,
+}
+
+/// The arms of an experiment; the first two are [`PLAIN`] and [`SHAM`], or where all stand on a base the sham and that.
 pub struct Arms {
+    /// What they stand on, where that is something.
+    pub base: Option<Base>,
     /// All that run one by one.
     pub alone: Vec<Arm>,
     /// All that may run together, once their parts have proved something.
@@ -67,37 +93,108 @@ pub struct Arms {
     pub experiment: Experiment,
 }
 
+impl Setting<'_> {
+    /// Whether an intervention is switched on in every arm.
+    fn is_on(&self, intervention: &Intervention) -> bool {
+        self.upon.is_some_and(|upon| upon.arm.parts.iter().any(|part| part.name == intervention.name))
+    }
+}
+
 impl Arms {
     /// Works out which interventions the findings of an answer call for.
     pub fn of(setting: &Setting) -> Arms {
-        let mut arms = Arms { alone: Vec::new(), ladders: Vec::new(), experiment: Experiment::default() };
+        let mut arms = Arms::none();
         for finding in &setting.answer.findings {
-            let before = arms.experiment.attempts.len();
-            let mut refusals = Vec::new();
-            for intervention in ALL {
-                if let Err(why) = arms.call_for(setting, finding, intervention) {
-                    refusals.push(format!("{} for {}: {}", intervention.name, finding.name, why.0));
-                }
-            }
-            let is_dearest = setting.answer.findings.first().is_some_and(|first| first.id == finding.id);
-            for (intervention, dose) in setting.asked.iter().filter(|_| is_dearest) {
-                if let Err(why) = arms.attempt(setting, finding, intervention, *dose, Some(Purpose::Asked)) {
-                    refusals.push(format!("{}, as asked for: {}", intervention.name, why.0));
-                }
-            }
-            if arms.experiment.attempts.len() == before && refusals.is_empty() {
-                let none = format!("{}: nothing that could switch it off from outside is known", finding.name);
-                arms.experiment.not_tried.push(none);
-            }
-            arms.experiment.not_tried.append(&mut refusals);
+            arms.for_finding(setting, finding);
         }
+        arms.complete(setting)
+    }
+
+    /// One intervention, tried as the cause of the first finding of an answer, and nothing else.
+    ///
+    /// # Errors
+    /// Where it cannot be tried here.
+    pub fn of_one(setting: &Setting, asked: &Asked) -> Result<Arms, NotHere> {
+        let mut arms = Arms::none();
+        for finding in setting.answer.findings.iter().take(1) {
+            arms.attempt(setting, finding, asked, Some(Purpose::Cause))?;
+        }
+        Ok(arms.complete(setting))
+    }
+
+    fn none() -> Arms {
+        Arms { base: None, alone: Vec::new(), ladders: Vec::new(), experiment: Experiment::default() }
+    }
+
+    /// Adds what one finding calls for, and with the dearest what the user asks for.
+    fn for_finding(&mut self, setting: &Setting, finding: &Finding) {
+        let before = self.experiment.attempts.len();
+        let mut refusals = Vec::new();
+        for intervention in ALL.iter().filter(|one| !setting.is_on(one)) {
+            if let Err(why) = self.call_for(setting, finding, intervention) {
+                refusals.push(format!("{} for {}: {}", intervention.name, finding.name, why.0));
+            }
+        }
+        let is_dearest = setting.answer.findings.first().is_some_and(|first| first.id == finding.id);
+        for asked in setting.asked.iter().filter(|_| is_dearest) {
+            if let Err(why) = self.attempt(setting, finding, asked, Some(Purpose::Asked)) {
+                refusals.push(format!("{}, as asked for: {}", asked.intervention.name, why.0));
+            }
+        }
+        if self.experiment.attempts.len() == before && refusals.is_empty() {
+            let none = format!("{}: nothing that could switch it off from outside is known", finding.name);
+            self.experiment.not_tried.push(none);
+        }
+        self.experiment.not_tried.append(&mut refusals);
+    }
+
+    /// Adds the arms that the others are compared with.
+    fn complete(mut self, setting: &Setting) -> Arms {
         let mut all = Arrangement::default();
-        for arm in arms.alone.iter().chain(&arms.ladders) {
+        for arm in self.alone.iter().chain(&self.ladders) {
             all.join(arm.arrangement.clone());
         }
-        let sham = Arm { name: SHAM.to_string(), arrangement: all.inert(), parts: Vec::new() };
-        arms.alone.splice(0..0, [Arm::plain(), sham]);
-        arms
+        let Some(upon) = setting.upon else {
+            let sham = Arm { name: SHAM.to_string(), arrangement: all.inert(), parts: Vec::new() };
+            self.alone.splice(0..0, [Arm::plain(), sham]);
+            return self;
+        };
+        self.stand(upon, &all);
+        self
+    }
+
+    /// Puts every arm on top of one that is switched off already. What they are compared with is that one, with the
+    /// machinery of the others attached and inert; the sham tells what all of it together gains.
+    fn stand(&mut self, upon: Upon, all: &Arrangement) {
+        let mut base = upon.arm.clone();
+        base.arrangement.carry(all);
+        let mut sham = Arm { name: SHAM.to_string(), arrangement: upon.arm.arrangement.inert(), parts: Vec::new() };
+        sham.arrangement.carry(all);
+        for arm in &mut self.alone {
+            let name = std::mem::take(&mut arm.name);
+            *arm = Arm::together(&[upon.arm, &Arm { name: name.clone(), ..arm.clone() }]);
+            for attempt in self.experiment.attempts.iter_mut().filter(|attempt| attempt.arm == name) {
+                attempt.arm.clone_from(&arm.name);
+                attempt.reference.clone_from(&base.name);
+            }
+        }
+        let below = base.name.split('+').map(Asked::unescaped).collect::<Vec<_>>();
+        let first = self.experiment.attempts.first().map(|attempt| attempt.metric.clone());
+        let joint = |arm: &str, more: Option<String>, before: &str, metric: &Metric| Joint {
+            arm: arm.to_string(),
+            interventions: below.iter().cloned().chain(more).collect(),
+            before: before.to_string(),
+            metric: metric.clone(),
+        };
+        let mut joints = first.iter().map(|metric| joint(&base.name, None, SHAM, metric)).collect::<Vec<_>>();
+        let causes = self.experiment.attempts.iter().filter(|attempt| attempt.purpose == Purpose::Cause);
+        joints.extend(causes.map(|cause| {
+            let own = cause.arm.strip_prefix(&format!("{}+", base.name)).unwrap_or(&cause.arm);
+            joint(&cause.arm, Some(Asked::unescaped(own)), &base.name, &cause.metric)
+        }));
+        self.experiment.joints = joints;
+        self.alone.splice(0..0, [sham, base.clone()]);
+        self.base = Some(Base { arm: base, without: upon.without });
     }
 
     /// Adds what one intervention is tried for in one finding, in each of its doses.
@@ -111,7 +208,8 @@ impl Arms {
             [] => vec![None],
             doses => doses.iter().copied().map(Some).collect(),
         };
-        doses.into_iter().try_for_each(|dose| self.attempt(setting, finding, intervention, dose, None))
+        let asked = |dose| Asked { dose, ..Asked::simply(intervention) };
+        doses.into_iter().try_for_each(|dose| self.attempt(setting, finding, &asked(dose), None))
     }
 
     /// Adds one intervention in one dose, for what it is tried for in that finding or for what is said.
@@ -119,26 +217,38 @@ impl Arms {
         &mut self,
         setting: &Setting,
         finding: &Finding,
-        intervention: &'static Intervention,
-        dose: Option<f64>,
+        asked: &Asked,
         said: Option<Purpose>,
     ) -> Result<(), NotHere> {
+        let (intervention, dose, about) = (asked.intervention, asked.dose, asked.about.as_deref());
         let request = Request {
             recording: Some(setting.recording),
             finding: Some(finding),
             world: setting.world,
             has_server: setting.has_server,
             dose,
+            about,
         };
         let Some(purpose) = said.or_else(|| intervention.purpose(&finding.id, &request)) else { return Ok(()) };
         let metric = setting.metric.cloned();
         let metric = metric.unwrap_or_else(|| Metric::of_finding(&finding.cost, setting.answer.exchanges));
         if purpose == Purpose::Ladder {
-            return self.add_step(&request, finding, intervention, metric);
+            // A ladder has a foot of its own.
+            return if setting.upon.is_some() {
+                Ok(())
+            } else {
+                self.add_step(&request, finding, intervention, metric)
+            };
+        }
+        if intervention.needs_same_output && !setting.compares_output {
+            return Err(NotHere("proves nothing where outputs are not compared (--check-output never)".into()));
         }
         let mut arrangement = Arrangement::default();
         (intervention.arrange)(&request, &mut arrangement)?;
-        let dose = dose.map(|dose| worded(dose, intervention.unit)).unwrap_or_default();
+        let dose = match about {
+            Some(about) => about.to_string(),
+            None => dose.map(|dose| worded(dose, intervention.unit)).unwrap_or_default(),
+        };
         let arm = self.arm(intervention, &dose, arrangement);
         let is_known = |one: &Attempt| one.finding == finding.id && one.arm == arm;
         if !self.experiment.attempts.iter().any(is_known) {
@@ -152,8 +262,12 @@ impl Arms {
     /// The arm of an intervention in a dose, a new one where there is none yet. Two findings can share it, as long as
     /// they ask for the same arrangement.
     fn arm(&mut self, intervention: &'static Intervention, dose: &str, arrangement: Arrangement) -> String {
-        let plain = if dose.is_empty() { String::new() } else { format!("={}", dose.replace(' ', "")) };
-        let mut name = format!("{}{plain}", intervention.name);
+        let name = match (dose.is_empty(), intervention.about.is_empty()) {
+            (true, _) => intervention.name.to_string(),
+            (false, true) => format!("{}={}", intervention.name, dose.replace(' ', "")),
+            (false, false) => format!("{}={dose}", intervention.name),
+        };
+        let mut name = Asked::escaped(&name);
         while let Some(known) = self.alone.iter().find(|arm| arm.name == name) {
             if known.arrangement == arrangement {
                 return name;

@@ -109,6 +109,17 @@ impl Arrangement {
         }
     }
 
+    /// Adds the machinery of the other, doing nothing, where there is none of its kind yet.
+    pub fn carry(&mut self, other: &Arrangement) {
+        let Arrangement { preloads, sockets, .. } = other.inert();
+        for preload in preloads {
+            if self.preloads.iter().all(|one| one.shim != preload.shim) {
+                self.preloads.push(preload);
+            }
+        }
+        self.sockets = self.sockets.or(sockets);
+    }
+
     /// Everything of both.
     pub fn join(&mut self, other: Arrangement) {
         for preload in other.preloads {

@@ -2,8 +2,10 @@
 //! verdict can be drawn again.
 
 use crate::extent::Extent;
+use crate::interventions;
 use crate::metric::Metric;
 use case::Purpose;
+use case::tables::Trial;
 use serde::{Deserialize, Serialize};
 
 /// The arm with nothing attached.
@@ -31,6 +33,27 @@ pub struct Experiment {
     pub spent_ns: u64,
     /// What became of the comparison of outputs: `same`, `different`, or why there was none.
     pub output: String,
+    /// The rounds that are its own, the first and the one after its last; none where all are.
+    #[serde(default)]
+    pub rounds: Option<(u32, u32)>,
+}
+
+impl Experiment {
+    /// Numbers its rounds and trials so that they follow those of the experiments before it.
+    pub fn follow(&mut self, before: &[Trial], own: &mut [Trial]) {
+        let first = before.iter().map(|trial| trial.round + 1).max().unwrap_or(0);
+        for trial in own.iter_mut() {
+            trial.round += first;
+            trial.position += before.len() as u32;
+        }
+        self.rounds = Some((first, own.iter().map(|trial| trial.round + 1).max().unwrap_or(first)));
+    }
+
+    /// The trials that are its own.
+    pub fn own(&self, trials: &[Trial]) -> Vec<Trial> {
+        let is_own = |trial: &&Trial| self.rounds.is_none_or(|(first, end)| (first..end).contains(&trial.round));
+        trials.iter().filter(is_own).cloned().collect()
+    }
 }
 
 /// One intervention, tried for one finding.
@@ -42,7 +65,7 @@ pub struct Attempt {
     pub arm: String,
     /// The intervention.
     pub intervention: String,
-    /// Its dose with its unit; empty for none.
+    /// Its dose with its unit, or what is named for it; empty for none.
     pub dose: String,
     /// What it was tried for.
     pub purpose: Purpose,
@@ -50,6 +73,18 @@ pub struct Attempt {
     pub metric: Metric,
     /// The arm that it is compared with: the sham, or for the step of a ladder the step before.
     pub reference: String,
+}
+
+impl Attempt {
+    /// Whether its trials must not be cut.
+    pub fn needs_whole_run(&self) -> bool {
+        self.metric.needs_whole_run() || self.needs_same_output()
+    }
+
+    /// Whether it only proves something where the program writes the same to the letter.
+    pub fn needs_same_output(&self) -> bool {
+        interventions::find(&self.intervention).is_some_and(|one| one.needs_same_output)
+    }
 }
 
 /// Several interventions, tried together.

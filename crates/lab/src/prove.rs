@@ -3,18 +3,18 @@
 mod planning;
 mod soundness;
 
-use crate::arms::{Arm, Arms};
+use crate::arms::{Arm, Arms, Base};
 use crate::error::LabError;
 use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
 use crate::extent::Extent;
 use crate::outcome::Outcome;
-use crate::outputs;
+use crate::outputs::{self, Exactly};
 use crate::pairs::{decide, pairs, ratio};
 use crate::verdict;
 use case::tables::Trial;
 use case::{Answer, Purpose, Status};
 use stats::{Decision, Looks};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Rounds before the first look: fewer pairs say nothing.
@@ -59,13 +59,18 @@ pub fn prove(
     execute: &mut Execute,
     terms: &Terms,
 ) -> Result<(Experiment, Vec<Trial>), LabError> {
-    let Arms { alone, ladders, experiment } = arms;
-    let takes_whole = experiment.attempts.iter().any(|attempt| attempt.metric.needs_whole_run());
+    let Arms { base, alone, ladders, experiment } = arms;
+    let takes_whole = experiment.attempts.iter().any(Attempt::needs_whole_run);
+    let mut extent = Extent::of_run(answer, takes_whole);
+    // The sham has what the others have cured: it takes as long as the program took at first.
+    let without = base.as_ref().map_or(Duration::ZERO, |base| base.without);
+    extent.longest = extent.longest.max(Extent::whole(without).longest);
     let mut course = Course {
         answer,
         terms,
         execute,
-        extent: Extent::of_run(answer, takes_whole),
+        extent,
+        base,
         looks: Looks::standard(),
         begun: Instant::now(),
         experiment,
@@ -76,6 +81,9 @@ pub fn prove(
         overhead: planning::USUAL_OVERHEAD,
         costs: BTreeMap::new(),
     };
+    if let Some(base) = &course.base {
+        course.costs.insert(SHAM.to_string(), (base.without + planning::USUAL_OVERHEAD, 1));
+    }
     course.experiment.budget_ns = terms.budget.as_nanos() as u64;
     if !course.experiment.attempts.is_empty() {
         course.experiment.extent = Some(course.extent);
@@ -97,6 +105,8 @@ struct Course<'a, 'l> {
     terms: &'a Terms<'a>,
     execute: &'a mut Execute<'l>,
     extent: Extent,
+    /// What all arms stand on, where that is something.
+    base: Option<Base>,
     looks: Looks,
     begun: Instant,
     experiment: Experiment,
@@ -114,7 +124,7 @@ struct Course<'a, 'l> {
 
 impl Course<'_, '_> {
     fn all(&mut self, alone: &[Arm], ladders: &[Arm]) -> Result<(), LabError> {
-        let may_join = !ladders.is_empty() || self.answer.findings.len() > 1;
+        let may_join = self.base.is_none() && (!ladders.is_empty() || self.answer.findings.len() > 1);
         let kept = if may_join { KEPT_FOR_LATER } else { 0.0 };
         let mut arms = self.affordable(alone, self.terms.budget.mul_f64(1.0 - kept));
         if arms.len() > 2 {
@@ -124,7 +134,7 @@ impl Course<'_, '_> {
         }
         if arms.iter().any(|arm| !is_reference(arm)) {
             self.rounds(&arms, self.terms.budget.mul_f64(1.0 - kept))?;
-            let joint = self.joint(&arms, ladders);
+            let joint = if self.base.is_none() { self.joint(&arms, ladders) } else { Vec::new() };
             if joint.len() > 1 {
                 self.rounds(&joint, self.terms.budget)?;
             }
@@ -215,8 +225,9 @@ impl Course<'_, '_> {
         }
         self.wholes_begun += 1;
         (self.terms.say)("proving: one whole run with nothing attached, to see how the program ends");
-        match (self.execute)(&Arm::plain(), &Extent::whole(recorded)) {
-            Ok(outcome) if outcome.row.exit >= 0 => self.wholes.push(outcome.of_arm(&Arm::plain(), self.round, 0)),
+        let arm = self.bare();
+        match (self.execute)(&arm, &Extent::whole(recorded)) {
+            Ok(outcome) if outcome.row.exit >= 0 => self.wholes.push(outcome.of_arm(&arm, self.round, 0)),
             Err(LabError::Interrupted) => return Err(LabError::Interrupted),
             // What is not known is not compared.
             Ok(_) | Err(_) => {}
@@ -224,8 +235,13 @@ impl Course<'_, '_> {
         Ok(())
     }
 
+    /// The arm in which nothing is tried.
+    fn bare(&self) -> Arm {
+        self.base.as_ref().map_or_else(Arm::plain, |base| base.arm.clone())
+    }
+
     /// Whether more trials of an arm are needed, in the rounds since `first`.
-    fn is_open(&self, arm: &Arm, first: u32) -> bool {
+    fn is_open<'s>(&'s self, arm: &Arm, first: u32) -> bool {
         let rows = self.rows().filter(|row| row.arm == arm.name && row.round >= first);
         let failures = rows.clone().filter(|row| !row.applied || !row.problem.is_empty()).count();
         let trials = rows.count();
@@ -235,14 +251,16 @@ impl Course<'_, '_> {
         if arm.name == PLAIN {
             return trials < PLAIN_ROUNDS;
         }
-        if arm.name == SHAM || (trials as u32) < FIRST_LOOK {
+        // On a base the sham is not what the others are compared with.
+        if (arm.name == SHAM && self.base.is_none()) || (trials as u32) < FIRST_LOOK {
             return true;
         }
         let all = self.rows().cloned().collect::<Vec<_>>();
         // The step of a ladder is asked about as such.
         let is_alone = |attempt: &&Attempt| attempt.arm == arm.name && attempt.purpose != Purpose::Ladder;
         let attempts = self.experiment.attempts.iter().filter(is_alone);
-        let mut questions = attempts.map(|attempt| (&attempt.metric, attempt.purpose, SHAM)).collect::<Vec<_>>();
+        let question = |attempt: &'s Attempt| (&attempt.metric, attempt.purpose, attempt.reference.as_str());
+        let mut questions = attempts.map(question).collect::<Vec<_>>();
         let joints = self.experiment.joints.iter().filter(|joint| joint.arm == arm.name);
         questions.extend(joints.map(|joint| (&joint.metric, Purpose::Ladder, joint.before.as_str())));
         questions.into_iter().any(|(metric, purpose, reference)| {
@@ -350,6 +368,7 @@ impl Course<'_, '_> {
         }
         if !self.outcomes.iter().any(|outcome| ended(&outcome, false)) {
             self.experiment.output = "every trial was cut before the program's end".to_string();
+            self.compare_to_the_letter(&[]);
             return Ok(());
         }
         let references = |course: &Self| {
@@ -365,7 +384,19 @@ impl Course<'_, '_> {
         }
         let references = references(self);
         self.experiment.output = outputs::compare(&references, &mut self.outcomes);
+        self.compare_to_the_letter(&references);
         Ok(())
+    }
+
+    /// What some interventions do is only harmless as far as the output is the same to the letter.
+    fn compare_to_the_letter(&mut self, references: &[Vec<u8>]) {
+        let without = self.outcomes.iter().filter(|one| is_reference_row(&one.row)).chain(&self.wholes);
+        let statuses = without.map(|one| one.row.exit).filter(|exit| *exit >= 0).collect::<Vec<_>>();
+        let strict = self.experiment.attempts.iter().filter(|attempt| attempt.needs_same_output());
+        let arms = strict.map(|attempt| attempt.arm.clone()).collect::<BTreeSet<_>>();
+        let of_these = self.outcomes.iter_mut().filter(|one| arms.contains(&one.row.arm));
+        let exactly = Exactly { references, statuses: &statuses, otherwise: &self.experiment.output };
+        of_these.for_each(|outcome| exactly.compare(outcome));
     }
 }
 

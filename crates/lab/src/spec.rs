@@ -3,9 +3,10 @@
 
 use crate::arms::Arm;
 use crate::arrangement::Arrangement;
+use crate::asked::Asked;
 use crate::error::LabError;
 use crate::extent::Extent;
-use crate::interventions::{self, Intervention, Request};
+use crate::interventions::Request;
 use crate::metric::Metric;
 use crate::world::World;
 use case::{Finding, Recording, redact_arguments};
@@ -24,7 +25,7 @@ pub struct TrialSpec {
     /// The server's command; empty for none of ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<String>,
-    /// Interventions, each with its dose where it has one: `tcp-nodelay`, `delayed-ack-cap=8`.
+    /// Interventions, each with its dose or what is named for it: `tcp-nodelay`, `delayed-ack-cap=8`, `switch-off=work`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interventions: Vec<String>,
     /// A case whose recording and findings the interventions may look at; some need it.
@@ -55,7 +56,7 @@ impl TrialSpec {
     pub fn of_arm(arm: &str, extent: &Extent) -> TrialSpec {
         let names = arm.split('+').filter(|name| *name != crate::experiment::PLAIN);
         // Of two arms of one name the second carries a mark.
-        let interventions = names.map(|name| name.trim_end_matches('\'').to_string()).collect();
+        let interventions = names.map(|name| Asked::unescaped(name.trim_end_matches('\''))).collect();
         TrialSpec {
             interventions,
             warm_up: extent.warm_up,
@@ -118,17 +119,19 @@ impl TrialSpec {
     /// # Errors
     /// Where an intervention is not known, or cannot be tried here.
     pub fn arm(&self, recording: Option<&Recording>, findings: &[Finding]) -> Result<Arm, LabError> {
-        let mut arm =
-            Arm { name: self.interventions.join("+"), arrangement: Arrangement::default(), parts: Vec::new() };
+        let names = self.interventions.iter().map(|text| Asked::escaped(text)).collect::<Vec<_>>();
+        let mut arm = Arm { name: names.join("+"), arrangement: Arrangement::default(), parts: Vec::new() };
         if arm.name.is_empty() {
             arm.name = crate::experiment::PLAIN.to_string();
         }
         for text in &self.interventions {
-            let (intervention, dose) = intervention(text)?;
+            let asked = intervention(text)?;
+            let intervention = asked.intervention;
             let is_tried_for = |finding: &&Finding| intervention.tried_for.iter().any(|(id, _)| *id == finding.id);
             let finding = findings.iter().find(is_tried_for);
             let has_server = !self.server.is_empty();
-            let request = Request { recording, finding, world: &self.world, has_server, dose };
+            let (dose, about) = (asked.dose, asked.about.as_deref());
+            let request = Request { recording, finding, world: &self.world, has_server, dose, about };
             let mut own = Arrangement::default();
             (intervention.arrange)(&request, &mut own)
                 .map_err(|why| LabError::World(format!("{} {}", intervention.name, why.0)))?;
@@ -139,25 +142,12 @@ impl TrialSpec {
     }
 }
 
-/// An intervention and its dose, as typed: `delayed-ack-cap=8`, `delayed-ack-cap=8ms`.
+/// An intervention as it is typed: `tcp-nodelay`, `delayed-ack-cap=8`, `delayed-ack-cap=8ms`, `switch-off=work`.
 ///
 /// # Errors
 /// Where there is none of that name, or it takes no such dose.
-pub fn intervention(text: &str) -> Result<(&'static Intervention, Option<f64>), LabError> {
-    let (name, dose) = text.split_once('=').map_or((text, None), |(name, dose)| (name, Some(dose)));
-    let Some(intervention) = interventions::find(name) else {
-        let known = interventions::ALL.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
-        return Err(LabError::World(format!("`{name}` is no intervention; there are {known}")));
-    };
-    let Some(dose) = dose else { return Ok((intervention, None)) };
-    if intervention.unit.is_empty() {
-        return Err(LabError::World(format!("`{name}` takes no dose")));
-    }
-    let number = dose.trim().strip_suffix(intervention.unit).unwrap_or(dose).trim().parse::<f64>().ok();
-    match number.filter(|number| number.is_finite() && *number > 0.0) {
-        Some(number) => Ok((intervention, Some(number))),
-        None => Err(LabError::World(format!("`{dose}` is no dose of {name}: a number of {}", intervention.unit))),
-    }
+pub fn intervention(text: &str) -> Result<Asked, LabError> {
+    text.parse()
 }
 
 /// An error of several lines as one.

@@ -11,7 +11,7 @@ use crate::server::Server;
 use crate::stage::{Kind, Outputs, Stage, Subject};
 use crate::world::World;
 use case::tables::Trial;
-use record::{Ended, Input, Meter, Output, Reading, Role};
+use record::{Ended, Input, Lengths, Meter, Output, Reading, Role};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(1);
 
 /// Output of a client that is kept for comparison and for the user's metric.
-const MOST_OUTPUT: u64 = 4 << 20;
+pub(crate) const MOST_OUTPUT: u64 = 4 << 20;
 
 /// What trials have in common.
 pub struct Laboratory<'a> {
@@ -40,6 +40,8 @@ pub struct Laboratory<'a> {
 struct Course {
     first: Reading,
     last: Reading,
+    /// How long the exchanges of the window were; none where it never began.
+    lengths: Option<Lengths>,
     ended: Option<Ended>,
 }
 
@@ -113,6 +115,8 @@ impl<'a> Laboratory<'a> {
         let (mut still, mut grown) = (first, first);
         // What is dropped ends with the exchange that completes it: until then the window has not begun.
         let mut is_warm = extent.warm_up == 0;
+        let none = self.meter.lengths();
+        let mut dropped = is_warm.then(|| none.clone());
         let mut window = Instant::now();
         let mut before = 0;
         loop {
@@ -122,16 +126,20 @@ impl<'a> Laboratory<'a> {
             grown = if last.exchanges > grown.exchanges { last } else { grown };
             // All of it was over between two looks: then what should have been dropped is all that there is.
             let is_over = last.exchanges > 0 && last.exchanges == first.exchanges;
-            first = if ended.is_some() && is_over { still } else { first };
+            if ended.is_some() && is_over {
+                (first, dropped) = (still, Some(none.clone()));
+            }
             if ended.is_some() || begun.elapsed() >= extent.longest {
                 // Where other trials are cut after an exchange, the program's way to its end is no part of this one.
                 let is_trimmed = extent.window.is_some() && grown.exchanges > first.exchanges;
-                return Ok(Course { first, last: if is_trimmed { grown } else { last }, ended });
+                let lengths = dropped.map(|dropped| self.meter.lengths().since(&dropped));
+                return Ok(Course { first, last: if is_trimmed { grown } else { last }, lengths, ended });
             }
             if !is_warm {
                 // Where all is over before the next look, the window has begun with the look before.
                 is_warm = last.exchanges >= extent.warm_up;
                 first = if last.exchanges > 0 { last } else { first };
+                dropped = is_warm.then(|| self.meter.lengths());
                 window = Instant::now();
             }
             if is_warm {
@@ -143,7 +151,8 @@ impl<'a> Laboratory<'a> {
                 before = made;
                 let is_overdue = extent.window.is_some_and(|longest| window.elapsed() >= 2 * longest);
                 if (has_made && window.elapsed() >= extent.least) || (is_late && is_new) || is_overdue {
-                    return Ok(Course { first, last, ended: None });
+                    let lengths = dropped.map(|dropped| self.meter.lengths().since(&dropped));
+                    return Ok(Course { first, last, lengths, ended: None });
                 }
             }
             if (self.wait)(TICK) {
@@ -184,12 +193,16 @@ impl<'a> Laboratory<'a> {
 
 fn row(course: &Course) -> Trial {
     let (first, last) = (&course.first, &course.last);
+    let length = |share| course.lengths.as_ref().and_then(|lengths| lengths.quantile(share)).unwrap_or_default();
     let status = course.ended.and_then(|ended| ended.exit.or(ended.signal.map(|signal| 128 + signal)));
     Trial {
         start: first.time,
         wall: last.time - first.time,
         exchanges: last.exchanges.saturating_sub(first.exchanges),
         exchange_wall: last.exchange_wall - first.exchange_wall,
+        exchange_p50: length(0.5),
+        exchange_p95: length(0.95),
+        exchange_p99: length(0.99),
         client_user: last.client_user - first.client_user,
         client_system: last.client_system - first.client_system,
         server_user: last.server_user - first.server_user,

@@ -5,7 +5,7 @@ use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
 use crate::interventions;
 use crate::metric::Metric;
 use crate::pairs::{WORTH, middle, pairs, ratio};
-use case::tables::Trial;
+use case::tables::{Trial, output};
 use case::{Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Tried, Verdict, standing};
 use stats::{Decision, Looks};
 
@@ -22,6 +22,7 @@ const SHAM_BOUND: f64 = 1.05;
 
 /// Puts into an answer what the trials say of it.
 pub fn judge(answer: &mut Answer, experiment: &Experiment, trials: &[Trial]) {
+    let trials = &experiment.own(trials)[..];
     if trials.is_empty() {
         answer.proof = (!experiment.not_tried.is_empty()).then(|| proof(experiment, trials));
         return;
@@ -137,16 +138,24 @@ impl Judge<'_> {
         own.clone().next()?;
         let pairs = pairs(self.trials, &attempt.metric, &attempt.reference, &attempt.arm);
         let ratio = ratio(&self.looks, &pairs).filter(|_| pairs.len() >= LEAST_PAIRS);
+        let is_sound = |trial: &&Trial| trial.applied && trial.problem.is_empty();
+        let is_harmless = |trial: &Trial| trial.exit >= 0 && trial.output == output::SAME;
+        let is_proof = !attempt.needs_same_output() || own.clone().filter(is_sound).all(is_harmless);
         let status = match &ratio {
+            Some(_) if !is_proof => Status::Undecided,
             Some(ratio) if applied => match status(ratio) {
                 Status::Undecided if is_far_below(ratio, finding) => Status::Refuted,
                 status => status,
             },
             _ => Status::Undecided,
         };
-        let sound = own.filter(|trial| trial.applied && trial.problem.is_empty()).count();
+        let sound = own.filter(is_sound).count();
         // An occasional trial that failed is left out of the pairs; it is a problem where it leaves none.
-        let problem = if ratio.is_none() || !applied { problem.unwrap_or_default() } else { String::new() };
+        let problem = match (ratio.is_none() || !applied, is_proof) {
+            (true, _) => problem.unwrap_or_default(),
+            (false, false) => "the program's output was not compared, or not the same".to_string(),
+            (false, true) => String::new(),
+        };
         let prefix = format!("{}: ", attempt.intervention);
         let problem = problem.strip_prefix(&prefix).map(str::to_string).unwrap_or(problem);
         Some(Tried {
@@ -224,13 +233,13 @@ pub fn status(ratio: &stats::Ratio) -> Status {
 }
 
 /// Whether an interval that is too wide to exclude every gain excludes at least the one that was suspected.
-fn is_far_below(ratio: &stats::Ratio, finding: &Finding) -> bool {
+pub fn is_far_below(ratio: &stats::Ratio, finding: &Finding) -> bool {
     ratio.low <= 1.0 && ratio.high < a_part_of(finding)
 }
 
 /// The gain, as a ratio, if a tenth of the time suspected were saved: the whole over what would be left of it. The tenth is
 /// of time: of a ratio of 20 it would still be 2.
-fn a_part_of(finding: &Finding) -> f64 {
+pub fn a_part_of(finding: &Finding) -> f64 {
     let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 1.0);
     1.0 / (1.0 - share * REFUTED_SHARE)
 }

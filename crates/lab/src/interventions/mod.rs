@@ -17,6 +17,7 @@ mod send_queue_empty;
 mod share_ssl_context;
 mod sleep_scale;
 mod small_ca_bundle;
+mod switch_off;
 mod tcp_nodelay;
 mod wait_when_not_ready;
 
@@ -41,6 +42,11 @@ pub struct Intervention {
     pub doses: &'static [f64],
     /// The unit of its dose, as it is written behind the number (`ms`); empty where it has none.
     pub unit: &'static str,
+    /// What has to be named for it, as its usage says it (`FUNCTION`); empty where it needs no name.
+    pub about: &'static str,
+    /// Whether what it does to the program is only harmless as far as the program writes the same: then runs are whole,
+    /// their output has to be the same to the letter, and without a comparison it proves nothing.
+    pub needs_same_output: bool,
     /// Names of interventions that it stands on: they are attached with it (the steps of a ladder).
     pub stands_on: &'static [&'static str],
     /// Asks for the machinery that it needs, or says why it cannot be tried here.
@@ -61,17 +67,38 @@ pub struct Request<'a> {
     pub has_server: bool,
     /// The dose, in the intervention's unit.
     pub dose: Option<f64>,
+    /// What is named for it: a function, say.
+    pub about: Option<&'a str>,
 }
 
 /// Why an intervention cannot be tried here: a sentence without its subject (`needs a link ...`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotHere(pub String);
 
+/// What most interventions leave as it is.
+const USUAL: Intervention = Intervention {
+    page: "",
+    name: "",
+    summary: "",
+    tried_for: &[],
+    doses: &[],
+    unit: "",
+    about: "",
+    needs_same_output: false,
+    stands_on: &[],
+    arrange: |_, _| Ok(()),
+    applied: |_| Ok(0),
+};
+
 /// Declares an intervention: its page is its doc comment.
 macro_rules! intervention {
     ($(#[doc = $doc:literal])+ pub const $name:ident: Intervention = Intervention { $($field:tt)* };) => {
         $(#[doc = $doc])+
-        pub const $name: Intervention = Intervention { page: concat!($($doc, "\n"),+), $($field)* };
+        pub const $name: Intervention = Intervention {
+            page: concat!($($doc, "\n"),+),
+            $($field)*
+            ..$crate::interventions::USUAL
+        };
     };
 }
 use intervention;
@@ -97,6 +124,7 @@ pub const ALL: &[Intervention] = &[
     answer_100_continue::ANSWER_100_CONTINUE,
     sleep_scale::SLEEP_SCALE,
     bound_sscanf::BOUND_SSCANF,
+    switch_off::SWITCH_OFF,
 ];
 
 /// An intervention by its name.
@@ -148,7 +176,7 @@ mod tests {
 
     /// A request with nothing recorded.
     pub(super) fn request(world: &World) -> Request<'_> {
-        Request { recording: None, finding: None, world, has_server: true, dose: None }
+        Request { recording: None, finding: None, world, has_server: true, dose: None, about: None }
     }
 
     /// A recording of one call at one end, and a finding that rests on it.
@@ -185,6 +213,7 @@ mod tests {
         assert!(ALL.iter().all(|one| !one.summary.is_empty() && !one.summary.ends_with('.')));
         assert!(ALL.iter().all(|one| one.stands_on.iter().all(|name| find(name).is_some())));
         assert!(ALL.iter().all(|one| one.doses.is_empty() == one.unit.is_empty()));
+        assert!(ALL.iter().all(|one| one.unit.is_empty() || one.about.is_empty()), "a dose or a name, not both");
     }
 
     #[test]

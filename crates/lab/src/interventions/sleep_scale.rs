@@ -49,11 +49,12 @@ intervention! {
 mod tests {
     use super::*;
     use crate::interventions::Request;
+    use crate::interventions::tests::request as usual;
     use crate::{Arrangement, World};
 
     fn arranged(dose: Option<f64>) -> Result<String, NotHere> {
         let (world, mut arrangement) = (World::default(), Arrangement::default());
-        let request = Request { recording: None, finding: None, world: &world, has_server: false, dose };
+        let request = Request { has_server: false, dose, ..usual(&world) };
         (SLEEP_SCALE.arrange)(&request, &mut arrangement)?;
         Ok(arrangement.preloads[0].parameter.clone())
     }

@@ -19,8 +19,9 @@ impl Course<'_, '_> {
     /// only whole runs can be compared.
     pub(super) fn pilot(&mut self) -> Result<(), LabError> {
         (self.terms.say)("proving: one run with nothing attached, to see how long a trial takes");
+        let bare = self.bare();
         let begun = Instant::now();
-        let pilot = match (self.execute)(&Arm::plain(), &self.extent) {
+        let pilot = match (self.execute)(&bare, &self.extent) {
             Err(LabError::Interrupted) => return Err(LabError::Interrupted),
             // What is wrong shows in the trials, where it is told.
             Err(_) => return Ok(()),
@@ -63,7 +64,9 @@ impl Course<'_, '_> {
     fn first_look(&self, arms: &[Arm]) -> Duration {
         let window = self.extent.expected(self.answer);
         let cured = |arm: &Arm| if self.is_for(arm, Purpose::Cause) { window.mul_f64(CURED) } else { window };
-        arms.iter().map(|arm| cured(arm) + self.overhead).sum::<Duration>() * FIRST_LOOK
+        let known = |arm: &Arm| self.costs.contains_key(&arm.name).then(|| self.usual_cost(arm));
+        let expected = |arm: &Arm| known(arm).unwrap_or_else(|| cured(arm) + self.overhead);
+        arms.iter().map(expected).sum::<Duration>() * FIRST_LOOK
     }
 
     /// Whether every finding that an arm is to prove has another arm for that.

@@ -1,7 +1,7 @@
 //! Whether trials can be believed: each alone, all of them together, and against the run that was recorded.
 
 use super::{MOST_FAILURES, is_reference_row};
-use crate::experiment::Experiment;
+use crate::experiment::{Attempt, Experiment};
 use crate::metric::{Metric, elapsed_per_exchange};
 use crate::outcome::Outcome;
 use case::Answer;
@@ -93,7 +93,7 @@ fn broken(outcome: &Outcome, answer: &Answer, usual: &[i32]) -> Option<String> {
 fn lacks(outcome: &Outcome, experiment: &Experiment) -> Option<String> {
     let mut metrics = experiment.attempts.iter().map(|attempt| &attempt.metric);
     let has_ended = outcome.row.exit >= 0;
-    if !has_ended && !outcome.has_not_started() && metrics.clone().any(Metric::needs_whole_run) {
+    if !has_ended && !outcome.has_not_started() && experiment.attempts.iter().any(Attempt::needs_whole_run) {
         return Some("the program did not come to its end in time".to_string());
     }
     let wants_figure = metrics.any(|metric| matches!(metric, Metric::Output { .. }));
