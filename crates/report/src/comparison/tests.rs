@@ -289,3 +289,11 @@ fn no_line_but_a_gate_is_longer_than_80_columns() {
         assert!(longest.chars().count() <= width.min(80), "{longest}\n{text}");
     }
 }
+
+#[test]
+fn colour_only_adds_to_what_the_words_say() {
+    let painted = comparison(&examples::slower(), &Style { colour: crate::Colour::Ansi, width: 80 });
+    assert!(painted.contains("\u{1b}[1m") && painted.contains("\u{1b}[33m"));
+    let bare = ["\u{1b}[1m", "\u{1b}[33m", "\u{1b}[0m"].iter().fold(painted, |text, code| text.replace(code, ""));
+    assert_eq!(bare, told(&examples::slower()));
+}
