@@ -24,8 +24,13 @@ pub(crate) enum Version {
 
 /// All hierarchies that can be seen, each once.
 pub(crate) fn hierarchies() -> Vec<Hierarchy> {
+    hierarchies_of(std::process::id())
+}
+
+/// The same, with the groups that another process is in for our own.
+pub(crate) fn hierarchies_of(pid: u32) -> Vec<Hierarchy> {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let mut found = parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
+    let mut found = parse(&read("/proc/self/mountinfo"), &read(&format!("/proc/{pid}/cgroup")));
     for hierarchy in found.iter_mut().filter(|hierarchy| hierarchy.version == Version::Two) {
         let controllers = std::fs::read_to_string(hierarchy.root.join("cgroup.controllers")).unwrap_or_default();
         hierarchy.controllers = controllers.split_whitespace().map(str::to_string).collect();

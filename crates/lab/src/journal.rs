@@ -41,6 +41,24 @@ pub(crate) enum Undo {
         /// When that was started, in clock ticks since boot.
         started_ticks: u64,
     },
+    /// TCP connections of a running process on which TCP_NODELAY was set, which is set back.
+    Sockets {
+        /// The process.
+        pid: u32,
+        /// When that was started, in clock ticks since boot.
+        started_ticks: u64,
+        /// The connections.
+        inodes: Vec<u64>,
+    },
+    /// A control group's quota of processor time that was lifted, which is put back.
+    Quota {
+        /// The file that sets it.
+        file: PathBuf,
+        /// The inode of the group's folder, which tells it from a later group of that name.
+        group: u64,
+        /// What it was.
+        value: String,
+    },
     /// A folder of files, which is removed with all that is in it.
     Folder {
         /// Its path.

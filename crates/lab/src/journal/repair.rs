@@ -2,7 +2,7 @@
 
 use super::{ENDING, Members, Undo, open_undos, place};
 use crate::LabError;
-use crate::{group, laid, sessions};
+use crate::{group, laid, live, sessions};
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -124,6 +124,8 @@ impl Undo {
                 _ => group::undo(folder),
             },
             Undo::Session { leader, started_ticks } => sessions::undo(*leader, *started_ticks),
+            Undo::Sockets { pid, started_ticks, inodes } => live::undo_sockets(*pid, *started_ticks, inodes),
+            Undo::Quota { file, group, value } => live::undo_quota(file, *group, value),
             Undo::Folder { path } => laid::undo(path),
         }
     }

@@ -1,0 +1,157 @@
+//! Switching a suspected cause off and on again in a program that runs: the proof of `whyslow attach`. Nothing is restarted.
+//!
+//! Windows with the intervention and without it take turns (off, on, off, on, ... off), at least four with it, each
+//! compared with the mean of its two neighbours; the same looks as in trials decide when that is enough. In the windows
+//! without it the same machinery works and changes nothing: it is the sham.
+//!
+//! Promises: whatever happens, all is set back to what it was; what would outlive a kill stands in the journal first; what
+//! the program set itself is neither touched nor set back.
+
+mod course;
+mod judgement;
+mod nodelay;
+mod quota;
+mod target;
+
+pub use judgement::Live;
+pub(crate) use nodelay::undo as undo_sockets;
+pub(crate) use quota::undo as undo_quota;
+
+use crate::error::LabError;
+use crate::interventions;
+use crate::journal::Journal;
+use case::{Finding, Purpose};
+use course::Course;
+use record::{Meter, Role, Side};
+use std::time::Duration;
+use target::Target;
+
+/// How a cause is tried in a running program.
+pub struct LiveTerms<'a> {
+    /// How long each window is.
+    pub window: Duration,
+    /// Time for all windows.
+    pub budget: Duration,
+    /// What the program is.
+    pub role: Role,
+    /// Whose exchanges are to count; none for the best that there are.
+    pub side: Option<Side>,
+    /// Told what is being done.
+    pub say: &'a dyn Fn(&str),
+}
+
+impl LiveTerms<'_> {
+    /// A second holds enough exchanges to compare, twenty even where each of them is stalled for 40 ms.
+    pub const WINDOW: Duration = Duration::from_secs(1);
+}
+
+/// Whether an intervention is at work, or only its machinery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    On,
+    Off,
+}
+
+/// Why something cannot be switched in this program: a clause (`no group limits its processor time`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LiveNot(String);
+
+/// What can be switched in a program that runs. Dropped, it is off.
+trait Switch {
+    /// Turns it on or off. Off, it exercises the same machinery and changes nothing.
+    fn turn(&mut self, state: State) -> Result<(), LabError>;
+    /// Looks for what has come since: called a few times a second, on and off.
+    fn refresh(&mut self) -> Result<(), LabError>;
+    /// On how many objects it is on.
+    fn reached(&self) -> u64;
+    /// Why it has reached nothing; asked where it has not.
+    fn why_none(&self) -> String;
+}
+
+/// An intervention that can be switched in a program that runs.
+struct LiveIntervention {
+    /// Its name among [`interventions::ALL`].
+    name: &'static str,
+    open: fn(&Target, &Journal) -> Result<Box<dyn Switch>, LiveNot>,
+}
+
+/// All of them.
+const ALL: &[LiveIntervention] = &[
+    LiveIntervention { name: "tcp-nodelay", open: nodelay::open },
+    LiveIntervention { name: "cpu-quota", open: quota::open },
+];
+
+/// The intervention that [`switch`] tries for a finding; none where none reaches a running program.
+pub fn reaches(finding: &Finding) -> Option<&'static str> {
+    live_for(finding).map(|one| one.name)
+}
+
+/// What would prove a finding and cannot be switched in a running program: a sentence each.
+pub fn not_reached(finding: &Finding) -> Vec<String> {
+    let is_live = |name: &str| ALL.iter().any(|one| one.name == name);
+    let rest = causes(finding).filter(|name| !is_live(name));
+    let why = "cannot be switched in a running program: it is there before the program starts";
+    rest.map(|name| format!("{name} {why}; `whyslow run -- CMD` can")).collect()
+}
+
+/// Tries the intervention that reaches a finding, on a process that runs and all its descendants. What the user ends early
+/// is no error, and neither is what does not take hold: the outcome says so.
+///
+/// # Errors
+/// Where nothing reaches the finding, or the kernel does not let us measure.
+pub fn switch(
+    finding: &Finding,
+    pid: u32,
+    terms: &LiveTerms,
+    journal: &Journal,
+    wait: &mut dyn FnMut(Duration) -> bool,
+) -> Result<Live, LabError> {
+    let Some(intervention) = live_for(finding) else {
+        let nothing = format!("nothing that can be switched in a running program removes {}", finding.name);
+        return Err(LabError::World(nothing));
+    };
+    let name = intervention.name;
+    let opened = Target::of(pid).and_then(|target| Ok(((intervention.open)(&target, journal)?, target)));
+    let (switch, target) = match opened {
+        Ok(opened) => opened,
+        Err(LiveNot(why)) => return Ok(judgement::not_tried(finding, name, why)),
+    };
+    let mut meter = Meter::load()?;
+    meter.attach(pid, terms.role)?;
+    meter.tell(terms.side);
+    (terms.say)(&format!("proving: {name} is switched on and off in the running process {pid}, which goes on"));
+    let measured = Course::new(finding, target, switch, &meter, terms, wait).run();
+    Ok(judgement::judge(finding, name, measured))
+}
+
+fn live_for(finding: &Finding) -> Option<&'static LiveIntervention> {
+    causes(finding).find_map(|name| ALL.iter().find(|one| one.name == name))
+}
+
+/// The interventions that are tried as the cause of a finding.
+fn causes(finding: &Finding) -> impl Iterator<Item = &'static str> {
+    let is_cause = |one: &&interventions::Intervention| one.tried_for.contains(&(finding.id.as_str(), Purpose::Cause));
+    interventions::ALL.iter().filter(is_cause).map(|one| one.name).collect::<Vec<_>>().into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_live_intervention_is_one_that_trials_know() {
+        assert!(ALL.iter().all(|one| interventions::find(one.name).is_some()));
+    }
+
+    #[test]
+    fn a_finding_is_reached_live_or_told_why_it_is_not() {
+        let finding = |id: &str| judgement::tests::finding(id);
+        assert_eq!(reaches(&finding("P01")), Some("tcp-nodelay"));
+        assert_eq!(reaches(&finding("P29")), Some("cpu-quota"));
+        let loaded = interventions::ALL.iter().flat_map(|one| one.tried_for).map(|(id, _)| finding(id));
+        let unreached = loaded.filter(|one| reaches(one).is_none() && causes(one).next().is_some());
+        let told = unreached.map(|one| not_reached(&one)).collect::<Vec<_>>();
+        assert!(!told.is_empty() && told.iter().flatten().all(|why| why.ends_with("`whyslow run -- CMD` can")));
+        assert!(told.iter().all(|sentences| !sentences.is_empty()));
+    }
+}

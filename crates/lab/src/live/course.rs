@@ -1,0 +1,172 @@
+//! Windows in turn: off, on, off, on, ... off, until the looks decide or the budget is spent.
+
+use super::judgement::{self, Measured};
+use super::target::Target;
+use super::{LiveTerms, State, Switch};
+use crate::error::LabError;
+use crate::pairs::ratio;
+use case::tables::Trial;
+use case::{Finding, Nanos, Window};
+use record::{Meter, Reading};
+use stats::Looks;
+use std::time::{Duration, Instant};
+
+/// What is left out after a switch: an exchange that was held up by a delayed acknowledgement (40 ms) is over by then.
+const SETTLING: Duration = Duration::from_millis(60);
+/// How often is looked for new connections, and whether the program still runs.
+const REFRESH: Duration = Duration::from_millis(200);
+/// After so many pairs what is open stays open: the program is somebody's.
+const MOST_PAIRS: usize = 12;
+
+/// An experiment on a running program.
+pub struct Course<'a> {
+    finding: &'a Finding,
+    target: Target,
+    switch: Box<dyn Switch>,
+    meter: &'a Meter,
+    terms: &'a LiveTerms<'a>,
+    wait: &'a mut dyn FnMut(Duration) -> bool,
+    looks: Looks,
+    begun: Instant,
+    measured: Measured,
+}
+
+/// Why it goes no further.
+pub enum Stop {
+    /// The program has ended.
+    Gone,
+    /// The user wants an end.
+    Interrupted,
+    /// Nothing is exchanged.
+    Silent,
+    /// The switch does not work.
+    Failed(LabError),
+}
+
+impl<'a> Course<'a> {
+    pub fn new(
+        finding: &'a Finding,
+        target: Target,
+        switch: Box<dyn Switch>,
+        meter: &'a Meter,
+        terms: &'a LiveTerms<'a>,
+        wait: &'a mut dyn FnMut(Duration) -> bool,
+    ) -> Course<'a> {
+        let (looks, begun) = (Looks::standard(), Instant::now());
+        Course { finding, target, switch, meter, terms, wait, looks, begun, measured: Measured::default() }
+    }
+
+    /// Measures, and sets everything back.
+    pub fn run(mut self) -> Measured {
+        let stop = self.alternate().err();
+        let back = self.switch.turn(State::Off);
+        // The connections of a program that has ended are gone with it.
+        let has_gone = !self.target.runs();
+        self.measured.not_reverted = back.err().filter(|_| !has_gone).map(|error| error.to_string());
+        self.measured.stop = if has_gone { Some(Stop::Gone) } else { stop };
+        if self.measured.reached == 0 {
+            self.measured.why_none = self.switch.why_none();
+        }
+        self.measured
+    }
+
+    fn alternate(&mut self) -> Result<(), Stop> {
+        self.window(State::Off)?;
+        if self.measured.rows.iter().all(|row| row.exchanges == 0) {
+            return Err(Stop::Silent);
+        }
+        while self.may_go_on() {
+            self.window(State::On)?;
+            self.window(State::Off)?;
+        }
+        Ok(())
+    }
+
+    /// Whether another pair is needed and can be afforded.
+    fn may_go_on(&self) -> bool {
+        let rounds = self.measured.rows.len() / 2;
+        let pairs = judgement::pairs(&self.measured.rows, &judgement::metric(self.finding));
+        let is_settled = self.looks.is_look(pairs.len())
+            && ratio(&self.looks, &pairs).is_some_and(|ratio| judgement::is_settled(&ratio));
+        let next = (self.terms.window + SETTLING) * 2;
+        rounds < MOST_PAIRS && !is_settled && self.begun.elapsed() + next <= self.terms.budget
+    }
+
+    /// One window, after it has settled.
+    fn window(&mut self, state: State) -> Result<(), Stop> {
+        self.switch.turn(state).map_err(Stop::Failed)?;
+        (self.terms.say)(&format!(
+            "proving: window {}, {}",
+            self.measured.rows.len() + 1,
+            match state {
+                State::On => "switched on",
+                State::Off => "switched off",
+            }
+        ));
+        self.pass(SETTLING)?;
+        let (first, before) = (self.meter.read(), self.meter.lengths());
+        self.pass(self.terms.window)?;
+        let last = self.meter.read();
+        let lengths = self.meter.lengths().since(&before);
+        let reached = self.switch.reached();
+        self.measured.reached = self.measured.reached.max(reached);
+        let length = |share| lengths.quantile(share).unwrap_or_default();
+        let row = Trial {
+            exchange_p50: length(0.5),
+            exchange_p95: length(0.95),
+            exchange_p99: length(0.99),
+            applied: state == State::Off || reached > 0,
+            ..row(&first, &last)
+        };
+        self.measured.windows.push(window(&row, state));
+        self.measured.rows.push(row);
+        Ok(())
+    }
+
+    /// Lets time pass, with an eye on what comes and goes.
+    fn pass(&mut self, time: Duration) -> Result<(), Stop> {
+        let end = Instant::now() + time;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            if (self.wait)(left.min(REFRESH)) {
+                return Err(Stop::Interrupted);
+            }
+            if !self.target.runs() {
+                return Err(Stop::Gone);
+            }
+            self.switch.refresh().map_err(Stop::Failed)?;
+        }
+    }
+}
+
+/// What happened between two readings.
+fn row(first: &Reading, last: &Reading) -> Trial {
+    Trial {
+        start: first.time,
+        wall: last.time - first.time,
+        exchanges: last.exchanges.saturating_sub(first.exchanges),
+        exchange_wall: last.exchange_wall - first.exchange_wall,
+        client_user: last.client_user - first.client_user,
+        client_system: last.client_system - first.client_system,
+        server_user: last.server_user - first.server_user,
+        server_system: last.server_system - first.server_system,
+        exit: -1,
+        metric: f64::NAN,
+        ..Trial::default()
+    }
+}
+
+fn window(row: &Trial, state: State) -> Window {
+    let cpu = [row.client_user, row.client_system, row.server_user, row.server_system];
+    Window {
+        on: state == State::On,
+        start_ns: row.start.0,
+        wall_ns: row.wall.0,
+        exchanges: row.exchanges,
+        exchange_wall_ns: row.exchange_wall.0,
+        cpu_ns: cpu.into_iter().sum::<Nanos>().0,
+    }
+}

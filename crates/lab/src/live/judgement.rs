@@ -1,0 +1,278 @@
+//! From windows to a verdict. Pure: the same windows give the same verdict.
+
+use super::course::Stop;
+use crate::metric::Metric;
+use crate::pairs::{middle, ratio};
+use crate::verdict;
+use case::tables::Trial;
+use case::{Answer, Effect, Finding, Purpose, Status, Switched, Tried, Verdict, Window, standing};
+use serde::{Deserialize, Serialize};
+use stats::{Looks, Ratio};
+
+/// Fewer pairs give an interval that reaches from nothing to anything.
+const LEAST_PAIRS: usize = 4;
+
+/// What was measured: windows in turn, the first and the last without the intervention.
+#[derive(Default)]
+pub struct Measured {
+    pub rows: Vec<Trial>,
+    pub windows: Vec<Window>,
+    /// On how many objects it was on at most at once.
+    pub reached: u64,
+    /// Why on none, where that is so.
+    pub why_none: String,
+    /// Why it ended before anything was decided.
+    pub stop: Option<Stop>,
+    /// Why not everything is as it was.
+    pub not_reverted: Option<String>,
+}
+
+/// What became of an intervention in a running program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Live {
+    /// The windows.
+    pub switched: Switched,
+    /// What they say.
+    pub tried: Tried,
+    /// The effect on the finding's own metric and on others; none where nothing can be said.
+    pub effect: Option<Effect>,
+}
+
+impl Live {
+    /// Puts it into the answer: to the finding that it was tried for, the verdict, and the summary.
+    pub fn enter(self, answer: &mut Answer) {
+        let before = standing(&answer.findings);
+        if let Some(finding) = answer.findings.iter_mut().find(|finding| finding.id == self.switched.finding) {
+            if self.effect.is_some() {
+                finding.status = self.tried.status;
+                finding.effect = self.effect;
+            }
+            finding.tried.push(self.tried);
+        }
+        answer.live.push(self.switched);
+        if let Some(rest) = answer.summary.strip_prefix(&before) {
+            answer.summary = standing(&answer.findings) + rest;
+        }
+        let has = |status: Status| answer.findings.iter().any(|finding| finding.status == status);
+        answer.verdict = match () {
+            () if has(Status::Confirmed) => Verdict::Confirmed,
+            () if has(Status::Suspected) || has(Status::Undecided) => Verdict::Suspected,
+            () => Verdict::None,
+        };
+    }
+}
+
+/// What a finding is judged by: there are exchanges, or nothing is tried.
+pub fn metric(finding: &Finding) -> Metric {
+    Metric::of_finding(&finding.cost, 1)
+}
+
+/// Each window with the intervention, and the mean of its two neighbours before it: where all three have a value.
+pub fn pairs(rows: &[Trial], metric: &Metric) -> Vec<(f64, f64)> {
+    let of = |row: &Trial| metric.of(row).filter(|_| row.applied);
+    let pair = |three: &[Trial]| Some((f64::midpoint(of(&three[0])?, of(&three[2])?), of(&three[1])?));
+    rows.windows(3).step_by(2).filter_map(pair).collect()
+}
+
+/// Whether no further pair is needed.
+pub fn is_settled(ratio: &Ratio) -> bool {
+    verdict::status(ratio) != Status::Undecided
+}
+
+/// The rule of trials: a gain that is certain is still not the suspected one where it is less than a tenth of that.
+fn status(ratio: &Ratio, finding: &Finding) -> Status {
+    match verdict::status(ratio) {
+        Status::Undecided if verdict::is_far_below(ratio, finding) => Status::Refuted,
+        Status::Confirmed if ratio.high < verdict::a_part_of(finding) => Status::Undecided,
+        status => status,
+    }
+}
+
+/// Nothing was tried, and why.
+pub fn not_tried(finding: &Finding, intervention: &str, why: String) -> Live {
+    let measured = Measured { why_none: why, ..Measured::default() };
+    judge(finding, intervention, measured)
+}
+
+/// What the windows say.
+pub fn judge(finding: &Finding, intervention: &str, measured: Measured) -> Live {
+    let metric = metric(finding);
+    let looks = Looks::standard();
+    let pairs_of = |metric: &Metric| pairs(&measured.rows, metric);
+    let ratio_of = |metric: &Metric| ratio(&looks, &pairs_of(metric)).filter(|ratio| ratio.pairs >= LEAST_PAIRS);
+    let found = ratio_of(&metric);
+    let has_gone = matches!(measured.stop, Some(Stop::Gone));
+    let status = match &found {
+        Some(ratio) if measured.reached > 0 && !has_gone => status(ratio, finding),
+        _ => Status::Undecided,
+    };
+    let own = pairs_of(&metric);
+    let value = |of: fn(&(f64, f64)) -> f64| metric.shown(middle(own.iter().map(of)));
+    let tried = Tried {
+        intervention: intervention.to_string(),
+        ratio: found.as_ref().map_or(0.0, |ratio| ratio.ratio),
+        low: found.as_ref().map_or(0.0, |ratio| ratio.low),
+        high: found.as_ref().map_or(0.0, |ratio| ratio.high),
+        applied: measured.reached > 0,
+        status,
+        metric: metric.to_string(),
+        purpose: Purpose::Cause,
+        dose: String::new(),
+        before: value(|pair| pair.0),
+        after: value(|pair| pair.1),
+        trials: measured.rows.len() as u32,
+        problem: problem(&measured, found.is_some()),
+    };
+    let effect = found.map(|_| effect(&tried, &metric, &ratio_of));
+    let switched = Switched {
+        intervention: intervention.to_string(),
+        finding: finding.id.clone(),
+        windows: measured.windows,
+        reached: measured.reached,
+        reverted: measured.not_reverted.is_none(),
+        problem: measured.not_reverted.unwrap_or_else(|| tried.problem.clone()),
+    };
+    Live { switched, tried, effect }
+}
+
+fn effect(tried: &Tried, metric: &Metric, ratio_of: &dyn Fn(&Metric) -> Option<Ratio>) -> Effect {
+    let all = [Metric::ElapsedPerExchange, Metric::WallPerExchange, Metric::CpuPerExchange];
+    let measured = |metric: Metric| {
+        let Ratio { ratio, low, high, .. } = ratio_of(&metric)?;
+        Some(case::Measured { metric: metric.to_string(), ratio, low, high })
+    };
+    Effect {
+        intervention: tried.intervention.clone(),
+        metric: tried.metric.clone(),
+        before: tried.before,
+        after: tried.after,
+        ratio: tried.ratio,
+        low: tried.low,
+        high: tried.high,
+        trials: tried.trials,
+        // The windows without it are the sham; there are none without its machinery.
+        sham_ratio: 0.0,
+        also: all.into_iter().filter(|one| one != metric).filter_map(measured).collect(),
+    }
+}
+
+/// Why it did not take hold, or was not decided; empty where all is well.
+fn problem(measured: &Measured, has_ratio: bool) -> String {
+    let why = match &measured.stop {
+        Some(Stop::Gone) => "the program ended while it was measured",
+        Some(Stop::Interrupted) => "it was ended by Ctrl-C or a signal",
+        Some(Stop::Silent) => "no exchange ended while it was measured",
+        Some(Stop::Failed(error)) => return error.to_string(),
+        None if measured.reached == 0 => &measured.why_none,
+        None if !has_ratio => "in too few windows an exchange ended, or the budget was too short for them",
+        None => "",
+    };
+    why.to_string()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use case::{Cost, Evidence, Nanos};
+
+    pub fn finding(id: &str) -> Finding {
+        Finding {
+            id: id.into(),
+            name: "a-cause".into(),
+            status: Status::Suspected,
+            title: String::new(),
+            mechanism: Vec::new(),
+            cost: Cost { ns_per_exchange: 40_000_000, share_of_wall: 0.9, ..Cost::default() },
+            effect: None,
+            tried: Vec::new(),
+            place: Vec::new(),
+            remedy: String::new(),
+            evidence: Evidence::default(),
+            caveats: Vec::new(),
+        }
+    }
+
+    /// Windows of one second, off and on in turn, in which exchanges took so many milliseconds.
+    fn measured(each: &[f64]) -> Measured {
+        let row = |milliseconds: &f64| {
+            let exchanges = (1_000.0 / milliseconds) as u64;
+            let exchange_wall = Nanos((exchanges as f64 * milliseconds * 1e6) as u64);
+            Trial { wall: Nanos::SECOND, exchanges, exchange_wall, applied: true, exit: -1, ..Trial::default() }
+        };
+        Measured { rows: each.iter().map(row).collect(), reached: 1, ..Measured::default() }
+    }
+
+    const FAST_WHEN_ON: [f64; 9] = [40.0, 2.0, 41.0, 2.1, 40.5, 2.0, 40.0, 1.9, 40.2];
+
+    #[test]
+    fn windows_that_are_fast_whenever_it_is_on_confirm_it() {
+        let live = judge(&finding("P01"), "tcp-nodelay", measured(&FAST_WHEN_ON));
+        assert_eq!(live.tried.status, Status::Confirmed, "{live:?}");
+        assert!(live.tried.ratio > 15.0 && live.tried.low > 1.0 && live.tried.problem.is_empty());
+        assert!((live.tried.before / 40.5e6 - 1.0).abs() < 0.01 && (live.tried.after / 2e6 - 1.0).abs() < 0.01);
+        assert!(
+            live.effect.is_some_and(|effect| effect.also.iter().any(|one| one.metric == "elapsed_ns_per_exchange"))
+        );
+        assert!(live.switched.reverted);
+    }
+
+    #[test]
+    fn a_program_that_becomes_slower_by_itself_confirms_nothing() {
+        let drifting = (0..25).map(|window| 10.0 * 1.1_f64.powi(window)).collect::<Vec<_>>();
+        let live = judge(&finding("P01"), "tcp-nodelay", measured(&drifting));
+        assert_eq!(live.tried.status, Status::Refuted, "{:?}", live.tried);
+        let steady = judge(&finding("P01"), "tcp-nodelay", measured(&[40.0; 9]));
+        assert_eq!(steady.tried.status, Status::Refuted);
+    }
+
+    #[test]
+    fn what_reached_nothing_or_saw_the_program_end_confirms_nothing() {
+        let unreached = Measured { reached: 0, why_none: "no connection".into(), ..measured(&FAST_WHEN_ON) };
+        let ended = Measured { stop: Some(Stop::Gone), ..measured(&FAST_WHEN_ON) };
+        let short = measured(&FAST_WHEN_ON[..7]);
+        for (measured, why) in
+            [(unreached, "no connection"), (ended, "the program ended"), (short, "in too few windows")]
+        {
+            let live = judge(&finding("P01"), "tcp-nodelay", measured);
+            assert_eq!(live.tried.status, Status::Undecided, "{why}");
+            assert!(live.tried.problem.starts_with(why), "{}", live.tried.problem);
+        }
+    }
+
+    #[test]
+    fn a_window_in_which_nothing_was_reached_or_exchanged_makes_no_pair() {
+        let mut rows = measured(&FAST_WHEN_ON).rows;
+        assert_eq!(pairs(&rows, &Metric::WallPerExchange).len(), 4);
+        rows[1].applied = false;
+        rows[5].exchanges = 0;
+        assert_eq!(pairs(&rows, &Metric::WallPerExchange).len(), 2);
+    }
+
+    #[test]
+    fn the_answer_says_what_became_of_its_finding() {
+        let mut answer = Answer {
+            schema: 1,
+            command: Vec::new(),
+            case: String::new(),
+            wall_ns: 0,
+            exchanges: 0,
+            subject_exit: None,
+            verdict: Verdict::Suspected,
+            summary: "a-cause is suspected. It waits.".into(),
+            findings: vec![finding("P01")],
+            together: Vec::new(),
+            proof: None,
+            live: Vec::new(),
+            ledger: case::Ledger::default(),
+            losses: case::LossTotals::default(),
+            missing: Vec::new(),
+        };
+        let unreached = not_tried(&answer.findings[0], "tcp-nodelay", "nothing is open".into());
+        unreached.enter(&mut answer);
+        assert_eq!((answer.verdict, answer.findings[0].status), (Verdict::Suspected, Status::Suspected));
+        judge(&finding("P01"), "tcp-nodelay", measured(&FAST_WHEN_ON)).enter(&mut answer);
+        assert_eq!((answer.verdict, answer.findings[0].status), (Verdict::Confirmed, Status::Confirmed));
+        assert_eq!(answer.summary, "a-cause is confirmed. It waits.");
+        assert_eq!((answer.live.len(), answer.findings[0].tried.len()), (2, 2));
+    }
+}

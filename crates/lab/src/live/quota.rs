@@ -1,0 +1,147 @@
+//! `cpu-quota` in a running program: the quota of the control group that limits its processor time, lifted and put back.
+//!
+//! Only of a group in which nobody else runs: others would get more as well, which is nobody's to give.
+
+use super::target::Target;
+use super::{LiveNot, State, Switch};
+use crate::error::LabError;
+use crate::group;
+use crate::hierarchy::{Hierarchy, Version, carrier, hierarchies_of};
+use crate::journal::{Entry, Journal, Outcome, Undo};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+const FILE_OF_ONE: &str = "cpu.cfs_quota_us";
+const FILE_OF_TWO: &str = "cpu.max";
+
+pub fn open(target: &Target, journal: &Journal) -> Result<Box<dyn Switch>, LiveNot> {
+    let hierarchies = hierarchies_of(target.pid);
+    let Some(hierarchy) = carrier(&hierarchies, "cpu") else {
+        return Err(LiveNot("no hierarchy of control groups that can be seen limits processor time".to_string()));
+    };
+    let quota = Quota::above(hierarchy).ok_or_else(|| {
+        LiveNot(format!("no control group that can be seen limits the processor time of process {}", target.pid))
+    })?;
+    let own = target.processes();
+    if group::members(&quota.folder).iter().any(|pid| !own.contains(pid)) {
+        return Err(LiveNot(format!(
+            "the control group {}, which limits its processor time, holds other processes as well",
+            quota.folder.display()
+        )));
+    }
+    Ok(Box::new(Lifted { quota, journal: journal.clone(), entry: None }))
+}
+
+/// A group's quota as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Quota {
+    folder: PathBuf,
+    file: PathBuf,
+    value: String,
+    unlimited: &'static str,
+}
+
+impl Quota {
+    /// The nearest one, from a group up.
+    fn above(hierarchy: &Hierarchy) -> Option<Quota> {
+        let (name, unlimited) = match hierarchy.version {
+            Version::One => (FILE_OF_ONE, "-1"),
+            Version::Two => (FILE_OF_TWO, "max"),
+        };
+        let groups = hierarchy.own.ancestors().take_while(|folder| folder.starts_with(&hierarchy.root));
+        let quota = |folder: &Path| {
+            let (folder, file) = (folder.to_path_buf(), folder.join(name));
+            Some(Quota { value: read(&file).ok()?, folder, file, unlimited })
+        };
+        groups.filter_map(quota).find(|quota| !quota.value.starts_with(unlimited))
+    }
+
+    fn write(&self, value: &str) -> Result<(), LabError> {
+        fs::write(&self.file, value).map_err(LabError::io(&self.file))?;
+        let shown = read(&self.file).map_err(LabError::io(&self.file))?;
+        if shown.starts_with(value) {
+            return Ok(());
+        }
+        Err(LabError::NotTaken { what: self.file.display().to_string(), asked: value.to_string(), shown })
+    }
+}
+
+struct Lifted {
+    quota: Quota,
+    journal: Journal,
+    /// There while it is lifted.
+    entry: Option<Entry>,
+}
+
+impl Lifted {
+    fn lift(&mut self) -> Result<(), LabError> {
+        let group = fs::metadata(&self.quota.folder).map_err(LabError::io(&self.quota.folder))?.ino();
+        let undo = Undo::Quota { file: self.quota.file.clone(), group, value: self.quota.value.clone() };
+        self.entry = self.journal.note(&[undo])?.into_iter().next();
+        self.quota.write(self.quota.unlimited)
+    }
+
+    fn put_back(&mut self) -> Result<(), LabError> {
+        if let Some(entry) = self.entry {
+            self.quota.write(&self.quota.value)?;
+            self.journal.tick_off(entry);
+            self.entry = None;
+        }
+        Ok(())
+    }
+}
+
+impl Switch for Lifted {
+    fn turn(&mut self, state: State) -> Result<(), LabError> {
+        match state {
+            State::On => self.lift(),
+            State::Off if self.entry.is_some() => self.put_back(),
+            State::Off => self.quota.write(&self.quota.value),
+        }
+    }
+
+    fn refresh(&mut self) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    fn reached(&self) -> u64 {
+        u64::from(self.entry.is_some())
+    }
+
+    fn why_none(&self) -> String {
+        format!("the quota in {} was not lifted", self.quota.file.display())
+    }
+}
+
+impl Drop for Lifted {
+    fn drop(&mut self) {
+        // What cannot be put back stays in the journal.
+        let _ = self.put_back();
+    }
+}
+
+fn read(file: &Path) -> std::io::Result<String> {
+    Ok(fs::read_to_string(file)?.trim().to_string())
+}
+
+/// Puts a quota back that a run which was killed has left lifted.
+pub fn undo(file: &Path, group: u64, value: &str) -> Outcome {
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let unlimited = match name {
+        FILE_OF_ONE => "-1",
+        FILE_OF_TWO => "max",
+        _ => return Outcome::Left(format!("{} is no quota of processor time", file.display())),
+    };
+    let folder = file.parent().unwrap_or(file);
+    let is_same = fs::metadata(folder).is_ok_and(|found| found.ino() == group) && folder.join("cgroup.procs").exists();
+    match read(file) {
+        // The group is gone, or somebody has set another quota since.
+        Err(_) => Outcome::WasGone,
+        Ok(now) if !is_same || !now.starts_with(unlimited) => Outcome::WasGone,
+        Ok(_) => match fs::write(file, value) {
+            Ok(()) => Outcome::Undone(format!("put the quota of processor time in {} back to {value}", file.display())),
+            Err(error) => Outcome::Left(format!("{} stays without a quota: {error}", file.display())),
+        },
+    }
+}
