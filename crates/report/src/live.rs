@@ -15,11 +15,19 @@ const JOINED: char = '\u{1}';
 
 /// One block for all that was switched; empty where nothing was.
 pub(crate) fn live(answer: &Answer, style: Style) -> String {
-    if answer.live.is_empty() {
-        return String::new();
+    let shown = answer.live.iter().filter(|one| !is_said_elsewhere(one, answer));
+    let switched = shown.map(|one| switched(one, answer, style)).collect::<String>();
+    if switched.is_empty() {
+        return switched;
     }
-    let switched = answer.live.iter().map(|one| switched(one, answer, style)).collect::<String>();
     format!("Switched on and off in the running program:\n{switched}")
+}
+
+/// What was never switched on left nothing to see: the table of what was tried for its finding says why.
+fn is_said_elsewhere(one: &Switched, answer: &Answer) -> bool {
+    let mut tried = answer.findings.iter().flat_map(|finding| &finding.tried);
+    let has_row = tried.any(|tried| tried.intervention == one.intervention && !tried.applied);
+    one.windows.is_empty() && one.reverted && has_row
 }
 
 fn switched(one: &Switched, answer: &Answer, style: Style) -> String {
@@ -58,6 +66,7 @@ fn ending(one: &Switched, answer: &Answer) -> String {
     let stop = if problem.is_empty() || problem.ends_with('.') { "" } else { "." };
     match (one.reverted, problem.is_empty()) {
         (true, true) => "Reverted: everything is as it was; the program was not restarted.".into(),
+        (true, false) if one.windows.is_empty() => format!("Not switched on: {problem}{stop}"),
         (true, false) => format!("But: {problem}{stop} It was reverted; the program was not restarted."),
         (false, true) => format!("NOT reverted. Try: whyslow undo {}", clean(&answer.case)),
         (false, false) => format!("NOT reverted: {problem}{stop} Try: whyslow undo {}", clean(&answer.case)),

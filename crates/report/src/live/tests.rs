@@ -65,9 +65,20 @@ fn what_did_not_take_hold_shows_why_and_no_chart() {
     (one.windows, one.reached, one.problem) = (Vec::new(), 0, "no socket was open.".into());
     let text = told(&answer);
     assert!(
-        text.contains("  tcp-nodelay, for nagle-delayed-ack:\n    But: no socket was open. It was reverted; the"),
+        text.contains("  tcp-nodelay, for nagle-delayed-ack:\n    Not switched on: no socket was open.\n"),
         "{text}"
     );
+}
+
+#[test]
+fn what_the_table_of_trials_says_already_is_not_said_again() {
+    let mut answer = examples::attached();
+    answer.findings[0].tried = vec![examples::not_applied("tcp-nodelay", "no socket was open")];
+    (answer.findings[0].status, answer.findings[0].effect) = (case::Status::Suspected, None);
+    (answer.live[0].windows, answer.live[0].problem) = (Vec::new(), "no socket was open".into());
+    let text = told(&answer);
+    assert_eq!(text.matches("no socket was open").count(), 1, "{text}");
+    assert!(!text.contains("Switched on and off"), "{text}");
 }
 
 #[test]
