@@ -9,6 +9,7 @@ mod elf;
 mod frame;
 mod frame_table;
 mod go_table;
+mod ifunc;
 mod image;
 mod kernel_symbols;
 mod maps;

@@ -6,6 +6,7 @@ use object::elf::{self, Rela64, Sym64};
 use rustc_hash::FxHashMap;
 
 use super::elf::{Elf, Section, rows, text_at};
+use super::ifunc;
 
 /// How many symbols before an address are tried for one whose size covers it.
 const TRIED_BEFORE: usize = 32;
@@ -79,8 +80,8 @@ impl Symbols {
             });
         }
         if dynamic {
-            self.read_slots(elf, &table, number);
             self.dynamic_names = names;
+            self.read_slots(elf, &table, number);
         } else {
             self.local_names = names;
         }
@@ -88,12 +89,16 @@ impl Symbols {
     }
 
     fn read_slots(&mut self, elf: &Elf, table: &[Sym64<Little>], number: usize) {
+        let chosen = ifunc::chosen_names(table, &self.dynamic_names);
         let relocations = elf.sections.iter().filter(|section| section.kind == elf::SHT_RELA && section.link == number);
         for section in relocations {
             let Some(relocations) = elf.bytes(section).and_then(|bytes| rows::<Rela64<Little>>(&bytes)) else {
                 continue;
             };
             for relocation in &relocations {
+                if let Some(name) = ifunc::name_of_slot(relocation, &chosen) {
+                    self.slots.insert(relocation.r_offset.get(Little), name);
+                }
                 let kind = relocation.r_type(Little, false);
                 let symbol = table.get(relocation.r_sym(Little, false) as usize);
                 if matches!(kind, elf::R_X86_64_JUMP_SLOT | elf::R_X86_64_GLOB_DAT)
