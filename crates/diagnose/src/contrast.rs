@@ -23,6 +23,7 @@ pub struct Contrasts {
     /// Accounts of the run's ledger, largest difference first; differences under 1 % of the whole are left out.
     pub ledger: Vec<AccountContrast>,
     /// Processor time by library, the C library's and the kernel's charged to their caller; largest difference first.
+    /// As below, only what differs by more than chance.
     pub libraries: Vec<CodeContrast>,
     /// Processor time by function, callees included, largest difference first.
     pub functions: Vec<CodeContrast>,

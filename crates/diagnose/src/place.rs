@@ -25,7 +25,7 @@ pub fn of_stacks(code: &Code, script_stack: u32, stack: u32) -> Vec<Place> {
     if !script.is_empty() {
         return causing_line_first(&script).into_iter().map(place).collect();
     }
-    let own: Vec<&Location> = code.frames(stack).filter(|location| !location.is_libc).collect();
+    let own: Vec<&Location> = code.frames(stack).filter(|location| tells_of_program(location)).collect();
     if own.is_empty() {
         return code.frames(stack).take(1).map(place).collect();
     }
@@ -37,11 +37,16 @@ pub fn of_callers(code: &Code, script_stack: u32, stack: u32, accepts: impl Fn(&
     if code.frames(script_stack).next().is_some() {
         return of_stacks(code, script_stack, 0);
     }
-    let frames: Vec<&Location> = code.frames(stack).filter(|location| !location.is_libc).collect();
+    let frames: Vec<&Location> = code.frames(stack).filter(|location| tells_of_program(location)).collect();
     match frames.iter().rposition(|frame| accepts(&frame.function)) {
         Some(at) if at + 1 < frames.len() => native(&frames[at + 1..]).into_iter().map(place).collect(),
         _ => of_stacks(code, 0, stack),
     }
+}
+
+/// Whether a frame can be the program's doing: the C library's are its callees, and nobody wrote `_start`.
+fn tells_of_program(location: &Location) -> bool {
+    !location.is_libc && location.function != "_start"
 }
 
 /// The frame that caused a native call first, then what it called, then those of its callers that tell something.

@@ -95,7 +95,7 @@ fn every_page_has_its_headings() {
 
 mod any_recording {
     use crate::tests::{add_up, answer};
-    use crate::{Options, exchange_ledgers, study};
+    use crate::{Options, contrast, exchange_ledgers, growth, hottest, segment_tie, study};
     use case::tables::{
         Call, Connection, Handshake, HttpMessage, Lookup, Process, Sample, Segment, StackFrame, Switch, TcpEvent,
         Thread, TlsRecord,
@@ -225,6 +225,18 @@ mod any_recording {
             add_up(&study.exchange_ledger);
             study.thread_ledgers.iter().for_each(|(_, ledger)| add_up(ledger));
             exchange_ledgers(&recording).iter().for_each(add_up);
+        }
+
+        #[test]
+        fn can_be_contrasted_with_any_other(one in recording(), other in recording()) {
+            let sides = (std::slice::from_ref(&one), std::slice::from_ref(&other));
+            let contrasts = contrast(sides.0, sides.1);
+            prop_assert_eq!(&contrasts, &contrast(sides.0, sides.1));
+            growth((1.0, sides.0), (2.0, sides.1));
+            hottest(&one);
+            for finding in answer(&one).findings {
+                segment_tie(&one, &finding, 100.0);
+            }
         }
 
         #[test]

@@ -3,7 +3,7 @@
 use super::aliases::{Aliases, without_figures};
 use crate::syscall;
 use crate::units::Units;
-use case::tables::{Call, transport};
+use case::tables::transport;
 use case::{CallContrast, Recording};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,22 +30,30 @@ pub type Kinds = BTreeMap<(u16, String), (u64, u64)>;
 pub fn kinds(recording: &Recording) -> Kinds {
     let transports: FxHashMap<u32, u8> = recording.connections.iter().map(|row| (row.id, row.transport)).collect();
     let paths: FxHashMap<u32, &str> = recording.paths.iter().map(|row| (row.id, row.path.as_str())).collect();
-    let mut kinds = Kinds::new();
+    let mut sums: FxHashMap<(u16, Option<u8>, u32), (u64, u64)> = FxHashMap::default();
     for call in &recording.calls {
-        let sum = kinds.entry((call.number, about(call, &transports, &paths))).or_default();
+        let transport = transports.get(&call.connection).copied();
+        let path = if transport.is_some() { 0 } else { call.path };
+        let sum = sums.entry((call.number, transport, path)).or_default();
         sum.0 += 1;
-        sum.1 += call.duration.0;
+        sum.1 = sum.1.saturating_add(call.duration.0);
+    }
+    let mut kinds = Kinds::new();
+    for ((number, transport, path), (count, length)) in sums {
+        let sum = kinds.entry((number, about(transport, paths.get(&path).copied()))).or_default();
+        sum.0 += count;
+        sum.1 = sum.1.saturating_add(length);
     }
     by_folder(kinds)
 }
 
-fn about(call: &Call, transports: &FxHashMap<u32, u8>, paths: &FxHashMap<u32, &str>) -> String {
-    match transports.get(&call.connection) {
-        Some(&transport::TCP) => "tcp socket".to_string(),
-        Some(&transport::UDP) => "udp socket".to_string(),
-        Some(&transport::UNIX) => "unix socket".to_string(),
+fn about(transport: Option<u8>, path: Option<&str>) -> String {
+    match transport {
+        Some(transport::TCP) => "tcp socket".to_string(),
+        Some(transport::UDP) => "udp socket".to_string(),
+        Some(transport::UNIX) => "unix socket".to_string(),
         Some(_) => "socket".to_string(),
-        None => paths.get(&call.path).map(|path| without_process(path)).unwrap_or_default(),
+        None => path.map(without_process).unwrap_or_default(),
     }
 }
 
@@ -74,7 +82,7 @@ fn by_folder(kinds: Kinds) -> Kinds {
         let many = folder.filter(|folder| files.get(folder).is_some_and(|&count| count > FILES));
         let sum = grouped.entry(many.unwrap_or((number, about))).or_default();
         sum.0 += count;
-        sum.1 += length;
+        sum.1 = sum.1.saturating_add(length);
     }
     grouped
 }
@@ -119,7 +127,7 @@ fn sum<'k>(recordings: impl Iterator<Item = &'k Kinds>) -> Kinds {
     for ((number, about), (count, length)) in recordings.flatten() {
         let row = sum.entry((*number, about.clone())).or_default();
         row.0 += count;
-        row.1 += length;
+        row.1 = row.1.saturating_add(*length);
     }
     sum
 }

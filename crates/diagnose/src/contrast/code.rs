@@ -42,8 +42,8 @@ fn rows(a: &BTreeMap<Frame, Time>, b: &BTreeMap<Frame, Time>, units: Units) -> V
     for (frame, time) in b {
         both.entry(frame).or_default().1 = *time;
     }
+    both.retain(|_, (a, b)| a.samples + b.samples >= SAMPLES && is_real(*a, *b, units));
     let mut rows: Vec<CodeContrast> = both.into_iter().map(|(frame, (a, b))| row(frame, a, b, units)).collect();
-    rows.retain(|row| row.samples >= SAMPLES && row.a_ns != row.b_ns);
     rows.sort_by_key(|row| std::cmp::Reverse(row.a_ns.abs_diff(row.b_ns)));
     rows.truncate(SHOWN);
     rows
@@ -62,7 +62,9 @@ fn row(frame: &Frame, a: Time, b: Time, units: Units) -> CodeContrast {
 /// The call chain that carries most of the difference, from the outermost function to where it spreads out.
 pub fn chain(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
     let whole = b.total_ns as f64 / units.b - a.total_ns as f64 / units.a;
-    if !is_real(a, b, units) {
+    let (all_a, all_b) = (a.tree.time(ROOT), b.tree.time(ROOT));
+    let drift = DRIFT * (all_a.ns as f64 / units.a).max(all_b.ns as f64 / units.b);
+    if !is_real(all_a, all_b, units) || whole.abs() < drift {
         return Vec::new();
     }
     let mut at = (Some(ROOT), Some(ROOT));
@@ -85,12 +87,9 @@ pub fn chain(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
     chain
 }
 
-/// Whether the profiles differ by more than chance.
-fn is_real(a: &Profile, b: &Profile, units: Units) -> bool {
-    let period = |profile: &Profile| profile.total_ns as f64 / (profile.samples as f64).max(1.0);
-    let deviation = |profile: &Profile, units: f64| period(profile) * (profile.samples as f64).sqrt() / units;
-    let (of_a, of_b) = (a.total_ns as f64 / units.a, b.total_ns as f64 / units.b);
+/// Whether two times differ by more than chance.
+fn is_real(a: Time, b: Time, units: Units) -> bool {
+    let deviation = |time: Time, units: f64| time.ns as f64 / (time.samples as f64).max(1.0).sqrt() / units;
     let chance = deviation(a, units.a).hypot(deviation(b, units.b));
-    let difference = (of_b - of_a).abs();
-    difference > DEVIATIONS * chance && difference >= DRIFT * of_a.max(of_b)
+    (b.ns as f64 / units.b - a.ns as f64 / units.a).abs() > DEVIATIONS * chance
 }
