@@ -88,7 +88,7 @@ pub struct SegmentTie {
     pub mss: u32,
     /// Bytes that the program or its TLS add to the value in the write that counts.
     pub overhead: i64,
-    /// The last value that fits one segment: `mss - overhead`.
+    /// The first value that fills a segment: `mss - overhead`.
     pub predicted: f64,
 }
 

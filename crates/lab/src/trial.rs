@@ -98,8 +98,10 @@ impl<'a> Laboratory<'a> {
             None => None,
         };
         self.meter.follow(client.pid(), Role::Client)?;
+        // Of a program that is over in a millisecond, much has passed when release returns.
+        let released = self.meter.read();
         let mut client = client.release()?;
-        let course = self.follow(&mut client, extent)?;
+        let course = self.follow(&mut client, extent, released)?;
         let traces = attached.traces();
         drop((client, server, attached));
         let output = beginning(&output);
@@ -108,9 +110,14 @@ impl<'a> Laboratory<'a> {
     }
 
     /// Watches the client from its release to its end, or to where the trial is cut.
-    fn follow(&mut self, client: &mut record::Running, extent: &Extent) -> Result<Course, LabError> {
+    fn follow(
+        &mut self,
+        client: &mut record::Running,
+        extent: &Extent,
+        released: Reading,
+    ) -> Result<Course, LabError> {
         let begun = Instant::now();
-        let mut first = self.meter.read();
+        let mut first = released;
         // The last look at which nothing had been exchanged, and the one at which the last exchange so far was seen.
         let (mut still, mut grown) = (first, first);
         // What is dropped ends with the exchange that completes it: until then the window has not begun.

@@ -177,9 +177,12 @@ pub fn experiment(
     let all = arms.alone.clone();
     if !arms.experiment.attempts.is_empty() {
         let most = plan.proof.budget.as_secs_f64();
-        output::say(&format!(
-            "to prove it, the program is run again, for {most:.0} s at most (--no-prove leaves that out)"
-        ));
+        output::say(&match arms.base {
+            None => {
+                format!("to prove it, the program is run again, for {most:.0} s at most (--no-prove leaves that out)")
+            }
+            Some(_) => format!("what that shows is tried in the same way, for {most:.0} s at most"),
+        });
     }
     let progress = Progress::begin();
     let say = |line: &str| progress.say(line);

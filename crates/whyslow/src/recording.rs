@@ -57,9 +57,11 @@ pub struct Quiet {
     pub recording: Recording,
     /// What that suspects.
     pub answer: Answer,
+    /// The last line of the client's standard error.
+    pub said: String,
 }
 
-/// Records a run whose words are nobody's, to its end or to `longest`; its complaints go to standard error.
+/// Records a run whose words are nobody's, to its end or to `longest`.
 pub fn record_quietly(
     subject: &Subject,
     world: &World,
@@ -69,8 +71,9 @@ pub fn record_quietly(
     interrupts: &Interrupts,
 ) -> Result<Quiet, Failure> {
     let nowhere = || Output::File(PathBuf::from("/dev/null"));
-    let outputs =
-        Outputs { client: nowhere(), client_errors: Output::Inherited, server: nowhere(), server_errors: nowhere() };
+    let errors = tempfile::NamedTempFile::new().map_err(|error| Failure::output(&error))?;
+    let client_errors = Output::File(errors.path().to_path_buf());
+    let outputs = Outputs { client: nowhere(), client_errors, server: nowhere(), server_errors: nowhere() };
     let take = Take {
         subject,
         world,
@@ -88,7 +91,10 @@ pub fn record_quietly(
     }
     let recording = Recording::load(&case)?;
     let answer = diagnose::diagnose(&recording, &folder.display().to_string(), &diagnose::Options::default());
-    Ok(Quiet { folder: folder.to_path_buf(), recording, answer })
+    let said = std::fs::read(errors.path()).unwrap_or_default();
+    let said =
+        String::from_utf8_lossy(&said).lines().rev().map(str::trim).find(|line| !line.is_empty()).map(String::from);
+    Ok(Quiet { folder: folder.to_path_buf(), recording, answer, said: said.unwrap_or_default() })
 }
 
 /// From nothing to a closed case.
@@ -120,6 +126,10 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
         // A trial's is ended with everything else of the trial.
         (ended, _) => ended,
     };
+    if take.kind == Kind::Trial {
+        // Before its server, so that it has nothing to complain of.
+        drop(client);
+    }
     if let Some(Stopped::Killed(after)) = server.map(Server::stop) {
         let command = as_typed(subject.server.as_deref().unwrap_or_default());
         output::say(&format!(
@@ -127,7 +137,7 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
             after.as_secs()
         ));
     }
-    drop((client, attached));
+    drop(attached);
     if let Some(signalled) = ended.filter(|ended| ended.signal.is_some()) {
         output::say(&format!("`{}` {}", as_typed(&subject.client), how(signalled)));
     }

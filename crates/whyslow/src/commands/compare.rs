@@ -10,7 +10,7 @@ use crate::recording::Quiet;
 use crate::sides::{Sided, sides};
 use crate::{folder, output, recording, typed};
 use case::tables::Trial;
-use case::{Answer, Case, CaseWriter, Comparison, Contrast, Host, Recording, Side};
+use case::{Case, CaseWriter, Comparison, Contrast, Host, Recording, Side};
 use lab::compare::{Condition, Contest, Contested, Unlike, Which, against_earlier, compared, extent_of, metrics_of};
 use lab::{Extent, Journal, Laboratory, Metric};
 use std::path::Path;
@@ -135,8 +135,8 @@ impl Comparing<'_> {
             recorded[which as usize].push(self.record(which, 1)?);
         }
         let firsts = recorded.iter().flat_map(|side| side.first()).collect::<Vec<_>>();
+        self.expect_same_status(&firsts)?;
         let answers = firsts.iter().map(|one| &one.answer).collect::<Vec<_>>();
-        self.expect_same_status(&answers)?;
         let extent = match &self.earlier {
             Some(earlier) => earlier.extent,
             None => extent_of(&answers, self.metric.as_ref(), self.budget),
@@ -184,14 +184,15 @@ impl Comparing<'_> {
     }
 
     /// Sides that end differently are not compared, and one that fails alone least of all.
-    fn expect_same_status(&self, answers: &[&Answer]) -> Result<(), Failure> {
-        let [a, b] = answers else { return Ok(()) };
-        let (Some(a), Some(b)) = (a.subject_exit, b.subject_exit) else { return Ok(()) };
-        if a == b {
+    fn expect_same_status(&self, firsts: &[&Quiet]) -> Result<(), Failure> {
+        let [a, b] = firsts else { return Ok(()) };
+        let (Some(in_a), Some(in_b)) = (a.answer.subject_exit, b.answer.subject_exit) else { return Ok(()) };
+        if in_a == in_b {
             return Ok(());
         }
-        let (which, status, other) = if b == 0 { (Which::A, a, b) } else { (Which::B, b, a) };
-        Err(Failure::unlike(&Unlike::Fails { which, status, other, said: String::new() }, self.folder))
+        let (which, status, other) = if in_b == 0 { (Which::A, in_a, in_b) } else { (Which::B, in_b, in_a) };
+        let said = if which == Which::A { &a.said } else { &b.said };
+        Err(Failure::unlike(&Unlike::Fails { which, status, other, said: said.clone() }, self.folder))
     }
 
     /// Runs the trials.

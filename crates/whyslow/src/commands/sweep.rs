@@ -213,8 +213,8 @@ fn reason(sweep: &Sweep, place: usize, name: &str) -> String {
     let mut reason = format!("{found} is seen {side} {value}, and not on the other side");
     if let Some(segment) = cliff.segment {
         reason += &format!(
-            ": with the {} bytes around it, a {name} up to {} fits into one segment of {} bytes (the connection's MSS), \
-             which is held back until the one before it is acknowledged; above, a full segment leaves at once",
+            ": with the {} bytes around it, a {name} below {} does not fill a segment of {} bytes (the connection's MSS), \
+             and such a segment is held until the one before it is acknowledged; a full one leaves at once",
             segment.overhead, segment.predicted, segment.mss
         );
     }
