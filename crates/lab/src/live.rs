@@ -72,8 +72,11 @@ trait Switch {
 struct LiveIntervention {
     /// Its name among [`interventions::ALL`].
     name: &'static str,
-    open: fn(&Target, &Journal) -> Result<Box<dyn Switch>, LiveNot>,
+    open: Open,
 }
+
+/// Readies an intervention for a process, off; or says why it cannot be switched there.
+type Open = fn(&Target, &Journal) -> Result<Box<dyn Switch>, LiveNot>;
 
 /// All of them.
 const ALL: &[LiveIntervention] = &[

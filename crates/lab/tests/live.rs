@@ -4,7 +4,7 @@ mod scene;
 
 use case::{Cost, Evidence, Finding, Status};
 use lab::live::{Live, LiveTerms, switch};
-use lab::{Journal, Repair};
+use lab::{Arrangement, Extent, Journal, Laboratory, Repair, Subject, World};
 use record::{Nodelay, Role, sockets_of};
 use scene::{is_root, wait_until};
 use std::path::{Path, PathBuf};
@@ -229,7 +229,7 @@ const TARGET: &str = "LIVE_TEST_TARGET";
 fn switching_for_ever() {
     let Some(pid) = std::env::var(TARGET).ok().and_then(|text| text.parse().ok()) else { return };
     let journal = Journal::open().expect("a journal");
-    let terms = LiveTerms { window: Duration::from_secs(3), budget: Duration::from_secs(600), ..terms(Role::Client) };
+    let terms = LiveTerms { window: Duration::from_secs(3), budget: Duration::from_mins(10), ..terms(Role::Client) };
     let _ = switch(&finding("P01"), pid, &terms, &journal, &mut patient);
 }
 
@@ -258,6 +258,48 @@ fn what_a_killed_run_has_left_set_is_set_back_by_undo() {
     assert!(repaired.done.contains(&expected), "{repaired:?}");
     assert_eq!(client.nodelay(), Some(Nodelay::Off));
     assert!(client.runs());
+}
+
+/// Waits 2 ms for 95 of 100 answers, and 50 ms for five.
+const SLOW_AT_TIMES: &str = "
+import socket, threading, time
+listener = socket.create_server(('127.0.0.1', 0))
+client = socket.create_connection(listener.getsockname())
+server, _ = listener.accept()
+def serve():
+    for request in range(200):
+        server.recv(8)
+        time.sleep(0.05 if request % 20 == 7 else 0.002)
+        server.send(b'answer')
+threading.Thread(target=serve).start()
+for request in range(200):
+    client.send(b'question')
+    client.recv(8)
+";
+
+#[test]
+fn the_row_of_a_trial_tells_how_long_half_and_nearly_all_of_its_exchanges_took() {
+    let _alone = alone();
+    if !is_root() {
+        return;
+    }
+    let journal = Journal::open().expect("a journal");
+    let words = ["/usr/bin/python3", "-c", SLOW_AT_TIMES].map(ToString::to_string).to_vec();
+    let subject = Subject { client: words, ..Subject::default() };
+    let whole =
+        Extent { warm_up: 0, exchanges: None, window: None, least: Duration::ZERO, longest: Duration::from_mins(1) };
+    // What is dropped at the beginning is not in the quantiles either: the seventh is slow.
+    for (extent, exchanges) in [(whole, 200), (Extent { warm_up: 20, ..whole }, 180)] {
+        let mut wait = patient;
+        let mut laboratory = Laboratory::open(&journal, None, &mut wait).expect("opened");
+        let outcome = laboratory.run(&subject, &World::default(), &Arrangement::default(), &extent).expect("run");
+        let row = outcome.row;
+        assert!(row.exchanges.abs_diff(exchanges) <= 3, "{row:?}");
+        let [half, most, nearly_all] =
+            [row.exchange_p50, row.exchange_p95, row.exchange_p99].map(case::Nanos::milliseconds);
+        assert!((1.9..20.0).contains(&half) && half <= most && most <= nearly_all, "{row:?}");
+        assert!((48.0..90.0).contains(&nearly_all), "{row:?}");
+    }
 }
 
 /// A server that works for 5 ms of processor time an answer, and its client, in one program.

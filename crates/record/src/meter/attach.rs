@@ -60,7 +60,7 @@ impl Meter {
     }
 
     fn adopt(&mut self, processes: &[u32], role: Role) -> Result<(), RecordError> {
-        let mut tables = ByNamespace::new(|pid| Sockets::read(pid));
+        let mut tables = ByNamespace::new(Sockets::read);
         for &pid in processes {
             let own = sockets_by_descriptor(pid);
             let Some(table) = tables.of(pid) else { continue };

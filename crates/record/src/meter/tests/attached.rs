@@ -175,5 +175,7 @@ fn the_threads_and_children_of_a_running_process_are_followed() {
     wait_until(|| milliseconds(bench.meter.read().client_user) > 100.0);
     let children = crate::descendants(shell.0.id());
     assert!(children.iter().all(|child| bench.meter.threads.get(child, 0).is_ok()));
-    children.iter().for_each(|child| crate::send_signal(*child, libc::SIGKILL));
+    for child in children {
+        crate::send_signal(child, libc::SIGKILL);
+    }
 }
