@@ -13,6 +13,8 @@ const FEWEST: usize = 4;
 const LEAST_RANGE: f64 = 8.0;
 /// A curve that does not even double has no floor that could be told from it.
 const LEAST_RISE: f64 = 2.0;
+/// Fewer values are too few to be told in halves.
+const FEW: usize = 6;
 /// All intervals.
 const CONFIDENCE: f64 = 0.95;
 /// A single power is given up where its curve is this unlikely to be one.
@@ -37,7 +39,7 @@ pub struct Growth {
     pub from: f64,
     /// The largest.
     pub to: f64,
-    /// By which factor the cost rises between them.
+    /// By which factor the cost rises between them; a sixteenth of it where a fixed cost had to be fitted, too.
     pub rise: f64,
 }
 
@@ -87,13 +89,16 @@ fn at_upper_end(curve: &[(f64, f64)]) -> Option<Growth> {
     if whole.curvature_p >= ALARMS {
         return Some(of(curve, whole.exponent, whole.interval));
     }
-    let middle = curve.len() / 2;
-    let (lower, upper) = (&curve[..=middle], &curve[middle.min(curve.len() - 3)..]);
+    let half = (curve.len() / 2 + 1).max(FEWEST);
+    let (lower, upper) = (&curve[..half], &curve[curve.len() - half..]);
     let (below, above) = (power_law(lower, CONFIDENCE)?, power_law(upper, CONFIDENCE)?);
     if is_power_of_its_own(upper, &above) && whole.curvature > 0.0 {
-        return Some(of(upper, above.exponent, above.interval));
+        return Some(of(curve, above.exponent, above.interval));
     }
-    Some(of(curve, above.exponent, above.interval.reaching(below.exponent).reaching(above.exponent)))
+    // Of so few values a half has no interval of its own; what the whole leaves holds the bend already.
+    let (exponent, interval) =
+        if curve.len() < FEW { (whole.exponent, whole.interval) } else { (above.exponent, above.interval) };
+    Some(of(curve, exponent, interval.reaching(below.exponent).reaching(above.exponent)))
 }
 
 /// Whether an upper half is long and straight enough to stand for itself: what grows slowly below a size, as by a fixed
@@ -116,7 +121,9 @@ fn over_floor(curve: &[(f64, f64)]) -> Option<Growth> {
     let most = least * (1.0 + reach * reach / freedom);
     let within = || fits.iter().filter(|(_, rest)| *rest <= most).map(|(power, _)| *power);
     let interval = Interval { low: within().fold(best, f64::min), high: within().fold(best, f64::max) };
-    Some(of(curve, best, interval))
+    // What a fitted floor and a step together pass for: such a rise tells nothing of the power.
+    let growth = of(curve, best, interval);
+    Some(Growth { rise: growth.rise / (FLOOR * FLOOR), ..growth })
 }
 
 /// What a floor and a power leave of the relative costs; `None` where the floor would be negative.
@@ -127,4 +134,102 @@ fn rest(curve: &[(f64, f64)], power: f64) -> Option<f64> {
     let ones = vec![1.0; curve.len()];
     let both = fit(&[floor, grown.clone()], &ones).filter(|fit| fit.weights.iter().all(|weight| *weight >= 0.0));
     both.or_else(|| fit(&[grown], &ones)).map(|fit| fit.rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::{Growth, growth};
+    use crate::noise::normal;
+
+    /// Powers of two from 1 to `most` (and `most`), each measured three times with so much noise.
+    fn measured(most: f64, cost: impl Fn(f64) -> f64, noise: f64, seed: u64) -> Vec<(f64, f64)> {
+        let mut random = Rng::with_seed(seed);
+        let values = (0..).map(|power| 2_f64.powi(power)).take_while(|at| *at < most).chain([most]);
+        values.flat_map(|at| [at; 3]).map(|at| (at, cost(at) * (noise * normal(&mut random)).exp())).collect()
+    }
+
+    fn grown(most: f64, cost: impl Fn(f64) -> f64, noise: f64, seed: u64) -> Growth {
+        growth(&measured(most, cost, noise, seed)).unwrap()
+    }
+
+    /// How many of 200 are called out of hand.
+    fn accused(most: f64, cost: impl Fn(f64) -> f64 + Copy, noise: f64) -> usize {
+        (0..200).filter(|seed| grown(most, cost, noise, *seed).is_out_of_hand()).count()
+    }
+
+    /// Twice as much from an octave on, which the rise takes: a cache that no longer holds it.
+    fn step(at: f64, from: f64) -> f64 {
+        2_f64.powf((at / from).log2().clamp(0.0, 1.0))
+    }
+
+    #[test]
+    fn what_grows_no_faster_than_sorting_is_hardly_ever_called_out_of_hand() {
+        for (most, noise) in [(64.0, 0.05), (1000.0, 0.05), (16384.0, 0.1)] {
+            assert_eq!(accused(most, |n| n, noise), 0, "proportional");
+            assert_eq!(accused(most, |n| 50.0 + n, noise), 0, "proportional over a fixed cost");
+            assert_eq!(accused(most, |n| 150.0 * n * (150.0 * n).ln(), noise), 0, "n log n");
+            assert_eq!(accused(most, f64::sqrt, noise), 0, "square root");
+            assert_eq!(accused(most, |_| 1.0, noise), 0, "level");
+        }
+    }
+
+    #[test]
+    fn a_cache_that_is_left_is_no_growth_out_of_hand_wherever_it_is_left() {
+        for (most, noise) in [(64.0, 0.05), (256.0, 0.05), (1000.0, 0.1), (16384.0, 0.1)] {
+            for half_octave in 0..2 * f64::log2(most) as i32 {
+                let from = 2_f64.powf(f64::from(half_octave) / 2.0);
+                let alarms = accused(most, |n| n * step(n, from), noise);
+                let over_fixed_cost = accused(most, |n| (50.0 + n) * step(n, from), noise);
+                assert!(alarms.max(over_fixed_cost) <= 4, "{most} from {from}: {alarms}, {over_fixed_cost} of 200");
+            }
+        }
+    }
+
+    #[test]
+    fn powers_of_one_and_a_half_and_more_are_out_of_hand() {
+        for (most, noise) in [(64.0, 0.05), (1000.0, 0.1), (16384.0, 0.1)] {
+            assert!(accused(most, |n| n.powf(1.5), noise) >= 190);
+            assert!(accused(most, |n| n * n, noise) >= 195);
+            assert!(accused(most, |n| 50.0 + n * n, noise) >= 180, "over a fixed cost");
+        }
+        // Quadratic with a small factor: it shows at the upper end only.
+        assert!(accused(16384.0, |n| n + n * n / 100.0, 0.1) >= 195);
+    }
+
+    #[test]
+    fn fixed_cost_does_not_hide_the_power() {
+        for seed in 0..50 {
+            let found = grown(1000.0, |n| 50.0 + n * n, 0.05, seed);
+            // Up to a quarter of the least cost that counts is still fixed.
+            assert!(found.exponent > 1.8 && found.interval.high > 1.9, "{found:?}");
+            assert!((8.0..=32.0).contains(&found.from), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn the_interval_holds_the_power_as_often_as_it_says() {
+        let holds = |power: f64| {
+            let found = |seed| grown(1000.0, |n: f64| n.powf(power), 0.1, seed);
+            (0..200).filter(|seed| found(*seed).interval.contains(power)).count()
+        };
+        // 190 are expected; fewer than 180 come once in 700 times.
+        assert!(holds(1.0) >= 180 && holds(2.0) >= 180, "{} {}", holds(1.0), holds(2.0));
+    }
+
+    #[test]
+    fn a_cost_that_falls_has_a_negative_power() {
+        let found = grown(64.0, |n| 1000.0 / n, 0.01, 1);
+        assert!((found.exponent + 1.0).abs() < 0.02 && !found.is_out_of_hand(), "{found:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_fitted_has_no_growth() {
+        assert_eq!(growth(&[(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]), None);
+        assert_eq!(growth(&[(0.0, 1.0), (1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]), None);
+        assert_eq!(growth(&[(1.0, 0.0), (2.0, 1.0), (3.0, 2.0), (4.0, 3.0)]), None);
+        assert_eq!(growth(&[(1.0, f64::NAN), (2.0, 1.0), (3.0, 2.0), (4.0, 3.0)]), None);
+        assert_eq!(growth(&[]), None);
+    }
 }

@@ -3,6 +3,9 @@
 use crate::line::all_points_finite;
 use crate::sample::{median, variance};
 
+/// How many of the degrees of freedom the median of variances makes use of, for two of them each.
+const MEDIAN_EFFICIENCY: f64 = 0.4;
+
 /// Measurements of one tested value, by their logarithms.
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
@@ -41,6 +44,8 @@ pub(crate) fn scatter(levels: &[Level]) -> Option<(f64, f64)> {
             variance(&level.logs) / (1.0 - 2.0 / (9.0 * freedom)).powi(3)
         })
         .collect::<Vec<f64>>();
-    let freedom = levels.iter().map(|level| level.logs.len() as f64 - 1.0).sum();
+    let freedom = levels.iter().map(|level| level.logs.len() as f64 - 1.0).sum::<f64>();
+    // The median of variances is as sure as the mean of less than half of them.
+    let freedom = (freedom * MEDIAN_EFFICIENCY).max(1.0);
     (!variances.is_empty()).then(|| (median(&variances).sqrt(), freedom))
 }

@@ -21,18 +21,17 @@ const MOST_FOR_CHANCE: usize = 150;
 pub(super) fn find(bench: &mut Bench) -> Result<(), LabError> {
     let mut judged: Vec<(f64, f64)> = Vec::new();
     let most = MOST_POINTS.max(bench.tried().len() + LEAST_FOR_CLIFFS);
-    loop {
-        let candidates = candidates(bench, &judged);
-        let refused = judged.len().saturating_sub(bench.cliffs.len());
-        if candidates.is_empty() || refused >= MOST_REFUSED {
-            return Ok(());
-        }
-        judged.extend(candidates.iter().map(|bracket| (bracket.below, bracket.above)));
-        narrow(bench, candidates, most)?;
+    let (mut asked, mut candidates) = (0, candidates(bench, &judged));
+    while !candidates.is_empty() && asked - bench.cliffs.len() < MOST_REFUSED {
+        asked += candidates.len();
+        judged.extend(narrow(bench, candidates, most)?);
+        candidates = self::candidates(bench, &judged);
     }
+    Ok(())
 }
 
-/// Gaps that look like cliffs, the clearest first, but those that were judged already.
+/// Gaps that look like cliffs, the clearest first, but those that were judged already. What lay in one gap can be two
+/// cliffs, which the values between have parted by now.
 fn candidates(bench: &Bench, judged: &[(f64, f64)]) -> Vec<Bracket> {
     let measured = bench.measured();
     let mut found: Vec<Bracket> = Vec::new();
@@ -59,8 +58,9 @@ fn stretches(bench: &Bench, measured: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
     stretches
 }
 
-/// Confirms candidates, and narrows those that last, each by one value in turn, so that none takes the points of all.
-fn narrow(bench: &mut Bench, candidates: Vec<Bracket>, most: usize) -> Result<(), LabError> {
+/// Confirms candidates, and narrows those that last, each by one value in turn, so that none takes the points of all. The
+/// gaps that are judged by now: a slope's are not, since its halves may be cliffs.
+fn narrow(bench: &mut Bench, candidates: Vec<Bracket>, most: usize) -> Result<Vec<(f64, f64)>, LabError> {
     let mut searches = candidates.into_iter().map(|bracket| Search::new(bench, bracket)).collect::<Vec<_>>();
     for search in &mut searches {
         search.confirm(bench)?;
@@ -74,10 +74,15 @@ fn narrow(bench: &mut Bench, candidates: Vec<Bracket>, most: usize) -> Result<()
             }
         }
     }
-    for mut search in searches {
-        if let Some(cliff) = search.close(bench)? {
-            bench.cliffs.push(cliff);
+    let mut judged = Vec::new();
+    for search in &mut searches {
+        let is_slope = search.fate == Fate::Refused && search.is_narrowed();
+        let cliff = search.close(bench, most)?;
+        let gap = search.bracket();
+        if !is_slope {
+            judged.push(cliff.as_ref().map_or((gap.below, gap.above), |cliff| (cliff.below, cliff.above)));
         }
+        bench.cliffs.extend(cliff);
     }
-    Ok(())
+    Ok(judged)
 }

@@ -68,9 +68,9 @@ fn affordable(bench: &mut Bench, ends: &Ends) -> Vec<Value> {
             let dropped = left.iter().enumerate().filter(|(place, _)| !keeps(*place));
             let dropped = dropped.map(|(_, (value, _))| value.clone()).collect::<Vec<_>>();
             left = left.into_iter().enumerate().filter(|(place, _)| keeps(*place)).map(|(_, one)| one).collect();
-            dropped
-                .iter()
-                .for_each(|value| leave_out(bench, value, "left out: the budget is too short for all values"));
+            for value in &dropped {
+                leave_out(bench, value, "left out: the budget is too short for all values");
+            }
         } else {
             break;
         }

@@ -12,6 +12,10 @@ const CONFIRMING: usize = 2;
 const LASTING: f64 = 0.5;
 /// And this part must be a jump however narrow the gap becomes: each halving of a slope halves it.
 const STEEP: f64 = 0.35;
+/// Where the values nearest to a cliff are sometimes on one of its sides and sometimes on the other, so many values more are
+/// measured, each so often that it is likely to show both.
+const SETTLING: usize = 5;
+const SHOWING: usize = 4;
 /// A jump that is lower is a ripple, whatever its certainty.
 const LOWEST: f64 = 1.1;
 /// A cliff must be this unlikely where there is none.
@@ -79,39 +83,89 @@ impl Search {
                 bisection.take(reading);
             }
         }
-        if self.is_slope(bench) {
+        if self.is_slope(bench, self.bracket()) {
             self.fate = Fate::Refused;
         }
         Ok(())
     }
 
     /// Measures the nearest two values once more. The cliff, where it lasts.
-    pub fn close(&mut self, bench: &mut Bench) -> Result<Option<case::Cliff>, LabError> {
+    pub fn close(&mut self, bench: &mut Bench, most: usize) -> Result<Option<case::Cliff>, LabError> {
         let bracket = self.bracket();
         if self.fate == Fate::Refused {
             return Ok(None);
         }
-        if bracket != self.seen {
+        if self.is_narrowed() {
             self.measure_ends(bench, bracket)?;
         }
-        let p = self.chance();
-        if self.is_slope(bench) || p > ALARMS {
-            self.fate = Fate::Refused;
-            return Ok(None);
+        let sound = |bracket: Bracket, search: &Search, bench: &Bench| {
+            let p = search.chance(bracket);
+            let is_sound = p <= ALARMS && !search.is_slope(bench, bracket);
+            is_sound.then(|| cliff(bench, bracket, p))
+        };
+        let mut found = sound(bracket, self, bench);
+        if found.is_none() && self.is_narrowed() {
+            self.settle(bench, most)?;
+            found = sound(self.settled(bench), self, bench);
         }
-        let level = |at: f64| bench.metric.shown(stats::median(&bench.readings(at)));
-        Ok(Some(case::Cliff {
-            below: bracket.below,
-            above: bracket.above,
-            level_below: level(bracket.below),
-            level_above: level(bracket.above),
-            p,
-            ..case::Cliff::default()
-        }))
+        self.fate = if found.is_some() { Fate::Done } else { Fate::Refused };
+        Ok(found)
     }
 
-    fn bracket(&self) -> Bracket {
+    /// Measures some values more on both sides of the narrowed gap, to see from where on it is always so.
+    fn settle(&self, bench: &mut Bench, most: usize) -> Result<(), LabError> {
+        let narrow = self.bracket();
+        for _ in 0..SETTLING {
+            let settled = self.settled(bench);
+            let (left, right) = ((settled.below, narrow.below), (narrow.above, settled.above));
+            let (low, high) = if left.1 - left.0 > right.1 - right.0 { left } else { right };
+            let Some(grain) = bench.vary.grain(low, high, bench.terms.grain) else { return Ok(()) };
+            let at = (f64::midpoint(low, high) / grain).round() * grain;
+            let is_between = low < at && at < high;
+            if !is_between || bench.tried().len() >= most {
+                return Ok(());
+            }
+            bench.round += 1;
+            for _ in 0..SHOWING {
+                if is_affordable(bench, narrow.above) {
+                    bench.trial(&bench.vary.at(at), "narrowing a cliff")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The gap as far as it has been narrowed.
+    pub fn bracket(&self) -> Bracket {
         self.bisection.as_ref().map_or(self.seen, Bisection::bracket)
+    }
+
+    /// Whether anything between was measured.
+    pub fn is_narrowed(&self) -> bool {
+        self.bracket() != self.seen
+    }
+
+    /// The nearest values about the cliff at which all measurements are on their own side: between them it is sometimes so
+    /// and sometimes so.
+    fn settled(&self, bench: &Bench) -> Bracket {
+        let narrow = self.bracket();
+        let border = (self.seen.level_below * self.seen.level_above).sqrt();
+        let is_high = |readings: &[f64]| readings.iter().all(|reading| *reading > border);
+        let is_low = |readings: &[f64]| readings.iter().all(|reading| *reading <= border);
+        let rises = self.seen.level_above > self.seen.level_below;
+        let is_below = |readings: &[f64]| if rises { is_low(readings) } else { is_high(readings) };
+        let is_above = |readings: &[f64]| if rises { is_high(readings) } else { is_low(readings) };
+        let mut settled = self.seen;
+        for at in bench.tried() {
+            let readings = bench.readings(at);
+            if at > settled.below && at <= narrow.below && is_below(&readings) {
+                settled.below = at;
+            }
+            if at < settled.above && at >= narrow.above && is_above(&readings) {
+                settled.above = at;
+            }
+        }
+        settled
     }
 
     /// The logarithm of the jump that was seen.
@@ -136,8 +190,7 @@ impl Search {
     }
 
     /// Whether the jump has shrunk with the gap.
-    fn is_slope(&self, bench: &Bench) -> bool {
-        let bracket = self.bracket();
+    fn is_slope(&self, bench: &Bench, bracket: Bracket) -> bool {
         let jump = jump(&bench.readings(bracket.below), &bench.readings(bracket.above));
         let width = |bracket: Bracket| bracket.above - bracket.below;
         let shrunk = width(bracket) / width(self.seen);
@@ -148,8 +201,7 @@ impl Search {
 
     /// The chance of such new measurements on both sides where there is no cliff; that of the old ones where too few new
     /// ones could be made.
-    fn chance(&self) -> f64 {
-        let bracket = self.bracket();
+    fn chance(&self, bracket: Bracket) -> f64 {
         let logs = |readings: Vec<f64>| readings.into_iter().map(f64::ln).collect::<Vec<_>>();
         let (below, above) = (self.fresh_within(..=bracket.below), self.fresh_within(bracket.above..));
         stats::two_means(&logs(below), &logs(above)).unwrap_or(self.seen.p)
@@ -157,6 +209,18 @@ impl Search {
 
     fn fresh_within(&self, values: impl RangeBounds<f64>) -> Vec<f64> {
         self.fresh.iter().filter(|(at, _)| values.contains(at)).map(|(_, reading)| *reading).collect()
+    }
+}
+
+fn cliff(bench: &Bench, bracket: Bracket, p: f64) -> case::Cliff {
+    let level = |at: f64| bench.metric.shown(stats::median(&bench.readings(at)));
+    case::Cliff {
+        below: bracket.below,
+        above: bracket.above,
+        level_below: level(bracket.below),
+        level_above: level(bracket.above),
+        p,
+        ..case::Cliff::default()
     }
 }
 
