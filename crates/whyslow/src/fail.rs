@@ -20,6 +20,9 @@ pub const INCONCLUSIVE: u8 = 3;
 /// TCP's state, and reading other processes' memory maps. File capabilities are given with them as one word.
 const CAPABILITIES: &str = "cap_bpf,cap_perfmon,cap_net_admin,cap_sys_ptrace,cap_dac_read_search";
 
+/// The commands that take options with values of their own.
+const COMMANDS: [&str; 5] = ["run", "attach", "compare", "sweep", "trial"];
+
 /// An error: a line for what failed, one for why, one for what to try.
 pub struct Failure {
     what: String,
@@ -46,7 +49,9 @@ impl Failure {
 
     /// An option's value that cannot be read.
     pub fn value(option: &str, why: &str, example: &str) -> Failure {
-        Failure::new(format!("{option} was not understood"), why, format!("{example} (see: whyslow run --help)"))
+        let command = std::env::args().nth(1).filter(|word| COMMANDS.contains(&word.as_str()));
+        let command = command.unwrap_or_else(|| "run".to_string());
+        Failure::new(format!("{option} was not understood"), why, format!("{example} (see: whyslow {command} --help)"))
     }
 
     /// A file that describes no trial.
@@ -76,7 +81,7 @@ impl Failure {
 
     /// Two sides that do not do the same.
     pub fn unlike(unlike: &Unlike, case: &Path) -> Failure {
-        let kept = format!("the trials so far are kept in {}", case.display());
+        let kept = format!("what was run so far is kept in {}", case.display());
         match unlike {
             Unlike::Fails { which, status, other, said } => {
                 let said = if said.is_empty() { String::new() } else { format!(": {said}") };

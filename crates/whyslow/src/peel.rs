@@ -151,8 +151,10 @@ impl Scene<'_> {
         left.findings = vec![candidate::finding(&hottest, &quiet.recording, left, &upon.name)];
         let metric = self.plan.proof.metric.clone().unwrap_or(Metric::Wall);
         let setting = self.setting(left, &quiet.recording, upon, Some(&metric));
-        // Where it cannot be switched off, the ledger still says where the time went.
-        let arms = Arms::of_one(&setting, &asked).ok()?;
+        let arms = match Arms::of_one(&setting, &asked) {
+            Ok(arms) => arms,
+            Err(why) => Arms::not_to_be_had(format!("switch-off, for {}: {}", hottest.function, why.0)),
+        };
         Some((arms, Candidate { function: hottest.function, share: hottest.share }))
     }
 

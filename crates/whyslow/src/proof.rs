@@ -175,6 +175,9 @@ pub fn experiment(
     interrupts: &Interrupts,
 ) -> Result<Tried, Failure> {
     let all = arms.alone.clone();
+    if all.is_empty() {
+        return Ok(Tried { experiment: arms.experiment, trials: Vec::new(), arms: all });
+    }
     if !arms.experiment.attempts.is_empty() {
         let most = plan.proof.budget.as_secs_f64();
         output::say(&match arms.base {

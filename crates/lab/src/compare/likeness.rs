@@ -111,16 +111,15 @@ fn shown(line: Option<&str>) -> String {
 /// Whether the sides write the same, or why that is not known.
 pub fn output(outcomes: &[(Which, Outcome)], compares_output: bool) -> String {
     if !compares_output {
-        return "not compared: --check-output never".to_string();
+        return "--check-output never".to_string();
     }
     if !outcomes.iter().any(|(_, outcome)| outcome.row.exit >= 0) {
-        return "not compared: no trial ran to its program's end".to_string();
+        return "no trial ran to its program's end".to_string();
     }
     match (steady(outcomes, Which::A), steady(outcomes, Which::B)) {
         (Some(a), Some(b)) if masked(&a.output) != masked(&b.output) => "different",
-        (Some(a), Some(b)) if a.output.is_empty() && b.output.is_empty() => "same: nothing",
         (Some(_), Some(_)) => "same",
-        _ => "not compared: it differs from run to run, or too few runs came to their end",
+        _ => "it differs from run to run, or too few runs came to their end",
     }
     .to_string()
 }

@@ -48,7 +48,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Failure> {
         folder: &case,
         interrupts: Interrupts::take()?,
     };
-    let done = comparing.all();
+    let done = comparing.all().inspect_err(|_| folder::remove_empty(&case));
     // Also after an error: what there is of the case belongs to the user.
     invoker.own(&case);
     show(&done?, arguments.json)

@@ -8,7 +8,7 @@ use crate::invoker::{Invoker, subject_user};
 use crate::progress::Progress;
 use crate::recording::Quiet;
 use crate::{folder, output, recording, typed};
-use case::{CaseWriter, Finding, Regime, Sweep, redact_arguments};
+use case::{CaseWriter, Cliff, Finding, Regime, SegmentTie, Sweep, redact_arguments};
 
 use lab::{Arrangement, Extent, Journal, Laboratory, Metric, Subject, SweepTerms, Swept, Value, Vary, World, place};
 use std::path::Path;
@@ -22,6 +22,8 @@ const LONGEST_OF_EXCHANGES: Duration = Duration::from_secs(3);
 const LONGEST: Duration = Duration::from_secs(30);
 /// What grows is told between the largest value and one about so many times smaller.
 const APART: f64 = 4.0;
+/// A cliff is where the size of segments says, to so many bytes: options of TCP and lengths written as digits vary.
+const FORETOLD: f64 = 16.0;
 /// The sweep itself.
 pub const FILE: &str = "sweep.json";
 /// The finding that can tie a cliff to the size of segments.
@@ -53,7 +55,7 @@ pub fn sweep(arguments: &SweepArguments) -> Result<u8, Failure> {
         folder: &folder,
         interrupts: Interrupts::take()?,
     };
-    let done = sweeping.all(arguments);
+    let done = sweeping.all(arguments).inspect_err(|_| folder::remove_empty(&folder));
     // Also after an error: what there is of the case belongs to the user.
     invoker.own(&folder);
     show(&done?, arguments.json)
@@ -136,7 +138,8 @@ impl Sweeping<'_> {
             if let (Some(finding), Some(cliff)) =
                 (tied, sweep.cliffs.iter_mut().find(|cliff| cliff.below == at || cliff.above == at))
             {
-                cliff.segment = diagnose::segment_tie(&quiet.recording, finding, at);
+                let tie = diagnose::segment_tie(&quiet.recording, finding, at);
+                cliff.segment = tie.filter(|tie| foretells(tie, cliff));
             }
             if let Some(growth) = sweep.growth.as_ref().filter(|growth| growth.to > growth.from) {
                 let small = smaller(sweep, growth.to);
@@ -190,6 +193,13 @@ fn stretches(sweep: &Sweep) -> Vec<(f64, f64, f64)> {
     stretches
 }
 
+/// Whether the size of segments says where the cliff is: what Nagle's algorithm holds at a value can have a size of its
+/// own, and a place that is then computed from it is another.
+fn foretells(tie: &SegmentTie, cliff: &Cliff) -> bool {
+    let bracket = cliff.below - FORETOLD..=cliff.above + FORETOLD;
+    bracket.contains(&tie.predicted)
+}
+
 /// A value well below the largest, of those that were measured.
 fn smaller(sweep: &Sweep, largest: f64) -> Option<f64> {
     let sound =
@@ -224,7 +234,7 @@ fn reason(sweep: &Sweep, place: usize, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use case::{Cliff, Point, SegmentTie};
+    use case::Point;
 
     fn swept(values: &[f64], cliffs: &[(f64, f64)]) -> Sweep {
         let point = |value: &f64| Point { value: *value, trials: 2, ..Point::default() };

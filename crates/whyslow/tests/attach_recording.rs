@@ -1,0 +1,276 @@
+//! Recordings of programs that run already: nothing of them is missing, nothing is made up, and they run on.
+
+mod attached;
+mod stage;
+
+use attached::{
+    A_WHILE, CLIENT, Nginx, SERVER, UnderWay, can_attach, functions, recorded, recorded_while, studied, unexplained,
+};
+use case::tables::{kind, role};
+use nix::sys::signal::Signal;
+use record::{Role, is_running, listeners_on};
+use stage::{Stage, free_port, shell};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+#[test]
+fn a_client_that_keeps_its_connection_is_recorded_from_the_middle() {
+    if !can_attach("keep-alive client", &["python3"]) {
+        return;
+    }
+    let (stage, port) = (Stage::new(), free_port().to_string());
+    let _server = UnderWay::python(SERVER, &[&port]);
+    let client = UnderWay::python(CLIENT, &[&port]);
+    std::thread::sleep(Duration::from_millis(300));
+    let recording = recorded(&stage, &[(client.pid(), Role::Client)], A_WHILE);
+    assert!(is_running(client.pid()));
+
+    let [connection] = &recording.connections[..] else { panic!("{:?}", recording.connections) };
+    assert_eq!((connection.role, connection.remote_port.to_string()), (role::CLIENT, port));
+    assert!(connection.opened <= recording.manifest.start && connection.nodelay && connection.mss > 0);
+    let diagnosis = studied(&recording);
+    assert!(diagnosis.exchanges.len() > 50, "{}", diagnosis.exchanges.len());
+    let usual = diagnosis.exchanges.iter().filter(|exchange| exchange.answered && exchange.bytes == 300);
+    assert!(usual.count() + 1 >= diagnosis.exchanges.len(), "one may be cut off at the end");
+    assert!(diagnosis.exchanges.iter().all(|exchange| exchange.set_up.is_none()));
+    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+
+    let [process] = &recording.processes[..] else { panic!("{:?}", recording.processes) };
+    assert!(process.executable.contains("python") && process.runtime.starts_with("cpython"), "{process:?}");
+    assert_eq!((process.role.as_str(), process.exit), ("client", -1));
+    let scripts = functions(&recording, kind::SCRIPT);
+    assert!(["ask", "reckon"].iter().all(|name| scripts.contains(name)), "{scripts:?}");
+    let native = functions(&recording, kind::NATIVE);
+    assert!(native.len() > 5, "{native:?}");
+    assert!(recording.losses.is_empty(), "{:?}", recording.losses);
+}
+
+#[test]
+fn both_ends_of_a_connection_that_was_open_know_each_other() {
+    if !can_attach("both ends", &["python3"]) {
+        return;
+    }
+    let (stage, port) = (Stage::new(), free_port());
+    let server = UnderWay::python(SERVER, &[&port.to_string()]);
+    let clients = [(); 3].map(|()| UnderWay::python(CLIENT, &[&port.to_string()]));
+    assert_eq!(listeners_on(port), [server.pid()]);
+    let attached = [(server.pid(), Role::Server), (clients[0].pid(), Role::Client)];
+    let recording = recorded(&stage, &attached, A_WHILE);
+    let of = |pid: u32| recording.connections.iter().filter(move |row| row.pid == pid);
+    assert!(of(server.pid()).all(|row| row.role == role::SERVER));
+    assert_eq!(of(server.pid()).count(), 3);
+    let [client] = of(clients[0].pid()).collect::<Vec<_>>()[..] else { panic!("{:?}", recording.connections) };
+    assert!(of(server.pid()).any(|row| row.id == client.peer && row.peer == client.id));
+    // Its own thread for each connection, and the one that accepts.
+    assert_eq!(recording.threads.iter().filter(|row| row.pid == server.pid()).count(), 4);
+    let diagnosis = studied(&recording);
+    assert!(diagnosis.exchanges.len() > 50);
+    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+}
+
+#[test]
+fn a_client_that_only_waits_is_explained_by_what_it_waits_in() {
+    if !can_attach("waiting client", &["python3"]) {
+        return;
+    }
+    let stage = Stage::new();
+    let waiting = "import os, threading, time\nprint('waits')\n\
+                   threading.Thread(target=os.read, args=(os.pipe()[0], 1)).start()\ntime.sleep(600)";
+    let client = UnderWay::python(waiting, &[]);
+    std::thread::sleep(Duration::from_millis(300));
+    let recording = recorded(&stage, &[(client.pid(), Role::Client)], A_WHILE);
+    let diagnosis = studied(&recording);
+    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+    assert!(diagnosis.answer.findings.is_empty());
+    let waits: Vec<_> = recording.calls.iter().filter(|row| !row.finished).collect();
+    assert_eq!(waits.len(), 2, "{waits:?}");
+    let length = recording.manifest.end - recording.manifest.start;
+    assert!(waits.iter().all(|row| row.blocked.0 >= length.0 * 9 / 10), "{waits:?}");
+}
+
+#[test]
+fn threads_and_children_that_come_meanwhile_are_all_there() {
+    if !can_attach("threads", &["python3"]) {
+        return;
+    }
+    let script = "
+import subprocess, threading, time
+def child():
+    while True:
+        thread = threading.Thread(target=time.sleep, args=(0.002,))
+        thread.start()
+        thread.join()
+def children():
+    while True:
+        subprocess.run(['true'])
+for _ in range(20):
+    threading.Thread(target=child).start()
+threading.Thread(target=children).start()
+shell = subprocess.Popen(['sh', '-c', 'while :; do sleep 0.01; done'])
+print('busy')
+";
+    let stage = Stage::new();
+    let mut program = UnderWay::python(script, &[]);
+    let recording = recorded_while(&stage, &[(program.pid(), Role::Client)], || {
+        std::thread::sleep(Duration::from_millis(500));
+    });
+    // Every thread that is there now was watched, or was made since by one that was.
+    let standing: Vec<u32> =
+        shell(&format!("ls /proc/{}/task", program.pid())).lines().map(|line| line.parse().expect("an id")).collect();
+    let kept = standing.iter().filter(|tid| recording.threads.iter().any(|row| row.tid == **tid)).count();
+    assert!(kept >= 22, "{kept} of {standing:?}");
+    let named = |name: &str| recording.processes.iter().filter(|row| row.executable.ends_with(name)).count();
+    assert!(named("/true") > 5 && named("/sleep") > 5, "{:?}", recording.processes);
+    let watched: std::collections::BTreeSet<u32> = recording.processes.iter().map(|row| row.pid).collect();
+    assert!(recording.threads.iter().all(|row| watched.contains(&row.pid)));
+    assert!(recording.threads.iter().all(|row| row.start <= row.end));
+    let children = shell(&format!("cat /proc/{0}/task/*/children", program.pid()));
+    children.split_whitespace().for_each(|pid| drop(shell(&format!("kill -9 {pid} 2>&1"))));
+    program.running.signal(Signal::SIGKILL);
+    program.running.0.wait().expect("an end");
+}
+
+#[test]
+fn what_a_program_holds_open_has_its_path() {
+    if !can_attach("open files", &["python3"]) {
+        return;
+    }
+    let stage = Stage::new();
+    let (path, script) = (
+        stage.path("log"),
+        "
+import os, sys, time
+file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+print('opened')
+while True:
+    os.write(file, b'line')
+    time.sleep(0.01)
+",
+    );
+    let path = path.to_str().expect("text");
+    let program = UnderWay::python(script, &[path]);
+    let recording = recorded(&stage, &[(program.pid(), Role::Client)], A_WHILE);
+    let number = recording.paths.iter().find(|row| row.path == path).expect("the path").id;
+    let writes = recording.calls.iter().filter(|row| row.number == 1 && row.result == 4);
+    let (count, named) = writes.fold((0, 0), |(count, named), row| (count + 1, named + i32::from(row.path == number)));
+    assert!(count > 20 && named == count, "{named} of {count}");
+}
+
+#[test]
+fn connections_whose_handshake_was_not_seen_accuse_nobody() {
+    if !can_attach("tls", &["python3", "openssl"]) {
+        return;
+    }
+    let script = "
+import socket, ssl, sys, threading, time
+server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+server.load_cert_chain(sys.argv[1])
+listener = socket.create_server(('127.0.0.1', 0))
+def converse(connection):
+    with server.wrap_socket(connection, server_side=True) as stream:
+        while stream.recv(20000):
+            stream.sendall(b'x' * 40000)
+def accept():
+    while True:
+        threading.Thread(target=converse, args=(listener.accept()[0],), daemon=True).start()
+threading.Thread(target=accept, daemon=True).start()
+context = ssl._create_unverified_context()
+def connect():
+    return context.wrap_socket(socket.create_connection(listener.getsockname()))
+connections = [connect() for _ in range(8)]
+def ask(stream):
+    stream.sendall(b'y' * 300)
+    left = 40000
+    while left:
+        left -= len(stream.recv(left))
+print('connected')
+while True:
+    for stream in connections:
+        ask(stream)
+        time.sleep(0.005)
+";
+    let stage = Stage::new();
+    let file = stage.path("certificate.pem");
+    let name = file.to_str().expect("text");
+    shell(&format!(
+        "openssl req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name} -subj /CN=here 2>&1 && cat {name}.key >> {name}"
+    ));
+    let program = UnderWay::python(script, &[name]);
+    let recording = recorded(&stage, &[(program.pid(), Role::Client)], A_WHILE);
+    assert_eq!(recording.connections.len(), 16);
+    assert!(recording.handshakes.is_empty(), "{:?}", recording.handshakes);
+    let records = &recording.tls_records;
+    assert!(records.len() > 100 && records.iter().all(|row| row.content_type == 23 && row.version == 0x0303));
+    let diagnosis = studied(&recording);
+    let names: Vec<&str> = diagnosis.answer.findings.iter().map(|finding| finding.name.as_str()).collect();
+    assert!(!names.contains(&"connection-churn") && !names.contains(&"no-resumption"), "{names:?}");
+    assert!(diagnosis.exchanges.len() > 50 && diagnosis.exchanges.iter().all(|exchange| exchange.set_up.is_none()));
+    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+}
+
+#[test]
+fn a_go_program_is_walked_and_named() {
+    let go = shell("command -v go || ls /usr/local/go/bin/go 2>/dev/null");
+    if go.is_empty() || !can_attach("go", &[]) {
+        return println!("skipped: Go is not installed");
+    }
+    let text = "package main
+import (\"fmt\"; \"io\"; \"net\")
+func serve(listener net.Listener) { for { c, _ := listener.Accept(); go io.Copy(c, c) } }
+//go:noinline
+func reckonInGo() int { sum := 0; for i := 0; i < 2000000; i++ { sum += i * i % 7 }; return sum }
+func main() {
+	listener, _ := net.Listen(\"tcp\", \"127.0.0.1:0\")
+	go serve(listener)
+	c, _ := net.Dial(\"tcp\", listener.Addr().String())
+	fmt.Println(\"connected\")
+	buffer := make([]byte, 64)
+	for { c.Write(buffer[:60]); io.ReadFull(c, buffer[:60]); reckonInGo() }
+}
+";
+    let stage = Stage::new();
+    std::fs::write(stage.path("main.go"), text).expect("written");
+    let built =
+        Command::new(go.trim()).args(["build", "-o", "program", "main.go"]).current_dir(stage.path(".")).status();
+    assert!(built.expect("go").success());
+    let program = UnderWay::start(&mut Command::new(stage.path("program")));
+    let recording = recorded(&stage, &[(program.pid(), Role::Client)], A_WHILE);
+    assert_eq!(recording.processes[0].runtime, "go");
+    let native = functions(&recording, kind::NATIVE);
+    assert!(["main.reckonInGo", "main.main"].iter().all(|name| native.contains(name)), "{native:?}");
+    let standing = shell(&format!("ls /proc/{}/task", program.pid()));
+    assert!(standing.lines().all(|tid| recording.threads.iter().any(|row| row.tid.to_string() == tid)));
+    let diagnosis = studied(&recording);
+    assert!(diagnosis.exchanges.len() > 50, "{}", diagnosis.exchanges.len());
+    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+}
+
+#[test]
+fn a_busy_nginx_loses_no_request_to_being_attached_to_and_left() {
+    if !can_attach("nginx", &["nginx", "ab"]) {
+        return;
+    }
+    let stage = Stage::new();
+    let nginx = Nginx::start(&stage.path("."));
+    assert_eq!(listeners_on(nginx.port), [nginx.pid()], "the master, not the workers");
+    let mut load = Command::new("ab");
+    load.args(["-k", "-c", "8", "-t", "4", "-n", "100000000", &format!("http://127.0.0.1:{}/", nginx.port)]);
+    let load = load.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("ab");
+    std::thread::sleep(Duration::from_millis(300));
+    let recording = recorded(&stage, &[(nginx.pid(), Role::Client)], Duration::from_millis(300));
+    let said = String::from_utf8(load.wait_with_output().expect("an end").stdout).expect("text");
+    let number = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    assert_eq!(number("Failed requests:"), Some(0), "{said}");
+    // ab stops without waiting for what its eight connections asked last; the question itself counts too.
+    let (complete, had) = (number("Complete requests:").expect("a count"), nginx.requests());
+    assert!((complete..=complete + 9).contains(&had), "{complete} complete of {had}");
+    assert!(is_running(nginx.pid()));
+
+    assert_eq!(recording.processes.len(), 3, "{:?}", recording.processes);
+    assert!(recording.connections.iter().filter(|row| row.remote_port > 0).all(|row| row.role == role::SERVER));
+    let diagnosis = studied(&recording);
+    assert!(diagnosis.exchanges.len() > 1_000, "{}", diagnosis.exchanges.len());
+    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+    let native = functions(&recording, kind::NATIVE);
+    assert!(native.len() > 10, "{native:?}");
+}
