@@ -68,13 +68,12 @@ fn follow_listed(
     processes: &mut BTreeSet<u32>,
 ) -> Result<bool, RecordError> {
     let listed: Vec<u32> = [pid].into_iter().chain(listening::descendants(pid)).collect();
-    for &process in &listed {
-        // A process that a watched one has made since is known.
-        let is_watched = source.threads()?.get(&process, 0).is_ok();
-        if processes.insert(process) && !is_watched {
-            introduce(source, process, role)?;
-        }
-    }
+    let threads = source.threads()?;
+    // A process that a watched one has made since is known.
+    let is_new = |process: &u32| processes.insert(*process) && threads.get(process, 0).is_err();
+    let new: Vec<u32> = listed.iter().copied().filter(is_new).collect();
+    drop(threads);
+    introduce(source, &new, role)?;
     let all = listed.iter().flat_map(|process| running::threads(*process).into_iter().map(|tid| (tid, *process)));
     let threads = source.threads()?;
     let new: Vec<(u32, u32)> = all.filter(|(tid, _)| threads.get(tid, 0).is_err()).collect();
@@ -95,22 +94,28 @@ fn follow_listed(
     Ok(any_followed)
 }
 
-/// Tells both sides of a process before its threads are watched.
-fn introduce(source: &KernelSource, pid: u32, role: Role) -> Result<(), RecordError> {
-    let namespace = counters::network_namespace(pid).unwrap_or(0);
-    let listeners = listening::tcp_listeners(pid);
-    let own = listening::sockets(pid);
-    let mut table = source.listeners()?;
-    for listener in listeners.iter().filter(|listener| own.contains(&listener.inode)) {
-        let key = ListenerKey { network_namespace: namespace as u32, port: u32::from(listener.port) };
-        // Where a process that shares it came first, it stays that one's. Where the table is full, a connection is
-        // known from when it is accepted.
-        let _ = table.insert(key, pid, IF_NEW);
+/// Tells both sides of processes before their threads are watched.
+fn introduce(source: &KernelSource, pids: &[u32], role: Role) -> Result<(), RecordError> {
+    if pids.is_empty() {
+        return Ok(());
     }
-    drop(table);
-    let ports = listeners.into_iter().map(|listener| listener.port).collect();
-    let found = Found { pid, files: running::open_files(pid), namespace, ports };
-    source.ask(move |drain| drain.found(found, role))
+    let mut found = Vec::with_capacity(pids.len());
+    for &pid in pids {
+        let namespace = counters::network_namespace(pid).unwrap_or(0);
+        let listeners = listening::tcp_listeners(pid);
+        let own = listening::sockets(pid);
+        let mut table = source.listeners()?;
+        for listener in listeners.iter().filter(|listener| own.contains(&listener.inode)) {
+            let key = ListenerKey { network_namespace: namespace as u32, port: u32::from(listener.port) };
+            // Where a process that shares it came first, it stays that one's. Where the table is full, a connection is
+            // known from when it is accepted.
+            let _ = table.insert(key, pid, IF_NEW);
+        }
+        let ports = listeners.into_iter().map(|listener| listener.port).collect();
+        found.push(Found { pid, files: running::open_files(pid), namespace, ports });
+    }
+    // Together: the drain looks for tasks every 20 ms.
+    source.ask(move |drain| found.into_iter().for_each(|process| drain.found(process, role)))
 }
 
 /// Puts a thread into the table as it stands. Returns whether it is there.

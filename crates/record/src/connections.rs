@@ -142,11 +142,12 @@ fn socket_of(sockets: &mut FxHashMap<u32, Socket>, number: u32, now: Nanos) -> &
 fn found_open(row: &mut Connection, event: &SocketEvent, before: &FxHashMap<u64, Before>) -> bool {
     let Some(before) = before.get(&row.network_namespace) else { return false };
     let is_listened_on = before.ports.contains(&row.local_port);
-    row.opened = row.opened.min(before.since);
     if row.remote_port == 0 {
+        // It listens, or it is new: an option is set before it is connected.
         row.role = if is_listened_on { role::LISTENER } else { role::UNKNOWN };
         return false;
     }
+    row.opened = row.opened.min(before.since);
     row.role = if is_listened_on { role::SERVER } else { role::CLIENT };
     row.mss = u32::from(event.mss);
     row.nodelay = event.nodelay != 0;
@@ -256,7 +257,8 @@ mod tests {
         assert_eq!((client.opened, client.established), (Nanos(100), Nanos(0)));
         assert_eq!((client.mss, client.nodelay, client.srtt), (1448, true, Nanos(90_000)));
         assert_eq!(announced(role::UNKNOWN, 443, 0).role, role::LISTENER);
-        assert_eq!(announced(role::UNKNOWN, 4000, 0).role, role::UNKNOWN);
+        let unconnected = announced(role::UNKNOWN, 0, 0);
+        assert_eq!((unconnected.role, unconnected.opened), (role::UNKNOWN, Nanos(500)));
     }
 
     #[test]

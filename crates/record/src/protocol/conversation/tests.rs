@@ -234,6 +234,30 @@ fn a_connection_that_was_there_before_is_followed_without_its_handshake() {
 }
 
 #[test]
+fn a_conversation_joined_at_any_call_tells_of_no_handshake_and_of_no_record_that_is_not_there() {
+    for (fixture, end, reads) in ALL.iter().flat_map(|fixture| {
+        [(b'c', Reads::Whole), (b'c', Reads::HeaderThenBody), (b's', Reads::Whole), (b's', Reads::HeaderThenBody)]
+            .map(|(end, reads)| (*fixture, end, reads))
+    }) {
+        let calls = calls(fixture, end, reads);
+        let key = |record: &case::tables::TlsRecord| (record.direction, record.content_type, record.length);
+        let all: Vec<_> = replay(&calls, 2048).0.records.iter().map(key).collect();
+        for joined in 1..calls.len() {
+            let (mut conversation, mut seen) = (Conversation::new(3, role::UNKNOWN), Seen::default());
+            for call in &calls[joined..] {
+                let (direction, bytes, head) = (call.direction, call.bytes.len() as u64, &call.bytes[..]);
+                let moved = Moved { start: Nanos(1), end: Nanos(2), tid: 7, direction, bytes, head };
+                conversation.feed(&moved, &mut seen);
+            }
+            let place = format!("end {} {reads:?} joined at {joined}", char::from(end));
+            assert_eq!(seen.handshake.clone().or(conversation.close()), None, "{place}");
+            let ghost = seen.records.iter().map(key).find(|record| !all.contains(record));
+            assert_eq!(ghost, None, "{place}");
+        }
+    }
+}
+
+#[test]
 fn plain_text_and_other_protocols_are_not_taken_for_tls() {
     for bytes in
         [&b"\x16\x03binary of some kind"[..], b"\x16\x03\x01\x02\x00\x02rest", b"GET / HTTP/1.1\r\n\r\n", b"\x16"]
