@@ -8,13 +8,26 @@
 #include <stdio.h>
 
 /* Below this a string is measured faster than a stream is made. */
-#define SHORT 2048
+#define SHORT 1024
 /* What is handed out at a time: more than most tokens. */
-#define PIECE 512
+#define PIECE 256
 
 typedef int (*scan_string)(const char *, const char *, va_list);
 typedef int (*scan_stream)(FILE *, const char *, va_list);
 typedef FILE *(*open_cookie)(void *, const char *, cookie_io_functions_t);
+typedef void (*empty_stream)(FILE *);
+
+/* A stream over a string, with its buffer. */
+struct source {
+	FILE *stream;
+	const char *rest;
+	char buffer[PIECE];
+};
+
+/* Making a stream takes longer than most scans: one is kept for the next. Whoever finds it taken, by another thread or by
+ * one that was cancelled within, makes one for himself. */
+static struct source kept_source;
+static int is_taken;
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -23,39 +36,63 @@ __attribute__((constructor)) static void begin(void)
 
 static ssize_t hand_out(void *cookie, char *bytes, size_t size)
 {
-	const char **rest = cookie;
-	char *end = memccpy(bytes, *rest, 0, size);
+	struct source *source = cookie;
+	char *end = memccpy(bytes, source->rest, 0, size);
 	size_t length = end ? (size_t)(end - bytes) - 1 : size;
-	*rest += length;
+	source->rest += length;
 	return length;
+}
+
+static FILE *open_source(struct source *source)
+{
+	static open_cookie open_stream;
+	if (!open_stream && !(open_stream = (open_cookie)shim_next("fopencookie")))
+		return 0;
+	source->stream = open_stream(source, "r", (cookie_io_functions_t){ .read = hand_out });
+	if (source->stream)
+		setvbuf(source->stream, source->buffer, _IOFBF, sizeof(source->buffer));
+	return source->stream;
+}
+
+/* The source that is kept; null where it is taken, or cannot be emptied again. */
+static struct source *take_kept(void)
+{
+	static empty_stream empty;
+	if (!empty && !(empty = (empty_stream)shim_next("__fpurge")))
+		return 0;
+	if (__atomic_exchange_n(&is_taken, 1, __ATOMIC_ACQUIRE))
+		return 0;
+	if (!kept_source.stream && !open_source(&kept_source)) {
+		__atomic_store_n(&is_taken, 0, __ATOMIC_RELEASE);
+		return 0;
+	}
+	empty(kept_source.stream);
+	clearerr_unlocked(kept_source.stream);
+	return &kept_source;
 }
 
 static int scan(const char *text, const char *format, va_list into, scan_string whole, const char *stream_name)
 {
-	static open_cookie open_stream;
 	static scan_stream scanners[3]; /* by the family: C89, C99, C23 */
 	int family = stream_name[0] != '_' ? 0 : stream_name[6] == '9' ? 1 : 2;
 	SEEN();
 	if (shim_is_inert || !text || memchr(text, 0, SHORT))
 		return whole(text, format, into);
-	if (!open_stream)
-		open_stream = (open_cookie)shim_next("fopencookie");
-	if (!scanners[family])
-		scanners[family] = (scan_stream)shim_next(stream_name);
-	if (!open_stream || !scanners[family])
+	if (!scanners[family] && !(scanners[family] = (scan_stream)shim_next(stream_name)))
 		return whole(text, format, into);
-	const char *rest = text;
-	char buffer[PIECE];
-	int kept = errno;
-	FILE *stream = open_stream(&rest, "r", (cookie_io_functions_t){ .read = hand_out });
-	if (!stream)
+	struct source own, *source;
+	int kept_errno = errno;
+	if (!(source = take_kept()) && !open_source(source = &own))
 		return whole(text, format, into);
-	setvbuf(stream, buffer, _IOFBF, sizeof(buffer));
-	errno = kept;
-	int result = scanners[family](stream, format, into);
-	kept = errno;
-	fclose(stream);
-	errno = kept;
+	source->rest = text;
+	errno = kept_errno;
+	int result = scanners[family](source->stream, format, into);
+	kept_errno = errno;
+	if (source == &own)
+		fclose(own.stream);
+	else
+		__atomic_store_n(&is_taken, 0, __ATOMIC_RELEASE);
+	errno = kept_errno;
 	CHANGED();
 	return result;
 }

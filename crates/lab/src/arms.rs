@@ -122,6 +122,12 @@ impl Arms {
         Ok(arms.complete(setting))
     }
 
+    /// Nothing to try, and why.
+    pub fn not_to_be_had(why: String) -> Arms {
+        let experiment = Experiment { not_tried: vec![why], ..Experiment::default() };
+        Arms { experiment, ..Arms::none() }
+    }
+
     fn none() -> Arms {
         Arms { base: None, alone: Vec::new(), ladders: Vec::new(), experiment: Experiment::default() }
     }

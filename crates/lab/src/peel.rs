@@ -48,17 +48,17 @@ impl Peel {
         let own = self.judged(answer, trials);
         let is_told = |finding: &&Finding| self.candidate.is_none() || finding.status == Status::Confirmed;
         let told = own.findings.iter().filter(is_told).map(|finding| self.of_the_answer(finding)).collect::<Vec<_>>();
-        let standing_before = standing(&answer.findings);
+        let before = standing_of(&answer.findings);
         let place = self.place(answer);
         answer.together.extend(self.together(&own));
         if let Some(proof) = &own.proof {
             add(answer.proof.get_or_insert_default(), proof);
         }
         answer.findings.splice(place..place, told);
-        if let Some(rest) = answer.summary.strip_prefix(&standing_before) {
-            answer.summary = standing(&answer.findings) + rest;
+        if let Some(rest) = answer.summary.strip_prefix(&before) {
+            answer.summary = standing_of(&answer.findings) + rest;
         }
-        if let Some(why) = self.left_alone(&own, &self.experiment.own(trials)) {
+        if let Some(why) = self.of_the_rest(&own, &self.experiment.own(trials)) {
             answer.summary += &why;
         }
     }
@@ -85,11 +85,13 @@ impl Peel {
         answer.findings.iter().rposition(is_below).map_or(answer.findings.len(), |last| last + 1)
     }
 
-    /// What is a share of the run with the cause switched off, as a share of the run that the answer is of.
+    /// What is a share of the run with the cause switched off, as a share of the run that the answer is of; and its rows
+    /// as those of that run's case.
     fn of_the_answer(&self, finding: &Finding) -> Finding {
         let mut finding = finding.clone();
         finding.cost.share_of_wall *= self.share_of_wall;
         finding.cost.share_of_cpu *= self.share_of_cpu;
+        finding.evidence.table = format!("{}/{}", self.case, finding.evidence.table);
         finding
     }
 
@@ -113,20 +115,33 @@ impl Peel {
         own.together.iter().filter(is_wanted).cloned().collect()
     }
 
-    /// Why the function that holds the rest is not accused; none where it is, or was not tried.
-    fn left_alone(&self, own: &Answer, trials: &[Trial]) -> Option<String> {
+    /// What became of the function that holds most of the rest; none where nothing was tried.
+    fn of_the_rest(&self, own: &Answer, trials: &[Trial]) -> Option<String> {
         let Candidate { function, share } = self.candidate.as_ref()?;
-        let finding = own.findings.first().filter(|finding| finding.status != Status::Confirmed)?;
-        let tried = finding.tried.last()?;
+        let finding = own.findings.first()?;
+        let share = Share(*share);
+        let Some(tried) = finding.tried.last() else {
+            return Some(format!(" Of what is left with {}, {share} is {function}.", self.upon));
+        };
         let arms = self.experiment.attempts.iter().map(|attempt| attempt.arm.as_str()).collect::<Vec<_>>();
         let mut rows = trials.iter().filter(|trial| arms.contains(&trial.arm.as_str()));
         let because = match tried.problem.as_str() {
+            _ if finding.status == Status::Confirmed => ", which the program does as well without".to_string(),
             "" => "; without it the program is hardly faster".to_string(),
             _ if rows.any(|row| row.output == output::DIFFERENT) => ", which the output needs".to_string(),
             problem => format!("; whether it is needed is open ({problem})"),
         };
-        Some(format!(" Of what is left with {}, {} is {function}{because}.", self.upon, Share(*share)))
+        Some(format!(" Of what is left with {}, {share} is {function}{because}.", self.upon))
     }
+}
+
+/// How findings stand, two of one pathology named once.
+fn standing_of(findings: &[Finding]) -> String {
+    let is_first = |(place, one): &(usize, &Finding)| {
+        findings[..*place].iter().all(|other| (&other.name, other.status) != (&one.name, one.status))
+    };
+    let each = findings.iter().enumerate().filter(is_first).map(|(_, one)| one.clone());
+    standing(&each.collect::<Vec<_>>())
 }
 
 /// Adds what the second round took.

@@ -251,9 +251,13 @@ impl Course<'_, '_> {
         if arm.name == PLAIN {
             return trials < PLAIN_ROUNDS;
         }
-        // On a base the sham is not what the others are compared with.
-        if (arm.name == SHAM && self.base.is_none()) || (trials as u32) < FIRST_LOOK {
+        if (trials as u32) < FIRST_LOOK {
             return true;
+        }
+        if arm.name == SHAM {
+            // On a base it is not what the others are compared with: it may not take their time.
+            let most = self.usual_cost(arm) * ENOUGH_PAIRS as u32;
+            return self.base.is_none() || (trials < ENOUGH_PAIRS && most < self.terms.budget / 2);
         }
         let all = self.rows().cloned().collect::<Vec<_>>();
         // The step of a ladder is asked about as such.

@@ -53,6 +53,7 @@ pub fn peel(
 ) -> Result<Peeled, Failure> {
     let scene = Scene { plan, case, subject, interrupts, first: (answer.wall_ns, cpu_ns) };
     let mut peeled = Peeled { peels: Vec::new(), trials: first.trials };
+    let mut known = answer.findings.clone();
     let (mut answer, mut experiment, mut arms) = (answer.clone(), first.experiment, first.arms);
     for _ in 0..MOST {
         let Some(cure) = cure(&answer, &experiment, &arms) else { break };
@@ -64,7 +65,7 @@ pub fn peel(
         let whole = worth.map_or(Duration::ZERO, |worth| worth.whole());
         output::say(&format!("with {} the program is recorded again, to see what is left", cure.arm.name));
         let quiet = scene.record(&cure.arm, whole)?;
-        let Some((mut peel, tried)) = scene.try_what_is_left(&answer, &cure.arm, &quiet)? else { break };
+        let Some((mut peel, tried)) = scene.try_what_is_left(&known, &cure.arm, &quiet)? else { break };
         let mut own = tried.trials;
         peel.experiment = tried.experiment;
         peel.experiment.follow(&peeled.trials, &mut own);
@@ -74,6 +75,7 @@ pub fn peel(
         arms = tried.arms;
         peeled.peels.push(peel);
         answer.findings = judged.findings;
+        known.extend(answer.findings.iter().cloned());
     }
     Ok(peeled)
 }
@@ -105,9 +107,9 @@ impl Scene<'_> {
     }
 
     /// Tries what a run with a cure shows, upon that cure; none where it shows nothing that could be tried.
-    fn try_what_is_left(&self, answer: &Answer, upon: &Arm, quiet: &Quiet) -> Result<Option<(Peel, Tried)>, Failure> {
+    fn try_what_is_left(&self, known: &[Finding], upon: &Arm, quiet: &Quiet) -> Result<Option<(Peel, Tried)>, Failure> {
         let mut left = quiet.answer.clone();
-        left.findings.retain(|finding| is_new(finding, &answer.findings));
+        left.findings.retain(|finding| is_new(finding, known));
         let (arms, candidate) = match (left.findings.is_empty(), quiet.answer.findings.is_empty()) {
             (false, _) => (self.arms_of_findings(&mut left, upon, quiet), None),
             // What was known already and is still there is no reason to accuse a function.

@@ -9,7 +9,7 @@ intervention! {
     /// ## What it does
     /// libc's `sscanf` measures the whole rest of its string before it looks at the first character, so that a loop
     /// that takes a token at a time from a long text takes time with the square of its length. With this, strings over
-    /// 2 KiB are handed to the same scanner a piece at a time. Results, `%n` and what is stored are the same.
+    /// 1 KiB are handed to the same scanner a piece at a time. Results, `%n` and what is stored are the same.
     ///
     /// ## What it reaches
     /// Programs that load libc dynamically and call `sscanf` or `vsscanf`. Not Go, not static programs, not programs

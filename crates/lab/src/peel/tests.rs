@@ -21,7 +21,7 @@ fn finding(id: &str) -> Finding {
         tried: Vec::new(),
         place: Vec::new(),
         remedy: String::new(),
-        evidence: Evidence::default(),
+        evidence: Evidence { table: "samples".into(), rows: vec![1] },
         caveats: Vec::new(),
     }
 }
@@ -80,6 +80,7 @@ fn peel() -> Peel {
     let joints = vec![joint(UPON, &[UPON], SHAM), joint(ARM, &[UPON, "switch-off=search"], UPON)];
     Peel {
         upon: UPON.into(),
+        case: format!("after-{UPON}"),
         findings: vec![finding("P36")],
         candidate: Some(Candidate { function: "search".into(), share: 0.87 }),
         share_of_wall: 0.01,
@@ -120,9 +121,9 @@ fn a_function_that_is_proved_stands_behind_the_first_with_its_share_of_the_whole
     );
     assert!((answer.findings[1].cost.share_of_wall - 0.008).abs() < 1e-9);
     assert_eq!(answer.together.iter().map(|one| one.interventions.len()).collect::<Vec<_>>(), [1, 2]);
-    assert!(
-        answer.summary.ends_with("No exchange was seen.") && answer.summary.contains("and superlinear-work besides")
-    );
+    assert!(answer.summary.starts_with("superlinear-work is confirmed; superlinear-work is suspected. No exchange"));
+    assert!(answer.summary.ends_with("87 % is search, which the program does as well without."), "{}", answer.summary);
+    assert_eq!(answer.findings[1].evidence.table, "after-bound-sscanf/samples");
     assert_eq!(answer.proof.map(|proof| proof.trials), Some(36));
 }
 

@@ -423,7 +423,7 @@ fn a_function_that_nobody_misses_is_proved_upon_the_cure_and_with_it() {
     let is_about = |one: &case::Together, ratio: f64| (one.ratio / ratio - 1.0).abs() < 0.1;
     assert!(is_about(&answer.together[0], 4.0) && is_about(&answer.together[1], 20.0), "{:?}", answer.together);
     let shams = trials.iter().filter(|trial| trial.arm == SHAM).count();
-    assert_eq!(shams, FIRST_LOOK as usize, "what is cured already is not measured longer than needed");
+    assert!(shams <= ENOUGH_PAIRS, "what is cured already is not measured longer than needed");
     assert!(trials.iter().all(|trial| trial.arm != PLAIN));
 }
 
