@@ -34,7 +34,7 @@ pub struct LiveTerms<'a> {
     pub budget: Duration,
     /// What the program is.
     pub role: Role,
-    /// Whose exchanges are to count; none for the best that there are.
+    /// Whose exchanges are to count; none for those that a server accepted, or else the best that there are.
     pub side: Option<Side>,
     /// Told what is being done.
     pub say: &'a dyn Fn(&str),
@@ -89,12 +89,17 @@ pub fn reaches(finding: &Finding) -> Option<&'static str> {
     live_for(finding).map(|one| one.name)
 }
 
-/// What would prove a finding and cannot be switched in a running program: a sentence each.
+/// What would prove a finding and cannot be switched in a running program: a sentence, or none.
 pub fn not_reached(finding: &Finding) -> Vec<String> {
-    let is_live = |name: &str| ALL.iter().any(|one| one.name == name);
-    let rest = causes(finding).filter(|name| !is_live(name));
-    let why = "cannot be switched in a running program: it is there before the program starts";
-    rest.map(|name| format!("{name} {why}; `whyslow run -- CMD` can")).collect()
+    let rest = causes(finding).filter(|name| ALL.iter().all(|one| one.name != *name)).collect::<Vec<_>>();
+    let (names, when) = match rest.as_slice() {
+        [] => return Vec::new(),
+        [one] => ((*one).to_string(), "it is there before the program starts"),
+        [others @ .., last] => {
+            (format!("{} and {last}", others.join(", ")), "they are there before the program starts")
+        }
+    };
+    vec![format!("{names} cannot be switched in a running program: {when}; `whyslow run -- CMD` can")]
 }
 
 /// Tries the intervention that reaches a finding, on a process that runs and all its descendants. What the user ends early
@@ -121,9 +126,8 @@ pub fn switch(
     };
     let mut meter = Meter::load()?;
     meter.attach(pid, terms.role)?;
-    meter.tell(terms.side);
     (terms.say)(&format!("proving: {name} is switched on and off in the running process {pid}, which goes on"));
-    let measured = Course::new(finding, target, switch, &meter, terms, wait).run();
+    let measured = Course::new(finding, target, switch, &mut meter, terms, wait).run();
     Ok(judgement::judge(finding, name, measured))
 }
 

@@ -7,7 +7,7 @@ use crate::error::LabError;
 use crate::pairs::ratio;
 use case::tables::Trial;
 use case::{Finding, Nanos, Window};
-use record::{Meter, Reading};
+use record::{Meter, Reading, Role, Side};
 use stats::Looks;
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub struct Course<'a> {
     finding: &'a Finding,
     target: Target,
     switch: Box<dyn Switch>,
-    meter: &'a Meter,
+    meter: &'a mut Meter,
     terms: &'a LiveTerms<'a>,
     wait: &'a mut dyn FnMut(Duration) -> bool,
     looks: Looks,
@@ -48,7 +48,7 @@ impl<'a> Course<'a> {
         finding: &'a Finding,
         target: Target,
         switch: Box<dyn Switch>,
-        meter: &'a Meter,
+        meter: &'a mut Meter,
         terms: &'a LiveTerms<'a>,
         wait: &'a mut dyn FnMut(Duration) -> bool,
     ) -> Course<'a> {
@@ -71,15 +71,29 @@ impl<'a> Course<'a> {
     }
 
     fn alternate(&mut self) -> Result<(), Stop> {
-        self.window(State::Off)?;
-        if self.measured.rows.iter().all(|row| row.exchanges == 0) {
-            return Err(Stop::Silent);
-        }
+        self.first_window()?;
         while self.may_go_on() {
             self.window(State::On)?;
             self.window(State::Off)?;
         }
         Ok(())
+    }
+
+    /// The first window, on the side that is told from then on. What a server asks of others is part of what is asked of
+    /// it: where it has accepted anything, that counts.
+    fn first_window(&mut self) -> Result<(), Stop> {
+        let outer = (self.terms.role == Role::Server).then_some(Side::Accepted);
+        let sides = if self.terms.side.is_some() { vec![self.terms.side] } else { vec![outer, None] };
+        for side in sides {
+            self.meter.tell(side);
+            self.measured.rows.clear();
+            self.measured.windows.clear();
+            self.window(State::Off)?;
+            if self.measured.rows.iter().any(|row| row.exchanges > 0) {
+                return Ok(());
+            }
+        }
+        Err(Stop::Silent)
     }
 
     /// Whether another pair is needed and can be afforded.

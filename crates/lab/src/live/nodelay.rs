@@ -197,3 +197,26 @@ pub fn undo(pid: u32, started_ticks: u64, inodes: &[u64]) -> Outcome {
         more => Outcome::Undone(format!("set TCP_NODELAY back on {more} connections of process {pid} ({name})")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn only_the_connection_of_the_process_that_was_switched_is_set_back() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let client = TcpStream::connect(listener.local_addr().expect("an address")).expect("connected");
+        client.set_nodelay(true).expect("set");
+        let pid = std::process::id();
+        let started = target::started_ticks(pid).expect("it runs");
+        let live = sockets_of(&[pid]).into_iter().find(|socket| socket.fd == client.as_raw_fd()).expect("listed");
+        assert!(matches!(undo(pid, started + 1, &[live.inode]), Outcome::WasGone), "another process of that id");
+        assert!(matches!(undo(pid, started, &[live.inode + 1_000_000]), Outcome::WasGone), "another socket");
+        assert!(client.nodelay().expect("read"));
+        assert!(matches!(undo(pid, started, &[live.inode]), Outcome::Undone(_)));
+        assert!(!client.nodelay().expect("read"));
+        assert!(matches!(undo(pid, started, &[live.inode]), Outcome::WasGone));
+    }
+}

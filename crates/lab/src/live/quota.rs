@@ -145,3 +145,37 @@ pub fn undo(file: &Path, group: u64, value: &str) -> Outcome {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What looks like a group whose quota was lifted, and its inode.
+    fn lifted() -> (tempfile::TempDir, PathBuf, u64) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(FILE_OF_TWO);
+        fs::write(&file, "max 100000\n").expect("written");
+        fs::write(folder.path().join("cgroup.procs"), "").expect("written");
+        let group = fs::metadata(folder.path()).expect("there").ino();
+        (folder, file, group)
+    }
+
+    #[test]
+    fn a_quota_that_was_left_lifted_is_put_back_once() {
+        let (_folder, file, group) = lifted();
+        assert!(matches!(undo(&file, group, "20000 100000"), Outcome::Undone(_)));
+        assert_eq!(read(&file).expect("read"), "20000 100000");
+        assert!(matches!(undo(&file, group, "20000 100000"), Outcome::WasGone));
+    }
+
+    #[test]
+    fn a_quota_set_since_or_of_another_group_or_file_is_left_alone() {
+        let (folder, file, group) = lifted();
+        assert!(matches!(undo(&file, group + 1, "20000 100000"), Outcome::WasGone));
+        assert!(matches!(undo(&folder.path().join("memory.max"), group, "1"), Outcome::Left(_)));
+        assert_eq!(read(&file).expect("read"), "max 100000");
+        fs::write(&file, "70000 100000").expect("written");
+        assert!(matches!(undo(&file, group, "20000 100000"), Outcome::WasGone));
+        assert_eq!(read(&file).expect("read"), "70000 100000");
+    }
+}
