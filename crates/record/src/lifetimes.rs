@@ -133,7 +133,8 @@ impl Lifetimes {
     pub fn still_runs(&mut self, tid: u32, state: &ThreadState, end: Nanos) {
         let Some(mut thread) = self.threads.remove(&tid) else { return };
         let now_running = if state.on_since > 0 { end.0.saturating_sub(state.on_since) } else { 0 };
-        thread.end = end;
+        // It may have been made since recording was asked to end.
+        thread.end = end.max(thread.start);
         thread.on_cpu = Nanos(state.on_cpu + now_running);
         thread.calls = state.calls;
         thread.name = processes::thread_name(thread.pid, tid).unwrap_or_default();
@@ -151,8 +152,9 @@ impl Lifetimes {
 
     /// All rows.
     pub fn finish(mut self, end: Nanos) -> (Vec<Process>, Vec<Thread>) {
-        self.ended.extend(self.running.into_values().map(|process| Process { end, ..process }));
-        self.ended_threads.extend(self.threads.into_values().map(|thread| Thread { end, ..thread }));
+        self.ended.extend(self.running.into_values().map(|process| Process { end: end.max(process.start), ..process }));
+        self.ended_threads
+            .extend(self.threads.into_values().map(|thread| Thread { end: end.max(thread.start), ..thread }));
         self.ended.sort_by_key(|process| (process.start, process.pid));
         self.ended_threads.sort_by_key(|thread| (thread.start, thread.tid));
         (self.ended, self.ended_threads)

@@ -4,11 +4,12 @@ mod attached;
 mod stage;
 
 use attached::{
-    A_WHILE, CLIENT, Nginx, SERVER, UnderWay, can_attach, functions, recorded, recorded_while, studied, unexplained,
+    A_WHILE, CLIENT, Nginx, SERVER, UnderWay, can_attach, functions, one_at_a_time, recorded, recorded_while, studied,
+    unexplained,
 };
+use case::Manifest;
 use case::tables::{kind, role};
-use nix::sys::signal::Signal;
-use record::{Role, is_running, listeners_on};
+use record::{Options, Recorder, Role, is_running, listeners_on};
 use stage::{Stage, free_port, shell};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -69,6 +70,39 @@ fn both_ends_of_a_connection_that_was_open_know_each_other() {
 }
 
 #[test]
+fn a_connection_made_after_the_server_was_attached_to_is_known_from_its_beginning() {
+    if !can_attach("later connection", &["python3"]) {
+        return;
+    }
+    let (stage, port) = (Stage::new(), free_port().to_string());
+    let server = UnderWay::python(SERVER, &[&port]);
+    let before = UnderWay::python(CLIENT, &[&port]);
+    let recording = recorded_while(&stage, &[(server.pid(), Role::Client)], || {
+        let _later = UnderWay::python(CLIENT, &[&port]);
+        std::thread::sleep(Duration::from_millis(300));
+    });
+    assert!(is_running(before.pid()));
+    let seen: Vec<bool> = recording.connections.iter().map(|row| row.established.0 > 0).collect();
+    assert_eq!(seen, [false, true], "{:?}", recording.connections);
+    assert!(recording.connections.iter().all(|row| row.role == role::SERVER));
+    assert!(recording.manifest.missing.iter().any(|line| line.ends_with("open before recording began: 1")));
+}
+
+#[test]
+fn what_cannot_be_attached_to_is_refused_in_plain_words() {
+    if !can_attach("refusals", &[]) {
+        return;
+    }
+    let (stage, _alone) = (Stage::new(), one_at_a_time());
+    let recorder = Recorder::start(&stage.path("case"), Manifest::default(), &Options::default()).expect("recording");
+    let refused = |pid: u32| recorder.attach(pid, Role::Client).expect_err("refused").to_string();
+    assert_eq!(refused(u32::MAX >> 2), "there is no running process 1073741823");
+    let own = std::process::id();
+    assert_eq!(refused(own), format!("process {own} is whyslow itself, or whyslow runs inside it"));
+    recorder.finish(|_| {}).expect("a case");
+}
+
+#[test]
 fn a_client_that_only_waits_is_explained_by_what_it_waits_in() {
     if !can_attach("waiting client", &["python3"]) {
         return;
@@ -106,11 +140,11 @@ def children():
 for _ in range(20):
     threading.Thread(target=child).start()
 threading.Thread(target=children).start()
-shell = subprocess.Popen(['sh', '-c', 'while :; do sleep 0.01; done'])
+shell = subprocess.Popen(['sh', '-c', 'while kill -0 $PPID; do sleep 0.01; done'])
 print('busy')
 ";
     let stage = Stage::new();
-    let mut program = UnderWay::python(script, &[]);
+    let program = UnderWay::python(script, &[]);
     let recording = recorded_while(&stage, &[(program.pid(), Role::Client)], || {
         std::thread::sleep(Duration::from_millis(500));
     });
@@ -124,10 +158,6 @@ print('busy')
     let watched: std::collections::BTreeSet<u32> = recording.processes.iter().map(|row| row.pid).collect();
     assert!(recording.threads.iter().all(|row| watched.contains(&row.pid)));
     assert!(recording.threads.iter().all(|row| row.start <= row.end));
-    let children = shell(&format!("cat /proc/{0}/task/*/children", program.pid()));
-    children.split_whitespace().for_each(|pid| drop(shell(&format!("kill -9 {pid} 2>&1"))));
-    program.running.signal(Signal::SIGKILL);
-    program.running.0.wait().expect("an end");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// One recording at a time: they share two processors, and what one leaves behind is not to be another's.
@@ -63,6 +63,11 @@ impl UnderWay {
     }
 }
 
+/// Waits until no other test records.
+pub fn one_at_a_time() -> MutexGuard<'static, ()> {
+    RECORDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Attaches to running processes for a while; the case's rows.
 pub fn recorded(stage: &Stage, attached: &[(u32, Role)], length: Duration) -> Recording {
     recorded_while(stage, attached, || std::thread::sleep(length))
@@ -70,7 +75,7 @@ pub fn recorded(stage: &Stage, attached: &[(u32, Role)], length: Duration) -> Re
 
 /// The same for as long as something takes.
 pub fn recorded_while(stage: &Stage, attached: &[(u32, Role)], during: impl FnOnce()) -> Recording {
-    let _one_at_a_time = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = one_at_a_time();
     let recorder = Recorder::start(&stage.path("case"), Manifest::default(), &Options::default()).expect("recording");
     for (pid, role) in attached {
         recorder.attach(*pid, *role).expect("attached");
