@@ -75,8 +75,11 @@ impl Search {
         let value = bench.vary.at(at);
         bench.round += 1;
         while bisection.next() == Some(at) {
-            if bench.fails(at) || !is_affordable(bench, self.seen.above) {
+            if bench.fails(at) || !is_affordable(bench, self.seen) {
                 self.fate = Fate::Done;
+                let (below, above) = (bench.vary.at(self.seen.below).label, bench.vary.at(self.seen.above).label);
+                let why = if bench.fails(at) { "a value in between failed" } else { "the budget was spent" };
+                bench.warnings.push(format!("the jump between {below} and {above} was not narrowed further: {why}"));
                 return Ok(());
             }
             if let Some(reading) = bench.trial(&value, "narrowing a cliff")? {
@@ -127,7 +130,7 @@ impl Search {
             }
             bench.round += 1;
             for _ in 0..SHOWING {
-                if is_affordable(bench, narrow.above) {
+                if is_affordable(bench, narrow) {
                     bench.trial(&bench.vary.at(at), "narrowing a cliff")?;
                 }
             }
@@ -178,7 +181,7 @@ impl Search {
         for turn in 0..2 * CONFIRMING {
             // Below, above, above, below: a steady drift cancels.
             let at = if [0, 3].contains(&(turn % 4)) { bracket.below } else { bracket.above };
-            if !is_affordable(bench, at) {
+            if !is_affordable(bench, bracket) {
                 return Ok(());
             }
             let value = bench.vary.at(at);
@@ -224,8 +227,10 @@ fn cliff(bench: &Bench, bracket: Bracket, p: f64) -> case::Cliff {
     }
 }
 
-fn is_affordable(bench: &Bench, at: f64) -> bool {
-    bench.cost(at).unwrap_or_default() <= bench.left()
+/// Whether a trial on either side of a gap fits what is left of the budget.
+fn is_affordable(bench: &Bench, gap: Bracket) -> bool {
+    let costs = [gap.below, gap.above].map(|at| bench.cost(at).unwrap_or_default());
+    costs.into_iter().all(|cost| cost <= bench.left())
 }
 
 /// The logarithm of the jump between two groups of readings.

@@ -157,6 +157,20 @@ fn a_short_budget_is_kept() {
 }
 
 #[test]
+fn a_cliff_that_there_was_no_time_to_narrow_is_told_as_such() {
+    let mut execute = |value: &Value, extent: &Extent| {
+        let mut outcome = exchanging(if value.number <= 1418.0 { 0.044 } else { 0.0002 }, extent);
+        outcome.took += Duration::from_millis(400);
+        Ok(outcome)
+    };
+    let swept = sweep(&vary("size=1..16K:log"), &mut execute, &terms(36, 1)).expect("a sweep").sweep;
+    assert!(swept.spent_ns <= swept.budget_ns + 1_000_000_000);
+    let cliff = &swept.cliffs[0];
+    assert!(cliff.below <= 1418.0 && cliff.above > 1418.0 && cliff.above - cliff.below > 8.0, "{cliff:?}");
+    assert!(swept.warnings.iter().any(|warning| warning.contains("not narrowed further")), "{:?}", swept.warnings);
+}
+
+#[test]
 fn a_program_that_never_ends_asks_for_a_larger_budget() {
     let mut execute = |_: &Value, extent: &Extent| Ok(running(1e9, extent));
     let error = sweep(&vary("n=1,2,3"), &mut execute, &terms(30, 1)).expect_err("too long").to_string();
