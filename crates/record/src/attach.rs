@@ -16,6 +16,7 @@ use crate::recorder::Role;
 use crate::running;
 use crate::standing::Standing;
 use aya::maps::MapError;
+use case::Nanos;
 use std::collections::BTreeSet;
 
 /// Listings before the rest is left unwatched: each follows one more generation of threads made by unwatched ones, which
@@ -73,16 +74,20 @@ fn follow_listed(
     let is_new = |process: &u32| processes.insert(*process) && threads.get(process, 0).is_err();
     let new: Vec<u32> = listed.iter().copied().filter(is_new).collect();
     drop(threads);
-    introduce(source, &new, role)?;
-    let all = listed.iter().flat_map(|process| running::threads(*process).into_iter().map(|tid| (tid, *process)));
+    let found = now();
+    introduce(source, &new, role, found)?;
+    let threads_of = |process: u32| running::threads(process).into_iter().map(move |tid| (tid, process));
+    // A new process's first thread in any case: that it is gone has to be found out.
+    let firsts = new.iter().map(|pid| (*pid, *pid));
+    let all: BTreeSet<(u32, u32)> = listed.iter().copied().flat_map(threads_of).chain(firsts).collect();
     let threads = source.threads()?;
-    let new: Vec<(u32, u32)> = all.filter(|(tid, _)| threads.get(tid, 0).is_err()).collect();
+    let new: Vec<(u32, u32)> = all.into_iter().filter(|(tid, _)| threads.get(tid, 0).is_err()).collect();
     drop(threads);
     if new.is_empty() {
         return Ok(false);
     }
     let (told, count) = (new.clone(), new.len());
-    source.ask(move |drain| drain.found_threads(&told))?;
+    source.ask(move |drain| drain.found_threads(&told, found))?;
     let mut gone = Vec::new();
     for (tid, process) in new {
         if !enter(source, tid, process)? {
@@ -90,16 +95,16 @@ fn follow_listed(
         }
     }
     let any_followed = gone.len() < count;
-    source.ask(move |drain| drain.were_gone(&gone))?;
+    source.ask(move |drain| drain.were_gone(&gone, found))?;
     Ok(any_followed)
 }
 
 /// Tells both sides of processes before their threads are watched.
-fn introduce(source: &KernelSource, pids: &[u32], role: Role) -> Result<(), RecordError> {
+fn introduce(source: &KernelSource, pids: &[u32], role: Role, now: Nanos) -> Result<(), RecordError> {
     if pids.is_empty() {
         return Ok(());
     }
-    let mut found = Vec::with_capacity(pids.len());
+    let mut all = Vec::with_capacity(pids.len());
     for &pid in pids {
         let namespace = counters::network_namespace(pid).unwrap_or(0);
         let listeners = listening::tcp_listeners(pid);
@@ -112,10 +117,10 @@ fn introduce(source: &KernelSource, pids: &[u32], role: Role) -> Result<(), Reco
             let _ = table.insert(key, pid, IF_NEW);
         }
         let ports = listeners.into_iter().map(|listener| listener.port).collect();
-        found.push(Found { pid, files: running::open_files(pid), namespace, ports });
+        all.push(Found { pid, files: running::open_files(pid), namespace, ports });
     }
     // Together: the drain looks for tasks every 20 ms.
-    source.ask(move |drain| found.into_iter().for_each(|process| drain.found(process, role)))
+    source.ask(move |drain| all.into_iter().for_each(|process| drain.found(process, role, now)))
 }
 
 /// Puts a thread into the table as it stands. Returns whether it is there.

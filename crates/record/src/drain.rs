@@ -54,9 +54,9 @@ impl Drain {
     }
 
     /// A process that runs already is followed from now on.
-    pub fn found(&mut self, process: Found, role: Role) {
+    pub fn found(&mut self, process: Found, role: Role, now: Nanos) {
         let Found { pid, files, namespace, ports } = process;
-        let (now, intake) = (now(), &mut self.intake);
+        let intake = &mut self.intake;
         intake.programs.lifetimes.found(pid, role, now);
         intake.programs.found(pid, now, &mut intake.places);
         intake.rows.held_open(pid, files);
@@ -65,17 +65,16 @@ impl Drain {
     }
 
     /// Threads of processes that were found, each with its process.
-    pub fn found_threads(&mut self, threads: &[(u32, u32)]) {
-        let now = now();
+    pub fn found_threads(&mut self, threads: &[(u32, u32)], now: Nanos) {
         for (tid, pid) in threads {
             self.intake.programs.lifetimes.found_thread(*tid, *pid, now);
         }
     }
 
-    /// Threads that turned out to have ended before they were followed.
-    pub fn were_gone(&mut self, threads: &[u32]) {
+    /// Threads that were `found` then, and turned out to have ended before they were followed.
+    pub fn were_gone(&mut self, threads: &[u32], found: Nanos) {
         for tid in threads {
-            self.intake.programs.lifetimes.was_gone(*tid);
+            self.intake.programs.lifetimes.was_gone(*tid, found);
         }
     }
 

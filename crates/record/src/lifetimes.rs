@@ -30,8 +30,11 @@ impl Lifetimes {
         self.found_thread(pid, pid, now);
     }
 
-    /// A process that runs already is followed from now on; its threads are told one by one.
+    /// A process that runs already is followed from now on, unless it is known; its threads are told one by one.
     pub fn found(&mut self, pid: u32, role: Role, now: Nanos) {
+        if self.running.contains_key(&pid) {
+            return;
+        }
         let role = match role {
             Role::Client => CLIENT,
             Role::Server => "server",
@@ -41,14 +44,19 @@ impl Lifetimes {
         self.running.insert(pid, process);
     }
 
-    /// A thread is followed from now on.
+    /// A thread is followed from now on, unless it is known: a watched one made it.
     pub fn found_thread(&mut self, tid: u32, pid: u32, now: Nanos) {
-        self.threads.insert(tid, Thread { tid, pid, start: now, ..Thread::default() });
+        self.threads.entry(tid).or_insert_with(|| Thread { tid, pid, start: now, ..Thread::default() });
     }
 
-    /// A thread that was to be followed had ended before.
-    pub fn was_gone(&mut self, tid: u32) {
-        self.threads.remove(&tid);
+    /// A thread that was `found` then had ended before it was followed, and with a first thread its process.
+    pub fn was_gone(&mut self, tid: u32, found: Nanos) {
+        if self.threads.get(&tid).is_some_and(|thread| thread.start == found) {
+            self.threads.remove(&tid);
+            if self.running.get(&tid).is_some_and(|process| process.start == found) {
+                self.running.remove(&tid);
+            }
+        }
     }
 
     /// A process that ran already is followed with all that belongs to it: what the run is about begins here.
@@ -175,4 +183,37 @@ fn describe(process: &mut Process) {
 pub fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_was_gone_leaves_no_row_unless_it_was_seen_to_be_made() {
+        let mut lifetimes = Lifetimes::default();
+        let (own, found) = (std::process::id(), Nanos(100));
+        lifetimes.found(own, Role::Client, found);
+        let made = ForkEvent { kind: 9, pad: 0, parent_pid: own, tid: 2, pid: own, time: 90 };
+        lifetimes.forked(&made);
+        for tid in [own, 2, 3] {
+            lifetimes.found_thread(tid, own, found);
+        }
+        lifetimes.was_gone(2, found);
+        lifetimes.was_gone(3, found);
+        let (processes, threads) = lifetimes.finish(Nanos(200));
+        let lives: Vec<_> = threads.iter().map(|row| (row.tid, row.start.0, row.end.0)).collect();
+        assert_eq!((processes.len(), lives), (1, vec![(2, 90, 200), (own, 100, 200)]));
+    }
+
+    #[test]
+    fn the_run_of_a_client_that_was_attached_to_begins_when_all_of_it_was_followed() {
+        let mut lifetimes = Lifetimes::default();
+        lifetimes.found(std::process::id(), Role::Client, Nanos(100));
+        lifetimes.attached(Role::Client, Nanos(150));
+        assert_eq!(lifetimes.window(Nanos(50), Nanos(900)), (Nanos(150), Nanos(900)));
+        let mut server = Lifetimes::default();
+        server.attached(Role::Server, Nanos(150));
+        assert_eq!(server.window(Nanos(50), Nanos(900)), (Nanos(150), Nanos(900)));
+    }
 }
