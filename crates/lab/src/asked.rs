@@ -26,10 +26,8 @@ impl Asked {
 
     /// A text as a part of an arm's name: what could not stand in it is written as `%` and two hexadecimal digits.
     pub(crate) fn escaped(text: &str) -> String {
-        let letter = |byte: u8| match byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) {
-            true => char::from(byte).to_string(),
-            false => format!("%{byte:02X}"),
-        };
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || PLAIN.contains(&byte);
+        let letter = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
         text.bytes().map(letter).collect()
     }
 

@@ -155,9 +155,12 @@ impl Scene<'_> {
         let setting = self.setting(left, &quiet.recording, upon, Some(&metric));
         let arms = match Arms::of_one(&setting, &asked) {
             Ok(arms) => arms,
-            Err(why) => Arms::not_to_be_had(format!("switch-off, for {}: {}", hottest.function, why.0)),
+            Err(why) => {
+                Arms::not_to_be_had(format!("switch-off for {}: {}", candidate::brief(&hottest.function), why.0))
+            }
         };
-        Some((arms, Candidate { function: hottest.function, share: hottest.share }))
+        let function = candidate::brief(&hottest.function).to_string();
+        Some((arms, Candidate { function, share: hottest.share }))
     }
 
     fn setting<'s>(

@@ -452,7 +452,9 @@ fn a_function_without_which_the_program_ends_otherwise_is_not_accused() {
 fn without_a_comparison_of_outputs_a_function_is_not_accused() {
     let (mut answer, mut trials) = switched("9 items", ("9 items", 0));
     let experiment = upon_a_cure().experiment;
-    trials.iter_mut().for_each(|trial| trial.output = case::tables::output::NOT_COMPARED);
+    for trial in &mut trials {
+        trial.output = case::tables::output::NOT_COMPARED;
+    }
     answer.findings[0].status = Status::Suspected;
     verdict::judge(&mut answer, &experiment, &trials);
     assert_ne!(answer.findings[0].status, Status::Confirmed);

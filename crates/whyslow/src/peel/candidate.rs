@@ -25,7 +25,7 @@ pub fn could_go_unseen(recording: &Recording) -> bool {
 
 /// What is to be said of it once it is proved.
 pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &str) -> Finding {
-    let Hottest { function, share, .. } = hottest;
+    let (function, share) = (brief(&hottest.function), &hottest.share);
     let cpu = crate::peel::processor_ns(recording);
     let own = (cpu as f64 * share) as u64;
     let share_of_wall = (own as f64 / left.wall_ns.max(1) as f64).min(1.0);
@@ -73,6 +73,14 @@ pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &s
     }
 }
 
+/// A function's name in a sentence: without the types of its arguments.
+pub fn brief(function: &str) -> &str {
+    match function.split_once('(') {
+        Some((name, _)) if !name.is_empty() && !name.ends_with("operator") => name,
+        _ => function,
+    }
+}
+
 /// Where it is: the first of its lines that was seen.
 fn place(hottest: &Hottest, recording: &Recording) -> Place {
     let own = recording.locations.iter().filter(|row| row.function == hottest.function && row.module == hottest.module);
@@ -113,5 +121,13 @@ mod tests {
         assert!(wrote(1, 3, "client") && wrote(44, 5, "client"));
         assert!(!wrote(0, 3, "client"), "a read leaves no trace");
         assert!(!wrote(1, 3, "other"));
+    }
+
+    #[test]
+    fn a_sentence_names_a_function_without_its_arguments() {
+        assert_eq!(brief("list::search(item const&, int)"), "list::search");
+        assert_eq!(brief("find_dup"), "find_dup");
+        assert_eq!(brief("item::operator()(int)"), "item::operator()(int)");
+        assert_eq!(brief("(anonymous namespace)::search(int)"), "(anonymous namespace)::search(int)");
     }
 }

@@ -3,6 +3,7 @@
 use object::read::ReadCache;
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolFlags, elf};
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -62,10 +63,8 @@ pub fn find(files: &[PathBuf], name: &str, seen: &dyn Fn(&PathBuf) -> BTreeSet<u
 fn of_name(all: Vec<Function>, name: &str, seen: &BTreeSet<u64>) -> Vec<Function> {
     let is_named = all.iter().any(|one| one.name == name || is_clone(&one.name, name));
     // What is not in the table by that name is there by another, which a compiler has made of it.
-    let is_it = |one: &Function| match is_named {
-        true => one.name == name || is_clone(&one.name, name),
-        false => seen.contains(&one.address),
-    };
+    let has_name = |one: &Function| one.name == name || is_clone(&one.name, name);
+    let is_it = |one: &Function| if is_named { has_name(one) } else { seen.contains(&one.address) };
     let mut own = all.into_iter().filter(is_it).collect::<Vec<_>>();
     own.sort_by_key(|one| one.address);
     // Both tables can have it, and one piece of code several names.
@@ -102,8 +101,12 @@ fn function<'a>(symbol: &impl ObjectSymbol<'a>) -> Option<Function> {
 
 /// As the shim reads it.
 fn worded(function: &Function) -> String {
-    let bytes = function.begins.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    format!("{:x}:{bytes}", function.address)
+    let mut word = format!("{:x}:", function.address);
+    for byte in &function.begins {
+        // A string takes everything.
+        let _ = write!(word, "{byte:02x}");
+    }
+    word
 }
 
 #[cfg(test)]
