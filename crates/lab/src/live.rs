@@ -20,7 +20,8 @@ pub(crate) use quota::undo as undo_quota;
 use crate::error::LabError;
 use crate::interventions;
 use crate::journal::Journal;
-use case::{Finding, Purpose};
+use case::tables::TcpEvent;
+use case::{Finding, Purpose, Row};
 use course::Course;
 use record::{Meter, Role, Side};
 use std::time::Duration;
@@ -91,6 +92,10 @@ pub fn reaches(finding: &Finding) -> Option<&'static str> {
 
 /// What would prove a finding and cannot be switched in a running program: a sentence, or none.
 pub fn not_reached(finding: &Finding) -> Vec<String> {
+    if !is_at_home(finding) {
+        let whose = "the sockets that hold bytes back are the other program's; attach to that one";
+        return vec![format!("switching {} off: {whose}", finding.name)];
+    }
     let rest = causes(finding).filter(|name| ALL.iter().all(|one| one.name != *name)).collect::<Vec<_>>();
     let (names, when) = match rest.as_slice() {
         [] => return Vec::new(),
@@ -132,7 +137,13 @@ pub fn switch(
 }
 
 fn live_for(finding: &Finding) -> Option<&'static LiveIntervention> {
-    causes(finding).find_map(|name| ALL.iter().find(|one| one.name == name))
+    causes(finding).filter(|_| is_at_home(finding)).find_map(|name| ALL.iter().find(|one| one.name == name))
+}
+
+/// Whether the cause is in the program itself. Where only the end that reads is watched, a stall rests on the events of its
+/// TCP, and the sockets that hold bytes back are the other end's: nothing that is switched here would tell.
+fn is_at_home(finding: &Finding) -> bool {
+    finding.evidence.table != TcpEvent::TABLE
 }
 
 /// The interventions that are tried as the cause of a finding.
@@ -148,6 +159,14 @@ mod tests {
     #[test]
     fn every_live_intervention_is_one_that_trials_know() {
         assert!(ALL.iter().all(|one| interventions::find(one.name).is_some()));
+    }
+
+    #[test]
+    fn a_stall_of_the_other_program_is_not_tried_here() {
+        let mut finding = judgement::tests::finding("P01");
+        finding.evidence.table = TcpEvent::TABLE.to_string();
+        assert_eq!(reaches(&finding), None);
+        assert!(not_reached(&finding)[0].contains("attach to that one"));
     }
 
     #[test]

@@ -167,6 +167,17 @@ impl Failure {
         Failure::new("interrupted", why, again())
     }
 
+    /// A sweep that came to nothing.
+    pub fn sweep(error: LabError) -> Failure {
+        match error {
+            LabError::World(why) => {
+                Failure::new("no value could be measured", why, "run the command alone at one of the values")
+            }
+            LabError::Interrupted => Failure::new("interrupted", "nothing had been measured yet", again()),
+            other => other.into(),
+        }
+    }
+
     /// A process that is not there.
     pub fn no_process(pid: u32) -> Failure {
         let why = "no process has that number, or it has ended";

@@ -25,7 +25,8 @@ impl Sided {
         Side {
             command: redact_arguments(&self.subject.client),
             server: redact_arguments(self.subject.server.as_deref().unwrap_or_default()),
-            changes: redact_arguments(&self.changes),
+            // A server of its own is told as such.
+            changes: redact_arguments(&self.changes).into_iter().filter(|one| !one.starts_with("server=")).collect(),
             ..Side::default()
         }
     }

@@ -18,6 +18,9 @@ pub fn sweep_sentence(sweep: &Sweep) -> String {
     let (Some(least), Some(most)) = (extreme(&sound, f64::min), extreme(&sound, f64::max)) else {
         return "No value had a sound trial: nothing can be said.".into();
     };
+    if let [only] = sound[..] {
+        return format!("Only one value, {}, had sound trials: nothing can be compared.", label(sweep, only.value));
+    }
     if is_categorical(sweep) {
         return categories(sweep, least, most, sound.len());
     }

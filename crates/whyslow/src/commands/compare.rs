@@ -22,7 +22,7 @@ const BUDGET: Duration = Duration::from_mins(1);
 const WANTED_SAMPLES: usize = 500;
 /// Recordings of a side at most, and the time for those after the first.
 const MOST_RECORDINGS: usize = 10;
-const RECORDING_TIME: Duration = Duration::from_secs(20);
+const RECORDING_TIME: Duration = Duration::from_secs(10);
 /// A run is recorded for so long at most.
 const LONGEST: Duration = Duration::from_secs(20);
 /// The file that keeps how far trials went, for comparisons with this one.

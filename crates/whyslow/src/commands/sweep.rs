@@ -41,8 +41,8 @@ pub fn sweep(arguments: &SweepArguments) -> Result<u8, Failure> {
         user: subject_user(arguments.keeping.user.as_deref(), &invoker)?,
         input: lab::input_again().unwrap_or_default(),
     };
-    if let Some(first) = vary.values().first() {
-        place(&vary, &subject, &world, first).map_err(|why| Failure::vary(&why))?;
+    for value in vary.values() {
+        place(&vary, &subject, &world, value).map_err(|why| Failure::vary(&why))?;
     }
     let folder = typed::case_folder(arguments.keeping.folder.as_deref(), &arguments.command, &invoker)?;
     folder::make_parents(&folder, &invoker)?;
@@ -122,7 +122,7 @@ impl Sweeping<'_> {
             laboratory.run(&subject, &world, &Arrangement::default(), extent)
         };
         let terms = SweepTerms { budget: self.budget, seed, metric: self.metric.clone(), grain: None, say: &say };
-        Ok(lab::sweep(self.vary, &mut execute, &terms)?)
+        lab::sweep(self.vary, &mut execute, &terms).map_err(Failure::sweep)
     }
 
     /// Records a run in each stretch between cliffs and says what it means; where it grows, what grows. The machine that
