@@ -5,7 +5,7 @@
 choose_variant slow fixed needed linear sorting -- "$@"
 choose_mode run sweep
 need gcc
-program=$VARIANT repeated=() items=12000 range=500..8000:log VALUES=${VALUES:-1000 2000 4000 8000}
+program=$VARIANT repeated=() items=16000 range=500..8000:log VALUES=${VALUES:-1000 2000 4000 8000}
 # Where nothing grows out of hand, more items are needed for times that mean anything.
 case $VARIANT in
 slow) program=gta ;;

@@ -1,4 +1,15 @@
-//! What can be typed. What it means is decided elsewhere: `plan.rs` for `run`, each command's own file for the others.
+//! What can be typed. What it means is decided elsewhere: `typed.rs` for options that several commands have, `plan.rs`
+//! for `run`, each command's own file for the others.
+
+mod attach;
+mod compare;
+mod run;
+mod sweep;
+
+pub use attach::AttachArguments;
+pub use compare::CompareArguments;
+pub use run::RunArguments;
+pub use sweep::SweepArguments;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -37,75 +48,6 @@ pub enum Command {
     /// Print the documentation of a case's tables (CASE-FORMAT.md)
     #[command(hide = true)]
     Tables,
-}
-
-/// What `run` takes.
-#[derive(Clone, Debug, Default, Args)]
-#[command(
-    args_override_self = true,
-    after_help = "{server} and {client} in either command stand for the two addresses: 127.0.0.1 without --link.\n\
-    Example: whyslow run --server 'nginx -p /srv -c nginx.conf' -- python3 client.py {server}"
-)]
-pub struct RunArguments {
-    /// Start this server first, record it too, and stop it in the end; words are split as a shell splits them
-    #[arg(long, value_name = "COMMAND")]
-    pub server: Option<String>,
-
-    /// Where they run.
-    #[command(flatten)]
-    pub world: WorldArguments,
-
-    /// Record for this long at most: 10s, 500ms, 2m
-    #[arg(long, value_name = "TIME")]
-    pub duration: Option<String>,
-
-    /// Record this many requests at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub requests: Option<u64>,
-
-    /// Where the case goes, and who runs the programs.
-    #[command(flatten)]
-    pub keeping: KeepingArguments,
-
-    /// Take this many CPU samples a second on each processor; 0 takes none
-    #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub sampling_hertz: u32,
-
-    /// Keep this many events at most (80 MB of memory a million, for the diagnosis); what comes later is counted as lost
-    #[arg(long, value_name = "N", default_value_t = record::DEFAULT_EVENTS, value_parser = clap::value_parser!(u64).range(1..))]
-    pub events: u64,
-
-    /// Only suspect: do not run the program again to switch suspected causes off and measure
-    #[arg(long)]
-    pub no_prove: bool,
-
-    /// Spend at most this long on proving: 30s, 5m; without it, 60s
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
-
-    /// Try this besides, on the dearest finding: a name of `whyslow explain`, with =DOSE where it has one; can be given again
-    #[arg(long = "try", value_name = "INTERVENTION")]
-    pub asked: Vec<String>,
-
-    /// Judge by a figure that the program prints: stdout:REGEX (less is better) or stdout-more:REGEX
-    #[arg(long, value_name = "METRIC")]
-    pub metric: Option<String>,
-
-    /// Compare what the program writes with and without an intervention; one that changes it proves nothing
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = CheckOutput::Auto)]
-    pub check_output: CheckOutput,
-
-    /// Return the program's exit status instead of ours
-    #[arg(long)]
-    pub exit_as_subject: bool,
-
-    /// How to answer.
-    #[command(flatten)]
-    pub answer: AnswerArguments,
-
-    /// The program to run, and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
 }
 
 /// What can be said of the world that programs run in; `lab::World::change` knows what each means.
@@ -177,161 +119,6 @@ pub struct KeepingArguments {
     /// Run the programs as this user; under sudo, they run as the user who called sudo
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
-}
-
-/// What `compare` takes.
-#[derive(Clone, Debug, Default, Args)]
-#[command(
-    args_override_self = true,
-    override_usage = "whyslow compare [OPTIONS] 'A COMMAND' -- B COMMAND\n       \
-    whyslow compare [OPTIONS] --a KEY=VALUE --b KEY=VALUE -- COMMAND",
-    after_help = "KEY is env, link, folder, processors, quota, memory, setting, route (as the options of these names), \
-    server, or with:\nan intervention of `whyslow explain`. Without any difference the program is compared with itself.\n\
-    METRIC of --fail-if is wall, cpu, latency, elapsed, p50, p95, p99, or metric (that of --metric).\n\n\
-    Exit codes: 0 no difference (or all --fail-if held), 1 a difference (or one failed), 2 error, 3 not known.\n\
-    Example: whyslow compare 'curl -s https://host/ --cacert one.pem' -- curl -s https://host/"
-)]
-pub struct CompareArguments {
-    /// Start this server first, for both, and stop it in the end; words are split as a shell splits them
-    #[arg(long, value_name = "COMMAND")]
-    pub server: Option<String>,
-
-    /// What is particular to A: KEY=VALUE; can be given again
-    #[arg(long = "a", value_name = "KEY=VALUE")]
-    pub only_a: Vec<String>,
-
-    /// What is particular to B: KEY=VALUE; can be given again
-    #[arg(long = "b", value_name = "KEY=VALUE")]
-    pub only_b: Vec<String>,
-
-    /// Where both run.
-    #[command(flatten)]
-    pub world: WorldArguments,
-
-    /// Fail where B / A is beyond this: 'wall > 1.05x'; the interval decides. Can be given again
-    #[arg(long, value_name = "CONDITION")]
-    pub fail_if: Vec<String>,
-
-    /// Compare with B of a comparison kept earlier, instead of running A
-    #[arg(long, value_name = "CASE", conflicts_with_all = ["only_a", "first"])]
-    pub baseline: Option<PathBuf>,
-
-    /// Spend at most this long on trials: 30s, 5m; without it, 60s
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
-
-    /// Decide by this metric: wall_ns, cpu_ns, exchange_p95_ns, ..., stdout:REGEX or stdout-more:REGEX
-    #[arg(long, value_name = "METRIC")]
-    pub metric: Option<String>,
-
-    /// Compare what both sides write; sides that write different things are not compared
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = CheckOutput::Auto)]
-    pub check_output: CheckOutput,
-
-    /// Where the case goes, and who runs the programs.
-    #[command(flatten)]
-    pub keeping: KeepingArguments,
-
-    /// Print the comparison as JSON
-    #[arg(long)]
-    pub json: bool,
-
-    /// A's command: one argument that is split as a shell splits it, or words; without it, B's
-    #[arg(value_name = "A COMMAND")]
-    pub first: Vec<String>,
-
-    /// B's command
-    #[arg(last = true, required = true, value_name = "B COMMAND")]
-    pub second: Vec<String>,
-}
-
-/// What `sweep` takes.
-#[derive(Clone, Debug, Default, Args)]
-#[command(
-    args_override_self = true,
-    after_help = "SPEC is a list (1,100,4K), a range (10..100), with a step (10..100:5), or of powers (1..16K:log).\n\
-    NAME stands in either command as {NAME}. Without it there, mtu and rate change the link, quota, memory and\n\
-    processors the world, and concurrency runs so many clients side by side.\n\n\
-    Exit codes: 0 nothing found, 1 a cliff, growth out of hand or a finding, 2 error, 3 inconclusive.\n\
-    Example: whyslow sweep --vary size=1..16K:log --server 'python3 server.py' -- python3 client.py --size {size}"
-)]
-pub struct SweepArguments {
-    /// What to vary, and through which values
-    #[arg(long, value_name = "NAME=SPEC")]
-    pub vary: String,
-
-    /// Start this server first, for each trial, and stop it in the end; words are split as a shell splits them
-    #[arg(long, value_name = "COMMAND")]
-    pub server: Option<String>,
-
-    /// Where they run.
-    #[command(flatten)]
-    pub world: WorldArguments,
-
-    /// Spend at most this long on trials: 30s, 5m; without it, 90s
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
-
-    /// Measure this: wall_ns, cpu_ns, wall_ns_per_exchange, ..., stdout:REGEX or stdout-more:REGEX
-    #[arg(long, value_name = "METRIC")]
-    pub metric: Option<String>,
-
-    /// Where the case goes, and who runs the programs.
-    #[command(flatten)]
-    pub keeping: KeepingArguments,
-
-    /// Print the sweep as JSON
-    #[arg(long)]
-    pub json: bool,
-
-    /// The program to run, and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
-}
-
-/// What `attach` takes.
-#[derive(Clone, Debug, Default, Args)]
-#[command(
-    args_override_self = true,
-    after_help = "The program is neither stopped nor restarted, and runs on when whyslow leaves. What is switched in it to\n\
-    prove a cause is set back. Example: whyslow attach --port 8443 --duration 10s"
-)]
-pub struct AttachArguments {
-    /// The process to watch, with its threads and children
-    #[arg(value_name = "PID", required_unless_present = "port", conflicts_with = "port")]
-    pub pid: Option<u32>,
-
-    /// Watch the process that listens on this TCP port
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub port: Option<u16>,
-
-    /// Record for this long: 10s, 500ms, 2m; without it, 5s
-    #[arg(long, value_name = "TIME")]
-    pub duration: Option<String>,
-
-    /// Record this many requests at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub requests: Option<u64>,
-
-    /// Keep the case in this new folder; without it, in a new one under ~/.local/state/whyslow
-    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
-    pub folder: Option<PathBuf>,
-
-    /// Take this many CPU samples a second on each processor; 0 takes none
-    #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub sampling_hertz: u32,
-
-    /// Only watch: do not switch anything in the program
-    #[arg(long)]
-    pub no_prove: bool,
-
-    /// Spend at most this long on proving: 30s, 5m; without it, 30s
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
-
-    /// How to answer.
-    #[command(flatten)]
-    pub answer: AnswerArguments,
 }
 
 /// When what a program writes is compared.

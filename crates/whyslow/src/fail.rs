@@ -1,8 +1,10 @@
 //! Errors as a user sees them: three lines, what failed, why, and the command to try. The one place that formats them.
 
+mod laboratory;
+mod running;
+
 use case::CaseError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use lab::compare::{Unlike, Which};
 use lab::{LabError, LinkError};
 use record::{Ended, RecordError};
 use report::clean;
@@ -66,47 +68,6 @@ impl Failure {
         Failure::value("--server", &why, "--server 'python3 -m http.server 8000'")
     }
 
-    /// A condition about a metric that was not measured.
-    pub fn gate(condition: &str, metrics: &[lab::Metric]) -> Failure {
-        let measured = metrics.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let why = format!("what can be told of these programs is: {measured}");
-        Failure::new(format!("--fail-if `{condition}` cannot be decided"), why, "--fail-if 'wall > 1.05x'")
-    }
-
-    /// A case that no comparison has left.
-    pub fn no_baseline(folder: &Path) -> Failure {
-        let why = format!("{} was not left by `whyslow compare`", folder.display());
-        Failure::new("there is nothing to compare with", why, "whyslow compare -o FOLDER -- COMMAND   (keeps one)")
-    }
-
-    /// Two sides that do not do the same.
-    pub fn unlike(unlike: &Unlike, case: &Path) -> Failure {
-        let kept = format!("what was run so far is kept in {}", case.display());
-        match unlike {
-            Unlike::Fails { which, status, other, said } => {
-                let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-                let why = format!("it ends with status {status}, the other with {other}{said}; {kept}");
-                Failure::new(format!("{} fails", which.arm()), why, format!("run {}'s command alone", which.arm()))
-            }
-            Unlike::Broken { which, why } => {
-                let what = format!("{} cannot be measured any more", which.arm());
-                Failure::new(what, format!("{why}; {kept}"), format!("run {}'s command alone", which.arm()))
-            }
-            Unlike::Writes { a, b } => {
-                let why = format!("where A writes {a}, B writes {b}; {kept}");
-                let remedy = "--check-output never, where they are to be compared all the same";
-                Failure::new("A and B do not do the same", why, remedy)
-            }
-        }
-    }
-
-    /// The same, where it is one side of a comparison that failed.
-    #[must_use]
-    pub fn of_side(mut self, which: Which) -> Failure {
-        self.what = format!("{}: {}", which.arm(), self.what);
-        self
-    }
-
     /// Something that only root may do.
     pub fn needs_root(what: &str, why: &str) -> Failure {
         let uid = nix::unistd::geteuid();
@@ -159,47 +120,6 @@ impl Failure {
     pub fn interrupted() -> Failure {
         let why = "the server was still starting, so there is nothing to diagnose";
         Failure::new("interrupted before the program began", why, again())
-    }
-
-    /// Ctrl-C while something was recorded on which the rest stands.
-    pub fn given_up(case: &Path) -> Failure {
-        let why = format!("there is nothing to go on with yet; what was recorded is in {}", case.display());
-        Failure::new("interrupted", why, again())
-    }
-
-    /// A sweep that came to nothing.
-    pub fn sweep(error: LabError) -> Failure {
-        match error {
-            LabError::World(why) => {
-                Failure::new("no value could be measured", why, "run the command alone at one of the values")
-            }
-            LabError::Interrupted => Failure::new("interrupted", "nothing had been measured yet", again()),
-            other => other.into(),
-        }
-    }
-
-    /// A process that is not there.
-    pub fn no_process(pid: u32) -> Failure {
-        let why = "no process has that number, or it has ended";
-        Failure::new(format!("there is no process {pid}"), why, "pgrep -a NAME; whyslow attach PID")
-    }
-
-    /// A port that nobody listens on.
-    pub fn nobody_listens(port: u16) -> Failure {
-        let why = "no process that may be looked into has a listening TCP socket there";
-        Failure::new(format!("nobody listens on port {port}"), why, "ss -ltnp; whyslow attach PID")
-    }
-
-    /// A port that several programs listen on, in networks of their own.
-    pub fn several_listen(port: u16, pids: &[u32]) -> Failure {
-        let list = pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let remedy = format!("whyslow attach {}", pids.first().copied().unwrap_or_default());
-        Failure::new(format!("several programs listen on port {port}"), format!("they are processes {list}"), remedy)
-    }
-
-    /// Values that cannot be swept through.
-    pub fn vary(why: &str) -> Failure {
-        Failure::new("--vary was not understood", why, "whyslow sweep --vary size=1..16K:log -- COMMAND {size}")
     }
 
     /// Something that a killed run has left behind and that stays.

@@ -37,9 +37,8 @@ pub fn make_parents(case: &Path, invoker: &Invoker) -> Result<(), CaseError> {
 /// Removes the case of a comparison or sweep that failed before anything was run: it would only be in the way.
 pub fn remove_empty(case: &Path) {
     let Ok(case_is) = Case::open(case) else { return };
-    let has_runs = std::fs::read_dir(case).is_ok_and(|mut entries| {
-        entries.any(|entry| entry.is_ok_and(|entry| Case::open(&entry.path()).is_ok()))
-    });
+    let has_runs = std::fs::read_dir(case)
+        .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| Case::open(&entry.path()).is_ok())));
     let has_trials = case_is.read::<Trial>().is_ok_and(|trials| !trials.is_empty());
     if !has_runs && !has_trials {
         // What cannot be removed stays, and says itself that it holds nothing.

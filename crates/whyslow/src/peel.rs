@@ -65,6 +65,10 @@ pub fn peel(
         let whole = worth.map_or(Duration::ZERO, |worth| worth.whole());
         output::say(&format!("with {} the program is recorded again, to see what is left", cure.arm.name));
         let quiet = scene.record(&cure.arm, whole)?;
+        // What a run shows in which the cure did not take hold is not what is left.
+        if cure.arm.parts.iter().any(|part| (part.applied)(&quiet.traces).is_err()) {
+            break;
+        }
         let Some((mut peel, tried)) = scene.try_what_is_left(&known, &cure.arm, &quiet)? else { break };
         let mut own = tried.trials;
         peel.experiment = tried.experiment;

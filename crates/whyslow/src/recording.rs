@@ -59,6 +59,8 @@ pub struct Quiet {
     pub answer: Answer,
     /// The last line of the client's standard error.
     pub said: String,
+    /// What the arrangement left behind.
+    pub traces: Traces,
 }
 
 /// Records a run whose words are nobody's, to its end or to `longest`.
@@ -85,7 +87,7 @@ pub fn record_quietly(
         manifest: typed::manifest(subject, world),
         options: &record::Options::default(),
     };
-    let Taken { case, .. } = record(take, interrupts)?;
+    let Taken { case, traces, .. } = record(take, interrupts)?;
     if interrupts.has_come() {
         return Err(Failure::given_up(folder));
     }
@@ -94,7 +96,7 @@ pub fn record_quietly(
     let said = std::fs::read(errors.path()).unwrap_or_default();
     let said =
         String::from_utf8_lossy(&said).lines().rev().map(str::trim).find(|line| !line.is_empty()).map(String::from);
-    Ok(Quiet { folder: folder.to_path_buf(), recording, answer, said: said.unwrap_or_default() })
+    Ok(Quiet { folder: folder.to_path_buf(), recording, answer, said: said.unwrap_or_default(), traces })
 }
 
 /// From nothing to a closed case.
