@@ -5,7 +5,7 @@ use crate::fail::Failure;
 use crate::invoker::{Invoker, subject_user};
 use crate::typed;
 use case::{Side, redact_arguments};
-use lab::{Arm, Arrangement, Subject, TrialSpec, World};
+use lab::{Arm, Subject, TrialSpec, World};
 
 /// One side.
 pub struct Sided {
@@ -93,10 +93,7 @@ fn side(
     };
     let wrong =
         |error: lab::LabError| Failure::value(option, &error.to_string(), &format!("{option} with=tcp-nodelay"));
-    let arm = match spec.interventions.is_empty() {
-        true => Arm { arrangement: Arrangement::default(), ..Arm::plain() },
-        false => spec.arm(None, &[]).map_err(wrong)?,
-    };
+    let arm = spec.arm(None, &[]).map_err(wrong)?;
     Ok(Sided { subject, world, arm, changes: changes.to_vec() })
 }
 

@@ -46,9 +46,10 @@ impl Condition {
         };
         gate.metric.clone_from(&found.metric);
         (gate.ratio, gate.low, gate.high) = (found.ratio, found.low, found.high);
-        let (is_beyond, is_within) = match self.is_above {
-            true => (found.low > self.limit, found.high <= self.limit),
-            false => (found.high < self.limit, found.low >= self.limit),
+        let (is_beyond, is_within) = if self.is_above {
+            (found.low > self.limit, found.high <= self.limit)
+        } else {
+            (found.high < self.limit, found.low >= self.limit)
         };
         gate.state = match (is_beyond, is_within) {
             (true, _) => GateState::Failed,
@@ -74,7 +75,8 @@ impl FromStr for Condition {
         let (name, limit) = (name.trim(), rest[1..].trim());
         let number = limit.strip_suffix('x').and_then(|number| number.trim().parse::<f64>().ok());
         let limit = number.filter(|number| number.is_finite() && *number > 0.0);
-        let limit = limit.ok_or_else(|| format!("`{}` is no ratio: a number and an x, as in 1.05x", rest[1..].trim()))?;
+        let limit =
+            limit.ok_or_else(|| format!("`{}` is no ratio: a number and an x, as in 1.05x", rest[1..].trim()))?;
         Ok(Condition { text: text.trim().to_string(), metrics: metrics(name)?, is_above: rest.starts_with('>'), limit })
     }
 }

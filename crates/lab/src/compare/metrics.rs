@@ -67,9 +67,10 @@ fn sound(trials: &[Trial], metric: &Metric) -> Vec<f64> {
 fn row(metric: &Metric, ratio: &Ratio, middles: [f64; 2]) -> Compared {
     // A rate is kept as its inverse, so that less is better everywhere; what is told is the rate.
     let is_inverse = matches!(metric, Metric::Output { better: Better::More, .. });
-    let ratio = match is_inverse {
-        true => Ratio { ratio: ratio.ratio.recip(), low: ratio.high.recip(), high: ratio.low.recip(), ..*ratio },
-        false => *ratio,
+    let ratio = if is_inverse {
+        Ratio { ratio: ratio.ratio.recip(), low: ratio.high.recip(), high: ratio.low.recip(), ..*ratio }
+    } else {
+        *ratio
     };
     Compared {
         metric: metric.to_string(),

@@ -22,7 +22,7 @@ fn contest_of(a: Made, b: Made, seed: u64, noise: f64) -> Contested {
         extent: Extent::whole(Duration::from_millis(10)),
         metrics: &[Metric::Wall, Metric::Cpu],
         conditions: &[],
-        budget: Duration::from_secs(60),
+        budget: Duration::from_mins(1),
         seed,
         compares_output: true,
         say: &|_| {},
@@ -54,9 +54,8 @@ fn a_slower_program_is_told_with_its_ratio_and_soon() {
 
 #[test]
 fn a_program_seldom_differs_from_itself() {
-    let claims = (0..200).filter(|seed| {
-        !matches!(outcome_of(&contest_of(SOUND, SOUND, *seed, 0.05)), Contrast::Same | Contrast::Open)
-    });
+    let claims = (0..200)
+        .filter(|seed| !matches!(outcome_of(&contest_of(SOUND, SOUND, *seed, 0.05)), Contrast::Same | Contrast::Open));
     // 5 % of false alarms are allowed, over all metrics and looks.
     assert!(claims.count() <= 17);
 }

@@ -62,7 +62,9 @@ pub type Kept = (Vec<Live>, Vec<String>);
 /// Puts what was switched into the answer.
 pub fn enter(answer: &mut Answer, kept: Kept) {
     let (switched, others) = kept;
-    switched.into_iter().for_each(|live| live.enter(answer));
+    for live in switched {
+        live.enter(answer);
+    }
     answer.missing.extend(others);
 }
 
@@ -75,7 +77,7 @@ fn target(arguments: &AttachArguments) -> Result<u32, Failure> {
     match record::listeners_on(port)[..] {
         [] => Err(Failure::nobody_listens(port)),
         [one] => Ok(one),
-        [ref several @ ..] => Err(Failure::several_listen(port, several)),
+        ref several => Err(Failure::several_listen(port, several)),
     }
 }
 

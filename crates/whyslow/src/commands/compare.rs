@@ -134,7 +134,7 @@ impl Comparing<'_> {
         for which in self.measured() {
             recorded[which as usize].push(self.record(which, 1)?);
         }
-        let firsts = recorded.iter().flat_map(|side| side.first()).collect::<Vec<_>>();
+        let firsts = recorded.iter().filter_map(|side| side.first()).collect::<Vec<_>>();
         self.expect_same_status(&firsts)?;
         let answers = firsts.iter().map(|one| &one.answer).collect::<Vec<_>>();
         let extent = match &self.earlier {

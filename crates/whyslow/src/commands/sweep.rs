@@ -130,16 +130,14 @@ impl Sweeping<'_> {
     fn explain(&self, sweep: &mut Sweep) -> Result<case::Host, Failure> {
         let progress = Progress::begin();
         let mut host = case::Host::default();
-        for (from, to, at) in stretches(sweep) {
+        for Stretch { from, to, at, cliff } in stretches(sweep) {
             progress.say(&format!("recording a run at {}", self.vary.at(at).label));
             let quiet = self.record(at, sweep)?;
             host.clone_from(&quiet.recording.manifest.host);
             let tied = quiet.answer.findings.iter().find(|finding| finding.id == TIED);
-            if let (Some(finding), Some(cliff)) =
-                (tied, sweep.cliffs.iter_mut().find(|cliff| cliff.below == at || cliff.above == at))
-            {
-                let tie = diagnose::segment_tie(&quiet.recording, finding, at);
-                cliff.segment = tie.filter(|tie| foretells(tie, cliff));
+            if let (Some(finding), Some(place)) = (tied, cliff) {
+                let (tie, cliff) = (diagnose::segment_tie(&quiet.recording, finding, at), &mut sweep.cliffs[place]);
+                cliff.segment = tie.filter(|tie| foretells(tie, cliff)).or(cliff.segment);
             }
             if let Some(growth) = sweep.growth.as_ref().filter(|growth| growth.to > growth.from) {
                 let small = smaller(sweep, growth.to);
@@ -179,17 +177,28 @@ impl Sweeping<'_> {
     }
 }
 
-/// The stretches between cliffs: from, to, and the value to record, which is the one nearest to a cliff.
-fn stretches(sweep: &Sweep) -> Vec<(f64, f64, f64)> {
+/// A stretch of values without a cliff.
+#[derive(Debug, PartialEq)]
+struct Stretch {
+    from: f64,
+    to: f64,
+    /// The value to record: next to a cliff where there is one, else the largest.
+    at: f64,
+    /// Which cliff that is next to.
+    cliff: Option<usize>,
+}
+
+fn stretches(sweep: &Sweep) -> Vec<Stretch> {
     let sound = sweep.points.iter().filter(|point| point.trials > 0).map(|point| point.value);
     let Some((first, last)) = sound.clone().reduce(f64::min).zip(sound.reduce(f64::max)) else { return Vec::new() };
     let mut stretches = Vec::new();
     let mut from = first;
-    for cliff in &sweep.cliffs {
-        stretches.push((from, cliff.below, cliff.below));
+    for (place, cliff) in sweep.cliffs.iter().enumerate() {
+        stretches.push(Stretch { from, to: cliff.below, at: cliff.below, cliff: Some(place) });
         from = cliff.above;
     }
-    stretches.push((from, last, if sweep.cliffs.is_empty() { last } else { from }));
+    let cliff = sweep.cliffs.len().checked_sub(1);
+    stretches.push(Stretch { from, to: last, at: if cliff.is_some() { from } else { last }, cliff });
     stretches
 }
 
@@ -220,15 +229,13 @@ fn reason(sweep: &Sweep, place: usize, name: &str) -> String {
     let found = only(below, above).map(|found| (found, "up to", cliff.below));
     let found = found.or_else(|| only(above, below).map(|found| (found, "from", cliff.above)));
     let Some((found, side, value)) = found else { return String::new() };
-    let mut reason = format!("{found} is seen {side} {value}, and not on the other side");
-    if let Some(segment) = cliff.segment {
-        reason += &format!(
-            ": with the {} bytes around it, a {name} below {} does not fill a segment of {} bytes (the connection's MSS), \
-             and such a segment is held until the one before it is acknowledged; a full one leaves at once",
-            segment.overhead, segment.predicted, segment.mss
-        );
-    }
-    reason + "."
+    let seen = format!("{found} is seen {side} {value}, and not on the other side");
+    let Some(segment) = cliff.segment else { return seen + "." };
+    format!(
+        "{seen}: with the {} bytes around it, a {name} below {} does not fill a segment of {} bytes (the connection's \
+         MSS), and such a segment is held until the one before it is acknowledged; a full one leaves at once.",
+        segment.overhead, segment.predicted, segment.mss
+    )
 }
 
 #[cfg(test)]
@@ -248,9 +255,10 @@ mod tests {
 
     #[test]
     fn stretches_lie_between_cliffs_and_are_recorded_next_to_them() {
-        assert_eq!(stretches(&swept(&[1.0, 2.0, 4.0], &[])), [(1.0, 4.0, 4.0)]);
+        let stretch = |from, to, at, cliff| Stretch { from, to, at, cliff };
+        assert_eq!(stretches(&swept(&[1.0, 2.0, 4.0], &[])), [stretch(1.0, 4.0, 4.0, None)]);
         let two = stretches(&swept(&[1.0, 2.0, 3.0, 9.0], &[(2.0, 3.0)]));
-        assert_eq!(two, [(1.0, 2.0, 2.0), (3.0, 9.0, 3.0)]);
+        assert_eq!(two, [stretch(1.0, 2.0, 2.0, Some(0)), stretch(3.0, 9.0, 3.0, Some(0))]);
         assert_eq!(stretches(&swept(&[], &[])), []);
     }
 
