@@ -82,6 +82,14 @@ fn narrow(bench: &mut Bench, candidates: Vec<Bracket>, most: usize) -> Result<Ve
         if !is_slope {
             judged.push(cliff.as_ref().map_or((gap.below, gap.above), |cliff| (cliff.below, cliff.above)));
         }
+        if let Some(cliff) = cliff.as_ref().filter(|_| bench.vary.is_list()) {
+            let (below, above) = (bench.vary.at(cliff.below).label, bench.vary.at(cliff.above).label);
+            bench.warnings.push(format!(
+                "where the jump between {below} and {above} is was not looked for: nothing between the values of a list \
+                 is tried; give a range, as {}={below}..{above}",
+                bench.vary.name
+            ));
+        }
         bench.cliffs.extend(cliff);
     }
     Ok(judged)

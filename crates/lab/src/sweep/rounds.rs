@@ -11,7 +11,7 @@ const LEAST_ROUNDS: u32 = 2;
 /// Rounds that are made where there is time.
 const USUAL_ROUNDS: u32 = 3;
 /// Rounds that are made where there is plenty of it: while no more than this part of the budget is spent.
-const MOST_ROUNDS: u32 = 5;
+const MOST_ROUNDS: u32 = 7;
 const PLENTY: f64 = 0.25;
 /// The part of the budget for rounds; the rest is for cliffs.
 const FOR_ROUNDS: f64 = 0.7;

@@ -43,11 +43,13 @@ fn knee(measured: &[(f64, f64)], sign: f64, seed: u64) -> Option<KneePoint> {
     for (at, reading) in measured.iter().filter(|(at, _)| *at > 0.0) {
         by_value.entry(at.to_bits()).or_default().push(*reading);
     }
-    let point = |(at, readings): (&u64, &Vec<f64>)| (f64::from_bits(*at).ln(), stats::median(readings).ln());
+    let point = |(at, readings): (&u64, &Vec<f64>)| (f64::from_bits(*at), stats::median(readings));
     let curve = by_value.iter().map(point).collect::<Vec<_>>();
-    let found = stats::knee(&curve, ALARMS, seed)?;
+    let logs = curve.iter().map(|(at, reading)| (at.ln(), reading.ln())).collect::<Vec<_>>();
+    let found = stats::knee(&logs, ALARMS, seed)?;
     let is_clear = (found.slope_above - found.slope_below).abs() >= LEAST_TURN;
-    is_clear.then(|| KneePoint {
+    // Where a fixed cost gives way to one that grows, nothing is reached or used up.
+    (is_clear && stats::is_sharp(&curve, &found)).then(|| KneePoint {
         at: found.at.exp(),
         low: found.interval.low.exp(),
         high: found.interval.high.exp(),

@@ -32,6 +32,16 @@ pub struct Vary {
     pub name: String,
     kind: Kind,
     values: Vec<Value>,
+    form: Form,
+}
+
+/// How the values were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// One by one: what lies between two of them may be nothing that there is.
+    List,
+    /// A range: what lies between is as good. Shown with units where its ends were typed so.
+    Range { with_units: bool },
 }
 
 impl Vary {
@@ -47,14 +57,21 @@ impl Vary {
         })?;
         let (name, spec) = (name.trim(), spec.trim());
         check_name(name)?;
-        let (kind, values) = match spec.split_once("..") {
+        let form = match spec.contains("..") {
+            true => Form::Range { with_units: spec.split("..").any(has_unit) },
+            false => Form::List,
+        };
+        let (kind, mut values) = match spec.split_once("..") {
             Some((low, rest)) => range(name, spec, low, rest)?,
             None => list(name, spec)?,
         };
+        if form == (Form::Range { with_units: false }) {
+            values.iter_mut().for_each(|value| value.label.clone_from(&value.text));
+        }
         if values.len() > MOST {
             return Err(format!("`{spec}` are {} values; {MOST} at most can be measured", values.len()));
         }
-        Ok(Vary { name: name.to_string(), kind, values })
+        Ok(Vary { name: name.to_string(), kind, values, form })
     }
 
     /// The values to begin with, in rising order; words as they were typed.
@@ -70,13 +87,26 @@ impl Vary {
     /// The value of a number.
     pub fn at(&self, number: f64) -> Value {
         let known = self.values.iter().find(|value| (value.number - number).abs() <= f64::EPSILON * number.abs());
+        let reckoned = || {
+            let value = self.kind.value(number);
+            let label = if self.form == (Form::Range { with_units: true }) { value.label } else { value.text.clone() };
+            Value { label, ..value }
+        };
         // Its number stays exactly what was asked for: measurements are found by it.
-        Value { number, ..known.cloned().unwrap_or_else(|| self.kind.value(number)) }
+        Value { number, ..known.cloned().unwrap_or_else(reckoned) }
     }
 
-    /// Down to which distance a cliff between two values is narrowed; none where nothing lies between them. A number that
-    /// is asked for counts, but whole numbers stay whole.
+    /// Whether the values were asked for one by one: those between are not tried, since nobody said that there are any.
+    pub fn is_list(&self) -> bool {
+        self.form == Form::List
+    }
+
+    /// Down to which distance a cliff between two values is narrowed; none where nothing lies between them, as between
+    /// those of a list. A number that is asked for counts, but whole numbers stay whole.
     pub fn grain(&self, below: f64, above: f64, asked: Option<f64>) -> Option<f64> {
+        if self.is_list() {
+            return None;
+        }
         let middle = if below > 0.0 { (below * above).sqrt() } else { f64::midpoint(below, above).abs() };
         let least = self.kind.least_step(middle);
         let usual = match self.kind {
@@ -88,6 +118,12 @@ impl Vary {
         let grain = if self.kind == Kind::Whole { grain.round() } else { grain };
         (above - below > grain * (1.0 + 1e-9)).then_some(grain)
     }
+}
+
+/// Whether a number was typed with a unit of its own: `16K`.
+fn has_unit(part: &str) -> bool {
+    let number = part.split(':').next().unwrap_or_default().trim();
+    number.ends_with(|last: char| last.is_ascii_alphabetic())
 }
 
 fn check_name(name: &str) -> Result<(), String> {

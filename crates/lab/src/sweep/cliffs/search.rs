@@ -103,7 +103,7 @@ impl Search {
         }
         let sound = |bracket: Bracket, search: &Search, bench: &Bench| {
             let p = search.chance(bracket);
-            let is_sound = p <= ALARMS && !search.is_slope(bench, bracket);
+            let is_sound = p <= ALARMS && !search.is_slope(bench, bracket) && is_steep(bench, bracket);
             is_sound.then(|| cliff(bench, bracket, p))
         };
         let mut found = sound(bracket, self, bench);
@@ -213,6 +213,13 @@ impl Search {
     fn fresh_within(&self, values: impl RangeBounds<f64>) -> Vec<f64> {
         self.fresh.iter().filter(|(at, _)| values.contains(at)).map(|(_, reading)| *reading).collect()
     }
+}
+
+/// Whether a cost rises or falls more over a gap than in proportion to the values: over a gap that could not be narrowed
+/// anything that grows does so, too.
+fn is_steep(bench: &Bench, gap: Bracket) -> bool {
+    let proportion = if gap.below > 0.0 { (gap.above / gap.below).ln() } else { 0.0 };
+    jump(&bench.readings(gap.below), &bench.readings(gap.above)).is_some_and(|jump| jump.abs() > proportion)
 }
 
 fn cliff(bench: &Bench, bracket: Bracket, p: f64) -> case::Cliff {

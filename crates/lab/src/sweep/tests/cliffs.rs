@@ -1,6 +1,6 @@
 //! Cliffs: found, narrowed, and not seen where there are none.
 
-use super::program::swept;
+use super::program::{swept, swept_whole};
 use crate::sweep::Swept;
 
 fn places(swept: &Swept) -> Vec<(f64, f64)> {
@@ -113,6 +113,23 @@ fn slopes_and_bends_have_no_cliffs_however_steep() {
         let alarms = (0..40).filter(is_alarm).count();
         assert!(alarms <= 2, "curve {number}: {alarms} of 40");
     }
+}
+
+#[test]
+fn between_the_values_of_a_list_nothing_is_tried() {
+    let swept = swept("k=1,4,16,64,256,1024", 1, |k, _| if k < 50.0 { 0.001 } else { 0.04 });
+    assert_eq!(places(&swept), [(16.0, 64.0)]);
+    assert_eq!(swept.sweep.points.len(), 6);
+    assert!(swept.sweep.warnings.iter().any(|warning| warning.contains("k=16..64")), "{:?}", swept.sweep.warnings);
+}
+
+#[test]
+fn files_of_growing_size_have_no_cliff_where_the_fixed_cost_gives_way() {
+    let is_alarm = |seed: &u64| {
+        let swept = swept_whole("k=16,64,256,1024,4096,16384,65536", *seed, 0.15, |k| 0.0012 + 4e-6 * k);
+        !swept.sweep.cliffs.is_empty()
+    };
+    assert_eq!((0..60).filter(is_alarm).count(), 0);
 }
 
 #[test]

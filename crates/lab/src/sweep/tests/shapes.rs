@@ -18,12 +18,29 @@ fn a_quadratic_program_grows_out_of_hand_and_a_proportional_one_does_not() {
 }
 
 #[test]
-fn a_knee_is_found_where_a_fixed_cost_gives_way() {
+fn a_knee_is_found_where_a_limit_is_reached() {
     let swept = swept("size=1..16K:log", 3, |size, _| 0.001 * (size / 200.0).max(1.0));
     let knee = swept.sweep.knee.expect("a knee");
     assert!(knee.low <= 200.0 && 200.0 <= knee.high && knee.high / knee.low < 4.0, "{knee:?}");
     assert!(knee.before.abs() < 0.15 && (knee.after - 1.0).abs() < 0.15, "{knee:?}");
     assert!(swept.sweep.cliffs.is_empty());
+}
+
+#[test]
+fn a_program_that_takes_a_while_to_start_has_no_knee() {
+    let has_knee =
+        |seed: &u64| swept_whole("n=100..1000000:log", *seed, 0.05, |n| 0.02 + 2e-6 * n).sweep.knee.is_some();
+    let knees = (0..20).filter(has_knee).count();
+    assert!(knees <= 1, "{knees} of 20");
+}
+
+#[test]
+fn a_search_that_tries_everything_grows_out_of_hand_over_few_values() {
+    for seed in 0..10 {
+        let growth = swept_whole("n=10..26:1", seed, 0.05, |n| 0.02 + 4e-8 * 2_f64.powf(n)).sweep.growth;
+        let growth = growth.expect("a growth");
+        assert!(growth.out_of_hand && growth.exponent > 6.0, "{growth:?}");
+    }
 }
 
 #[test]

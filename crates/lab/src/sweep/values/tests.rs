@@ -30,6 +30,8 @@ fn powers_of_two_are_walked_with_both_ends() {
     assert_eq!(numbers("n=1..1000:log10"), [1.0, 10.0, 100.0, 1000.0]);
     assert_eq!(numbers("n=0.5..3:log"), [0.5, 1.0, 2.0, 3.0]);
     assert_eq!(shown("size=512..2K:log"), ["512|512", "1K|1024", "2K|2048"]);
+    // Nobody who typed 1600 thinks of it in powers of 1024.
+    assert_eq!(shown("n=25600..102400:log"), ["25600|25600", "51200|51200", "102400|102400"]);
 }
 
 #[test]
@@ -95,5 +97,7 @@ fn a_cliff_is_narrowed_to_a_few_bytes_and_whole_numbers_stay_whole() {
     assert_eq!(size.grain(1024.0, 2048.0, Some(0.3)), Some(1.0));
     let share = Vary::parse("n=0.1..0.9:0.2").expect("values");
     assert_eq!(share.grain(0.3, 0.5, None), Some(0.002));
+    // Of a list nobody said that there is anything between: files of a few sizes, say.
+    assert_eq!(Vary::parse("size=16,64,256").expect("values").grain(16.0, 64.0, None), None);
     assert_eq!(share.at(0.31).text, "0.31");
 }
