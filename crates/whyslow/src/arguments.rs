@@ -11,6 +11,7 @@ pub use compare::CompareArguments;
 pub use run::RunArguments;
 pub use sweep::SweepArguments;
 
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -22,6 +23,34 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Arguments {
+    /// Reads this process's command line.
+    ///
+    /// # Errors
+    /// Where it cannot be understood, or holds a word that is not UTF-8; or it asks for help, or for the version.
+    pub fn typed() -> Result<Arguments, clap::Error> {
+        let words = std::env::args_os().map(std::ffi::OsString::into_string).collect::<Result<Vec<_>, _>>();
+        let unreadable = |word: std::ffi::OsString| {
+            clap::Error::raw(ErrorKind::InvalidUtf8, format!("a word is not UTF-8: {}\n", word.to_string_lossy()))
+        };
+        Arguments::parse_words(&words.map_err(unreadable)?)
+    }
+
+    /// Reads the words of a command line, the program's own name first.
+    ///
+    /// # Errors
+    /// Where they cannot be understood; or they ask for help, or for the version.
+    pub fn parse_words(words: &[String]) -> Result<Arguments, clap::Error> {
+        let (own, behind) = CompareArguments::divide(words);
+        let mut typed = Arguments::try_parse_from(own)?;
+        if let Command::Compare(compare) = &mut typed.command {
+            compare.second = behind.to_vec();
+            compare.check()?;
+        }
+        Ok(typed)
+    }
 }
 
 /// The commands.

@@ -19,13 +19,12 @@ mod typed;
 mod watch;
 
 use arguments::{Arguments, Command};
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     fail::explain_panics();
     let outcome = std::panic::catch_unwind(|| {
-        let typed = Arguments::try_parse().map_err(fail::usage)?;
+        let typed = Arguments::typed().map_err(fail::usage)?;
         match typed.command {
             Command::Run(typed) => commands::run::run(&typed),
             Command::Attach(typed) => commands::attach::attach(&typed),

@@ -8,7 +8,7 @@ use stage::{Stage, is_root};
 fn help_lists_the_commands_and_the_exit_codes() {
     let ran = Stage::new().run(&["--help"]);
     assert_eq!(ran.code, 0);
-    for word in ["run", "report", "explain", "doctor", "3 inconclusive"] {
+    for word in ["run", "attach", "compare", "sweep", "report", "explain", "doctor", "3 inconclusive"] {
         assert!(ran.stdout.contains(word), "{word}: {ran:?}");
     }
     assert!(Stage::new().run(&["run", "--help"]).stdout.contains("--exit-as-subject"));
@@ -61,6 +61,43 @@ fn options_that_make_no_sense_name_what_does() {
     assert!(run("--server", "sh -c 'x").error()[1].contains("quote"));
     assert!(run("--hz", "many").error()[0].contains("--hz"));
     assert!(run("--requests", "0").error()[0].contains("--requests"));
+}
+
+#[test]
+fn comparisons_that_cannot_be_made_say_what_can() {
+    let stage = Stage::new();
+    let compare = |words: &[&str]| stage.run(&[&["compare"], words].concat());
+    assert!(compare(&["true"]).error()[1].contains("B COMMAND"));
+    assert!(compare(&["--buget", "1s", "true", "--", "true"]).error()[0].contains("--buget"));
+    assert!(compare(&["--a", "colour=red", "--", "true"]).error()[1].contains("server, with"));
+    assert!(compare(&["--b", "with=warp", "--", "true"]).error()[1].contains("tcp-nodelay"));
+    assert!(compare(&["--fail-if", "speed > 1.05x", "--", "true"]).error()[1].contains("wall, cpu"));
+    assert!(compare(&["--fail-if", "wall > 5%", "--", "true"]).error()[2].contains("whyslow compare --help"));
+    assert!(compare(&["--baseline", "nowhere", "--", "true"]).error()[0].contains("no case"));
+    assert!(compare(&["-o", ".", "--", "true"]).error()[0].contains("exists already"));
+    assert!(compare(&["true 'x", "--", "true"]).error()[1].contains("quote"));
+}
+
+#[test]
+fn values_that_cannot_be_swept_through_say_what_can() {
+    let stage = Stage::new();
+    let sweep = |vary: &str, word: &str| stage.run(&["sweep", "--vary", vary, "--", "echo", word]);
+    let mistyped = sweep("size=1,2,4", "{sise}").error()[1].to_string();
+    assert!(mistyped.contains("{sise}") && mistyped.contains("size"), "{mistyped}");
+    assert!(sweep("size=5..2", "{size}").error()[1].contains("empty"));
+    assert!(sweep("size=1..many", "{size}").error()[1].contains("many"));
+    assert!(sweep("size", "{size}").error()[1].contains("size=1,100,4K"));
+    assert!(sweep("mtu=500..1500", "x").error()[1].contains("link"));
+}
+
+#[test]
+fn what_does_not_run_cannot_be_attached_to() {
+    let stage = Stage::new();
+    // More than a process's number can be.
+    assert!(stage.run(&["attach", "4194305"]).error()[0].contains("4194305"));
+    assert!(stage.run(&["attach"]).error()[1].contains("PID"));
+    assert!(stage.run(&["attach", "1", "--port", "80"]).error()[0].contains("--port"));
+    assert!(stage.run(&["attach", "--port", "0"]).error()[0].contains("--port"));
 }
 
 #[test]

@@ -10,7 +10,9 @@ const README: &str = include_str!("../../../README.md");
 #[test]
 fn every_option_and_command_it_names_exists() {
     let stage = Stage::new();
-    let help = ["run", "report", "doctor"].map(|command| stage.run(&[command, "--help"]).stdout).concat();
+    let help = ["run", "report", "doctor", "compare", "sweep", "attach"]
+        .map(|command| stage.run(&[command, "--help"]).stdout)
+        .concat();
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     let options = README.split(|letter| !is_word(letter)).filter(|word| word.starts_with("--") && word.len() > 3);
     for option in options {
@@ -18,7 +20,9 @@ fn every_option_and_command_it_names_exists() {
     }
     let overview = stage.run(&["--help"]).stdout;
     let commands = README.split("whyslow ").skip(1).map(|rest| rest.split([' ', '`', '\n']).next().unwrap_or_default());
-    for command in commands.filter(|word| ["run", "report", "explain", "doctor", "trial", "undo"].contains(word)) {
+    for command in commands.filter(|word| {
+        ["run", "attach", "compare", "sweep", "report", "explain", "doctor", "trial", "undo"].contains(word)
+    }) {
         assert!(overview.contains(&format!("  {command} ")), "{command}");
     }
 }

@@ -1,7 +1,8 @@
 //! The options of `whyslow compare`.
 
 use super::{CheckOutput, KeepingArguments, WorldArguments};
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory};
 use std::path::PathBuf;
 
 /// What `compare` takes.
@@ -62,10 +63,70 @@ pub struct CompareArguments {
     pub json: bool,
 
     /// A's command: one argument that is split as a shell splits it, or words; without it, B's
-    #[arg(value_name = "A COMMAND")]
+    #[arg(value_name = "A COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub first: Vec<String>,
 
     /// B's command
-    #[arg(last = true, required = true, value_name = "B COMMAND")]
+    #[arg(skip)]
     pub second: Vec<String>,
+}
+
+impl CompareArguments {
+    /// What stands behind the first `--` is B's. It is taken off before the rest is parsed: A's words may begin with a dash
+    /// too, and then `--` would be one of them.
+    pub fn divide(typed: &[String]) -> (&[String], &[String]) {
+        let is_ours = typed.get(1).is_some_and(|word| word == "compare");
+        match typed.iter().position(|word| word == "--").filter(|_| is_ours) {
+            Some(place) => (&typed[..place], &typed[place + 1..]),
+            None => (typed, &[]),
+        }
+    }
+
+    /// Whether there is a command for each side. A command that begins with a dash is a mistyped option.
+    ///
+    /// # Errors
+    /// As clap would say it.
+    pub fn check(&self) -> Result<(), clap::Error> {
+        let mut compare = super::Arguments::command();
+        if let Some(option) = self.first.first().filter(|word| word.starts_with('-')) {
+            let message = format!("unexpected argument '{option}' found");
+            return Err(compare.error(ErrorKind::UnknownArgument, message));
+        }
+        if self.second.is_empty() {
+            let message = "the following required arguments were not provided:\n  -- <B COMMAND>";
+            return Err(compare.error(ErrorKind::MissingRequiredArgument, message));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+    use clap::Parser;
+
+    fn typed(words: &[&str]) -> Result<Box<CompareArguments>, clap::Error> {
+        let words = ["whyslow", "compare"].iter().chain(words).map(ToString::to_string).collect::<Vec<_>>();
+        match Arguments::parse_words(&words)?.command {
+            Command::Compare(typed) => Ok(typed),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn both_commands_may_have_dashes_of_their_own() {
+        let both = typed(&["--budget", "5s", "sh", "-c", "exit 1", "--", "env", "--", "sh", "-c", "x"]).expect("typed");
+        assert_eq!((both.first.join(" "), both.second.join(" ")), ("sh -c exit 1".into(), "env -- sh -c x".into()));
+        assert_eq!(both.budget.as_deref(), Some("5s"));
+        let one = typed(&["--b", "env=X=1", "--", "true"]).expect("typed");
+        assert!(one.first.is_empty() && one.second == ["true"] && one.only_b == ["env=X=1"]);
+    }
+
+    #[test]
+    fn a_mistyped_option_is_no_command_and_b_must_be_there() {
+        assert!(typed(&["--buget", "5s", "--", "true"]).is_err_and(|error| error.to_string().contains("--buget")));
+        assert!(typed(&["true"]).is_err_and(|error| error.to_string().contains("B COMMAND")));
+        assert!(Arguments::try_parse_from(["whyslow", "compare", "--help"]).is_err());
+    }
 }
