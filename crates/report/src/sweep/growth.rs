@@ -17,7 +17,7 @@ pub(super) fn growth(sweep: &Sweep, style: Style) -> String {
         name: code(&one.function, &one.module),
     });
     let title = format!(
-        "What grows with the {} (processor time, callees included; share at {}):",
+        "What grows with {} (processor time, callees included; share at {}):",
         heading(sweep),
         label(sweep, growth.to)
     );

@@ -2,13 +2,21 @@
 
 use super::value::{heading, is_categorical, label, name, sound};
 use crate::figure::{noun, pair, power, three};
-use crate::text::clean;
+use crate::text::{clean, shorten};
 use case::{Cliff, Growing, Growth, KneePoint, Point, Share, Sweep};
 
 /// More cliffs than this are counted.
 const MOST_CLIFFS: usize = 3;
 /// An exponent's interval wider than this tells too little to call it by a name.
 const WIDEST: f64 = 0.6;
+/// How the problem of a value begins that was not tried at all.
+const UNTRIED: [&str; 2] = ["left out", "not tried"];
+/// More of a program's last words stands in the table.
+const WHY_COLUMNS: usize = 60;
+/// Sorting with the caches that it leaves grows by powers up to this.
+const AS_SORTING: f64 = 1.25;
+/// A power above this is what something exponential passes for.
+const ANY_POWER: f64 = 6.0;
 /// An exponent whose interval lies within this of 0 is no growth.
 const LEVEL: f64 = 0.1;
 
@@ -34,7 +42,22 @@ pub fn sweep_sentence(sweep: &Sweep) -> String {
     if sentences.is_empty() {
         sentences.push(level(sweep, least, most, sound.len()));
     }
+    sentences.extend(unsound(sweep));
     sentences.join(" ")
+}
+
+/// At which values there is nothing to measure, and why: that a program fails from a value on can be the answer.
+fn unsound(sweep: &Sweep) -> Option<String> {
+    let tried = |point: &&Point| point.trials == 0 && !UNTRIED.iter().any(|word| point.problem.starts_with(word));
+    let mut failed = sweep.points.iter().filter(tried);
+    let (first, last) = (failed.next()?, failed.next_back());
+    let at = match last {
+        None => format!("At {}", name(first)),
+        Some(last) => format!("At {} values from {} to {}", failed.count() + 2, name(first), name(last)),
+    };
+    let why = last.unwrap_or(first).problem.trim_end_matches('.');
+    let why = if why.is_empty() { "it failed".into() } else { shorten(&clean(why), WHY_COLUMNS) };
+    Some(format!("{at} no trial was sound: {why}."))
 }
 
 /// The point with the least or the most.
@@ -75,27 +98,43 @@ fn grows(sweep: &Sweep, growth: &Growth, least: &Point, most: &Point) -> String 
     let reach = reach(sweep, growth);
     if growth.out_of_hand {
         let culprit = culprit(&growth.chain).map(|name| format!("; what grows is {name}")).unwrap_or_default();
-        return format!("{} grows with the {parameter} {to_power}{reach}: out of hand{culprit}.", capitalised(&what));
+        let exponential = if exponent >= ANY_POWER { ", as what is exponential does" } else { "" };
+        let what = capitalised(&what);
+        return format!("{what} grows with {parameter} {to_power}{reach}{exponential}: out of hand{culprit}.");
     }
     if low >= -LEVEL && high <= LEVEL {
         let within = within(sweep, least, most);
-        return format!("{} does not depend on the {parameter}: it {within} (exponent {figures}).", capitalised(&what));
+        return format!("{} does not depend on {parameter}: it {within} (exponent {figures}).", capitalised(&what));
     }
     let what = capitalised(&what);
     let verb = if exponent < 0.0 { "falls" } else { "grows" };
+    if high - low > WIDEST && low > 1.0 {
+        return format!("{what} grows faster than {parameter}, {to_power}{reach}: too coarse to say more.");
+    }
     if high - low > WIDEST {
-        return format!("{what} {verb} with the {parameter} {to_power}{reach}: too coarse to say more.");
+        return format!("{what} {verb} with {parameter} {to_power}{reach}: too coarse to say more.");
     }
     match exponent {
+        _ if low <= 0.0 && high >= 0.0 => {
+            let within = within(sweep, least, most);
+            format!("No dependence of {} on {parameter} is shown: it {within} (exponent {figures}).", subject(sweep))
+        }
         _ if low <= 1.0 && high >= 1.0 => {
-            format!("{what} grows in proportion to the {parameter} (exponent {figures}){reach}.")
+            format!("{what} grows in proportion to {parameter} (exponent {figures}){reach}.")
         }
         _ if low <= -1.0 && high >= -1.0 => {
-            format!("{what} falls in inverse proportion to the {parameter} (exponent {figures}){reach}.")
+            format!("{what} falls in inverse proportion to {parameter} (exponent {figures}){reach}.")
         }
-        _ if low > 1.0 => format!("{what} grows with the {parameter} {to_power}{reach}: no faster than sorting does."),
-        _ if low > 0.0 => format!("{what} grows more slowly than the {parameter} (exponent {figures}){reach}."),
-        _ => format!("{what} {verb} with the {parameter} {to_power}{reach}."),
+        _ if low > 1.0 && high <= AS_SORTING => {
+            format!("{what} grows with {parameter} {to_power}{reach}: no faster than sorting does.")
+        }
+        _ if low > 1.0 => {
+            format!(
+                "{what} grows with {parameter} {to_power}{reach}: faster, but not clearly faster than sorting does."
+            )
+        }
+        _ if low > 0.0 => format!("{what} grows more slowly than {parameter} (exponent {figures}){reach}."),
+        _ => format!("{what} {verb} with {parameter} {to_power}{reach}."),
     }
 }
 

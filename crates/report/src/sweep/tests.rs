@@ -1,6 +1,6 @@
 use super::*;
 use crate::outcome::{Outcome, sweep_outcome};
-use case::Status;
+use case::{Point, Status};
 
 fn told(one: &Sweep) -> String {
     sweep(one, &Style::default())
@@ -97,9 +97,9 @@ fn a_cliff_without_a_reason_falls_back_on_the_segment_and_then_on_nothing() {
 #[test]
 fn growth_out_of_hand_names_what_grows_and_who_calls_it() {
     let text = told(&examples::growth());
-    assert!(text.starts_with("The run's time grows with the items to the power of 1.97 (1.90 to 2.05): out of\nhand; what grows is __rawmemchr_avx2 under __isoc99_sscanf.\n"), "{text}");
+    assert!(text.starts_with("The run's time grows with items to the power of 1.97 (1.90 to 2.05): out of\nhand; what grows is __rawmemchr_avx2 under __isoc99_sscanf.\n"), "{text}");
     let expected = "
-What grows with the items (processor time, callees included; share at 63000):
+What grows with items (processor time, callees included; share at 63000):
   exponent   share
       1.97  99.9 %  main (gta)
       1.98    97 %   parse_items (gta)
@@ -124,10 +124,24 @@ fn what_grows_in_the_program_itself_is_named_under_its_caller() {
 #[test]
 fn growth_in_proportion_accuses_nothing() {
     let one = examples::proportional();
-    let expected = "The run's time grows in proportion to the items (exponent 1.02, 0.98 to 1.06).";
+    let expected = "The run's time grows in proportion to items (exponent 1.02, 0.98 to 1.06).";
     assert_eq!(sweep_sentence(&one), expected);
     assert_eq!(sweep_outcome(&one), Outcome::Nothing);
     assert!(!told(&one).contains("What grows"));
+}
+
+#[test]
+fn values_at_which_the_program_fails_are_part_of_the_answer() {
+    let mut one = examples::proportional();
+    let problem = "signal 9 ended it".to_string();
+    let failed = |value: f64| Point { value, label: value.to_string(), problem: problem.clone(), ..Point::default() };
+    one.points.push(failed(64_000.0));
+    assert!(sweep_sentence(&one).ends_with(". At 64000 no trial was sound: signal 9 ended it."));
+    one.points.push(failed(128_000.0));
+    let said = sweep_sentence(&one);
+    assert!(said.ends_with("At 2 values from 64000 to 128000 no trial was sound: signal 9 ended it."), "{said}");
+    one.points.iter_mut().for_each(|point| point.problem = point.problem.replace("signal 9", "left out: signal 9"));
+    assert!(!sweep_sentence(&one).contains("sound"), "what was not tried did not fail");
 }
 
 #[test]
@@ -139,12 +153,13 @@ fn every_exponent_has_its_words() {
         sweep_sentence(&one)
     };
     assert!(said(1.08, 1.12, 1.16).ends_with("to the power of 1.12 (1.08 to 1.16): no faster than sorting does."));
-    assert!(said(0.4, 0.5, 0.6).ends_with("grows more slowly than the items (exponent 0.50, 0.40 to 0.60)."));
+    assert!(said(1.1, 1.2, 1.6).ends_with("(1.10 to 1.60): faster, but not clearly faster than sorting does."));
+    assert!(said(1.2, 2.1, 4.0).contains("grows faster than items, to the power of 2.10"));
+    assert!(said(-0.2, 0.01, 0.2).starts_with("No dependence of the run's time on items is shown: it lies between"));
+    assert!(said(0.4, 0.5, 0.6).ends_with("grows more slowly than items (exponent 0.50, 0.40 to 0.60)."));
     assert!(said(0.4, 1.0, 1.6).ends_with("to the power of 1.00 (0.40 to 1.60): too coarse to say more."));
-    assert!(
-        said(-1.02, -0.99, -0.96).ends_with("in inverse proportion to the items (exponent -0.99, -1.02 to -0.96).")
-    );
-    assert!(said(-0.03, -0.002, 0.03).contains("does not depend on the items: it lies between 0.100 s (at 1000)"));
+    assert!(said(-1.02, -0.99, -0.96).ends_with("in inverse proportion to items (exponent -0.99, -1.02 to -0.96)."));
+    assert!(said(-0.03, -0.002, 0.03).contains("does not depend on items: it lies between 0.100 s (at 1000)"));
 }
 
 #[test]

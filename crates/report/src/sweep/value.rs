@@ -18,9 +18,23 @@ pub(super) fn label(sweep: &Sweep, value: f64) -> String {
     let is_it = |point: &&Point| (point.value - value).abs() <= value.abs() * 1e-9;
     match sweep.points.iter().find(is_it) {
         Some(point) => name(point),
+        None if is_of_rates(sweep) => rate(value),
         None if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value:.0}"),
         None => three(value),
     }
+}
+
+/// Whether the values are bits a second, as a link's rate.
+fn is_of_rates(sweep: &Sweep) -> bool {
+    !sweep.points.is_empty() && sweep.points.iter().all(|point| point.label.ends_with("bit"))
+}
+
+fn rate(bits: f64) -> String {
+    let (factor, unit) = [(1e9, "gbit"), (1e6, "mbit"), (1e3, "kbit")]
+        .into_iter()
+        .find(|(factor, _)| bits >= *factor)
+        .unwrap_or((1.0, "bit"));
+    format!("{}{unit}", three(bits / factor))
 }
 
 /// A point's value as it was put into the command.
@@ -69,5 +83,12 @@ mod tests {
     fn a_value_is_never_rounded() {
         assert_eq!(label(&Sweep::default(), 1_418.0), "1418");
         assert_eq!(label(&Sweep::default(), 0.25), "0.250");
+    }
+
+    #[test]
+    fn a_rate_between_those_that_were_tried_has_a_unit() {
+        let point = |value: f64, label: &str| Point { value, label: label.into(), ..Point::default() };
+        let sweep = Sweep { points: vec![point(1e8, "100mbit"), point(2e8, "200mbit")], ..Sweep::default() };
+        assert_eq!(label(&sweep, 147e6), "147mbit");
     }
 }

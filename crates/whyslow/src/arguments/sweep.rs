@@ -8,6 +8,7 @@ use clap::Args;
 #[command(
     args_override_self = true,
     after_help = "SPEC is a list (1,100,4K), a range (10..100), with a step (10..100:5), or of powers (1..16K:log).\n\
+    Where it jumps in a range, values between are tried, too; between those of a list nothing is.\n\
     NAME stands in either command as {NAME}. Without it there, mtu and rate change the link, quota, memory and\n\
     processors the world, and concurrency runs so many clients side by side.\n\n\
     Exit codes: 0 nothing found, 1 a cliff, growth out of hand or a finding, 2 error, 3 inconclusive.\n\
