@@ -1,11 +1,12 @@
 //! Exchanges: one request's bytes out and its response's bytes back on one connection.
 //!
 //! At the client's end: from the first bytes written to the last bytes read before the next write. At the server's end:
-//! from the first bytes read to the last bytes written. Each is counted once, at the client's end where both were
+//! from the first bytes read to the last bytes written, or to when they left where Nagle's algorithm held them: somebody
+//! waits for them until then. Each is counted once, at the client's end where both were
 //! recorded. A TLS handshake is no exchange of its own: it belongs, with the look-up of the name and the connect, to the
 //! first exchange of the connection.
 
-use crate::connections::{Connections, End, transfer_time};
+use crate::connections::{ConnectionRows, Connections, End, transfer_time};
 use crate::set_up::{SetUp, SetUps};
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
@@ -143,11 +144,26 @@ fn on_connection(
             found.push(exchange);
         }
     }
+    if end_seen == End::Server {
+        last_until_left(rows, &mut found[first_found..]);
+    }
     if let Some(first) = found.get_mut(first_found) {
         set_ups.apply(recording, connections, first, last_before.max(application));
     }
     for exchange in &found[first_found..] {
         set_ups.ended(connections.row(slot).pid, exchange.end);
+    }
+}
+
+/// Lengthens the exchanges of a server's end whose last bytes Nagle's algorithm held, at most to the next one.
+fn last_until_left(rows: &ConnectionRows, exchanges: &mut [Exchange]) {
+    for at in 0..exchanges.len() {
+        let next = exchanges.get(at + 1).map_or(u64::MAX, |next| next.start);
+        let exchange = &mut exchanges[at];
+        let begun = &rows.holds[..rows.holds.partition_point(|hold| hold.start <= exchange.end)];
+        let held = begun.last().filter(|hold| hold.nagle.is_some() && hold.start > exchange.start);
+        let left = held.map_or(0, |hold| hold.end.min(next));
+        exchange.end = exchange.end.max(left);
     }
 }
 
@@ -339,6 +355,48 @@ mod tests {
         let exchanges = exchanges(&recording);
         assert_eq!(exchanges.len(), 5);
         assert!((300 * US..330 * US).contains(&exchanges[0].length()), "{exchanges:?}");
+    }
+
+    /// A server, watched alone, that writes head and body one after the other; the client acknowledges the head so late.
+    fn head_and_body(delay: u64) -> Recording {
+        let (client, server) = (1, 1001);
+        let mut scene = Scene::new();
+        scene.connect(client, CLIENT);
+        for _ in 0..5 {
+            scene.travels(scene.now, client, server, 100);
+            scene.moves(SERVER, server, READ, 100);
+            let head = scene.now + 2 * US;
+            scene.moves(SERVER, server, WRITE, 80);
+            scene.travels(head, server, client, 80);
+            scene.moves(SERVER, server, WRITE, 20);
+            scene.acknowledges(head + delay, client, server);
+            scene.travels(head + delay + 10 * US, server, client, 20);
+            scene.acknowledges(head + delay + 20 * US, client, server);
+            scene.waits(SERVER, delay + MS, EPOLL_WAIT, |_| {});
+        }
+        let mut recording = scene.end();
+        recording.connections.retain(|row| row.role == role::SERVER);
+        recording.connections[0].peer = 0;
+        recording.calls.retain(|call| call.tid == SERVER);
+        recording.segments.retain(|segment| segment.connection == server);
+        recording
+    }
+
+    #[test]
+    fn a_server_has_answered_when_what_nagles_algorithm_held_has_left() {
+        let recording = head_and_body(40 * MS);
+        assert!(exchanges(&recording).iter().all(|exchange| (40 * MS..41 * MS).contains(&exchange.length())));
+        let answer = answer(&recording);
+        assert_eq!(answer.findings.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(), ["P01"]);
+        let held = answer.ledger.accounts.iter().find(|row| row.name.contains("held by Nagle")).expect("an account");
+        assert!(held.ns > 5 * 39 * MS, "{:?}", answer.ledger);
+    }
+
+    #[test]
+    fn a_body_that_leaves_with_a_prompt_acknowledgement_is_no_stall() {
+        let recording = head_and_body(60 * US);
+        assert!(exchanges(&recording).iter().all(|exchange| exchange.length() < 100 * US));
+        assert!(answer(&recording).findings.is_empty());
     }
 
     #[test]

@@ -59,7 +59,14 @@ impl<'e> Walker<'e> {
         {
             let call = evidence.call(last as usize);
             let duty = Duty { reads: true, ..self.duty(exchange, call, before, from, exchange.end) };
-            self.stretch(exchange, &duty, from, exchange.end, charge);
+            let holds = &evidence.connections.all()[exchange.connection].holds;
+            overlay(holds, |hold| (hold.start, hold.end), from, exchange.end, &mut |from, to, hold| match hold {
+                // Its thread has done its part, whatever it does meanwhile for others.
+                Some(hold) if hold.nagle.is_some() && exchange.end_seen == End::Server => {
+                    charge(from, to, Account::HeldByNagle(End::Server));
+                }
+                _ => self.stretch(exchange, &duty, from, to, charge),
+            });
         } else if from < exchange.end {
             charge(from, exchange.end, Account::Unexplained);
         }
