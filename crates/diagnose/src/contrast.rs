@@ -47,14 +47,12 @@ pub fn contrast(a: &[Recording], b: &[Recording]) -> Contrasts {
     let wall = |books: &[Books]| books.iter().map(|run| run.wall).sum::<f64>();
     let wall = (wall(&books_a) / units.a).max(wall(&books_b) / units.b);
     let (profile_a, profile_b) = (renamed(a, &in_a), renamed(b, &in_b));
+    let (accounts_a, accounts_b) = (books_a.iter().map(|run| &run.accounts), books_b.iter().map(|run| &run.accounts));
+    let ledger = accounts::contrast(accounts_a, accounts_b, units, wall);
+    let has_exchanges = books_a.iter().chain(&books_b).any(|run| run.exchanges > 0);
     Contrasts {
         per: if units.exchanges { "exchange" } else { "run" }.to_string(),
-        ledger: accounts::contrast(
-            books_a.iter().map(|run| &run.accounts),
-            books_b.iter().map(|run| &run.accounts),
-            units,
-            wall,
-        ),
+        ledger: if has_exchanges { ledger } else { accounts::of_runs(ledger) },
         libraries: code::libraries(&profile_a, &profile_b, units),
         functions: code::functions(&profile_a, &profile_b, units),
         chain: code::chain(&profile_a, &profile_b, units),

@@ -69,6 +69,11 @@ pub fn name(number: u16) -> String {
     index.map_or_else(|_| format!("call {number}"), |index| NAMES[index].1.to_string())
 }
 
+/// Whether a call that a recording can hold is named so.
+pub fn is_name(name: &str) -> bool {
+    NAMES.iter().any(|&(_, known)| known == name)
+}
+
 /// The calls that a recording can hold, in order of their numbers (arch/x86/entry/syscalls/syscall_64.tbl).
 const NAMES: [(u16, &str); 90] = [
     (0, "read"),

@@ -48,6 +48,15 @@ fn name(evidence: &Evidence, account: Account, rename: &dyn Fn(&str) -> String) 
     }
 }
 
+/// The accounts of programs without any exchange, which have nothing to be outside of.
+pub fn of_runs(mut accounts: Vec<AccountContrast>) -> Vec<AccountContrast> {
+    for account in &mut accounts {
+        let name = account.name.strip_prefix("outside exchanges: ").unwrap_or(&account.name);
+        account.name = name.replacen(" outside exchanges", "", 1);
+    }
+    accounts
+}
+
 /// The accounts that differ, largest difference first.
 pub fn contrast<'n>(
     a: impl Iterator<Item = &'n Named>,

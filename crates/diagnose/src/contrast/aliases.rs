@@ -22,15 +22,25 @@ impl Aliases {
             let programs = side.iter().flat_map(|recording| &recording.processes);
             programs.map(|row| base_name(&row.executable).to_string()).collect()
         };
-        let (programs_a, programs_b) = (programs(a), programs(b));
+        let (mut programs_a, mut programs_b) = (programs(a), programs(b));
+        let (mut modules_a, mut modules_b) = (modules(a), modules(b));
+        let links = links([&(&modules_a | &programs_a), &(&modules_b | &programs_b)]);
+        for names in [&mut programs_a, &mut programs_b, &mut modules_a, &mut modules_b] {
+            *names = names.iter().map(|name| links.get(name).unwrap_or(name).clone()).collect();
+        }
         let mut aliases = Aliases::pair(&programs_a, &programs_b, |_| "program".to_string());
         let without = |modules: BTreeSet<String>, programs: &BTreeSet<String>| -> BTreeSet<String> {
             modules.difference(programs).cloned().collect()
         };
         let libraries =
-            Aliases::pair(&without(modules(a), &programs_a), &without(modules(b), &programs_b), without_version);
+            Aliases::pair(&without(modules_a, &programs_a), &without(modules_b, &programs_b), without_version);
         aliases.a.extend(libraries.a);
         aliases.b.extend(libraries.b);
+        for (link, file) in links {
+            let (in_a, in_b) = (aliases.in_a(&file), aliases.in_b(&file));
+            aliases.a.insert(link.clone(), in_a);
+            aliases.b.insert(link, in_b);
+        }
         aliases
     }
 
@@ -64,6 +74,26 @@ impl Aliases {
     pub fn in_b(&self, name: &str) -> String {
         self.b.get(name).map_or(name, String::as_str).to_string()
     }
+}
+
+/// Names that one side has for the same file, each with the longest of them. A file that is reached through a link is
+/// recorded as `libz.so.1` in one run and as `libz.so.1.2.13` in the next.
+fn links(sides: [&BTreeSet<String>; 2]) -> BTreeMap<String, String> {
+    let mut links = BTreeMap::new();
+    for side in sides {
+        for name in side {
+            let longer = side.iter().filter(|file| file.strip_prefix(name.as_str()).is_some_and(is_version));
+            if let Some(file) = longer.max_by_key(|file| file.len()) {
+                links.insert(name.clone(), file.clone());
+            }
+        }
+    }
+    links
+}
+
+/// Whether this is what a file's name has beyond a link's to it: `.2.13`, `3.11`.
+fn is_version(rest: &str) -> bool {
+    rest.contains('.') && rest.chars().all(|letter| letter.is_ascii_digit() || letter == '.')
 }
 
 /// Both names at once, what they begin with said once: `blocked in read (/a / /b)`.

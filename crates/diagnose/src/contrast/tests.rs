@@ -31,7 +31,7 @@ fn the_chain_leads_to_what_differs() {
     );
     assert_eq!(contrasts.libraries[0].module, "libjson.so.1");
     assert_eq!(functions(&contrasts.functions), ["main", "memchr", "parse"]);
-    assert_eq!(contrasts.ledger[0].name, "CPU outside exchanges: libjson.so.1");
+    assert_eq!(contrasts.ledger[0].name, "CPU: libjson.so.1");
     assert_eq!(contrasts.ledger[0].b_ns.abs_diff(contrasts.ledger[0].a_ns) / MS, 200);
     assert_eq!(contrasts.ledger.len(), 1);
     assert_eq!(contrasts.calls, []);
@@ -56,8 +56,28 @@ fn another_version_of_a_library_is_the_same_library() {
     let contrasts = contrast(&[run(50, "libssl.so.1.1", 1, "/in")], &[run(250, "libssl.so.3", 1, "/in")]);
     assert_eq!(functions(&contrasts.chain), ["main", "parse", "memchr"]);
     assert_eq!(contrasts.chain[1].module, "libssl.so.1.1 / libssl.so.3");
-    assert_eq!(contrasts.ledger[0].name, "CPU outside exchanges: libssl.so.1.1 / libssl.so.3");
+    assert_eq!(contrasts.ledger[0].name, "CPU: libssl.so.1.1 / libssl.so.3");
     assert_eq!(contrasts.libraries.len(), 1);
+}
+
+#[test]
+fn a_library_under_the_name_of_a_link_to_it_is_the_same_library() {
+    let by_link = |parsing: u64| [run(parsing, "libz.so.1", 1, "/in"), run(parsing, "libz.so.1.2.13", 1, "/in")];
+    let contrasts = contrast(&by_link(50), &by_link(250));
+    let [library] = contrasts.libraries.as_slice() else { panic!("{:?}", contrasts.libraries) };
+    assert_eq!((library.module.as_str(), library.a_ns, library.b_ns), ("libz.so.1.2.13", 50 * MS, 250 * MS));
+    assert_eq!(contrasts.ledger[0].name, "CPU: libz.so.1.2.13");
+    assert_eq!(functions(&contrasts.chain), ["main", "parse", "memchr"]);
+    // By the link's name alone on one side.
+    let contrasts = contrast(&[run(50, "libz.so.1", 1, "/in")], &by_link(250));
+    assert_eq!((contrasts.libraries.len(), contrasts.libraries[0].a_ns), (1, 50 * MS));
+}
+
+#[test]
+fn libraries_whose_names_only_begin_alike_are_two() {
+    let both = |parsing: u64| [run(parsing, "libcurl.so.4", 1, "/in"), run(30, "libcurl-gnutls.so.4", 1, "/in")];
+    let contrasts = contrast(&both(50), &both(250));
+    assert_eq!(contrasts.libraries.iter().map(|row| row.module.as_str()).collect::<Vec<_>>(), ["libcurl.so.4"]);
 }
 
 #[test]

@@ -9,6 +9,9 @@ use case::tables::{Location, Sample};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
+/// Functions that call each other in a ring of up to so many are folded; longer rings are rare, and shown.
+const LONGEST_CYCLE: usize = 6;
+
 /// A stack that samples were taken in.
 pub struct Sampled {
     /// Its functions, outermost first.
@@ -51,15 +54,14 @@ impl Gathered {
             let mut path: Vec<u32> = Vec::new();
             for location in without_start(&code.frames(sample.stack).collect::<Vec<_>>()) {
                 let number = *by_location.entry(location.id).or_insert_with(|| self.number(frame_of(location, rename)));
-                // A function that calls itself is one frame, however deep.
-                if path.last() != Some(&number) {
-                    path.push(number);
-                }
+                path.push(number);
+                fold(&mut path);
             }
             let complete = code.is_complete(sample.stack);
             let program = program_of(recording, sample);
             let program = self.number(Frame { function: CUT_SHORT.to_string(), module: rename(program) });
-            path.extend(sample.kernel.then(|| self.number(kernel_frame(sample))));
+            let innermost = code.frames(sample.stack).next();
+            path.extend(sample.kernel.then(|| self.number(kernel_frame(sample, innermost))));
             let charged = rename(code.module_name(code.caller_of(sample)));
             let time = Time { ns: samples * period, samples };
             self.stacks.push(Sampled { path, complete, program, charged, time });
@@ -140,10 +142,28 @@ pub fn frame_of(location: &Location, rename: &dyn Fn(&str) -> String) -> Frame {
     Frame { function, module }
 }
 
-fn kernel_frame(sample: &Sample) -> Frame {
+/// Takes a repetition off the end of a path: functions that call each other are there once, however deep.
+fn fold(path: &mut Vec<u32>) {
+    let repeats = |length: &usize| {
+        let (Some(last), Some(before)) = (path.len().checked_sub(*length), path.len().checked_sub(2 * length)) else {
+            return false;
+        };
+        path[before..last] == path[last..]
+    };
+    if let Some(length) = (1..=LONGEST_CYCLE).find(repeats) {
+        path.truncate(path.len() - length);
+    }
+}
+
+/// The kernel's part of a stack. Entering and leaving it takes time before the call is known to have begun and after it
+/// is known to have ended: under the C library's function for a call this time is the call's too.
+fn kernel_frame(sample: &Sample, innermost: Option<&Location>) -> Frame {
+    let wrapper = innermost.filter(|location| location.is_libc).map(|location| {
+        location.function.trim_start_matches("__GI_").trim_start_matches("__libc_").trim_start_matches('_')
+    });
     let function = match sample.call_plus_one.checked_sub(1) {
         Some(number) => syscall::name(number),
-        None => "page fault or interrupt".to_string(),
+        None => wrapper.filter(|name| syscall::is_name(name)).unwrap_or("page fault or interrupt").to_string(),
     };
     Frame { function, module: KERNEL_MODULE.to_string() }
 }

@@ -48,6 +48,32 @@ fn libc_and_the_kernel_are_charged_to_their_caller_and_stay_in_the_chain() {
 }
 
 #[test]
+fn entering_and_leaving_a_call_is_the_calls_time_and_no_page_fault() {
+    let mut scene = Scene::new();
+    scene.stack(1, &["libc.so.6!__read", "client!main"]);
+    scene.computes(CLIENT, 5 * MS, 1);
+    scene.stack(2, &["libc.so.6!memset", "client!main"]);
+    scene.computes(CLIENT, 3 * MS, 2);
+    let mut recording = scene.end();
+    recording.samples.iter_mut().for_each(|row| row.kernel = true);
+    recording.samples[0].call_plus_one = 1;
+    let expected = ["main > __read > read 5", "main > memset > page fault or interrupt 3"];
+    assert_eq!(chains(&profile(&[recording])), expected);
+}
+
+#[test]
+fn functions_that_call_each_other_are_there_once_however_deep() {
+    let mut scene = Scene::new();
+    let ring = ["client!pong", "client!ping"].repeat(20);
+    scene.stack(1, &[&["client!leaf"], &ring[..], &["client!main"]].concat());
+    scene.computes(CLIENT, 4 * MS, 1);
+    scene.stack(2, &[&["client!leaf", "client!ping"], &ring[..], &["client!main"]].concat());
+    scene.computes(CLIENT, 3 * MS, 2);
+    let expected = ["main > ping > pong > ping > leaf 3", "main > ping > pong > leaf 4"];
+    assert_eq!(chains(&profile(&[scene.end()])), expected);
+}
+
+#[test]
 fn a_function_that_calls_itself_counts_once() {
     let mut scene = Scene::new();
     scene.stack(1, &["client!visit", "client!visit", "client!step", "client!visit", "client!main"]);
