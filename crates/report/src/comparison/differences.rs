@@ -1,14 +1,13 @@
 //! Where a difference comes from: the ledgers against each other, processor time by library and function, the call
 //! chain, the calls. Only where the metrics differ: what lies within noise accuses nothing.
 
-use super::origin::{per, signed};
-use super::sentence::{is_processor, processor};
+use super::origin::{per, signed, times};
+use super::sentence::{is_figure_of_its_own, is_processor, processor};
 use crate::chain::{Step, chain, code};
-use crate::figure::three;
 use crate::grid::{Align, Row, grid};
 use crate::style::Style;
 use crate::text::{clean, counted};
-use case::{CallContrast, CodeContrast, Comparison, Contrast, Nanos};
+use case::{CallContrast, CodeContrast, Compared, Comparison, Contrast, Nanos};
 
 /// More lines than this are a table and no picture.
 const MOST_LINES: usize = 8;
@@ -19,8 +18,15 @@ const LEAST_SHARE: f64 = 0.02;
 pub(super) fn differences(comparison: &Comparison, style: Style) -> String {
     let differs = |outcome: Contrast| matches!(outcome, Contrast::More | Contrast::Less);
     let mut blocks = Vec::new();
-    let is_time = comparison.metrics.first().is_some_and(|first| !is_processor(&first.metric));
-    if differs(comparison.outcome) && is_time {
+    // A figure of the program's own may differ where no time does.
+    let is_time = |one: &Compared| !is_processor(&one.metric) && !is_figure_of_its_own(&one.metric);
+    let is_in_time = match comparison.metrics.first() {
+        Some(first) if is_figure_of_its_own(&first.metric) => {
+            comparison.metrics.iter().any(|one| is_time(one) && differs(one.outcome))
+        }
+        first => differs(comparison.outcome) && first.is_some_and(is_time),
+    };
+    if is_in_time {
         blocks.push(ledger(comparison, style));
     }
     // Without a figure for processor time, the samples are all there is to go by.
@@ -30,7 +36,7 @@ pub(super) fn differences(comparison: &Comparison, style: Style) -> String {
         blocks.push(functions(comparison, style));
         blocks.push(call_chain(comparison, style));
     }
-    if differs(comparison.outcome) || processor(comparison).is_some() {
+    if is_in_time || processor(comparison).is_some() {
         blocks.push(calls(comparison, style));
     }
     blocks.into_iter().filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
@@ -152,13 +158,4 @@ fn call(call: &CallContrast) -> Row {
     };
     let (a, b) = (Nanos(call.a_ns).to_string(), Nanos(call.b_ns).to_string());
     Row::new(name, [times(call.a_count), times(call.b_count), a, b, signed(call.a_ns, call.b_ns)])
-}
-
-/// How often, on average: `12`, `0.5`.
-fn times(count: f64) -> String {
-    let text = three(count);
-    if text.contains('.') && !text.contains('e') {
-        return text.trim_end_matches('0').trim_end_matches('.').to_string();
-    }
-    text
 }

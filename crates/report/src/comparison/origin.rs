@@ -2,11 +2,16 @@
 
 use super::sentence::{is_figure_of_its_own, is_processor, processor};
 use crate::chain::code;
+use crate::figure::three;
 use crate::text::clean;
-use case::{AccountContrast, CodeContrast, Compared, Comparison, Contrast, Nanos, Share};
+use case::{AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Nanos, Share};
 
 /// What makes up less than this of a difference is not named in the verdict.
 const LEAST_PART: f64 = 0.5;
+/// Counts of calls that differ by less are no explanation.
+const LEAST_CALLS: f64 = 1.5;
+/// How accounts of time without a processor end or begin; on a machine that others use too it grows with the work.
+const WAITING: &str = "waiting for a processor";
 /// The account of what no other explains: it says nothing of where a difference comes from.
 const UNEXPLAINED: &str = "unexplained";
 
@@ -15,12 +20,16 @@ pub(super) fn account(comparison: &Comparison, first: &Compared) -> Option<Strin
     if is_processor(&first.metric) || is_figure_of_its_own(&first.metric) {
         return None;
     }
-    let whole = comparison.ledger.iter().map(|account| difference(account.a_ns, account.b_ns)).sum::<i64>();
+    // Who has more to do waits longer for a busy processor, too: that is no cause beside the work.
+    let is_more_work = processor(comparison).is_some_and(|cpu| cpu.outcome == first.outcome);
+    let counts = |account: &&AccountContrast| !(is_more_work && account.name.contains(WAITING));
+    let accounts = comparison.ledger.iter().filter(counts);
+    let whole = accounts.clone().map(|account| difference(account.a_ns, account.b_ns)).sum::<i64>();
     if whole == 0 || (whole > 0) != (first.outcome == Contrast::More) {
         return None;
     }
     let part = |account: &&AccountContrast| difference(account.a_ns, account.b_ns) as f64 / whole as f64;
-    let largest = comparison.ledger.iter().max_by(|a, b| part(a).total_cmp(&part(b)))?;
+    let largest = accounts.clone().max_by(|a, b| part(a).total_cmp(&part(b)))?;
     let share = part(&largest);
     if share < LEAST_PART || largest.name == UNEXPLAINED {
         return None;
@@ -29,10 +38,12 @@ pub(super) fn account(comparison: &Comparison, first: &Compared) -> Option<Strin
     let (figure, per) = (signed(largest.a_ns, largest.b_ns), per(comparison));
     // More than the whole where other accounts went the other way.
     let how = if share < 0.995 { format!("{} of", Share(share)) } else { "all of".into() };
-    Some(format!("'{name}' makes up {how} the difference ({figure} {per})."))
+    let waited = accounts.count() < comparison.ledger.len();
+    let apart = if waited { ", time spent waiting for a processor left out" } else { "" };
+    Some(format!("'{name}' makes up {how} the difference ({figure} {per}{apart})."))
 }
 
-/// The library that makes up most of the difference in processor time.
+/// The library that makes up most of the difference in processor time, and the function of it that does.
 pub(super) fn library(comparison: &Comparison) -> Option<String> {
     let differences = comparison.libraries.iter().map(|code| difference(code.a_ns, code.b_ns));
     let whole = differences.sum::<i64>();
@@ -47,7 +58,36 @@ pub(super) fn library(comparison: &Comparison) -> Option<String> {
     }
     let module = code("", &largest.module);
     let figure = signed(largest.a_ns, largest.b_ns);
-    Some(format!("Most of the difference in processor time is in {module} ({figure} {}).", per(comparison)))
+    // What carries much more than its library's own time is only on the way to another's.
+    let is_its_own = |step: &&CodeContrast| {
+        let of_library = part(step) / part(largest);
+        step.module == largest.module
+            && !step.function.contains("+0x")
+            && (LEAST_PART..LEAST_PART.recip()).contains(&of_library)
+    };
+    let function = comparison.chain.iter().rfind(is_its_own).map(|step| clean(&step.function));
+    let function = function.map(|name| format!(", most of it in {name} and what that calls")).unwrap_or_default();
+    let per = per(comparison);
+    Some(format!("Most of the difference in processor time is in {module} ({figure} {per}){function}."))
+}
+
+/// The system call that makes up most of the difference because there are more or fewer of it.
+pub(super) fn call(comparison: &Comparison, first: &Compared) -> Option<String> {
+    let whole = match (first.metric.as_str(), comparison.per.as_str()) {
+        ("wall_ns", "run") | ("wall_ns_per_exchange" | "elapsed_ns_per_exchange", "exchange") => first.b - first.a,
+        _ => return None,
+    };
+    let part = |call: &CallContrast| difference(call.a_ns, call.b_ns) as f64 / whole;
+    let largest = comparison.calls.iter().max_by(|a, b| part(a).total_cmp(&part(b)))?;
+    let (more, fewer) = (largest.a_count.max(largest.b_count), largest.a_count.min(largest.b_count));
+    let grows_with_it = (largest.b_count > largest.a_count) == (whole > 0.0);
+    if part(largest) < LEAST_PART || more < LEAST_CALLS * fewer || !grows_with_it {
+        return None;
+    }
+    let name = clean(&largest.call);
+    let about = if largest.about.is_empty() { String::new() } else { format!(" ({})", clean(&largest.about)) };
+    let (in_a, in_b, per) = (times(largest.a_count), times(largest.b_count), per(comparison));
+    Some(format!("B calls {name}{about} {in_b} times {per}, A {in_a} times."))
 }
 
 /// What the figures of ledger and profiles are of.
@@ -68,4 +108,13 @@ pub(super) fn signed(a: u64, b: u64) -> String {
         std::cmp::Ordering::Equal => "",
     };
     format!("{sign}{}", Nanos(a.abs_diff(b)))
+}
+
+/// How often, on average: `12`, `0.5`.
+pub(super) fn times(count: f64) -> String {
+    let text = three(count);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_string();
+    }
+    text
 }

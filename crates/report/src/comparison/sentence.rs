@@ -1,6 +1,6 @@
 //! What a comparison comes down to, in sentences: which takes more, by how much, and what the most of it is.
 
-use super::origin::{account, library};
+use super::origin::{account, call, library};
 use crate::figure::{noun, pair, range, three};
 use case::{Compared, Comparison, Contrast, Share};
 
@@ -16,6 +16,7 @@ pub fn contrast_sentence(comparison: &Comparison) -> String {
     let differs = matches!(first.outcome, Contrast::More | Contrast::Less);
     if differs {
         sentences.extend(account(comparison, first));
+        sentences.extend(call(comparison, first));
     } else if let Some(other) = processor(comparison).filter(|other| other.metric != first.metric) {
         sentences.push(format!("In processor time they differ: {}", said(other)));
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::outcome::{Outcome, comparison_outcome};
-use case::{Gate, GateState, GateState::Failed, GateState::Open, GateState::Passed};
+use case::{AccountContrast, Gate, GateState, GateState::Failed, GateState::Open, GateState::Passed};
 
 fn told(one: &Comparison) -> String {
     comparison(one, &Style::default())
@@ -17,7 +17,7 @@ fn a_slower_command_says_by_how_much_and_where_from() {
 B takes 5.22 times as long as A: 27.1 ms against 5.19 ms a run (5.00 to 5.41 at
 95 % confidence). 'processor: user' makes up 99 % of the difference (+21.7 ms a
 run). Most of the difference in processor time is in libcrypto.so.3 (+21.5 ms a
-run).
+run), most of it in asn1_item_embed_d2i and what that calls.
 
 Both: curl -s https://10.9.0.2/hello
 A: with env.SSL_CERT_FILE=one.pem
@@ -79,6 +79,30 @@ fn a_faster_command_is_said_to_be_faster_with_minus_signs() {
 }
 
 #[test]
+fn waiting_for_a_busy_processor_is_no_cause_beside_more_work() {
+    let mut one = examples::slower();
+    let waiting = AccountContrast { name: "waiting for a processor".into(), a_ns: 5_000_000, b_ns: 30_000_000 };
+    one.ledger.push(waiting);
+    let said = contrast_sentence(&one);
+    assert!(said.contains("'processor: user' makes up 99 % of the difference (+21.7 ms a run, time spent"), "{said}");
+    // With as much work, it is where the time goes.
+    one.metrics[1].outcome = Contrast::Same;
+    let said = contrast_sentence(&one);
+    assert!(said.contains("'waiting for a processor' makes up 53 % of the difference (+25.0 ms a run)."), "{said}");
+}
+
+#[test]
+fn calls_that_make_up_the_difference_by_their_number_are_named() {
+    let mut one = examples::slower();
+    assert!(!contrast_sentence(&one).contains("calls read"), "they take next to none of the time");
+    one.calls[0].b_ns = 20_000_000;
+    let said = contrast_sentence(&one);
+    assert!(said.contains("B calls read (/etc/ssl/certs/all.pem) 56 times a run, A 1 times."), "{said}");
+    one.calls[0].b_count = 1.0;
+    assert!(!contrast_sentence(&one).contains("calls read"), "as many calls, but longer ones");
+}
+
+#[test]
 fn a_small_difference_is_a_percentage() {
     let said = |interval, outcome| {
         let metrics = vec![examples::compared("exchange_p95_ns", 25e6, interval, outcome)];
@@ -102,6 +126,17 @@ fn a_figure_of_the_programs_own_is_neither_slow_nor_fast() {
         said,
         "B's figure of 'rate=(.*)' in the output is 2.00 times A's: 200 against 100 (1.90 to 2.10 at 95 % confidence)."
     );
+}
+
+#[test]
+fn where_only_a_figure_of_the_programs_own_differs_no_time_is_blamed() {
+    let mut one = examples::same();
+    one.outcome = Contrast::More;
+    one.metrics.insert(0, examples::compared("stdout:(.*) s", 5.0, (1.2, 1.2, 1.2), Contrast::More));
+    let text = told(&one);
+    assert!(!text.contains("Where the difference") && !text.contains("Calls that differ"), "{text}");
+    one.metrics[1].outcome = Contrast::More;
+    assert!(told(&one).contains("Where the difference comes from"), "where a time differs too, it may be why");
 }
 
 #[test]
