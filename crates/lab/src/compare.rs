@@ -19,6 +19,10 @@ use std::time::{Duration, Instant};
 
 /// Whole runs are compared where the budget holds so many of both sides: a whole run is what a user means by a command.
 const WHOLE_ROUNDS: u32 = 10;
+/// Fewer rounds tell nothing.
+const LEAST_ROUNDS: u32 = 4;
+/// So many budgets may be spent on the least rounds, when the machine is slower than it was.
+const EXCESS: u32 = 2;
 /// What starting and ending the programs of a trial takes, before it is known.
 const USUAL_OVERHEAD: Duration = Duration::from_millis(150);
 /// An interval whose ends are no further apart is not worth more trials.
@@ -105,6 +109,13 @@ pub fn extent_of(answers: &[&Answer], metric: Option<&Metric>, budget: Duration)
     extents.map_or(Extent::whole(longest), |extent| Extent { longest: Extent::whole(longest).longest, ..extent })
 }
 
+/// What the least number of rounds takes, where it would take more than a budget allows; none where it fits in.
+pub fn excess_of(answers: &[&Answer], extent: &Extent, budget: Duration) -> Option<Duration> {
+    let round = answers.iter().map(|answer| extent.expected(answer) + USUAL_OVERHEAD).sum::<Duration>();
+    let least = round * LEAST_ROUNDS;
+    (least > budget * EXCESS).then_some(least)
+}
+
 /// What can be told of trials that go so far, the metric that decides first.
 pub fn metrics_of(answers: &[&Answer], extent: &Extent, asked: Option<&Metric>) -> Vec<Metric> {
     let exchanges = answers.iter().map(|answer| answer.exchanges).min().unwrap_or(0);
@@ -160,7 +171,7 @@ impl Contest<'_> {
                 contested.trials.push(outcome.row.clone());
                 outcomes.push((*which, outcome));
             }
-            contested.unlike = likeness::unlike(&outcomes, self.compares_output);
+            contested.unlike = likeness::unlike(&outcomes, self.compares_output, self.metrics.first());
             if contested.unlike.is_some() {
                 break;
             }
@@ -170,10 +181,12 @@ impl Contest<'_> {
         Ok(contested)
     }
 
-    /// Whether another round would exceed the budget. The first four are run in any case: fewer tell nothing.
+    /// Whether another round would exceed the budget. For the first four, without which nothing can be told, some more
+    /// is spent.
     fn is_spent(&self, elapsed: Duration, round: u32) -> bool {
         let a_round = elapsed / round.max(1);
-        round >= 4 && elapsed + a_round > self.budget
+        let budget = if round < LEAST_ROUNDS { self.budget * EXCESS } else { self.budget };
+        round > 0 && elapsed + a_round > budget
     }
 
     /// Whether every question has its answer.

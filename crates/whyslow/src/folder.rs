@@ -46,6 +46,12 @@ pub fn remove_empty(case: &Path) {
     }
 }
 
+/// Removes a comparison's folder whose programs could not all be started even once.
+pub fn remove_unfinished(case: &Path) {
+    // What cannot be removed stays; the next run says that the folder is there.
+    let _ = std::fs::remove_dir_all(case);
+}
+
 /// The command's file name, with everything but letters, digits, dots and dashes left out.
 fn plain_name(command: &[String]) -> String {
     let word = command.first().map_or("", String::as_str);

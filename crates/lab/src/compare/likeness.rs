@@ -1,6 +1,7 @@
 //! Whether two sides do the same: programs that end differently or write something else are not compared.
 
 use super::Which;
+use crate::metric::Metric;
 use crate::outcome::Outcome;
 use crate::outputs::masked;
 
@@ -31,6 +32,13 @@ pub enum Unlike {
         /// Why.
         why: String,
     },
+    /// A side lacks what decides: it prints no such figure, or makes no such exchange.
+    Unmeasured {
+        /// Which.
+        which: Which,
+        /// The metric.
+        metric: String,
+    },
     /// They write different things.
     Writes {
         /// The first line of A's that B does not have there.
@@ -40,9 +48,20 @@ pub enum Unlike {
     },
 }
 
-/// Why the sides cannot be compared, as far as their trials tell by now.
-pub fn unlike(outcomes: &[(Which, Outcome)], compares_output: bool) -> Option<Unlike> {
-    broken(outcomes).or_else(|| fails(outcomes)).or_else(|| if compares_output { writes(outcomes) } else { None })
+/// Why the sides cannot be compared, as far as their trials tell by now. `decides`: the metric that does.
+pub fn unlike(outcomes: &[(Which, Outcome)], compares_output: bool, decides: Option<&Metric>) -> Option<Unlike> {
+    let differs = || if compares_output { writes(outcomes) } else { None };
+    let lacks = || decides.and_then(|metric| unmeasured(outcomes, metric));
+    broken(outcomes).or_else(|| fails(outcomes)).or_else(lacks).or_else(differs)
+}
+
+/// No trial of a side tells the metric that decides.
+fn unmeasured(outcomes: &[(Which, Outcome)], metric: &Metric) -> Option<Unlike> {
+    Which::BOTH.into_iter().find_map(|which| {
+        let own = of(outcomes, which);
+        let lacks = own.clone().count() >= LEAST && own.clone().all(|outcome| metric.of(&outcome.row).is_none());
+        lacks.then(|| Unlike::Unmeasured { which, metric: metric.to_string() })
+    })
 }
 
 fn of(outcomes: &[(Which, Outcome)], which: Which) -> impl Iterator<Item = &Outcome> + Clone {
@@ -103,9 +122,17 @@ fn writes(outcomes: &[(Which, Outcome)]) -> Option<Unlike> {
 fn shown(line: Option<&str>) -> String {
     match line {
         None => "nothing more".to_string(),
+        Some(line) if line.contains(|letter: char| letter == char::REPLACEMENT_CHARACTER || is_control(letter)) => {
+            "bytes that are no text".to_string()
+        }
         Some(line) if line.chars().count() <= MOST_LETTERS => format!("`{line}`"),
         Some(line) => format!("`{}...`", line.chars().take(MOST_LETTERS).collect::<String>()),
     }
+}
+
+/// What would make a terminal do something; a line may begin with spaces of any width.
+fn is_control(letter: char) -> bool {
+    letter.is_control() && letter != '\t'
 }
 
 /// Whether the sides write the same, or why that is not known.
@@ -115,6 +142,9 @@ pub fn output(outcomes: &[(Which, Outcome)], compares_output: bool) -> String {
     }
     if !outcomes.iter().any(|(_, outcome)| outcome.row.exit >= 0) {
         return "no trial ran to its program's end".to_string();
+    }
+    if of(outcomes, Which::A).next().is_none() {
+        return "A was measured earlier".to_string();
     }
     match (steady(outcomes, Which::A), steady(outcomes, Which::B)) {
         (Some(a), Some(b)) if masked(&a.output) != masked(&b.output) => "different",

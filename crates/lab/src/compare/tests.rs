@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::traces::Traces;
-use case::Nanos;
+use case::{Ledger, LossTotals, Nanos, Verdict};
 
 /// A program as trials see it: what a run takes, what it writes, how it ends.
 #[derive(Clone, Copy)]
@@ -73,6 +73,65 @@ fn sides_that_write_something_else_are_not_compared_and_figures_are_no_differenc
     assert_eq!(unlike, Some(Unlike::Writes { a: "`done`".into(), b: "`failed`".into() }));
     let figures = contest_of(Made { writes: "p95 44\n", ..SOUND }, Made { writes: "p95 7\n", ..SOUND }, 1, 0.0);
     assert_eq!(figures.unlike, None);
+}
+
+#[test]
+fn bytes_that_are_no_text_do_not_reach_the_terminal() {
+    let unlike = contest_of(SOUND, Made { writes: "\u{1b}[2Jdone\n", ..SOUND }, 1, 0.0).unlike;
+    assert_eq!(unlike, Some(Unlike::Writes { a: "`done`".into(), b: "bytes that are no text".into() }));
+}
+
+#[test]
+fn a_side_without_the_figure_that_decides_is_named() {
+    let sides = Which::BOTH.map(|which| (which, Arm::plain()));
+    let metric = "stdout:rate=(.*)".parse::<Metric>().expect("a metric");
+    let contest = Contest {
+        sides: &sides,
+        extent: Extent::whole(Duration::from_millis(10)),
+        metrics: &[metric, Metric::Wall],
+        conditions: &[],
+        budget: Duration::from_mins(1),
+        seed: 1,
+        compares_output: false,
+        say: &|_| {},
+    };
+    let mut execute = |which: Which, _: &Extent| {
+        let metric = if which == Which::A { 5.0 } else { f64::NAN };
+        let row = Trial { wall: Nanos(10_000_000), metric, applied: true, ..Trial::default() };
+        Ok(Outcome { row, traces: Traces::default(), output: vec![], errors: String::new(), took: Duration::ZERO })
+    };
+    let contested = contest.run(&mut execute).expect("run");
+    let unlike = Unlike::Unmeasured { which: Which::B, metric: "stdout:rate=(.*)".into() };
+    assert_eq!(contested.unlike, Some(unlike));
+    assert!(contested.trials.len() <= 6, "said at once");
+}
+
+#[test]
+fn what_cannot_fit_into_the_budget_is_known_before() {
+    let ended = |wall: Duration| Answer {
+        schema: 1,
+        command: Vec::new(),
+        case: String::new(),
+        wall_ns: wall.as_nanos() as u64,
+        exchanges: 0,
+        subject_exit: Some(0),
+        verdict: Verdict::Suspected,
+        summary: String::new(),
+        findings: Vec::new(),
+        together: Vec::new(),
+        live: Vec::new(),
+        proof: None,
+        ledger: Ledger::default(),
+        losses: LossTotals::default(),
+        missing: Vec::new(),
+    };
+    let excess = |wall: Duration| {
+        let (a, b) = (ended(wall), ended(wall));
+        let extent = extent_of(&[&a, &b], None, Duration::from_secs(10));
+        excess_of(&[&a, &b], &extent, Duration::from_secs(10))
+    };
+    assert_eq!(excess(Duration::from_secs(2)), None);
+    assert_eq!(excess(Duration::from_secs(3)), Some(Duration::from_millis(8 * 3_150)));
 }
 
 #[test]

@@ -11,7 +11,9 @@ use crate::sides::{Sided, sides};
 use crate::{folder, output, recording, typed};
 use case::tables::Trial;
 use case::{Case, CaseWriter, Comparison, Contrast, Host, Recording, Side};
-use lab::compare::{Condition, Contest, Contested, Unlike, Which, against_earlier, compared, extent_of, metrics_of};
+use lab::compare::{
+    Condition, Contest, Contested, Unlike, Which, against_earlier, compared, excess_of, extent_of, metrics_of,
+};
 use lab::{Extent, Journal, Laboratory, Metric};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -23,8 +25,10 @@ const WANTED_SAMPLES: usize = 500;
 /// Recordings of a side at most, and the time for those after the first.
 const MOST_RECORDINGS: usize = 10;
 const RECORDING_TIME: Duration = Duration::from_secs(10);
-/// A run is recorded for so long at most.
+/// A run is recorded for so long at most, ...
 const LONGEST: Duration = Duration::from_secs(20);
+/// ... or for this part of the budget: longer ones do not fit into it four times on both sides.
+const LONGEST_PART: u32 = 8;
 /// The file that keeps how far trials went, for comparisons with this one.
 const EXTENT_FILE: &str = "extent.json";
 /// The comparison itself.
@@ -134,13 +138,19 @@ impl Comparing<'_> {
         for which in self.measured() {
             recorded[which as usize].push(self.record(which, 1)?);
         }
-        let firsts = recorded.iter().filter_map(|side| side.first()).collect::<Vec<_>>();
+        let named = self.measured().into_iter().filter_map(|which| Some((which, recorded[which as usize].first()?)));
+        let named = named.collect::<Vec<_>>();
+        let firsts = named.iter().map(|(_, quiet)| *quiet).collect::<Vec<_>>();
         self.expect_same_status(&firsts)?;
         let answers = firsts.iter().map(|one| &one.answer).collect::<Vec<_>>();
         let extent = match &self.earlier {
             Some(earlier) => earlier.extent,
             None => extent_of(&answers, self.metric.as_ref(), self.budget),
         };
+        self.expect_end(&named, &extent)?;
+        if let Some(least) = excess_of(&answers, &extent, self.budget) {
+            return Err(Failure::over_budget(least, self.budget, self.folder));
+        }
         let metrics = metrics_of(&answers, &extent, self.metric.as_ref());
         if let Some(condition) = self.conditions.iter().find(|condition| !condition.is_told_by(&metrics)) {
             return Err(Failure::gate(condition.text(), &metrics));
@@ -177,10 +187,27 @@ impl Comparing<'_> {
             &side.world,
             &side.arm.arrangement,
             &folder,
-            LONGEST,
+            LONGEST.max(self.budget / LONGEST_PART),
             &self.interrupts,
         );
-        quiet.map_err(|failure| failure.of_side(which))
+        quiet.map_err(|failure| {
+            if number == 1 && !self.interrupts.has_come() {
+                // A command that cannot be run was mistyped: what the other side did is no reason to keep a case.
+                folder::remove_unfinished(self.folder);
+            }
+            failure.of_side(which)
+        })
+    }
+
+    /// Whole runs can only be measured of programs that end.
+    fn expect_end(&self, firsts: &[(Which, &Quiet)], extent: &Extent) -> Result<(), Failure> {
+        let endless = firsts.iter().find(|(_, quiet)| quiet.answer.subject_exit.is_none());
+        match endless.filter(|_| extent.window.is_none()) {
+            Some((which, quiet)) => {
+                Err(Failure::endless(*which, Duration::from_nanos(quiet.answer.wall_ns), self.folder))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Sides that end differently are not compared, and one that fails alone least of all.
@@ -240,11 +267,15 @@ impl Comparing<'_> {
         if contested.ended_early {
             warnings.push("It was ended by Ctrl-C or a signal; what the trials so far say stands here.".to_string());
         }
-        match &self.earlier {
-            None if differs && !contested.ended_early => self.record_more(&mut recorded)?,
-            None => {}
-            Some(earlier) => warnings.extend(earlier.warnings(case, &self.both[1])),
+        let status = recorded.iter().flatten().find_map(|one| one.answer.subject_exit).unwrap_or_default();
+        if status != 0 {
+            let who = if self.earlier.is_some() { "B ends" } else { "Both end" };
+            warnings.push(format!("{who} with status {status}: what was measured is perhaps how soon they fail."));
         }
+        if differs && !contested.ended_early {
+            self.record_more(&mut recorded)?;
+        }
+        warnings.extend(self.earlier.iter().flat_map(|earlier| earlier.warnings(case, &self.both[1])));
         let mut comparison = Comparison {
             schema: case::SCHEMA,
             case: self.folder.display().to_string(),
@@ -285,19 +316,19 @@ impl Comparing<'_> {
         Ok([a, b])
     }
 
-    /// Records both sides again, in turns, until their profiles tell something or time is up.
+    /// Records the sides again, in turns, until their profiles tell something or time is up.
     fn record_more(&self, recorded: &mut [Vec<Quiet>; 2]) -> Result<(), Failure> {
         let progress = Progress::begin();
         let begun = Instant::now();
         for number in 2..=MOST_RECORDINGS {
             let samples = |side: &[Quiet]| side.iter().map(|one| one.recording.samples.len()).sum::<usize>();
-            let is_enough = recorded.iter().all(|side| samples(side) >= WANTED_SAMPLES);
+            let is_enough = self.measured().iter().all(|which| samples(&recorded[*which as usize]) >= WANTED_SAMPLES);
             let taken = begun.elapsed() / (number as u32 - 1);
             if is_enough || begun.elapsed() + taken > RECORDING_TIME {
                 break;
             }
             progress.say(&format!("recording both again to see where the difference comes from: {number}"));
-            for which in Which::BOTH {
+            for which in self.measured() {
                 recorded[which as usize].push(self.record(which, number)?);
             }
         }

@@ -4,6 +4,7 @@ use super::{Failure, again};
 use lab::LabError;
 use lab::compare::{Unlike, Which};
 use std::path::Path;
+use std::time::Duration;
 
 impl Failure {
     /// A condition about a metric that was not measured.
@@ -32,12 +33,42 @@ impl Failure {
                 let what = format!("{} cannot be measured any more", which.arm());
                 Failure::new(what, format!("{why}; {kept}"), format!("run {}'s command alone", which.arm()))
             }
+            Unlike::Unmeasured { which, metric } => {
+                let what = format!("{} has no {metric}", which.arm());
+                let why = format!("none of its runs told any; {kept}");
+                Failure::new(what, why, format!("run {}'s command alone, or without --metric", which.arm()))
+            }
             Unlike::Writes { a, b } => {
                 let why = format!("where A writes {a}, B writes {b}; {kept}");
                 let remedy = "--check-output never, where they are to be compared all the same";
                 Failure::new("A and B do not do the same", why, remedy)
             }
         }
+    }
+
+    /// A side that runs on, of which there is nothing to count either.
+    pub fn endless(which: Which, recorded: Duration, case: &Path) -> Failure {
+        let (name, seconds) = (which.arm(), recorded.as_secs_f64());
+        let why = format!(
+            "it still ran after {seconds:.0} s and makes no requests to count; what was recorded is kept in {}",
+            case.display()
+        );
+        let remedy = format!("--budget {}, where it ends by itself", typed(recorded * 16));
+        Failure::new(format!("{name} does not end"), why, remedy)
+    }
+
+    /// Programs that run too long for a budget.
+    pub fn over_budget(least: Duration, budget: Duration, case: &Path) -> Failure {
+        let why = format!(
+            "four runs of both take {}, and fewer tell nothing; what was recorded is kept in {}",
+            typed(least),
+            case.display()
+        );
+        Failure::new(
+            format!("{} are too short for these programs", typed(budget)),
+            why,
+            format!("--budget {}", typed(least * 3)),
+        )
     }
 
     /// The same, where it is one side of a comparison that failed.
@@ -68,4 +99,10 @@ impl Failure {
             other => other.into(),
         }
     }
+}
+
+/// A length of time as it is typed: `40s`, `5m`.
+fn typed(length: Duration) -> String {
+    let seconds = length.as_secs_f64().ceil() as u64;
+    if seconds < 120 { format!("{seconds}s") } else { format!("{}m", seconds.div_ceil(60)) }
 }
