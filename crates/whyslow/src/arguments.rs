@@ -45,6 +45,11 @@ impl Arguments {
     pub fn parse_words(words: &[String]) -> Result<Arguments, clap::Error> {
         let (own, behind) = CompareArguments::divide(words);
         let mut typed = Arguments::try_parse_from(own)?;
+        if let Command::Compare(compare) = &typed.command
+            && let Some(in_order) = compare.options_first(own)
+        {
+            typed = Arguments::try_parse_from(in_order)?;
+        }
         if let Command::Compare(compare) = &mut typed.command {
             compare.second = behind.to_vec();
             compare.check()?;

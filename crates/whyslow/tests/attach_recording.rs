@@ -89,6 +89,45 @@ fn a_connection_made_after_the_server_was_attached_to_is_known_from_its_beginnin
 }
 
 #[test]
+fn a_connection_that_is_over_before_it_is_closed_is_still_the_same_one() {
+    if !can_attach("half-closed connections", &["python3"]) {
+        return;
+    }
+    // Each end hears that the other has finished before it reads and closes: for TCP it is over by then.
+    let script = "
+import os, socket, sys, time
+print('waits', flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(.01)
+listener = socket.create_server(('127.0.0.1', 0))
+for _ in range(20):
+    client = socket.create_connection(listener.getsockname())
+    server, _ = listener.accept()
+    client.sendall(b'question')
+    client.shutdown(socket.SHUT_WR)
+    server.recv(100)
+    server.sendall(b'answer')
+    server.shutdown(socket.SHUT_WR)
+    time.sleep(.005)
+    assert client.recv(100) == b'answer'
+    server.close()
+    client.close()
+time.sleep(600)";
+    let stage = Stage::new();
+    let go = stage.path("go");
+    let both = UnderWay::python(script, &[&go.to_string_lossy()]);
+    let recording = recorded_while(&stage, &[(both.pid(), Role::Client)], || {
+        std::fs::write(&go, "").expect("written");
+        std::thread::sleep(Duration::from_secs(1));
+    });
+    let tcp = recording.connections.iter().filter(|row| row.remote_port != 0).collect::<Vec<_>>();
+    let with = |role: u8| tcp.iter().filter(|row| row.role == role).count();
+    assert_eq!((with(role::CLIENT), with(role::SERVER), tcp.len()), (20, 20, 40), "{tcp:?}");
+    assert!(recording.manifest.missing.iter().all(|line| !line.contains("open before recording began")));
+    assert_eq!(studied(&recording).exchanges.len(), 20);
+}
+
+#[test]
 fn what_cannot_be_attached_to_is_refused_in_plain_words() {
     if !can_attach("refusals", &[]) {
         return;

@@ -82,6 +82,15 @@ impl CompareArguments {
         }
     }
 
+    /// The words with options in front, where some stand behind a command that is one argument: what follows a whole
+    /// command can only be ours.
+    pub fn options_first(&self, typed: &[String]) -> Option<Vec<String>> {
+        let [whole, rest @ ..] = self.first.as_slice() else { return None };
+        let is_whole = whole.contains(char::is_whitespace) && !rest.is_empty();
+        let before = typed.len().checked_sub(self.first.len()).filter(|_| is_whole)?;
+        Some([&typed[..before], rest, std::slice::from_ref(whole)].concat())
+    }
+
     /// Whether there is a command for each side. A command that begins with a dash is a mistyped option.
     ///
     /// # Errors
@@ -121,6 +130,12 @@ mod tests {
         assert_eq!(both.budget.as_deref(), Some("5s"));
         let one = typed(&["--b", "env=X=1", "--", "true"]).expect("typed");
         assert!(one.first.is_empty() && one.second == ["true"] && one.only_b == ["env=X=1"]);
+    }
+
+    #[test]
+    fn options_may_stand_behind_a_command_that_is_one_argument() {
+        let late = typed(&["sh -c 'exit 1'", "--budget", "5s", "--json", "--", "true"]).expect("typed");
+        assert!(late.first == ["sh -c 'exit 1'"] && late.json && late.budget.as_deref() == Some("5s"));
     }
 
     #[test]

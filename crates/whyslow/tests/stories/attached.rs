@@ -1,6 +1,6 @@
 //! Programs that run already: looked at, helped for a moment, left as they were.
 
-use crate::telling::{Asked, ask, is_root, stage, three_lines, whyslow};
+use crate::telling::{Asked, ask, expect_readme, is_root, stage, three_lines, whyslow};
 use case::{Answer, Status, Switched};
 
 fn attach(variant: &str, options: &[&str]) -> Option<Asked<Answer>> {
@@ -41,6 +41,7 @@ fn expect_set_free_and_left_as_it_was(variant: &str) {
     assert!(counted[1] < 40.0 && last < 40.0, "{counted:?}");
     assert!(counted.iter().any(|count| *count > 10.0 * last), "{counted:?}");
     assert_eq!((asked.exit, answer.subject_exit), (Some(1), None), "{}", asked.stderr);
+    expect_readme("attach", &asked.case);
 }
 
 #[test]

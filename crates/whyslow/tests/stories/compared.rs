@@ -1,6 +1,6 @@
 //! Comparisons: which side takes more, where the difference comes from, and none where there is none.
 
-use crate::telling::{Asked, Folder, ask, is_root, stage, three_lines, whyslow};
+use crate::telling::{Asked, Folder, ask, expect_readme, is_root, stage, three_lines, whyslow};
 use case::tables::Trial;
 use case::{Case, Comparison, Contrast, GateState};
 use std::process::Output;
@@ -24,6 +24,7 @@ fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcr
     assert!(compared.summary.contains("libcrypto"), "{}", compared.summary);
     assert_eq!(asked.exit, Some(1), "a difference was found\n{}", asked.stderr);
     expect_words_that_fit_the_terminal(&asked);
+    expect_readme("compare", &asked.case);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The stories with a cause and their cured twins.
 
-use crate::telling::{Folder, expect_mechanism, expect_place, marked_line, run_story, stage, suspect, tell};
+use crate::telling::{
+    Folder, expect_mechanism, expect_place, marked_line, run_story, stage, steady_words, suspect, tell,
+};
 use case::{Status, Verdict};
 
 #[test]
@@ -40,14 +42,10 @@ fn nagle_is_told_in_words_that_fit_the_terminal() {
     assert_eq!(text.lines().filter(is_prose).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
-/// The finding's paragraph without what differs from run to run: figures, their units, paths, line breaks.
+/// The words of the finding's paragraph.
 fn wording(text: &str) -> Vec<&str> {
     let paragraph = text.split("Confirmed:").nth(1).and_then(|rest| rest.split("Proved:").next());
-    let differs = |word: &&str| {
-        word.contains(|letter: char| letter.is_ascii_digit() || letter == '/') || ["ns", "us", "ms", "s"].contains(word)
-    };
-    let words = paragraph.expect("a finding's paragraph").split_whitespace();
-    words.filter(|word| !differs(&word.trim_end_matches([',', ';', '.']))).collect()
+    steady_words(paragraph.expect("a finding's paragraph"))
 }
 
 #[test]

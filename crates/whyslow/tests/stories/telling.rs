@@ -199,6 +199,28 @@ pub fn three_lines(output: &Output) -> [String; 3] {
     lines
 }
 
+/// A text without what differs from run to run: figures, their units, paths, line breaks.
+pub fn steady_words(text: &str) -> Vec<&str> {
+    let differs = |word: &&str| {
+        word.contains(|letter: char| letter.is_ascii_digit() || letter == '/') || ["ns", "us", "ms", "s"].contains(word)
+    };
+    text.split_whitespace().filter(|word| !differs(&word.trim_matches([',', ';', '.', ')', '(']))).collect()
+}
+
+/// Fails unless the case, told again, holds what the README shows under that heading, figures aside.
+pub fn expect_readme(heading: &str, case: &Path) {
+    let readme = include_str!("../../../../README.md");
+    let block =
+        readme.split(&format!("<!-- {heading} output -->")).nth(1).and_then(|rest| rest.split("<!-- end").next());
+    let shown = block.expect("a block of the README").trim().trim_start_matches("```text").trim_end_matches("```");
+    let output = whyslow().arg("report").arg(case).output().expect("whyslow report");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    for paragraph in shown.split("\n\n") {
+        let (shown, said) = (steady_words(paragraph).join(" "), steady_words(&told).join(" "));
+        assert!(said.contains(&shown), "the README shows\n{shown}\nand what is said is\n{said}");
+    }
+}
+
 /// The accounts add up to the wall time within 1 %, and less than 5 % of it is unexplained.
 fn expect_complete_ledger(answer: &Answer) {
     let ledger = &answer.ledger;
