@@ -7,6 +7,7 @@
 mod accounts;
 mod aliases;
 mod calls;
+mod chance;
 mod code;
 
 use crate::profile::renamed;

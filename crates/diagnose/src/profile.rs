@@ -33,6 +33,18 @@ pub struct Profile {
     /// By function, without callees.
     pub own: BTreeMap<Frame, Time>,
     pub(crate) tree: Tree,
+    pub(crate) runs: Runs,
+}
+
+/// The same time, each recording by itself: how far it varies from run to run. In nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Runs {
+    /// Of all samples.
+    pub total: Vec<u64>,
+    /// By library or program.
+    pub libraries: BTreeMap<String, Vec<u64>>,
+    /// By function, callees included.
+    pub inclusive: BTreeMap<Frame, Vec<u64>>,
 }
 
 /// The profile of some recordings, summed up.
@@ -47,6 +59,8 @@ pub(crate) fn renamed(recordings: &[Recording], rename: &dyn Fn(&str) -> String)
         gathered.add(&sorted(recording), rename);
     }
     let mut profile = Profile::default();
+    let nothing = vec![0; gathered.runs];
+    profile.runs.total.clone_from(&nothing);
     let outer = gathered.outer_frames();
     for stack in &gathered.stacks {
         let path = stack.rooted(&outer);
@@ -54,8 +68,13 @@ pub(crate) fn renamed(recordings: &[Recording], rename: &dyn Fn(&str) -> String)
         profile.total_ns += stack.time.ns;
         profile.samples += stack.time.samples;
         *profile.libraries.entry(stack.charged.clone()).or_default() += stack.time;
+        profile.runs.total[stack.run] += stack.time.ns;
+        let of_library = profile.runs.libraries.entry(stack.charged.clone());
+        of_library.or_insert_with(|| nothing.clone())[stack.run] += stack.time.ns;
         for number in path.iter().collect::<BTreeSet<_>>() {
             *profile.inclusive.entry(frame(number)).or_default() += stack.time;
+            let of_function = profile.runs.inclusive.entry(frame(number));
+            of_function.or_insert_with(|| nothing.clone())[stack.run] += stack.time.ns;
         }
         if let Some(leaf) = path.last() {
             *profile.own.entry(frame(leaf)).or_default() += stack.time;

@@ -1,18 +1,16 @@
 //! The difference of two profiles: by library, by function, and along the call chain.
 
+use super::chance::{Seen, differ};
 use crate::profile::{CUT_SHORT, Frame, Profile, ROOT, Time, children_of_both};
 use crate::units::Units;
 use case::CodeContrast;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer samples than this, both sides together, say nothing.
 const SAMPLES: u64 = 5;
 
 /// Rows shown.
 const SHOWN: usize = 20;
-
-/// A difference counts from this many standard deviations of counting samples.
-const DEVIATIONS: f64 = 3.0;
 
 /// A difference in processor time under this share may be the machine's: its clock and caches vary from run to run.
 const DRIFT: f64 = 0.02;
@@ -22,28 +20,41 @@ const MOST: f64 = 0.5;
 
 /// Libraries whose processor time differs, largest difference first.
 pub fn libraries(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
-    let frames = |libraries: &BTreeMap<String, Time>| -> BTreeMap<Frame, Time> {
-        let frame = |module: &String| Frame { function: String::new(), module: module.clone() };
-        libraries.iter().map(|(module, time)| (frame(module), *time)).collect()
+    let frame = |module: &String| Frame { function: String::new(), module: module.clone() };
+    let seen = |profile: &'_ Profile| -> BTreeMap<Frame, (Time, Vec<u64>)> {
+        let each = profile.libraries.iter();
+        each.map(|(module, time)| (frame(module), (*time, of_runs(profile.runs.libraries.get(module))))).collect()
     };
-    rows(&frames(&a.libraries), &frames(&b.libraries), units)
+    rows(&seen(a), &seen(b), (a, b), units)
 }
 
 /// Functions whose processor time differs, callees included, largest difference first.
 pub fn functions(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
-    rows(&a.inclusive, &b.inclusive, units)
+    let seen = |profile: &'_ Profile| -> BTreeMap<Frame, (Time, Vec<u64>)> {
+        let each = profile.inclusive.iter();
+        each.map(|(frame, time)| (frame.clone(), (*time, of_runs(profile.runs.inclusive.get(frame))))).collect()
+    };
+    rows(&seen(a), &seen(b), (a, b), units)
 }
 
-fn rows(a: &BTreeMap<Frame, Time>, b: &BTreeMap<Frame, Time>, units: Units) -> Vec<CodeContrast> {
-    let mut both: BTreeMap<&Frame, (Time, Time)> = BTreeMap::new();
-    for (frame, time) in a {
-        both.entry(frame).or_default().0 = *time;
+fn of_runs(runs: Option<&Vec<u64>>) -> Vec<u64> {
+    runs.cloned().unwrap_or_default()
+}
+
+type Frames = BTreeMap<Frame, (Time, Vec<u64>)>;
+
+fn rows(a: &Frames, b: &Frames, (all_a, all_b): (&Profile, &Profile), units: Units) -> Vec<CodeContrast> {
+    let nothing = |all: &Profile| (Time::default(), vec![0; all.runs.total.len()]);
+    let (nothing_a, nothing_b) = (nothing(all_a), nothing(all_b));
+    let mut rows = Vec::new();
+    for frame in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
+        let (time_a, runs_a) = a.get(frame).unwrap_or(&nothing_a);
+        let (time_b, runs_b) = b.get(frame).unwrap_or(&nothing_b);
+        let (seen_a, seen_b) = (Seen { time: *time_a, runs: runs_a }, Seen { time: *time_b, runs: runs_b });
+        if time_a.samples + time_b.samples >= SAMPLES && differ(seen_a, seen_b, units) {
+            rows.push(row(frame, *time_a, *time_b, units));
+        }
     }
-    for (frame, time) in b {
-        both.entry(frame).or_default().1 = *time;
-    }
-    both.retain(|_, (a, b)| a.samples + b.samples >= SAMPLES && is_real(*a, *b, units));
-    let mut rows: Vec<CodeContrast> = both.into_iter().map(|(frame, (a, b))| row(frame, a, b, units)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.a_ns.abs_diff(row.b_ns)));
     rows.truncate(SHOWN);
     rows
@@ -64,7 +75,8 @@ pub fn chain(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
     let whole = b.total_ns as f64 / units.b - a.total_ns as f64 / units.a;
     let (all_a, all_b) = (a.tree.time(ROOT), b.tree.time(ROOT));
     let drift = DRIFT * (all_a.ns as f64 / units.a).max(all_b.ns as f64 / units.b);
-    if !is_real(all_a, all_b, units) || whole.abs() < drift {
+    let (seen_a, seen_b) = (Seen { time: all_a, runs: &a.runs.total }, Seen { time: all_b, runs: &b.runs.total });
+    if !differ(seen_a, seen_b, units) || whole.abs() < drift {
         return Vec::new();
     }
     let mut at = (Some(ROOT), Some(ROOT));
@@ -85,11 +97,4 @@ pub fn chain(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
         at = nodes;
     }
     chain
-}
-
-/// Whether two times differ by more than chance.
-fn is_real(a: Time, b: Time, units: Units) -> bool {
-    let deviation = |time: Time, units: f64| time.ns as f64 / (time.samples as f64).max(1.0).sqrt() / units;
-    let chance = deviation(a, units.a).hypot(deviation(b, units.b));
-    (b.ns as f64 / units.b - a.ns as f64 / units.a).abs() > DEVIATIONS * chance
 }

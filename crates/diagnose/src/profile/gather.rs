@@ -24,6 +24,8 @@ pub struct Sampled {
     pub charged: String,
     /// Its processor time.
     pub time: Time,
+    /// The place of its recording among all.
+    pub run: usize,
 }
 
 /// All stacks of some recordings.
@@ -34,6 +36,8 @@ pub struct Gathered {
     numbers: FxHashMap<Frame, u32>,
     /// The stacks, in order of recordings and of their own numbers.
     pub stacks: Vec<Sampled>,
+    /// Recordings added.
+    pub runs: usize,
 }
 
 /// What tells one kind of sample from another: the stack, the process where there is none, the kernel's part.
@@ -64,8 +68,9 @@ impl Gathered {
             path.extend(sample.kernel.then(|| self.number(kernel_frame(sample, innermost))));
             let charged = rename(code.module_name(code.caller_of(sample)));
             let time = Time { ns: samples * period, samples };
-            self.stacks.push(Sampled { path, complete, program, charged, time });
+            self.stacks.push(Sampled { path, complete, program, charged, time, run: self.runs });
         }
+        self.runs += 1;
     }
 
     fn number(&mut self, frame: Frame) -> u32 {
