@@ -106,10 +106,12 @@ struct sock_common {
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 };
+struct socket;
 struct sock {
 	struct sock_common __sk_common;
 	u16 sk_protocol;
 	u16 sk_type;
+	struct socket *sk_socket;
 };
 struct socket {
 	struct sock *sk;

@@ -68,6 +68,15 @@ struct {
 	__type(value, struct known_socket);
 } sockets SEC(".maps");
 
+/* Sockets whose connection is over while the program still holds a descriptor of them: what it reads and closes then is
+ * still theirs. Nobody says when the last descriptor goes, so those that were not used for longest make room. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u64);
+	__type(value, struct known_socket);
+} ended_sockets SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);

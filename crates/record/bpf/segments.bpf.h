@@ -102,10 +102,8 @@ int BPF_PROG(on_state, struct sock *sk, int before, int after)
 	tcp_did(known, sk, TCP_STATE, before, after);
 	if (after == TCP_ESTABLISHED)
 		announce(sk, known);
-	if (after == TCP_CLOSE) {
-		u64 key = (u64)sk;
-		bpf_map_delete_elem(&sockets, &key);
-	}
+	if (after == TCP_CLOSE)
+		socket_ended(sk, known);
 	return 0;
 }
 

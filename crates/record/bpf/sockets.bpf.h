@@ -86,6 +86,12 @@ static __always_inline struct known_socket *register_socket(struct sock *sk, u64
 		known->pid = pid;
 		return known;
 	}
+	/* Who connects anew begins another connection. */
+	if (!known && inode && role != ROLE_CLIENT) {
+		struct known_socket *ended = bpf_map_lookup_elem(&ended_sockets, &key);
+		if (ended && ended->inode == inode)
+			return ended;
+	}
 	struct known_socket fresh = { .id = next_number(NUMBER_SOCKET), .pid = pid, .inode = inode, .role = role };
 	describe_socket(sk, &fresh);
 	if (bpf_map_update_elem(&sockets, &key, &fresh, BPF_ANY)) {
@@ -94,6 +100,16 @@ static __always_inline struct known_socket *register_socket(struct sock *sk, u64
 	}
 	announce(sk, &fresh);
 	return bpf_map_lookup_elem(&sockets, &key);
+}
+
+/* A connection is over: its socket's memory may serve another as soon as nobody holds a descriptor of it. */
+static __always_inline void socket_ended(struct sock *sk, struct known_socket *known)
+{
+	u64 key = (u64)sk;
+	struct known_socket ended = *known;
+	if (ended.inode && BPF_CORE_READ(sk, sk_socket))
+		bpf_map_update_elem(&ended_sockets, &key, &ended, BPF_ANY);
+	bpf_map_delete_elem(&sockets, &key);
 }
 
 /* What is known of a watched TCP socket; 0 for any other. */
