@@ -23,6 +23,7 @@ use crate::journal::Journal;
 use case::tables::TcpEvent;
 use case::{Finding, Purpose, Row};
 use course::Course;
+use judgement::Gauge;
 use record::{Meter, Role, Side};
 use std::time::Duration;
 use target::Target;
@@ -90,21 +91,20 @@ pub fn reaches(finding: &Finding) -> Option<&'static str> {
     live_for(finding).map(|one| one.name)
 }
 
-/// What would prove a finding and cannot be switched in a running program: a sentence, or none.
+/// What would prove a finding and cannot be switched in a running program: a sentence, or none. Not to be asked where
+/// what can be switched has proved it already.
 pub fn not_reached(finding: &Finding) -> Vec<String> {
     if !is_at_home(finding) {
         let whose = "the sockets that hold bytes back are the other program's; attach to that one";
         return vec![format!("switching {} off: {whose}", finding.name)];
     }
     let rest = causes(finding).filter(|name| ALL.iter().all(|one| one.name != *name)).collect::<Vec<_>>();
-    let (names, when) = match rest.as_slice() {
+    let (names, have) = match rest.as_slice() {
         [] => return Vec::new(),
-        [one] => ((*one).to_string(), "it is there before the program starts"),
-        [others @ .., last] => {
-            (format!("{} and {last}", others.join(", ")), "they are there before the program starts")
-        }
+        [one] => ((*one).to_string(), "was not tried: it has"),
+        [others @ .., last] => (format!("{} and {last}", others.join(", ")), "were not tried: they have"),
     };
-    vec![format!("{names} cannot be switched in a running program: {when}; `whyslow run -- CMD` can")]
+    vec![format!("{names} {have} to be in place before the program starts; `whyslow run -- CMD` tries that")]
 }
 
 /// Tries the intervention that reaches a finding, on a process that runs and all its descendants. What the user ends early
@@ -132,8 +132,9 @@ pub fn switch(
     let mut meter = Meter::load()?;
     meter.attach(pid, terms.role)?;
     (terms.say)(&format!("proving: {name} is switched on and off in the running process {pid}, which goes on"));
-    let measured = Course::new(finding, target, switch, &mut meter, terms, wait).run();
-    Ok(judgement::judge(finding, name, measured))
+    let gauge = Gauge::of(finding, name, terms.role);
+    let measured = Course::new(&gauge, target, switch, &mut meter, terms, wait).run();
+    Ok(judgement::judge(finding, name, &gauge, measured))
 }
 
 fn live_for(finding: &Finding) -> Option<&'static LiveIntervention> {
@@ -177,7 +178,7 @@ mod tests {
         let loaded = interventions::ALL.iter().flat_map(|one| one.tried_for).map(|(id, _)| finding(id));
         let unreached = loaded.filter(|one| reaches(one).is_none() && causes(one).next().is_some());
         let told = unreached.map(|one| not_reached(&one)).collect::<Vec<_>>();
-        assert!(!told.is_empty() && told.iter().flatten().all(|why| why.ends_with("`whyslow run -- CMD` can")));
+        assert!(!told.is_empty() && told.iter().flatten().all(|why| why.ends_with("`whyslow run -- CMD` tries that")));
         assert!(told.iter().all(|sentences| !sentences.is_empty()));
     }
 }

@@ -67,7 +67,8 @@ fn ending(one: &Switched, answer: &Answer) -> String {
     match (one.reverted, problem.is_empty()) {
         (true, true) => "Reverted: everything is as it was; the program was not restarted.".into(),
         (true, false) if one.windows.is_empty() => format!("Not switched on: {problem}{stop}"),
-        (true, false) => format!("But: {problem}{stop} It was reverted; the program was not restarted."),
+        // The program may have ended: then nothing was put back, and nothing is left of it either.
+        (true, false) => format!("But: {problem}{stop} Nothing was left switched on."),
         (false, true) => format!("NOT reverted. Try: whyslow undo {}", clean(&answer.case)),
         (false, false) => format!("NOT reverted: {problem}{stop} Try: whyslow undo {}", clean(&answer.case)),
     }

@@ -1,12 +1,12 @@
 //! Windows in turn: off, on, off, on, ... off, until the looks decide or the budget is spent.
 
-use super::judgement::{self, Measured};
+use super::judgement::{self, Gauge, LEAST_PAIRS, Measured};
 use super::target::Target;
 use super::{LiveTerms, State, Switch};
 use crate::error::LabError;
 use crate::pairs::ratio;
 use case::tables::Trial;
-use case::{Finding, Nanos, Window};
+use case::{Nanos, Window};
 use record::{Meter, Reading, Role, Side};
 use stats::Looks;
 use std::time::{Duration, Instant};
@@ -15,16 +15,20 @@ use std::time::{Duration, Instant};
 const SETTLING: Duration = Duration::from_millis(60);
 /// How often is looked for new connections, and whether the program still runs.
 const REFRESH: Duration = Duration::from_millis(200);
+/// No window is shorter, whatever the budget: it holds five exchanges that are stalled for 40 ms each.
+const SHORTEST: Duration = Duration::from_millis(250);
 /// After so many pairs what is open stays open: the program is somebody's.
 const MOST_PAIRS: usize = 12;
 
 /// An experiment on a running program.
 pub struct Course<'a> {
-    finding: &'a Finding,
+    gauge: &'a Gauge,
     target: Target,
     switch: Box<dyn Switch>,
     meter: &'a mut Meter,
     terms: &'a LiveTerms<'a>,
+    /// How long each window is.
+    length: Duration,
     wait: &'a mut dyn FnMut(Duration) -> bool,
     looks: Looks,
     begun: Instant,
@@ -45,7 +49,7 @@ pub enum Stop {
 
 impl<'a> Course<'a> {
     pub fn new(
-        finding: &'a Finding,
+        gauge: &'a Gauge,
         target: Target,
         switch: Box<dyn Switch>,
         meter: &'a mut Meter,
@@ -53,19 +57,22 @@ impl<'a> Course<'a> {
         wait: &'a mut dyn FnMut(Duration) -> bool,
     ) -> Course<'a> {
         let (looks, begun) = (Looks::standard(), Instant::now());
-        Course { finding, target, switch, meter, terms, wait, looks, begun, measured: Measured::default() }
+        let length = length(terms);
+        Course { gauge, target, switch, meter, terms, length, wait, looks, begun, measured: Measured::default() }
     }
 
     /// Measures, and sets everything back.
     pub fn run(mut self) -> Measured {
         let stop = self.alternate().err();
+        self.measured.reached = self.measured.reached.max(self.switch.reached());
         let back = self.switch.turn(State::Off);
         // The connections of a program that has ended are gone with it.
         let has_gone = !self.target.runs();
         self.measured.not_reverted = back.err().filter(|_| !has_gone).map(|error| error.to_string());
         self.measured.stop = if has_gone { Some(Stop::Gone) } else { stop };
         if self.measured.reached == 0 {
-            self.measured.why_none = self.switch.why_none();
+            let was_on = self.measured.windows.iter().any(|window| window.on);
+            self.measured.why_none = if was_on { self.switch.why_none() } else { too_short() };
         }
         self.measured
     }
@@ -99,10 +106,10 @@ impl<'a> Course<'a> {
     /// Whether another pair is needed and can be afforded.
     fn may_go_on(&self) -> bool {
         let rounds = self.measured.rows.len() / 2;
-        let pairs = judgement::pairs(&self.measured.rows, &judgement::metric(self.finding));
+        let pairs = judgement::pairs(&self.measured.rows, &self.gauge.metric);
         let is_settled = self.looks.is_look(pairs.len())
             && ratio(&self.looks, &pairs).is_some_and(|ratio| judgement::is_settled(&ratio));
-        let next = (self.terms.window + SETTLING) * 2;
+        let next = (self.length + SETTLING) * 2;
         rounds < MOST_PAIRS && !is_settled && self.begun.elapsed() + next <= self.terms.budget
     }
 
@@ -119,7 +126,7 @@ impl<'a> Course<'a> {
         ));
         self.pass(SETTLING)?;
         let (first, before) = (self.meter.read(), self.meter.lengths());
-        self.pass(self.terms.window)?;
+        self.pass(self.length)?;
         let last = self.meter.read();
         let lengths = self.meter.lengths().since(&before);
         let reached = self.switch.reached();
@@ -156,6 +163,21 @@ impl<'a> Course<'a> {
     }
 }
 
+/// How many windows there are at least: one without it, and another after each with it.
+const LEAST_WINDOWS: u32 = 2 * LEAST_PAIRS as u32 + 1;
+
+/// As long as was asked for, or shorter where the budget does not hold enough of these.
+fn length(terms: &LiveTerms) -> Duration {
+    let fitting = (terms.budget / LEAST_WINDOWS).saturating_sub(SETTLING);
+    terms.window.min(fitting.max(SHORTEST))
+}
+
+/// Why it was never switched on.
+fn too_short() -> String {
+    let least = (SHORTEST + SETTLING) * LEAST_WINDOWS;
+    format!("the budget is too short: switching takes {:.0} s at least", least.as_secs_f64().ceil())
+}
+
 /// What happened between two readings.
 fn row(first: &Reading, last: &Reading) -> Trial {
     Trial {
@@ -182,5 +204,24 @@ fn window(row: &Trial, state: State) -> Window {
         exchanges: row.exchanges,
         exchange_wall_ns: row.exchange_wall.0,
         cpu_ns: cpu.into_iter().sum::<Nanos>().0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn length_within(budget: Duration) -> Duration {
+        let terms = LiveTerms { window: LiveTerms::WINDOW, budget, role: Role::Client, side: None, say: &|_| {} };
+        length(&terms)
+    }
+
+    #[test]
+    fn windows_are_shorter_where_the_budget_is_small_and_never_too_short_to_tell() {
+        assert_eq!(length_within(Duration::from_secs(30)), LiveTerms::WINDOW);
+        let small = length_within(Duration::from_secs(5));
+        assert!((small + SETTLING) * LEAST_WINDOWS <= Duration::from_secs(5) && small > SHORTEST, "{small:?}");
+        assert_eq!(length_within(Duration::from_secs(1)), SHORTEST);
+        assert_eq!(too_short(), "the budget is too short: switching takes 3 s at least");
     }
 }

@@ -6,11 +6,16 @@ use crate::pairs::{middle, ratio};
 use crate::verdict;
 use case::tables::Trial;
 use case::{Answer, Effect, Finding, Purpose, Status, Switched, Tried, Verdict, Window, standing};
+use record::Role;
 use serde::{Deserialize, Serialize};
 use stats::{Looks, Ratio};
 
 /// Fewer pairs give an interval that reaches from nothing to anything.
-const LEAST_PAIRS: usize = 4;
+pub const LEAST_PAIRS: usize = 4;
+
+/// Clients that ask at their own pace do not ask more often when they are answered sooner.
+const MISSED: &str = "requests came no sooner, as they would from clients that wait for each answer; \
+                      what the others wait for shows at their end only";
 
 /// What was measured: windows in turn, the first and the last without the intervention.
 #[derive(Default)]
@@ -62,9 +67,25 @@ impl Live {
     }
 }
 
-/// What a finding is judged by: there are exchanges, or nothing is tried.
-pub fn metric(finding: &Finding) -> Metric {
-    Metric::of_finding(&finding.cost, 1)
+/// What a finding is judged by in a running program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gauge {
+    /// The number of a window.
+    pub metric: Metric,
+    /// Whether it can stay as it is though the cause is gone: then that it did refutes nothing.
+    pub can_miss: bool,
+}
+
+impl Gauge {
+    /// At a server's end an exchange is over with its last write, and does not show how long the kernel holds that: how
+    /// soon the next request comes does, where the client waits for the answer.
+    pub fn of(finding: &Finding, intervention: &str, role: Role) -> Gauge {
+        if intervention == "tcp-nodelay" && role == Role::Server {
+            return Gauge { metric: Metric::ElapsedPerExchange, can_miss: true };
+        }
+        // There are exchanges, or nothing is tried.
+        Gauge { metric: Metric::of_finding(&finding.cost, 1), can_miss: false }
+    }
 }
 
 /// Each window with the intervention, and the mean of its two neighbours before it: where all three have a value.
@@ -91,22 +112,24 @@ fn status(ratio: &Ratio, finding: &Finding) -> Status {
 /// Nothing was tried, and why.
 pub fn not_tried(finding: &Finding, intervention: &str, why: String) -> Live {
     let measured = Measured { why_none: why, ..Measured::default() };
-    judge(finding, intervention, measured)
+    judge(finding, intervention, &Gauge::of(finding, intervention, Role::Client), measured)
 }
 
 /// What the windows say.
-pub fn judge(finding: &Finding, intervention: &str, measured: Measured) -> Live {
-    let metric = metric(finding);
+pub fn judge(finding: &Finding, intervention: &str, gauge: &Gauge, measured: Measured) -> Live {
+    let metric = &gauge.metric;
     let looks = Looks::standard();
     let pairs_of = |metric: &Metric| pairs(&measured.rows, metric);
     let ratio_of = |metric: &Metric| ratio(&looks, &pairs_of(metric)).filter(|ratio| ratio.pairs >= LEAST_PAIRS);
-    let found = ratio_of(&metric);
+    let found = ratio_of(metric);
     let has_gone = matches!(measured.stop, Some(Stop::Gone));
     let status = match &found {
         Some(ratio) if measured.reached > 0 && !has_gone => status(ratio, finding),
         _ => Status::Undecided,
     };
-    let own = pairs_of(&metric);
+    let is_missed = status == Status::Refuted && gauge.can_miss;
+    let status = if is_missed { Status::Undecided } else { status };
+    let own = pairs_of(metric);
     let value = |of: fn(&(f64, f64)) -> f64| metric.shown(middle(own.iter().map(of)));
     let tried = Tried {
         intervention: intervention.to_string(),
@@ -121,9 +144,9 @@ pub fn judge(finding: &Finding, intervention: &str, measured: Measured) -> Live 
         before: value(|pair| pair.0),
         after: value(|pair| pair.1),
         trials: measured.rows.len() as u32,
-        problem: problem(&measured, found.is_some()),
+        problem: problem(&measured, found.is_some(), is_missed),
     };
-    let effect = found.map(|_| effect(&tried, &metric, &ratio_of));
+    let effect = found.map(|_| effect(&tried, metric, &ratio_of));
     let switched = Switched {
         intervention: intervention.to_string(),
         finding: finding.id.clone(),
@@ -157,7 +180,7 @@ fn effect(tried: &Tried, metric: &Metric, ratio_of: &dyn Fn(&Metric) -> Option<R
 }
 
 /// Why it did not take hold, or was not decided; empty where all is well.
-fn problem(measured: &Measured, has_ratio: bool) -> String {
+fn problem(measured: &Measured, has_ratio: bool, is_missed: bool) -> String {
     let why = match &measured.stop {
         Some(Stop::Gone) => "the program ended while it was measured",
         Some(Stop::Interrupted) => "it was ended by Ctrl-C or a signal",
@@ -165,6 +188,7 @@ fn problem(measured: &Measured, has_ratio: bool) -> String {
         Some(Stop::Failed(error)) => return error.to_string(),
         None if measured.reached == 0 => &measured.why_none,
         None if !has_ratio => "in too few windows an exchange ended, or the budget was too short for them",
+        None if is_missed => MISSED,
         None => "",
     };
     why.to_string()
@@ -202,11 +226,16 @@ pub(super) mod tests {
         Measured { rows: each.iter().map(row).collect(), reached: 1, ..Measured::default() }
     }
 
+    fn judged(intervention: &str, measured: Measured) -> Live {
+        let finding = finding("P01");
+        judge(&finding, intervention, &Gauge::of(&finding, intervention, Role::Client), measured)
+    }
+
     const FAST_WHEN_ON: [f64; 9] = [40.0, 2.0, 41.0, 2.1, 40.5, 2.0, 40.0, 1.9, 40.2];
 
     #[test]
     fn windows_that_are_fast_whenever_it_is_on_confirm_it() {
-        let live = judge(&finding("P01"), "tcp-nodelay", measured(&FAST_WHEN_ON));
+        let live = judged("tcp-nodelay", measured(&FAST_WHEN_ON));
         assert_eq!(live.tried.status, Status::Confirmed, "{live:?}");
         assert!(live.tried.ratio > 15.0 && live.tried.low > 1.0 && live.tried.problem.is_empty());
         assert!((live.tried.before / 40.5e6 - 1.0).abs() < 0.01 && (live.tried.after / 2e6 - 1.0).abs() < 0.01);
@@ -219,9 +248,9 @@ pub(super) mod tests {
     #[test]
     fn a_program_that_becomes_slower_by_itself_confirms_nothing() {
         let drifting = (0..25).map(|window| 10.0 * 1.1_f64.powi(window)).collect::<Vec<_>>();
-        let live = judge(&finding("P01"), "tcp-nodelay", measured(&drifting));
+        let live = judged("tcp-nodelay", measured(&drifting));
         assert_eq!(live.tried.status, Status::Refuted, "{:?}", live.tried);
-        let steady = judge(&finding("P01"), "tcp-nodelay", measured(&[40.0; 9]));
+        let steady = judged("tcp-nodelay", measured(&[40.0; 9]));
         assert_eq!(steady.tried.status, Status::Refuted);
     }
 
@@ -233,10 +262,22 @@ pub(super) mod tests {
         for (measured, why) in
             [(unreached, "no connection"), (ended, "the program ended"), (short, "in too few windows")]
         {
-            let live = judge(&finding("P01"), "tcp-nodelay", measured);
+            let live = judged("tcp-nodelay", measured);
             assert_eq!(live.tried.status, Status::Undecided, "{why}");
             assert!(live.tried.problem.starts_with(why), "{}", live.tried.problem);
         }
+    }
+
+    #[test]
+    fn a_server_is_judged_by_how_soon_it_is_asked_again_and_not_refuted_by_clients_that_do_not_wait() {
+        let finding = finding("P01");
+        let gauge = Gauge::of(&finding, "tcp-nodelay", Role::Server);
+        assert_eq!(gauge.metric, Metric::ElapsedPerExchange);
+        let of = |each: &[f64]| judge(&finding, "tcp-nodelay", &gauge, measured(each)).tried;
+        assert_eq!(of(&FAST_WHEN_ON).status, Status::Confirmed);
+        let unmoved = of(&[40.0; 9]);
+        assert_eq!((unmoved.status, unmoved.problem.as_str()), (Status::Undecided, MISSED));
+        assert!(!Gauge::of(&finding, "cpu-quota", Role::Server).can_miss);
     }
 
     #[test]
@@ -270,7 +311,7 @@ pub(super) mod tests {
         let unreached = not_tried(&answer.findings[0], "tcp-nodelay", "nothing is open".into());
         unreached.enter(&mut answer);
         assert_eq!((answer.verdict, answer.findings[0].status), (Verdict::Suspected, Status::Suspected));
-        judge(&finding("P01"), "tcp-nodelay", measured(&FAST_WHEN_ON)).enter(&mut answer);
+        judged("tcp-nodelay", measured(&FAST_WHEN_ON)).enter(&mut answer);
         assert_eq!((answer.verdict, answer.findings[0].status), (Verdict::Confirmed, Status::Confirmed));
         assert_eq!(answer.summary, "a-cause is confirmed. It waits.");
         assert_eq!((answer.live.len(), answer.findings[0].tried.len()), (2, 2));

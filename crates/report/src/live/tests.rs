@@ -59,6 +59,15 @@ fn what_could_not_be_set_back_says_how_to() {
 }
 
 #[test]
+fn a_program_that_ended_meanwhile_is_not_said_to_have_been_put_back() {
+    let mut answer = examples::attached();
+    answer.live[0].problem = "the program ended while it was measured".into();
+    let text = told(&answer).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("But: the program ended while it was measured. Nothing was left switched on."), "{text}");
+    assert!(!text.contains("was not restarted"), "{text}");
+}
+
+#[test]
 fn what_did_not_take_hold_shows_why_and_no_chart() {
     let mut answer = examples::attached();
     let one = &mut answer.live[0];
