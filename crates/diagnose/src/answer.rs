@@ -135,7 +135,13 @@ fn of_the_run(evidence: &Evidence) -> String {
     let ledger = ledger::of_run(evidence);
     let Some(largest) = ledger.accounts.first() else { return "Nothing was recorded.".to_string() };
     let share = Nanos(largest.ns).share_of(Nanos(ledger.total));
-    format!("No exchange was seen; {share} of the {} went into {}.", Nanos(ledger.total), largest.name)
+    let name = without_exchanges(&largest.name);
+    format!("No exchange was seen; the largest part of the {}, {share}, is: {name}.", Nanos(ledger.total))
+}
+
+/// An account's name where nothing is inside exchanges: that it is outside them says nothing.
+fn without_exchanges(name: &str) -> String {
+    name.strip_prefix("outside exchanges: ").unwrap_or(name).replacen(" outside exchanges", "", 1)
 }
 
 fn of_the_time_between(evidence: &Evidence, count: usize, between: f64) -> String {

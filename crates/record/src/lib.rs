@@ -43,5 +43,5 @@ pub use program::{
     send_signal,
 };
 pub use recorder::{DEFAULT_EVENTS, Options, Progress, Recorder, Role};
-pub use running::is_running;
+pub use running::{is_running, is_stopped};
 pub use socket_program::{SocketCounts, SocketProgram};

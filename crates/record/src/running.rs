@@ -13,6 +13,11 @@ pub fn is_running(pid: u32) -> bool {
     listening::process(pid).is_some_and(|process| !has_ended(process.state))
 }
 
+/// Whether a signal or a debugger holds a process, so that it does nothing until it is let go.
+pub fn is_stopped(pid: u32) -> bool {
+    listening::process(pid).is_some_and(|process| matches!(process.state, 'T' | 't'))
+}
+
 /// The process to follow where `pid` was asked for: the one that it is a thread of, as a rule itself.
 ///
 /// # Errors
@@ -108,6 +113,21 @@ mod tests {
         for ours in [std::process::id(), nix::unistd::getppid().as_raw() as u32] {
             assert!(matches!(attachable(ours), Err(RecordError::Ourselves(pid)) if pid == ours));
         }
+    }
+
+    #[test]
+    fn a_stopped_process_is_told_from_one_that_waits() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
+        assert!(!is_stopped(child.id()));
+        let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).expect("stopped");
+        while !is_stopped(child.id()) {
+            std::thread::yield_now();
+        }
+        assert!(is_running(child.id()));
+        child.kill().expect("killed");
+        child.wait().expect("collected");
+        assert!(!is_stopped(child.id()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::invoker::Invoker;
 use crate::plan::Limits;
 use crate::progress::Progress;
 use crate::{folder, output, typed};
-use case::{Answer, Case, Recording};
+use case::{Answer, Case, Finding, Recording, Status};
 use lab::live::{self, Live, LiveTerms};
 use lab::{Journal, Subject, World};
 use record::{Recorder, Role};
@@ -101,6 +101,11 @@ fn watch(
         // Nothing was recorded: the case that was just made would only be in the way.
         let _ = std::fs::remove_dir_all(folder);
     })?;
+    if record::is_stopped(pid) {
+        output::say(&format!(
+            "process {pid} is stopped, by a signal or a debugger: it does nothing until it is let go on"
+        ));
+    }
     let begun = Instant::now();
     let mut progress = Progress::begin();
     loop {
@@ -143,8 +148,8 @@ fn prove(
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
     let found = answer.findings.iter().filter(|finding| live::reaches(finding).is_some()).cloned().collect::<Vec<_>>();
-    let others = answer.findings.iter().flat_map(live::not_reached).collect::<Vec<_>>();
     let mut all: Vec<Live> = Vec::new();
+    let mut failed = None;
     let begun = Instant::now();
     for finding in &found {
         let left = budget.saturating_sub(begun.elapsed());
@@ -155,10 +160,21 @@ fn prove(
         let say = |line: &str| progress.say(line);
         let terms = LiveTerms { window: LiveTerms::WINDOW, budget: left, role, side: None, say: &say };
         let mut wait = |longest: Duration| interrupts.next(longest).is_some();
-        all.push(live::switch(finding, pid, &terms, &Journal::open()?, &mut wait)?);
+        match Journal::open().and_then(|journal| live::switch(finding, pid, &terms, &journal, &mut wait)) {
+            Ok(live) => all.push(live),
+            // What was found out before is kept.
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
     }
+    let is_proved = |finding: &&Finding| {
+        all.iter().any(|live| live.switched.finding == finding.id && live.tried.status == Status::Confirmed)
+    };
+    let others = answer.findings.iter().filter(|finding| !is_proved(finding)).flat_map(live::not_reached).collect();
     let kept = (all, others);
     case.keep(FILE, &kept)?;
     enter(answer, kept);
-    Ok(())
+    failed.map_or(Ok(()), |error| Err(error.into()))
 }
