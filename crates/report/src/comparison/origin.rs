@@ -12,6 +12,8 @@ const LEAST_PART: f64 = 0.5;
 const LEAST_CALLS: f64 = 1.5;
 /// How accounts of time without a processor end or begin; on a machine that others use too it grows with the work.
 const WAITING: &str = "waiting for a processor";
+/// What is left out is mentioned from this part of the rest on.
+const LEAST_LEFT_OUT: f64 = 0.1;
 /// The account of what no other explains: it says nothing of where a difference comes from.
 const UNEXPLAINED: &str = "unexplained";
 
@@ -38,8 +40,12 @@ pub(super) fn account(comparison: &Comparison, first: &Compared) -> Option<Strin
     let (figure, per) = (signed(largest.a_ns, largest.b_ns), per(comparison));
     // More than the whole where other accounts went the other way.
     let how = if share < 0.995 { format!("{} of", Share(share)) } else { "all of".into() };
-    let waited = accounts.count() < comparison.ledger.len();
-    let apart = if waited { ", time spent waiting for a processor left out" } else { "" };
+    let all = comparison.ledger.iter().map(|account| difference(account.a_ns, account.b_ns)).sum::<i64>();
+    let apart = if (all - whole).abs() as f64 >= LEAST_LEFT_OUT * whole.abs() as f64 {
+        ", time spent waiting for a processor left out"
+    } else {
+        ""
+    };
     Some(format!("'{name}' makes up {how} the difference ({figure} {per}{apart})."))
 }
 
