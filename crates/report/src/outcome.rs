@@ -69,6 +69,8 @@ pub fn sweep_outcome(sweep: &Sweep) -> Outcome {
         (sound, all) if sound < all && sound < LEAST_VALUES && sweep.growth.is_none() => {
             Outcome::Inconclusive(format!("Of {all} values only {sound} had a sound trial."))
         }
+        // Every sweep that goes to its end records a run; one that was ended early has not found that there is nothing.
+        _ if sweep.regimes.is_empty() => Outcome::Inconclusive("It was ended before it was done.".into()),
         _ => Outcome::Nothing,
     }
 }

@@ -12,7 +12,7 @@ const FLOOR: f64 = 4.0;
 const FEWEST: usize = 4;
 const LEAST_RANGE: f64 = 8.0;
 /// What a fitted floor and a step together pass for: such a rise tells nothing of the power.
-const FITTED: f64 = 16.0;
+const FITTED: f64 = 8.0;
 /// A curve that does not even double has no floor that could be told from it.
 const LEAST_RISE: f64 = 2.0;
 /// Fewer values are too few to be told in halves.
@@ -22,15 +22,18 @@ const CONFIDENCE: f64 = 0.95;
 /// A single power is given up where its curve is this unlikely to be one.
 const ALARMS: f64 = 0.05;
 /// A power whose interval lies above this is out of hand. Sorting, n log n, has the local power 1 + 1/ln n: at most 1.2
-/// from 150 values on, where times begin to be measurable; the rest is for caches that a larger input leaves.
-const OUT_OF_HAND: f64 = 1.25;
+/// from 150 values on, where times begin to be measurable. Memory that leaves cache after cache adds to that: random
+/// reads were seen to grow by 1.4, and a garbage collector over as many instructions a value by 1.5.
+const OUT_OF_HAND: f64 = 1.5;
 /// Over a smaller range of values, or of costs, a power says nothing about larger ones.
 const TELLING_RANGE: f64 = 4.0;
-/// Of costs half of it is enough for a power above this.
-const CLEAR: f64 = 1.5;
-/// And a power above this tells over any range: no cache makes it of a proportional cost, and what doubles with each
+/// But a power above this tells over any range: no cache makes it of a proportional cost, and what doubles with each
 /// value more, as a search that tries everything, goes through few values before it takes too long.
 const STEEP: f64 = 2.0;
+/// No memory makes each value cost so many times more: of what rises further, sorting alone has to be excluded. Nor have
+/// the last values an interval of their own: they, too, must not be those of sorting.
+const OF_MEMORY: f64 = 30.0;
+const LASTING: f64 = 1.25;
 
 /// How a cost grows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +46,7 @@ pub struct Growth {
     pub from: f64,
     /// The largest.
     pub to: f64,
-    /// By which factor the cost rises between them; a sixteenth of it where a fixed cost had to be fitted, too.
+    /// By which factor the cost rises between them; an eighth of it where a fixed cost had to be fitted, too.
     pub rise: f64,
     /// The power of the last values alone, a factor of four: where memory left a cache below them, it is lower again.
     pub last: f64,
@@ -52,10 +55,11 @@ pub struct Growth {
 impl Growth {
     /// Whether it grows faster than sorting would, beyond its interval.
     pub fn is_out_of_hand(&self) -> bool {
-        let lasts = self.interval.low > OUT_OF_HAND && self.last > OUT_OF_HAND;
-        let is_telling = self.to / self.from >= TELLING_RANGE || self.interval.low > STEEP;
-        let rise = if self.interval.low > CLEAR { TELLING_RANGE / 2.0 } else { TELLING_RANGE };
-        lasts && is_telling && self.rise >= rise
+        let range = self.to / self.from;
+        let most_of_memory = if self.rise >= OF_MEMORY * range { LASTING } else { OUT_OF_HAND };
+        let lasts = self.interval.low > most_of_memory && self.exponent > OUT_OF_HAND && self.last > LASTING;
+        let is_telling = range >= TELLING_RANGE || self.interval.low > STEEP;
+        lasts && is_telling && self.rise >= TELLING_RANGE
     }
 }
 
@@ -191,18 +195,29 @@ mod tests {
         let reads = [0.93, 2.25, 4.81, 10.6, 40.8, 98.7, 347.0, 696.0, 1470.0];
         let curve = (0..).map(|power| 2_f64.powi(power)).zip(reads).collect::<Vec<_>>();
         let found = growth(&curve).unwrap();
-        assert!(found.interval.low > 1.25 && !found.is_out_of_hand(), "{found:?}");
+        assert!(!found.is_out_of_hand(), "{found:?}");
     }
 
     #[test]
-    fn powers_of_one_and_a_half_and_more_are_out_of_hand() {
+    fn memory_that_costs_more_the_more_there_is_is_not_out_of_hand() {
+        // What was measured of a program that makes cyclic objects, on a busy machine: a garbage collector goes over
+        // all of them now and then. By instructions it is proportional.
+        let curve = [70.7, 81.6, 109.0, 102.0, 152.0, 215.0, 449.0, 1160.0, 2960.0];
+        let curve = (0..).map(|power| 2_f64.powi(power)).zip(curve).collect::<Vec<_>>();
+        assert!(!growth(&curve).unwrap().is_out_of_hand());
+        assert!(accused(1000.0, |n| n.powf(1.5), 0.1) <= 10, "nobody can tell it from that");
+    }
+
+    #[test]
+    fn powers_of_one_and_three_quarters_and_more_are_out_of_hand() {
         for (most, noise) in [(64.0, 0.05), (1000.0, 0.1), (16384.0, 0.1)] {
-            assert!(accused(most, |n| n.powf(1.5), noise) >= 190);
+            assert!(accused(most, |n| n.powf(1.75), noise) >= 190);
             assert!(accused(most, |n| n * n, noise) >= 195);
             assert!(accused(most, |n| 50.0 + n * n, noise) >= 180, "over a fixed cost");
         }
         // Quadratic with a small factor: it shows at the upper end only.
-        assert!(accused(16384.0, |n| n + n * n / 100.0, 0.1) >= 195);
+        let late = |noise: f64| accused(16384.0, |n| n + n * n / 100.0, noise);
+        assert!(late(0.05) >= 190 && late(0.1) >= 130, "{} {}", late(0.05), late(0.1));
     }
 
     #[test]

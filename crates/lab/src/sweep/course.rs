@@ -37,7 +37,7 @@ fn why_nothing(bench: &Bench) -> String {
     let problems = bench.attempts.iter().map(|attempt| attempt.row.problem.as_str());
     let left_out = bench.left_out.iter().map(|one| one.why.as_str());
     let why = problems.chain(left_out).rfind(|why| !why.is_empty()).unwrap_or("there was no time for a trial");
-    format!("nothing could be measured at any value: {why}")
+    why.to_string()
 }
 
 fn swept(mut bench: Bench) -> Swept {

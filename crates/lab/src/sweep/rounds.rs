@@ -139,7 +139,8 @@ fn open(bench: &mut Bench, values: &[Value]) -> Vec<usize> {
             }
             if open.len() < before {
                 let few = before - open.len();
-                bench.warnings.push(format!("{few} of the values were measured once: the budget holds no more"));
+                let values = if few == 1 { "one value was".to_string() } else { format!("{few} values were") };
+                bench.warnings.push(format!("{values} measured once only: the budget holds no more"));
             }
         }
         round if round < USUAL_ROUNDS && due(&open) <= time => {}

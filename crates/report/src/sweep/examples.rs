@@ -109,6 +109,7 @@ pub(crate) fn proportional() -> Sweep {
     let mut sweep = growth();
     let growth = sweep.growth.as_mut().expect("growth");
     (growth.exponent, growth.low, growth.high, growth.out_of_hand) = (1.02, 0.98, 1.06, false);
+    sweep.regimes = vec![Regime { from: 1_000.0, to: 63_000.0, at: 63_000.0, ..Regime::default() }];
     growth.chain.clear();
     for point in &mut sweep.points {
         point.measured = point.value * 1e5;

@@ -91,50 +91,48 @@ fn subject(sweep: &Sweep) -> String {
 
 fn grows(sweep: &Sweep, growth: &Growth, least: &Point, most: &Point) -> String {
     let Growth { exponent, low, high, .. } = *growth;
-    let (what, parameter) = (subject(sweep), heading(sweep));
+    let (what, parameter, reach) = (subject(sweep), heading(sweep), reach(sweep, growth));
     let interval = format!("{} to {}", power(low), power(high));
     let figures = format!("{}, {interval}", power(exponent));
-    let to_power = format!("to the power of {} ({interval})", power(exponent));
-    let reach = reach(sweep, growth);
     if growth.out_of_hand {
         let culprit = culprit(&growth.chain).map(|name| format!("; what grows is {name}")).unwrap_or_default();
         let exponential = if exponent >= ANY_POWER { ", as what is exponential does" } else { "" };
         let what = capitalised(&what);
+        let to_power = format!("to the power of {} ({interval})", power(exponent));
         return format!("{what} grows with {parameter} {to_power}{reach}{exponential}: out of hand{culprit}.");
     }
+    let within = within(sweep, least, most);
     if low >= -LEVEL && high <= LEVEL {
-        let within = within(sweep, least, most);
         return format!("{} does not depend on {parameter}: it {within} (exponent {figures}).", capitalised(&what));
     }
-    let what = capitalised(&what);
-    let verb = if exponent < 0.0 { "falls" } else { "grows" };
-    if high - low > WIDEST && low > 1.0 {
-        return format!("{what} grows faster than {parameter}, {to_power}{reach}: too coarse to say more.");
+    if low <= 0.0 && high >= 0.0 {
+        let coarse = if high - low > WIDEST { "; that is coarse" } else { "" };
+        return format!("No dependence of {what} on {parameter} is shown: it {within} (exponent {figures}){coarse}.");
     }
+    format!("{} {}.", capitalised(&what), told(growth, &parameter, &reach))
+}
+
+/// How it grows or falls, for all that is neither level nor out of hand.
+fn told(growth: &Growth, parameter: &str, reach: &str) -> String {
+    let Growth { exponent, low, high, .. } = *growth;
+    let interval = format!("{} to {}", power(low), power(high));
+    let exactly = format!("(exponent {}, {interval}){reach}", power(exponent));
+    let verb = if exponent < 0.0 { "falls" } else { "grows" };
+    let to_power = format!("{verb} with {parameter} to the power of {} ({interval}){reach}", power(exponent));
     if high - low > WIDEST {
-        return format!("{what} {verb} with {parameter} {to_power}{reach}: too coarse to say more.");
+        let faster = if low > 1.0 { "faster than in proportion, but " } else { "" };
+        return format!("{to_power}: {faster}too coarse to say more");
     }
     match exponent {
-        _ if low <= 0.0 && high >= 0.0 => {
-            let within = within(sweep, least, most);
-            format!("No dependence of {} on {parameter} is shown: it {within} (exponent {figures}).", subject(sweep))
+        _ if low <= 1.0 && high >= 1.0 => format!("grows in proportion to {parameter} {exactly}"),
+        _ if low <= -1.0 && high >= -1.0 => format!("falls in inverse proportion to {parameter} {exactly}"),
+        _ if low > AS_SORTING => {
+            format!("{to_power}: faster than sorting does, but memory that leaves its caches can do that, too")
         }
-        _ if low <= 1.0 && high >= 1.0 => {
-            format!("{what} grows in proportion to {parameter} (exponent {figures}){reach}.")
-        }
-        _ if low <= -1.0 && high >= -1.0 => {
-            format!("{what} falls in inverse proportion to {parameter} (exponent {figures}){reach}.")
-        }
-        _ if low > 1.0 && high <= AS_SORTING => {
-            format!("{what} grows with {parameter} {to_power}{reach}: no faster than sorting does.")
-        }
-        _ if low > 1.0 => {
-            format!(
-                "{what} grows with {parameter} {to_power}{reach}: faster, but not clearly faster than sorting does."
-            )
-        }
-        _ if low > 0.0 => format!("{what} grows more slowly than {parameter} (exponent {figures}){reach}."),
-        _ => format!("{what} {verb} with {parameter} {to_power}{reach}."),
+        _ if low > 1.0 && high <= AS_SORTING => format!("{to_power}: no faster than sorting does"),
+        _ if low > 1.0 => format!("{to_power}: faster than in proportion, but not clearly faster than sorting does"),
+        _ if low > 0.0 => format!("grows more slowly than {parameter} {exactly}"),
+        _ => to_power,
     }
 }
 
