@@ -97,6 +97,33 @@ fn a_gate_fails_beyond_its_limit_and_passes_within_it() {
 }
 
 #[test]
+fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
+    let _stage = stage();
+    if !is_root() {
+        return;
+    }
+    let (kept, folder) = (Folder::new(), Folder::new());
+    let (few, many) = (counting(20_000, "done"), counting(60_000, "done"));
+    compare_scripts(&kept, &["--check-output", "auto"], [&few, &few]);
+    let output = whyslow()
+        .args(["compare", "--json", "--budget", "3s", "--fail-if", "wall > 1.3x", "--baseline"])
+        .arg(kept.join("case"))
+        .arg("-o")
+        .arg(folder.join("case"))
+        .args(["--", "sh", "-c", &many])
+        .output()
+        .expect("whyslow");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let compared: Comparison =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+    assert_eq!((output.status.code(), compared.outcome), (Some(1), Contrast::More), "{:#?}", compared.metrics);
+    assert_eq!(compared.gates[0].state, GateState::Failed, "{:#?}", compared.gates);
+    let warnings = compared.warnings.join(" ");
+    assert!(warnings.contains("earlier") && warnings.contains("Another command"), "{warnings}");
+    assert!(!warnings.contains("Another kernel"), "it is the same machine: {warnings}");
+}
+
+#[test]
 fn sides_that_write_different_things_are_not_compared_and_their_trials_are_kept() {
     let _stage = stage();
     if !is_root() {

@@ -61,3 +61,12 @@ fn an_asyncio_server_is_not_accused() {
 fn a_go_server_is_not_accused() {
     expect_healthy("go-server", 10_000);
 }
+
+#[test]
+fn linear_work_and_sorting_are_not_accused() {
+    for variant in ["linear", "sorting", "fixed"] {
+        let _stage = stage();
+        let Some(told) = tell("gta", variant) else { return };
+        told.expect_no_accusation();
+    }
+}

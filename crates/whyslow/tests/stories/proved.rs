@@ -109,6 +109,29 @@ fn a_disk_a_byte_a_name_and_an_expectation_are_confirmed_by_what_takes_them_away
     }
 }
 
+/// Two culprits of which the second shows only once the first is switched off.
+#[test]
+fn what_a_cure_lays_bare_is_confirmed_upon_it_with_equal_output() {
+    let _stage = stage();
+    let Some(told) = tell("gta", "slow") else { return };
+    let [first, second] = told.answer.findings.as_slice() else { panic!("not two findings: {:?}", told.names()) };
+    let bound = tried(first, "bound-sscanf", "");
+    assert!(bound.applied && bound.status == Status::Confirmed && bound.low > 2.0, "{bound:#?}");
+    let off = second.tried.iter().find(|one| one.intervention == "switch-off").expect("switch-off");
+    assert!(off.applied && off.status == Status::Confirmed && off.low > 1.0, "{off:#?}");
+    assert!(second.title.contains("find_dup"), "{}", second.title);
+    let both = told.answer.together.iter().find(|one| one.interventions.len() == 2).expect("both together");
+    assert!(both.applied && both.low > bound.low, "{both:#?}");
+}
+
+#[test]
+fn a_function_that_the_output_needs_is_not_accused() {
+    let _stage = stage();
+    let Some(told) = tell("gta", "needed") else { return };
+    assert_eq!(told.answer.findings.len(), 1, "{:?}", told.answer.findings.iter().map(|one| &one.title));
+    assert_eq!(told.answer.findings[0].status, Status::Confirmed);
+}
+
 #[test]
 fn without_a_budget_nothing_is_tried_and_the_reason_is_said() {
     let _stage = stage();
