@@ -187,7 +187,10 @@ fn problem(measured: &Measured, has_ratio: bool, is_missed: bool) -> String {
         Some(Stop::Silent) => "no exchange ended while it was measured",
         Some(Stop::Failed(error)) => return error.to_string(),
         None if measured.reached == 0 => &measured.why_none,
-        None if !has_ratio => "in too few windows an exchange ended, or the budget was too short for them",
+        None if !has_ratio && measured.rows.iter().all(|row| row.exchanges > 0) => {
+            "the budget was too short for enough windows"
+        }
+        None if !has_ratio => "in too few windows an exchange ended",
         None if is_missed => MISSED,
         None => "",
     };
@@ -259,9 +262,14 @@ pub(super) mod tests {
         let unreached = Measured { reached: 0, why_none: "no connection".into(), ..measured(&FAST_WHEN_ON) };
         let ended = Measured { stop: Some(Stop::Gone), ..measured(&FAST_WHEN_ON) };
         let short = measured(&FAST_WHEN_ON[..7]);
-        for (measured, why) in
-            [(unreached, "no connection"), (ended, "the program ended"), (short, "in too few windows")]
-        {
+        let mut silent = measured(&FAST_WHEN_ON);
+        silent.rows[1].exchanges = 0;
+        for (measured, why) in [
+            (unreached, "no connection"),
+            (ended, "the program ended"),
+            (short, "the budget was too short"),
+            (silent, "in too few windows"),
+        ] {
             let live = judged("tcp-nodelay", measured);
             assert_eq!(live.tried.status, Status::Undecided, "{why}");
             assert!(live.tried.problem.starts_with(why), "{}", live.tried.problem);
