@@ -6,11 +6,14 @@ use super::sentence::{is_figure_of_its_own, is_processor, processor};
 use crate::chain::{Step, chain, code};
 use crate::grid::{Align, Row, grid};
 use crate::style::Style;
-use crate::text::{clean, counted};
+use crate::text::{clean, counted, wrap};
 use case::{CallContrast, CodeContrast, Compared, Comparison, Contrast, Nanos};
 
 /// More lines than this are a table and no picture.
 const MOST_LINES: usize = 8;
+/// Where processor time differs and no code of it does by more than chance.
+const NOT_TOLD: &str = "In which code the difference in processor time is, the recorded runs do not tell: among themselves \
+                        they differ by as much. Longer runs would.";
 /// A difference below this share of the largest is folded away.
 const LEAST_SHARE: f64 = 0.02;
 
@@ -32,6 +35,11 @@ pub(super) fn differences(comparison: &Comparison, style: Style) -> String {
     // Without a figure for processor time, the samples are all there is to go by.
     let unknown = !comparison.metrics.iter().any(|one| is_processor(&one.metric)) && differs(comparison.outcome);
     if processor(comparison).is_some() || unknown {
+        let is_told = !(comparison.libraries.is_empty() && comparison.functions.is_empty());
+        let was_recorded = !comparison.per.is_empty();
+        if processor(comparison).is_some() && was_recorded && !is_told {
+            blocks.push(wrap(NOT_TOLD, style.columns(), "", ""));
+        }
         blocks.push(libraries(comparison, style));
         blocks.push(functions(comparison, style));
         blocks.push(call_chain(comparison, style));

@@ -53,11 +53,16 @@ pub(super) fn account(comparison: &Comparison, first: &Compared) -> Option<Strin
 pub(super) fn library(comparison: &Comparison) -> Option<String> {
     let differences = comparison.libraries.iter().map(|code| difference(code.a_ns, code.b_ns));
     let whole = differences.sum::<i64>();
-    let rising = processor(comparison)?.outcome == Contrast::More;
+    let measured = processor(comparison)?;
+    let rising = measured.outcome == Contrast::More;
     if whole == 0 || (whole > 0) != rising {
         return None;
     }
-    let part = |code: &CodeContrast| difference(code.a_ns, code.b_ns) as f64 / whole as f64;
+    // Libraries whose difference may be chance are not listed: those that are can be a small part of what was measured.
+    let is_same_unit = (measured.metric == "cpu_ns") == (comparison.per == "run");
+    let measured = if is_same_unit { (measured.b - measured.a).abs() } else { 0.0 };
+    let whole = measured.max((whole as f64).abs()).copysign(whole as f64);
+    let part = |code: &CodeContrast| difference(code.a_ns, code.b_ns) as f64 / whole;
     let largest = comparison.libraries.iter().max_by(|a, b| part(a).total_cmp(&part(b)))?;
     if part(largest) < LEAST_PART {
         return None;

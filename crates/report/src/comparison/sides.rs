@@ -43,7 +43,7 @@ fn particulars(one: &Side, other: &Side) -> Vec<String> {
         });
     }
     let own = one.changes.iter().filter(|change| !other.changes.contains(change));
-    let own = own.map(|change| clean(change)).collect::<Vec<_>>();
+    let own = own.map(|change| clean(change.strip_prefix("with=").unwrap_or(change))).collect::<Vec<_>>();
     if !own.is_empty() {
         parts.push(format!("with {}", own.join(", ")));
     }

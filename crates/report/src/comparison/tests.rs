@@ -140,6 +140,14 @@ fn where_only_a_figure_of_the_programs_own_differs_no_time_is_blamed() {
 }
 
 #[test]
+fn processor_time_that_no_code_accounts_for_is_said_to_have_none() {
+    let mut one = examples::slower();
+    (one.libraries, one.functions, one.chain) = (Vec::new(), Vec::new(), Vec::new());
+    assert!(flowing(&one).contains("In which code the difference in processor time is, the recorded runs do not tell"));
+    assert!(!flowing(&examples::slower()).contains("do not tell"));
+}
+
+#[test]
 fn no_difference_is_a_bound_and_accuses_nothing() {
     let text = told(&examples::same());
     assert!(
@@ -194,6 +202,21 @@ fn where_nothing_was_measured_nothing_is_claimed() {
 }
 
 #[test]
+fn a_library_that_is_alone_in_the_list_is_not_most_of_what_was_measured() {
+    let mut one = examples::slower();
+    one.libraries = vec![examples::code("", "nginx", 20_000, 4_000_000)];
+    let said = contrast_sentence(&one);
+    assert!(!said.contains("nginx"), "4 ms are not most of 21 ms: {said}");
+}
+
+#[test]
+fn an_intervention_is_told_by_its_name() {
+    let mut one = examples::slower();
+    one.b.changes = vec!["with=tcp-nodelay".into()];
+    assert!(told(&one).contains("\nB: with tcp-nodelay\n"));
+}
+
+#[test]
 fn what_is_not_most_of_a_difference_is_not_named() {
     let mut one = examples::slower();
     // Half of it is now nobody's, and the rest is spread.
@@ -201,6 +224,7 @@ fn what_is_not_most_of_a_difference_is_not_named() {
     one.ledger[4].b_ns = 18_000_000;
     one.libraries[0].b_ns = 5_000_000;
     one.libraries[1].b_ns = 6_000_000;
+    one.metrics[1].b = one.metrics[1].a + 7_600_000.0;
     let said = contrast_sentence(&one);
     assert!(
         said.ends_with("at 95 % confidence). Most of the difference in processor time is in curl (+5.50 ms a run)."),
