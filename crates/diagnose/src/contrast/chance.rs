@@ -31,9 +31,9 @@ pub struct Seen<'t> {
 pub fn differ(a: Seen, b: Seen, units: Units) -> bool {
     let by_runs = a.runs.len().min(b.runs.len()) >= LEAST_RUNS;
     let sample = sample_of(a.time).max(sample_of(b.time));
-    let deviation = |seen: Seen, units: f64| match by_runs {
-        true => of_runs(seen.runs, sample) / units,
-        false => seen.time.ns as f64 / (seen.time.samples as f64).max(1.0).sqrt() / units,
+    let deviation = |seen: Seen, units: f64| {
+        let at_random = seen.time.ns as f64 / (seen.time.samples as f64).max(1.0).sqrt();
+        if by_runs { of_runs(seen.runs, sample) / units } else { at_random / units }
     };
     let chance = deviation(a, units.a).hypot(deviation(b, units.b));
     let deviations = if by_runs { DEVIATIONS_OF_RUNS } else { DEVIATIONS };
