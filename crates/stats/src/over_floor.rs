@@ -11,6 +11,9 @@ const EQUAL_STEPS: std::ops::RangeInclusive<u32> = 1..=600;
 const STEP: f64 = 0.01;
 const EQUAL_RATIOS: std::ops::RangeInclusive<i32> = 1..=100;
 const RATIO: f64 = 1.02;
+/// What a knee is held against goes by coarser steps: powers up to 6, and a fixed part that is halved twenty times.
+const MOST_OF_TENTHS: u32 = 60;
+const MOST_OF_HALVINGS: u32 = 40;
 /// By so much must a bent line leave less than a power over a fixed cost does, whatever the noise: what memory costs is
 /// no straight line either.
 const CLEARER: f64 = 2.0;
@@ -29,7 +32,7 @@ pub(crate) fn over_floor(curve: &[(f64, f64)], confidence: f64) -> Option<OverFl
     if freedom < 1.0 {
         return None;
     }
-    let fits = powers().filter_map(|power| Some((power, fitted(curve, power)?.rest))).collect::<Vec<_>>();
+    let fits = powers().filter_map(|power| Some((power, rest(curve, power)?))).collect::<Vec<_>>();
     let (best, least) = fits.iter().copied().min_by(|one, other| one.1.total_cmp(&other.1))?;
     let reach = t_quantile(f64::midpoint(1.0, confidence), freedom)?;
     let most = least * (1.0 + reach * reach / freedom);
@@ -43,7 +46,8 @@ pub(crate) fn over_floor(curve: &[(f64, f64)], confidence: f64) -> Option<OverFl
 pub fn is_sharp(curve: &[(f64, f64)], knee: &Knee) -> bool {
     let freedom = curve.len() as f64 - 4.0;
     let Some(reach) = t_quantile(0.975, freedom).filter(|_| freedom >= 1.0) else { return false };
-    let smooth = powers().flat_map(|power| [power, -power]).filter_map(|power| Some(fitted(curve, power)?.logs));
+    let powers = (1..=MOST_OF_TENTHS).map(|tenths| f64::from(tenths) / 10.0);
+    let smooth = powers.flat_map(|power| [power, -power]).map(|power| smooth(curve, power));
     let smooth = smooth.fold(f64::INFINITY, f64::min);
     smooth > bent(curve, knee) * CLEARER.max(1.0 + reach * reach / freedom)
 }
@@ -62,29 +66,28 @@ fn bent(curve: &[(f64, f64)], knee: &Knee) -> f64 {
     rests.iter().map(|rest| (rest - height).powi(2)).sum()
 }
 
-/// What a fit leaves: of the relative costs, and of their logarithms.
-struct Rest {
-    rest: f64,
-    logs: f64,
+/// The squares that a power over a fixed cost leaves of the logarithms, whatever part of it is fixed.
+fn smooth(curve: &[(f64, f64)], power: f64) -> f64 {
+    let Some(((first, _), (last, _))) = curve.first().zip(curve.last()) else { return f64::INFINITY };
+    let end = if power < 0.0 { first } else { last };
+    let rest = |halvings: u32| {
+        let fixed = 0.5_f64.powf(f64::from(halvings) / 2.0);
+        let rests =
+            curve.iter().map(|(at, cost)| (fixed + (at / end).powf(power)).ln() - cost.ln()).collect::<Vec<_>>();
+        let height = mean(&rests);
+        rests.iter().map(|rest| (rest - height).powi(2)).sum::<f64>()
+    };
+    (0..=MOST_OF_HALVINGS).map(rest).fold(f64::INFINITY, f64::min)
 }
 
-/// A floor and a power, or the power alone where the floor would be negative.
-fn fitted(curve: &[(f64, f64)], power: f64) -> Option<Rest> {
-    let end = if power < 0.0 { curve.first()?.0 } else { curve.last()?.0 };
-    let grown = curve.iter().map(|(at, _)| (at / end).powf(power)).collect::<Vec<_>>();
-    let column = |heights: &[f64]| heights.iter().zip(curve).map(|(height, (_, cost))| height / cost).collect();
-    let columns: [Vec<f64>; 2] = [column(&vec![1.0; curve.len()]), column(&grown)];
+/// The squares that a floor and a power leave of the relative costs, or the power alone where the floor would be negative.
+fn rest(curve: &[(f64, f64)], power: f64) -> Option<f64> {
+    let (end, _) = curve.last()?;
+    let floor = curve.iter().map(|(_, cost)| cost.recip()).collect::<Vec<_>>();
+    let grown = curve.iter().map(|(at, cost)| (at / end).powf(power) / cost).collect::<Vec<_>>();
     let ones = vec![1.0; curve.len()];
-    let both = fit(&columns, &ones).filter(|fit| fit.weights.iter().all(|weight| *weight >= 0.0));
-    let alone = || {
-        let mut fit = fit(&columns[1..], &ones)?;
-        fit.weights.insert(0, 0.0);
-        Some(fit)
-    };
-    let fit = both.or_else(alone)?;
-    let share = |row: usize| columns.iter().zip(&fit.weights).map(|(column, weight)| column[row] * weight).sum::<f64>();
-    let logs = (0..curve.len()).map(|row| share(row).ln().powi(2)).sum();
-    Some(Rest { rest: fit.rest, logs })
+    let both = fit(&[floor, grown.clone()], &ones).filter(|fit| fit.weights.iter().all(|weight| *weight >= 0.0));
+    both.or_else(|| fit(&[grown], &ones)).map(|fit| fit.rest)
 }
 
 #[cfg(test)]
@@ -97,10 +100,14 @@ mod tests {
 
     /// How many of 40 sweeps through powers of two show a sharp knee, with noise of 3 %.
     fn sharp(cost: impl Fn(f64) -> f64) -> usize {
+        sharp_in(0.03, cost)
+    }
+
+    fn sharp_in(noise: f64, cost: impl Fn(f64) -> f64) -> usize {
         let is_found = |seed: &u64| {
             let mut random = Rng::with_seed(*seed);
             let values = (0..15).map(|power| 2_f64.powi(power));
-            let curve = values.map(|at| (at, cost(at) * (0.03 * normal(&mut random)).exp())).collect::<Vec<_>>();
+            let curve = values.map(|at| (at, cost(at) * (noise * normal(&mut random)).exp())).collect::<Vec<_>>();
             let logs = curve.iter().map(|(at, cost)| (at.ln(), cost.ln())).collect::<Vec<_>>();
             knee(&logs, 0.05, *seed).is_some_and(|knee| is_sharp(&curve, &knee))
         };
@@ -118,6 +125,8 @@ mod tests {
         assert!(sharp(|at| 1.0 + at / 200.0) <= 2);
         assert!(sharp(|at| 1.0 + (at / 200.0).powi(2)) <= 2);
         assert!(sharp(|at| 1.0 + 200.0 / at) <= 2);
+        // On a busy machine.
+        assert!(sharp_in(0.3, |at| 1.0 + (at / 200.0).powf(1.5)) <= 4);
         // A cache is left, too.
         assert!(sharp(|at| 1.0 + at / 200.0 * if at < 3000.0 { 1.0 } else { 1.5 }) <= 4);
     }
