@@ -57,10 +57,8 @@ impl Vary {
         })?;
         let (name, spec) = (name.trim(), spec.trim());
         check_name(name)?;
-        let form = match spec.contains("..") {
-            true => Form::Range { with_units: spec.split("..").any(has_unit) },
-            false => Form::List,
-        };
+        let form =
+            if spec.contains("..") { Form::Range { with_units: spec.split("..").any(has_unit) } } else { Form::List };
         let (kind, mut values) = match spec.split_once("..") {
             Some((low, rest)) => range(name, spec, low, rest)?,
             None => list(name, spec)?,
