@@ -64,7 +64,9 @@ impl Vary {
             None => list(name, spec)?,
         };
         if form == (Form::Range { with_units: false }) {
-            values.iter_mut().for_each(|value| value.label.clone_from(&value.text));
+            for value in &mut values {
+                value.label.clone_from(&value.text);
+            }
         }
         if values.len() > MOST {
             return Err(format!("`{spec}` are {} values; {MOST} at most can be measured", values.len()));
