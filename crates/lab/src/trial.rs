@@ -110,12 +110,7 @@ impl<'a> Laboratory<'a> {
     }
 
     /// Watches the client from its release to its end, or to where the trial is cut.
-    fn follow(
-        &mut self,
-        client: &mut record::Running,
-        extent: &Extent,
-        released: Reading,
-    ) -> Result<Course, LabError> {
+    fn follow(&mut self, client: &mut record::Running, extent: &Extent, released: Reading) -> Result<Course, LabError> {
         let begun = Instant::now();
         let mut first = released;
         // The last look at which nothing had been exchanged, and the one at which the last exchange so far was seen.
