@@ -1,6 +1,7 @@
 //! whyslow watches an unmodified networked program, accounts for its time and names the cause of its slowness.
 
 mod arguments;
+mod baseline;
 mod commands;
 mod duration;
 mod fail;

@@ -2,6 +2,7 @@
 
 use super::answer;
 use crate::arguments::{CheckOutput, CompareArguments};
+use crate::baseline::Baseline;
 use crate::fail::Failure;
 use crate::interrupts::Interrupts;
 use crate::invoker::Invoker;
@@ -9,8 +10,7 @@ use crate::progress::Progress;
 use crate::recording::Quiet;
 use crate::sides::{Sided, sides};
 use crate::{folder, output, recording, typed};
-use case::tables::Trial;
-use case::{Case, CaseWriter, Comparison, Contrast, Host, Recording, Side};
+use case::{Case, CaseWriter, Comparison, Contrast, Recording, Side};
 use lab::compare::{
     Condition, Contest, Contested, Unlike, Which, against_earlier, compared, excess_of, extent_of, metrics_of,
 };
@@ -30,7 +30,7 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// ... or for this part of the budget: longer ones do not fit into it four times on both sides.
 const LONGEST_PART: u32 = 8;
 /// The file that keeps how far trials went, for comparisons with this one.
-const EXTENT_FILE: &str = "extent.json";
+pub const EXTENT_FILE: &str = "extent.json";
 /// The comparison itself.
 pub const FILE: &str = "comparison.json";
 
@@ -39,13 +39,13 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Failure> {
     let invoker = Invoker::find();
     let both = sides(arguments, &invoker)?;
     let conditions = conditions(&arguments.fail_if)?;
-    let earlier = arguments.baseline.as_deref().map(Earlier::read).transpose()?;
+    let baseline = arguments.baseline.as_deref().map(Baseline::read).transpose()?;
     let case = typed::case_folder(arguments.keeping.folder.as_deref(), &both[1].subject.client, &invoker)?;
     folder::make_parents(&case, &invoker)?;
     let comparing = Comparing {
         both: &both,
         conditions,
-        earlier,
+        baseline,
         budget: typed::budget(arguments.budget.as_deref(), BUDGET)?,
         metric: typed::metric(arguments.metric.as_deref())?,
         compares_output: arguments.check_output == CheckOutput::Auto,
@@ -76,54 +76,11 @@ fn conditions(texts: &[String]) -> Result<Vec<Condition>, Failure> {
     texts.iter().map(read).collect()
 }
 
-/// A side that was measured earlier.
-struct Earlier {
-    comparison: Comparison,
-    trials: Vec<Trial>,
-    extent: Extent,
-    host: Host,
-}
-
-impl Earlier {
-    fn read(folder: &Path) -> Result<Earlier, Failure> {
-        let case = Case::open(folder)?;
-        let documents = case.kept::<Comparison>(FILE)?.zip(case.kept::<Extent>(EXTENT_FILE)?);
-        let (comparison, extent) = documents.ok_or_else(|| Failure::no_baseline(folder))?;
-        let mut trials: Vec<Trial> = case.read()?;
-        trials.retain(|trial| trial.arm == Which::B.arm());
-        Ok(Earlier { comparison, trials, extent, host: case.manifest().host.clone() })
-    }
-
-    /// What makes a comparison with it worth less.
-    fn warnings(&self, case: &Case, now: &Sided) -> Vec<String> {
-        let mut warnings = vec![format!(
-            "A was measured earlier ({}): what else has changed since then is part of the difference.",
-            self.comparison.case
-        )];
-        let (then, host) = (&self.host, &case.manifest().host);
-        let mut differ = |what: &str, then: &str, now: &str| {
-            if then != now {
-                warnings.push(format!("Another {what}: `{then}` then, `{now}` now."));
-            }
-        };
-        differ("processor", &then.processor, &host.processor);
-        differ("number of processors", &then.processors.to_string(), &host.processors.to_string());
-        differ("kernel", &then.kernel, &host.kernel);
-        differ("distribution", &then.distribution, &host.distribution);
-        let gigabytes = |bytes: u64| format!("{} GiB", bytes >> 30);
-        differ("amount of memory", &gigabytes(then.memory_bytes), &gigabytes(host.memory_bytes));
-        let told = now.told();
-        differ("command", &self.comparison.b.command.join(" "), &told.command.join(" "));
-        differ("server", &self.comparison.b.server.join(" "), &told.server.join(" "));
-        warnings
-    }
-}
-
 /// A comparison under way.
 struct Comparing<'a> {
     both: &'a [Sided; 2],
     conditions: Vec<Condition>,
-    earlier: Option<Earlier>,
+    baseline: Option<Baseline>,
     budget: Duration,
     metric: Option<Metric>,
     compares_output: bool,
@@ -143,8 +100,8 @@ impl Comparing<'_> {
         let firsts = named.iter().map(|(_, quiet)| *quiet).collect::<Vec<_>>();
         self.expect_same_status(&firsts)?;
         let answers = firsts.iter().map(|one| &one.answer).collect::<Vec<_>>();
-        let extent = match &self.earlier {
-            Some(earlier) => earlier.extent,
+        let extent = match &self.baseline {
+            Some(baseline) => baseline.extent,
             None => extent_of(&answers, self.metric.as_ref(), self.budget),
         };
         self.expect_end(&named, &extent)?;
@@ -175,7 +132,7 @@ impl Comparing<'_> {
 
     /// The sides that are run.
     fn measured(&self) -> Vec<Which> {
-        if self.earlier.is_some() { vec![Which::B] } else { Which::BOTH.to_vec() }
+        if self.baseline.is_some() { vec![Which::B] } else { Which::BOTH.to_vec() }
     }
 
     /// Records a side once more.
@@ -258,8 +215,8 @@ impl Comparing<'_> {
         mut recorded: [Vec<Quiet>; 2],
         case: &Case,
     ) -> Result<Comparison, Failure> {
-        let all = match &self.earlier {
-            Some(earlier) => against_earlier(&earlier.trials, &contested.trials, metrics),
+        let all = match &self.baseline {
+            Some(baseline) => against_earlier(&baseline.trials, &contested.trials, metrics),
             None => compared(&contested.trials, metrics),
         };
         let differs = all.iter().any(|one| matches!(one.outcome, Contrast::More | Contrast::Less));
@@ -269,13 +226,14 @@ impl Comparing<'_> {
         }
         let status = recorded.iter().flatten().find_map(|one| one.answer.subject_exit).unwrap_or_default();
         if status != 0 {
-            let who = if self.earlier.is_some() { "B ends" } else { "Both end" };
+            let who = if self.baseline.is_some() { "B ends" } else { "Both end" };
             warnings.push(format!("{who} with status {status}: what was measured is perhaps how soon they fail."));
         }
         if differs && !contested.ended_early {
             self.record_more(&mut recorded)?;
         }
-        warnings.extend(self.earlier.iter().flat_map(|earlier| earlier.warnings(case, &self.both[1])));
+        warnings
+            .extend(self.baseline.iter().flat_map(|baseline| baseline.warnings(&case.manifest().host, &self.both[1])));
         let mut comparison = Comparison {
             schema: case::SCHEMA,
             case: self.folder.display().to_string(),
@@ -307,11 +265,8 @@ impl Comparing<'_> {
     /// The recordings of both sides, those of an earlier day read again.
     fn recordings(&self, recorded: [Vec<Quiet>; 2]) -> Result<[Vec<Recording>; 2], Failure> {
         let [mut a, b] = recorded.map(|side| side.into_iter().map(|one| one.recording).collect::<Vec<_>>());
-        for folder in self.earlier.iter().flat_map(|earlier| &earlier.comparison.b.cases) {
-            // Recordings that were removed are no reason not to compare trials.
-            if let Ok(case) = Case::open(Path::new(folder)) {
-                a.push(Recording::load(&case)?);
-            }
+        if let Some(baseline) = &self.baseline {
+            a = baseline.recordings()?;
         }
         Ok([a, b])
     }
@@ -337,8 +292,8 @@ impl Comparing<'_> {
 
     fn side(&self, which: Which, recorded: &[Vec<Quiet>; 2]) -> Side {
         let own = &recorded[which as usize];
-        if let (Some(earlier), Which::A) = (&self.earlier, which) {
-            return earlier.comparison.b.clone();
+        if let (Some(baseline), Which::A) = (&self.baseline, which) {
+            return baseline.comparison.b.clone();
         }
         let exchanges = own.iter().map(|one| one.answer.exchanges as f64).sum::<f64>();
         Side {
