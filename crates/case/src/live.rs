@@ -13,6 +13,9 @@ pub struct Switched {
     pub windows: Vec<Window>,
     /// How many sockets (or groups) it was switched on at most at once.
     pub reached: u64,
+    /// What these are, in one word: `socket`, `group`.
+    #[serde(default)]
+    pub thing: String,
     /// Whether everything was set back to what it was.
     pub reverted: bool,
     /// Why it did not take hold, or could not be set back; empty where all is well.

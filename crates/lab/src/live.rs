@@ -74,6 +74,8 @@ trait Switch {
 struct LiveIntervention {
     /// Its name among [`interventions::ALL`].
     name: &'static str,
+    /// What it is switched on, in one word.
+    thing: &'static str,
     open: Open,
 }
 
@@ -82,8 +84,8 @@ type Open = fn(&Target, &Journal) -> Result<Box<dyn Switch>, LiveNot>;
 
 /// All of them.
 const ALL: &[LiveIntervention] = &[
-    LiveIntervention { name: "tcp-nodelay", open: nodelay::open },
-    LiveIntervention { name: "cpu-quota", open: quota::open },
+    LiveIntervention { name: "tcp-nodelay", thing: "socket", open: nodelay::open },
+    LiveIntervention { name: "cpu-quota", thing: "group", open: quota::open },
 ];
 
 /// The intervention that [`switch`] tries for a finding; none where none reaches a running program.
@@ -135,6 +137,11 @@ pub fn switch(
     let gauge = Gauge::of(finding, name, terms.role);
     let measured = Course::new(&gauge, target, switch, &mut meter, terms, wait).run();
     Ok(judgement::judge(finding, name, &gauge, measured))
+}
+
+/// What an intervention is switched on.
+fn thing(intervention: &str) -> String {
+    ALL.iter().find(|one| one.name == intervention).map(|one| one.thing.to_string()).unwrap_or_default()
 }
 
 fn live_for(finding: &Finding) -> Option<&'static LiveIntervention> {

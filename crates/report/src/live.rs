@@ -50,7 +50,10 @@ fn head(one: &Switched, answer: &Answer, unit: Unit) -> String {
     let finding = if finding.is_empty() { finding } else { format!(", for {finding}") };
     let reached = match one.reached {
         0 => String::new(),
-        reached => format!(", in {} at once", counted(reached, "place")),
+        reached => {
+            let thing = if one.thing.is_empty() { "place" } else { one.thing.as_str() };
+            format!(", on {}", counted(reached, &clean(thing)))
+        }
     };
     let unit = match (one.windows.is_empty(), unit) {
         (true, _) => "",

@@ -152,6 +152,7 @@ pub fn judge(finding: &Finding, intervention: &str, gauge: &Gauge, measured: Mea
         finding: finding.id.clone(),
         windows: measured.windows,
         reached: measured.reached,
+        thing: super::thing(intervention),
         reverted: measured.not_reverted.is_none(),
         problem: measured.not_reverted.unwrap_or_else(|| tried.problem.clone()),
     };

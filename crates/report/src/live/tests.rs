@@ -10,7 +10,7 @@ fn told(answer: &Answer) -> String {
 fn a_switch_in_a_running_program_is_told_window_by_window() {
     let expected = "
 Switched on and off in the running program:
-  tcp-nodelay, for nagle-delayed-ack, in 3 places at once (requests a second):
+  tcp-nodelay, for nagle-delayed-ack, on 3 sockets (requests a second):
     before 22.5 | on 5,120 | off 22.0 | on 5,090 | after 21.5
       before     22.0
       before     23.0
@@ -44,7 +44,7 @@ fn without_requests_the_processor_is_what_is_compared() {
         (window.exchanges, window.cpu_ns) = (0, if window.on { 42_000_000 } else { 981_000_000 });
     }
     let text = told(&answer);
-    assert!(text.contains("(share of a processor\n    in use; no requests were seen):\n"), "{text}");
+    assert!(text.contains("(share of a processor in use;\n    no requests were seen):\n"), "{text}");
     assert!(text.contains("    before 98 % | on 4.2 % | off 98 % | on 4.2 % | after 98 %\n"), "{text}");
     assert!(text.contains("      off        98 %  -------") && text.contains("      on        4.2 %  ##\n"), "{text}");
 }

@@ -253,6 +253,7 @@ pub(crate) fn attached() -> Answer {
         finding: "P01".into(),
         windows: windows.map(|(on, exchanges)| window(on, exchanges)).to_vec(),
         reached: 3,
+        thing: "socket".into(),
         reverted: true,
         problem: String::new(),
     }];

@@ -40,8 +40,10 @@ impl Stage {
     /// The same as an ordinary user; the binary is copied to where that user can reach it.
     pub fn run_as_nobody(&self, arguments: &[&str]) -> Ran {
         let binary = self.path("whyslow");
-        std::fs::copy(env!("CARGO_BIN_EXE_whyslow"), &binary).expect("copied");
-        shell(&format!("chmod 755 {} {}", self.folder.path().display(), binary.display()));
+        // By another process: a program that this one has open for writing, were it only for a moment, can be open in a
+        // child that another test is starting, and then nobody may execute it.
+        let (from, folder, to) = (env!("CARGO_BIN_EXE_whyslow"), self.folder.path().display(), binary.display());
+        shell(&format!("cp {from} {to} && chmod 755 {folder} {to}"));
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(binary).args(arguments);
         command.current_dir(self.folder.path()).env("XDG_STATE_HOME", self.path("state")).stdin(Stdio::null());
