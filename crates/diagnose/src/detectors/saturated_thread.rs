@@ -16,8 +16,8 @@ detector! {
     ///
     /// ## Evidence
     /// A thread on a processor for 95 % of its life or more (2 s at least), mostly in user mode; the other processors
-    /// mostly idle; exchanges one at a time that spend most of their time on that thread's work; five nanoseconds or
-    /// more for each byte moved.
+    /// mostly idle; exchanges one at a time that fill the time, and spend most of it on that thread's work; five
+    /// nanoseconds or more for each byte moved.
     ///
     /// ## What proves it
     /// A faster core, or cheaper work for each byte (another cipher, larger batches): throughput moves in proportion.
@@ -38,6 +38,9 @@ const BUSY: f64 = 0.95;
 /// A shorter life says nothing about a steady state.
 const LIFE: u64 = 2_000_000_000;
 
+/// Requests that fill less of the time than this are not what a busy thread is busy with.
+const FILLED: f64 = 0.5;
+
 /// More requests at a time than this are a load that is meant to keep the server busy.
 const AT_A_TIME: f64 = 1.5;
 
@@ -48,7 +51,7 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     let wall = evidence.wall();
     let processors = u64::from(evidence.recording.manifest.host.processors);
     let at_a_time = evidence.exchange_wall() as f64 / wall.max(1) as f64;
-    if evidence.exchanges.is_empty() || processors < 2 || at_a_time > AT_A_TIME {
+    if evidence.exchanges.is_empty() || processors < 2 || !(FILLED..=AT_A_TIME).contains(&at_a_time) {
         return None;
     }
     let thread = evidence.threads.all().iter().max_by_key(|thread| (thread.on_processor, thread.tid))?;
@@ -128,6 +131,23 @@ mod tests {
     #[test]
     fn one_busy_thread_beside_idle_processors_is_found() {
         assert_eq!(working(4, false), ["saturated-thread"]);
+    }
+
+    #[test]
+    fn a_client_busy_between_its_requests_is_left_alone() {
+        let mut scene = keep_alive(1, 50 * US);
+        scene.recording.manifest.host.processors = 4;
+        scene.stack(7, &["client!draw", "client!main"]);
+        let start = scene.now;
+        for _ in 0..60 {
+            scene.moves(CLIENT, 1, WRITE, 20);
+            scene.waits_for(CLIENT, 1, 100 * US, 100);
+            scene.computes(CLIENT, 20 * MS, 7);
+            scene.waits_for(CLIENT, 1, 10 * US, 5000);
+            scene.computes(CLIENT, 30 * MS, 7);
+        }
+        scene.off(SERVER, start + MS, scene.now);
+        assert_eq!(names(&scene.end()), Vec::<String>::new());
     }
 
     #[test]

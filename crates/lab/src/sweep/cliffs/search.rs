@@ -20,6 +20,11 @@ const SHOWING: usize = 4;
 const LOWEST: f64 = 1.1;
 /// A cliff must be this unlikely where there is none.
 const ALARMS: f64 = 0.05;
+/// A lower jump than this can be what a trial's processor and place in memory make of it: then it must be this unlikely,
+/// after so many times more new measurements.
+const LARGE: f64 = 2.0;
+const ALARMS_OF_SMALL: f64 = 0.005;
+const MORE: usize = 2;
 
 /// How far a search has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +106,14 @@ impl Search {
         if self.is_narrowed() {
             self.measure_ends(bench, bracket)?;
         }
+        let is_large = self.seen_jump().abs() >= LARGE.ln();
+        for _ in 0..if is_large { 0 } else { MORE } {
+            self.measure_ends(bench, bracket)?;
+        }
+        let alarms = if is_large { ALARMS } else { ALARMS_OF_SMALL };
         let sound = |bracket: Bracket, search: &Search, bench: &Bench| {
             let p = search.chance(bracket);
-            let is_sound = p <= ALARMS && !search.is_slope(bench, bracket) && is_steep(bench, bracket);
+            let is_sound = p <= alarms && !search.is_slope(bench, bracket) && is_steep(bench, bracket);
             is_sound.then(|| cliff(bench, bracket, p))
         };
         let mut found = sound(bracket, self, bench);
