@@ -1,6 +1,6 @@
 //! Which call chain grows: from recordings at two values of something that was varied.
 
-use crate::profile::{CUT_SHORT, Profile, ROOT, Tree, children_of_both, profile};
+use crate::profile::{Frame, Profile, profile};
 use crate::units::Units;
 use crate::with_evidence;
 use case::{Growing, Recording};
@@ -11,7 +11,8 @@ const SAMPLES: u64 = 20;
 /// A gain counts from this many standard deviations of counting samples.
 const DEVIATIONS: f64 = 3.0;
 
-/// The chain goes on while a function holds this part of what was gained.
+/// A function is on the chain where it holds this part of what was gained, whichever way it is reached: what is called from
+/// two places grows in both.
 const MOST: f64 = 0.5;
 
 /// The call chain that grows between two values, outermost first: each with the recordings made there. Each function's
@@ -28,24 +29,19 @@ pub fn growth(small: (f64, &[Recording]), large: (f64, &[Recording])) -> Vec<Gro
     let units = Units::new(&exchanges(small.1), &exchanges(large.1));
     let small = Side { profile: profile(small.1), units: units.a };
     let large = Side { profile: profile(large.1), units: units.b };
-    let gain = large.time(ROOT) - small.time(ROOT);
+    let gain = large.total() - small.total();
     let chance = small.deviation().hypot(large.deviation());
     if large.profile.samples < SAMPLES || gain <= DEVIATIONS * chance {
         return Vec::new();
     }
-    let mut at = (Some(ROOT), ROOT);
-    let mut chain = Vec::new();
-    while let Some((small_node, large_node, grown)) = step(&small, &large, at, values) {
-        let gained = large.time(large_node) - small_node.map_or(0.0, |node| small.time(node));
-        if gained < MOST * gain {
-            break;
-        }
-        if grown.function != CUT_SHORT {
-            chain.push(grown);
-        }
-        at = (small_node, large_node);
-    }
-    chain
+    let grown = large.profile.inclusive.iter().filter_map(|(frame, time)| {
+        let (was, is) = (small.function(frame), time.ns as f64 / large.units);
+        let above = large.profile.callers.get(frame).map_or(0.0, |above| *above as f64 / time.samples.max(1) as f64);
+        (is - was >= MOST * gain).then(|| (above, large.growing(frame, is, was.max(small.unseen(&large)), values)))
+    });
+    let mut chain = grown.collect::<Vec<_>>();
+    chain.sort_by(|one, other| one.0.total_cmp(&other.0));
+    chain.into_iter().map(|(_, grown)| grown).collect()
 }
 
 /// The profile at one value.
@@ -55,12 +51,28 @@ struct Side {
 }
 
 impl Side {
-    fn tree(&self) -> &Tree {
-        &self.profile.tree
+    fn total(&self) -> f64 {
+        self.profile.total_ns as f64 / self.units
     }
 
-    fn time(&self, node: usize) -> f64 {
-        self.tree().time(node).ns as f64 / self.units
+    /// A function's time, callees included, whoever called it.
+    fn function(&self, frame: &Frame) -> f64 {
+        self.profile.inclusive.get(frame).map_or(0.0, |time| time.ns as f64 / self.units)
+    }
+
+    /// Where nothing was seen, less than one sample's time was spent: half of it, on average.
+    fn unseen(&self, large: &Side) -> f64 {
+        let period = if self.profile.samples > 0 { self.period() } else { large.period() * large.units / self.units };
+        period / 2.0
+    }
+
+    fn growing(&self, frame: &Frame, is: f64, was: f64, values: f64) -> Growing {
+        Growing {
+            function: frame.function.clone(),
+            module: frame.module.clone(),
+            exponent: (is / was).ln() / values,
+            share: is / self.total().max(1.0),
+        }
     }
 
     /// What one sample stands for.
@@ -72,32 +84,6 @@ impl Side {
     fn deviation(&self) -> f64 {
         self.period() * (self.profile.samples as f64).sqrt()
     }
-}
-
-/// The function below that gained most, with its nodes.
-fn step(
-    small: &Side,
-    large: &Side,
-    at: (Option<usize>, usize),
-    values: f64,
-) -> Option<(Option<usize>, usize, Growing)> {
-    let both = children_of_both((small.tree(), at.0), (large.tree(), Some(at.1)));
-    let timed = both.into_iter().filter_map(|(frame, (before, after))| {
-        let after = after?;
-        let was = before.map_or(0.0, |node| small.time(node));
-        Some((frame, before, after, was, large.time(after)))
-    });
-    let (frame, before, after, was, is) = timed.max_by(|one, other| (one.4 - one.3).total_cmp(&(other.4 - other.3)))?;
-    // Where nothing was seen, less than one sample's time was spent: half of it, on average.
-    let unseen =
-        if small.profile.samples > 0 { small.period() } else { large.period() * large.units / small.units } / 2.0;
-    let grown = Growing {
-        function: frame.function.clone(),
-        module: frame.module.clone(),
-        exponent: (is / was.max(unseen)).ln() / values,
-        share: is / large.time(ROOT).max(1.0),
-    };
-    Some((before, after, grown))
 }
 
 #[cfg(test)]

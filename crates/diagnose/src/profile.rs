@@ -14,7 +14,7 @@ pub(crate) use tree::{ROOT, Tree, children_of_both};
 use crate::sorted;
 use case::Recording;
 use gather::Gathered;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The function of a frame that stands for callers nobody knows.
 pub const CUT_SHORT: &str = "(callers not known)";
@@ -32,6 +32,8 @@ pub struct Profile {
     pub inclusive: BTreeMap<Frame, Time>,
     /// By function, without callees.
     pub own: BTreeMap<Frame, Time>,
+    /// By function, how many others are above it on a stack: summed over samples.
+    pub(crate) callers: BTreeMap<Frame, u64>,
     pub(crate) tree: Tree,
     pub(crate) runs: Runs,
 }
@@ -71,7 +73,8 @@ pub(crate) fn renamed(recordings: &[Recording], rename: &dyn Fn(&str) -> String)
         profile.runs.total[stack.run] += stack.time.ns;
         let of_library = profile.runs.libraries.entry(stack.charged.clone());
         of_library.or_insert_with(|| nothing.clone())[stack.run] += stack.time.ns;
-        for number in path.iter().collect::<BTreeSet<_>>() {
+        for (above, number) in path.iter().enumerate().filter(|(above, number)| !path[..*above].contains(number)) {
+            *profile.callers.entry(frame(number)).or_default() += above as u64 * stack.time.samples;
             *profile.inclusive.entry(frame(number)).or_default() += stack.time;
             let of_function = profile.runs.inclusive.entry(frame(number));
             of_function.or_insert_with(|| nothing.clone())[stack.run] += stack.time.ns;

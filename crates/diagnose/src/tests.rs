@@ -78,7 +78,7 @@ fn a_program_without_exchanges_is_accounted_for_as_well() {
     let answer = answer(&scene.end());
     add_up(&answer.ledger);
     assert_eq!(answer.ledger.accounts[0].name, "CPU outside exchanges: libz.so.1");
-    assert_eq!(answer.summary, "No exchange was seen; the largest part of the 50.0 ms, 100 %, is: CPU: libz.so.1.");
+    assert_eq!(answer.summary, "No exchange was seen; the largest part of the 51.0 ms, 100 %, is: CPU: libz.so.1.");
 }
 
 #[test]

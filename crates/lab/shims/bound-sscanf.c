@@ -67,7 +67,7 @@ static struct source *take_kept(void)
 		return 0;
 	}
 	empty(kept_source.stream);
-	clearerr_unlocked(kept_source.stream);
+	clearerr(kept_source.stream);
 	return &kept_source;
 }
 

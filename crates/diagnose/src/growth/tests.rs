@@ -22,6 +22,22 @@ fn the_chain_that_grows_is_followed_to_its_end() {
 }
 
 #[test]
+fn what_is_called_from_two_places_grows_in_both() {
+    let run = |each: u64| {
+        let mut scene = Scene::new();
+        for (stack, caller) in [(1, "tool!names"), (2, "tool!prices")] {
+            scene.stack(stack, &["libc.so.6!__rawmemchr_evex", "libc.so.6!__isoc99_sscanf", caller, "tool!main"]);
+            scene.computes(CLIENT, each * MS, stack);
+        }
+        [scene.end()]
+    };
+    let chain = growth((1000.0, &run(50)), (4000.0, &run(800)));
+    let functions: Vec<&str> = chain.iter().map(|row| row.function.as_str()).collect();
+    assert_eq!(functions[0], "main");
+    assert_eq!(functions[functions.len() - 2..], ["__isoc99_sscanf", "__rawmemchr_evex"]);
+}
+
+#[test]
 fn what_was_too_short_to_be_seen_counts_as_half_a_sample() {
     let chain = growth((1000.0, &run(0, 50)), (4000.0, &run(1600, 50)));
     let expected = (1600.0f64 / 0.5).ln() / 4.0f64.ln();

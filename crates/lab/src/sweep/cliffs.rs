@@ -14,6 +14,8 @@ const MOST_POINTS: usize = 30;
 const LEAST_FOR_CLIFFS: usize = 6;
 /// Gaps that turned out to be no cliffs: after so many the curve is a rough one, and more points would not change that.
 const MOST_REFUSED: usize = 4;
+/// A cliff is a shoulder of one that it touches where it is less than this part as high, in logarithms.
+const SHOULDER: f64 = 0.25;
 /// Curves for the chance of a cliff are drawn for no more measurements than this: the time grows with their square.
 const MOST_FOR_CHANCE: usize = 150;
 
@@ -27,7 +29,17 @@ pub(super) fn find(bench: &mut Bench) -> Result<(), LabError> {
         judged.extend(narrow(bench, candidates, most)?);
         candidates = self::candidates(bench, &judged);
     }
+    drop_shoulders(&mut bench.cliffs);
     Ok(())
+}
+
+/// Leaves out low cliffs that begin where a high one ends: a step on its shoulder (one packet more, say) is part of the
+/// same place, and would only be asked about in vain.
+fn drop_shoulders(cliffs: &mut Vec<case::Cliff>) {
+    let height = |cliff: &case::Cliff| (cliff.level_above / cliff.level_below).ln().abs();
+    let touch = |one: &case::Cliff, other: &case::Cliff| one.below <= other.above && other.below <= one.above;
+    let all = cliffs.clone();
+    cliffs.retain(|cliff| !all.iter().any(|other| touch(cliff, other) && height(cliff) < SHOULDER * height(other)));
 }
 
 /// Gaps that look like cliffs, the clearest first, but those that were judged already. What lay in one gap can be two
@@ -93,4 +105,27 @@ fn narrow(bench: &mut Bench, candidates: Vec<Bracket>, most: usize) -> Result<Ve
         bench.cliffs.extend(cliff);
     }
     Ok(judged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_on_the_shoulder_of_a_cliff_is_no_cliff_of_its_own() {
+        let cliff = |below: f64, above: f64, ratio: f64| case::Cliff {
+            below,
+            above,
+            level_below: ratio,
+            level_above: 1.0,
+            ..case::Cliff::default()
+        };
+        let left = |mut cliffs: Vec<case::Cliff>| {
+            drop_shoulders(&mut cliffs);
+            cliffs.iter().map(|cliff| cliff.below).collect::<Vec<_>>()
+        };
+        assert_eq!(left(vec![cliff(1424.0, 1426.0, 1300.0), cliff(1426.0, 1428.0, 0.7)]), [1424.0]);
+        assert_eq!(left(vec![cliff(1424.0, 1426.0, 1300.0), cliff(5000.0, 5010.0, 0.7)]), [1424.0, 5000.0]);
+        assert_eq!(left(vec![cliff(10.0, 11.0, 4.0), cliff(11.0, 12.0, 3.0)]), [10.0, 11.0]);
+    }
 }
