@@ -106,7 +106,8 @@ fn two_small_writes_leave_as_one_segment() {
 #[test]
 fn an_inert_shim_lets_both_leave_as_they_are() {
     let (segments, counts) = segments_of_fifty_requests("inert");
-    assert_eq!(segments, 100);
+    // One that is sent again, its acknowledgement being late on a busy machine, counts twice.
+    assert!((100..=103).contains(&segments), "{segments} segments");
     assert_eq!((counts.loaded, counts.changed), (1, 0));
 }
 
