@@ -64,7 +64,8 @@ static unsigned segments(int fd)
 	struct tcp_info about;
 	socklen_t length = sizeof(about);
 	getsockopt(fd, IPPROTO_TCP, TCP_INFO, &about, &length);
-	return about.tcpi_data_segs_out;
+	/* What is sent again, its acknowledgement being late on a busy machine, is no segment more. */
+	return about.tcpi_data_segs_out - about.tcpi_total_retrans;
 }
 ";
 
@@ -106,8 +107,7 @@ fn two_small_writes_leave_as_one_segment() {
 #[test]
 fn an_inert_shim_lets_both_leave_as_they_are() {
     let (segments, counts) = segments_of_fifty_requests("inert");
-    // One that is sent again, its acknowledgement being late on a busy machine, counts twice.
-    assert!((100..=103).contains(&segments), "{segments} segments");
+    assert_eq!(segments, 100);
     assert_eq!((counts.loaded, counts.changed), (1, 0));
 }
 
