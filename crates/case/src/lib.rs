@@ -7,6 +7,7 @@
 mod answer;
 mod comparison;
 mod error;
+pub mod exhibits;
 mod folder;
 mod live;
 mod manifest;

@@ -1,17 +1,19 @@
-//! What a case means, for people. So far: the terminal's text. Pure: an answer, a comparison or a sweep goes in, text
-//! comes out.
+//! What a case means, for people: the terminal's text, the page, and exports for other tools. Pure: an answer, a
+//! comparison or a sweep goes in, text comes out.
 
 mod bar;
 mod certainty;
 mod chain;
 mod command;
 mod comparison;
+pub mod export;
 mod figure;
 mod finding;
 mod grid;
 mod ledger;
 mod live;
 mod outcome;
+pub mod page;
 mod proof;
 mod style;
 mod sweep;

@@ -191,9 +191,37 @@ pub struct ReportArguments {
     #[arg(value_name = "CASE")]
     pub case: PathBuf,
 
+    /// As what
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
+
+    /// Write it to this file instead of standard output
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+
     /// How to answer.
     #[command(flatten)]
     pub answer: AnswerArguments,
+}
+
+/// What a case can be turned into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// The text that the command printed
+    #[default]
+    Text,
+    /// One HTML file with everything to look at
+    Html,
+    /// What --json prints
+    Json,
+    /// The verdict for a ticket or a chat
+    Markdown,
+    /// The recorded segments, for Wireshark and tshark
+    Pcapng,
+    /// The CPU samples, for profiler.firefox.com
+    FirefoxProfile,
+    /// The CPU samples, for speedscope.app
+    Speedscope,
 }
 
 /// How an answer is shown.

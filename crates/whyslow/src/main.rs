@@ -10,6 +10,7 @@ mod interrupts;
 mod invoker;
 mod nearest;
 mod output;
+mod page;
 mod peel;
 mod plan;
 mod progress;

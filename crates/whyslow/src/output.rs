@@ -3,16 +3,32 @@
 use crate::fail::Failure;
 use report::{Colour, Style};
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
 /// Prints to standard output. A reader that has seen enough (`| head`) is no error.
 ///
 /// # Errors
 /// Where the output cannot be written, a full disk say.
 pub fn print(text: &str) -> Result<(), Failure> {
+    put(text.as_bytes())
+}
+
+fn put(contents: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(contents).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
         _ => Ok(()),
+    }
+}
+
+/// Writes a document to a file, or to standard output where none is named.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn write(contents: &[u8], file: Option<&Path>) -> Result<(), Failure> {
+    match file {
+        Some(file) => std::fs::write(file, contents).map_err(|error| Failure::output(&error)),
+        None => put(contents),
     }
 }
 

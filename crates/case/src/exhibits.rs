@@ -1,0 +1,53 @@
+//! What a recording shows: everything that the page draws, aggregated to a bounded size and never without the worst.
+//! Made by `diagnose`, drawn by `report`. Derived from the tables at any time, and so not kept in the case.
+//!
+//! All times named `at`, `from` and `to` are nanoseconds since recording began (`Manifest::start`); in a ladder, since
+//! its exchange began. Strings are as recorded: hostile until escaped.
+
+mod exchange;
+mod flame;
+mod ladder;
+mod lengths;
+mod sheets;
+mod trial_dots;
+
+pub use exchange::{AccountExhibit, Dearest, ExchangeExhibit};
+pub use flame::{Flame, FlameNode};
+pub use ladder::{EventKind, Ladder, LadderEvent, Lane, Stretch};
+pub use lengths::{Bin, Lengths, Moment, Outlier, Quantile};
+pub use sheets::{CallExhibit, ConnectionExhibit, EvidenceExhibit, EvidenceRow, Fact, LossExhibit, Rest};
+pub use trial_dots::{ArmDots, Dot};
+
+use serde::Serialize;
+
+/// What one recording shows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Exhibits {
+    /// How long was recorded, in nanoseconds.
+    pub wall_ns: u64,
+    /// Exchanges that are shown one by one, in order of their numbers: those of the ladders, the worst, and the dearest
+    /// of each account.
+    pub exchanges: Vec<ExchangeExhibit>,
+    /// How long exchanges took: how they are distributed, and over time.
+    pub lengths: Lengths,
+    /// The accounts of all exchanges together, largest first; names are those of the answer's ledger.
+    pub accounts: Vec<AccountExhibit>,
+    /// A typical, a worst and a best exchange, step by step, in this order; then the dearest of large accounts.
+    pub ladders: Vec<Ladder>,
+    /// Where threads were on a processor.
+    pub processor: Flame,
+    /// Where threads were blocked.
+    pub blocked: Flame,
+    /// Connections, those with most of the time first.
+    pub connections: Vec<ConnectionExhibit>,
+    /// Connections that found no place.
+    pub connections_left_out: Rest,
+    /// System calls by kind, those with most time first.
+    pub calls: Vec<CallExhibit>,
+    /// The rows behind each finding, in the order of the answer's findings.
+    pub evidence: Vec<EvidenceExhibit>,
+    /// The machine, the programs and their versions.
+    pub environment: Vec<Fact>,
+    /// What was lost, by table and reason.
+    pub losses: Vec<LossExhibit>,
+}

@@ -1,0 +1,96 @@
+//! The page of a case: gathers what it shows and keeps it as `report.html`.
+
+use crate::commands::{compare, sweep};
+use crate::fail::Failure;
+use case::exhibits::{ArmDots, Dot, Flame};
+use case::{Answer, Case, Comparison, Recording, Sweep};
+use report::page::{Material, SideExhibits, Told};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The page's name in the case.
+pub const FILE: &str = "report.html";
+
+/// The page of a run, or of something that was watched while running.
+pub fn of_answer(answer: &Answer, recording: &Recording) -> String {
+    let sides = vec![side("", recording, answer)];
+    let arms = arms(answer, &recording.trials);
+    report::page::page(&Material { told: Told::Answer(answer), sides, difference: None, arms })
+}
+
+/// The page of a comparison: recordings of both sides are read from its case.
+pub fn of_comparison(comparison: &Comparison, case: &Case) -> Result<String, Failure> {
+    let mut sides = Vec::new();
+    let mut recordings = [Vec::new(), Vec::new()];
+    for (index, (name, side_of)) in [("A", &comparison.a), ("B", &comparison.b)].into_iter().enumerate() {
+        recordings[index] = read_all(case.folder(), &side_of.cases)?;
+        if let Some(first) = recordings[index].first() {
+            sides.push(side(name, first, &diagnose::diagnose(first, "", &diagnose::Options::default())));
+        }
+    }
+    let [a, b] = &recordings;
+    let difference = (!a.is_empty() && !b.is_empty()).then(|| diagnose::flame_difference(a, b));
+    let arms = dots_of_sides(comparison, case)?;
+    Ok(report::page::page(&Material { told: Told::Comparison(comparison), sides, difference, arms }))
+}
+
+/// The page of a sweep: recordings of its stretches are read from its case.
+pub fn of_sweep(sweep: &Sweep, case: &Case) -> Result<String, Failure> {
+    let mut sides = Vec::new();
+    for regime in &sweep.regimes {
+        for recording in read_all(case.folder(), std::slice::from_ref(&regime.case))? {
+            let answer = diagnose::diagnose(&recording, "", &diagnose::Options::default());
+            sides.push(side(&format!("{} = {}", sweep.parameter, regime.at), &recording, &answer));
+        }
+    }
+    let difference: Option<Flame> = None;
+    Ok(report::page::page(&Material { told: Told::Sweep(sweep), sides, difference, arms: Vec::new() }))
+}
+
+fn side(name: &str, recording: &Recording, answer: &Answer) -> SideExhibits {
+    SideExhibits { name: name.to_string(), exhibits: diagnose::exhibits(recording, answer) }
+}
+
+/// Recordings that lie in a case: by their last name, since the case may have been moved.
+fn read_all(folder: &Path, cases: &[String]) -> Result<Vec<Recording>, Failure> {
+    let own = |name: &String| Path::new(name).file_name().map(|last| folder.join(last));
+    let found = cases.iter().filter_map(own).filter(|path| path.is_dir());
+    found.map(|path| Ok(Recording::load(&Case::open(&path)?)?)).collect()
+}
+
+/// The trials of a run, each arm by each metric that it is judged by.
+fn arms(answer: &Answer, trials: &[case::tables::Trial]) -> Vec<ArmDots> {
+    let tried = answer.findings.iter().flat_map(|finding| finding.tried.iter().map(|tried| tried.metric.clone()));
+    let mut metrics = tried.chain(answer.together.iter().map(|together| together.metric.clone())).collect::<Vec<_>>();
+    metrics.sort();
+    metrics.dedup();
+    metrics.iter().flat_map(|metric| dots(metric, trials)).collect()
+}
+
+fn dots_of_sides(comparison: &Comparison, case: &Case) -> Result<Vec<ArmDots>, Failure> {
+    let trials: Vec<case::tables::Trial> = case.read()?;
+    Ok(comparison.metrics.iter().flat_map(|one| dots(&one.metric, &trials)).collect())
+}
+
+/// Every arm's trials by one metric; nothing where the metric is not one of ours.
+fn dots(name: &str, trials: &[case::tables::Trial]) -> Vec<ArmDots> {
+    let Ok(metric) = name.parse::<lab::Metric>() else { return Vec::new() };
+    let mut arms: BTreeMap<&str, Vec<Dot>> = BTreeMap::new();
+    for trial in trials {
+        let Some(value) = metric.of(trial) else { continue };
+        let counts = trial.applied && trial.problem.is_empty();
+        arms.entry(&trial.arm).or_default().push(Dot { round: trial.round, value: metric.shown(value), counts });
+    }
+    arms.into_iter().map(|(arm, dots)| ArmDots { arm: arm.to_string(), metric: name.to_string(), dots }).collect()
+}
+
+/// The page of whatever a case holds.
+pub fn of_case(case: &Case, answer: &Answer, recording: &Recording) -> Result<String, Failure> {
+    if let Some(comparison) = case.kept::<Comparison>(compare::FILE)? {
+        return of_comparison(&comparison, case);
+    }
+    match case.kept::<Sweep>(sweep::FILE)? {
+        Some(sweep) => of_sweep(&sweep, case),
+        None => Ok(of_answer(answer, recording)),
+    }
+}
