@@ -5,8 +5,26 @@ use crate::text::clean;
 use askama::Template;
 
 /// What every view has in common comes first.
-const SCRIPTS: &[&str] = &[include_str!("../../assets/uplot/uPlot.iife.min.js"), include_str!("../../assets/page.js")];
-const STYLES: &[&str] = &[include_str!("../../assets/uplot/uPlot.min.css"), include_str!("../../assets/page.css")];
+const SCRIPTS: &[&str] = &[
+    include_str!("../../assets/uplot/uPlot.iife.min.js"),
+    include_str!("../../assets/page.js"),
+    include_str!("../../assets/ladder.js"),
+    include_str!("../../assets/flame.js"),
+    include_str!("../../assets/lengths.js"),
+    include_str!("../../assets/sheets.js"),
+];
+const STYLES: &[&str] = &[
+    include_str!("../../assets/uplot/uPlot.min.css"),
+    include_str!("../../assets/page.css"),
+    include_str!("../../assets/verdict.css"),
+    include_str!("../../assets/effects.css"),
+    include_str!("../../assets/ledger.css"),
+    include_str!("../../assets/ladder.css"),
+    include_str!("../../assets/flame.css"),
+    include_str!("../../assets/lengths.css"),
+    include_str!("../../assets/swept.css"),
+    include_str!("../../assets/sheets.css"),
+];
 
 #[derive(Template)]
 #[template(path = "page/document.html")]
