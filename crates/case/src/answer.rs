@@ -13,6 +13,9 @@ pub struct Answer {
     pub command: Vec<String>,
     /// The case's folder.
     pub case: String,
+    /// Its page, one HTML file; empty where none was written.
+    #[serde(default)]
+    pub page: String,
     /// How long was recorded, in nanoseconds.
     pub wall_ns: u64,
     /// How many exchanges were seen (each once, at its client's end where both ends were recorded).

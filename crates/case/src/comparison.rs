@@ -12,6 +12,9 @@ pub struct Comparison {
     pub schema: u32,
     /// The case's folder. The recorded runs are cases of their own in it: `a-1`, `b-1` and so on.
     pub case: String,
+    /// Its page, one HTML file; empty where none was written.
+    #[serde(default)]
+    pub page: String,
     /// What was.
     pub a: Side,
     /// What is asked about.

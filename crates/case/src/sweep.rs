@@ -11,6 +11,9 @@ pub struct Sweep {
     pub schema: u32,
     /// The case's folder. The recorded runs are cases of their own in it, `at-VALUE`.
     pub case: String,
+    /// Its page, one HTML file; empty where none was written.
+    #[serde(default)]
+    pub page: String,
     /// The client's command, with its placeholder.
     pub command: Vec<String>,
     /// The server's command; empty for none of ours.

@@ -25,6 +25,7 @@ pub fn draw(evidence: &Evidence, case_path: &str, options: Options) -> Answer {
         schema: SCHEMA,
         command: manifest.command.clone(),
         case: case_path.to_string(),
+        page: String::new(),
         wall_ns: evidence.wall(),
         exchanges: evidence.exchanges.len() as u64,
         subject_exit: subject.exit.or(subject.signal.map(|signal| 128 + signal)),

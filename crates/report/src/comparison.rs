@@ -1,17 +1,17 @@
 //! A comparison as text: gates, verdict, what was compared, every metric, then where the difference comes from.
 
 mod differences;
-mod gates;
-mod origin;
-mod sentence;
-mod sides;
+pub(crate) mod gates;
+pub(crate) mod origin;
+pub(crate) mod sentence;
+pub(crate) mod sides;
 
 pub use self::sentence::contrast_sentence;
 
 use crate::figure::{noun, pair, range, three};
 use crate::grid::{Align, Row, grid};
 use crate::style::Style;
-use crate::text::{clean, counted, wrap};
+use crate::text::{clean, counted, whereabouts, wrap};
 use case::{Compared, Comparison, Contrast, Nanos};
 
 /// The comparison as text, at most 80 columns wide but for gates and words that are longer.
@@ -24,7 +24,7 @@ pub fn comparison(comparison: &Comparison, style: &Style) -> String {
         metrics(comparison, style),
         differences::differences(comparison, style),
         closing(comparison, style),
-        format!("Case: {}\n", clean(&comparison.case)),
+        whereabouts(&comparison.page, &comparison.case),
     ];
     blocks.into_iter().filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -59,7 +59,7 @@ fn row(compared: &Compared) -> Row {
     Row::new(name, [a, b, three(compared.ratio), interval, word(compared.outcome).into()])
 }
 
-fn word(outcome: Contrast) -> &'static str {
+pub(crate) fn word(outcome: Contrast) -> &'static str {
     match outcome {
         Contrast::More => "more",
         Contrast::Less => "less",
@@ -95,6 +95,6 @@ pub(crate) fn warnings(warnings: &[String], style: Style) -> String {
 }
 
 #[cfg(test)]
-mod examples;
+pub(crate) mod examples;
 #[cfg(test)]
 mod tests;

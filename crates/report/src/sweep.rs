@@ -3,10 +3,10 @@
 
 mod growth;
 mod plot;
-mod points;
-mod regimes;
+pub(crate) mod points;
+pub(crate) mod regimes;
 mod sentence;
-mod value;
+pub(crate) mod value;
 
 pub use self::sentence::sweep_sentence;
 
@@ -15,7 +15,7 @@ use crate::command::command;
 use crate::comparison::warnings;
 use crate::figure::noun;
 use crate::style::Style;
-use crate::text::{clean, counted, wrap};
+use crate::text::{clean, counted, whereabouts, wrap};
 use case::{Cliff, Nanos, Sweep};
 
 /// The sweep as text, at most 80 columns wide but for words that are longer.
@@ -30,7 +30,7 @@ pub fn sweep(sweep: &Sweep, style: &Style) -> String {
         regimes::regimes(sweep, style),
         growth::growth(sweep, style),
         closing(sweep, style),
-        format!("Case: {}\n", clean(&sweep.case)),
+        whereabouts(&sweep.page, &sweep.case),
     ];
     blocks.into_iter().filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -50,7 +50,7 @@ fn reasons(sweep: &Sweep, style: Style) -> String {
     sweep.cliffs.iter().map(one).collect()
 }
 
-fn reason(sweep: &Sweep, cliff: &Cliff) -> String {
+pub(crate) fn reason(sweep: &Sweep, cliff: &Cliff) -> String {
     if !cliff.reason.is_empty() {
         return clean(&cliff.reason);
     }
@@ -91,6 +91,6 @@ fn closing(sweep: &Sweep, style: Style) -> String {
 }
 
 #[cfg(test)]
-mod examples;
+pub(crate) mod examples;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use crate::live::live;
 use crate::outcome::{Outcome, outcome};
 use crate::proof::proof;
 use crate::style::Style;
-use crate::text::{clean, counted, wrap};
+use crate::text::{clean, counted, whereabouts, wrap};
 use crate::together::together;
 use case::{Answer, Status};
 
@@ -20,7 +20,7 @@ pub fn terminal(answer: &Answer, style: &Style) -> String {
         ledger(answer, style),
         proof(answer, style),
         closing(answer, style),
-        format!("Case: {}\n", clean(&answer.case)),
+        whereabouts(&answer.page, &answer.case),
     ];
     blocks.into_iter().filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
 }

@@ -40,6 +40,12 @@ pub(crate) fn shorten(name: &str, columns: usize) -> String {
     name.chars().take(columns.saturating_sub(3)).chain("...".chars()).collect()
 }
 
+/// Where to look on: the page, where there is one, and the case last.
+pub(crate) fn whereabouts(page: &str, case: &str) -> String {
+    let page = if page.is_empty() { String::new() } else { format!("Page: {}\n", clean(page)) };
+    format!("{page}Case: {}\n", clean(case))
+}
+
 /// A count with its thousands set apart: `3,204`.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();

@@ -49,6 +49,11 @@ impl Failure {
         self.code
     }
 
+    /// What failed and why, for a line of its own where all else stands.
+    pub fn in_a_line(&self) -> String {
+        format!("{}: {}", self.what, self.why)
+    }
+
     /// An option's value that cannot be read.
     pub fn value(option: &str, why: &str, example: &str) -> Failure {
         let command = std::env::args().nth(1).filter(|word| COMMANDS.contains(&word.as_str()));

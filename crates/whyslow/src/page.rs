@@ -2,6 +2,8 @@
 
 use crate::commands::{compare, sweep};
 use crate::fail::Failure;
+use crate::output;
+use crate::progress::Progress;
 use case::exhibits::{ArmDots, Dot, Flame};
 use case::{Answer, Case, Comparison, Recording, Sweep};
 use report::page::{Material, SideExhibits, Told};
@@ -10,6 +12,29 @@ use std::path::Path;
 
 /// The page's name in the case.
 pub const FILE: &str = "report.html";
+
+/// Draws the page of a case and keeps it there: its path. Where that fails, it is said, and there is none: the verdict
+/// stands without it.
+pub fn keep(case: &Case, draw: impl FnOnce() -> Result<String, Failure>) -> String {
+    let progress = Progress::begin();
+    progress.say("drawing the page");
+    let file = case.folder().join(FILE);
+    let written = draw().and_then(|page| output::write(page.as_bytes(), Some(&file)));
+    drop(progress);
+    match written {
+        Ok(()) => std::path::absolute(&file).unwrap_or(file).display().to_string(),
+        Err(failure) => {
+            output::say(&format!("the page could not be drawn: {}", failure.in_a_line()));
+            String::new()
+        }
+    }
+}
+
+/// The page that a case holds already; empty where there is none.
+pub fn kept(case: &Case) -> String {
+    let file = case.folder().join(FILE);
+    if file.is_file() { std::path::absolute(&file).unwrap_or(file).display().to_string() } else { String::new() }
+}
 
 /// The page of a run, or of something that was watched while running.
 pub fn of_answer(answer: &Answer, recording: &Recording) -> String {

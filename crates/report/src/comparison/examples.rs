@@ -38,6 +38,7 @@ pub(crate) fn slower() -> Comparison {
     Comparison {
         schema: SCHEMA,
         case: "/var/cases/tls".into(),
+        page: "/var/cases/tls/report.html".into(),
         a: side("a", "env.SSL_CERT_FILE=one.pem"),
         b: side("b", "env.SSL_CERT_FILE=all.pem"),
         outcome: Contrast::More,

@@ -9,7 +9,7 @@ pub(super) fn gates(comparison: &Comparison) -> String {
     comparison.gates.iter().map(|gate| line(gate) + "\n").collect()
 }
 
-fn line(gate: &Gate) -> String {
+pub(crate) fn line(gate: &Gate) -> String {
     let condition = clean(&gate.condition);
     let word = match gate.state {
         GateState::Failed => "FAILED",

@@ -102,7 +102,7 @@ pub(super) fn call(comparison: &Comparison, first: &Compared) -> Option<String> 
 }
 
 /// What the figures of ledger and profiles are of.
-pub(super) fn per(comparison: &Comparison) -> &'static str {
+pub(crate) fn per(comparison: &Comparison) -> &'static str {
     if comparison.per == "run" { "a run" } else { "a request" }
 }
 
@@ -112,7 +112,7 @@ fn difference(a: u64, b: u64) -> i64 {
 }
 
 /// B's time less A's, with its sign: `+21.9 ms`.
-pub(super) fn signed(a: u64, b: u64) -> String {
+pub(crate) fn signed(a: u64, b: u64) -> String {
     let sign = match b.cmp(&a) {
         std::cmp::Ordering::Greater => "+",
         std::cmp::Ordering::Less => "-",
@@ -122,7 +122,7 @@ pub(super) fn signed(a: u64, b: u64) -> String {
 }
 
 /// How often, on average: `12`, `0.5`.
-pub(super) fn times(count: f64) -> String {
+pub(crate) fn times(count: f64) -> String {
     let text = three(count);
     if text.contains('.') && !text.contains('e') {
         return text.trim_end_matches('0').trim_end_matches('.').to_string();

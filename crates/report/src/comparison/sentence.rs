@@ -32,7 +32,7 @@ fn is_measured(compared: &Compared) -> bool {
 }
 
 /// The processor time's comparison, where it differs.
-pub(super) fn processor(comparison: &Comparison) -> Option<&Compared> {
+pub(crate) fn processor(comparison: &Comparison) -> Option<&Compared> {
     let differs = |one: &&Compared| matches!(one.outcome, Contrast::More | Contrast::Less);
     comparison.metrics.iter().filter(differs).find(|one| is_processor(&one.metric))
 }

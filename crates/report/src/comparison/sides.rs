@@ -31,7 +31,7 @@ fn side(name: &str, particulars: &[String], style: Style) -> String {
 }
 
 /// What is particular to one side, a line each.
-fn particulars(one: &Side, other: &Side) -> Vec<String> {
+pub(crate) fn particulars(one: &Side, other: &Side) -> Vec<String> {
     let mut parts = Vec::new();
     if one.command != other.command {
         parts.push(command(&one.command));

@@ -61,6 +61,7 @@ Calls that differ (a run):
 
 Trials: 48 runs, 12.4 s of the 60.0 s allowed; A and B wrote the same.
 
+Page: /var/cases/tls/report.html
 Case: /var/cases/tls
 ";
     assert_eq!(told(&examples::slower()), expected);

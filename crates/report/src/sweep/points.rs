@@ -37,7 +37,7 @@ pub(super) fn points(sweep: &Sweep, style: Style) -> String {
 }
 
 /// What the rates are of: whole runs where no exchange is measured.
-fn rates(sweep: &Sweep) -> &'static str {
+pub(crate) fn rates(sweep: &Sweep) -> &'static str {
     if sweep.metric.contains("exchange") { "requests/s" } else { "a second" }
 }
 
@@ -54,6 +54,6 @@ fn row(sweep: &Sweep, point: &Point) -> Row {
 }
 
 /// Whether a cliff lies between two neighbours.
-fn has_cliff(sweep: &Sweep, before: &Point, after: &Point) -> bool {
+pub(crate) fn has_cliff(sweep: &Sweep, before: &Point, after: &Point) -> bool {
     sweep.cliffs.iter().any(|cliff| before.value <= cliff.below && cliff.above <= after.value)
 }

@@ -41,11 +41,11 @@ fn stretch(sweep: &Sweep, regime: &Regime, style: Style) -> String {
     wrap(&format!("{place}: {said}"), style.columns(), "  ", "    ") + &more
 }
 
-fn standing(regime: &Regime) -> impl Iterator<Item = &Finding> {
+pub(crate) fn standing(regime: &Regime) -> impl Iterator<Item = &Finding> {
     regime.findings.iter().filter(|finding| finding.status != Status::Refuted)
 }
 
-fn told(sweep: &Sweep, finding: &Finding) -> String {
+pub(crate) fn told(sweep: &Sweep, finding: &Finding) -> String {
     let title = clean(&finding.title);
     let end = if title.ends_with('.') { "" } else { "." };
     format!("{} {}: {title}{end}", clean(&finding.name), costs(sweep, &finding.cost))
@@ -72,7 +72,7 @@ fn say_change(sweep: &Sweep, before: &Regime, after: &Regime, style: Style) -> S
     wrap(&change(sweep, before, after), style.columns(), "  ", "  ")
 }
 
-fn change(sweep: &Sweep, before: &Regime, after: &Regime) -> String {
+pub(crate) fn change(sweep: &Sweep, before: &Regime, after: &Regime) -> String {
     let only_in = |one: &Regime, other: &Regime| {
         let own = standing(one).filter(|finding| standing(other).all(|another| another.id != finding.id));
         own.map(|finding| clean(&finding.name)).collect::<Vec<_>>()

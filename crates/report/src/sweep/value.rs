@@ -8,13 +8,13 @@ use case::{Point, Sweep};
 const NAME_COLUMNS: usize = 40;
 
 /// What was varied, as it is called.
-pub(super) fn heading(sweep: &Sweep) -> String {
+pub(crate) fn heading(sweep: &Sweep) -> String {
     let name = shorten(&clean(&sweep.parameter), NAME_COLUMNS);
     if name.is_empty() { "value".into() } else { name }
 }
 
 /// A value as it was put into the command; one that was not tried as a number. Never rounded: a cliff is at a byte.
-pub(super) fn label(sweep: &Sweep, value: f64) -> String {
+pub(crate) fn label(sweep: &Sweep, value: f64) -> String {
     let is_it = |point: &&Point| (point.value - value).abs() <= value.abs() * 1e-9;
     match sweep.points.iter().find(is_it) {
         Some(point) => name(point),
@@ -38,22 +38,22 @@ fn rate(bits: f64) -> String {
 }
 
 /// A point's value as it was put into the command.
-pub(super) fn name(point: &Point) -> String {
+pub(crate) fn name(point: &Point) -> String {
     shorten(&clean(&point.label), NAME_COLUMNS)
 }
 
 /// The points that have a figure.
-pub(super) fn sound(sweep: &Sweep) -> impl Iterator<Item = &Point> {
+pub(crate) fn sound(sweep: &Sweep) -> impl Iterator<Item = &Point> {
     sweep.points.iter().filter(|point| is_sound(point))
 }
 
 /// Whether a point has a figure.
-pub(super) fn is_sound(point: &Point) -> bool {
+pub(crate) fn is_sound(point: &Point) -> bool {
     point.trials > 0 && point.measured.is_finite() && point.measured > 0.0
 }
 
 /// Whether the values are names and no numbers: then no curve leads from one to the next.
-pub(super) fn is_categorical(sweep: &Sweep) -> bool {
+pub(crate) fn is_categorical(sweep: &Sweep) -> bool {
     sweep.points.iter().any(|point| !is_number(&point.label))
 }
 

@@ -14,7 +14,8 @@ pub(crate) fn slow() -> Answer {
     Answer {
         schema: SCHEMA,
         command: vec!["python3".into(), "client.py".into()],
-        case: "/home/me/.local/state/whyslow/20260102-030405-python3".into(),
+        case: "/home/me/.local/state/whyslow/20260102-curl".into(),
+        page: "/home/me/.local/state/whyslow/20260102-curl/report.html".into(),
         wall_ns: 11_100_000_000,
         exchanges: 250,
         subject_exit: Some(0),

@@ -31,7 +31,8 @@ Lost while recording: nothing.
 Not looked for:
   - CPU time by function: no samples were taken (--hz 0).
 
-Case: /home/me/.local/state/whyslow/20260102-030405-python3
+Page: /home/me/.local/state/whyslow/20260102-curl/report.html
+Case: /home/me/.local/state/whyslow/20260102-curl
 ";
     assert_eq!(terminal(&examples::slow(), &PLAIN), expected);
 }

@@ -3,7 +3,7 @@
 use super::attach;
 use crate::arguments::AnswerArguments;
 use crate::fail::{self, Failure};
-use crate::{output, proof};
+use crate::{output, page, proof};
 use case::{Answer, Case, Recording};
 use report::Outcome;
 
@@ -15,6 +15,7 @@ pub fn read(case: &Case, typed: AnswerArguments) -> Result<Answer, Failure> {
     if let Some(kept) = case.kept::<attach::Kept>(attach::FILE)? {
         attach::enter(&mut answer, kept);
     }
+    answer.page = page::kept(case);
     Ok(answer)
 }
 

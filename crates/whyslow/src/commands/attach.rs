@@ -7,7 +7,7 @@ use crate::interrupts::Interrupts;
 use crate::invoker::Invoker;
 use crate::plan::Limits;
 use crate::progress::Progress;
-use crate::{folder, output, typed};
+use crate::{folder, output, page, typed};
 use case::{Answer, Case, Finding, Recording, Status};
 use lab::live::{self, Live, LiveTerms};
 use lab::{Journal, Subject, World};
@@ -47,6 +47,7 @@ pub fn attach(arguments: &AttachArguments) -> Result<u8, Failure> {
     } else {
         prove(&mut answer, &case, (pid, role_of(pid)), budget, &interrupts)
     };
+    answer.page = page::keep(&case, || Ok(page::of_answer(&answer, &recording)));
     drop(interrupts);
     let kept = case.keep("answer.json", &answer);
     invoker.own(&folder);

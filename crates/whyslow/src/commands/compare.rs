@@ -9,7 +9,7 @@ use crate::invoker::Invoker;
 use crate::progress::Progress;
 use crate::recording::Quiet;
 use crate::sides::{Sided, sides};
-use crate::{folder, output, recording, typed};
+use crate::{folder, output, page, recording, typed};
 use case::{Case, CaseWriter, Comparison, Contrast, Recording, Side};
 use lab::compare::{
     Condition, Contest, Contested, Unlike, Which, against_earlier, compared, excess_of, extent_of, metrics_of,
@@ -125,7 +125,8 @@ impl Comparing<'_> {
         if let Some(unlike) = &contested.unlike {
             return Err(Failure::unlike(unlike, self.folder));
         }
-        let comparison = self.draw(contested, &metrics, recorded, &case)?;
+        let mut comparison = self.draw(contested, &metrics, recorded, &case)?;
+        comparison.page = page::keep(&case, || page::of_comparison(&comparison, &case));
         case.keep(FILE, &comparison)?;
         Ok(comparison)
     }

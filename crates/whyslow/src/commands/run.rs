@@ -7,7 +7,7 @@ use crate::interrupts::Interrupts;
 use crate::invoker::Invoker;
 use crate::plan::Plan;
 use crate::recording::{Take, Taken};
-use crate::{folder, proof, recording, typed};
+use crate::{folder, page, proof, recording, typed};
 use case::Recording;
 use lab::{Arrangement, Kind, Outputs};
 use record::{Ended, Output};
@@ -25,6 +25,7 @@ pub fn run(typed: &RunArguments) -> Result<u8, Failure> {
     let recording = Recording::load(&case)?;
     let mut answer = answer::draw(&recording, &case, typed.answer);
     let proved = proof::prove(&mut answer, &case, recording, &plan, &interrupts);
+    answer.page = page::keep(&case, || Ok(page::of_answer(&answer, &Recording::load(&case)?)));
     drop(interrupts);
     let kept = case.keep("answer.json", &answer);
     invoker.own(&plan.folder);

@@ -7,7 +7,7 @@ use crate::interrupts::Interrupts;
 use crate::invoker::{Invoker, subject_user};
 use crate::progress::Progress;
 use crate::recording::Quiet;
-use crate::{folder, output, recording, typed};
+use crate::{folder, output, page, recording, typed};
 use case::{CaseWriter, Cliff, Finding, Regime, SegmentTie, Sweep, redact_arguments};
 
 use lab::{Arrangement, Extent, Journal, Laboratory, Metric, Subject, SweepTerms, Swept, Value, Vary, World, place};
@@ -104,6 +104,7 @@ impl Sweeping<'_> {
         }
         sweep.summary = report::sweep_sentence(&sweep);
         let case = writer.close()?;
+        sweep.page = page::keep(&case, || page::of_sweep(&sweep, &case));
         case.keep(FILE, &sweep)?;
         Ok(sweep)
     }
