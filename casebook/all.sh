@@ -14,11 +14,11 @@ tell() { # STORY VARIANT OPTIONS...
     *) failed=$((failed + 1)); echo "$story, $variant: failed with status $status" >&2 ;;
     esac
 }
-for story in nagle context four-lines no-resumption tiny-reads fsync expect name-lookup quota two-causes gta sizes live; do
+for story in nagle context-per-request four-lines no-resumption tiny-reads fsync expect name-lookup quota two-causes gta sizes live; do
     tell "$story" slow "$@"
     tell "$story" fixed "$@"
 done
-tell context curl "$@"
+tell context-per-request curl "$@"
 tell gta needed "$@"
 for program in slow linear sorting; do
     printf '\n== gta, %s, swept' "$program"

@@ -58,7 +58,7 @@ fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
 #[test]
 fn a_context_for_each_request_is_confirmed_and_its_ladder_climbed() {
     let _stage = stage();
-    let Some(told) = tell("context", "slow") else { return };
+    let Some(told) = tell("context-per-request", "slow") else { return };
     expect_confirmed(&told, "ca-bundle-per-context", &["parse-ca-once"]);
     let steps = told.answer.together.iter().filter(|step| step.applied).map(|step| step.interventions.join("+"));
     let steps = steps.collect::<Vec<_>>();
@@ -70,10 +70,10 @@ fn a_context_for_each_request_is_confirmed_and_its_ladder_climbed() {
 fn sharing_a_context_from_outside_predicts_what_sharing_it_in_the_source_brings() {
     let _stage = stage();
     let metric = ["--metric", "stdout:([0-9.]+) ms of CPU"];
-    let Some(told) = tell_with("context", "slow", &metric) else { return };
+    let Some(told) = tell_with("context-per-request", "slow", &metric) else { return };
     let is_shared = |step: &&case::Together| step.interventions.join("+") == "parse-ca-once+share-ssl-context";
     let predicted = told.answer.together.iter().find(is_shared).expect("the step").after;
-    let Some(told) = tell_with("context", "shared", &["--no-prove"]) else { return };
+    let Some(told) = tell_with("context-per-request", "shared", &["--no-prove"]) else { return };
     let printed = told.stderr.split("requests, ").nth(1).and_then(|rest| rest.split(' ').next());
     let truth = printed.and_then(|figure| figure.parse::<f64>().ok()).expect("its own figure");
     // Recording costs the second program a little; without it, the two are within 15 % on a quiet machine.

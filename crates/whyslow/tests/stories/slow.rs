@@ -78,9 +78,9 @@ fn one_kept_connection_is_not_accused_of_churn_or_anything() {
 #[test]
 fn a_context_for_each_request_is_named_with_its_files_and_its_line() {
     let _stage = stage();
-    let Some(told) = suspect("context", "slow") else { return };
+    let Some(told) = suspect("context-per-request", "slow") else { return };
     let finding = told.finding("ca-bundle-per-context");
-    expect_place(finding, "context/client.py", "the bundle for each request");
+    expect_place(finding, "context-per-request/client.py", "the bundle for each request");
     // For each of 60 requests the distribution's bundle and our own certificate are opened.
     expect_mechanism(finding, &["opened 120 times", "60 TLS handshakes"]);
     assert!(finding.title.contains("120 files opened for 60 handshakes"), "{}", finding.title);
@@ -90,7 +90,7 @@ fn a_context_for_each_request_is_named_with_its_files_and_its_line() {
 #[test]
 fn a_shared_context_is_not_accused() {
     let _stage = stage();
-    let Some(told) = tell("context", "fixed") else { return };
+    let Some(told) = tell("context-per-request", "fixed") else { return };
     told.expect_no_accusation();
 }
 

@@ -25,4 +25,4 @@ curl*)
 esac
 if [ "$VARIANT" = curl-shared ]; then words=(shared); fi
 watch --server "$CASEBOOK/serve-nginx.sh $CASEBOOK/nginx.conf $STATE {server} $port tls" -- \
-    "$PYTHON" "$CASEBOOK/context/$program" {server} "$port" "$trusted" "${REQUESTS:-$requests}" "${words[@]}"
+    "$PYTHON" "$CASEBOOK/context-per-request/$program" {server} "$port" "$trusted" "${REQUESTS:-$requests}" "${words[@]}"
