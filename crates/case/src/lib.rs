@@ -31,6 +31,6 @@ pub use live::{Switched, Window};
 pub use manifest::{Host, Manifest, SCHEMA, Subject};
 pub use recording::Recording;
 pub use redact::{redact_arguments, redact_target};
-pub use row::{Cell, Column, Row};
+pub use row::{Cell, Column, Row, Value};
 pub use sweep::{Cliff, Growing, Growth, KneePoint, Point, Regime, SegmentTie, Sweep};
 pub use units::{Bytes, Nanos, Share};

@@ -3,7 +3,7 @@
 use crate::error::CaseError;
 use crate::folder::{Case, CaseWriter};
 use crate::manifest::Manifest;
-use crate::row::{Column, Row};
+use crate::row::{Column, Row, Value};
 use crate::tables::{
     Call, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample, Segment,
     StackFrame, Switch, TcpEvent, Thread, TlsRecord, Trial,
@@ -44,6 +44,15 @@ macro_rules! recording {
                 let mut writer = CaseWriter::create(folder, self.manifest)?;
                 $( writer.append(self.$field)?; )+
                 writer.close()
+            }
+
+            /// One row of the table with this name, its values with the names of their columns; none where there is no
+            /// such table or row.
+            pub fn row(&self, table: &str, row: usize) -> Option<Vec<(&'static str, Value)>> {
+                match table {
+                    $( <$row>::TABLE => self.$field.get(row).map(Row::values), )+
+                    _ => None,
+                }
             }
 
             /// Every table's name, documentation and columns, in the order of declaration.

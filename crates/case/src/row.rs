@@ -20,6 +20,21 @@ pub struct Column {
     pub doc: String,
 }
 
+/// A value of a row, whatever its column's type: for those who show any table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Number(i128),
+    /// A number with fractions.
+    Decimal(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// Words.
+    Text(String),
+    /// A time, or a length of time.
+    Nanos(Nanos),
+}
+
 /// A type of row, and so a table. Implemented by `table!` only.
 pub trait Row: Sized + Clone + Send + 'static {
     /// The table's name, and its file's.
@@ -39,6 +54,9 @@ pub trait Row: Sized + Clone + Send + 'static {
     /// # Errors
     /// Names the column that is missing or has another type.
     fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>, String>;
+
+    /// One row's values with the names of their columns, in order.
+    fn values(&self) -> Vec<(&'static str, Value)>;
 
     /// The table's Arrow schema.
     fn schema() -> Arc<Schema> {
@@ -60,10 +78,13 @@ pub trait Cell: Sized {
 
     /// Reads one value.
     fn value(column: &Self::Column, row: usize) -> Self;
+
+    /// The same value without its type.
+    fn untyped(self) -> Value;
 }
 
 macro_rules! primitive_cell {
-    ($($type:ty => $array:ty, $data_type:ident;)*) => { $(
+    ($($type:ty => $array:ty, $data_type:ident, $variant:ident;)*) => { $(
         impl Cell for $type {
             type Column = $array;
             fn data_type() -> DataType { DataType::$data_type }
@@ -71,19 +92,20 @@ macro_rules! primitive_cell {
                 Arc::new(<$array>::from(values.collect::<Vec<_>>()))
             }
             fn value(column: &$array, row: usize) -> Self { column.value(row) }
+            fn untyped(self) -> Value { Value::$variant(self.into()) }
         }
     )* };
 }
 
 primitive_cell! {
-    u8 => UInt8Array, UInt8;
-    u16 => UInt16Array, UInt16;
-    u32 => UInt32Array, UInt32;
-    u64 => UInt64Array, UInt64;
-    i32 => Int32Array, Int32;
-    i64 => Int64Array, Int64;
-    f64 => Float64Array, Float64;
-    bool => BooleanArray, Boolean;
+    u8 => UInt8Array, UInt8, Number;
+    u16 => UInt16Array, UInt16, Number;
+    u32 => UInt32Array, UInt32, Number;
+    u64 => UInt64Array, UInt64, Number;
+    i32 => Int32Array, Int32, Number;
+    i64 => Int64Array, Int64, Number;
+    f64 => Float64Array, Float64, Decimal;
+    bool => BooleanArray, Boolean, Flag;
 }
 
 impl Cell for Nanos {
@@ -97,6 +119,9 @@ impl Cell for Nanos {
     fn value(column: &UInt64Array, row: usize) -> Self {
         Nanos(column.value(row))
     }
+    fn untyped(self) -> Value {
+        Value::Nanos(self)
+    }
 }
 
 impl Cell for String {
@@ -109,6 +134,9 @@ impl Cell for String {
     }
     fn value(column: &StringArray, row: usize) -> Self {
         column.value(row).to_string()
+    }
+    fn untyped(self) -> Value {
+        Value::Text(self)
     }
 }
 
@@ -146,6 +174,10 @@ macro_rules! table {
                     data_type: <$type as $crate::row::Cell>::data_type(),
                     doc: $crate::row::doc_text(&[$($column_doc),+]),
                 } ),+ ]
+            }
+
+            fn values(&self) -> Vec<(&'static str, $crate::row::Value)> {
+                vec![ $( (stringify!($column), $crate::row::Cell::untyped(self.$column.clone())) ),+ ]
             }
 
             fn to_batch(rows: &[Self]) -> arrow_array::RecordBatch {

@@ -4,6 +4,7 @@
 //! A was, B is asked about. Figures are of one exchange where every recording has exchanges, else of one run. What
 //! differs between the sides only by a version or a number in its name is taken to be the same thing.
 
+pub mod about;
 mod accounts;
 mod aliases;
 mod calls;
@@ -13,7 +14,7 @@ mod code;
 use crate::profile::renamed;
 use crate::units::Units;
 use crate::{sorted, with_evidence};
-use aliases::Aliases;
+pub(crate) use aliases::Aliases;
 use case::{AccountContrast, CallContrast, CodeContrast, Recording};
 
 /// What differs; see [`contrast`].

@@ -11,6 +11,9 @@ mod flame;
 mod ladder;
 mod lengths;
 mod losses;
+mod programs;
+mod requests;
+mod tls_names;
 
 pub use flame::flame_difference;
 
@@ -22,8 +25,9 @@ use case::{Answer, Ledger, Recording};
 pub fn exhibits(recording: &Recording, answer: &Answer) -> Exhibits {
     with_evidence(recording, |evidence| {
         let mut walker = ledger::Walker::new(evidence);
-        let ledgers: Vec<Ledger> =
-            evidence.exchanges.iter().map(|exchange| ledger::of_exchange(&mut walker, exchange)).collect();
+        let names = ledger::RunNames::new(evidence);
+        let of_exchange = |exchange| ledger::of_exchange_in_run(&mut walker, exchange, &names);
+        let ledgers: Vec<Ledger> = evidence.exchanges.iter().map(of_exchange).collect();
         let chosen = choice::ladders(evidence, &ledgers);
         let (connections, connections_left_out) = connections::sheet(evidence);
         let (accounts, exchanges) = exchanges::accounts(evidence, &ledgers, &chosen);

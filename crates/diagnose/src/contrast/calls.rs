@@ -1,9 +1,9 @@
 //! The difference in system calls: how many, and how long, of each name and about what.
 
+use super::about::{Folders, about};
 use super::aliases::{Aliases, without_figures};
 use crate::syscall;
 use crate::units::Units;
-use case::tables::transport;
 use case::{CallContrast, Recording};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,9 +19,6 @@ const CALLS: f64 = 0.5;
 
 /// A time differs from this share of the whole wall time on.
 const OF_WALL: f64 = 0.02;
-
-/// More files of one folder than this are counted together.
-const FILES: usize = 8;
 
 /// Calls of one name about one thing: how many, and their time in nanoseconds.
 pub type Kinds = BTreeMap<(u16, String), (u64, u64)>;
@@ -47,40 +44,12 @@ pub fn kinds(recording: &Recording) -> Kinds {
     by_folder(kinds)
 }
 
-fn about(transport: Option<u8>, path: Option<&str>) -> String {
-    match transport {
-        Some(transport::TCP) => "tcp socket".to_string(),
-        Some(transport::UDP) => "udp socket".to_string(),
-        Some(transport::UNIX) => "unix socket".to_string(),
-        Some(_) => "socket".to_string(),
-        None => path.map(without_process).unwrap_or_default(),
-    }
-}
-
-/// A path below /proc without the number of the process, which is another each time.
-fn without_process(path: &str) -> String {
-    let number = |part: &str| !part.is_empty() && part.bytes().all(|letter| letter.is_ascii_digit());
-    if !path.starts_with("/proc/") {
-        return path.to_string();
-    }
-    path.split('/').map(|part| if number(part) { "PID" } else { part }).collect::<Vec<_>>().join("/")
-}
-
 /// Calls about many files of one folder become calls about the folder.
 fn by_folder(kinds: Kinds) -> Kinds {
-    let folder =
-        |about: &str| about.rfind('/').filter(|_| about.starts_with('/')).map(|at| format!("{}/*", &about[..at]));
-    let mut files: BTreeMap<(u16, String), usize> = BTreeMap::new();
-    for (number, about) in kinds.keys() {
-        if let Some(folder) = folder(about) {
-            *files.entry((*number, folder)).or_default() += 1;
-        }
-    }
+    let folders = Folders::new(kinds.keys().map(|(number, about)| (*number, about.as_str())));
     let mut grouped = Kinds::new();
     for ((number, about), (count, length)) in kinds {
-        let folder = folder(&about).map(|folder| (number, folder));
-        let many = folder.filter(|folder| files.get(folder).is_some_and(|&count| count > FILES));
-        let sum = grouped.entry(many.unwrap_or((number, about))).or_default();
+        let sum = grouped.entry((number, folders.name(number, about))).or_default();
         sum.0 += count;
         sum.1 = sum.1.saturating_add(length);
     }

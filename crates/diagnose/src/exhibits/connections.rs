@@ -1,9 +1,155 @@
 //! Connections as a table.
 
+use super::programs::Programs;
+use super::tls_names;
+use crate::connections::End;
 use crate::evidence::Evidence;
+use crate::syscall;
 use case::exhibits::{ConnectionExhibit, Rest};
+use case::tables::{Handshake, event, role, transport};
+use std::cmp::Reverse;
 
-/// Connections, those with most of the time first, and what found no place.
-pub fn sheet(_evidence: &Evidence) -> (Vec<ConnectionExhibit>, Rest) {
-    (Vec::new(), Rest::default())
+/// Rows shown.
+const SHOWN: usize = 200;
+
+/// The requests on one end of a connection.
+#[derive(Clone, Copy, Default)]
+struct Requests {
+    count: u64,
+    ns: u64,
 }
+
+/// Connections, those with most of the time first, and what found no place. Both ends of one stand side by side; sockets
+/// that listen and those that moved nothing are no connections.
+pub fn sheet(evidence: &Evidence) -> (Vec<ConnectionExhibit>, Rest) {
+    let requests = requests(evidence);
+    let bytes = bytes(evidence);
+    let is_shown = |slot: &usize| {
+        let row = evidence.connections.row(*slot);
+        let moved = bytes[*slot] != (0, 0) || requests[*slot].count > 0;
+        row.role != role::LISTENER && (moved || row.transport == transport::TCP && row.established.0 > 0)
+    };
+    let mut order: Vec<usize> = (0..requests.len()).filter(is_shown).collect();
+    order.sort_by_key(|&slot| (Reverse(requests[slot].ns), both_ends(evidence, slot), slot));
+    let (shown, left_out) = order.split_at(order.len().min(SHOWN));
+    let programs = Programs::new(evidence.recording);
+    let exhibit = |&slot: &usize| exhibit(evidence, &programs, slot, requests[slot], bytes[slot]);
+    let mut rest = Rest { rows: left_out.len() as u64, ..Rest::default() };
+    // What both ends moved is counted at one of them.
+    let first_end = |slot: &&usize| {
+        evidence.connections.all()[**slot].peer.is_none_or(|peer| **slot < peer || shown.contains(&peer))
+    };
+    for &slot in left_out.iter().filter(first_end) {
+        rest.exchanges += requests[slot].count;
+        rest.bytes += bytes[slot].0 + bytes[slot].1;
+    }
+    (shown.iter().map(exhibit).collect(), rest)
+}
+
+/// The same for both ends of a connection, and different for others.
+fn both_ends(evidence: &Evidence, slot: usize) -> usize {
+    evidence.connections.all()[slot].peer.map_or(slot, |peer| peer.min(slot))
+}
+
+/// The requests on each connection; seen from one end, they are the other's too.
+fn requests(evidence: &Evidence) -> Vec<Requests> {
+    let all = evidence.connections.all();
+    let mut requests = vec![Requests::default(); all.len()];
+    for exchange in &evidence.exchanges {
+        let ends = [Some(exchange.connection), all[exchange.connection].peer];
+        for slot in ends.into_iter().flatten() {
+            requests[slot].count += 1;
+            requests[slot].ns += exchange.length();
+        }
+    }
+    requests
+}
+
+/// Bytes written and read on each connection.
+fn bytes(evidence: &Evidence) -> Vec<(u64, u64)> {
+    let of_slot = |slot: usize| {
+        evidence.connections.transfers_of(slot).fold((0, 0), |(out, read), call| {
+            let moved = call.result.max(0) as u64;
+            if syscall::is_write(call.number) { (out + moved, read) } else { (out, read + moved) }
+        })
+    };
+    (0..evidence.connections.all().len()).map(of_slot).collect()
+}
+
+fn exhibit(
+    evidence: &Evidence,
+    programs: &Programs,
+    slot: usize,
+    requests: Requests,
+    (bytes_out, bytes_in): (u64, u64),
+) -> ConnectionExhibit {
+    let row = evidence.connections.row(slot);
+    let end = match evidence.connections.all()[slot].end {
+        Some(End::Client) => "client",
+        Some(End::Server) => "server",
+        None => "",
+    };
+    let retransmitted = evidence.connections.events(slot).iter().filter(|row| row.event == event::RETRANSMIT);
+    let exhibit = ConnectionExhibit {
+        id: row.id,
+        end: end.to_string(),
+        process: programs.name(row.pid, row.opened.0),
+        transport: transport_name(row.transport).to_string(),
+        local: address(&row.local_address, row.local_port),
+        remote: address(&row.remote_address, row.remote_port),
+        at: (row.opened - evidence.recording.manifest.start).0,
+        length_ns: (row.closed - row.opened).0,
+        exchanges: requests.count,
+        exchange_ns: requests.ns,
+        bytes_out,
+        bytes_in,
+        nodelay: row.nodelay,
+        mss: row.mss,
+        srtt_ns: row.srtt.0,
+        retransmitted: retransmitted.count() as u64,
+        ..ConnectionExhibit::default()
+    };
+    evidence.connections.handshake(slot).map_or(exhibit.clone(), |handshake| with_tls(exhibit, handshake))
+}
+
+fn with_tls(exhibit: ConnectionExhibit, handshake: &Handshake) -> ConnectionExhibit {
+    let state = match (handshake.end.0, handshake.resumed) {
+        (0, _) => "unfinished",
+        (_, true) => "resumed",
+        (_, false) => "full",
+    };
+    let version = match tls_names::version(handshake.version) {
+        name if name.is_empty() => "TLS".to_string(),
+        name => name,
+    };
+    ConnectionExhibit {
+        tls_version: version,
+        cipher: tls_names::cipher(handshake.cipher),
+        handshake: state.to_string(),
+        handshake_ns: (handshake.end - handshake.start).0,
+        server_name: handshake.server_name.clone(),
+        ..exhibit
+    }
+}
+
+/// The name of a transport.
+pub fn transport_name(number: u8) -> &'static str {
+    match number {
+        transport::TCP => "tcp",
+        transport::UDP => "udp",
+        transport::UNIX => "unix",
+        _ => "other",
+    }
+}
+
+/// An address with its port, one of IPv6 in brackets; without a port, a path.
+pub fn address(address: &str, port: u16) -> String {
+    match (port, address.contains(':')) {
+        (0, _) => address.to_string(),
+        (port, true) => format!("[{address}]:{port}"),
+        (port, false) => format!("{address}:{port}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

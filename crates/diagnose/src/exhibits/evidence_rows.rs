@@ -1,10 +1,53 @@
 //! The rows behind findings, written for people.
 
-use crate::evidence::Evidence;
-use case::Answer;
-use case::exhibits::EvidenceExhibit;
+mod columns;
+mod words;
+mod writer;
 
-/// The rows behind each finding of an answer.
-pub fn rows(_evidence: &Evidence, _answer: &Answer) -> Vec<EvidenceExhibit> {
-    Vec::new()
+use crate::evidence::Evidence;
+use case::exhibits::{EvidenceExhibit, EvidenceRow};
+use case::{Answer, Finding};
+use columns::ColumnShown;
+use writer::Writer;
+
+/// Rows shown of one finding; detectors name a handful.
+const SHOWN: usize = 50;
+
+/// The rows behind each finding of an answer; a finding that rests on none has no exhibit.
+pub fn rows(evidence: &Evidence, answer: &Answer) -> Vec<EvidenceExhibit> {
+    if answer.findings.is_empty() {
+        return Vec::new();
+    }
+    let writer = Writer::new(evidence);
+    let exhibits = answer.findings.iter().enumerate().map(|(index, finding)| exhibit(&writer, index, finding));
+    exhibits.filter(|exhibit| !exhibit.rows.is_empty()).collect()
 }
+
+fn exhibit(writer: &Writer, index: usize, finding: &Finding) -> EvidenceExhibit {
+    let table = &finding.evidence.table;
+    let columns = columns::shown(table);
+    let numbers = finding.evidence.rows.iter().take(SHOWN);
+    let rows: Vec<EvidenceRow> = numbers.filter_map(|&row| evidence_row(writer, table, &columns, row)).collect();
+    // A column without a single word in it says nothing.
+    let told: Vec<usize> =
+        (0..columns.len()).filter(|&column| rows.iter().any(|row| !row.cells[column].is_empty())).collect();
+    let only_told = |row: EvidenceRow| EvidenceRow {
+        row: row.row,
+        cells: told.iter().map(|&column| row.cells[column].clone()).collect(),
+    };
+    EvidenceExhibit {
+        finding: index,
+        table: table.clone(),
+        columns: told.iter().map(|&column| columns[column].heading.clone()).collect(),
+        rows: rows.into_iter().map(only_told).collect(),
+    }
+}
+
+fn evidence_row(writer: &Writer, table: &str, columns: &[ColumnShown], row: u64) -> Option<EvidenceRow> {
+    let values = writer.evidence.recording.row(table, usize::try_from(row).ok()?)?;
+    let cells = columns.iter().map(|column| writer.cell(table, column, &values)).collect();
+    Some(EvidenceRow { row, cells })
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,5 +17,6 @@ pub use account::{Account, Class, Object};
 pub use pool::{Pools, is_within};
 pub use run::Accounts;
 pub use thread::of_thread;
-pub use totals::{of_exchange, of_exchanges, of_run};
+pub use totals::{RunNames, of_exchange, of_exchange_in_run, of_exchanges, of_run};
+pub(crate) use walk::object;
 pub use walk::Walker;
