@@ -6,6 +6,7 @@
 //! through [`embed`] only. What JavaScript adds (zoom, search, tooltips) is in `assets`, one file a view.
 
 mod calls;
+mod chart;
 mod compared;
 mod connections;
 mod document;
@@ -17,6 +18,8 @@ mod flame;
 mod ladder;
 mod ledger;
 mod lengths;
+mod scale;
+mod sheet;
 mod swept;
 mod verdict;
 
@@ -90,3 +93,6 @@ pub fn page(material: &Material) -> String {
     let drawn = drawn.filter(|(_, html)| !html.is_empty()).collect::<Vec<_>>();
     document::document(material, &drawn)
 }
+
+#[cfg(test)]
+mod examples;

@@ -1,8 +1,200 @@
-//! Section: connections.
+//! Section: connections, with what was negotiated on each and how much it carried.
 
-use super::Material;
+use super::sheet::{Cell, Column, Sheet};
+use super::{Material, SideExhibits};
+use crate::text::{clean, counted};
+use askama::Template;
+use case::exhibits::{ConnectionExhibit, Exhibits, Rest};
+use case::{Bytes, Nanos};
+use std::collections::BTreeMap;
 
-/// The section's HTML.
-pub(super) fn section(_material: &Material) -> String {
-    String::new()
+#[derive(Template)]
+#[template(path = "page/connections.html")]
+struct Connections {
+    sides: Vec<SideConnections>,
+}
+
+/// The connections of one recording.
+struct SideConnections {
+    name: String,
+    sentence: String,
+    sheet: String,
+    left_out: String,
+}
+
+/// The section's HTML; nothing where there were no connections.
+pub(super) fn section(material: &Material) -> String {
+    let has_any = |side: &&SideExhibits| !side.exhibits.connections.is_empty();
+    let sides = material.sides.iter().filter(has_any).map(side).collect::<Vec<_>>();
+    if sides.is_empty() { String::new() } else { Connections { sides }.render().unwrap_or_default() }
+}
+
+fn side(side: &SideExhibits) -> SideConnections {
+    let exhibits = &side.exhibits;
+    SideConnections {
+        name: clean(&side.name),
+        sentence: sentence(exhibits),
+        sheet: sheet(&exhibits.connections).html(),
+        left_out: left_out(exhibits.connections_left_out),
+    }
+}
+
+/// What the connections come to: `1 connection, TLS 1.3, full handshake, 100 requests.`
+fn sentence(exhibits: &Exhibits) -> String {
+    let seen = once(&exhibits.connections);
+    let total = seen.len() as u64 + exhibits.connections_left_out.rows;
+    let requests = seen.iter().map(|one| one.exchanges).sum::<u64>() + exhibits.connections_left_out.exchanges;
+    let mut parts = vec![counted(total, "connection")];
+    parts.extend(alike(&seen, |one| one.tls_version.clone()));
+    let handshake = |one: &ConnectionExhibit| match one.handshake.as_str() {
+        "" => String::new(),
+        "unfinished" => "unfinished handshake".into(),
+        kind => format!("{kind} handshake"),
+    };
+    parts.extend(alike(&seen, handshake));
+    parts.push(counted(requests, "request"));
+    let again = seen.iter().map(|one| one.retransmitted).sum::<u64>();
+    if again > 0 {
+        parts.push(format!("{} sent again", counted(again, "segment")));
+    }
+    let both = seen.len() < exhibits.connections.len();
+    let both = if both { " Where both ends were recorded, each has a row." } else { "" };
+    parts.join(", ") + "." + both
+}
+
+/// Each connection once: the client's end where both were recorded.
+fn once(ends: &[ConnectionExhibit]) -> Vec<&ConnectionExhibit> {
+    let is_told_by_its_client = |end: &ConnectionExhibit| {
+        end.end == "server"
+            && ends.iter().any(|other| {
+                other.end != "server" && !end.local.is_empty() && other.local == end.remote && other.remote == end.local
+            })
+    };
+    ends.iter().filter(|end| !is_told_by_its_client(end)).collect()
+}
+
+/// What connections have in common, or how many have which: `2 full handshake, 98 resumed handshake`.
+fn alike(seen: &[&ConnectionExhibit], of: impl Fn(&ConnectionExhibit) -> String) -> Option<String> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for one in seen {
+        *counts.entry(clean(&of(one))).or_default() += 1;
+    }
+    if counts.len() == 1 {
+        return counts.into_keys().next().filter(|name| !name.is_empty());
+    }
+    let mut named = counts.into_iter().filter(|(name, _)| !name.is_empty()).collect::<Vec<_>>();
+    named.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let told = named.iter().take(4).map(|(name, count)| format!("{count} with {name}")).collect::<Vec<_>>();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+fn left_out(rest: Rest) -> String {
+    if rest.rows == 0 {
+        return String::new();
+    }
+    let carried = format!("{} and {}", counted(rest.exchanges, "request"), Bytes(rest.bytes));
+    format!("{} more found no place here; together they carried {carried}.", counted(rest.rows, "connection"))
+}
+
+fn sheet(connections: &[ConnectionExhibit]) -> Sheet {
+    let columns = vec![
+        Column::words("Program").meaning("The process that holds this end"),
+        Column::words("End"),
+        Column::words("From"),
+        Column::words("To"),
+        Column::words("Kind"),
+        Column::words("TLS"),
+        Column::words("Handshake").meaning("Full, or resumed from an earlier connection"),
+        Column::figures("Handshake took"),
+        Column::words("Server name").meaning("The name that the client asked for"),
+        Column::figures("Requests"),
+        Column::figures("Time in them").meaning("The lengths of its requests, added up"),
+        Column::figures("Bytes out"),
+        Column::figures("Bytes in"),
+        Column::figures("Opened").meaning("Since recording began"),
+        Column::figures("Open for"),
+        Column::figures("RTT").meaning("Smoothed round-trip time, as the kernel has it"),
+        Column::figures("MSS").meaning("Maximum segment size, in bytes"),
+        Column::words("NODELAY").meaning("Whether TCP_NODELAY was on"),
+        Column::figures("Sent again").meaning("Segments that were retransmitted"),
+    ];
+    let rows = connections.iter().map(row).collect();
+    Sheet { of: "connections", columns, rows }.without_empty_columns()
+}
+
+fn row(one: &ConnectionExhibit) -> Vec<Cell> {
+    let cipher = if one.cipher.is_empty() { String::new() } else { format!(", {}", one.cipher) };
+    let is_tcp = one.transport == "tcp";
+    vec![
+        Cell::words(&one.process),
+        Cell::words(&one.end),
+        Cell::words(&one.local),
+        Cell::words(&one.remote),
+        Cell::words(&one.transport),
+        Cell::words(&format!("{}{cipher}", one.tls_version)),
+        Cell::words(&one.handshake),
+        Cell::time(one.handshake_ns),
+        Cell::words(&one.server_name),
+        Cell::count(one.exchanges),
+        Cell::time(one.exchange_ns),
+        Cell::bytes(one.bytes_out),
+        Cell::bytes(one.bytes_in),
+        Cell { text: Nanos(one.at).to_string(), value: Some(one.at.to_string()) },
+        Cell::time(one.length_ns),
+        Cell::time(one.srtt_ns),
+        Cell::count(u64::from(one.mss)),
+        Cell::words(if !is_tcp {
+            ""
+        } else if one.nodelay {
+            "on"
+        } else {
+            "off"
+        }),
+        Cell::count(one.retransmitted),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Told;
+    use super::super::examples::{answer, assert_harmless, connection, exhibits, hostile, material};
+    use super::*;
+
+    fn drawn(exhibits: Exhibits) -> String {
+        let answer = answer();
+        section(&material(Told::Answer(&answer), vec![("", exhibits)]))
+    }
+
+    #[test]
+    fn one_connection_is_said_in_one_line() {
+        let html = drawn(exhibits());
+        assert!(html.contains("1 connection, TLS 1.3, full handshake, 100 requests."), "{html}");
+        assert!(html.contains("casebook.test") && !html.contains("Sent again"), "{html}");
+    }
+
+    #[test]
+    fn a_connection_with_both_ends_recorded_is_counted_once() {
+        let client = connection();
+        let (local, remote) = (client.remote.clone(), client.local.clone());
+        let server = ConnectionExhibit { end: "server".into(), local, remote, ..client.clone() };
+        let html = drawn(Exhibits { connections: vec![client, server], ..exhibits() });
+        assert!(html.contains("1 connection, TLS 1.3") && html.contains("each has a row"), "{html}");
+    }
+
+    #[test]
+    fn kinds_of_handshakes_and_what_is_left_out_are_counted() {
+        let resumed = ConnectionExhibit { handshake: "resumed".into(), retransmitted: 2, ..connection() };
+        let connections = vec![connection(), resumed.clone(), resumed];
+        let rest = Rest { rows: 40, exchanges: 400, bytes: 12 };
+        let html = drawn(Exhibits { connections, connections_left_out: rest, ..exhibits() });
+        assert!(html.contains("43 connections, TLS 1.3, 2 with resumed handshake, 1 with full handshake"), "{html}");
+        assert!(html.contains("700 requests, 4 segments sent again."), "{html}");
+        assert!(html.contains("40 connections more found no place here"), "{html}");
+    }
+
+    #[test]
+    fn what_is_hostile_is_escaped_and_nothing_is_no_section() {
+        assert_harmless(&drawn(hostile()));
+        assert_eq!(drawn(Exhibits::default()), "");
+    }
 }

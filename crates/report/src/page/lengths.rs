@@ -1,8 +1,121 @@
-//! Section: lengths.
+//! Section: how long requests took: how that is distributed, and how it went over time. The longest is never left out.
 
-use super::Material;
+mod distribution;
+mod over_time;
+mod sentence;
 
-/// The section's HTML.
-pub(super) fn section(_material: &Material) -> String {
-    String::new()
+use super::sheet::{Cell, Column, Sheet};
+use super::{Material, SideExhibits};
+use crate::figure::three;
+use crate::text::{clean, count};
+use askama::Template;
+use case::Nanos;
+use case::exhibits::Lengths;
+
+/// More curves than this in one picture cannot be told apart.
+const MOST_SIDES: usize = 5;
+/// Percentiles of fewer requests are nothing but the longest.
+const LEAST_FOR_P95: u64 = 20;
+/// The same for the 99th.
+const LEAST_FOR_P99: u64 = 100;
+
+#[derive(Template)]
+#[template(path = "page/lengths.html")]
+struct Drawn {
+    sides: Vec<SideLengths>,
+    is_compared: bool,
+    left_out: usize,
+    charts: String,
 }
+
+/// The lengths of one recording.
+struct SideLengths {
+    name: String,
+    class: usize,
+    sentence: String,
+    figures: Vec<String>,
+    over_time: String,
+    worst: String,
+}
+
+/// The section's HTML; nothing where there were no requests.
+pub(super) fn section(material: &Material) -> String {
+    let has_any = |side: &&SideExhibits| side.exhibits.lengths.count > 0 && longest(&side.exhibits.lengths) > 0;
+    let with_any = material.sides.iter().filter(has_any).collect::<Vec<_>>();
+    let shown = &with_any[..with_any.len().min(MOST_SIDES)];
+    if shown.is_empty() {
+        return String::new();
+    }
+    let lengths = shown.iter().map(|side| &side.exhibits.lengths).collect::<Vec<_>>();
+    let page = Drawn {
+        sides: shown.iter().enumerate().map(|(index, side)| drawn(index, side)).collect(),
+        is_compared: shown.len() > 1,
+        left_out: with_any.len() - shown.len(),
+        charts: distribution::charts(&lengths),
+    };
+    page.render().unwrap_or_default()
+}
+
+fn drawn(index: usize, side: &SideExhibits) -> SideLengths {
+    let lengths = &side.exhibits.lengths;
+    let figures = points(lengths).map(|(_, ns)| ns.map_or(String::new(), |ns| Nanos(ns).to_string()));
+    SideLengths {
+        name: clean(&side.name),
+        class: index,
+        sentence: sentence::sentence(lengths),
+        figures: std::iter::once(count(lengths.count)).chain(figures).collect(),
+        over_time: over_time::chart(index, lengths),
+        worst: worst(lengths),
+    }
+}
+
+/// The points of a distribution that have names; none where there are too few requests for one.
+fn points(lengths: &Lengths) -> [(&'static str, Option<u64>); 4] {
+    let from = |least: u64, share: f64| (lengths.count >= least).then(|| quantile(lengths, share));
+    [
+        ("median", Some(quantile(lengths, 0.5))),
+        ("p95", from(LEAST_FOR_P95, 0.95)),
+        ("p99", from(LEAST_FOR_P99, 0.99)),
+        ("longest", Some(longest(lengths))),
+    ]
+}
+
+/// The length that this share of requests did not exceed.
+fn quantile(lengths: &Lengths, share: f64) -> u64 {
+    // A share is computed: 95 of 100 can be a last digit below 0.95.
+    let step = lengths.quantiles.iter().find(|step| step.share >= share - 1e-9);
+    step.map_or_else(|| longest(lengths), |step| step.ns)
+}
+
+/// The longest of all, wherever it is told.
+fn longest(lengths: &Lengths) -> u64 {
+    let told = lengths.worst.iter().map(|one| one.length_ns);
+    told.chain(lengths.quantiles.iter().map(|step| step.ns)).max().unwrap_or(0)
+}
+
+/// The table of the longest, one by one.
+fn worst(lengths: &Lengths) -> String {
+    if lengths.worst.is_empty() {
+        return String::new();
+    }
+    let median = quantile(lengths, 0.5).max(1);
+    let columns = vec![
+        Column::figures("Request").meaning("Its number, in the order in which they began"),
+        Column::figures("Took"),
+        Column::figures("Times the median"),
+        Column::figures("Ended").meaning("Since recording began"),
+    ];
+    let rows = lengths.worst.iter().map(|one| {
+        let times = one.length_ns as f64 / median as f64;
+        vec![
+            Cell::count(one.number),
+            Cell::time(one.length_ns),
+            Cell { text: three(times), value: Some(times.to_string()) },
+            Cell { text: Nanos(one.at).to_string(), value: Some(one.at.to_string()) },
+        ]
+    });
+    Sheet { of: "requests", columns, rows: rows.collect() }.html()
+}
+
+#[cfg(test)]
+mod tests;
