@@ -8,12 +8,12 @@
 mod gather;
 mod tree;
 
+pub(crate) use gather::{Gathered, Sampled, fold, frame_of, kernel_frame, without_start};
 pub use tree::{Frame, Time};
 pub(crate) use tree::{ROOT, Tree, children_of_both};
 
 use crate::sorted;
 use case::Recording;
-use gather::Gathered;
 use std::collections::BTreeMap;
 
 /// The function of a frame that stands for callers nobody knows.

@@ -213,7 +213,7 @@ pub(super) fn on_processor(end: End, pid: u32, call: Option<&Call>) -> Account {
 }
 
 /// What a blocked call is about.
-pub(super) fn object(evidence: &Evidence, call: &Call) -> Object {
+pub(crate) fn object(evidence: &Evidence, call: &Call) -> Object {
     if syscall::is_poll(call.number) || call.number == syscall::FUTEX {
         return Object::Unnamed;
     }

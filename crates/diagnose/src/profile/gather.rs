@@ -15,11 +15,11 @@ const LONGEST_CYCLE: usize = 6;
 /// A stack that samples were taken in.
 pub struct Sampled {
     /// Its functions, outermost first.
-    path: Vec<u32>,
+    pub path: Vec<u32>,
     /// Whether its outermost function is its thread's first; none where the callers are not known.
-    complete: bool,
-    /// The program, for a stack that is not complete.
-    program: u32,
+    pub complete: bool,
+    /// The frame that stands above, for a stack that is not complete.
+    pub program: u32,
     /// The module that its time is charged to.
     pub charged: String,
     /// Its processor time.
@@ -73,7 +73,8 @@ impl Gathered {
         self.runs += 1;
     }
 
-    fn number(&mut self, frame: Frame) -> u32 {
+    /// A function's number.
+    pub fn number(&mut self, frame: Frame) -> u32 {
         if let Some(&number) = self.numbers.get(&frame) {
             return number;
         }
@@ -123,7 +124,7 @@ impl Sampled {
 }
 
 /// A stack outermost first, without what every thread begins with.
-fn without_start<'l>(innermost_first: &[&'l Location]) -> Vec<&'l Location> {
+pub fn without_start<'l>(innermost_first: &[&'l Location]) -> Vec<&'l Location> {
     let mut frames: Vec<&Location> = innermost_first.iter().rev().copied().collect();
     let starts = |frame: &Location| frame.is_libc && frame.function.starts_with("__libc_start_main");
     let entry = frames.len() > 1 && (frames[0].function == "_start" || starts(frames[1]));
@@ -148,7 +149,7 @@ pub fn frame_of(location: &Location, rename: &dyn Fn(&str) -> String) -> Frame {
 }
 
 /// Takes a repetition off the end of a path: functions that call each other are there once, however deep.
-fn fold(path: &mut Vec<u32>) {
+pub fn fold(path: &mut Vec<u32>) {
     let repeats = |length: &usize| {
         let (Some(last), Some(before)) = (path.len().checked_sub(*length), path.len().checked_sub(2 * length)) else {
             return false;
@@ -162,7 +163,7 @@ fn fold(path: &mut Vec<u32>) {
 
 /// The kernel's part of a stack. Entering and leaving it takes time before the call is known to have begun and after it
 /// is known to have ended: under the C library's function for a call this time is the call's too.
-fn kernel_frame(sample: &Sample, innermost: Option<&Location>) -> Frame {
+pub fn kernel_frame(sample: &Sample, innermost: Option<&Location>) -> Frame {
     let wrapper = innermost.filter(|location| location.is_libc).map(|location| {
         location.function.trim_start_matches("__GI_").trim_start_matches("__libc_").trim_start_matches('_')
     });
