@@ -15,7 +15,8 @@
 
   // Seconds with as many decimals as tell neighbouring marks apart.
   function seconds(value, step) {
-    const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+    let decimals = 0;
+    while (decimals < 9 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals += 1;
     return value.toFixed(decimals) + " s";
   }
 

@@ -35,7 +35,7 @@ fn side(side: &SideExhibits) -> SideCalls {
 fn sentence(calls: &[CallExhibit]) -> String {
     let mut sums: Vec<(String, u64, f64)> = Vec::new();
     for call in calls {
-        let who = if call.who.is_empty() { "the program".to_string() } else { clean(&call.who) };
+        let who = if call.who.is_empty() { "another program".to_string() } else { clean(&call.who) };
         let per = if call.per_exchange.is_finite() { call.per_exchange } else { 0.0 };
         match sums.iter_mut().find(|(name, ..)| *name == who) {
             Some((_, calls, each)) => {

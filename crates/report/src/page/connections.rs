@@ -42,8 +42,12 @@ fn side(side: &SideExhibits) -> SideConnections {
 /// What the connections come to: `1 connection, TLS 1.3, full handshake, 100 requests.`
 fn sentence(exhibits: &Exhibits) -> String {
     let seen = once(&exhibits.connections);
-    let total = seen.len() as u64 + exhibits.connections_left_out.rows;
     let requests = seen.iter().map(|one| one.exchanges).sum::<u64>() + exhibits.connections_left_out.exchanges;
+    // What carries no requests says nothing of how they are carried.
+    let busy = seen.iter().copied().filter(|one| one.exchanges > 0).collect::<Vec<_>>();
+    let idle = if busy.is_empty() { 0 } else { (seen.len() - busy.len()) as u64 };
+    let seen = if busy.is_empty() { seen } else { busy };
+    let total = seen.len() as u64 + exhibits.connections_left_out.rows;
     let mut parts = vec![counted(total, "connection")];
     parts.extend(alike(&seen, |one| one.tls_version.clone()));
     let handshake = |one: &ConnectionExhibit| match one.handshake.as_str() {
@@ -57,9 +61,11 @@ fn sentence(exhibits: &Exhibits) -> String {
     if again > 0 {
         parts.push(format!("{} sent again", counted(again, "segment")));
     }
-    let both = seen.len() < exhibits.connections.len();
+    let idle =
+        if idle == 0 { String::new() } else { format!(" {} without requests.", counted(idle, "other connection")) };
+    let both = once(&exhibits.connections).len() < exhibits.connections.len();
     let both = if both { " Where both ends were recorded, each has a row." } else { "" };
-    parts.join(", ") + "." + both
+    parts.join(", ") + "." + &idle + both
 }
 
 /// Each connection once: the client's end where both were recorded.
@@ -117,13 +123,13 @@ fn sheet(connections: &[ConnectionExhibit]) -> Sheet {
         Column::figures("MSS").meaning("Maximum segment size, in bytes"),
         Column::words("NODELAY").meaning("Whether TCP_NODELAY was on"),
         Column::figures("Sent again").meaning("Segments that were retransmitted"),
+        Column::words("Cipher suite"),
     ];
     let rows = connections.iter().map(row).collect();
     Sheet { of: "connections", columns, rows }.without_empty_columns()
 }
 
 fn row(one: &ConnectionExhibit) -> Vec<Cell> {
-    let cipher = if one.cipher.is_empty() { String::new() } else { format!(", {}", one.cipher) };
     let is_tcp = one.transport == "tcp";
     vec![
         Cell::words(&one.process),
@@ -131,7 +137,7 @@ fn row(one: &ConnectionExhibit) -> Vec<Cell> {
         Cell::words(&one.local),
         Cell::words(&one.remote),
         Cell::words(&one.transport),
-        Cell::words(&format!("{}{cipher}", one.tls_version)),
+        Cell::words(&one.tls_version),
         Cell::words(&one.handshake),
         Cell::time(one.handshake_ns),
         Cell::words(&one.server_name),
@@ -151,6 +157,7 @@ fn row(one: &ConnectionExhibit) -> Vec<Cell> {
             "off"
         }),
         Cell::count(one.retransmitted),
+        Cell::words(&one.cipher),
     ]
 }
 
@@ -190,6 +197,22 @@ mod tests {
         assert!(html.contains("43 connections, TLS 1.3, 2 with resumed handshake, 1 with full handshake"), "{html}");
         assert!(html.contains("700 requests, 4 segments sent again."), "{html}");
         assert!(html.contains("40 connections more found no place here"), "{html}");
+    }
+
+    #[test]
+    fn what_carries_no_requests_is_counted_apart() {
+        let idle = ConnectionExhibit {
+            exchanges: 0,
+            tls_version: String::new(),
+            handshake: String::new(),
+            local: String::new(),
+            ..connection()
+        };
+        let html = drawn(Exhibits { connections: vec![connection(), idle], ..exhibits() });
+        assert!(
+            html.contains("1 connection, TLS 1.3, full handshake, 100 requests. 1 other connection without"),
+            "{html}"
+        );
     }
 
     #[test]

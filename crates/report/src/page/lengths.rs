@@ -51,7 +51,8 @@ pub(super) fn section(material: &Material) -> String {
         sides: shown.iter().enumerate().map(|(index, side)| drawn(index, side)).collect(),
         is_compared: shown.len() > 1,
         left_out: with_any.len() - shown.len(),
-        charts: distribution::charts(&lengths),
+        // One request alone has no distribution.
+        charts: if lengths.iter().all(|one| one.count < 2) { String::new() } else { distribution::charts(&lengths) },
     };
     page.render().unwrap_or_default()
 }
@@ -95,7 +96,7 @@ fn longest(lengths: &Lengths) -> u64 {
 
 /// The table of the longest, one by one.
 fn worst(lengths: &Lengths) -> String {
-    if lengths.worst.is_empty() {
+    if lengths.worst.len() < 2 {
         return String::new();
     }
     let median = quantile(lengths, 0.5).max(1);

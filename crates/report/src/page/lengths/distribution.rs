@@ -97,9 +97,11 @@ pub(super) fn charts(sides: &[&Lengths]) -> String {
 }
 
 fn chart(size: Size, sides: &[&Lengths]) -> Option<Chart> {
-    let top = if sides.len() == 1 { ROW * ROWS as f64 + 6.0 } else { 10.0 };
-    let (right, bottom) = (size.width() - RIGHT, top + HEIGHT);
+    let right = size.width() - RIGHT;
     let across = Scale::logarithmic(values(sides), LEFT, right)?;
+    let labels = if let [only] = sides { labels(only, &across, size) } else { Vec::new() };
+    let top = labels.iter().map(|label| label.y.0).fold(0.0, f64::max) + 10.0;
+    let bottom = top + HEIGHT;
     let up = Scale::linear(0.0, 1.0, bottom, top);
     let most = sides.iter().flat_map(|side| heights(side)).fold(0.0, f64::max);
     Some(Chart {
@@ -112,7 +114,7 @@ fn chart(size: Size, sides: &[&Lengths]) -> Option<Chart> {
         across: marks(&across, METRIC, 62.0),
         up: [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| Mark { at: Px(up.place(share)), label: percent(share) }).into(),
         curves: sides.iter().enumerate().map(|(class, side)| curve(class, side, &across, &up)).collect(),
-        labels: if let [only] = sides { labels(only, &across, size) } else { Vec::new() },
+        labels,
         bars: sides.iter().enumerate().map(|(class, side)| bars(class, side, &across, most)).collect(),
         bars_top: Px(ROW),
         bars_bottom: Px(ROW + BARS),
@@ -166,14 +168,24 @@ fn labels(lengths: &Lengths, across: &Scale, size: Size) -> Vec<Label> {
     let placed = texts.zip(&named).map(|(text, (_, ns))| {
         let width = text.chars().count() as f64 * Size::LETTER;
         let point = across.place(*ns as f64);
-        let room = (width / 2.0).min(size.width() / 2.0);
-        (text, point, point.clamp(room, size.width() - room), width)
+        (text, point, width)
     });
     let placed = placed.collect::<Vec<_>>();
+    let middles = placed.iter().enumerate().map(|(index, (_, point, width))| {
+        let half = (width / 2.0).min(size.width() / 2.0);
+        // The line of the next point goes up beside the name, not through it.
+        let next = placed.get(index + 1).map_or(f64::INFINITY, |(_, next, _)| *next);
+        let middle = if next < point + half { next - half - 4.0 } else { *point };
+        middle.clamp(half, size.width() - half)
+    });
+    let placed =
+        placed.iter().zip(middles).map(|((text, point, width), middle)| (text.clone(), *point, middle, *width));
+    let placed = placed.collect::<Vec<_>>();
     let rows = rows(&placed.iter().map(|(_, _, middle, width)| (*middle, *width)).collect::<Vec<_>>(), ROWS);
+    let used = rows.iter().max().map_or(0, |most| most + 1);
     let label = |((text, point, middle, _), row): ((String, f64, f64, f64), usize)| Label {
         x: Px(middle),
-        y: Px((ROWS - row) as f64 * ROW - 3.0),
+        y: Px((used - row) as f64 * ROW - 3.0),
         point: Px(point),
         text,
     };

@@ -44,7 +44,7 @@ fn one_request_among_a_hundred_thousand_has_a_bar() {
 
 #[test]
 fn equal_and_few_lengths_are_drawn_with_sound_numbers() {
-    for milliseconds in [vec![43.8], vec![43.8; 100], vec![0.0, 1.0], vec![43.8, 43.9]] {
+    for milliseconds in [vec![43.8; 2], vec![43.8; 100], vec![0.0, 1.0], vec![43.8, 43.9]] {
         let html = drawn(vec![("", of(&milliseconds))]);
         assert!(html.contains("ecdf"), "{html}");
         assert_harmless(&html);
@@ -80,4 +80,11 @@ fn a_stretch_shows_its_median_and_its_longest() {
 fn nothing_is_no_section_and_names_are_escaped() {
     assert_eq!(drawn(vec![("", Exhibits::default())]), "");
     assert_harmless(&drawn(vec![(HOSTILE, exhibits()), ("B", exhibits())]));
+}
+
+#[test]
+fn one_request_alone_has_no_picture() {
+    let html = drawn(vec![("A", of(&[16.9])), ("B", of(&[2.86]))]);
+    assert!(html.contains("The only request took 2.86 ms.") && !html.contains("<svg"), "{html}");
+    assert!(drawn(vec![("A", of(&[16.9])), ("B", of(&[2.86, 2.9]))]).contains("ecdf"));
 }

@@ -134,32 +134,34 @@ fn fit_label(sweep: &Sweep) -> String {
     format!("{} to the power of {exponent} (95 % interval {low} to {high})", heading(sweep))
 }
 
-fn top() -> f64 {
-    ROW * (ROWS + 1) as f64 + 6.0
+/// Below the names of stretches, cliffs and knee.
+fn top(sweep: &Sweep) -> f64 {
+    let signs = sweep.cliffs.len() + usize::from(sweep.knee.is_some());
+    ROW * (signs.min(ROWS) + 1) as f64 + 8.0
 }
 
-fn bottom(size: Size) -> f64 {
-    top() + if size == Size::Wide { 320.0 } else { 260.0 }
+fn bottom(sweep: &Sweep, size: Size) -> f64 {
+    top(sweep) + if size == Size::Wide { 320.0 } else { 260.0 }
 }
 
 fn scales(sweep: &Sweep, size: Size) -> Option<(Scale, Scale)> {
     let values = sweep.points.iter().map(|point| point.value);
     let across = Scale::fitting(values, Start::Lowest, LEFT + INSET, size.width() - RIGHT - INSET)?;
     let levels = sound(sweep).flat_map(|point| [point.measured, ends(point).0, ends(point).1]);
-    let up = Scale::fitting(levels.collect::<Vec<_>>().into_iter(), Start::Zero, bottom(size), top())?;
+    let up = Scale::fitting(levels.collect::<Vec<_>>().into_iter(), Start::Zero, bottom(sweep, size), top(sweep))?;
     Some((across, up.widened(0.05)))
 }
 
 fn drawn(sweep: &Sweep, size: Size) -> Option<Chart> {
     let (across, up) = scales(sweep, size)?;
-    let (right, bottom) = (size.width() - RIGHT, bottom(size));
+    let (right, bottom) = (size.width() - RIGHT, bottom(sweep, size));
     let fitted = fitted(sweep, &across, &up);
     let failed = sweep.points.iter().filter(|point| !is_sound(point) && point.value.is_finite());
     Some(Chart {
         size,
         left: Px(LEFT),
         right: Px(right),
-        top: Px(top()),
+        top: Px(top(sweep)),
         bottom: Px(bottom),
         height: Px(bottom + BELOW),
         middle: Px(f64::midpoint(LEFT, right)),
@@ -280,12 +282,13 @@ fn signs(sweep: &Sweep, across: &Scale, size: Size) -> Vec<Sign> {
         (at.clamp(half, size.width() - half), width(text))
     });
     let room = room.collect::<Vec<_>>();
-    let rows = rows(&room, ROWS);
+    let most = room.len().min(ROWS);
+    let rows = rows(&room, most);
     let sign = |(((class, at, text), (x, _)), row): (((&'static str, f64, String), (f64, f64)), usize)| Sign {
         class,
         at: Px(at),
         x: Px(x),
-        y: Px(ROW * (ROWS - row + 1) as f64 - 4.0),
+        y: Px(ROW * (most - row + 1) as f64 - 4.0),
         text,
     };
     all.into_iter().zip(room).zip(rows).map(sign).collect()
