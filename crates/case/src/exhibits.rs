@@ -18,10 +18,10 @@ pub use lengths::{Bin, Lengths, Moment, Outlier, Quantile};
 pub use sheets::{CallExhibit, ConnectionExhibit, EvidenceExhibit, EvidenceRow, Fact, LossExhibit, Rest};
 pub use trial_dots::{ArmDots, Dot};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What one recording shows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Exhibits {
     /// How long was recorded, in nanoseconds.
     pub wall_ns: u64,

@@ -1,10 +1,10 @@
 //! Single exchanges, and the accounts that they add up to.
 
 use crate::answer::Account;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One exchange.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExchangeExhibit {
     /// Its place among all exchanges in order of their starts, counted from 1.
     pub number: u64,
@@ -25,7 +25,7 @@ pub struct ExchangeExhibit {
 }
 
 /// One account of all exchanges together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AccountExhibit {
     /// What the time went into.
     pub name: String,
@@ -38,7 +38,7 @@ pub struct AccountExhibit {
 }
 
 /// What an account has from one exchange.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dearest {
     /// The exchange's number.
     pub number: u64,

@@ -1,10 +1,10 @@
 //! The sequence ladder: one exchange step by step, on the life lines of those who took part.
 
 use crate::answer::Place;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One exchange step by step. Times are nanoseconds since it began.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ladder {
     /// Why this one: `typical`, `worst`, `best`, or the account that it has most of.
     pub why: String,
@@ -25,7 +25,7 @@ pub struct Ladder {
 }
 
 /// A life line.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
     /// `client` or `server`.
     pub end: String,
@@ -34,7 +34,7 @@ pub struct Lane {
 }
 
 /// A stretch of an exchange that went into one account.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stretch {
     /// Its beginning.
     pub from: u64,
@@ -45,7 +45,7 @@ pub struct Stretch {
 }
 
 /// One step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LadderEvent {
     /// When it began.
     pub at: u64,
@@ -70,7 +70,7 @@ pub struct LadderEvent {
 }
 
 /// Kinds of steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     /// A call that writes to the connection.

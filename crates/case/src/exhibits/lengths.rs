@@ -1,9 +1,9 @@
 //! How long exchanges took.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The lengths of all exchanges.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lengths {
     /// How many exchanges.
     pub count: u64,
@@ -21,7 +21,7 @@ pub struct Lengths {
 }
 
 /// One step of a distribution.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quantile {
     /// The share of exchanges that took at most this long, 0 to 1.
     pub share: f64,
@@ -30,7 +30,7 @@ pub struct Quantile {
 }
 
 /// One bin of a histogram.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bin {
     /// Lengths from here, in nanoseconds ...
     pub from_ns: u64,
@@ -41,7 +41,7 @@ pub struct Bin {
 }
 
 /// One stretch of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
     /// Its beginning.
     pub at: u64,
@@ -56,7 +56,7 @@ pub struct Moment {
 }
 
 /// One exchange that took long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outlier {
     /// Its number, counted from 1.
     pub number: u64,

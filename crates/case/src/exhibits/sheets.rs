@@ -1,9 +1,9 @@
 //! What is shown as tables.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One end of a connection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConnectionExhibit {
     /// As tables name it.
     pub id: u32,
@@ -50,7 +50,7 @@ pub struct ConnectionExhibit {
 }
 
 /// Rows that found no place in a table, summed up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rest {
     /// How many.
     pub rows: u64,
@@ -61,7 +61,7 @@ pub struct Rest {
 }
 
 /// System calls of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallExhibit {
     /// The call's name: `read`.
     pub call: String,
@@ -84,7 +84,7 @@ pub struct CallExhibit {
 }
 
 /// The rows behind one finding.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceExhibit {
     /// The finding: its index in the answer.
     pub finding: usize,
@@ -97,7 +97,7 @@ pub struct EvidenceExhibit {
 }
 
 /// One row, its cells written for people.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceRow {
     /// Its number in the table.
     pub row: u64,
@@ -106,7 +106,7 @@ pub struct EvidenceRow {
 }
 
 /// A fact of the environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// What it belongs to: `Machine`, `Programs`, `Recording`, `Kernel counters`.
     pub group: String,
@@ -117,7 +117,7 @@ pub struct Fact {
 }
 
 /// Events that were lost.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LossExhibit {
     /// The table that lacks them.
     pub table: String,

@@ -1,9 +1,9 @@
 //! The trials of an experiment as dots: each trial by itself beside its arm's interval.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The trials of one arm.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArmDots {
     /// The arm: the names of its interventions, `nothing` for the sham, `plain`, `A` or `B`.
     pub arm: String,
@@ -14,7 +14,7 @@ pub struct ArmDots {
 }
 
 /// One trial.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Dot {
     /// Its round.
     pub round: u32,
