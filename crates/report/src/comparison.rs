@@ -70,6 +70,11 @@ pub(crate) fn word(outcome: Contrast) -> &'static str {
 
 /// How it was measured, and what makes it worth less.
 fn closing(comparison: &Comparison, style: Style) -> String {
+    wrap(&measuring(comparison), style.columns(), "Trials: ", "  ") + &warnings(&comparison.warnings, style)
+}
+
+/// How it was measured, in a sentence.
+pub(crate) fn measuring(comparison: &Comparison) -> String {
     let (spent, budget) = (Nanos(comparison.spent_ns), Nanos(comparison.budget_ns));
     let run = match comparison.trials {
         0 => "none".to_string(),
@@ -82,7 +87,7 @@ fn closing(comparison: &Comparison, style: Style) -> String {
         "different" => "; A and B wrote different things".into(),
         why => format!("; what they wrote was not compared: {}", clean(why).trim_end_matches('.')),
     };
-    wrap(&format!("{run}{output}."), style.columns(), "Trials: ", "  ") + &warnings(&comparison.warnings, style)
+    format!("{run}{output}.")
 }
 
 /// What makes a result worth less, one line each; empty where there is nothing.

@@ -117,9 +117,15 @@ pub(crate) fn power(exponent: f64) -> String {
 /// A ratio over 1 for a gain with its interval, in words: `210 times less (95 % interval 198 to 223`, the bracket left
 /// open for what else is to be said. No gain is told as how much there is instead.
 pub(crate) fn times(metric: &str, ratio: f64, low: f64, high: f64) -> String {
-    let more = metric.starts_with(MORE);
+    let (factor, interval) = factor(metric, ratio, low, high);
+    format!("{factor} (95 % interval {interval}")
+}
+
+/// A ratio over 1 for a gain in words, and its interval: `210 times less`, `198 to 223`.
+pub(crate) fn factor(metric: &str, ratio: f64, low: f64, high: f64) -> (String, String) {
+    let more = is_better_larger(metric);
     let told = |factor: f64, words: &str, low: f64, high: f64| {
-        format!("{} times {words} (95 % interval {}", three(factor), range(low, high))
+        (format!("{} times {words}", three(factor)), range(low, high))
     };
     match ratio >= 1.0 && three(ratio) != "1.00" {
         true => told(ratio, if more { "more" } else { "less" }, low, high),
@@ -128,9 +134,14 @@ pub(crate) fn times(metric: &str, ratio: f64, low: f64, high: f64) -> String {
     }
 }
 
+/// Whether more of a metric is better: then its ratios are after / before.
+pub(crate) fn is_better_larger(metric: &str) -> bool {
+    metric.starts_with(MORE)
+}
+
 /// What the ratios of a metric divide, so that over 1 is a gain.
 pub(crate) fn base(metric: &str) -> &'static str {
-    if metric.starts_with(MORE) { "after / before" } else { "before / after" }
+    if is_better_larger(metric) { "after / before" } else { "before / after" }
 }
 
 /// The ends of an interval.

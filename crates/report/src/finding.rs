@@ -10,7 +10,7 @@ use case::{Answer, Finding, Nanos, Place, Share, Status};
 const LEAST_SHARE: f64 = 0.005;
 
 /// Places shown; the first is the best, and more than a few are no place at all.
-const MOST_PLACES: usize = 3;
+pub(crate) const MOST_PLACES: usize = 3;
 
 /// The paragraph of one finding, with the table of what was tried.
 pub(crate) fn finding(finding: &Finding, answer: &Answer, style: Style) -> String {
@@ -44,12 +44,13 @@ fn say(label: &str, body: &str, style: Style) -> String {
 }
 
 /// A refuted suspicion in one paragraph, without the remedy that would not help.
-fn refuted(finding: &Finding, answer: &Answer, certainty: &str) -> String {
+pub(crate) fn refuted(finding: &Finding, answer: &Answer, certainty: &str) -> String {
     let suspected = cost(finding, answer).replacen("It costs up to", "It was suspected of costing up to", 1);
     format!("{suspected} {certainty}")
 }
 
-fn head_word(status: Status) -> &'static str {
+/// The status as a word.
+pub(crate) fn head_word(status: Status) -> &'static str {
     match status {
         Status::Confirmed => "Confirmed",
         Status::Suspected => "Suspected",
@@ -65,7 +66,7 @@ fn paint_head(head: &str, style: Style) -> String {
 
 /// The cost in a sentence, its base named: the mean request, or the run where there were none. What the title has said
 /// already is not said again.
-fn cost(finding: &Finding, answer: &Answer) -> String {
+pub(crate) fn cost(finding: &Finding, answer: &Answer) -> String {
     let cost = &finding.cost;
     let is_new = |nanos: u64| nanos > 0 && !finding.title.contains(&format!("{} of", Nanos(nanos)));
     let clause = |nanos: u64, share: f64, kind: &str| {
@@ -96,7 +97,7 @@ fn cost(finding: &Finding, answer: &Answer) -> String {
 }
 
 /// A place as one would type it into an editor: `client.py:31 in send_body`.
-fn place(place: &Place) -> String {
+pub(crate) fn place(place: &Place) -> String {
     let function = clean(&place.function);
     let position = match (place.file.is_empty(), place.line) {
         (true, _) => clean(&place.module),

@@ -24,7 +24,7 @@ pub(crate) fn live(answer: &Answer, style: Style) -> String {
 }
 
 /// What was never switched on left nothing to see: the table of what was tried for its finding says why.
-fn is_said_elsewhere(one: &Switched, answer: &Answer) -> bool {
+pub(crate) fn is_said_elsewhere(one: &Switched, answer: &Answer) -> bool {
     let mut tried = answer.findings.iter().flat_map(|finding| &finding.tried);
     let has_row = tried.any(|tried| tried.intervention == one.intervention && !tried.applied);
     one.windows.is_empty() && one.reverted && has_row
@@ -35,7 +35,7 @@ fn switched(one: &Switched, answer: &Answer, style: Style) -> String {
     let mut text = wrap(&head(one, answer, unit), style.columns(), "  ", "    ");
     if !one.windows.is_empty() {
         let stretches = stretches(&one.windows);
-        let said = |stretch: &Stretch| format!("{}{JOINED}{}", stretch.word, unit.shown(unit.rate(stretch.windows)));
+        let said = |stretch: &Stretch| format!("{}{JOINED}{}", stretch.word, unit.unbroken(unit.rate(stretch.windows)));
         // A mark ends a line rather than beginning one.
         let figures = stretches.iter().map(said).collect::<Vec<_>>().join(&format!("{JOINED}| "));
         text += &wrap(&figures, style.columns(), "    ", "    ").replace(JOINED, " ");
@@ -44,7 +44,8 @@ fn switched(one: &Switched, answer: &Answer, style: Style) -> String {
     text + &wrap(&ending(one, answer), style.columns(), "    ", "    ")
 }
 
-fn head(one: &Switched, answer: &Answer, unit: Unit) -> String {
+/// What was switched, for what, on how many things, and the unit of what follows.
+pub(crate) fn head(one: &Switched, answer: &Answer, unit: Unit) -> String {
     let named = answer.findings.iter().find(|finding| finding.id == one.finding).map(|finding| &finding.name);
     let finding = clean(named.unwrap_or(&one.finding));
     let finding = if finding.is_empty() { finding } else { format!(", for {finding}") };
@@ -64,7 +65,7 @@ fn head(one: &Switched, answer: &Answer, unit: Unit) -> String {
 }
 
 /// How it ended: everything set back, or what to do about it.
-fn ending(one: &Switched, answer: &Answer) -> String {
+pub(crate) fn ending(one: &Switched, answer: &Answer) -> String {
     let problem = clean(&one.problem);
     let stop = if problem.is_empty() || problem.ends_with('.') { "" } else { "." };
     match (one.reverted, problem.is_empty()) {
@@ -79,7 +80,7 @@ fn ending(one: &Switched, answer: &Answer) -> String {
 
 /// What a window is measured by.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
+pub(crate) enum Unit {
     /// Requests a second.
     Requests,
     /// The share of a processor in use, where there are no requests.
@@ -87,11 +88,12 @@ enum Unit {
 }
 
 impl Unit {
-    fn of(one: &Switched) -> Unit {
+    pub(crate) fn of(one: &Switched) -> Unit {
         if one.windows.iter().all(|window| window.exchanges == 0) { Unit::Processors } else { Unit::Requests }
     }
 
-    fn rate(self, windows: &[Window]) -> f64 {
+    /// What it was over some windows together.
+    pub(crate) fn rate(self, windows: &[Window]) -> f64 {
         let wall = windows.iter().map(|window| Nanos(window.wall_ns)).sum::<Nanos>().seconds();
         let amount = match self {
             Unit::Requests => windows.iter().map(|window| window.exchanges as f64).sum::<f64>(),
@@ -100,7 +102,12 @@ impl Unit {
         amount / wall
     }
 
-    fn shown(self, rate: f64) -> String {
+    /// A rate in words.
+    pub(crate) fn shown(self, rate: f64) -> String {
+        self.unbroken(rate).replace(JOINED, " ")
+    }
+
+    fn unbroken(self, rate: f64) -> String {
         match self {
             _ if !rate.is_finite() => "unknown".into(),
             Unit::Requests => three(rate),
@@ -110,12 +117,13 @@ impl Unit {
 }
 
 /// Windows that follow one another without a switch between them.
-struct Stretch<'a> {
-    word: &'static str,
-    windows: &'a [Window],
+pub(crate) struct Stretch<'a> {
+    pub(crate) word: &'static str,
+    pub(crate) windows: &'a [Window],
 }
 
-fn stretches(windows: &[Window]) -> Vec<Stretch<'_>> {
+/// The windows, those that follow one another without a switch together.
+pub(crate) fn stretches(windows: &[Window]) -> Vec<Stretch<'_>> {
     let runs = windows.chunk_by(|one, next| one.on == next.on).collect::<Vec<_>>();
     let last = runs.len().saturating_sub(1);
     let word = |index: usize, on: bool| match (on, index) {
@@ -139,7 +147,7 @@ fn chart(windows: &[Window], stretches: &[Stretch], unit: Unit, style: Style) ->
     let line = |(word, rate): &(&str, f64)| {
         let share = if most > 0.0 { rate / most } else { 0.0 };
         let letter = if *word == "on" { "#" } else { "-" };
-        let figure = unit.shown(*rate).replace(JOINED, " ");
+        let figure = unit.shown(*rate);
         let bar = bar(letter, share, style.columns().saturating_sub(BEFORE_BAR), style);
         format!("      {word:<6}  {figure:>7}  {bar}").trim_end().to_string() + "\n"
     };

@@ -20,7 +20,8 @@ pub(crate) fn proof(answer: &Answer, style: Style) -> String {
     text
 }
 
-fn told(proof: &Proof) -> String {
+/// How many trials there were, what the sham did, and whether the output stayed the same.
+pub(crate) fn told(proof: &Proof) -> String {
     let (trials, rounds) = (u64::from(proof.trials), u64::from(proof.rounds));
     let (spent, budget) = (Nanos(proof.spent_ns), Nanos(proof.budget_ns));
     let run = match trials {
@@ -44,7 +45,7 @@ fn sham(sham: &Measured) -> String {
 }
 
 /// What was not tried, but for what its finding's paragraph says already.
-fn not_tried<'a>(answer: &Answer, proof: &'a Proof) -> Vec<&'a str> {
+pub(crate) fn not_tried<'a>(answer: &Answer, proof: &'a Proof) -> Vec<&'a str> {
     let suspected = answer.findings.iter().filter(|finding| finding.status == Status::Suspected);
     let said = suspected.filter_map(|finding| reason(finding, Some(proof))).collect::<Vec<_>>();
     proof.not_tried.iter().map(String::as_str).filter(|why| !said.contains(why)).collect()

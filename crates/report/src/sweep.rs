@@ -82,12 +82,16 @@ fn varied(sweep: &Sweep, style: Style) -> String {
 }
 
 fn closing(sweep: &Sweep, style: Style) -> String {
+    wrap(&measuring(sweep), style.columns(), "Trials: ", "  ") + &warnings(&sweep.warnings, style)
+}
+
+/// How it was measured, in a sentence.
+pub(crate) fn measuring(sweep: &Sweep) -> String {
     let (spent, budget) = (Nanos(sweep.spent_ns), Nanos(sweep.budget_ns));
-    let run = match sweep.trials {
+    match sweep.trials {
         0 => "none.".to_string(),
         trials => format!("{}, {spent} of the {budget} allowed.", counted(trials.into(), "run")),
-    };
-    wrap(&run, style.columns(), "Trials: ", "  ") + &warnings(&sweep.warnings, style)
+    }
 }
 
 #[cfg(test)]

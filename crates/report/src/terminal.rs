@@ -29,13 +29,9 @@ pub fn terminal(answer: &Answer, style: &Style) -> String {
 fn verdict(answer: &Answer, style: Style) -> String {
     let columns = style.columns();
     let summary = clean(&answer.summary);
-    let opening = match outcome(answer) {
-        Outcome::Findings => String::new(),
-        Outcome::Nothing => wrap(&format!("No cause found. {summary}"), columns, "", ""),
-        Outcome::Inconclusive(why) => wrap(&format!("Inconclusive. {why} {summary}"), columns, "", ""),
-    };
+    let opening = opening(answer).map(|opening| wrap(&format!("{opening} {summary}"), columns, "", ""));
     let paragraphs = ordered(answer).map(|one| finding(one, answer, style));
-    let mut blocks = [opening].into_iter().chain(paragraphs).filter(|block| !block.is_empty()).collect::<Vec<_>>();
+    let mut blocks = opening.into_iter().chain(paragraphs).filter(|block| !block.is_empty()).collect::<Vec<_>>();
     blocks.extend([together(answer, style)].into_iter().filter(|block| !block.is_empty()));
     if outcome(answer) == Outcome::Findings && !summary.is_empty() {
         blocks.push(wrap(&summary, columns, "", ""));
@@ -43,22 +39,34 @@ fn verdict(answer: &Answer, style: Style) -> String {
     blocks.join("\n")
 }
 
+/// What is said before the summary where nothing stands.
+pub(crate) fn opening(answer: &Answer) -> Option<String> {
+    match outcome(answer) {
+        Outcome::Findings => None,
+        Outcome::Nothing => Some("No cause found.".into()),
+        Outcome::Inconclusive(why) => Some(format!("Inconclusive. {why}")),
+    }
+}
+
 /// The findings as ranked, those that trials refuted after all others.
-fn ordered(answer: &Answer) -> impl Iterator<Item = &case::Finding> {
+pub(crate) fn ordered(answer: &Answer) -> impl Iterator<Item = &case::Finding> {
     let refuted = |one: &&case::Finding| one.status == Status::Refuted;
     let standing = answer.findings.iter().filter(move |one| !refuted(one));
     standing.chain(answer.findings.iter().filter(move |one| refuted(one)))
 }
 
+/// What was lost, in a few words.
+pub(crate) fn lost(answer: &Answer) -> String {
+    match (answer.losses.events, answer.losses.stacks) {
+        (0, 0) => "nothing.".to_string(),
+        (events, stacks) => format!("{} and {}.", counted(events, "event"), counted(stacks, "stack")),
+    }
+}
+
 /// What was lost, and what was not looked for.
 fn closing(answer: &Answer, style: Style) -> String {
     let columns = style.columns();
-    let (events, stacks) = (answer.losses.events, answer.losses.stacks);
-    let lost = match (events, stacks) {
-        (0, 0) => "nothing.".to_string(),
-        _ => format!("{} and {}.", counted(events, "event"), counted(stacks, "stack")),
-    };
-    let mut text = wrap(&lost, columns, "Lost while recording: ", "  ");
+    let mut text = wrap(&lost(answer), columns, "Lost while recording: ", "  ");
     if !answer.missing.is_empty() {
         text.push_str("Not looked for:\n");
         for missing in &answer.missing {

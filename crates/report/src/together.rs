@@ -11,12 +11,19 @@ const NAME_COLUMNS: usize = 30;
 /// The paragraph; empty where nothing was tried together.
 pub(crate) fn together(answer: &Answer, style: Style) -> String {
     let all = &answer.together;
-    let Some(last) = all.iter().rev().find(|one| one.applied).or(all.last()) else {
-        return String::new();
-    };
-    let columns = style.columns();
+    let Some(sentence) = sentence(all) else { return String::new() };
+    let mut text = wrap(&sentence, style.columns(), "Together: ", "  ");
+    if all.len() > 1 {
+        text += &steps(all, style);
+    }
+    text
+}
+
+/// The most that was had, in a sentence; none where nothing was tried together.
+pub(crate) fn sentence(all: &[Together]) -> Option<String> {
+    let last = all.iter().rev().find(|one| one.applied).or(all.last())?;
     let names = last.interventions.iter().map(|name| clean(name)).collect::<Vec<_>>();
-    let sentence = if last.applied {
+    Some(if last.applied {
         format!(
             "with {} {}: {}, {}).{}",
             list(&names),
@@ -27,12 +34,7 @@ pub(crate) fn together(answer: &Answer, style: Style) -> String {
         )
     } else {
         format!("{} did not all take hold at once.", list(&names))
-    };
-    let mut text = wrap(&sentence, columns, "Together: ", "  ");
-    if all.len() > 1 {
-        text += &steps(all, style);
-    }
-    text
+    })
 }
 
 /// What the last of several added.

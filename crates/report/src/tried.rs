@@ -42,10 +42,10 @@ fn has_been_said(finding: &Finding) -> bool {
 }
 
 /// What was tried for one purpose and measured by one metric.
-struct Group<'a> {
-    heading: String,
-    purpose: Purpose,
-    rows: Vec<Row<'a>>,
+pub(crate) struct Group<'a> {
+    pub(crate) heading: String,
+    pub(crate) purpose: Purpose,
+    pub(crate) rows: Vec<Row<'a>>,
 }
 
 impl Group<'_> {
@@ -55,24 +55,25 @@ impl Group<'_> {
 }
 
 /// One intervention, in the words of the table.
-struct Row<'a> {
-    tried: &'a Tried,
-    name: String,
-    before: String,
-    after: String,
+pub(crate) struct Row<'a> {
+    pub(crate) tried: &'a Tried,
+    pub(crate) name: String,
+    pub(crate) before: String,
+    pub(crate) after: String,
     ratio: String,
     interval: String,
-    word: &'static str,
+    pub(crate) word: &'static str,
 }
 
 impl Row<'_> {
     /// Whether there are figures to show. An intervention that took hold can lack them: too few of its trials ended well.
-    fn has_result(&self) -> bool {
+    pub(crate) fn has_result(&self) -> bool {
         self.tried.applied && self.tried.ratio > 0.0
     }
 }
 
-fn groups(tried: &[Tried]) -> Vec<Group<'_>> {
+/// What was tried, grouped by purpose and metric, causes first and doses in order.
+pub(crate) fn groups(tried: &[Tried]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut ordered = tried.iter().take(MOST_ROWS).collect::<Vec<_>>();
     ordered.sort_by(|a, b| rank(a.purpose).cmp(&rank(b.purpose)).then(dose(a).total_cmp(&dose(b))));
@@ -199,13 +200,18 @@ fn figures(row: &Row, widths: &Widths) -> String {
     format!("{change}  {:>ratio$} {:<interval$}  {}", row.ratio, row.interval, row.word)
 }
 
-fn without_result(row: &Row, names: usize, style: Style) -> String {
-    let (what, unknown) = if row.tried.applied {
+/// What became of an intervention without figures, and why.
+pub(crate) fn no_result(tried: &Tried) -> (&'static str, String) {
+    let (what, unknown) = if tried.applied {
         ("gave no result: ", "too few of its trials ended well")
     } else {
         ("did not take hold: ", "it is not known why")
     };
-    let reason = if row.tried.problem.is_empty() { unknown.into() } else { clean(&row.tried.problem) };
+    (what, if tried.problem.is_empty() { unknown.into() } else { clean(&tried.problem) })
+}
+
+fn without_result(row: &Row, names: usize, style: Style) -> String {
+    let (what, reason) = no_result(row.tried);
     let name = shorten(&row.name, style.columns() - INDENT.len());
     if name.chars().count() <= names.max(NAME_COLUMNS) {
         return wrap(&reason, style.columns(), &format!("{INDENT}{name:<names$}  {what}"), "      ");

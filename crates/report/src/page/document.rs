@@ -1,8 +1,13 @@
 //! The document around the sections: head, navigation, styles and scripts.
 
+mod colophon;
+mod headline;
+mod policy;
+
 use super::{Material, Section, Told};
-use crate::text::clean;
+use crate::command::command;
 use askama::Template;
+use case::Contrast;
 
 /// What every view has in common comes first.
 const SCRIPTS: &[&str] = &[
@@ -10,6 +15,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("../../assets/page.js"),
     include_str!("../../assets/ladder.js"),
     include_str!("../../assets/flame.js"),
+    include_str!("../../assets/flame_view.js"),
     include_str!("../../assets/lengths.js"),
     include_str!("../../assets/sheets.js"),
 ];
@@ -26,39 +32,100 @@ const STYLES: &[&str] = &[
     include_str!("../../assets/sheets.css"),
 ];
 
+/// What the sections are called in the navigation, which has room for a word.
+const SHORT: &[(&str, &str)] = &[
+    ("proof", "Proof"),
+    ("sweep", "Curve"),
+    ("ledger", "Time"),
+    ("ladder", "One request"),
+    ("flame", "Threads"),
+    ("lengths", "Lengths"),
+    ("calls", "Calls"),
+    ("evidence", "Evidence"),
+    ("environment", "Environment"),
+];
+
 #[derive(Template)]
 #[template(path = "page/document.html")]
 struct Document<'a> {
+    policy: String,
     title: String,
+    headline: String,
+    commands_shown: Vec<(&'static str, String)>,
     styles: String,
     scripts: String,
     sections: Vec<Drawn<'a>>,
+    facts: Vec<(&'static str, String)>,
+    commands: Vec<(&'static str, String)>,
 }
 
 struct Drawn<'a> {
     id: &'a str,
     title: &'a str,
+    short: &'a str,
     html: &'a str,
 }
 
 /// The whole file.
 pub(super) fn document(material: &Material, drawn: &[(&Section, String)]) -> String {
-    let sections = drawn.iter().map(|(section, html)| Drawn { id: section.id, title: section.title, html });
+    let sections = drawn.iter().map(|(section, html)| Drawn {
+        id: section.id,
+        title: title(section, material),
+        short: short(section, material),
+        html,
+    });
+    let headline = headline::headline(material.told);
+    let subject = subject(material.told);
+    let scripts = SCRIPTS.join("\n");
     let document = Document {
-        title: title(material),
+        policy: policy::policy(&scripts),
+        title: if subject.is_empty() { headline.clone() } else { format!("{headline} - {subject}") },
+        headline,
+        commands_shown: shown(material.told),
         styles: STYLES.concat(),
-        scripts: SCRIPTS.join("\n"),
+        scripts,
         sections: sections.collect(),
+        facts: colophon::facts(material),
+        commands: colophon::commands(material.told),
     };
     document.render().unwrap_or_default()
 }
 
-/// What the browser's tab shows.
-fn title(material: &Material) -> String {
-    let command = match material.told {
-        Told::Answer(answer) => answer.command.join(" "),
-        Told::Comparison(comparison) => format!("{} against another", comparison.b.command.join(" ")),
-        Told::Sweep(sweep) => format!("{} swept", sweep.command.join(" ")),
-    };
-    format!("whyslow: {}", clean(&command))
+/// A section's heading. What a comparison shows of its trials is no proof of a cause.
+fn title<'a>(section: &'a Section, material: &Material) -> &'a str {
+    match (section.id, material.told) {
+        ("proof", Told::Comparison(comparison)) if comparison.outcome == Contrast::Open => "Every trial",
+        ("proof", Told::Comparison(_)) => "Every trial of A and of B",
+        _ => section.title,
+    }
 }
+
+fn short<'a>(section: &'a Section, material: &Material) -> &'a str {
+    if section.id == "proof" && matches!(material.told, Told::Comparison(_)) {
+        return "Trials";
+    }
+    SHORT.iter().find(|(id, _)| *id == section.id).map_or(section.title, |(_, short)| short)
+}
+
+/// What the page is about: a command.
+fn subject(told: Told) -> String {
+    match told {
+        Told::Answer(answer) => command(&answer.command),
+        Told::Comparison(comparison) if comparison.a.command == comparison.b.command => command(&comparison.b.command),
+        Told::Comparison(comparison) => format!("{} against another", command(&comparison.b.command)),
+        Told::Sweep(sweep) => command(&sweep.command),
+    }
+}
+
+/// What stands beneath the headline: a command, or two where A and B differ in theirs.
+fn shown(told: Told) -> Vec<(&'static str, String)> {
+    match told {
+        Told::Comparison(comparison) if comparison.a.command != comparison.b.command => {
+            vec![("A: ", command(&comparison.a.command)), ("B: ", command(&comparison.b.command))]
+        }
+        _ => vec![("", subject(told))],
+    }
+}
+
+#[cfg(test)]
+mod tests;

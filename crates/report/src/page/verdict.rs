@@ -1,8 +1,109 @@
-//! Section: verdict.
+//! Section: the verdict. What it comes down to in sentences, the largest gain drawn, then each finding on a card.
 
-use super::Material;
+mod card;
+mod gain;
+mod switched;
+
+use super::{Material, Told};
+use crate::comparison::{contrast_sentence, gates, measuring as compared_how};
+use crate::live::is_said_elsewhere;
+use crate::proof::{not_tried, told};
+use crate::sweep::{measuring as swept_how, reason, sweep_sentence, value::label};
+use crate::terminal::{opening, ordered};
+use crate::text::clean;
+use crate::together;
+use askama::Template;
+use card::Card;
+use case::{Answer, Comparison, GateState, Sweep};
+use gain::Gain;
+use switched::SwitchedView;
+
+#[derive(Default, Template)]
+#[template(path = "page/verdict.html")]
+struct Verdict {
+    gates: Vec<GateLine>,
+    lead: String,
+    gain: Option<Gain>,
+    reasons: Vec<String>,
+    together: String,
+    cards: Vec<Card>,
+    switched: Vec<SwitchedView>,
+    trials: String,
+    not_tried: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// A condition that must not be met, and what came of it.
+struct GateLine {
+    badge: &'static str,
+    line: String,
+}
 
 /// The section's HTML.
-pub(super) fn section(_material: &Material) -> String {
-    String::new()
+pub(super) fn section(material: &Material) -> String {
+    let verdict = match material.told {
+        Told::Answer(answer) => of_answer(answer, material),
+        Told::Comparison(comparison) => of_comparison(comparison),
+        Told::Sweep(sweep) => of_sweep(sweep),
+    };
+    verdict.render().unwrap_or_default()
 }
+
+fn of_answer(answer: &Answer, material: &Material) -> Verdict {
+    let summary = clean(&answer.summary);
+    let lead = opening(answer).map_or_else(|| summary.clone(), |opening| format!("{opening} {summary}"));
+    let shown = answer.live.iter().filter(|one| !is_said_elsewhere(one, answer));
+    Verdict {
+        lead,
+        gain: gain::of_answer(answer),
+        together: together::sentence(&answer.together).map(|said| capitalised(&said)).unwrap_or_default(),
+        cards: ordered(answer).map(|finding| card::card(finding, answer, material)).collect(),
+        switched: shown.map(|one| switched::view(one, answer)).collect(),
+        trials: answer.proof.as_ref().map(told).unwrap_or_default(),
+        not_tried: answer.proof.iter().flat_map(|proof| not_tried(answer, proof)).map(clean).collect(),
+        ..Verdict::default()
+    }
+}
+
+fn of_comparison(comparison: &Comparison) -> Verdict {
+    let gates = comparison.gates.iter().map(|gate| GateLine {
+        badge: match gate.state {
+            GateState::Failed => "bad",
+            GateState::Passed => "good",
+            GateState::Open => "warn",
+        },
+        line: gates::line(gate),
+    });
+    let summary = clean(&comparison.summary);
+    Verdict {
+        gates: gates.collect(),
+        lead: if summary.is_empty() { contrast_sentence(comparison) } else { summary },
+        gain: gain::of_comparison(comparison),
+        trials: compared_how(comparison),
+        warnings: comparison.warnings.iter().map(|warning| clean(warning)).collect(),
+        ..Verdict::default()
+    }
+}
+
+fn of_sweep(sweep: &Sweep) -> Verdict {
+    let summary = clean(&sweep.summary);
+    let reasons = sweep.cliffs.iter().map(|cliff| {
+        let (below, above) = (label(sweep, cliff.below), label(sweep, cliff.above));
+        format!("Why at {below} to {above}: {}", reason(sweep, cliff))
+    });
+    Verdict {
+        lead: if summary.is_empty() { sweep_sentence(sweep) } else { summary },
+        reasons: reasons.collect(),
+        trials: swept_how(sweep),
+        warnings: sweep.warnings.iter().map(|warning| clean(warning)).collect(),
+        ..Verdict::default()
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use crate::comparison::examples as compared;
+use crate::page::examples::HOSTILE;
+use crate::page::{Material, Told, page};
+use crate::sweep::examples as swept;
+use crate::terminal::examples;
+use case::Answer;
+use case::exhibits::Exhibits;
+
+fn of(told: Told) -> String {
+    page(&Material { told, sides: Vec::new(), difference: None, arms: Vec::new() })
+}
+
+/// Every string of a value made hostile, but for words of the contract itself.
+fn poisoned(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => *text = format!("{HOSTILE}{text}"),
+        serde_json::Value::Array(values) => values.iter_mut().for_each(poisoned),
+        serde_json::Value::Object(fields) => {
+            let ours = ["status", "verdict", "purpose", "outcome", "state"];
+            fields.iter_mut().filter(|(name, _)| !ours.contains(&name.as_str())).for_each(|(_, value)| poisoned(value));
+        }
+        _ => {}
+    }
+}
+
+fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
+    let mut json = serde_json::to_value(value).expect("JSON");
+    poisoned(&mut json);
+    serde_json::from_value(json).expect("the same shape")
+}
+
+fn assert_harmless(html: &str) {
+    assert!(html.contains("&lt;img") || html.contains("&#60;img"), "nothing hostile is on the page at all");
+    let found = ["<img", "<script>alert", "\u{202e}", "\u{1b}"].into_iter().find(|bad| html.contains(bad));
+    assert_eq!(found, None);
+    // Within an attribute a quotation mark would be enough.
+    assert!(!html.contains("\"'><"), "a quotation mark came through");
+}
+
+#[test]
+fn no_string_of_an_answer_comes_through_as_markup() {
+    for answer in [
+        examples::slow(),
+        examples::healthy(),
+        examples::proved(),
+        examples::refuted(),
+        examples::undecided(),
+        examples::two_causes(),
+        examples::ladder(),
+        examples::attached(),
+    ] {
+        assert_harmless(&of(Told::Answer(&hostile::<Answer>(&answer))));
+    }
+}
+
+#[test]
+fn no_string_of_a_comparison_or_a_sweep_comes_through_as_markup() {
+    assert_harmless(&of(Told::Comparison(&hostile(&compared::slower()))));
+    assert_harmless(&of(Told::Comparison(&hostile(&compared::gated()))));
+    assert_harmless(&of(Told::Sweep(&hostile(&swept::cliff()))));
+    assert_harmless(&of(Told::Sweep(&hostile(&swept::growth()))));
+}
+
+#[test]
+fn there_is_one_headline_with_the_verdict_and_a_way_past_the_navigation() {
+    let html = of(Told::Answer(&examples::proved()));
+    assert_eq!(html.matches("<h1").count(), 1);
+    assert!(html.contains("<h1>Confirmed: nagle-delayed-ack</h1>"), "{html}");
+    assert!(html.contains("class=\"skip\" href=\"#content\"") && html.contains("id=\"content\""));
+    assert!(html.contains("<code class=\"copyable\">whyslow run -- python3 client.py</code>"));
+    assert!(of(Told::Answer(&examples::healthy())).contains("<h1>No cause found</h1>"));
+    assert!(of(Told::Answer(&examples::refuted())).contains("<h1>No cause found</h1>"));
+    assert!(of(Told::Answer(&examples::undecided())).contains("<h1>Inconclusive</h1>"));
+}
+
+#[test]
+fn a_comparison_and_a_sweep_have_headlines_of_their_own() {
+    let faster = of(Told::Comparison(&compared::faster()));
+    assert!(faster.contains("<h1>B is faster: A takes "), "{faster}");
+    assert!(of(Told::Comparison(&compared::slower())).contains("<h1>B takes "));
+    assert!(of(Told::Comparison(&compared::same())).contains("<h1>A and B take the same</h1>"));
+    assert!(of(Told::Sweep(&swept::cliff())).contains("<h1>A cliff between "));
+    assert!(of(Told::Sweep(&swept::growth())).contains("<h1>Out of hand: "));
+}
+
+#[test]
+fn nothing_can_be_asked_for_from_outside() {
+    let html = of(Told::Answer(&examples::proved()));
+    assert!(html.contains("http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;;"), "{html}");
+    let loads = ["src=\"", "srcset=", "@import", "<link", "<iframe", "<form", "<base", "url(http"];
+    assert_eq!(loads.into_iter().find(|load| html.contains(load)), None);
+}
+
+#[test]
+fn small_material_makes_a_small_page() {
+    let sides = vec![crate::page::SideExhibits { name: String::new(), exhibits: Exhibits::default() }];
+    let answer = examples::proved();
+    let html = page(&Material { told: Told::Answer(&answer), sides, difference: None, arms: Vec::new() });
+    assert!(html.len() < 250_000, "{} bytes", html.len());
+}

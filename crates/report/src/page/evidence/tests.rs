@@ -1,0 +1,47 @@
+use super::*;
+use crate::page::SideExhibits;
+use crate::terminal::examples;
+use case::exhibits::{EvidenceRow, Exhibits};
+
+fn drawn(answer: &Answer, table: &str, cell: &str) -> String {
+    let evidence = vec![EvidenceExhibit {
+        finding: 0,
+        table: table.into(),
+        columns: vec!["call".into()],
+        rows: vec![EvidenceRow { row: 1361, cells: vec![cell.into()] }],
+    }];
+    let sides = vec![SideExhibits { name: String::new(), exhibits: Exhibits { evidence, ..Exhibits::default() } }];
+    section(&Material { told: Told::Answer(answer), sides, difference: None, arms: Vec::new() })
+}
+
+#[test]
+fn each_finding_has_its_rows_and_the_query_for_them() {
+    let html = drawn(&examples::proved(), "calls", "write");
+    assert!(
+        html.contains("id=\"evidence-1\"") && html.contains("row 1,361") && html.contains("<td>write</td>"),
+        "{html}"
+    );
+    assert!(html.contains("tables/calls.parquet") && html.contains("file_row_number in (1361)"), "{html}");
+    assert!(!drawn(&examples::proved(), "calls", "<b>").contains("<b>"));
+}
+
+#[test]
+fn a_row_of_a_second_look_is_asked_for_in_its_own_folder() {
+    let html = drawn(&examples::proved(), "after-bound-sscanf/samples", "main");
+    assert!(html.contains("/after-bound-sscanf/tables/samples.parquet"), "{html}");
+}
+
+#[test]
+fn a_path_that_a_shell_would_act_on_is_quoted() {
+    let mut answer = examples::proved();
+    answer.case = "/home/me/$(reboot)".into();
+    let rows = EvidenceExhibit { table: "calls".into(), ..EvidenceExhibit::default() };
+    assert!(query(&rows, &answer).starts_with("duckdb -c 'select"), "{}", query(&rows, &answer));
+}
+
+#[test]
+fn without_rows_there_is_no_section() {
+    let answer = examples::slow();
+    let material = Material { told: Told::Answer(&answer), sides: Vec::new(), difference: None, arms: Vec::new() };
+    assert_eq!(section(&material), "");
+}

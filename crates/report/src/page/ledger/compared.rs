@@ -1,0 +1,55 @@
+//! The ledgers of A and B, one above the other on the same scale.
+
+use super::Ledger;
+use super::bar::{Bar, segment};
+use super::entry::{Entry, entry};
+use crate::comparison::origin::{per, signed};
+use case::{AccountContrast, Comparison, Nanos};
+
+/// Differences smaller than this part of the longer bar are not told in words.
+const LEAST_TOLD: f64 = 0.001;
+
+/// Both bars and the list; none where nothing was recorded of either.
+pub(super) fn ledger(comparison: &Comparison) -> Option<Ledger> {
+    let total = |of: fn(&AccountContrast) -> u64| comparison.ledger.iter().map(|one| Nanos(of(one))).sum::<Nanos>();
+    let (a, b) = (total(|one| one.a_ns), total(|one| one.b_ns));
+    let most = a.max(b);
+    if most == Nanos(0) {
+        return None;
+    }
+    let per = per(comparison);
+    let bar = |name: &str, whole: Nanos, of: fn(&AccountContrast) -> u64| Bar {
+        name: name.into(),
+        total: format!("{whole} {per}"),
+        width: format!("{:.3}", whole.share_of(most).0 * 100.0),
+        segments: comparison
+            .ledger
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| of(one) > 0)
+            .map(|(index, one)| segment(index + 1, &one.name, Nanos(of(one)), whole))
+            .collect(),
+    };
+    let entries = comparison.ledger.iter().enumerate().map(|(index, one)| line(index + 1, one, most, per));
+    Some(Ledger {
+        intro: format!("Where the time went in A and in B, {per}, on the same scale; the largest differences first."),
+        bars: vec![bar("A", a, |one| one.a_ns), bar("B", b, |one| one.b_ns)],
+        columns: vec!["A".into(), "B".into(), "B - A".into()],
+        entries: entries.collect(),
+    })
+}
+
+fn line(number: usize, one: &AccountContrast, most: Nanos, per: &str) -> Entry {
+    let figures = vec![Nanos(one.a_ns).to_string(), Nanos(one.b_ns).to_string(), signed(one.a_ns, one.b_ns)];
+    Entry { told: difference(one, most, per), ..entry(number, &one.name, figures) }
+}
+
+fn difference(one: &AccountContrast, most: Nanos, per: &str) -> String {
+    let by = Nanos(one.a_ns.abs_diff(one.b_ns));
+    let (a, b) = (Nanos(one.a_ns), Nanos(one.b_ns));
+    match (by.share_of(most).0 < LEAST_TOLD, one.b_ns > one.a_ns) {
+        (true, _) => format!("About the same in both, {a} and {b} {per}."),
+        (false, true) => format!("B spends {by} more on this {per}: {b} against {a}."),
+        (false, false) => format!("B spends {by} less on this {per}: {b} against {a}."),
+    }
+}

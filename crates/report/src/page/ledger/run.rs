@@ -1,0 +1,74 @@
+//! The ledger of one run.
+
+use super::Ledger;
+use super::bar::{Bar, segment};
+use super::entry::{Entry, dearest, entry};
+use super::parts::{Part, parts};
+use crate::page::Material;
+use crate::text::{clean, count, counted};
+use case::exhibits::{AccountExhibit, Exhibits};
+use case::{Answer, Nanos};
+
+/// The bar and the list; none where no time was booked.
+pub(super) fn ledger(answer: &Answer, material: &Material) -> Option<Ledger> {
+    let whole = Nanos(answer.ledger.total);
+    if whole == Nanos(0) {
+        return None;
+    }
+    let parts = parts(&answer.ledger);
+    let exhibits = material.sides.first().map(|side| &side.exhibits);
+    let segments = parts.iter().enumerate().map(|(index, part)| segment(index + 1, &part.name, part.time, whole));
+    let entries = parts.iter().enumerate().map(|(index, part)| line(index + 1, part, whole, answer, exhibits));
+    Some(Ledger {
+        intro: intro(answer),
+        bars: vec![Bar {
+            name: String::new(),
+            total: format!("{whole} in all"),
+            width: "100".into(),
+            segments: segments.collect(),
+        }],
+        columns: vec!["share".into(), "time".into()],
+        entries: entries.collect(),
+    })
+}
+
+fn intro(answer: &Answer) -> String {
+    let whole = Nanos(answer.ledger.total);
+    match answer.exchanges {
+        0 => {
+            format!("All {whole} of the run, booked to one account each moment. Open an account to see what it means.")
+        }
+        _ => format!(
+            "All {whole} with {}, booked to one account each moment. Open an account to see what it means and which \
+             requests have most of it.",
+            counted(answer.exchanges, "request")
+        ),
+    }
+}
+
+fn line(number: usize, part: &Part, whole: Nanos, answer: &Answer, exhibits: Option<&Exhibits>) -> Entry {
+    let figures = |time: Nanos| vec![time.share_of(whole).to_string(), time.to_string()];
+    let account = exhibits.and_then(|all| account(all, &part.name).map(|account| (account, all)));
+    let mut entry = entry(number, &part.name, figures(part.time));
+    if let Some((account, exhibits)) = account {
+        entry.told = touched(account, answer);
+        entry.dearest = dearest(account, exhibits);
+    }
+    if !part.folded.is_empty() {
+        entry.meaning = "Accounts of less than 1 % each, or too many to draw.".into();
+    }
+    let folded = part.folded.iter().map(|account| (clean(&account.name), figures(Nanos(account.ns))));
+    entry.folded = folded.collect();
+    entry
+}
+
+fn account<'a>(exhibits: &'a Exhibits, name: &str) -> Option<&'a AccountExhibit> {
+    exhibits.accounts.iter().find(|account| account.name == name)
+}
+
+/// How many requests have any of an account, and how much each of these has.
+fn touched(account: &AccountExhibit, answer: &Answer) -> String {
+    let Some(mean) = account.ns.checked_div(account.exchanges) else { return String::new() };
+    let (some, all) = (count(account.exchanges), counted(answer.exchanges, "request"));
+    format!("{some} of {all} have it, {} each on average.", Nanos(mean))
+}

@@ -1,0 +1,107 @@
+//! The largest thing that was measured, as two bars drawn to scale: without and with what was switched off, or A and B.
+
+use crate::figure::{clause, factor, noun, pair};
+use crate::text::{clean, counted};
+use case::{Answer, Comparison, Contrast, Effect, Status, Together};
+
+/// Two figures drawn as bars.
+pub(super) struct Gain {
+    /// What was measured: `time per request`.
+    pub measured: String,
+    /// Both bars.
+    pub bars: Vec<Bar>,
+    /// The ratio in words: `210 times less`.
+    pub factor: String,
+    /// Its interval, and what it rests on.
+    pub interval: String,
+    /// All of it in a sentence, for those who do not see it.
+    pub said: String,
+}
+
+/// One bar.
+pub(super) struct Bar {
+    /// What it is of.
+    pub name: String,
+    /// Its figure.
+    pub figure: String,
+    /// How long it is, in percent of the longer.
+    pub percent: String,
+    /// `slow` or `fast`.
+    pub class: &'static str,
+}
+
+/// The most that was proved: with all that was tried together, else with what the dearest confirmed finding was proved by.
+pub(super) fn of_answer(answer: &Answer) -> Option<Gain> {
+    let confirmed = answer.findings.iter().find(|finding| finding.status == Status::Confirmed)?;
+    let joint = answer.together.iter().rfind(|one| one.applied && one.ratio > 0.0);
+    joint.map(of_together).or_else(|| confirmed.effect.as_ref().map(|effect| of_effect(effect, answer)))
+}
+
+fn of_together(one: &Together) -> Gain {
+    let name = one.interventions.iter().map(|name| clean(name)).collect::<Vec<_>>().join(" + ");
+    let rests = counted(one.trials.into(), "trial");
+    gain(&one.metric, (one.before, one.after), (one.ratio, one.low, one.high), &name, &rests)
+}
+
+fn of_effect(effect: &Effect, answer: &Answer) -> Gain {
+    let is_live = answer.live.iter().any(|one| one.intervention == effect.intervention);
+    let rests = counted(effect.trials.into(), if is_live { "window" } else { "trial" });
+    let ratio = (effect.ratio, effect.low, effect.high);
+    gain(&effect.metric, (effect.before, effect.after), ratio, &clean(&effect.intervention), &rests)
+}
+
+fn gain(
+    metric: &str,
+    (before, after): (f64, f64),
+    (ratio, low, high): (f64, f64, f64),
+    name: &str,
+    rests: &str,
+) -> Gain {
+    let (factor, interval) = factor(metric, ratio, low, high);
+    let figures = pair(metric, before, after);
+    let most = before.max(after);
+    let bar =
+        |name: String, figure: String, value: f64, class| Bar { name, figure, percent: percent(value, most), class };
+    Gain {
+        measured: noun(metric),
+        bars: vec![
+            bar("as it is".into(), figures.0, before, "slow"),
+            bar(format!("with {name}"), figures.1, after, "fast"),
+        ],
+        said: format!("With {name} {}: {factor}.", clause(metric, before, after)),
+        factor,
+        interval: format!("95 % interval {interval}, {rests}"),
+    }
+}
+
+/// What decides a comparison, where it was measured.
+pub(super) fn of_comparison(comparison: &Comparison) -> Option<Gain> {
+    let first = comparison.metrics.first().filter(|first| first.pairs > 0 && first.ratio > 0.0)?;
+    let (a, b) = pair(&first.metric, first.a, first.b);
+    let most = first.a.max(first.b);
+    let classes = match first.outcome {
+        Contrast::More => ("fast", "slow"),
+        Contrast::Less => ("slow", "fast"),
+        Contrast::Same | Contrast::Open => ("", ""),
+    };
+    let bar = |name: &str, figure: String, value: f64, class| Bar {
+        name: name.into(),
+        figure,
+        percent: percent(value, most),
+        class,
+    };
+    let interval = crate::figure::range(first.low, first.high);
+    Some(Gain {
+        measured: noun(&first.metric),
+        said: format!("{}: A {a}, B {b}.", noun(&first.metric)),
+        bars: vec![bar("A", a, first.a, classes.0), bar("B", b, first.b, classes.1)],
+        factor: format!("B is {} times A", crate::figure::three(first.ratio)),
+        interval: format!("95 % interval {interval}, {}", counted(first.pairs.into(), "pair")),
+    })
+}
+
+/// A share of the longer bar; what is there at all can be seen.
+fn percent(value: f64, most: f64) -> String {
+    let share = if most > 0.0 { (value / most * 100.0).clamp(0.15, 100.0) } else { 0.0 };
+    format!("{share:.2}")
+}

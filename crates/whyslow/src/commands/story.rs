@@ -1,0 +1,165 @@
+//! `whyslow story list` and `whyslow story run NAME`: the casebook, told and checked from end to end.
+
+mod document;
+mod shown;
+
+use crate::arguments::{StoryAction, StoryArguments, StoryRunArguments};
+use crate::fail::{self, Failure};
+use crate::interrupts::Interrupts;
+use crate::invoker::Invoker;
+use crate::story::casebook::Casebook;
+use crate::story::check::{Check, checks};
+use crate::story::declaration::{Story, Telling};
+use crate::story::telling::{Outcome, tell};
+use crate::{folder, output};
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime};
+
+/// A story that was run.
+pub struct StoryRun<'a> {
+    story: &'a Story,
+    tellings: Vec<(&'a Telling, Outcome)>,
+    checks: Vec<Check>,
+    seconds: f64,
+}
+
+/// How a story came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// As declared.
+    Held,
+    /// Otherwise.
+    Failed,
+    /// Nothing of it could be told.
+    Skipped,
+}
+
+impl State {
+    /// In a word.
+    fn name(self) -> &'static str {
+        match self {
+            State::Held => "held",
+            State::Failed => "failed",
+            State::Skipped => "skipped",
+        }
+    }
+}
+
+impl StoryRun<'_> {
+    fn state(&self) -> State {
+        match (self.checks.is_empty(), self.checks.iter().all(|check| check.holds)) {
+            (true, _) => State::Skipped,
+            (false, true) => State::Held,
+            (false, false) => State::Failed,
+        }
+    }
+}
+
+/// How many variants could not be told.
+fn variants_skipped(done: &[StoryRun]) -> usize {
+    let outcomes = done.iter().flat_map(|run| &run.tellings);
+    outcomes.filter(|(_, outcome)| matches!(outcome, Outcome::Skipped)).count()
+}
+
+/// Lists the stories, or runs them.
+pub fn story(typed: &StoryArguments) -> Result<u8, Failure> {
+    let casebook = Casebook::open(typed.casebook.as_deref())?;
+    match &typed.action {
+        StoryAction::List => {
+            let text = if typed.json { document::list(&casebook) } else { shown::list(&casebook) };
+            output::print(&text)?;
+            Ok(0)
+        }
+        StoryAction::Run(run) => run_chosen(&casebook, run, typed.json),
+    }
+}
+
+fn run_chosen(casebook: &Casebook, typed: &StoryRunArguments, as_json: bool) -> Result<u8, Failure> {
+    let stories = casebook.chosen(&typed.name)?;
+    let tellings = stories.iter().map(|story| chosen_tellings(story, typed)).collect::<Result<Vec<_>, _>>()?;
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Failure::needs_root("tell a story", "recording takes root's rights, and most stories a link"));
+    }
+    let kept = cases(typed)?;
+    let mut left = stories.iter().map(|story| u64::from(story.seconds)).sum::<u64>();
+    let mut done = Vec::new();
+    for (number, (story, tellings)) in (1..).zip(stories.iter().zip(tellings)) {
+        if stories.len() > 1 {
+            let minutes = left.div_ceil(60);
+            output::say(&format!("story {number} of {}: {}; about {minutes} min to go", stories.len(), story.name));
+        }
+        let run = run_one(story, tellings, &kept)?;
+        if !as_json {
+            output::print(&shown::story(&run))?;
+        }
+        left = left.saturating_sub(u64::from(story.seconds));
+        done.push(run);
+    }
+    if as_json {
+        output::print(&document::done(casebook, &done))?;
+    } else if done.len() > 1 {
+        output::print(&shown::table(&done))?;
+    }
+    Ok(code(&done))
+}
+
+/// 1 where one did not come out as declared, 3 where there was none to tell.
+fn code(done: &[StoryRun]) -> u8 {
+    let any = |state| done.iter().any(|run| run.state() == state);
+    match (any(State::Failed), any(State::Held)) {
+        (true, _) => 1,
+        (false, true) => 0,
+        (false, false) => fail::INCONCLUSIVE,
+    }
+}
+
+/// The tellings of a story that are wanted.
+fn chosen_tellings<'a>(story: &'a Story, typed: &StoryRunArguments) -> Result<Vec<&'a Telling>, Failure> {
+    let is_wanted = |telling: &&Telling| typed.variant.as_ref().is_none_or(|variant| telling.variant == *variant);
+    let wanted = story.tellings.iter().filter(is_wanted).collect::<Vec<_>>();
+    match &typed.variant {
+        Some(variant) if wanted.is_empty() => {
+            let known = story.tellings.iter().map(|telling| telling.variant.as_str()).collect::<Vec<_>>();
+            Err(Failure::unknown_variant(&story.name, variant, &known))
+        }
+        _ => Ok(wanted),
+    }
+}
+
+/// Where cases go: a folder below the one named, or one of their own among the user's.
+fn cases(typed: &StoryRunArguments) -> Result<impl Fn(&str) -> Result<PathBuf, Failure> + use<>, Failure> {
+    let invoker = Invoker::find();
+    let folder = typed.folder.as_deref().map(std::path::absolute).transpose();
+    let folder = folder.map_err(|error| Failure::output(&error))?;
+    let state = invoker.state_folder().ok_or_else(Failure::no_home)?;
+    Ok(move |name: &str| {
+        let path = match &folder {
+            Some(folder) => folder.join(name),
+            None => folder::new_case(&state, &[name.to_string()], SystemTime::now()),
+        };
+        folder::make_parents(&path, &invoker)?;
+        Ok(path)
+    })
+}
+
+/// Tells a story's variants one after another, and checks each.
+fn run_one<'a>(
+    story: &'a Story,
+    tellings: Vec<&'a Telling>,
+    case: &impl Fn(&str) -> Result<PathBuf, Failure>,
+) -> Result<StoryRun<'a>, Failure> {
+    let begun = Instant::now();
+    let interrupts = Interrupts::take()?;
+    let mut run = StoryRun { story, tellings: Vec::new(), checks: Vec::new(), seconds: 0.0 };
+    for (number, telling) in (1..).zip(&tellings) {
+        let (name, count) = (telling.name(), tellings.len());
+        let words = telling.words().join(" ");
+        output::say(&format!("{}, {number} of {count}: run.sh {words}", story.name));
+        let path = case(&format!("{}-{}", story.name, name.replace(' ', "-")))?;
+        let outcome = tell(story, telling, &path, &interrupts)?;
+        run.checks.extend(checks(story, telling, &outcome));
+        run.tellings.push((telling, outcome));
+    }
+    run.seconds = begun.elapsed().as_secs_f64();
+    Ok(run)
+}

@@ -1,0 +1,6 @@
+//! The casebook: what a story declares, how it is told, and whether what came out is what was declared.
+
+pub mod casebook;
+pub mod check;
+pub mod declaration;
+pub mod telling;

@@ -1,0 +1,167 @@
+//! Whether a story came out as declared: named, located, confirmed, and its twin silent.
+
+use super::declaration::{Expected, Story, Telling};
+use super::telling::{Outcome, Told};
+use case::{Effect, Finding};
+use serde_json::Value;
+use std::path::Path;
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    /// The cause is called by its name; to another question, the answer is the one declared.
+    Named,
+    /// It points at the place in the code.
+    Located,
+    /// Switching it off from outside proves it.
+    Confirmed,
+    /// Of the twin nothing is said.
+    TwinSilent,
+}
+
+impl Aspect {
+    /// All, in the order of a table's columns.
+    pub const ALL: [Aspect; 4] = [Aspect::Named, Aspect::Located, Aspect::Confirmed, Aspect::TwinSilent];
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Aspect::Named => "named",
+            Aspect::Located => "located",
+            Aspect::Confirmed => "confirmed",
+            Aspect::TwinSilent => "twin silent",
+        }
+    }
+}
+
+/// One thing that was checked.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What.
+    pub aspect: Aspect,
+    /// Of which telling.
+    pub telling: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// What was seen.
+    pub seen: String,
+}
+
+/// Holds what came of a telling against what was declared; nothing where it was skipped.
+pub fn checks(story: &Story, telling: &Telling, outcome: &Outcome) -> Vec<Check> {
+    let check = |(aspect, holds, seen)| Check { aspect, telling: telling.name(), holds, seen };
+    let found = match outcome {
+        Outcome::Skipped => Vec::new(),
+        Outcome::Failed(why) => aspects(telling).into_iter().map(|aspect| (aspect, false, why.clone())).collect(),
+        Outcome::Told(told) => held(story, telling, told),
+    };
+    found.into_iter().map(check).collect()
+}
+
+/// What a telling is told for.
+fn aspects(telling: &Telling) -> Vec<Aspect> {
+    match (telling.is_slow(), telling.expected.is_empty()) {
+        (false, _) => vec![Aspect::TwinSilent],
+        (true, true) => vec![Aspect::Named],
+        (true, false) => vec![Aspect::Named, Aspect::Located, Aspect::Confirmed],
+    }
+}
+
+type Held = (Aspect, bool, String);
+
+fn held(story: &Story, telling: &Telling, told: &Told) -> Vec<Held> {
+    let findings = serde_json::from_value::<Vec<Finding>>(told.document["findings"].clone()).unwrap_or_default();
+    let mut all = telling.expected.iter().flat_map(|one| expected(story, one, &findings)).collect::<Vec<_>>();
+    let aspect = if telling.is_slow() { Aspect::Named } else { Aspect::TwinSilent };
+    all.extend(telling.says.iter().map(|(pointer, wanted)| said(aspect, pointer, wanted, &told.document)));
+    if !telling.is_slow() {
+        all.push(silent(telling, told, &findings));
+    }
+    all
+}
+
+/// A finding that must be there, and its place and status.
+fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held> {
+    let is_it = |finding: &&Finding| finding.name == wanted.finding && finding.title.contains(&wanted.title);
+    let Some(finding) = findings.iter().find(is_it) else {
+        let wanted_name = if wanted.title.is_empty() { String::new() } else { format!(" of {}", wanted.title) };
+        let seen = format!("no {}{wanted_name}; {}", wanted.finding, names(findings));
+        return [Aspect::Named, Aspect::Located, Aspect::Confirmed].map(|one| (one, false, seen.clone())).to_vec();
+    };
+    let proved = finding.status == wanted.status;
+    let proof = match (&finding.effect, proved) {
+        (Some(effect), true) => effect_in_words(effect),
+        _ => format!("{} is {}", finding.name, status_in_words(finding)),
+    };
+    let (is_there, place) = located(story, wanted, finding);
+    let title = if wanted.title.is_empty() { String::new() } else { format!(" of {}", wanted.title) };
+    vec![
+        (Aspect::Named, true, format!("{}{title}", finding.name)),
+        (Aspect::Located, is_there, place),
+        (Aspect::Confirmed, proved, proof),
+    ]
+}
+
+/// Whether a finding points at the place that was declared, and at which it does.
+fn located(story: &Story, wanted: &Expected, finding: &Finding) -> (bool, String) {
+    let Ok(line) = story.marked_line(wanted) else { return (false, "its line is not there any more".to_string()) };
+    let file = wanted.program.as_ref().map(|program| Path::new(&story.name).join(program));
+    let is_it = |place: &&case::Place| {
+        file.as_ref().is_none_or(|file| Path::new(&place.file).ends_with(file))
+            && line.is_none_or(|line| line == place.line)
+            && wanted.function.as_ref().is_none_or(|function| place.function.contains(function.as_str()))
+    };
+    let in_words = |place: &case::Place| {
+        let file = Path::new(&place.file).file_name().unwrap_or_default().to_string_lossy();
+        format!("{file}:{} in {}", place.line, place.function)
+    };
+    match finding.place.iter().find(is_it) {
+        Some(place) => (true, in_words(place)),
+        None => (false, finding.place.first().map_or("it names no place".to_string(), in_words)),
+    }
+}
+
+/// What a JSON pointer of the answer leads to.
+fn said(aspect: Aspect, pointer: &str, wanted: &toml::Value, document: &Value) -> Held {
+    let wanted = serde_json::to_value(wanted).unwrap_or_default();
+    let found = document.pointer(pointer).unwrap_or(&Value::Null);
+    let name = pointer.trim_start_matches('/').replace('/', " ").replace('_', " ");
+    let but = if *found == wanted { String::new() } else { format!(", not {wanted}") };
+    (aspect, *found == wanted, format!("{name}: {found}{but}"))
+}
+
+/// Whether nothing was said, or at least not what must be gone.
+fn silent(telling: &Telling, told: &Told, findings: &[Finding]) -> Held {
+    let is_gone = match telling.without.as_slice() {
+        [] => findings.is_empty() && (told.exit == 0 || telling.exit.contains(&told.exit)),
+        gone => findings.iter().all(|finding| !gone.contains(&finding.name)),
+    };
+    let seen = match (findings, is_gone) {
+        ([], true) => "nothing found".to_string(),
+        ([], false) => format!("exit status {}: {}", told.exit, told.summary()),
+        _ => names(findings),
+    };
+    (Aspect::TwinSilent, is_gone, seen)
+}
+
+fn names(findings: &[Finding]) -> String {
+    if findings.is_empty() {
+        return "nothing was found".to_string();
+    }
+    let names = findings.iter().map(|finding| format!("{} ({})", finding.name, status_in_words(finding)));
+    format!("found was {}", names.collect::<Vec<_>>().join(", "))
+}
+
+fn status_in_words(finding: &Finding) -> String {
+    serde_json::to_value(finding.status).ok().and_then(|word| word.as_str().map(String::from)).unwrap_or_default()
+}
+
+fn effect_in_words(effect: &Effect) -> String {
+    let figure = |value: f64| match value {
+        value if value >= 100.0 => format!("{value:.0}"),
+        value if value >= 10.0 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    };
+    let [ratio, low, high] = [effect.ratio, effect.low, effect.high].map(figure);
+    format!("{}: {ratio} times less ({low} to {high}, 95 % interval)", effect.intervention)
+}

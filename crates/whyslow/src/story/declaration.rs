@@ -1,0 +1,190 @@
+//! `casebook/NAME/story.toml`: what is studied, where, and what must come out. How it is started stands in the story's
+//! run.sh; what a declaration says of that is held against what was recorded.
+
+use crate::fail::Failure;
+use case::Status;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A story.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Story {
+    /// Its name, which is its folder's.
+    #[serde(skip)]
+    pub name: String,
+    /// Its folder.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// What happens, in a sentence.
+    pub summary: String,
+    /// What is asked.
+    pub question: String,
+    /// The answer to expect, in a few words.
+    pub answer: String,
+    /// About how long all its tellings take on two processors.
+    pub seconds: u32,
+    /// What is studied.
+    pub subject: Subject,
+    /// Where it runs.
+    #[serde(default)]
+    pub world: World,
+    /// Its variants, the slow ones first, and what must come out of each.
+    #[serde(rename = "telling")]
+    pub tellings: Vec<Telling>,
+}
+
+/// The programs, each by the name of a file in its command.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// The program that asks.
+    pub client: String,
+    /// The program that answers; empty where the client is alone.
+    #[serde(default)]
+    pub server: String,
+    /// What is prepared before anything is watched: a certificate, say, or what is compiled.
+    #[serde(default)]
+    pub prepared: Vec<String>,
+}
+
+/// Where programs run.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct World {
+    /// The link between client and server; empty where both are on the host.
+    #[serde(default)]
+    pub link: String,
+    /// What the story's script sets besides, in words.
+    #[serde(default)]
+    pub besides: String,
+}
+
+/// One variant of a story, told once.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Telling {
+    /// The variant, as run.sh takes it.
+    pub variant: String,
+    /// Further words for run.sh: what else is asked than why, and whyslow's own options.
+    #[serde(default)]
+    pub words: Vec<String>,
+    /// The client, where it is another than the story's.
+    pub client: Option<String>,
+    /// The server, where it is another than the story's.
+    pub server: Option<String>,
+    /// The link, where it is another than the story's.
+    pub link: Option<String>,
+    /// The findings that must be there.
+    #[serde(default)]
+    pub expected: Vec<Expected>,
+    /// Whether nothing may be found: a twin, or a program with nothing wrong.
+    #[serde(default)]
+    pub silent: bool,
+    /// Findings that must be gone, where another may stay.
+    #[serde(default)]
+    pub without: Vec<String>,
+    /// What the JSON must hold, by JSON pointer (RFC 6901).
+    #[serde(default)]
+    pub says: BTreeMap<String, toml::Value>,
+    /// The exit statuses allowed, where it is not the one that follows from the rest.
+    #[serde(default)]
+    pub exit: Vec<i32>,
+}
+
+/// A finding that must be there.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The pathology, by name.
+    pub finding: String,
+    /// How far it must have got.
+    #[serde(default = "confirmed")]
+    pub status: Status,
+    /// What its title must name, where several findings have one name.
+    #[serde(default)]
+    pub title: String,
+    /// The file of the story that its place is in.
+    pub program: Option<String>,
+    /// The line there: the one that carries the comment `casebook: LINE`.
+    pub line: Option<String>,
+    /// The function there.
+    pub function: Option<String>,
+}
+
+fn confirmed() -> Status {
+    Status::Confirmed
+}
+
+impl Story {
+    /// Reads a story's folder.
+    ///
+    /// # Errors
+    /// Where its story.toml cannot be read, or names what is not there.
+    pub fn read(folder: &Path) -> Result<Story, Failure> {
+        let file = folder.join("story.toml");
+        let text = std::fs::read_to_string(&file).map_err(|error| Failure::story(&file, &error.to_string()))?;
+        let mut story = toml::from_str::<Story>(&text)
+            .map_err(|error| Failure::story(&file, &error.to_string().trim().replace('\n', " ")))?;
+        story.folder = folder.to_path_buf();
+        story.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        story.check().map_err(|why| Failure::story(&file, &why))?;
+        Ok(story)
+    }
+
+    /// Whether everything that it names is there.
+    fn check(&self) -> Result<(), String> {
+        if !self.folder.join("run.sh").is_file() {
+            return Err("there is no run.sh beside it".to_string());
+        }
+        if self.tellings.is_empty() {
+            return Err("it has no telling".to_string());
+        }
+        self.tellings.iter().try_for_each(|telling| self.check_telling(telling))
+    }
+
+    fn check_telling(&self, telling: &Telling) -> Result<(), String> {
+        if telling.expected.is_empty() && telling.without.is_empty() && telling.says.is_empty() && !telling.silent {
+            return Err(format!("nothing is expected of `{}`: expected, without, says or silent", telling.variant));
+        }
+        let names = telling.expected.iter().map(|one| &one.finding).chain(&telling.without);
+        for name in names {
+            diagnose::explain(name).ok_or_else(|| format!("there is no pathology `{name}`"))?;
+        }
+        telling.expected.iter().try_for_each(|one| self.marked_line(one).map(|_| ()))
+    }
+
+    /// The line that a finding must point at; none where any will do.
+    ///
+    /// # Errors
+    /// Where the file is not there, or no line of it is marked so.
+    pub fn marked_line(&self, expected: &Expected) -> Result<Option<u32>, String> {
+        let Some(program) = &expected.program else { return Ok(None) };
+        let source =
+            std::fs::read_to_string(self.folder.join(program)).map_err(|error| format!("{program}: {error}"))?;
+        let Some(marker) = &expected.line else { return Ok(None) };
+        let marker = format!("casebook: {marker}");
+        let place = source.lines().position(|line| line.contains(&marker));
+        let place = place.ok_or_else(|| format!("{program} has no line marked `{marker}`"))?;
+        Ok(Some(place as u32 + 1))
+    }
+}
+
+impl Telling {
+    /// What run.sh is told, and how the telling is named.
+    pub fn words(&self) -> Vec<&str> {
+        [&self.variant].into_iter().chain(&self.words).map(String::as_str).collect()
+    }
+
+    /// The variant, and what else is asked of it.
+    pub fn name(&self) -> String {
+        let words = self.words();
+        words.into_iter().take_while(|word| !word.starts_with('-')).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether it is told for something being there, and not for something being gone.
+    pub fn is_slow(&self) -> bool {
+        !self.silent && self.without.is_empty()
+    }
+}

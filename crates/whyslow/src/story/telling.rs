@@ -1,0 +1,132 @@
+//! Telling a story: its run.sh with this very whyslow, the answer as JSON, the case kept.
+
+use super::declaration::{Story, Telling};
+use crate::fail::Failure;
+use crate::interrupts::{Interrupts, Reach};
+use case::Case;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// The exit status with which a run.sh says that something it needs is missing.
+const SKIPPED: i32 = 77;
+/// How often is looked whether it has ended.
+const TICK: Duration = Duration::from_millis(20);
+
+/// What came of telling a story once.
+pub enum Outcome {
+    /// whyslow answered.
+    Told(Box<Told>),
+    /// Something that the story needs is missing.
+    Skipped,
+    /// There is no answer, and why.
+    Failed(String),
+}
+
+/// An answer.
+pub struct Told {
+    /// What whyslow printed.
+    pub document: Value,
+    /// Its exit status.
+    pub exit: i32,
+    /// What was kept.
+    pub case: PathBuf,
+    /// How long it all took.
+    pub seconds: f64,
+}
+
+impl Told {
+    /// The sentence with which whyslow sums up.
+    pub fn summary(&self) -> &str {
+        self.document["summary"].as_str().unwrap_or_default()
+    }
+
+    /// The case's page, where there is one.
+    pub fn page(&self) -> Option<PathBuf> {
+        Some(self.case.join(crate::page::FILE)).filter(|page| page.is_file())
+    }
+}
+
+/// Tells it, and waits until it is over. The case goes to `case`, which is not there yet.
+///
+/// # Errors
+/// Where it cannot be started, or the user wants an end.
+pub fn tell(story: &Story, telling: &Telling, case: &Path, interrupts: &Interrupts) -> Result<Outcome, Failure> {
+    let begun = Instant::now();
+    let mut answer = tempfile::tempfile().map_err(|error| Failure::output(&error))?;
+    let own = std::env::current_exe().map_err(|error| Failure::internal(&error.to_string()))?;
+    let child = Command::new("bash")
+        .arg(story.folder.join("run.sh"))
+        .args(telling.words())
+        .args(["--json", "-o"])
+        .arg(case)
+        .env("WHYSLOW", &own)
+        .stdin(Stdio::null())
+        .stdout(answer.try_clone().map_err(|error| Failure::output(&error))?)
+        .spawn();
+    let child = child.map_err(|error| Failure::story(&story.folder.join("run.sh"), &error.to_string()))?;
+    let status = wait(child, &own, interrupts)?;
+    if interrupts.has_come() {
+        return Err(Failure::story_interrupted(&story.name));
+    }
+    let mut text = String::new();
+    let read = answer.rewind().and_then(|()| answer.read_to_string(&mut text));
+    read.map_err(|error| Failure::output(&error))?;
+    let exit = status.code().unwrap_or(-1);
+    if exit == SKIPPED {
+        return Ok(Outcome::Skipped);
+    }
+    let told = |document| Told { document, exit, case: case.to_path_buf(), seconds: begun.elapsed().as_secs_f64() };
+    Ok(match serde_json::from_str(&text) {
+        Ok(document) => match other_than_declared(story, telling, case) {
+            None => Outcome::Told(Box::new(told(document))),
+            Some(why) => Outcome::Failed(why),
+        },
+        Err(_) => Outcome::Failed(format!("run.sh ended with status {exit} and gave no answer")),
+    })
+}
+
+/// Waits for the end. A terminal's Ctrl-C reaches everybody in front of it; what is sent to us alone is handed on.
+fn wait(mut child: Child, own: &Path, interrupts: &Interrupts) -> Result<ExitStatus, Failure> {
+    loop {
+        if let Some(status) = child.try_wait().map_err(|error| Failure::internal(&error.to_string()))? {
+            return Ok(status);
+        }
+        let Some(interrupt) = interrupts.next(TICK).filter(|interrupt| interrupt.reach == Reach::Us) else { continue };
+        let is_whyslow = |pid: &u32| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == own);
+        let inner = record::descendants(child.id()).into_iter().filter(is_whyslow);
+        for pid in [child.id()].into_iter().chain(inner) {
+            // Who has ended meanwhile needs no signal.
+            let _ = kill(Pid::from_raw(pid as i32), Signal::try_from(interrupt.signal).unwrap_or(Signal::SIGTERM));
+        }
+    }
+}
+
+/// In what the programs and the link that were recorded are others than those declared.
+fn other_than_declared(story: &Story, telling: &Telling, case: &Path) -> Option<String> {
+    let case = match Case::open(case) {
+        Ok(case) => case,
+        Err(error) => return Some(format!("it left no case: {error}")),
+    };
+    let manifest = case.manifest();
+    let client = telling.client.as_ref().unwrap_or(&story.subject.client);
+    let server = telling.server.as_ref().unwrap_or(&story.subject.server);
+    let link = telling.link.as_ref().unwrap_or(&story.world.link);
+    let is_in = |words: &[String], name: &str| {
+        name.is_empty() || words.iter().any(|word| word.rsplit('/').next().is_some_and(|last| last == name))
+    };
+    let told = |what: &str, declared: &str, recorded: &str| {
+        Some(format!("story.toml says that the {what} is `{declared}`, and recorded was `{recorded}`"))
+    };
+    if !is_in(&manifest.command, client) {
+        return told("client", client, &manifest.command.join(" "));
+    }
+    if !is_in(&manifest.server, server) {
+        return told("server", server, &manifest.server.join(" "));
+    }
+    if manifest.link == *link { None } else { told("link", link, &manifest.link) }
+}

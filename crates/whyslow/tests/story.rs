@@ -1,0 +1,151 @@
+//! `whyslow story`: the casebook's declarations hold together, and what does not come out as declared fails.
+
+mod stage;
+
+use stage::{Ran, Stage, is_root};
+use std::path::{Path, PathBuf};
+
+fn casebook() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casebook")
+}
+
+fn story(stage: &Stage, casebook: &Path, words: &[&str]) -> Ran {
+    let casebook = casebook.to_str().expect("UTF-8");
+    stage.run(&[&["story", "--casebook", casebook], words].concat())
+}
+
+/// A casebook with one story: a shell that counts, or fails, with nothing wrong.
+fn fake(stage: &Stage, run: &str, declaration: &str) -> PathBuf {
+    let folder = stage.path("casebook/counting");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("run.sh"), run).expect("written");
+    let head = "summary = 'A shell counts.'\nquestion = 'Why?'\nanswer = 'no cause'\nseconds = 2\n\
+                [subject]\nclient = 'sh'\n[[telling]]\nvariant = 'slow'\n";
+    std::fs::write(folder.join("story.toml"), format!("{head}{declaration}")).expect("written");
+    stage.path("casebook")
+}
+
+/// A run.sh that hands everything to whyslow, but for the variant.
+const COUNTS: &str = "shift\nexec \"$WHYSLOW\" run --no-prove \"$@\" -- \
+                      sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'\n";
+
+#[test]
+fn every_story_declares_programs_and_pathologies_that_there_are() {
+    let stage = Stage::new();
+    // Each declaration is read in full, and what it names is looked for.
+    let listed = story(&stage, &casebook(), &["list", "--json"]).answered().json();
+    let stories = listed["stories"].as_array().expect("stories").clone();
+    let names = stories.iter().filter_map(|story| story["name"].as_str()).collect::<Vec<_>>();
+    let scripts = std::fs::read_dir(casebook()).expect("the casebook").flatten().map(|entry| entry.path());
+    let mut told = scripts.filter(|folder| folder.join("run.sh").is_file()).collect::<Vec<_>>();
+    told.sort();
+    let told = told.iter().filter_map(|folder| folder.file_name()?.to_str()).collect::<Vec<_>>();
+    assert_eq!(names, told, "every folder with a run.sh declares its story");
+    for story in &stories {
+        assert!(story["seconds"].as_u64().is_some_and(|seconds| seconds > 0), "{story}");
+        assert!(story["question"].as_str().is_some_and(|question| question.ends_with('?')), "{story}");
+    }
+}
+
+#[test]
+fn the_list_fits_the_terminal_and_says_what_to_expect_and_how_long_it_takes() {
+    let listed = story(&Stage::new(), &casebook(), &["list"]).answered().stdout;
+    assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
+    for words in ["nagle  ", "nagle-delayed-ack, in the second write of client.py; about", "context-per-request"] {
+        assert!(listed.contains(words), "{words}: {listed}");
+    }
+}
+
+#[test]
+fn an_unknown_story_or_variant_names_those_that_there_are() {
+    let stage = Stage::new();
+    let ran = story(&stage, &casebook(), &["run", "nagel"]);
+    assert!(ran.error()[1].contains("nagle") && ran.error()[2].ends_with("whyslow story run nagle"), "{ran:?}");
+    let ran = story(&stage, &casebook(), &["run", "nagle", "--variant", "swift"]);
+    assert!(ran.error()[1].contains("slow, fixed"), "{ran:?}");
+}
+
+#[test]
+fn without_a_casebook_the_folders_that_were_looked_at_are_named() {
+    let stage = Stage::new();
+    let ran = story(&stage, &stage.path("nowhere"), &["list"]);
+    assert!(ran.error()[1].contains("nowhere") && ran.error()[2].contains("--casebook"), "{ran:?}");
+    let named = stage.whyslow(&["story", "list"]).env("WHYSLOW_CASEBOOK", casebook()).output().expect("whyslow");
+    assert!(Ran::from(named).stdout.contains("nagle"));
+}
+
+#[test]
+fn a_declaration_that_names_what_is_not_there_is_refused() {
+    let stage = Stage::new();
+    let refused = |declaration: &str| {
+        let ran = story(&stage, &fake(&stage, COUNTS, declaration), &["list"]);
+        ran.error()[1].to_string()
+    };
+    assert!(refused("expected = [{ finding = 'slowness' }]").contains("no pathology `slowness`"));
+    let place = "expected = [{ finding = 'busy-spin', program = 'run.sh', line = 'here' }]";
+    assert!(refused(place).contains("no line marked `casebook: here`"));
+    assert!(refused("expected = [{ finding = 'busy-spin', program = 'x.py' }]").contains("x.py"));
+    assert!(refused("silent = true\ncolour = 1").contains("colour"));
+    assert!(refused("").contains("nothing is expected"));
+}
+
+#[test]
+fn a_story_that_comes_out_as_declared_holds_and_keeps_its_case() {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record("a_story_that_comes_out_as_declared") {
+        return;
+    }
+    let cases = stage.path("cases");
+    let ran =
+        story(&stage, &fake(&stage, COUNTS, "silent = true"), &["run", "all", "-o", cases.to_str().expect("UTF-8")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for words in ["counting: A shell counts.", "No cause found.", "ok      twin silent  nothing found", "Case: "] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    assert!(cases.join("counting-slow/answer.json").is_file(), "{ran:?}");
+    assert!(!ran.stderr.contains('\u{1b}') && !ran.stdout.contains('\u{1b}'), "{ran:?}");
+}
+
+#[test]
+fn a_healthy_program_that_is_declared_slow_fails() {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record("a_healthy_program_that_is_declared_slow") {
+        return;
+    }
+    let casebook = fake(&stage, COUNTS, "expected = [{ finding = 'busy-spin' }]");
+    let ran = story(&stage, &casebook, &["run", "counting", "--json"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let document = ran.json();
+    assert_eq!((&document["failed"], &document["held"]), (&1.into(), &0.into()), "{document}");
+    let checks = document["stories"][0]["checks"].as_array().expect("checks").clone();
+    let aspects = checks.iter().map(|check| check["aspect"].as_str().expect("a word")).collect::<Vec<_>>();
+    assert_eq!(aspects, ["named", "located", "confirmed"]);
+    assert!(checks.iter().all(|check| check["holds"] == false), "{document}");
+    let told = story(&stage, &casebook, &["run", "counting"]).stdout;
+    assert!(told.contains("FAILED  named        no busy-spin; nothing was found"), "{told}");
+}
+
+#[test]
+fn another_program_than_the_declared_one_fails() {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record("another_program_than_the_declared_one") {
+        return;
+    }
+    let casebook = fake(&stage, COUNTS, "client = 'awk'\nsilent = true");
+    let ran = story(&stage, &casebook, &["run", "counting"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("story.toml says that the client is `awk`"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_is_missing_is_skipped_and_counted_and_what_fails_is_told() {
+    let stage = Stage::new();
+    if !is_root() {
+        return;
+    }
+    let ran = story(&stage, &fake(&stage, "exit 77\n", "silent = true"), &["run", "all", "--json"]);
+    assert_eq!((ran.code, &ran.json()["variants_skipped"]), (3, &1.into()), "{ran:?}");
+    let ran = story(&stage, &fake(&stage, "exit 2\n", "silent = true"), &["run", "all"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("run.sh ended with status 2 and gave no answer"), "{}", ran.stdout);
+}
