@@ -3,6 +3,8 @@
 # make stories  the whole casebook, one story after another, in words
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
 # make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md
+# make docs     the documentation as a site, the manual and the completions, into target/site, target/man and
+#               target/completions
 # make clean    remove what was built
 #
 # One profile everywhere: --release, so that every target shares one set of artifacts.
@@ -11,7 +13,7 @@
 PYTHON ?= python3
 export PYTHON
 
-.PHONY: all build demo test stories bench calibrate clean
+.PHONY: all build demo test stories bench calibrate docs clean
 
 all: build
 
@@ -49,6 +51,14 @@ bench:
 calibrate:
 	scripts/setup.sh build
 	cargo run --release --locked --package whyslow-stats --example calibrate -- docs/statistics.md
+
+docs:
+	scripts/setup.sh build
+	cargo build --release --locked --package whyslow --package xtask
+	target/release/xtask docs target/site
+	target/release/whyslow man -o target/man
+	mkdir -p target/completions
+	for shell in bash zsh fish; do target/release/whyslow completions $$shell >target/completions/whyslow.$$shell || exit; done
 
 clean:
 	cargo clean

@@ -3,6 +3,7 @@
 
 mod attach;
 mod compare;
+pub mod examples;
 mod run;
 mod sweep;
 
@@ -17,8 +18,8 @@ use std::path::PathBuf;
 
 /// Watches an unmodified networked program, accounts for its time and names the cause of its slowness.
 #[derive(Debug, Parser)]
-#[command(name = "whyslow", version, arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(after_help = "Exit codes: 0 nothing found, 1 findings, 2 error, 3 inconclusive.")]
+#[command(name = "whyslow", version, arg_required_else_help = true, max_term_width = 80)]
+#[command(after_help = examples::WHYSLOW.text())]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -73,15 +74,22 @@ pub enum Command {
     Report(ReportArguments),
     /// Run one trial from a file: the program once, with what the file attaches to it, measured
     Trial(TrialArguments),
-    /// Print the page of a pathology; without a name, list them
+    /// Print the page of a way of being slow or of a cure; without a name, list all
     Explain(ExplainArguments),
     /// End and remove what runs that were killed have left behind
     Undo(UndoArguments),
     /// Try what this machine allows, and print what would enable the rest
     Doctor(DoctorArguments),
+    /// Print the manual page, or write the pages of all commands into a folder
+    Man(ManArguments),
+    /// Print what completes whyslow's words in a shell
+    Completions(CompletionsArguments),
     /// Print the documentation of a case's tables (CASE-FORMAT.md)
     #[command(hide = true)]
     Tables,
+    /// Print the reference of commands (docs/commands.md)
+    #[command(hide = true)]
+    Reference,
 }
 
 /// What can be said of the world that programs run in; `lab::World::change` knows what each means.
@@ -167,9 +175,7 @@ pub enum CheckOutput {
 
 /// What `trial` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example of a file:\n  command = ['python3', 'client.py', '{server}']\n  \
-    server = ['nginx', '-p', '/srv', '-c', 'nginx.conf']\n  interventions = ['tcp-nodelay']\n  \
-    warm_up = 5\n  seconds = 1.0\n  world = { link = 'mtu=1500' }")]
+#[command(after_help = examples::TRIAL.text())]
 pub struct TrialArguments {
     /// The trial's file
     #[arg(value_name = "SPEC.toml")]
@@ -186,6 +192,7 @@ pub struct TrialArguments {
 
 /// What `report` takes.
 #[derive(Debug, Args)]
+#[command(after_help = examples::REPORT.text())]
 pub struct ReportArguments {
     /// The case's folder
     #[arg(value_name = "CASE")]
@@ -238,17 +245,44 @@ pub struct AnswerArguments {
 
 /// What `explain` takes.
 #[derive(Debug, Args)]
+#[command(after_help = examples::EXPLAIN.text())]
 pub struct ExplainArguments {
-    /// A pathology's name or identifier
+    /// A pathology's name or identifier, or an intervention's name
     pub name: Option<String>,
+}
+
+/// What `man` takes.
+#[derive(Debug, Args)]
+#[command(after_help = examples::MAN.text())]
+pub struct ManArguments {
+    /// Write whyslow.1, whyslow-run.1 and so on into this folder
+    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+}
+
+/// What `completions` takes.
+#[derive(Debug, Args)]
+#[command(after_help = examples::COMPLETIONS.text())]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// A shell whose words can be completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// bash, with the package bash-completion
+    Bash,
+    /// zsh
+    Zsh,
+    /// fish
+    Fish,
 }
 
 /// What `undo` takes.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Runs that are still going on are not touched. The next run does the same by itself, but leaves \
-    alone a program that a killed run was watching."
-)]
+#[command(after_help = examples::UNDO.text())]
 pub struct UndoArguments {
     /// Print what was done as JSON
     #[arg(long)]
@@ -257,6 +291,7 @@ pub struct UndoArguments {
 
 /// What `doctor` takes.
 #[derive(Debug, Args)]
+#[command(after_help = examples::DOCTOR.text())]
 pub struct DoctorArguments {
     /// Print the checks as JSON
     #[arg(long)]

@@ -37,6 +37,9 @@ fn main() -> ExitCode {
             Command::Explain(typed) => commands::explain::explain(&typed),
             Command::Undo(typed) => commands::undo::undo(&typed),
             Command::Doctor(typed) => commands::doctor::doctor(&typed),
+            Command::Man(typed) => commands::man::man(&typed),
+            Command::Completions(typed) => commands::completions::completions(&typed),
+            Command::Reference => commands::reference::reference(),
             Command::Tables => commands::tables::tables(),
         }
     });

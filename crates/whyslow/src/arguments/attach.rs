@@ -1,16 +1,12 @@
 //! The options of `whyslow attach`.
 
-use super::AnswerArguments;
+use super::{AnswerArguments, examples};
 use clap::Args;
 use std::path::PathBuf;
 
 /// What `attach` takes.
 #[derive(Clone, Debug, Default, Args)]
-#[command(
-    args_override_self = true,
-    after_help = "The program is neither stopped nor restarted, and runs on when whyslow leaves. What is switched in it to\n\
-    prove a cause is set back. Example: whyslow attach --port 8443 --duration 10s"
-)]
+#[command(args_override_self = true, after_help = examples::ATTACH.text())]
 pub struct AttachArguments {
     /// The process to watch, with its threads and children
     #[arg(value_name = "PID", required_unless_present = "port", conflicts_with = "port")]

@@ -1,6 +1,6 @@
 //! The options of `whyslow compare`.
 
-use super::{CheckOutput, KeepingArguments, WorldArguments};
+use super::{CheckOutput, KeepingArguments, WorldArguments, examples};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
 use std::path::PathBuf;
@@ -11,11 +11,7 @@ use std::path::PathBuf;
     args_override_self = true,
     override_usage = "whyslow compare [OPTIONS] 'A COMMAND' -- B COMMAND\n       \
     whyslow compare [OPTIONS] --a KEY=VALUE --b KEY=VALUE -- COMMAND",
-    after_help = "KEY is env, link, folder, processors, quota, memory, setting, route (as the options of these names), \
-    server, or with:\nan intervention of `whyslow explain`. Without any difference the program is compared with itself.\n\
-    METRIC of --fail-if is wall, cpu, latency, elapsed, p50, p95, p99, or metric (that of --metric).\n\n\
-    Exit codes: 0 no difference (or all --fail-if held), 1 a difference (or one failed), 2 error, 3 not known.\n\
-    Example: whyslow compare 'curl -s https://host/ --cacert one.pem' -- curl -s https://host/"
+    after_help = examples::COMPARE.text()
 )]
 pub struct CompareArguments {
     /// Start this server first, for both, and stop it in the end; words are split as a shell splits them
@@ -29,10 +25,6 @@ pub struct CompareArguments {
     /// What is particular to B: KEY=VALUE; can be given again
     #[arg(long = "b", value_name = "KEY=VALUE")]
     pub only_b: Vec<String>,
-
-    /// Where both run.
-    #[command(flatten)]
-    pub world: WorldArguments,
 
     /// Fail where B / A is beyond this: 'wall > 1.05x'; the interval decides. Can be given again
     #[arg(long, value_name = "CONDITION")]
@@ -69,6 +61,10 @@ pub struct CompareArguments {
     /// B's command
     #[arg(skip)]
     pub second: Vec<String>,
+
+    /// Where both run. Last, since its heading holds for all that follows.
+    #[command(flatten)]
+    pub world: WorldArguments,
 }
 
 impl CompareArguments {

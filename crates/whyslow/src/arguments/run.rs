@@ -1,23 +1,15 @@
 //! The options of `whyslow run`.
 
-use super::{AnswerArguments, CheckOutput, KeepingArguments, WorldArguments};
+use super::{AnswerArguments, CheckOutput, KeepingArguments, WorldArguments, examples};
 use clap::Args;
 
 /// What `run` takes.
 #[derive(Clone, Debug, Default, Args)]
-#[command(
-    args_override_self = true,
-    after_help = "{server} and {client} in either command stand for the two addresses: 127.0.0.1 without --link.\n\
-    Example: whyslow run --server 'nginx -p /srv -c nginx.conf' -- python3 client.py {server}"
-)]
+#[command(args_override_self = true, after_help = examples::RUN.text())]
 pub struct RunArguments {
     /// Start this server first, record it too, and stop it in the end; words are split as a shell splits them
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<String>,
-
-    /// Where they run.
-    #[command(flatten)]
-    pub world: WorldArguments,
 
     /// Record for this long at most: 10s, 500ms, 2m
     #[arg(long, value_name = "TIME")]
@@ -70,4 +62,8 @@ pub struct RunArguments {
     /// The program to run, and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+
+    /// Where they run. Last, since its heading holds for all that follows.
+    #[command(flatten)]
+    pub world: WorldArguments,
 }

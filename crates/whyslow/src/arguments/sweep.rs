@@ -1,19 +1,11 @@
 //! The options of `whyslow sweep`.
 
-use super::{KeepingArguments, WorldArguments};
+use super::{KeepingArguments, WorldArguments, examples};
 use clap::Args;
 
 /// What `sweep` takes.
 #[derive(Clone, Debug, Default, Args)]
-#[command(
-    args_override_self = true,
-    after_help = "SPEC is a list (1,100,4K), a range (10..100), with a step (10..100:5), or of powers (1..16K:log).\n\
-    Where it jumps in a range, values between are tried, too; between those of a list nothing is.\n\
-    NAME stands in either command as {NAME}. Without it there, mtu and rate change the link, quota, memory and\n\
-    processors the world, and concurrency runs so many clients side by side.\n\n\
-    Exit codes: 0 nothing found, 1 a cliff, growth out of hand or a finding, 2 error, 3 inconclusive.\n\
-    Example: whyslow sweep --vary size=1..16K:log --server 'python3 server.py' -- python3 client.py --size {size}"
-)]
+#[command(args_override_self = true, after_help = examples::SWEEP.text())]
 pub struct SweepArguments {
     /// What to vary, and through which values
     #[arg(long, value_name = "NAME=SPEC")]
@@ -22,10 +14,6 @@ pub struct SweepArguments {
     /// Start this server first, for each trial, and stop it in the end; words are split as a shell splits them
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<String>,
-
-    /// Where they run.
-    #[command(flatten)]
-    pub world: WorldArguments,
 
     /// Spend at most this long on trials: 30s, 5m; without it, 90s
     #[arg(long, value_name = "TIME")]
@@ -46,4 +34,8 @@ pub struct SweepArguments {
     /// The program to run, and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+
+    /// Where they run. Last, since its heading holds for all that follows.
+    #[command(flatten)]
+    pub world: WorldArguments,
 }

@@ -3,8 +3,11 @@
 pub mod answer;
 pub mod attach;
 pub mod compare;
+pub mod completions;
 pub mod doctor;
 pub mod explain;
+pub mod man;
+pub mod reference;
 pub mod report;
 pub mod run;
 pub mod sweep;

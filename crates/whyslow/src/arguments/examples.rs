@@ -1,0 +1,307 @@
+//! What stands below the options in each command's help: what the options leave unsaid, and examples that work as they
+//! stand. Help, man page and the reference of commands are made from these; a test parses every example.
+
+use std::fmt::Write;
+
+/// What a command's help says at its end. Lines are at most 80 columns wide.
+pub struct Ending {
+    /// The command; empty for whyslow itself.
+    pub command: &'static str,
+    /// What the options leave unsaid.
+    pub notes: &'static str,
+    /// Command lines, each with what it is for.
+    pub examples: &'static [Example],
+}
+
+/// A command line that is understood as it stands.
+pub struct Example {
+    /// What it is for, in a few words.
+    pub purpose: &'static str,
+    /// The line, as it is typed.
+    pub line: &'static str,
+}
+
+impl Ending {
+    /// As text for a terminal.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if !self.notes.is_empty() {
+            let _ = write!(text, "{}\n\n", self.notes);
+        }
+        text += "Examples:";
+        for example in self.examples {
+            let _ = write!(text, "\n  {}:\n    {}", example.purpose, example.line);
+        }
+        text
+    }
+}
+
+/// What every command's help ends with.
+pub const ALL: &[Ending] =
+    &[WHYSLOW, RUN, ATTACH, COMPARE, SWEEP, REPORT, TRIAL, EXPLAIN, STORY, UNDO, DOCTOR, MAN, COMPLETIONS, SCHEMA];
+
+/// For whyslow itself.
+pub const WHYSLOW: Ending = Ending {
+    command: "",
+    notes: "Exit codes: 0 nothing found, 1 findings, 2 error, 3 inconclusive.",
+    examples: &[
+        Example {
+            purpose: "Why is this client slow? Its server is recorded too",
+            line: "sudo whyslow run --server ./serve -- python3 client.py",
+        },
+        Example { purpose: "What ails the program that listens on port 8443", line: "sudo whyslow attach --port 8443" },
+        Example { purpose: "What this machine allows", line: "whyslow doctor" },
+    ],
+};
+
+/// For `run`.
+pub const RUN: Ending = Ending {
+    command: "run",
+    notes: "{server} and {client} in either command stand for the two addresses: 127.0.0.1\nwithout --link.",
+    examples: &[
+        Example {
+            purpose: "A program that talks to a server elsewhere",
+            line: "whyslow run -- curl --silent --output page.html https://example.com/",
+        },
+        Example {
+            purpose: "With its server, each in a network of its own",
+            line: "whyslow run --link mtu=1500 --server ./serve -- ./client {server}",
+        },
+        Example {
+            purpose: "Only record and suspect; do not run it again",
+            line: "whyslow run --no-prove -o case -- ./client 192.0.2.1",
+        },
+        Example {
+            purpose: "Try a cure of your own choice besides, and take five minutes",
+            line: "whyslow run --try delayed-ack-cap=8 --budget 5m -- ./client 192.0.2.1",
+        },
+    ],
+};
+
+/// For `attach`.
+pub const ATTACH: Ending = Ending {
+    command: "attach",
+    notes: "The program is neither stopped nor restarted, and runs on when whyslow leaves.\n\
+            What is switched in it to prove a cause is set back.",
+    examples: &[
+        Example { purpose: "Whoever listens on a port", line: "whyslow attach --port 8443 --duration 10s" },
+        Example {
+            purpose: "One process; only watch, and change nothing in it",
+            line: "whyslow attach --no-prove 4711",
+        },
+    ],
+};
+
+/// For `compare`.
+pub const COMPARE: Ending = Ending {
+    command: "compare",
+    notes: "KEY is env, link, folder, processors, quota, memory, setting, route (as the\n\
+            options of these names), server, or with: an intervention of `whyslow explain`.\n\
+            Without any difference the program is compared with itself.\n\
+            METRIC of --fail-if is wall, cpu, latency, elapsed, p50, p95, p99, or metric\n\
+            (that of --metric).\n\n\
+            Exit codes: 0 no difference (or all --fail-if held), 1 a difference (or one\n\
+            failed), 2 error, 3 not known.",
+    examples: &[
+        Example { purpose: "Two commands", line: "whyslow compare './client --old' -- ./client --new" },
+        Example {
+            purpose: "One command in two worlds",
+            line: "whyslow compare --a link=mtu=1500 --b link=mtu=9000 --server ./serve -- ./client",
+        },
+        Example {
+            purpose: "A gate: fail where the new build is over 5 % slower",
+            line: "whyslow compare --fail-if 'wall > 1.05x' ./old -- ./new",
+        },
+        Example {
+            purpose: "The same program with an intervention and without it",
+            line: "whyslow compare --b with=tcp-nodelay -- ./client 192.0.2.1",
+        },
+    ],
+};
+
+/// For `sweep`.
+pub const SWEEP: Ending = Ending {
+    command: "sweep",
+    notes: "SPEC is a list (1,100,4K), a range (10..100), with a step (10..100:5), or of\n\
+            powers (1..16K:log). Where it jumps in a range, values between are tried, too;\n\
+            between those of a list nothing is.\n\
+            NAME stands in either command as {NAME}. Without it there, mtu and rate change\n\
+            the link, quota, memory and processors the world, and concurrency runs so many\n\
+            clients side by side.\n\n\
+            Exit codes: 0 nothing found, 1 a cliff, growth out of hand or a finding, 2\n\
+            error, 3 inconclusive.",
+    examples: &[
+        Example {
+            purpose: "The size of a request, in powers of two",
+            line: "whyslow sweep --vary size=1..16K:log --server ./serve -- ./client {size}",
+        },
+        Example {
+            purpose: "How the time grows with the input",
+            line: "whyslow sweep --vary items=500..8000:log -- ./parse {items}",
+        },
+        Example {
+            purpose: "So many clients side by side",
+            line: "whyslow sweep --vary concurrency=1..32:log --server ./serve -- ./client",
+        },
+    ],
+};
+
+/// For `report`.
+pub const REPORT: Ending = Ending {
+    command: "report",
+    notes: "CASE is the folder that a run, a comparison or a sweep was kept in; its path is\nthe last line that they print.",
+    examples: &[
+        Example { purpose: "The text again", line: "whyslow report case" },
+        Example { purpose: "The page, for a browser", line: "whyslow report case --format html -o case.html" },
+        Example {
+            purpose: "The recorded segments, for Wireshark",
+            line: "whyslow report case --format pcapng -o case.pcapng",
+        },
+    ],
+};
+
+/// For `trial`.
+pub const TRIAL: Ending = Ending {
+    command: "trial",
+    notes: "A file:\n  \
+            command = ['python3', 'client.py', '{server}']\n  \
+            server = ['nginx', '-p', '/srv', '-c', 'nginx.conf']\n  \
+            interventions = ['tcp-nodelay']\n  \
+            warm_up = 5\n  \
+            seconds = 1.0\n  \
+            world = { link = 'mtu=1500' }",
+    examples: &[Example {
+        purpose: "An arm of a run that was kept, here or on another host",
+        line: "whyslow trial --json case/trials/sham.toml",
+    }],
+};
+
+/// For `explain`.
+pub const EXPLAIN: Ending = Ending {
+    command: "explain",
+    notes: "",
+    examples: &[
+        Example { purpose: "Everything there is", line: "whyslow explain" },
+        Example { purpose: "A way of being slow", line: "whyslow explain nagle-delayed-ack" },
+        Example { purpose: "A cure from outside", line: "whyslow explain tcp-nodelay" },
+    ],
+};
+
+/// For `story`.
+pub const STORY: Ending = Ending {
+    command: "story",
+    notes: "The casebook is looked for in this folder, then in the project that whyslow was\n\
+            built in.\n\n\
+            Exit codes of run: 0 it came out as declared, 1 it did not, 2 error, 3\n\
+            everything was skipped.",
+    examples: &[
+        Example { purpose: "What there is", line: "whyslow story list" },
+        Example { purpose: "One story with its cured twin", line: "sudo whyslow story run nagle" },
+        Example { purpose: "All of them", line: "sudo whyslow story run all" },
+    ],
+};
+
+/// For `undo`.
+pub const UNDO: Ending = Ending {
+    command: "undo",
+    notes: "Runs that are still going on are not touched. The next run does the same by\n\
+            itself, but leaves alone a program that a killed run was watching.",
+    examples: &[Example { purpose: "After a run was killed", line: "sudo whyslow undo" }],
+};
+
+/// For `doctor`.
+pub const DOCTOR: Ending = Ending {
+    command: "doctor",
+    notes: "",
+    examples: &[
+        Example { purpose: "What can be recorded as this user", line: "whyslow doctor" },
+        Example { purpose: "What can be recorded as root, for a script", line: "sudo whyslow doctor --json" },
+    ],
+};
+
+/// For `man`.
+pub const MAN: Ending = Ending {
+    command: "man",
+    notes: "",
+    examples: &[
+        Example { purpose: "Read it", line: "whyslow man | man -l -" },
+        Example { purpose: "Install all", line: "sudo whyslow man -o /usr/local/share/man/man1" },
+    ],
+};
+
+/// For `completions`.
+pub const COMPLETIONS: Ending = Ending {
+    command: "completions",
+    notes: "",
+    examples: &[
+        Example {
+            purpose: "For bash",
+            line: "whyslow completions bash > ~/.local/share/bash-completion/completions/whyslow",
+        },
+        Example { purpose: "For zsh, into a folder of $fpath", line: "whyslow completions zsh > ~/.zfunc/_whyslow" },
+        Example { purpose: "For fish", line: "whyslow completions fish > ~/.config/fish/completions/whyslow.fish" },
+    ],
+};
+
+/// For `schema`.
+pub const SCHEMA: Ending = Ending {
+    command: "schema",
+    notes: "",
+    examples: &[Example { purpose: "What `whyslow run --json` prints", line: "whyslow schema run" }],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+    use clap::CommandFactory;
+
+    /// The words behind `sudo`, up to where the shell pipes or writes to a file.
+    fn words(line: &str) -> Vec<String> {
+        let words = shlex::split(line).expect("a line that a shell can split");
+        words.into_iter().skip_while(|word| word == "sudo").take_while(|word| word != "|" && word != ">").collect()
+    }
+
+    #[test]
+    fn every_example_is_understood_as_it_stands() {
+        for ending in ALL {
+            for example in ending.examples {
+                let words = words(example.line);
+                let typed = Arguments::parse_words(&words);
+                assert!(typed.is_ok(), "{}: {}", example.line, typed.expect_err("an error"));
+                assert!(ending.command.is_empty() || words.get(1).is_some_and(|word| word == ending.command));
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_line_of_the_tutorials_is_understood() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorials");
+        for file in std::fs::read_dir(folder).expect("tutorials").flatten() {
+            let text = std::fs::read_to_string(file.path()).expect("a tutorial");
+            let lines = text.lines().filter_map(|line| line.strip_prefix("    ")).map(str::trim);
+            for line in lines.filter(|line| line.starts_with("whyslow ") || line.starts_with("sudo whyslow ")) {
+                let typed = Arguments::parse_words(&words(line));
+                assert!(typed.is_ok(), "{line}: {}", typed.expect_err("an error"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_that_is_listed_has_an_example() {
+        let mut command = Arguments::command();
+        command.build();
+        for command in command.get_subcommands().filter(|one| !one.is_hide_set() && one.get_name() != "help") {
+            let ending = ALL.iter().find(|ending| ending.command == command.get_name());
+            let ending = ending.unwrap_or_else(|| panic!("{} has none", command.get_name()));
+            assert!(!ending.examples.is_empty(), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn no_line_is_wider_than_a_terminal() {
+        for line in ALL.iter().flat_map(|ending| ending.text().lines().map(str::to_string).collect::<Vec<_>>()) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}

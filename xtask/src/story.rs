@@ -1,0 +1,64 @@
+//! The stories of the casebook, as their README tells them.
+
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+
+/// A story: a folder of the casebook with a README.
+pub struct Story {
+    /// The folder's name.
+    pub name: String,
+    /// Its README.
+    pub markdown: String,
+}
+
+impl Story {
+    /// Its README's place in the repository.
+    pub fn source(&self) -> String {
+        format!("casebook/{}/README.md", self.name)
+    }
+
+    /// What it is about, from its heading: `23 requests a second`.
+    pub fn about(&self) -> &str {
+        let heading = crate::page::heading(&self.markdown).unwrap_or_default();
+        heading.split_once(": ").map_or(heading, |(_, about)| about)
+    }
+
+    /// Whether it has the name of a way of being slow, or its paragraph of what to expect names it.
+    pub fn expects(&self, pathology: &str) -> bool {
+        let mut expected = self.markdown.split("**Expect**").skip(1).filter_map(|rest| rest.split("**").next());
+        let quoted = format!("`{pathology}`");
+        self.name == pathology || expected.any(|paragraph| paragraph.contains(&quoted))
+    }
+}
+
+/// All stories, by name.
+///
+/// # Errors
+/// Where the casebook cannot be read.
+pub fn all(casebook: &Path) -> Result<Vec<Story>> {
+    let entries = fs::read_dir(casebook).with_context(|| format!("cannot read {}", casebook.display()))?;
+    let folders = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let told = folders.filter_map(|name| {
+        let markdown = fs::read_to_string(casebook.join(&name).join("README.md")).ok()?;
+        Some(Story { name, markdown })
+    });
+    let mut stories = told.collect::<Vec<_>>();
+    stories.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(stories)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_story_expects_what_its_paragraph_names_and_nothing_else() {
+        let markdown =
+            "# x: slow\n\nNot `busy-spin`.\n\n**Expect** `tiny-reads`, a line. **The cure**: no `split-writes`.";
+        let story = Story { name: "x".into(), markdown: markdown.into() };
+        assert!(story.expects("tiny-reads"));
+        assert!(!story.expects("busy-spin") && !story.expects("split-writes"));
+        assert_eq!(story.about(), "slow");
+    }
+}
