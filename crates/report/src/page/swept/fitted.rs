@@ -16,11 +16,13 @@ pub(super) struct Fitted {
     pub area: String,
 }
 
-/// The line through the middle of the points that the exponent rests on; none where there are none.
+/// The line through the middle of the upper half of the points that the exponent rests on; none where there are none.
 pub(super) fn fitted(sweep: &Sweep, across: &Scale, up: &Scale) -> Option<Fitted> {
     let growth = sweep.growth.as_ref()?;
     let of = sound(sweep).filter(|point| point.value > 0.0 && point.value >= growth.from && point.value <= growth.to);
-    let logs = of.map(|point| (point.value.ln(), point.measured.ln())).collect::<Vec<_>>();
+    let mut logs = of.map(|point| (point.value.ln(), point.measured.ln())).collect::<Vec<_>>();
+    // The exponent is that of the upper end, where what it costs anyway no longer counts: the line goes through there.
+    logs.drain(..logs.len() / 2);
     if logs.is_empty() || !growth.exponent.is_finite() {
         return None;
     }
