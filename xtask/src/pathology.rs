@@ -2,8 +2,7 @@
 
 use crate::page::{Page, Shelf};
 use crate::story::Story;
-use case::Purpose;
-use lab::interventions::{ALL, Intervention};
+use lab::interventions::{ALL, Intervention, Purpose};
 use std::fmt::Write;
 
 /// The list, and a page for each.
