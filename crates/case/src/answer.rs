@@ -2,10 +2,11 @@
 //! added, never renamed or removed.
 
 use crate::live::Switched;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The whole answer of a run, as `--json` prints it and `answer.json` keeps it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The contract's version.
     pub schema: u32,
@@ -47,7 +48,7 @@ pub struct Answer {
 }
 
 /// The answer in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// A cause was proved by interleaved trials.
@@ -59,7 +60,7 @@ pub enum Verdict {
 }
 
 /// How far a finding has got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Proved by interleaved trials.
@@ -73,7 +74,7 @@ pub enum Status {
 }
 
 /// What a detector says about one pathology.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The stable identifier, `P01`.
     pub id: String,
@@ -123,7 +124,7 @@ pub fn standing(findings: &[Finding]) -> String {
 }
 
 /// The most that removing the mechanism could save: an upper bound read off the ledger.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Wall time of the mean exchange (of the whole run where there are no exchanges), in nanoseconds.
     pub ns_per_exchange: u64,
@@ -141,7 +142,7 @@ pub struct Cost {
 }
 
 /// What an intervention did, with its 95 % interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
     /// Its name.
     pub intervention: String,
@@ -167,7 +168,7 @@ pub struct Effect {
 }
 
 /// A ratio of one metric, before / after, with its 95 % interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// What was measured.
     pub metric: String,
@@ -180,7 +181,7 @@ pub struct Measured {
 }
 
 /// An intervention that was tried, whatever came of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tried {
     /// Its name.
     pub intervention: String,
@@ -223,7 +224,7 @@ fn undecided() -> Status {
 }
 
 /// What an intervention is tried for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
     /// It switches the suspected cause off.
@@ -240,7 +241,7 @@ pub enum Purpose {
 }
 
 /// Interventions tried together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Together {
     /// Their names.
     pub interventions: Vec<String>,
@@ -265,7 +266,7 @@ pub struct Together {
 }
 
 /// How the findings of a run were tried.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Proof {
     /// Trials run, of all arms.
     pub trials: u32,
@@ -285,7 +286,7 @@ pub struct Proof {
 }
 
 /// A place in the code.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     /// The function, or `module+0xoffset` where no name is known.
     pub function: String,
@@ -298,7 +299,7 @@ pub struct Place {
 }
 
 /// The rows a finding rests on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// The table.
     pub table: String,
@@ -307,7 +308,7 @@ pub struct Evidence {
 }
 
 /// Where time went. The accounts add up to the total; what no account explains is one of its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
     /// Always `ns`.
     pub unit: String,
@@ -320,7 +321,7 @@ pub struct Ledger {
 }
 
 /// One account of a ledger.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Account {
     /// What the time went into, in words a user knows.
     pub name: String,
@@ -329,7 +330,7 @@ pub struct Account {
 }
 
 /// What was lost while recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LossTotals {
     /// Events that found no room, or came over a limit.
     pub events: u64,

@@ -3,10 +3,11 @@
 //!
 //! A is what was, B what is asked about. Every ratio here is B over A, so over 1 means that B takes more.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The whole comparison.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// The contract's version.
     pub schema: u32,
@@ -53,7 +54,7 @@ pub struct Comparison {
 }
 
 /// One side of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// The command of the client.
     pub command: Vec<String>,
@@ -70,7 +71,7 @@ pub struct Side {
 }
 
 /// What a metric says of B against A.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Contrast {
     /// B takes more: the interval lies above 1.
@@ -85,7 +86,7 @@ pub enum Contrast {
 }
 
 /// A metric of both sides.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {
     /// Its name.
     pub metric: String,
@@ -106,7 +107,7 @@ pub struct Compared {
 }
 
 /// One account of both ledgers, in nanoseconds an exchange (or a run).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AccountContrast {
     /// What the time went into.
     pub name: String,
@@ -117,7 +118,7 @@ pub struct AccountContrast {
 }
 
 /// Processor time in some code, of both sides, in nanoseconds an exchange (or a run).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CodeContrast {
     /// The function; empty where it is a whole library.
     pub function: String,
@@ -132,7 +133,7 @@ pub struct CodeContrast {
 }
 
 /// One kind of system call of both sides, an exchange (or a run).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallContrast {
     /// Its name: `read`.
     pub call: String,
@@ -149,7 +150,7 @@ pub struct CallContrast {
 }
 
 /// A condition that a comparison must not meet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
     /// As it was typed: `wall > 1.05x`.
     pub condition: String,
@@ -168,7 +169,7 @@ pub struct Gate {
 }
 
 /// What came of a gate. The interval decides, not the point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GateState {
     /// The whole interval is on the right side of the limit.

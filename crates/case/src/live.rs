@@ -1,9 +1,10 @@
 //! What switching a cause off in a running program did: part of the answer of `whyslow attach`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One intervention, switched on and off in a running program.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Switched {
     /// Its name.
     pub intervention: String,
@@ -23,7 +24,7 @@ pub struct Switched {
 }
 
 /// A stretch of time in which an intervention was on, or off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// Whether it was on.
     pub on: bool,

@@ -2,10 +2,11 @@
 //! of the JSON contract: fields are only ever added.
 
 use crate::answer::Finding;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The whole sweep.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// The contract's version.
     pub schema: u32,
@@ -45,7 +46,7 @@ pub struct Sweep {
 }
 
 /// One value.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
     /// The value as a number.
     pub value: f64,
@@ -66,7 +67,7 @@ pub struct Point {
 }
 
 /// A jump between two neighbouring values.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cliff {
     /// The value below it, the nearest tried.
     pub below: f64,
@@ -85,7 +86,7 @@ pub struct Cliff {
 }
 
 /// How a cliff's place follows from the size of a connection's segments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SegmentTie {
     /// The maximum segment size seen on the connection, in bytes.
     pub mss: u32,
@@ -96,7 +97,7 @@ pub struct SegmentTie {
 }
 
 /// Where a curve bends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KneePoint {
     /// At which value.
     pub at: f64,
@@ -111,7 +112,7 @@ pub struct KneePoint {
 }
 
 /// How the metric grows: as the value to the power of the exponent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
     /// The exponent: 1 is proportional, 2 quadratic.
     pub exponent: f64,
@@ -130,7 +131,7 @@ pub struct Growth {
 }
 
 /// A function whose processor time grows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Growing {
     /// The function.
     pub function: String,
@@ -143,7 +144,7 @@ pub struct Growing {
 }
 
 /// A stretch of values of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Regime {
     /// From this value.
     pub from: f64,

@@ -36,6 +36,7 @@ pub use hottest::{Hottest, hottest};
 pub use profile::{Frame, Profile, Time, profile};
 pub use segment_tie::segment_tie;
 pub use set_up::SetUp;
+pub use syscall::name as call_name;
 
 use case::{Answer, Ledger, Recording};
 use evidence::Evidence;

@@ -84,6 +84,8 @@ pub enum Command {
     Man(ManArguments),
     /// Print what completes whyslow's words in a shell
     Completions(CompletionsArguments),
+    /// Print the JSON schema of what a command's --json prints; without a name, list them
+    Schema(SchemaArguments),
     /// Print the documentation of a case's tables (CASE-FORMAT.md)
     #[command(hide = true)]
     Tables,
@@ -278,6 +280,13 @@ pub enum Shell {
     Zsh,
     /// fish
     Fish,
+}
+
+/// What `schema` takes.
+#[derive(Debug, Args)]
+pub struct SchemaArguments {
+    /// A command that has --json
+    pub name: Option<String>,
 }
 
 /// What `undo` takes.

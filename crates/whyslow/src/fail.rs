@@ -1,5 +1,6 @@
 //! Errors as a user sees them: three lines, what failed, why, and the command to try. The one place that formats them.
 
+mod exporting;
 mod laboratory;
 mod running;
 

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
             Command::Man(typed) => commands::man::man(&typed),
             Command::Completions(typed) => commands::completions::completions(&typed),
             Command::Reference => commands::reference::reference(),
+            Command::Schema(typed) => commands::schema::schema(&typed),
             Command::Tables => commands::tables::tables(),
         }
     });

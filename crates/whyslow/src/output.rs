@@ -1,6 +1,7 @@
 //! Where this program's own words go: the answer to standard output, everything else to standard error.
 
 use crate::fail::Failure;
+use crate::progress;
 use report::{Colour, Style};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -21,27 +22,63 @@ fn put(contents: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Writes a document to a file, or to standard output where none is named.
+/// A document as JSON, as `--json` prints it.
+///
+/// # Errors
+/// Where it has no form in JSON, which is a defect of ours.
+pub fn json(document: &impl serde::Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(document).map_err(|error| Failure::internal(&error.to_string()))?;
+    Ok(text + "\n")
+}
+
+/// Writes a document to a file, or to standard output where none is named. The file is there whole or not at all: it
+/// is written beside its place and then moved there. What is no ordinary file (a device, a pipe) is written into.
 ///
 /// # Errors
 /// Where it cannot be written.
 pub fn write(contents: &[u8], file: Option<&Path>) -> Result<(), Failure> {
-    match file {
-        Some(file) => std::fs::write(file, contents).map_err(|error| Failure::output(&error)),
-        None => put(contents),
+    let Some(file) = file else { return put(contents) };
+    let is_special = std::fs::metadata(file).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let written = if is_special { std::fs::write(file, contents) } else { replace(file, contents) };
+    written.map_err(|error| Failure::not_written(file, &error))
+}
+
+/// Puts a file in the place of another, or where none was. A link goes on pointing where it did.
+fn replace(file: &Path, contents: &[u8]) -> std::io::Result<()> {
+    let place = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
+    if place.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
     }
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut beside =
+        tempfile::Builder::new().prefix(".whyslow-").permissions(permissions(&place)).tempfile_in(folder)?;
+    beside.write_all(contents)?;
+    beside.as_file().sync_all()?;
+    beside.persist(&place).map(drop).map_err(|error| error.error)
+}
+
+/// Those of the file that is replaced; of a new one what the user's mask leaves of reading for all.
+fn permissions(place: &Path) -> std::fs::Permissions {
+    let kept = std::fs::metadata(place).map(|found| found.permissions());
+    kept.unwrap_or_else(|_| std::os::unix::fs::PermissionsExt::from_mode(0o666))
 }
 
 /// Says one line on standard error. Nobody listening is no error.
 pub fn say(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "whyslow: {}", report::clean(line));
+    progress::out_of_the_way(|| {
+        let _ = writeln!(std::io::stderr().lock(), "whyslow: {}", report::clean(line));
+    });
+}
+
+/// Whether the terminal is to get no escape sequences: it cannot read them, or its user does not want them.
+pub fn is_plain() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_none_or(|value| value == "dumb" || value.is_empty())
 }
 
 /// How text on standard output is to look: in colour on a terminal, unless NO_COLOR is set (no-color.org).
 pub fn style() -> Style {
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-        || std::env::var_os("TERM").is_some_and(|value| value == "dumb")
-        || !std::io::stdout().is_terminal();
+    let plain = is_plain() || !std::io::stdout().is_terminal();
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let style = Style::default();
     Style { colour: if plain { Colour::Plain } else { Colour::Ansi }, width: columns.unwrap_or(style.width) }

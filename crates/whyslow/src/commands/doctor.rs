@@ -3,17 +3,42 @@
 use crate::arguments::DoctorArguments;
 use crate::fail::Failure;
 use crate::output;
+use crate::progress::Progress;
 use record::doctor::Check;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Columns of the words before a check's detail.
 const WORD_COLUMNS: usize = 9;
 /// As everywhere.
 const COLUMNS: usize = 80;
 
+/// What `--json` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Checks {
+    /// Every check, in the order in which they are made.
+    checks: Vec<Checked>,
+}
+
+/// One check.
+#[derive(Serialize, JsonSchema)]
+struct Checked {
+    /// What was tried.
+    name: String,
+    /// Whether it works here.
+    works: bool,
+    /// What was found.
+    detail: String,
+    /// What would enable it; empty where it works.
+    remedy: String,
+}
+
 /// Prints every check. 0 where all work, 1 where something is missing.
 pub fn doctor(typed: &DoctorArguments) -> Result<u8, Failure> {
+    let progress = Progress::of("trying what this machine allows");
     let checks = record::doctor::checks();
-    let text = if typed.json { json(&checks) } else { table(&checks) };
+    drop(progress);
+    let text = if typed.json { json(&checks)? } else { table(&checks) };
     output::print(&text)?;
     Ok(u8::from(checks.iter().any(|check| !check.works)))
 }
@@ -33,14 +58,14 @@ fn table(checks: &[Check]) -> String {
     text
 }
 
-fn json(checks: &[Check]) -> String {
-    let check = |check: &Check| {
-        serde_json::json!({
-            "name": check.name, "works": check.works, "detail": check.detail, "remedy": check.remedy,
-        })
-    };
-    let document = serde_json::json!({ "checks": checks.iter().map(check).collect::<Vec<_>>() });
-    format!("{document:#}\n")
+fn json(checks: &[Check]) -> Result<String, Failure> {
+    let checked = checks.iter().map(|check| Checked {
+        name: check.name.to_string(),
+        works: check.works,
+        detail: check.detail.clone(),
+        remedy: check.remedy.clone(),
+    });
+    output::json(&Checks { checks: checked.collect() })
 }
 
 #[cfg(test)]
@@ -66,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_json_has_every_check() {
-        let document = serde_json::from_str::<serde_json::Value>(&json(&checks())).expect("json");
+        let document = serde_json::from_str::<serde_json::Value>(&json(&checks()).expect("text")).expect("json");
         assert_eq!(document["checks"][1]["works"], false);
         assert_eq!(document["checks"][1]["remedy"], "sudo whyslow doctor");
     }

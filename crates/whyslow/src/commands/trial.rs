@@ -9,6 +9,8 @@ use crate::{folder, output, typed};
 use case::tables::Trial;
 use case::{Answer, Case, CaseWriter, Manifest, Nanos, Recording, SCHEMA, redact_arguments};
 use lab::{Journal, Laboratory, Subject, TrialSpec};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::time::{Duration, SystemTime};
 
 /// Runs the trial, keeps it, and prints what was measured.
@@ -80,8 +82,7 @@ fn manifest(spec: &TrialSpec, row: &Trial) -> Manifest {
 
 fn show(row: &Trial, folder: &str, typed: &TrialArguments) -> Result<(), Failure> {
     if typed.json {
-        let text = serde_json::to_string_pretty(&figures(row, folder));
-        return output::print(&(text.map_err(|error| Failure::internal(&error.to_string()))? + "\n"));
+        return output::print(&output::json(&figures(row, folder))?);
     }
     output::print(&(sentences(row).join("\n") + &format!("\nCase: {folder}\n")))
 }
@@ -118,26 +119,67 @@ fn processor(row: &Trial) -> Nanos {
     row.client_user + row.client_system + row.server_user + row.server_system
 }
 
-fn figures(row: &Trial, folder: &str) -> serde_json::Value {
+/// What `--json` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Figures {
+    /// The contract's version.
+    schema: u32,
+    /// The case's folder.
+    case: String,
+    /// What was attached: the name of the arm.
+    arm: String,
+    /// Whether it took hold.
+    applied: bool,
+    /// How often it changed something.
+    changes: u64,
+    /// Why the trial does not count; empty where it does.
+    problem: String,
+    /// The program's exit status; none where it was cut before its end.
+    exit: Option<i32>,
+    /// How long was measured, in nanoseconds.
+    wall_ns: u64,
+    /// Processor time in user mode, client and server together, in nanoseconds.
+    user_ns: u64,
+    /// Processor time in the kernel, client and server together, in nanoseconds.
+    system_ns: u64,
+    /// The client's processor time, in nanoseconds.
+    client_cpu_ns: u64,
+    /// The server's processor time, in nanoseconds.
+    server_cpu_ns: u64,
+    /// Exchanges that were measured.
+    exchanges: u64,
+    /// Exchanges a second.
+    exchanges_per_second: f64,
+    /// The mean exchange's length, in nanoseconds; none without exchanges.
+    wall_ns_per_exchange: Option<f64>,
+    /// The time from one exchange to the next, in nanoseconds; none without exchanges.
+    elapsed_ns_per_exchange: Option<f64>,
+    /// Processor time of the mean exchange, in nanoseconds; none without exchanges.
+    cpu_ns_per_exchange: Option<f64>,
+    /// The metric that the file asks for; none where it asks for none, or it was not found.
+    metric: Option<f64>,
+}
+
+fn figures(row: &Trial, folder: &str) -> Figures {
     let each = |nanos: Nanos| (row.exchanges > 0).then(|| nanos.0 as f64 / row.exchanges as f64);
-    serde_json::json!({
-        "schema": SCHEMA,
-        "case": folder,
-        "arm": row.arm,
-        "applied": row.applied,
-        "changes": row.changes,
-        "problem": row.problem,
-        "exit": (row.exit >= 0).then_some(row.exit),
-        "wall_ns": row.wall.0,
-        "user_ns": (row.client_user + row.server_user).0,
-        "system_ns": (row.client_system + row.server_system).0,
-        "client_cpu_ns": (row.client_user + row.client_system).0,
-        "server_cpu_ns": (row.server_user + row.server_system).0,
-        "exchanges": row.exchanges,
-        "exchanges_per_second": row.exchanges as f64 / row.wall.seconds().max(1e-9),
-        "wall_ns_per_exchange": each(row.exchange_wall),
-        "elapsed_ns_per_exchange": each(row.wall),
-        "cpu_ns_per_exchange": each(processor(row)),
-        "metric": row.metric.is_finite().then_some(row.metric),
-    })
+    Figures {
+        schema: SCHEMA,
+        case: folder.to_string(),
+        arm: row.arm.clone(),
+        applied: row.applied,
+        changes: row.changes,
+        problem: row.problem.clone(),
+        exit: (row.exit >= 0).then_some(row.exit),
+        wall_ns: row.wall.0,
+        user_ns: (row.client_user + row.server_user).0,
+        system_ns: (row.client_system + row.server_system).0,
+        client_cpu_ns: (row.client_user + row.client_system).0,
+        server_cpu_ns: (row.server_user + row.server_system).0,
+        exchanges: row.exchanges,
+        exchanges_per_second: row.exchanges as f64 / row.wall.seconds().max(1e-9),
+        wall_ns_per_exchange: each(row.exchange_wall),
+        elapsed_ns_per_exchange: each(row.wall),
+        cpu_ns_per_exchange: each(processor(row)),
+        metric: row.metric.is_finite().then_some(row.metric),
+    }
 }

@@ -3,15 +3,31 @@
 use crate::arguments::UndoArguments;
 use crate::fail::Failure;
 use crate::output;
+use crate::progress::Progress;
 use lab::{Repair, Repaired};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The version of what `--json` prints.
 const SCHEMA: u32 = 1;
 
+/// What `--json` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Undone {
+    /// The contract's version.
+    schema: u32,
+    /// What was ended or removed, a sentence each.
+    repaired: Vec<String>,
+    /// What could not be, and why.
+    left: Vec<String>,
+}
+
 /// Repairs, and prints a line for each thing repaired.
 pub fn undo(typed: &UndoArguments) -> Result<u8, Failure> {
+    let progress = Progress::of("looking for what runs that were killed have left behind");
     let repaired = lab::repair(Repair::All)?;
-    let text = if typed.json { json(&repaired) } else { lines(&repaired) };
+    drop(progress);
+    let text = if typed.json { json(&repaired)? } else { lines(&repaired) };
     output::print(&text)?;
     match repaired.left.as_slice() {
         [] => Ok(0),
@@ -26,9 +42,8 @@ fn lines(repaired: &Repaired) -> String {
     }
 }
 
-fn json(repaired: &Repaired) -> String {
-    let value = serde_json::json!({ "schema": SCHEMA, "repaired": repaired.done, "left": repaired.left });
-    format!("{value:#}\n")
+fn json(repaired: &Repaired) -> Result<String, Failure> {
+    output::json(&Undone { schema: SCHEMA, repaired: repaired.done.clone(), left: repaired.left.clone() })
 }
 
 #[cfg(test)]
@@ -46,7 +61,7 @@ mod tests {
     #[test]
     fn the_json_says_what_was_done_and_what_was_not() {
         let repaired = Repaired { done: vec!["a".into()], left: vec!["b".into()] };
-        let value = serde_json::from_str::<serde_json::Value>(&json(&repaired)).expect("JSON");
+        let value = serde_json::from_str::<serde_json::Value>(&json(&repaired).expect("text")).expect("JSON");
         assert_eq!(value, serde_json::json!({ "schema": 1, "repaired": ["a"], "left": ["b"] }));
     }
 }

@@ -1,0 +1,79 @@
+use super::markdown;
+use crate::comparison::examples as compared;
+use crate::export::scene::HOSTILE;
+use crate::page::Told;
+use crate::sweep::examples as swept;
+use crate::terminal::examples;
+use case::{Manifest, Place};
+
+fn manifest() -> Manifest {
+    Manifest { link: "mtu=1500".into(), server: vec!["./serve".into(), HOSTILE.into()], ..Manifest::default() }
+}
+
+/// The text as a browser would show it.
+fn rendered(text: &str) -> String {
+    let mut html = String::new();
+    let parser = pulldown_cmark::Parser::new_ext(text, pulldown_cmark::Options::ENABLE_TABLES);
+    pulldown_cmark::html::push_html(&mut html, parser);
+    html
+}
+
+/// That nothing in the text has become markup, and that it is there as often as it must be.
+fn assert_harmless(text: &str, times: usize) {
+    assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+    let html = rendered(text);
+    let markup = ["<img", "<script", "</script", "<a ", "<em>"];
+    assert!(!markup.iter().any(|markup| html.contains(markup)), "{html}");
+    assert!(html.matches("onerror").count() >= times, "{html}");
+}
+
+#[test]
+fn a_proof_has_its_numbers_and_the_command_that_repeats_it() {
+    let answer = examples::proved();
+    let text = markdown(&Told::Answer(&answer), &manifest());
+    for said in
+        ["**Confirmed: ", "**Remedy.** ", "| Tried | Without | With |", "### Where the time went", "unexplained"]
+    {
+        assert!(text.contains(said), "{said}:\n{text}");
+    }
+    assert!(text.contains("--link mtu=1500 -- python3 client.py\nwhyslow report "), "{text}");
+}
+
+#[test]
+fn nothing_from_outside_is_markup() {
+    let mut answer = examples::proved();
+    answer.command.push(HOSTILE.into());
+    answer.summary += HOSTILE;
+    answer.missing.push(HOSTILE.into());
+    answer.ledger.accounts[0].name = HOSTILE.into();
+    let finding = &mut answer.findings[0];
+    finding.title += HOSTILE;
+    finding.mechanism.push(HOSTILE.into());
+    finding.caveats.push(HOSTILE.into());
+    finding.tried[0].problem = HOSTILE.into();
+    finding.place.push(Place { function: HOSTILE.into(), file: HOSTILE.into(), line: 1, ..Place::default() });
+    let text = markdown(&Told::Answer(&answer), &manifest());
+    assert_harmless(&text, 8);
+    let rows = text.lines().filter(|line| line.starts_with("| ") && line.contains("onerror")).collect::<Vec<_>>();
+    let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+    assert!(!rows.is_empty() && rows.iter().all(|row| [4, 7].contains(&bars(row))), "{rows:?}");
+}
+
+#[test]
+fn a_comparison_has_both_sides_and_every_metric() {
+    let mut comparison = compared::slower();
+    comparison.b.command.push(HOSTILE.into());
+    comparison.functions = vec![compared::code(HOSTILE, HOSTILE, 1, 2_000_000)];
+    let text = markdown(&Told::Comparison(&comparison), &manifest());
+    assert!(text.contains("- **A**: ") && text.contains("- **B**: ") && text.contains("| B/A |"), "{text}");
+    assert_harmless(&text, 3);
+}
+
+#[test]
+fn a_sweep_marks_its_cliff_between_the_points() {
+    let sweep = swept::cliff();
+    let text = markdown(&Told::Sweep(&sweep), &manifest());
+    assert!(text.contains("| cliff |  |  |  |"), "{text}");
+    let sweep = swept::growth();
+    assert!(markdown(&Told::Sweep(&sweep), &manifest()).contains("### What grows"));
+}
