@@ -17,24 +17,23 @@ mod tls_names;
 
 pub use flame::flame_difference;
 
-use crate::{ledger, with_evidence};
+use crate::ledger::Books;
+use crate::with_evidence;
 use case::exhibits::Exhibits;
-use case::{Answer, Ledger, Recording};
+use case::{Answer, Recording};
 
 /// What a recording shows; the answer names the findings whose evidence is wanted.
 pub fn exhibits(recording: &Recording, answer: &Answer) -> Exhibits {
     with_evidence(recording, |evidence| {
-        let mut walker = ledger::Walker::new(evidence);
-        let names = ledger::RunNames::new(evidence);
-        let of_exchange = |exchange| ledger::of_exchange_in_run(&mut walker, exchange, &names);
-        let ledgers: Vec<Ledger> = evidence.exchanges.iter().map(of_exchange).collect();
-        let chosen = choice::ladders(evidence, &ledgers);
+        let books = Books::new(evidence);
+        let longest_first = lengths::longest_first(evidence);
+        let accounts = exchanges::accounts(&books);
+        let chosen = choice::ladders(evidence, &books, &accounts, &longest_first);
         let (connections, connections_left_out) = connections::sheet(evidence);
-        let (accounts, exchanges) = exchanges::accounts(evidence, &ledgers, &chosen);
         Exhibits {
             wall_ns: evidence.wall(),
-            exchanges,
-            lengths: lengths::lengths(evidence),
+            exchanges: exchanges::named(evidence, &books, &accounts, &chosen, &longest_first),
+            lengths: lengths::lengths(evidence, &longest_first),
             accounts,
             ladders: ladder::ladders(evidence, &chosen),
             processor: flame::processor(evidence.recording),

@@ -2,6 +2,8 @@
 
 /// `ioctl`.
 pub const IOCTL: u16 = 16;
+/// `socket`.
+pub const SOCKET: u16 = 41;
 /// `connect`.
 pub const CONNECT: u16 = 42;
 /// `setsockopt`.

@@ -9,7 +9,7 @@ use case::{Nanos, Recording};
 use std::collections::BTreeMap;
 
 /// Programs and kernel counters shown, each.
-const SHOWN: usize = 60;
+const SHOWN: usize = 100;
 
 /// A longer command line is cut.
 const LONGEST_COMMAND: usize = 300;
@@ -57,7 +57,7 @@ fn machine(recording: &Recording) -> Vec<NameValue> {
 /// Each program by its command, with its part and what runs it, and how many processes it was.
 fn programs(recording: &Recording) -> Vec<NameValue> {
     let mut kinds: BTreeMap<(&str, &str, &str), (usize, Vec<&Process>)> = BTreeMap::new();
-    for (place, row) in recording.processes.iter().enumerate() {
+    for (place, row) in recording.processes.iter().enumerate().filter(|(_, row)| !is_gate(recording, row)) {
         let kind = kinds.entry((&row.executable, &row.role, &row.runtime)).or_insert((place, Vec::new()));
         kind.1.push(row);
     }
@@ -70,6 +70,14 @@ fn programs(recording: &Recording) -> Vec<NameValue> {
         kinds.into_iter().take(SHOWN).map(|(kind, (_, rows))| program(kind, &rows)).collect();
     facts.push(named("further programs", known(left_out as u64, || left_out.to_string())));
     facts
+}
+
+/// Whether this is our own program, which a process was before it was let through the gate to become the subject.
+fn is_gate(recording: &Recording, row: &Process) -> bool {
+    let manifest = &recording.manifest;
+    let ours = row.pid > 0 && [manifest.subject.pid, manifest.server_pid].contains(&row.pid);
+    let mut same = recording.processes.iter().filter(|other| other.pid == row.pid);
+    ours && same.next() == Some(row) && same.next().is_some()
 }
 
 fn program((executable, role, runtime): (&str, &str, &str), rows: &[&Process]) -> NameValue {

@@ -1,12 +1,11 @@
 //! Accounts of the exchanges, down to single ones.
 
 use super::choice::Chosen;
-use super::lengths::longest_first;
 use super::requests::Requests;
 use crate::evidence::Evidence;
-use case::Ledger;
+use crate::ledger::Books;
+use case::Account;
 use case::exhibits::{AccountExhibit, Dearest, ExchangeExhibit};
-use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -19,24 +18,40 @@ const WITH_DEAREST: usize = 40;
 /// The longest exchanges, all shown.
 const WORST: usize = 50;
 
-/// The accounts of all exchanges together, each with its dearest exchanges; and every exchange that is named.
-pub fn accounts(
+/// The accounts of all exchanges together, largest first; the larger ones with their dearest exchanges.
+pub fn accounts(books: &Books) -> Vec<AccountExhibit> {
+    let mut sums: Vec<Sum> = books.names().iter().map(|_| Sum::default()).collect();
+    for index in 0..books.exchanges() {
+        for part in books.parts(index) {
+            sums[part.name as usize].add(index, part.ns);
+        }
+    }
+    let exhibits = sums.into_iter().zip(books.names()).map(|(sum, name)| sum.exhibit(name));
+    let mut accounts: Vec<AccountExhibit> = exhibits.filter(|account| account.ns > 0).collect();
+    accounts.sort_by(|one, other| other.ns.cmp(&one.ns).then_with(|| one.name.cmp(&other.name)));
+    accounts.iter_mut().skip(WITH_DEAREST).for_each(|account| account.dearest.clear());
+    accounts
+}
+
+/// Every exchange that is named anywhere: those shown step by step, the dearest of the accounts, the longest.
+pub fn named(
     evidence: &Evidence,
-    ledgers: &[Ledger],
+    books: &Books,
+    accounts: &[AccountExhibit],
     chosen: &[Chosen],
-) -> (Vec<AccountExhibit>, Vec<ExchangeExhibit>) {
-    let accounts = totals(ledgers);
+    longest_first: &[usize],
+) -> Vec<ExchangeExhibit> {
     let mut named: BTreeSet<usize> = chosen.iter().map(|one| one.index).collect();
-    named.extend(longest_first(evidence).into_iter().take(WORST));
+    named.extend(longest_first.iter().take(WORST));
     let dearest = accounts.iter().flat_map(|account| &account.dearest);
     named.extend(dearest.map(|dearest| dearest.number as usize - 1));
     let requests = Requests::new(evidence);
-    let shown = named.into_iter().map(|index| exhibit(evidence, &requests, &ledgers[index], index)).collect();
-    (accounts, shown)
+    named.into_iter().map(|index| exhibit(evidence, books, &requests, index)).collect()
 }
 
-fn exhibit(evidence: &Evidence, requests: &Requests, ledger: &Ledger, index: usize) -> ExchangeExhibit {
+fn exhibit(evidence: &Evidence, books: &Books, requests: &Requests, index: usize) -> ExchangeExhibit {
     let exchange = &evidence.exchanges[index];
+    let parts = books.parts(index).iter();
     ExchangeExhibit {
         number: index as u64 + 1,
         at: exchange.start.saturating_sub(evidence.recording.manifest.start.0),
@@ -45,7 +60,7 @@ fn exhibit(evidence: &Evidence, requests: &Requests, ledger: &Ledger, index: usi
         about: requests.about(exchange),
         bytes: exchange.bytes,
         answered: exchange.answered,
-        accounts: ledger.accounts.clone(),
+        accounts: parts.map(|part| Account { name: books.name(*part).to_string(), ns: part.ns }).collect(),
     }
 }
 
@@ -62,9 +77,12 @@ impl Sum {
     fn add(&mut self, index: usize, ns: u64) {
         self.ns += ns;
         self.exchanges += 1;
-        self.dearest.push(Reverse((ns, Reverse(index))));
-        if self.dearest.len() > DEAREST {
+        let this = Reverse((ns, Reverse(index)));
+        if self.dearest.len() < DEAREST {
+            self.dearest.push(this);
+        } else if self.dearest.peek().is_some_and(|least| this < *least) {
             self.dearest.pop();
+            self.dearest.push(this);
         }
     }
 
@@ -73,20 +91,6 @@ impl Sum {
         let dearest = dearest.map(|Reverse((ns, Reverse(index)))| Dearest { number: index as u64 + 1, ns });
         AccountExhibit { name: name.to_string(), ns: self.ns, exchanges: self.exchanges, dearest: dearest.collect() }
     }
-}
-
-/// The accounts of all ledgers together, largest first; the larger ones with their dearest exchanges.
-pub fn totals(ledgers: &[Ledger]) -> Vec<AccountExhibit> {
-    let mut sums: FxHashMap<&str, Sum> = FxHashMap::default();
-    for (index, ledger) in ledgers.iter().enumerate() {
-        for account in &ledger.accounts {
-            sums.entry(&account.name).or_default().add(index, account.ns);
-        }
-    }
-    let mut totals: Vec<AccountExhibit> = sums.into_iter().map(|(name, sum)| sum.exhibit(name)).collect();
-    totals.sort_by(|one, other| other.ns.cmp(&one.ns).then_with(|| one.name.cmp(&other.name)));
-    totals.iter_mut().skip(WITH_DEAREST).for_each(|account| account.dearest.clear());
-    totals
 }
 
 #[cfg(test)]

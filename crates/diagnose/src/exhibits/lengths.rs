@@ -3,6 +3,7 @@
 use crate::evidence::Evidence;
 use crate::exchange::Exchange;
 use case::exhibits::{Bin, Lengths, Moment, Outlier, Quantile};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Distributions of no more exchanges than this are shown whole.
@@ -27,16 +28,15 @@ const BINS_A_DECADE: [u32; 7] = [10, 20, 50, 100, 200, 500, 1_000];
 const ENOUGH_BINS: f64 = 24.0;
 
 /// The distribution of the lengths of exchanges, and their course over time.
-pub fn lengths(evidence: &Evidence) -> Lengths {
-    let mut sorted: Vec<u64> = evidence.exchanges.iter().map(Exchange::length).collect();
-    sorted.sort_unstable();
+pub fn lengths(evidence: &Evidence, longest_first: &[usize]) -> Lengths {
+    let sorted: Vec<u64> = longest_first.iter().rev().map(|&index| evidence.exchanges[index].length()).collect();
     Lengths {
         count: sorted.len() as u64,
         total_ns: sorted.iter().sum(),
         quantiles: quantiles(&sorted),
         histogram: histogram(&sorted),
         over_time: over_time(evidence),
-        worst: worst(evidence),
+        worst: worst(evidence, longest_first),
     }
 }
 
@@ -119,12 +119,12 @@ fn moment(at: u64, ended: &[(u64, u64)]) -> Moment {
 }
 
 /// The longest, longest first.
-fn worst(evidence: &Evidence) -> Vec<Outlier> {
+fn worst(evidence: &Evidence, longest_first: &[usize]) -> Vec<Outlier> {
     let start = evidence.recording.manifest.start.0;
-    longest_first(evidence)
-        .into_iter()
+    longest_first
+        .iter()
         .take(WORST)
-        .map(|index| {
+        .map(|&index| {
             let exchange = &evidence.exchanges[index];
             let at = exchange.end.saturating_sub(start);
             Outlier { number: index as u64 + 1, at, length_ns: exchange.length() }
@@ -134,9 +134,10 @@ fn worst(evidence: &Evidence) -> Vec<Outlier> {
 
 /// The exchanges by their length, longest first; of equally long ones, the earlier.
 pub fn longest_first(evidence: &Evidence) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..evidence.exchanges.len()).collect();
-    order.sort_by_key(|&index| (std::cmp::Reverse(evidence.exchanges[index].length()), index));
-    order
+    let lengths = evidence.exchanges.iter().map(Exchange::length).enumerate();
+    let mut order: Vec<(Reverse<u64>, usize)> = lengths.map(|(index, length)| (Reverse(length), index)).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, index)| index).collect()
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 //!
 //! `account` names the accounts; `walk` books one exchange, `peer` continues it into the peer's threads; `run` divides
 //! the run's wall time among the exchanges in flight; `idle` books what lies between them; `pool` splits user-mode time
-//! by module; `thread` keeps one thread's own books; `totals` rounds, names and sorts.
+//! by module; `thread` keeps one thread's own books; `totals` rounds, names and sorts; `books` does so for
+//! all exchanges at once.
 
 mod account;
+mod books;
 mod idle;
 mod peer;
 mod pool;
@@ -14,9 +16,10 @@ mod totals;
 mod walk;
 
 pub use account::{Account, Class, Object};
+pub use books::Books;
 pub use pool::{Pools, is_within};
 pub use run::Accounts;
 pub use thread::of_thread;
-pub use totals::{RunNames, of_exchange, of_exchange_in_run, of_exchanges, of_run};
+pub use totals::{of_exchange, of_exchanges, of_run};
 pub(crate) use walk::object;
 pub use walk::Walker;

@@ -15,7 +15,7 @@ fn told(lengths: &[u64]) -> Lengths {
         evidence.exchanges.push(exchange(start, end));
         now = end;
     }
-    super::lengths(&evidence)
+    super::lengths(&evidence, &longest_first(&evidence))
 }
 
 fn exchange(start: u64, end: u64) -> Exchange {
@@ -68,7 +68,7 @@ fn what_ends_with_the_recording_belongs_to_its_last_stretch() {
     let mut evidence = Evidence::new(&recording);
     let end = recording.manifest.end.0;
     evidence.exchanges.push(exchange(end - MS, end));
-    let told = super::lengths(&evidence);
+    let told = super::lengths(&evidence, &longest_first(&evidence));
     let last = told.over_time.last().expect("a stretch");
     assert!(last.at < evidence.wall() && last.most_ns == MS, "{last:?}");
     assert_eq!(told.over_time.iter().map(|moment| moment.count).sum::<u64>(), 4);
@@ -76,6 +76,6 @@ fn what_ends_with_the_recording_belongs_to_its_last_stretch() {
 
 #[test]
 fn a_recording_of_nothing_has_no_lengths() {
-    let told = super::lengths(&Evidence::new(&Recording::default()));
+    let told = super::lengths(&Evidence::new(&Recording::default()), &[]);
     assert_eq!(told, Lengths::default());
 }
