@@ -1,6 +1,6 @@
 # make demo     set up, build, and diagnose a slow client (needs root: it makes two network namespaces)
 # make test     set up, check style, run every test
-# make stories  the whole casebook, one story after another, in words
+# make stories  the whole casebook from end to end: named, located, confirmed, twins silent (needs root)
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
 # make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md
 # make docs     the documentation as a site, the manual and the completions, into target/site, target/man and
@@ -41,7 +41,7 @@ test:
 stories:
 	scripts/setup.sh test
 	cargo build --release --locked
-	casebook/all.sh
+	target/release/whyslow story run all
 
 bench:
 	scripts/setup.sh bench

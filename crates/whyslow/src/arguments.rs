@@ -5,11 +5,13 @@ mod attach;
 mod compare;
 pub mod examples;
 mod run;
+mod story;
 mod sweep;
 
 pub use attach::AttachArguments;
 pub use compare::CompareArguments;
 pub use run::RunArguments;
+pub use story::{StoryAction, StoryArguments, StoryRunArguments};
 pub use sweep::SweepArguments;
 
 use clap::error::ErrorKind;
@@ -76,6 +78,8 @@ pub enum Command {
     Trial(TrialArguments),
     /// Print the page of a way of being slow or of a cure; without a name, list all
     Explain(ExplainArguments),
+    /// Run the stories of the casebook, and check what comes out
+    Story(StoryArguments),
     /// End and remove what runs that were killed have left behind
     Undo(UndoArguments),
     /// Try what this machine allows, and print what would enable the rest

@@ -3,6 +3,7 @@
 mod exporting;
 mod laboratory;
 mod running;
+mod story;
 
 use case::CaseError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};

@@ -17,6 +17,7 @@ mod progress;
 mod proof;
 mod recording;
 mod sides;
+mod story;
 mod typed;
 mod watch;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
             Command::Report(typed) => commands::report::report(&typed),
             Command::Trial(typed) => commands::trial::trial(&typed),
             Command::Explain(typed) => commands::explain::explain(&typed),
+            Command::Story(typed) => commands::story::story(&typed),
             Command::Undo(typed) => commands::undo::undo(&typed),
             Command::Doctor(typed) => commands::doctor::doctor(&typed),
             Command::Man(typed) => commands::man::man(&typed),

@@ -107,7 +107,15 @@ impl Scene<'_> {
     fn record(&self, arm: &Arm, whole: Duration) -> Result<Quiet, Failure> {
         let folder = self.case.folder().join(proof::file_name(&format!("after-{}", arm.name)));
         let longest = (whole * PATIENCE).max(LEAST_PATIENCE);
-        record_quietly(self.subject, &self.plan.world, &arm.arrangement, &folder, longest, self.interrupts)
+        record_quietly(
+            "recording what is left",
+            self.subject,
+            &self.plan.world,
+            &arm.arrangement,
+            &folder,
+            longest,
+            self.interrupts,
+        )
     }
 
     /// Tries what a run with a cure shows, upon that cure; none where it shows nothing that could be tried.

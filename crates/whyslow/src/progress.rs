@@ -1,55 +1,138 @@
-//! How far a recording has got: a line that renews itself on a terminal, nothing elsewhere.
+//! What is being done just now, for how long, and what is left of it: a line that renews itself on a terminal, nothing
+//! elsewhere.
 
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use crate::output;
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use record::Recorder;
+use std::cell::Cell;
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Often enough to look alive, seldom enough to cost nothing.
 const INTERVAL: Duration = Duration::from_millis(200);
+/// Where a line cannot renew itself, a new one is written this seldom.
+const SELDOM: Duration = Duration::from_secs(5);
 
-/// The line.
+/// The line that is on the terminal now: other words must not be written into it.
+static RENEWED: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Does something that writes to the terminal, with the line taken away meanwhile.
+pub fn out_of_the_way(write: impl FnOnce()) {
+    let line = RENEWED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match line {
+        Some(line) => line.suspend(write),
+        None => write(),
+    }
+}
+
+/// The line. It goes when this is dropped. There is one at a time.
 pub struct Progress {
-    bar: ProgressBar,
+    shown: Shown,
     begun: Instant,
-    shown: Instant,
+    recording_shown: Instant,
+}
+
+/// How.
+enum Shown {
+    /// On one line of the terminal, which is written again and again.
+    Renewed(ProgressBar),
+    /// A line at a time, on a terminal that is to get no escape sequences; when the last was written.
+    Plain(Cell<Option<Instant>>),
+    /// Not at all: nobody is looking.
+    Nowhere,
 }
 
 impl Progress {
-    /// Begins it; it stays invisible where standard error is no terminal.
+    /// Begins to say what is being done.
     pub fn begin() -> Progress {
-        let bar = ProgressBar::new_spinner();
-        bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Progress { bar, begun: Instant::now(), shown: Instant::now() }
+        let shown = match (std::io::stderr().is_terminal(), output::is_plain()) {
+            (false, _) => Shown::Nowhere,
+            (true, true) => Shown::Plain(Cell::new(None)),
+            (true, false) => Shown::Renewed(renewed()),
+        };
+        if let Shown::Renewed(line) = &shown {
+            *RENEWED.lock().unwrap_or_else(PoisonError::into_inner) = Some(line.clone());
+        }
+        Progress { shown, begun: Instant::now(), recording_shown: Instant::now() }
     }
 
-    /// Shows how far the recording has got, where the last time was long enough ago.
-    pub fn show(&mut self, recorder: &Recorder) {
-        if self.shown.elapsed() < INTERVAL || self.bar.is_hidden() {
+    /// The same, with its first words.
+    pub fn of(what: &str) -> Progress {
+        let progress = Progress::begin();
+        progress.say(what);
+        progress
+    }
+
+    /// Says how far a recording has got, where the last time was long enough ago; `doing` is what is recorded. Where it
+    /// ends by itself after `longest`, what is left of that is said too.
+    pub fn show(&mut self, doing: &str, recorder: &Recorder, longest: Option<Duration>) {
+        if self.recording_shown.elapsed() < INTERVAL || matches!(self.shown, Shown::Nowhere) {
             return;
         }
-        self.shown = Instant::now();
-        self.bar.set_message(line(self.begun.elapsed(), recorder.progress()));
+        self.recording_shown = Instant::now();
+        let left = longest.map(|longest| longest.saturating_sub(self.begun.elapsed()));
+        self.say(&line(doing, recorder.progress(), left));
     }
 
-    /// Says what is being done after recording.
+    /// Says what is being done, as a part of what was begun.
     pub fn say(&self, what: &str) {
-        self.bar.set_message(what.to_string());
+        let what = report::clean(what);
+        match &self.shown {
+            Shown::Renewed(line) => line.set_message(what),
+            Shown::Plain(last) if last.get().is_none_or(|last| last.elapsed() >= SELDOM) => {
+                last.set(Some(Instant::now()));
+                output::say(&format!("{what} ({} s)", self.begun.elapsed().as_secs()));
+            }
+            Shown::Plain(_) | Shown::Nowhere => {}
+        }
     }
+
+    /// Says that something else is being done now; its time begins anew.
+    pub fn turn_to(&mut self, what: &str) {
+        self.begun = Instant::now();
+        if let Shown::Renewed(line) = &self.shown {
+            line.reset_elapsed();
+        }
+        self.say(what);
+    }
+}
+
+/// A line that is as long as the terminal is wide, at most: the time it has taken, and what is being done.
+fn renewed() -> ProgressBar {
+    let style = ProgressStyle::with_template("{spent}{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let style = style.with_key("spent", |state: &ProgressState, out: &mut dyn Write| {
+        // What cannot be written on a line of the terminal is missed by nobody.
+        let _ = write!(out, "{}", spent(state.elapsed()));
+    });
+    let line = ProgressBar::new_spinner().with_style(style);
+    line.enable_steady_tick(INTERVAL);
+    line
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        if let Shown::Renewed(line) = &self.shown {
+            *RENEWED.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            line.finish_and_clear();
+        }
     }
 }
 
-fn line(elapsed: Duration, progress: record::Progress) -> String {
+/// How long it has taken, before the words: nothing for the first second.
+fn spent(elapsed: Duration) -> String {
+    if elapsed < Duration::from_secs(1) { String::new() } else { format!("{} s: ", elapsed.as_secs()) }
+}
+
+fn line(doing: &str, progress: record::Progress, left: Option<Duration>) -> String {
     let events = match progress.events {
         0..=999_999 => HumanCount(progress.events).to_string(),
         many => format!("{:.1} M", many as f64 / 1e6),
     };
     let (requests, lost) = (HumanCount(progress.requests), HumanCount(progress.lost));
-    format!("recording {} s, {requests} requests, {events} events, {lost} lost", elapsed.as_secs())
+    let left = left.map(|left| format!("; at most {} s to go", left.as_secs())).unwrap_or_default();
+    format!("{doing}: {requests} requests, {events} events, {lost} lost{left}")
 }
 
 #[cfg(test)]
@@ -57,9 +140,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_counts_in_words() {
+    fn the_line_counts_in_words_and_says_what_is_left() {
         let progress = record::Progress { events: 1_234_567, lost: 0, requests: 3_204 };
-        let shown = line(Duration::from_secs(12), progress);
-        assert_eq!(shown, "recording 12 s, 3,204 requests, 1.2 M events, 0 lost");
+        assert_eq!(line("recording", progress, None), "recording: 3,204 requests, 1.2 M events, 0 lost");
+        let left = line("recording", progress, Some(Duration::from_millis(3_900)));
+        assert_eq!(left, "recording: 3,204 requests, 1.2 M events, 0 lost; at most 3 s to go");
+        assert!(spent(Duration::from_secs(5_000)).len() + left.len() <= 80, "{left}");
+    }
+
+    #[test]
+    fn time_is_said_from_the_first_second_on() {
+        assert_eq!(spent(Duration::from_millis(999)), "");
+        assert_eq!(spent(Duration::from_millis(12_345)), "12 s: ");
     }
 }

@@ -182,12 +182,12 @@ pub fn experiment(
         let most = plan.proof.budget.as_secs_f64();
         output::say(&match arms.base {
             None => {
-                format!("to prove it, the program is run again, for {most:.0} s at most (--no-prove leaves that out)")
+                format!("it is run again to prove that, for {most:.0} s at most (else: --no-prove)")
             }
             Some(_) => format!("what that shows is tried in the same way, for {most:.0} s at most"),
         });
     }
-    let progress = Progress::begin();
+    let progress = Progress::of("proving");
     let say = |line: &str| progress.say(line);
     let mut wait = |longest: Duration| interrupts.next(longest).is_some();
     let journal = Journal::open()?;

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// What a client that is asked to end gets for it before we leave it to itself.
 const LONGEST_END: Duration = Duration::from_secs(2);
 
+/// What is being done while a recording is read and diagnosed.
+pub const LOOKING: &str = "reading the recording and looking for causes";
+
 /// What is to be recorded.
 pub struct Take<'a> {
     /// The programs.
@@ -27,6 +30,8 @@ pub struct Take<'a> {
     pub arrangement: Arrangement,
     /// Where their words go.
     pub outputs: Outputs,
+    /// What is recorded, as it is told while it goes on.
+    pub doing: &'a str,
     /// Whose client it is.
     pub kind: Kind,
     /// When to stop recording before the client ends.
@@ -63,8 +68,9 @@ pub struct Quiet {
     pub traces: Traces,
 }
 
-/// Records a run whose words are nobody's, to its end or to `longest`.
+/// Records a run whose words are nobody's, to its end or to `longest`; `doing` is what is said meanwhile.
 pub fn record_quietly(
+    doing: &str,
     subject: &Subject,
     world: &World,
     arrangement: &Arrangement,
@@ -81,6 +87,7 @@ pub fn record_quietly(
         world,
         arrangement: arrangement.clone(),
         outputs,
+        doing,
         kind: Kind::Trial,
         limits: Limits { duration: Some(longest), requests: None },
         folder,
@@ -91,8 +98,10 @@ pub fn record_quietly(
     if interrupts.has_come() {
         return Err(Failure::given_up(folder));
     }
+    let progress = Progress::of(LOOKING);
     let recording = Recording::load(&case)?;
     let answer = diagnose::diagnose(&recording, &folder.display().to_string(), &diagnose::Options::default());
+    drop(progress);
     let said = std::fs::read(errors.path()).unwrap_or_default();
     let said =
         String::from_utf8_lossy(&said).lines().rev().map(str::trim).find(|line| !line.is_empty()).map(String::from);
@@ -106,8 +115,12 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
     // Without a journal nothing is made that would need one.
     let journal = Journal::open().unwrap_or_else(Journal::closed);
     let Take { subject, world, folder, .. } = take;
+    let mut progress = Progress::of("preparing where the programs run");
     let stage = Stage::set(subject, world, &take.arrangement, &journal, &take.outputs, take.kind)?;
     let recorder = Recorder::start(folder, take.manifest, take.options)?;
+    if subject.server.is_some() {
+        progress.turn_to("waiting for the server to listen");
+    }
     let (mut client, mut server, attached) = begin(stage, subject, &recorder, interrupts).inspect_err(|_| {
         // The client has not run: the case that was just made holds nothing, and would only be in the way.
         let _ = std::fs::remove_dir_all(folder);
@@ -115,14 +128,14 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
     let left = repaired.left.iter().map(|line| format!("{line}; `whyslow undo` ends what a killed run has left"));
     repaired.done.iter().cloned().chain(left).for_each(|line| output::say(&line));
     attached.notes().iter().for_each(|note| output::say(note));
-    let mut progress = Progress::begin();
-    let ended = watch(&mut client, &mut server, &recorder, take.limits, interrupts, &mut progress)?;
-    progress.say("naming places in the code and writing the case");
+    progress.turn_to(take.doing);
+    let ended = watch(&mut client, &mut server, &recorder, (take.doing, take.limits), interrupts, &mut progress)?;
+    progress.turn_to("naming places in the code and writing the case");
     // Recording ends first, so that nothing of what ends the programs is in the case.
     let server_pid = server.as_ref().map_or(0, Server::pid);
     let traces = attached.traces();
     let case = recorder.finish(|manifest| complete(manifest, client.pid(), ended, server_pid));
-    drop(progress);
+    progress.turn_to("ending the programs");
     let ended = match (ended, take.kind) {
         (None, Kind::Watched) => end_client(&mut client)?,
         // A trial's is ended with everything else of the trial.
@@ -140,6 +153,7 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
         ));
     }
     drop(attached);
+    drop(progress);
     if let Some(signalled) = ended.filter(|ended| ended.signal.is_some()) {
         output::say(&format!("`{}` {}", as_typed(&subject.client), how(signalled)));
     }

@@ -21,7 +21,7 @@ pub fn watch(
     client: &mut Running,
     server: &mut Option<Server>,
     recorder: &Recorder,
-    limits: Limits,
+    (doing, limits): (&str, Limits),
     interrupts: &Interrupts,
     progress: &mut Progress,
 ) -> Result<Option<Ended>, Failure> {
@@ -46,7 +46,7 @@ pub fn watch(
             reaped = Instant::now();
             server.iter().for_each(Server::reap);
         }
-        progress.show(recorder);
+        progress.show(doing, recorder, limits.duration);
         let Some(interrupt) = interrupts.next(TICK) else { continue };
         if interrupt.reach == Reach::Us {
             client.signal(interrupt.signal);

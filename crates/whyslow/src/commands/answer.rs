@@ -3,18 +3,22 @@
 use super::attach;
 use crate::arguments::AnswerArguments;
 use crate::fail::{self, Failure};
+use crate::progress::Progress;
+use crate::recording::LOOKING;
 use crate::{output, page, proof};
 use case::{Answer, Case, Recording};
 use report::Outcome;
 
 /// Reads a case and works out what it means, what was tried included.
 pub fn read(case: &Case, typed: AnswerArguments) -> Result<Answer, Failure> {
+    let progress = Progress::of(LOOKING);
     let recording = Recording::load(case)?;
     let mut answer = draw(&recording, case, typed);
     proof::judge_again(&mut answer, case, &recording.trials)?;
     if let Some(kept) = case.kept::<attach::Kept>(attach::FILE)? {
         attach::enter(&mut answer, kept);
     }
+    drop(progress);
     answer.page = page::kept(case);
     Ok(answer)
 }

@@ -7,6 +7,7 @@ use crate::interrupts::Interrupts;
 use crate::invoker::Invoker;
 use crate::plan::Limits;
 use crate::progress::Progress;
+use crate::recording::LOOKING;
 use crate::{folder, output, page, typed};
 use case::{Answer, Case, Finding, Recording, Status};
 use lab::live::{self, Live, LiveTerms};
@@ -40,8 +41,10 @@ pub fn attach(arguments: &AttachArguments) -> Result<u8, Failure> {
     let recorded = watch(pid, &command, &folder, limits, arguments, &interrupts);
     invoker.own(&folder);
     let case = recorded?;
+    let progress = Progress::of(LOOKING);
     let recording = Recording::load(&case)?;
     let mut answer = answer::draw(&recording, &case, arguments.answer);
+    drop(progress);
     let proved = if arguments.no_prove || interrupts.has_come() {
         Ok(())
     } else {
@@ -108,15 +111,15 @@ fn watch(
         ));
     }
     let begun = Instant::now();
-    let mut progress = Progress::begin();
+    let mut progress = Progress::of("recording");
     loop {
         let is_over = !record::is_running(pid) || recorder.has_failed();
         if is_over || limits.are_reached(begun.elapsed(), &recorder) || interrupts.next(TICK).is_some() {
             break;
         }
-        progress.show(&recorder);
+        progress.show("recording", &recorder, limits.duration);
     }
-    progress.say("naming places in the code and writing the case");
+    progress.turn_to("naming places in the code and writing the case");
     let case = recorder.finish(|manifest| {
         manifest.subject.pid = pid;
         manifest.server_pid = if role == Role::Server { pid } else { 0 };

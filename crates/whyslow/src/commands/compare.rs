@@ -140,7 +140,9 @@ impl Comparing<'_> {
     fn record(&self, which: Which, number: usize) -> Result<Quiet, Failure> {
         let side = &self.both[which as usize];
         let folder = self.folder.join(format!("{}-{number}", which.arm().to_lowercase()));
+        let again = if number == 1 { String::new() } else { format!(" again ({number} of {MOST_RECORDINGS} at most)") };
         let quiet = recording::record_quietly(
+            &format!("recording {}{again}", which.arm()),
             &side.subject,
             &side.world,
             &side.arm.arrangement,
@@ -184,7 +186,7 @@ impl Comparing<'_> {
     fn contest(&self, extent: &Extent, metrics: &[Metric], seed: u64) -> Result<Contested, Failure> {
         let most = self.budget.as_secs_f64();
         output::say(&format!("to compare them, both are run in turns, for {most:.0} s at most"));
-        let progress = Progress::begin();
+        let progress = Progress::of("comparing");
         let say = |line: &str| progress.say(line);
         let sides = self.measured().into_iter().map(|which| (which, self.both[which as usize].arm.clone()));
         let sides = sides.collect::<Vec<_>>();
@@ -250,6 +252,7 @@ impl Comparing<'_> {
             warnings,
             ..Comparison::default()
         };
+        let progress = Progress::of("looking where the difference comes from");
         let recordings = self.recordings(recorded)?;
         if let ([a, b], true) = (&recordings, differs)
             && !a.is_empty()
@@ -259,6 +262,7 @@ impl Comparing<'_> {
             (comparison.per, comparison.ledger, comparison.chain) = (why.per, why.ledger, why.chain);
             (comparison.libraries, comparison.functions, comparison.calls) = (why.libraries, why.functions, why.calls);
         }
+        drop(progress);
         comparison.summary = report::contrast_sentence(&comparison);
         Ok(comparison)
     }
@@ -274,7 +278,6 @@ impl Comparing<'_> {
 
     /// Records the sides again, in turns, until their profiles tell something or time is up.
     fn record_more(&self, recorded: &mut [Vec<Quiet>; 2]) -> Result<(), Failure> {
-        let progress = Progress::begin();
         let begun = Instant::now();
         for number in 2..=MOST_RECORDINGS {
             let samples = |side: &[Quiet]| side.iter().map(|one| one.recording.samples.len()).sum::<usize>();
@@ -283,7 +286,6 @@ impl Comparing<'_> {
             if is_enough || begun.elapsed() + taken > RECORDING_TIME {
                 break;
             }
-            progress.say(&format!("recording both again to see where the difference comes from: {number}"));
             for which in self.measured() {
                 recorded[which as usize].push(self.record(which, number)?);
             }

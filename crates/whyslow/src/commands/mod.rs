@@ -10,6 +10,7 @@ pub mod man;
 pub mod reference;
 pub mod report;
 pub mod run;
+pub mod story;
 pub mod schema;
 pub mod sweep;
 pub mod tables;

@@ -6,7 +6,8 @@ use crate::fail::{self, Failure};
 use crate::interrupts::Interrupts;
 use crate::invoker::Invoker;
 use crate::plan::Plan;
-use crate::recording::{Take, Taken};
+use crate::progress::Progress;
+use crate::recording::{LOOKING, Take, Taken};
 use crate::{folder, page, proof, recording, typed};
 use case::Recording;
 use lab::{Arrangement, Kind, Outputs};
@@ -22,8 +23,10 @@ pub fn run(typed: &RunArguments) -> Result<u8, Failure> {
     // Also after an error: what there is of the case belongs to the user.
     invoker.own(&plan.folder);
     let Taken { case, ended, .. } = recorded?;
+    let progress = Progress::of(LOOKING);
     let recording = Recording::load(&case)?;
     let mut answer = answer::draw(&recording, &case, typed.answer);
+    drop(progress);
     let proved = proof::prove(&mut answer, &case, recording, &plan, &interrupts);
     answer.page = page::keep(&case, || Ok(page::of_answer(&answer, &Recording::load(&case)?)));
     drop(interrupts);
@@ -49,6 +52,7 @@ fn take<'a>(arguments: &RunArguments, plan: &'a Plan) -> Take<'a> {
         world: &plan.world,
         arrangement: Arrangement::default(),
         outputs,
+        doing: "recording",
         kind: Kind::Watched,
         limits: plan.limits,
         folder: &plan.folder,

@@ -113,7 +113,7 @@ impl Sweeping<'_> {
     fn measure(&self, seed: u64) -> Result<Swept, Failure> {
         let most = self.budget.as_secs_f64();
         output::say(&format!("the program is run at each value several times, for {most:.0} s at most"));
-        let progress = Progress::begin();
+        let progress = Progress::of("sweeping");
         let say = |line: &str| progress.say(line);
         let journal = Journal::open()?;
         let mut wait = |longest: Duration| self.interrupts.next(longest).is_some();
@@ -129,10 +129,8 @@ impl Sweeping<'_> {
     /// Records a run in each stretch between cliffs and says what it means; where it grows, what grows. The machine that
     /// it was recorded on.
     fn explain(&self, sweep: &mut Sweep) -> Result<case::Host, Failure> {
-        let progress = Progress::begin();
         let mut host = case::Host::default();
         for Stretch { from, to, at, cliff } in stretches(sweep) {
-            progress.say(&format!("recording a run at {}", self.vary.at(at).label));
             let quiet = self.record(at, sweep)?;
             host.clone_from(&quiet.recording.manifest.host);
             let tied = quiet.answer.findings.iter().find(|finding| finding.id == TIED);
@@ -144,7 +142,6 @@ impl Sweeping<'_> {
                 let small = smaller(sweep, growth.to);
                 let chain = match small {
                     Some(small) => {
-                        progress.say(&format!("recording a run at {}", self.vary.at(small).label));
                         let less = self.record(small, sweep)?;
                         diagnose::growth((small, &[less.recording]), (at, &[quiet.recording]))
                     }
@@ -174,7 +171,8 @@ impl Sweeping<'_> {
         let folder = self.folder.join(format!("at-{plain}"));
         let is_of_exchanges = sweep.metric.contains("exchange");
         let longest = if is_of_exchanges { LONGEST_OF_EXCHANGES } else { LONGEST };
-        recording::record_quietly(&subject, &world, &Arrangement::default(), &folder, longest, &self.interrupts)
+        let doing = format!("recording a run at {}={}", self.vary.name, value.label);
+        recording::record_quietly(&doing, &subject, &world, &Arrangement::default(), &folder, longest, &self.interrupts)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::declaration::{Expected, Story, Telling};
 use super::telling::{Outcome, Told};
 use case::{Effect, Finding};
+use indicatif::HumanCount;
 use serde_json::Value;
 use std::path::Path;
 
@@ -157,11 +158,28 @@ fn status_in_words(finding: &Finding) -> String {
 }
 
 fn effect_in_words(effect: &Effect) -> String {
-    let figure = |value: f64| match value {
-        value if value >= 100.0 => format!("{value:.0}"),
-        value if value >= 10.0 => format!("{value:.1}"),
-        value => format!("{value:.2}"),
-    };
-    let [ratio, low, high] = [effect.ratio, effect.low, effect.high].map(figure);
+    let [ratio, low, high] = [effect.ratio, effect.low, effect.high].map(three_digits);
     format!("{}: {ratio} times less ({low} to {high}, 95 % interval)", effect.intervention)
+}
+
+/// A ratio with three significant digits.
+fn three_digits(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 100.0 => {
+            let unit = 10_f64.powi(ratio.log10() as i32 - 2);
+            HumanCount(((ratio / unit).round() * unit) as u64).to_string()
+        }
+        ratio if ratio >= 10.0 => format!("{ratio:.1}"),
+        ratio => format!("{ratio:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_has_three_digits_that_mean_something() {
+        assert_eq!([1.038, 44.04, 610.2, 1004.6, 2285.8].map(three_digits), ["1.04", "44.0", "610", "1,000", "2,290"]);
+    }
 }

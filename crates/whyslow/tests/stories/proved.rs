@@ -1,6 +1,6 @@
 //! The stories with proving: what switches a cause off is found, and what does not is told from it.
 
-use crate::telling::{Told, stage, tell, tell_with};
+use crate::telling::{Told, expect_story_readme, stage, tell, tell_with};
 use case::{Finding, Purpose, Status, Tried, Verdict};
 
 /// The attempt of that intervention; fails with all there are.
@@ -27,6 +27,7 @@ fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
     let Some(told) = tell("nagle", "slow") else { return };
     let ways = ["tcp-nodelay", "coalesce-writes", "quickack-server-route"];
     let finding = expect_confirmed(&told, "nagle-delayed-ack", &ways);
+    expect_story_readme("nagle", &told.answer);
     let control = tried(finding, "quickack-client-route", "");
     assert!(control.applied && control.purpose == Purpose::Control, "{control:#?}");
     assert_eq!(control.status, Status::Refuted, "{control:#?}");
@@ -45,6 +46,7 @@ fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
     let _stage = stage();
     let Some(told) = tell_with("four-lines", "slow", &["--try", "tcp-nodelay"]) else { return };
     let finding = expect_confirmed(&told, "busy-spin", &["send-queue-empty"]);
+    expect_story_readme("four-lines", &told.answer);
     let effect = finding.effect.as_ref().expect("an effect");
     assert_eq!(effect.metric, "cpu_ns_per_exchange");
     let elapsed = effect.also.iter().find(|other| other.metric == "elapsed_ns_per_exchange").expect("the wall clock");
@@ -60,6 +62,7 @@ fn a_context_for_each_request_is_confirmed_and_its_ladder_climbed() {
     let _stage = stage();
     let Some(told) = tell("context-per-request", "slow") else { return };
     expect_confirmed(&told, "ca-bundle-per-context", &["parse-ca-once"]);
+    expect_story_readme("context-per-request", &told.answer);
     let steps = told.answer.together.iter().filter(|step| step.applied).map(|step| step.interventions.join("+"));
     let steps = steps.collect::<Vec<_>>();
     let ladder = ["parse-ca-once+share-ssl-context", "parse-ca-once+share-ssl-context+resume-sessions"];
@@ -115,6 +118,7 @@ fn what_a_cure_lays_bare_is_confirmed_upon_it_with_equal_output() {
     let _stage = stage();
     let Some(told) = tell("gta", "slow") else { return };
     let [first, second] = told.answer.findings.as_slice() else { panic!("not two findings: {:?}", told.names()) };
+    expect_story_readme("gta", &told.answer);
     let bound = tried(first, "bound-sscanf", "");
     assert!(bound.applied && bound.status == Status::Confirmed && bound.low > 2.0, "{bound:#?}");
     let off = second.tried.iter().find(|one| one.intervention == "switch-off").expect("switch-off");

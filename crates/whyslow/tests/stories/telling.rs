@@ -221,6 +221,18 @@ pub fn expect_readme(heading: &str, case: &Path) {
     }
 }
 
+/// Fails unless the story's README shows this answer, figures aside: what is found, and how it stands.
+pub fn expect_story_readme(story: &str, answer: &Answer) {
+    let readme = fs::read_to_string(casebook().join(story).join("README.md")).expect("a README");
+    let block = readme.split("<!-- output -->").nth(1).and_then(|rest| rest.split("<!-- end").next());
+    let shown = steady_words(block.expect("a block of output")).join(" ");
+    let confirmed = answer.findings.iter().filter(|finding| finding.status == Status::Confirmed);
+    for words in confirmed.flat_map(|finding| [&finding.title, &finding.name]) {
+        let said = steady_words(words).join(" ");
+        assert!(shown.contains(&said), "{story}'s README shows\n{shown}\nand what is said is\n{said}");
+    }
+}
+
 /// The accounts add up to the wall time within 1 %, and less than 5 % of it is unexplained.
 fn expect_complete_ledger(answer: &Answer) {
     let ledger = &answer.ledger;

@@ -23,9 +23,9 @@ pub fn list(casebook: &Casebook) -> String {
 
 fn entry(story: &Story) -> String {
     let indent = " ".repeat(NAME_COLUMNS);
-    let answer = format!("{}; {}", story.answer, about(story.seconds));
-    wrap(&clean(&story.question), COLUMNS, &format!("{:<NAME_COLUMNS$}", clean(&story.name)), &indent)
-        + &wrap(&clean(&answer), COLUMNS, &indent, &indent)
+    let (name, time) = (clean(&story.name), format!("  {}", about(story.seconds)));
+    wrap(&clean(&story.question), COLUMNS, &format!("{name:<NAME_COLUMNS$}"), &indent)
+        + &wrap(&clean(&story.answer), COLUMNS, &format!("{time:<NAME_COLUMNS$}"), &indent)
 }
 
 fn about(seconds: u32) -> String {
