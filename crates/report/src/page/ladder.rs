@@ -1,8 +1,87 @@
-//! Section: ladder.
+//! Section: single requests step by step, drawn to scale on the life lines of both ends.
+//!
+//! `layout` gives every step a row and every nanosecond its height; `delays`, `flights` and `steps` place what is drawn;
+//! `sentence` says it in words, `table` as rows to read and copy. Tabs are radio buttons: they need no JavaScript.
 
-use super::Material;
+mod account;
+mod delays;
+mod drawing;
+#[cfg(test)]
+mod examples;
+mod flights;
+mod layout;
+mod sentence;
+mod steps;
+mod table;
+#[cfg(test)]
+mod tests;
 
-/// The section's HTML.
-pub(super) fn section(_material: &Material) -> String {
-    String::new()
+use super::{Material, SideExhibits};
+use crate::text::clean;
+use askama::Template;
+use case::exhibits::Ladder;
+use table::TableRow;
+
+#[derive(Template)]
+#[template(path = "page/ladder.html")]
+struct Section {
+    tabs: Vec<Tab>,
+    /// Whether more than one is there to choose from.
+    choice: bool,
+}
+
+/// One ladder.
+struct Tab {
+    id: String,
+    name: String,
+    sentence: String,
+    drawing: String,
+    key: String,
+    left_out: String,
+    rows: Vec<TableRow>,
+    checked: bool,
+}
+
+/// The section's HTML: every ladder of a single recording, the typical one of each side of several.
+pub(super) fn section(material: &Material) -> String {
+    let several = material.sides.len() > 1;
+    let ladders = material.sides.iter().flat_map(|side| {
+        let shown = side.exhibits.ladders.iter().filter(|ladder| !ladder.lanes.is_empty());
+        shown.take(if several { 1 } else { usize::MAX }).map(move |ladder| (side, ladder))
+    });
+    let mut tabs: Vec<Tab> = Vec::new();
+    for (side, ladder) in ladders {
+        let id = anchor(&side.name, ladder.number);
+        // A request can be both the typical and the best one: it is drawn once, under both names.
+        match tabs.iter_mut().find(|tab| tab.id == id) {
+            Some(known) => known.name = format!("{}, {}", known.name, clean(&ladder.why)),
+            None => tabs.push(tab(side, ladder, id, tabs.is_empty())),
+        }
+    }
+    if tabs.is_empty() {
+        return String::new();
+    }
+    Section { choice: tabs.len() > 1, tabs }.render().unwrap_or_default()
+}
+
+fn tab(side: &SideExhibits, ladder: &Ladder, id: String, checked: bool) -> Tab {
+    let count = side.exhibits.lengths.count;
+    Tab {
+        name: sentence::name(&side.name, ladder),
+        sentence: sentence::sentence(&side.name, ladder, count),
+        drawing: drawing::drawing(ladder, &id),
+        key: drawing::key(ladder),
+        left_out: sentence::left_out(ladder),
+        rows: table::rows(ladder),
+        id,
+        checked,
+    }
+}
+
+/// Where a ladder is linked to: `ladder-51`, with the side's name made safe where it has one: `ladder-A-51`.
+fn anchor(side: &str, number: u64) -> String {
+    let safe: String = side.chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '-' }).collect();
+    let mut words = safe.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>();
+    words.insert(0, "ladder");
+    format!("{}-{number}", words.join("-"))
 }

@@ -1,0 +1,48 @@
+//! TLS records as a reader calls them.
+
+use crate::syscall;
+use case::Recording;
+use case::tables::{Call, TlsRecord, direction};
+
+/// Kinds of records listed for one event; more are summed up.
+const LISTED: usize = 4;
+
+/// The TLS records that begin in a transfer.
+pub fn of_call<'r>(recording: &'r Recording, call: &Call) -> impl Iterator<Item = &'r TlsRecord> + use<'r> {
+    let way = if syscall::is_write(call.number) { direction::OUT } else { direction::IN };
+    let (connection, start) = (call.connection, call.start);
+    let records = &recording.tls_records;
+    let first = records.partition_point(|row| (row.connection, row.time) < (connection, start));
+    let here = records[first..].iter().take_while(move |row| row.connection == connection && row.time == start);
+    here.filter(move |row| row.direction == way)
+}
+
+/// Records in words, equal neighbours counted: `application data, 92 bytes`.
+pub fn in_words<'r>(records: impl Iterator<Item = &'r TlsRecord>) -> Vec<String> {
+    let mut runs: Vec<(u8, u32, u32)> = Vec::new();
+    for record in records {
+        match runs.last_mut() {
+            Some(last) if (last.0, last.1) == (record.content_type, record.length) => last.2 += 1,
+            _ => runs.push((record.content_type, record.length, 1)),
+        }
+    }
+    let mut words: Vec<String> =
+        runs.iter().take(LISTED).map(|&(kind, length, times)| word(kind, length, times)).collect();
+    let rest: u32 = runs.iter().skip(LISTED).map(|run| run.2).sum();
+    if rest > 0 {
+        words.push(format!("{rest} more records"));
+    }
+    words
+}
+
+fn word(kind: u8, length: u32, times: u32) -> String {
+    let kind = match kind {
+        20 => "change cipher spec".to_string(),
+        21 => "alert".to_string(),
+        22 => "handshake".to_string(),
+        23 => "application data".to_string(),
+        other => format!("type {other}"),
+    };
+    let unit = if length == 1 { "byte" } else { "bytes" };
+    if times == 1 { format!("{kind}, {length} {unit}") } else { format!("{times} x {kind}, {length} {unit} each") }
+}

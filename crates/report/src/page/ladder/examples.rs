@@ -1,0 +1,56 @@
+//! Ladders for tests.
+
+use case::Place;
+use case::exhibits::{EventKind, Ladder, LadderEvent, Lane, Stretch};
+
+pub(super) const US: u64 = 1_000;
+pub(super) const MS: u64 = 1_000_000;
+
+/// A step.
+pub(super) fn event(at: u64, lane: usize, kind: EventKind, label: &str) -> LadderEvent {
+    LadderEvent { at, to: at, lane, kind, label: label.to_string(), times: 1, ..LadderEvent::default() }
+}
+
+fn stretch(from: u64, to: u64, account: &str) -> Stretch {
+    Stretch { from, to, account: account.to_string() }
+}
+
+/// A request whose second part was held for 40.9 of 44.0 ms.
+pub(super) fn held() -> Ladder {
+    let lane = |end: &str, process: &str| Lane { end: end.to_string(), process: process.to_string() };
+    let place = |line: u32, function: &str| {
+        Some(Place { function: function.to_string(), file: "/srv/client.py".to_string(), line, ..Place::default() })
+    };
+    let left = 100 * US + 40_900 * US;
+    let mut events = vec![
+        LadderEvent { place: place(26, "post"), to: 30 * US, ..event(0, 0, EventKind::Write, "write 112 bytes") },
+        LadderEvent { arrives: Some(2), ..event(20 * US, 0, EventKind::Segment, "112 bytes") },
+        event(40 * US, 1, EventKind::Arrival, "112 bytes"),
+        LadderEvent {
+            place: place(31, "send_body"),
+            records: vec!["application data, 86 bytes".to_string()],
+            ..event(80 * US, 0, EventKind::Write, "write 91 bytes")
+        },
+        LadderEvent { to: 44 * MS, ..event(100 * US, 0, EventKind::Read, "read 300 bytes") },
+        LadderEvent { arrives: Some(6), ..event(left - 20 * US, 1, EventKind::Acknowledgement, "ACK") },
+        event(left - 10 * US, 0, EventKind::Arrival, "ACK"),
+        LadderEvent { arrives: Some(8), ..event(left, 0, EventKind::Segment, "91 bytes") },
+        event(left + 20 * US, 1, EventKind::Arrival, "91 bytes"),
+        event(43_900 * US, 1, EventKind::Write, "write 300 bytes"),
+    ];
+    events.sort_by_key(|event| event.at);
+    Ladder {
+        why: "typical".to_string(),
+        number: 51,
+        began: 0,
+        length_ns: 44 * MS,
+        lanes: vec![lane("client", "python3 (4711)"), lane("server", "nginx (815)")],
+        stretches: vec![
+            stretch(0, 100 * US, "CPU: kernel"),
+            stretch(100 * US, left, "held by Nagle until the peer acknowledges"),
+            stretch(left, 44 * MS, "server CPU: user"),
+        ],
+        events,
+        left_out: 0,
+    }
+}
