@@ -5,7 +5,6 @@ mod shown;
 
 use crate::arguments::{StoryAction, StoryArguments, StoryRunArguments};
 use crate::fail::{self, Failure};
-use crate::interrupts::Interrupts;
 use crate::invoker::Invoker;
 use crate::story::casebook::Casebook;
 use crate::story::check::{Check, checks};
@@ -149,14 +148,13 @@ fn run_one<'a>(
     case: &impl Fn(&str) -> Result<PathBuf, Failure>,
 ) -> Result<StoryRun<'a>, Failure> {
     let begun = Instant::now();
-    let interrupts = Interrupts::take()?;
     let mut run = StoryRun { story, tellings: Vec::new(), checks: Vec::new(), seconds: 0.0 };
     for (number, telling) in (1..).zip(&tellings) {
         let (name, count) = (telling.name(), tellings.len());
         let words = telling.words().join(" ");
         output::say(&format!("{}, {number} of {count}: run.sh {words}", story.name));
         let path = case(&format!("{}-{}", story.name, name.replace(' ', "-")))?;
-        let outcome = tell(story, telling, &path, &interrupts)?;
+        let outcome = tell(story, telling, &path)?;
         run.checks.extend(checks(story, telling, &outcome));
         run.tellings.push((telling, outcome));
     }

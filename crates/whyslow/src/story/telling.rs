@@ -55,7 +55,7 @@ impl Told {
 ///
 /// # Errors
 /// Where it cannot be started, or the user wants an end.
-pub fn tell(story: &Story, telling: &Telling, case: &Path, interrupts: &Interrupts) -> Result<Outcome, Failure> {
+pub fn tell(story: &Story, telling: &Telling, case: &Path) -> Result<Outcome, Failure> {
     let begun = Instant::now();
     let mut answer = tempfile::tempfile().map_err(|error| Failure::output(&error))?;
     let own = std::env::current_exe().map_err(|error| Failure::internal(&error.to_string()))?;
@@ -69,7 +69,9 @@ pub fn tell(story: &Story, telling: &Telling, case: &Path, interrupts: &Interrup
         .stdout(answer.try_clone().map_err(|error| Failure::output(&error))?)
         .spawn();
     let child = child.map_err(|error| Failure::story(&story.folder.join("run.sh"), &error.to_string()))?;
-    let status = wait(child, &own, interrupts)?;
+    // Not before it is started: it would inherit that signals are held back, and could not end its programs.
+    let interrupts = Interrupts::take()?;
+    let status = wait(child, &own, &interrupts)?;
     if interrupts.has_come() {
         return Err(Failure::story_interrupted(&story.name));
     }
