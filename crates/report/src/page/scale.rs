@@ -185,8 +185,7 @@ mod tests {
 
     #[test]
     fn a_wide_span_is_logarithmic_and_a_narrow_one_begins_where_it_is_told() {
-        let scale =
-            |values: &[f64], start| Scale::fitting(values.to_vec().into_iter(), start, 0.0, 100.0).expect("one");
+        let scale = |values: &[f64], start| Scale::fitting(values.iter().copied(), start, 0.0, 100.0).expect("one");
         assert!(scale(&[1.0, 10.0], Start::Zero).is_logarithmic());
         assert!((scale(&[4.0, 8.0], Start::Zero).place(4.0) - 50.0).abs() < 1e-9);
         assert!(scale(&[4.0, 8.0], Start::Lowest).place(4.0).abs() < 1e-9);

@@ -17,7 +17,7 @@ const HALF: f64 = 100.0;
 
 #[derive(Template)]
 #[template(path = "page/compared/contrasts.html")]
-struct Tables {
+struct Contrasts {
     tables: Vec<Table>,
     steps: Vec<Step>,
     further_out: usize,
@@ -64,7 +64,7 @@ pub(super) fn tables(comparison: &Comparison) -> String {
     if tables.is_empty() && steps.is_empty() && calls.is_empty() {
         return String::new();
     }
-    Tables { tables, steps, further_out, calls, per: per(comparison) }.render().unwrap_or_default()
+    Contrasts { tables, steps, further_out, calls, per: per(comparison) }.render().unwrap_or_default()
 }
 
 fn table(title: &'static str, contrasts: &[CodeContrast]) -> Option<Table> {

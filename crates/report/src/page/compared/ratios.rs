@@ -72,7 +72,7 @@ fn row(compared: &Compared, reach: f64) -> Row {
         };
     }
     let (a, b) = pair(&compared.metric, compared.a, compared.b);
-    let place = |ratio: f64| Px((ratio.ln() / reach.ln() + 1.0) / 2.0 * WIDTH);
+    let place = |ratio: f64| Px(f64::midpoint(ratio.ln() / reach.ln(), 1.0) * WIDTH);
     Row {
         class: class(compared.outcome),
         name,

@@ -137,15 +137,15 @@ fn percent(share: f64) -> String {
 
 /// The steps, from none to all.
 fn curve(class: usize, lengths: &Lengths, across: &Scale, up: &Scale) -> Curve {
-    let mut path = String::new();
-    for step in &lengths.quantiles {
-        let (x, y) = (Px(across.place(step.ns as f64)), Px(up.place(step.share)));
-        path += &if path.is_empty() { format!("M{x} {}V{y}", Px(up.place(0.0))) } else { format!("H{x}V{y}") };
-    }
-    path += &format!("H{}V{}", Px(across.place(longest(lengths) as f64)), Px(up.place(1.0)));
-    if !path.starts_with('M') {
-        path = String::new();
-    }
+    let begin = Px(up.place(0.0));
+    let mut steps = lengths.quantiles.iter().map(|step| (Px(across.place(step.ns as f64)), Px(up.place(step.share))));
+    let first = steps.next().map(|(x, y)| format!("M{x} {begin}V{y}"));
+    let end = format!("H{}V{}", Px(across.place(longest(lengths) as f64)), Px(up.place(1.0)));
+    // Without a beginning there is no path.
+    let path = first.map_or(String::new(), |first| {
+        let steps = steps.map(|(x, y)| format!("H{x}V{y}"));
+        std::iter::once(first).chain(steps).chain([end]).collect()
+    });
     let shares = [0.5, 0.95, 0.99, 1.0];
     let dots = points(lengths).into_iter().zip(shares).filter_map(|((name, ns), share)| {
         let ns = ns?;
@@ -160,7 +160,7 @@ fn labels(lengths: &Lengths, across: &Scale, size: Size) -> Vec<Label> {
     let mut named: Vec<(String, u64)> = Vec::new();
     for (name, ns) in points(lengths).into_iter().filter_map(|(name, ns)| ns.map(|ns| (name, ns))) {
         match named.iter_mut().find(|(_, other)| Nanos(*other).to_string() == Nanos(ns).to_string()) {
-            Some((names, _)) => *names += &format!(", {name}"),
+            Some((names, _)) => names.extend([", ", name]),
             None => named.push((name.to_string(), ns)),
         }
     }

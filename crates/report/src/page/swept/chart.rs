@@ -33,8 +33,8 @@ const NAME_COLUMNS: usize = 28;
 
 #[derive(Template)]
 #[template(path = "page/swept/chart.html")]
-struct Charts {
-    charts: Vec<Chart>,
+struct Curve {
+    sizes: Vec<Chart>,
     scales: &'static str,
     has_cliff: bool,
     has_regimes: bool,
@@ -99,8 +99,8 @@ pub(super) fn chart(sweep: &Sweep) -> String {
     }
     let charts = Size::BOTH.iter().filter_map(|size| drawn(sweep, *size)).collect::<Vec<_>>();
     let Some((across, up)) = scales(sweep, Size::Wide) else { return String::new() };
-    let page = Charts {
-        charts,
+    let page = Curve {
+        sizes: charts,
         scales: match (across.is_logarithmic(), up.is_logarithmic()) {
             (true, true) => "Both axes are logarithmic.",
             (true, false) => "The axis across is logarithmic.",
@@ -214,7 +214,7 @@ fn joined(sweep: &Sweep, across: &Scale, up: &Scale) -> Vec<String> {
         let is_over_cliff = |from: f64| sweep.cliffs.iter().any(|c| from <= c.below && c.above <= point.value);
         let place = format!("{} {}", Px(across.place(point.value)), Px(up.place(point.measured)));
         match (before.is_none_or(is_over_cliff), lines.last_mut()) {
-            (false, Some(line)) => *line += &format!("L{place}"),
+            (false, Some(line)) => line.extend(["L", &place]),
             _ => lines.push(format!("M{place}")),
         }
         before = Some(point.value);
@@ -284,12 +284,9 @@ fn signs(sweep: &Sweep, across: &Scale, size: Size) -> Vec<Sign> {
     let room = room.collect::<Vec<_>>();
     let most = room.len().min(ROWS);
     let rows = rows(&room, most);
-    let sign = |(((class, at, text), (x, _)), row): (((&'static str, f64, String), (f64, f64)), usize)| Sign {
-        class,
-        at: Px(at),
-        x: Px(x),
-        y: Px(ROW * (most - row + 1) as f64 - 4.0),
-        text,
-    };
-    all.into_iter().zip(room).zip(rows).map(sign).collect()
+    let mut signs = Vec::new();
+    for (((class, at, text), (x, _)), row) in all.into_iter().zip(room).zip(rows) {
+        signs.push(Sign { class, at: Px(at), x: Px(x), y: Px(ROW * (most - row + 1) as f64 - 4.0), text });
+    }
+    signs
 }
