@@ -22,8 +22,8 @@ use case::exhibits::{EventKind, Ladder, LadderEvent};
 use case::tables::event;
 use participants::Participants;
 use places::Places;
-use step::Step;
 use std::collections::BTreeMap;
+use step::Step;
 
 /// The chosen exchanges step by step, in the order chosen.
 pub fn ladders(evidence: &Evidence, chosen: &[Chosen]) -> Vec<Ladder> {

@@ -11,7 +11,7 @@ const FEW: usize = 20;
 const LEAST: usize = 3;
 
 /// Kinds of calls that a bundle names.
-const NAMED: usize = 3;
+const NAMED: usize = 2;
 
 /// A step of one thread, its repetitions folded.
 pub struct Folded {
