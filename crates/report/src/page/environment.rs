@@ -18,6 +18,7 @@ struct Environment {
     losses: Vec<SideLosses>,
     lost: Lost,
     missing: Vec<String>,
+    is_missing_known: bool,
     version: &'static str,
 }
 
@@ -76,7 +77,9 @@ pub(super) fn section(material: &Material) -> String {
         _ => Vec::new(),
     };
     let groups = groups(&material.sides);
-    let page = Environment { groups, losses, lost, missing, version: env!("CARGO_PKG_VERSION") };
+    let is_missing_known = matches!(material.told, Told::Answer(_));
+    let version = env!("CARGO_PKG_VERSION");
+    let page = Environment { groups, losses, lost, missing, is_missing_known, version };
     page.render().unwrap_or_default()
 }
 
@@ -189,5 +192,6 @@ mod tests {
         let comparison = Comparison::default();
         let html = section(&material(Told::Comparison(&comparison), Vec::new()));
         assert!(html.contains("No recording") && !html.contains("Nothing was lost"), "{html}");
+        assert!(!html.contains("was looked for."), "not found differs from not looked for: {html}");
     }
 }
