@@ -17,7 +17,8 @@ fn schema(name: &str) -> jsonschema::Validator {
 
 /// That a document keeps to a command's schema.
 fn assert_keeps(name: &str, document: &Value) {
-    let problems = schema(name).iter_errors(document).map(|error| format!("{}: {error}", error.instance_path()));
+    let schema = schema(name);
+    let problems = schema.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path()));
     assert_eq!(problems.collect::<Vec<_>>(), [""; 0], "{name}");
 }
 
