@@ -76,7 +76,7 @@ impl Inside {
 }
 
 /// Text, with a link around each name that has a page. Names of one word are words of the language, and stay.
-fn words<'a>(done: &mut Vec<Event<'a>>, text: &str, page: &Page, places: &Places) {
+fn words(done: &mut Vec<Event<'_>>, text: &str, page: &Page, places: &Places) {
     let mut plain = String::new();
     for word in text.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-') {
         let name = word.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());

@@ -13,10 +13,10 @@ pub fn pages(stories: &[Story]) -> Vec<Page> {
     let mut pages = Vec::new();
     for page in diagnose::pages() {
         // Writing to a string cannot fail.
-        let _ = writeln!(list, "- [{}]({}.md) ({}): {}", page.name, page.name, page.id, summary(&page));
+        let _ = writeln!(list, "- [{}]({}.md) ({}): {}", page.name, page.name, page.id, summary(page));
         let source = format!("docs/pathologies/{}.md", page.name);
         let address = format!("pathologies/{}.html", page.name);
-        pages.push(Page::file(&source, &address, Shelf::Pathologies, text(&page, stories)));
+        pages.push(Page::file(&source, &address, Shelf::Pathologies, text(page, stories)));
     }
     pages.insert(0, Page::file("docs/pathologies/index.md", "pathologies/index.html", Shelf::Pathologies, list));
     pages

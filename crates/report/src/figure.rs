@@ -124,9 +124,8 @@ pub(crate) fn times(metric: &str, ratio: f64, low: f64, high: f64) -> String {
 /// A ratio over 1 for a gain in words, and its interval: `210 times less`, `198 to 223`.
 pub(crate) fn factor(metric: &str, ratio: f64, low: f64, high: f64) -> (String, String) {
     let more = is_better_larger(metric);
-    let told = |factor: f64, words: &str, low: f64, high: f64| {
-        (format!("{} times {words}", three(factor)), range(low, high))
-    };
+    let told =
+        |factor: f64, words: &str, low: f64, high: f64| (format!("{} times {words}", three(factor)), range(low, high));
     match ratio >= 1.0 && three(ratio) != "1.00" {
         true => told(ratio, if more { "more" } else { "less" }, low, high),
         false if more => told(ratio, "as much", low, high),

@@ -288,6 +288,7 @@ pub enum Shell {
 
 /// What `schema` takes.
 #[derive(Debug, Args)]
+#[command(after_help = examples::SCHEMA.text())]
 pub struct SchemaArguments {
     /// A command that has --json
     pub name: Option<String>,

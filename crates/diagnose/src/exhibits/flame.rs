@@ -56,7 +56,9 @@ pub fn flame_difference(a: &[Recording], b: &[Recording]) -> Flame {
 
 fn of_side(side: &[Recording], rename: &dyn Fn(&str) -> String) -> Programs {
     let mut programs = Programs::default();
-    side.iter().for_each(|recording| programs.add_samples(&sorted(recording), rename));
+    for recording in side {
+        programs.add_samples(&sorted(recording), rename);
+    }
     programs
 }
 

@@ -16,10 +16,10 @@ mod totals;
 mod walk;
 
 pub use account::{Account, Class, Object};
-pub use books::Books;
+pub use books::{Books, run_name};
 pub use pool::{Pools, is_within};
 pub use run::Accounts;
 pub use thread::of_thread;
 pub use totals::{of_exchange, of_exchanges, of_run};
-pub(crate) use walk::object;
 pub use walk::Walker;
+pub(crate) use walk::object;

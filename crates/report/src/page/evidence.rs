@@ -29,7 +29,7 @@ struct Rows {
     /// The columns' names.
     columns: Vec<String>,
     /// The rows: number and cells.
-    rows: Vec<(String, Vec<String>)>,
+    numbered: Vec<(String, Vec<String>)>,
     /// How many rows are left out; empty for none.
     left_out: String,
     /// A command that shows the same rows.
@@ -59,7 +59,7 @@ fn rows(exhibit: &EvidenceExhibit, finding: &Finding, answer: &Answer) -> Rows {
         title: clean(&finding.title),
         table: clean(&exhibit.table),
         columns: exhibit.columns.iter().map(|column| clean(column)).collect(),
-        rows: shown.collect(),
+        numbered: shown.collect(),
         left_out: if left_out == 0 { String::new() } else { format!("and {}", counted(left_out as u64, "more row")) },
         query: query(exhibit, answer),
     }

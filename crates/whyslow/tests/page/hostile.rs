@@ -133,9 +133,11 @@ fn merged<T: DeserializeOwned>(mut whole: Value, part: Value) -> T {
 
 /// A program that names its folder, script, process, thread, file, HTTP target, host and TLS server after markup.
 const PROGRAM: &str = r#"
-import os, socket, ssl, sys, threading, time
+import os, shutil, socket, ssl, subprocess, sys, threading, time
 HOSTILE = '<img src=x onerror=window.pwned=1>'
 open('/proc/self/comm', 'w').write('<svg onload=1>')
+shutil.copy('/bin/sleep', '<svg onload=1>')
+subprocess.run(['./<svg onload=1>', '0.01'])
 listener = socket.create_server(('127.0.0.1', 0))
 def serve():
     while True:

@@ -18,7 +18,9 @@ impl<'r> Images<'r> {
         for row in &recording.processes {
             by_pid.entry(row.pid).or_default().push(row);
         }
-        by_pid.values_mut().for_each(|images| images.sort_by_key(|row| row.start));
+        for images in by_pid.values_mut() {
+            images.sort_by_key(|row| row.start);
+        }
         Images { by_pid }
     }
 

@@ -74,7 +74,9 @@ impl Waits {
         };
         if self.idle > 0 {
             let apart = if words.is_empty() { "" } else { "; " };
-            words += &format!("{apart}{} in which servers waited for work is left out", Nanos(self.idle));
+            words += apart;
+            words += &Nanos(self.idle).to_string();
+            words += " in which servers waited for work is left out";
         }
         words
     }

@@ -39,12 +39,12 @@ pub fn steps(evidence: &Evidence, exchange: &Exchange, participants: &Participan
     for (lane, threads) in participants.threads.iter().enumerate() {
         for thread in threads.iter().filter_map(|&tid| evidence.threads.get(tid)) {
             let calls = teller.calls_of(thread);
-            steps.extend(teller.told(lane, calls, places));
+            steps.extend(teller.told(lane, &calls, places));
         }
         for thread in teller.others(lane) {
             let calls = teller.calls_of(thread).into_iter();
-            let calls = calls.filter(|call| teller.matters_elsewhere(lane, call)).collect();
-            steps.extend(teller.told(lane, calls, places));
+            let calls = calls.filter(|call| teller.matters_elsewhere(lane, call)).collect::<Vec<_>>();
+            steps.extend(teller.told(lane, &calls, places));
         }
     }
     steps
@@ -87,7 +87,7 @@ impl<'e> Teller<'_, 'e> {
     }
 
     /// One thread's calls, repetitions folded.
-    fn told(&self, lane: usize, calls: Vec<&'e Call>, places: &mut Places) -> Vec<Step> {
+    fn told(&self, lane: usize, calls: &[&'e Call], places: &mut Places) -> Vec<Step> {
         let last = calls.len().saturating_sub(1);
         let numbers: Vec<usize> = calls.iter().map(|call| places.number(self.evidence, call)).collect();
         let keys: Vec<Option<Key>> = calls
@@ -104,7 +104,7 @@ impl<'e> Teller<'_, 'e> {
             for offset in 0..run.unit {
                 let merges = offset > 0 && keys[run.first + offset] == keys[run.first + offset - 1] && run.times > 1;
                 let place = places.place(numbers[run.first + offset]);
-                let step = self.step(lane, &calls, run, offset);
+                let step = self.step(lane, calls, run, offset);
                 match folded.last_mut() {
                     Some(before) if merges => before.step.event.times += step.event.times,
                     _ => folded.push(Folded {

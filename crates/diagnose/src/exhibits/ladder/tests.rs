@@ -132,7 +132,7 @@ fn many_different_calls_stay_readable_and_keep_both_borders() {
     for turn in 0..1100_u64 {
         let bytes = if turn % 7 == 3 { 5 } else { 0 };
         scene.does(CLIENT, 2 * US, [IOCTL, EPOLL_CTL, 3, READ][(turn * turn % 11 % 4) as usize], |call| {
-            (call.connection, call.result) = (if bytes > 0 { 1 } else { 0 }, bytes);
+            (call.connection, call.result) = (u32::from(bytes > 0), bytes);
         });
     }
     scene.waits_for(CLIENT, 1, 100 * US, 300);

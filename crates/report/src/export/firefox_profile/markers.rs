@@ -113,7 +113,9 @@ fn users(recording: &Recording) -> BTreeMap<u32, Vec<(Nanos, u32)>> {
     for call in recording.calls.iter().filter(|call| call.connection != 0) {
         users.entry(call.connection).or_default().push((call.start, call.tid));
     }
-    users.values_mut().for_each(|calls| calls.sort_unstable());
+    for calls in users.values_mut() {
+        calls.sort_unstable();
+    }
     users
 }
 

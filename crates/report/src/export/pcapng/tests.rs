@@ -23,7 +23,7 @@ fn every_segment_is_a_packet_with_its_own_time_ports_and_numbers() {
     assert_eq!((*time, *length, bytes.len()), (1_700_000_000_000_100_000, 140, 40));
     let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     assert_eq!((number(12), number(16)), (0x0a00_0001, 0x0a00_0002), "addresses");
-    assert_eq!((number(20), number(24), number(28)), (40_000 << 16 | 443, 1_000, 2_000), "ports and numbers");
+    assert_eq!((number(20), number(24), number(28)), ((40_000 << 16) + 443, 1_000, 2_000), "ports and numbers");
 }
 
 #[test]

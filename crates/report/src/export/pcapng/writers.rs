@@ -30,7 +30,9 @@ impl<'r> Writers<'r> {
                 of_connection.entry(call.connection).or_default().push(call);
             }
         }
-        of_connection.values_mut().for_each(|calls| calls.sort_by_key(|call| call.start));
+        for calls in of_connection.values_mut() {
+            calls.sort_by_key(|call| call.start);
+        }
         Writers { code: Code::of(recording), call_name: known.call_name, of_connection }
     }
 

@@ -39,9 +39,10 @@ pub fn path(flame: &Flame) -> Vec<Step> {
         {
             break;
         }
-        let time = match compared {
-            true => difference(flame, before(node), node.ns),
-            false => format!("{}, {}", time(node.ns), share(node.ns, flame.total_ns)),
+        let time = if compared {
+            difference(flame, before(node), node.ns)
+        } else {
+            format!("{}, {}", time(node.ns), share(node.ns, flame.total_ns))
         };
         steps.push(Step { depth: steps.len(), function: clean(&node.function), module: clean(&node.module), time });
         above = Some(index);

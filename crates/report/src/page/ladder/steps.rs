@@ -57,7 +57,7 @@ fn step(ladder: &Ladder, layout: &Layout, number: usize, event: &LadderEvent) ->
     let room = ROOM.saturating_sub(words.chars().count() + 2);
     let code = event.place.as_ref().map(short_place).filter(|_| !words.is_empty() && room > 8).unwrap_or_default();
     let bar_height = layout.y_end(event.to) - y;
-    let bar = (has_words(event.kind) && bar_height >= LEAST_BAR).then(|| Bar {
+    let bar = (has_words(event.kind) && bar_height >= LEAST_BAR).then_some(Bar {
         x: Px(x + outward * 9.0 - 2.0),
         y: Px(y),
         height: Px(bar_height),

@@ -52,7 +52,7 @@ pub(super) struct StretchView {
 pub(super) fn view(one: &Switched, answer: &Answer) -> SwitchedView {
     let unit = Unit::of(one);
     let total = one.windows.iter().map(|window| window.wall_ns as f64).sum::<f64>().max(1.0);
-    let rate = |index: usize| one.windows.get(index..=index).map(|window| unit.rate(window)).unwrap_or(f64::NAN);
+    let rate = |index: usize| one.windows.get(index..=index).map_or(f64::NAN, |window| unit.rate(window));
     let rates = (0..one.windows.len()).map(rate).map(|rate| if rate.is_finite() { rate } else { 0.0 });
     let rates = rates.collect::<Vec<_>>();
     let most = rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
