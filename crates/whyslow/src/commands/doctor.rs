@@ -60,7 +60,7 @@ fn table(checks: &[Check]) -> String {
 
 fn json(checks: &[Check]) -> Result<String, Failure> {
     let checked = checks.iter().map(|check| Checked {
-        name: check.name.to_string(),
+        name: check.name.clone(),
         works: check.works,
         detail: check.detail.clone(),
         remedy: check.remedy.clone(),

@@ -37,7 +37,7 @@ fn list() -> String {
 /// The page of a name or an identifier.
 fn page(name: &str) -> Option<String> {
     if let Some(page) = diagnose::explain(name) {
-        return Some(pathology(&page));
+        return Some(pathology(page));
     }
     ALL.iter().find(|one| one.name.eq_ignore_ascii_case(name)).map(intervention)
 }

@@ -51,7 +51,9 @@ fn section(command: &mut Command) -> String {
     for (heading, options) in [("", own), ("The world that programs run in:\n\n", world)] {
         if !options.is_empty() {
             let _ = write!(text, "\n{heading}");
-            options.into_iter().for_each(|option| text += &line(option));
+            for option in options {
+                text += &line(option);
+            }
         }
     }
     if let Some(ending) = examples::ALL.iter().find(|ending| format!("whyslow {}", ending.command) == name) {

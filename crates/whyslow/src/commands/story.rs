@@ -87,7 +87,7 @@ fn run_chosen(casebook: &Casebook, typed: &StoryRunArguments, as_json: bool) -> 
             let minutes = left.div_ceil(60);
             output::say(&format!("story {number} of {}: {}; about {minutes} min to go", stories.len(), story.name));
         }
-        let run = run_one(story, tellings, &kept)?;
+        let run = run_one(story, &tellings, &kept)?;
         if !as_json {
             output::print(&shown::story(&run))?;
         }
@@ -144,12 +144,12 @@ fn cases(typed: &StoryRunArguments) -> Result<impl Fn(&str) -> Result<PathBuf, F
 /// Tells a story's variants one after another, and checks each.
 fn run_one<'a>(
     story: &'a Story,
-    tellings: Vec<&'a Telling>,
+    tellings: &[&'a Telling],
     case: &impl Fn(&str) -> Result<PathBuf, Failure>,
 ) -> Result<StoryRun<'a>, Failure> {
     let begun = Instant::now();
     let mut run = StoryRun { story, tellings: Vec::new(), checks: Vec::new(), seconds: 0.0 };
-    for (number, telling) in (1..).zip(&tellings) {
+    for (number, telling) in (1..).zip(tellings) {
         let (name, count) = (telling.name(), tellings.len());
         let words = telling.words().join(" ");
         output::say(&format!("{}, {number} of {count}: run.sh {words}", story.name));

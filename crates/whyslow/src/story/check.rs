@@ -126,7 +126,7 @@ fn located(story: &Story, wanted: &Expected, finding: &Finding) -> (bool, String
 fn said(aspect: Aspect, pointer: &str, wanted: &toml::Value, document: &Value) -> Held {
     let wanted = serde_json::to_value(wanted).unwrap_or_default();
     let found = document.pointer(pointer).unwrap_or(&Value::Null);
-    let name = pointer.trim_start_matches('/').replace('/', " ").replace('_', " ");
+    let name = pointer.trim_start_matches('/').replace(['/', '_'], " ");
     let but = if *found == wanted { String::new() } else { format!(", not {wanted}") };
     (aspect, *found == wanted, format!("{name}: {found}{but}"))
 }

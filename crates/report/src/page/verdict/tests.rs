@@ -6,6 +6,7 @@ use crate::terminal::examples;
 /// The text of the section, as one reads it.
 fn told(told: Told) -> String {
     let html = section(&Material { told, sides: Vec::new(), difference: None, arms: Vec::new() });
+    let html = html.replace("</dt>", "</dt> ");
     let text = html.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text)).collect::<String>();
     let text = text.replace("&#39;", "'").replace("&#38;", "&");
     text.split_whitespace().collect::<Vec<_>>().join(" ")

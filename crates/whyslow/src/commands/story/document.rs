@@ -3,7 +3,7 @@
 use super::{State, StoryRun, variants_skipped};
 use crate::story::casebook::Casebook;
 use crate::story::check::Check;
-use crate::story::declaration::Story;
+use crate::story::declaration::{Story, Telling};
 use crate::story::telling::{Outcome, Told};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub fn list(casebook: &Casebook) -> String {
             "prepared": story.subject.prepared,
             "link": story.world.link,
             "world": story.world.besides,
-            "variants": story.tellings.iter().map(|telling| telling.name()).collect::<Vec<_>>(),
+            "variants": story.tellings.iter().map(Telling::name).collect::<Vec<_>>(),
         })
     };
     let stories = casebook.stories.iter().map(entry).collect::<Vec<_>>();
