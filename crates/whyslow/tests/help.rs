@@ -81,7 +81,7 @@ fn every_story_that_a_tutorial_tells_and_every_script_in_it_is_there() {
         assert!(root.join("casebook").join(name).is_dir(), "{name}");
         let is_path = |letter: char| letter.is_ascii_alphanumeric() || "-./".contains(letter);
         let scripts = text.split(|letter| !is_path(letter)).filter(|word| word.starts_with("casebook/"));
-        for script in scripts.filter(|word| word.ends_with(".sh")) {
+        for script in scripts.filter(|word| std::path::Path::new(word).extension().is_some_and(|end| end == "sh")) {
             assert!(root.join(script).is_file(), "{name}: {script}");
         }
     }
