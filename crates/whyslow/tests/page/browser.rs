@@ -86,7 +86,7 @@ impl Browser {
     fn attach(&mut self) {
         // The tab that is in front: one in the background is never drawn. It may take a moment to be there.
         let target = loop {
-            let targets = self.call("Target.getTargets", json!({}));
+            let targets = self.call("Target.getTargets", &json!({}));
             let tab =
                 targets["targetInfos"].as_array().into_iter().flatten().find(|one| one["type"] == "page").cloned();
             if let Some(tab) = tab {
@@ -94,16 +94,16 @@ impl Browser {
             }
             std::thread::sleep(Duration::from_millis(20));
         };
-        let attached = self.call("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true}));
+        let attached = self.call("Target.attachToTarget", &json!({"targetId": target["targetId"], "flatten": true}));
         self.session = attached["sessionId"].as_str().expect("a session").to_string();
-        self.call("Page.bringToFront", json!({}));
+        self.call("Page.bringToFront", &json!({}));
         for domain in ["Page", "Runtime", "Network", "Log"] {
-            self.call(&format!("{domain}.enable"), json!({}));
+            self.call(&format!("{domain}.enable"), &json!({}));
         }
     }
 
     /// Sends a command and waits for its answer; what happens meanwhile is remembered.
-    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+    pub fn call(&mut self, method: &str, parameters: &Value) -> Value {
         let id = self.send(method, parameters);
         loop {
             let message = self.next_message();
@@ -115,7 +115,7 @@ impl Browser {
         }
     }
 
-    fn send(&mut self, method: &str, parameters: Value) -> u64 {
+    fn send(&mut self, method: &str, parameters: &Value) -> u64 {
         self.last_id += 1;
         let mut command = json!({"id": self.last_id, "method": method, "params": parameters});
         if !self.session.is_empty() {
@@ -141,7 +141,7 @@ impl Browser {
         let is_dialogue = event["method"] == "Page.javascriptDialogOpening";
         self.events.push(event);
         if is_dialogue {
-            self.send("Page.handleJavaScriptDialog", json!({"accept": false}));
+            self.send("Page.handleJavaScriptDialog", &json!({"accept": false}));
         }
     }
 
@@ -155,14 +155,14 @@ impl Browser {
         self.events.clear();
         let scheme = if view.dark { "dark" } else { "light" };
         let metrics = json!({"width": view.width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
-        self.call("Emulation.setDeviceMetricsOverride", metrics);
+        self.call("Emulation.setDeviceMetricsOverride", &metrics);
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-        self.call("Emulation.setEmulatedMedia", features);
-        self.call("Emulation.setScriptExecutionDisabled", json!({"value": !view.scripts}));
+        self.call("Emulation.setEmulatedMedia", &features);
+        self.call("Emulation.setScriptExecutionDisabled", &json!({"value": !view.scripts}));
         // From another page, so that a second anchor of the same file loads it anew.
-        self.call("Page.navigate", json!({"url": "about:blank"}));
+        self.call("Page.navigate", &json!({"url": "about:blank"}));
         let before = self.count("Page.loadEventFired");
-        self.call("Page.navigate", json!({"url": format!("file://{}{anchor}", file.display())}));
+        self.call("Page.navigate", &json!({"url": format!("file://{}{anchor}", file.display())}));
         while self.count("Page.loadEventFired") == before {
             let event = self.next_message();
             self.take_event(event);
@@ -187,7 +187,7 @@ impl Browser {
     /// The value of an expression in the page; of a promise, what it comes to.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let asked = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let answer = self.call("Runtime.evaluate", asked);
+        let answer = self.call("Runtime.evaluate", &asked);
         assert!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
         answer["result"]["value"].clone()
     }
@@ -213,14 +213,14 @@ impl Browser {
     pub fn click_at(&mut self, x: f64, y: f64) {
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             let event = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
-            self.call("Input.dispatchMouseEvent", event);
+            self.call("Input.dispatchMouseEvent", &event);
         }
         self.settle();
     }
 
     /// Types text into what has the focus.
     pub fn write(&mut self, text: &str) {
-        self.call("Input.insertText", json!({"text": text}));
+        self.call("Input.insertText", &json!({"text": text}));
         self.settle();
     }
 
@@ -235,7 +235,7 @@ impl Browser {
         let text = if key == "Enter" { "\r" } else { "" };
         for kind in ["keyDown", "keyUp"] {
             let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text});
-            self.call("Input.dispatchKeyEvent", event);
+            self.call("Input.dispatchKeyEvent", &event);
         }
         self.settle();
     }

@@ -102,7 +102,7 @@ fn comparison() -> Comparison {
         "calls": [{"call": "read", "about": "p", "a_count": 1.0, "b_count": 5.0, "a_ns": 1, "b_ns": 900}],
         "gates": [{"condition": "wall > 1x", "metric": "wall_ns", "limit": 1.0, "ratio": 2.0, "low": 1.9, "high": 2.1, "state": "failed"}],
     });
-    merged(empty, filled)
+    merged(empty, &filled)
 }
 
 /// A sweep with something in every list.
@@ -120,11 +120,11 @@ fn sweep(answer: &Answer) -> Sweep {
             "chain": [{"function": "f", "module": "m", "exponent": 2.0, "share": 0.9}]},
         "regimes": [{"from": 1.0, "to": 2.0, "at": 1.0, "case": "at-1", "findings": answer.findings, "summary": "s"}],
     });
-    merged(empty, filled)
+    merged(empty, &filled)
 }
 
 /// A document with some fields replaced.
-fn merged<T: DeserializeOwned>(mut whole: Value, part: Value) -> T {
+fn merged<T: DeserializeOwned>(mut whole: Value, part: &Value) -> T {
     for (name, value) in part.as_object().into_iter().flatten() {
         whole[name] = value.clone();
     }
