@@ -112,6 +112,7 @@ fn what_cannot_fit_into_the_budget_is_known_before() {
         schema: 1,
         command: Vec::new(),
         case: String::new(),
+        page: String::new(),
         wall_ns: wall.as_nanos() as u64,
         exchanges: 0,
         subject_exit: Some(0),

@@ -304,6 +304,7 @@ pub(super) mod tests {
             schema: 1,
             command: Vec::new(),
             case: String::new(),
+            page: String::new(),
             wall_ns: 0,
             exchanges: 0,
             subject_exit: None,

@@ -46,6 +46,7 @@ fn answer() -> Answer {
         schema: 1,
         command: Vec::new(),
         case: String::new(),
+        page: String::new(),
         wall_ns: 1_000_000_000,
         exchanges: 0,
         subject_exit: Some(0),

@@ -31,6 +31,7 @@ fn answer(findings: Vec<Finding>) -> Answer {
         schema: 1,
         command: Vec::new(),
         case: String::new(),
+        page: String::new(),
         wall_ns: 4_400_000_000,
         exchanges: 100,
         subject_exit: Some(0),
