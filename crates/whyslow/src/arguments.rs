@@ -103,7 +103,7 @@ pub enum Command {
 #[command(next_help_heading = "World")]
 pub struct WorldArguments {
     /// Put client and server into networks of their own, joined by a link: mtu=1500,rate=10mbit (and burst=, queue=)
-    #[arg(long, value_name = "LINK", requires = "server")]
+    #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
 
     /// Set a variable of both programs' environment, or remove it; can be given again

@@ -55,7 +55,7 @@ impl Plan {
         Ok(Plan {
             subject: Subject {
                 client: typed::with_addresses(&typed.command, addresses),
-                server: typed::server(typed.server.as_deref(), addresses)?,
+                server: typed::server(typed.server.as_deref(), &world)?,
                 user: subject_user(typed.keeping.user.as_deref(), invoker)?,
                 input: Input::Inherited,
             },

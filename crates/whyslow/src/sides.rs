@@ -75,10 +75,7 @@ fn side(
     typed::may_have(&world)?;
     world.check().map_err(|why| Failure::value(option, &why, "--link mtu=1500"))?;
     let addresses = typed::addresses(world.link);
-    let server = typed::server(server.as_deref(), addresses)?;
-    if world.link.is_some() && server.is_none() {
-        return Err(Failure::value("--link", "a link needs a server at its other end", "--server 'COMMAND'"));
-    }
+    let server = typed::server(server.as_deref(), &world)?;
     let subject = Subject {
         client: typed::with_addresses(command, addresses),
         server,

@@ -38,11 +38,18 @@ pub fn words(text: &str) -> Option<Vec<String>> {
     shlex::split(text).filter(|words| !words.is_empty())
 }
 
-/// `--server`, its placeholders replaced.
-pub fn server(text: Option<&str>, addresses: Addresses) -> Result<Option<Vec<String>>, Failure> {
-    let Some(text) = text else { return Ok(None) };
-    let words = words(text).ok_or_else(|| Failure::server_command(text))?;
-    Ok(Some(with_addresses(&words, addresses)))
+/// `--server`, its placeholders replaced. A link leads nowhere without one.
+pub fn server(text: Option<&str>, world: &World) -> Result<Option<Vec<String>>, Failure> {
+    match text {
+        Some(text) => {
+            let words = words(text).ok_or_else(|| Failure::server_command(text))?;
+            Ok(Some(with_addresses(&words, addresses(world.link))))
+        }
+        None if world.link.is_some() => {
+            Err(Failure::value("--link", "a link needs a server at its other end", "--server 'COMMAND'"))
+        }
+        None => Ok(None),
+    }
 }
 
 /// `-o`, or a new folder among the user's cases.

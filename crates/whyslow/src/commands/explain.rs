@@ -155,7 +155,7 @@ mod tests {
     fn a_pathology_names_what_is_tried_for_it_and_its_stories() {
         let text = page("P01").expect("a page");
         for line in
-            ["\n- tcp-nodelay switches ", "\n- whyslow story run nagle\n", "; in doses, and the cost must follow"]
+            ["\n- tcp-nodelay switches ", "\n- whyslow story run nagle\n", "; in\n  doses, and the cost must follow"]
         {
             assert!(text.contains(line), "{text}");
         }

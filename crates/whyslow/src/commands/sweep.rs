@@ -37,7 +37,7 @@ pub fn sweep(arguments: &SweepArguments) -> Result<u8, Failure> {
     let addresses = typed::addresses(world.link);
     let subject = Subject {
         client: typed::with_addresses(&arguments.command, addresses),
-        server: typed::server(arguments.server.as_deref(), addresses)?,
+        server: typed::server(arguments.server.as_deref(), &world)?,
         user: subject_user(arguments.keeping.user.as_deref(), &invoker)?,
         input: lab::input_again().unwrap_or_default(),
     };
