@@ -2,7 +2,7 @@
 
 use super::declaration::{Expected, Story, Telling};
 use super::telling::{Outcome, Told};
-use case::{Effect, Finding};
+use case::{Effect, Finding, Status};
 use indicatif::HumanCount;
 use serde_json::Value;
 use std::path::Path;
@@ -96,11 +96,13 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
     };
     let (is_there, place) = located(story, wanted, finding);
     let title = if wanted.title.is_empty() { String::new() } else { format!(" of {}", wanted.title) };
-    vec![
-        (Aspect::Named, true, format!("{}{title}", finding.name)),
-        (Aspect::Located, is_there, place),
-        (Aspect::Confirmed, proved, proof),
-    ]
+    let name = format!("{}{title}", finding.name);
+    if wanted.status != Status::Confirmed {
+        // Nothing outside the program switches this one off: there is no proof to be had.
+        let name = format!("{name}, {}", status_in_words(finding));
+        return vec![(Aspect::Named, proved, name), (Aspect::Located, is_there, place)];
+    }
+    vec![(Aspect::Named, true, name), (Aspect::Located, is_there, place), (Aspect::Confirmed, proved, proof)]
 }
 
 /// Whether a finding points at the place that was declared, and at which it does.
@@ -114,7 +116,7 @@ fn located(story: &Story, wanted: &Expected, finding: &Finding) -> (bool, String
     };
     let in_words = |place: &case::Place| {
         let file = Path::new(&place.file).file_name().unwrap_or_default().to_string_lossy();
-        format!("{file}:{} in {}", place.line, place.function)
+        if file.is_empty() { place.function.clone() } else { format!("{file}:{} in {}", place.line, place.function) }
     };
     match finding.place.iter().find(is_it) {
         Some(place) => (true, in_words(place)),
