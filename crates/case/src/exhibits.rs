@@ -50,4 +50,13 @@ pub struct Exhibits {
     pub environment: Vec<Fact>,
     /// What was lost, by table and reason.
     pub losses: Vec<LossExhibit>,
+    /// What was not looked for, and why.
+    #[serde(default)]
+    pub missing: Vec<String>,
+    /// Whether recording ended before it was done: the last rows, and the counts of what was lost, may be missing.
+    #[serde(default)]
+    pub cut_short: bool,
+    /// The server that was started first, word by word; empty for none.
+    #[serde(default)]
+    pub server: Vec<String>,
 }

@@ -44,6 +44,9 @@ pub fn exhibits(recording: &Recording, answer: &Answer) -> Exhibits {
             evidence: evidence_rows::rows(evidence, answer),
             environment: environment::facts(evidence.recording),
             losses: losses::losses(evidence.recording),
+            missing: evidence.recording.manifest.missing.clone(),
+            cut_short: !evidence.recording.manifest.closed,
+            server: evidence.recording.manifest.server.clone(),
         }
     })
 }

@@ -57,6 +57,11 @@ impl KernelSource {
         let mut kernel = Kernel::load(options.sampling_hertz)?;
         let mut manifest = Manifest { start: now(), ..manifest.clone() };
         manifest.missing.append(&mut kernel.missing);
+        if options.sampling_hertz == 0 {
+            manifest
+                .missing
+                .push("CPU samples: switched off with --hz 0, so no code is named for processor time".into());
+        }
         manifest.missing.push("operations inside io_uring: only io_uring_enter itself is seen".to_string());
         let writer = CaseWriter::create(folder, manifest)?;
         let ring = kernel.take_ring()?;

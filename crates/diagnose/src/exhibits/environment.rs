@@ -3,9 +3,9 @@
 mod calendar;
 mod libraries;
 
+use case::Recording;
 use case::exhibits::Fact;
 use case::tables::Process;
-use case::{Nanos, Recording};
 use std::collections::BTreeMap;
 
 /// Programs and kernel counters shown, each.
@@ -109,14 +109,16 @@ fn run(recording: &Recording) -> Vec<NameValue> {
     let exit = match (manifest.subject.exit, manifest.subject.signal) {
         (Some(status), _) => format!("exit status {status}"),
         (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) if !manifest.closed => "not known".to_string(),
         (None, None) => "still running".to_string(),
     };
+    let lasted = manifest.end - manifest.start;
     vec![
         named("whyslow", &manifest.whyslow),
         named("command", shortened(&manifest.command.join(" "))),
         named("server", shortened(&manifest.server.join(" "))),
         named("began", known(manifest.started_unix_seconds, || calendar::utc(manifest.started_unix_seconds))),
-        named("lasted", Nanos((manifest.end - manifest.start).0).to_string()),
+        named("lasted", known(lasted.0, || lasted.to_string())),
         named("processor samples", sampling),
         named("link", &manifest.link),
         named("the client", exit),

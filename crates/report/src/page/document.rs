@@ -6,6 +6,7 @@ mod policy;
 
 use super::{Material, Section, Told};
 use crate::command::command;
+use crate::text::clean;
 use askama::Template;
 use case::Contrast;
 
@@ -51,12 +52,23 @@ struct Document<'a> {
     policy: String,
     title: String,
     headline: String,
-    commands_shown: Vec<(&'static str, String)>,
+    commands_shown: Vec<Shown>,
+    notice: String,
     styles: String,
     scripts: String,
     sections: Vec<Drawn<'a>>,
     facts: Vec<(&'static str, String)>,
-    commands: Vec<(&'static str, String)>,
+    commands: Vec<colophon::Typed>,
+}
+
+/// A command beneath the headline.
+struct Shown {
+    /// Whose it is, of two.
+    side: &'static str,
+    /// Without the folders of its files, which say little and fill a line each.
+    short: String,
+    /// As it was.
+    full: String,
 }
 
 struct Drawn<'a> {
@@ -82,11 +94,12 @@ pub(super) fn document(material: &Material, drawn: &[(&Section, String)]) -> Str
         title: if subject.is_empty() { headline.clone() } else { format!("{headline} - {subject}") },
         headline,
         commands_shown: shown(material.told),
+        notice: notice(material),
         styles: STYLES.concat(),
         scripts,
         sections: sections.collect(),
         facts: colophon::facts(material),
-        commands: colophon::commands(material.told),
+        commands: colophon::commands(material),
     };
     document.render().unwrap_or_default()
 }
@@ -118,12 +131,35 @@ fn subject(told: Told) -> String {
 }
 
 /// What stands beneath the headline: a command, or two where A and B differ in theirs.
-fn shown(told: Told) -> Vec<(&'static str, String)> {
+fn shown(told: Told) -> Vec<Shown> {
+    let of = |side, words: &[String]| Shown { side, short: command(&without_folders(words)), full: command(words) };
     match told {
         Told::Comparison(comparison) if comparison.a.command != comparison.b.command => {
-            vec![("A: ", command(&comparison.a.command)), ("B: ", command(&comparison.b.command))]
+            vec![of("A: ", &comparison.a.command), of("B: ", &comparison.b.command)]
         }
-        _ => vec![("", subject(told))],
+        Told::Comparison(comparison) => vec![of("", &comparison.b.command)],
+        Told::Answer(answer) => vec![of("", &answer.command)],
+        Told::Sweep(sweep) => vec![of("", &sweep.command)],
+    }
+}
+
+/// Words that are a path from the root as the file's name alone.
+fn without_folders(words: &[String]) -> Vec<String> {
+    let name = |word: &String| match word.rsplit_once('/') {
+        Some((_, name)) if word.starts_with('/') && !name.is_empty() && !word.contains(' ') => name.to_string(),
+        _ => word.clone(),
+    };
+    words.iter().map(name).collect()
+}
+
+/// That a recording did not come to its end; empty where all did.
+fn notice(material: &Material) -> String {
+    let cut = material.sides.iter().filter(|side| side.exhibits.cut_short).map(|side| clean(&side.name));
+    match cut.collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        [_] if material.sides.len() == 1 => "This recording was cut short: its last rows may be missing.".into(),
+        [one] => format!("The recording of {one} was cut short: its last rows may be missing."),
+        several => format!("Recordings of {} were cut short: their last rows may be missing.", several.join(" and ")),
     }
 }
 

@@ -19,7 +19,6 @@ struct Environment {
     lost: Lost,
     missing: Vec<String>,
     is_missing_known: bool,
-    version: &'static str,
 }
 
 /// What is known of losses.
@@ -27,6 +26,8 @@ struct Environment {
 enum Lost {
     /// Nothing was recorded that could be lost.
     Unknown,
+    /// Recording was cut short before it counted.
+    CutShort,
     /// Nothing was.
     Nothing,
     /// Something was.
@@ -69,18 +70,35 @@ pub(super) fn section(material: &Material) -> String {
     };
     let lost = match material.sides.len() {
         0 => Lost::Unknown,
-        _ if losses.is_empty() && totals == 0 => Lost::Nothing,
-        _ => Lost::Something,
+        _ if !losses.is_empty() || totals > 0 => Lost::Something,
+        _ if material.sides.iter().any(|side| side.exhibits.cut_short) => Lost::CutShort,
+        _ => Lost::Nothing,
     };
-    let missing = match material.told {
-        Told::Answer(answer) => answer.missing.iter().map(|line| clean(line)).collect(),
-        _ => Vec::new(),
-    };
+    let missing = missing(material);
     let groups = groups(&material.sides);
-    let is_missing_known = matches!(material.told, Told::Answer(_));
-    let version = env!("CARGO_PKG_VERSION");
-    let page = Environment { groups, losses, lost, missing, is_missing_known, version };
+    let is_missing_known = matches!(material.told, Told::Answer(_)) || !material.sides.is_empty();
+    let page = Environment { groups, losses, lost, missing, is_missing_known };
     page.render().unwrap_or_default()
+}
+
+/// What was not looked for: each line once, with the sides that it holds for where it does not hold for all.
+fn missing(material: &Material) -> Vec<String> {
+    if let Told::Answer(answer) = material.told {
+        return answer.missing.iter().map(|line| clean(line)).collect();
+    }
+    let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
+    for side in &material.sides {
+        for line in &side.exhibits.missing {
+            match lines.iter_mut().find(|(known, _)| known == line) {
+                Some((_, sides)) => sides.push(clean(&side.name)),
+                None => lines.push((line, vec![clean(&side.name)])),
+            }
+        }
+    }
+    let told = |(line, sides): (&str, Vec<String>)| {
+        if sides.len() == material.sides.len() { clean(line) } else { format!("{}: {}", sides.join(", "), clean(line)) }
+    };
+    lines.into_iter().map(told).collect()
 }
 
 /// The facts by group, in the order in which they come.
@@ -156,7 +174,7 @@ mod tests {
         let answer = answer();
         let html = section(&material(Told::Answer(&answer), vec![("", exhibits())]));
         assert!(html.contains("Nothing was lost.") && html.contains("perf_event_paranoid is 3"), "{html}");
-        assert!(html.contains("3.11.7") && html.contains(env!("CARGO_PKG_VERSION")), "{html}");
+        assert!(html.contains("3.11.7"), "{html}");
         let folded = html.split_once("<details").map(|(_, folded)| folded).expect("folded counters");
         assert!(folded.contains("TcpRetransSegs"), "{html}");
     }
@@ -185,6 +203,24 @@ mod tests {
         other.environment[1] = fact("3.12.1");
         let html = section(&material(Told::Comparison(&comparison), vec![("A", exhibits()), ("B", other)]));
         assert!(html.contains("A: 3.11.7") && html.contains("B: 3.12.1") && !html.contains("A: 6.1.0"), "{html}");
+    }
+
+    #[test]
+    fn what_was_not_looked_for_on_one_side_names_it() {
+        let comparison = Comparison::default();
+        let (mut a, mut b) = (exhibits(), exhibits());
+        a.missing = vec!["operations inside io_uring".into(), "CPU samples: refused".into()];
+        b.missing = vec!["operations inside io_uring".into()];
+        let html = section(&material(Told::Comparison(&comparison), vec![("A", a), ("B", b)]));
+        assert!(html.contains("<li>operations inside io_uring</li>"), "{html}");
+        assert!(html.contains("<li>A: CPU samples: refused</li>"), "{html}");
+    }
+
+    #[test]
+    fn of_a_recording_that_was_cut_short_no_losses_are_denied() {
+        let answer = answer();
+        let html = section(&material(Told::Answer(&answer), vec![("", Exhibits { cut_short: true, ..exhibits() })]));
+        assert!(!html.contains("Nothing was lost") && html.contains("cut short"), "{html}");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Section: the rows behind each finding, as they lie in the case, and how to ask for them oneself.
 
 use super::{Material, Told};
+use crate::command::typed;
 use crate::finding::head_word;
 use crate::text::{clean, count, counted};
 use askama::Template;
-use case::exhibits::EvidenceExhibit;
+use case::exhibits::{EvidenceExhibit, EvidenceRow};
 use case::{Answer, Finding};
 
 /// More rows than this are better looked at with the query.
@@ -24,6 +25,8 @@ struct Rows {
     heading: String,
     /// What is wrong.
     title: String,
+    /// Where the rows were recorded, where that is another recording; empty otherwise.
+    elsewhere: String,
     /// The table's name.
     table: String,
     /// The columns' names.
@@ -40,13 +43,25 @@ struct Rows {
 pub(super) fn section(material: &Material) -> String {
     let Told::Answer(answer) = material.told else { return String::new() };
     let exhibits = material.sides.iter().flat_map(|side| &side.exhibits.evidence);
-    let with_rows = exhibits.filter(|one| !one.rows.is_empty());
-    let tables = with_rows.filter_map(|one| Some(rows(one, answer.findings.get(one.finding)?, answer)));
+    let with_rows = exhibits.filter(|one| !one.rows.is_empty()).collect::<Vec<_>>();
+    let tables = answer.findings.iter().enumerate().filter_map(|(index, finding)| {
+        let own = with_rows.iter().find(|one| one.finding == index);
+        let exhibit = own.map(|one| (*one).clone()).or_else(|| elsewhere(index, finding))?;
+        Some(rows(&exhibit, finding, answer))
+    });
     let tables = tables.collect::<Vec<_>>();
     if tables.is_empty() {
         return String::new();
     }
     Evidence { tables }.render().unwrap_or_default()
+}
+
+/// The rows of a finding that a second look made, in a recording of its own: their numbers only.
+fn elsewhere(index: usize, finding: &Finding) -> Option<EvidenceExhibit> {
+    let evidence = &finding.evidence;
+    let rows = evidence.rows.iter().map(|row| EvidenceRow { row: *row, cells: Vec::new() }).collect::<Vec<_>>();
+    let is_elsewhere = evidence.table.contains('/') && !rows.is_empty();
+    is_elsewhere.then(|| EvidenceExhibit { finding: index, table: evidence.table.clone(), columns: Vec::new(), rows })
 }
 
 fn rows(exhibit: &EvidenceExhibit, finding: &Finding, answer: &Answer) -> Rows {
@@ -57,12 +72,28 @@ fn rows(exhibit: &EvidenceExhibit, finding: &Finding, answer: &Answer) -> Rows {
         number: exhibit.finding + 1,
         heading: format!("{}: {}", head_word(finding.status), clean(&finding.name)),
         title: clean(&finding.title),
+        elsewhere: elsewhere_in_words(exhibit, answer),
         table: clean(&exhibit.table),
         columns: exhibit.columns.iter().map(|column| clean(column)).collect(),
         numbered: shown.collect(),
         left_out: if left_out == 0 { String::new() } else { format!("and {}", counted(left_out as u64, "more row")) },
         query: query(exhibit, answer),
     }
+}
+
+/// Where rows lie whose cells are not with this recording, and how to see that one.
+fn elsewhere_in_words(exhibit: &EvidenceExhibit, answer: &Answer) -> String {
+    let Some((within, table)) = exhibit.table.rsplit_once('/').filter(|_| exhibit.columns.is_empty()) else {
+        return String::new();
+    };
+    let numbers = exhibit.rows.iter().take(MOST_ROWS).map(|row| count(row.row)).collect::<Vec<_>>().join("; ");
+    let folder = typed(&[format!("{}/{within}", answer.case)]);
+    format!(
+        "Seen when the program was recorded a second time, with an earlier cause switched off ({}): table {}, rows \
+         {numbers}. That recording by itself: whyslow report {folder}",
+        clean(within),
+        clean(table)
+    )
 }
 
 /// The same rows by duckdb, which reads the case's files in place and numbers rows from 0 as the case does.

@@ -6,9 +6,9 @@ mod fitted;
 use super::sheet::{Cell, Column, Sheet};
 use super::{Material, Told};
 use crate::chain::code;
+use crate::command::typed;
 use crate::figure::{noun, power, single, spread, three};
 use crate::sweep::points::{has_cliff, rates};
-use crate::sweep::reason;
 use crate::sweep::regimes::{change, standing, told};
 use crate::sweep::value::{heading, is_categorical, is_sound, label, name, sound};
 use crate::text::clean;
@@ -19,7 +19,6 @@ use case::{Point, Regime, Share, Sweep};
 #[template(path = "page/swept.html")]
 struct Swept {
     lead: String,
-    reasons: Vec<Reason>,
     chart: String,
     bars: Vec<Bar>,
     regimes: Vec<Stretch>,
@@ -28,12 +27,6 @@ struct Swept {
     growth_title: String,
     points: String,
     count: usize,
-}
-
-/// Why a cliff is where it is.
-struct Reason {
-    place: String,
-    why: String,
 }
 
 /// A value that is a name, as a bar.
@@ -59,7 +52,6 @@ pub(super) fn section(material: &Material) -> String {
     let is_categorical = is_categorical(sweep);
     let page = Swept {
         lead: lead(sweep),
-        reasons: sweep.cliffs.iter().map(|cliff| why(sweep, cliff)).collect(),
         chart: if is_categorical { String::new() } else { chart::chart(sweep) },
         bars: if is_categorical { bars(sweep) } else { Vec::new() },
         regimes: regimes(sweep),
@@ -84,10 +76,6 @@ fn lead(sweep: &Sweep) -> String {
     let what = letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default();
     let of = if values == 1 { "one value".to_string() } else { format!("{values} values") };
     format!("{what} at {of} of {}; each is the middle of its trials with its 95 % interval.", heading(sweep))
-}
-
-fn why(sweep: &Sweep, cliff: &case::Cliff) -> Reason {
-    Reason { place: chart::cliff_label(sweep, cliff), why: reason(sweep, cliff) }
 }
 
 /// Names have no order and no distance: a bar each.
@@ -122,10 +110,16 @@ fn regimes(sweep: &Sweep) -> Vec<Stretch> {
             place: place(sweep, regime),
             found: standing(regime).map(|finding| told(sweep, finding)).collect(),
             summary: clean(&regime.summary),
-            more: clean(&regime.case),
+            more: if regime.case.is_empty() { String::new() } else { page_of(&regime.case) },
         }
     };
     sweep.regimes.iter().enumerate().map(stretch).collect()
+}
+
+/// The command that draws the page of a stretch's recording: inside a sweep it has none of its own.
+fn page_of(case: &str) -> String {
+    let name = std::path::Path::new(case).file_name().map_or_else(|| "recording".into(), |name| name.to_string_lossy());
+    format!("whyslow report {} --format html -o {}", typed(&[case.to_string()]), typed(&[format!("{name}.html")]))
 }
 
 fn place(sweep: &Sweep, regime: &Regime) -> String {

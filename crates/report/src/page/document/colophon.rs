@@ -1,7 +1,7 @@
 //! The page's end: what made it, of what, when, and how to do the same again.
 
 use super::super::{Material, Told};
-use crate::command::command;
+use crate::command::typed;
 use crate::text::clean;
 
 /// Facts of the environment that tell when something was recorded are named so.
@@ -28,39 +28,69 @@ fn recorded(material: &Material) -> Option<String> {
     times.next().map(|fact| clean(&fact.value))
 }
 
+/// A command to type.
+pub(super) struct Typed {
+    /// What it is for.
+    pub name: &'static str,
+    /// The command.
+    pub line: String,
+    /// What is to be put into it first; empty for nothing.
+    pub note: &'static str,
+}
+
 /// Commands to type: the same again, and the same text.
-pub(super) fn commands(told: Told) -> Vec<(&'static str, String)> {
-    let mut commands = Vec::new();
-    match told {
-        // A program that was running already is found by its process, which is gone by now.
-        Told::Answer(answer) if answer.live.is_empty() && answer.subject_exit.is_some() => {
-            commands.push(("Again", format!("whyslow run -- {}", command(&answer.command))));
-        }
-        Told::Answer(_) => commands.push(("Again", "whyslow attach PID".to_string())),
-        Told::Comparison(comparison) if comparison.a.command != comparison.b.command => {
-            let (a, b) = (command(&comparison.a.command), command(&comparison.b.command));
-            commands.push(("Again", format!("whyslow compare {} -- {b}", command(&[a]))));
-        }
-        Told::Comparison(comparison) => {
-            let changes = |flag: &str, changes: &[String]| {
-                let typed = changes.iter().map(|change| format!("{flag} {} ", command(std::slice::from_ref(change))));
-                typed.collect::<String>()
-            };
-            let (a, b) = (changes("--a", &comparison.a.changes), changes("--b", &comparison.b.changes));
-            commands.push(("Again", format!("whyslow compare {a}{b}-- {}", command(&comparison.b.command))));
-        }
-        Told::Sweep(sweep) => {
-            let vary = format!("--vary {}=...", clean(&sweep.parameter));
-            commands.push(("Again", format!("whyslow sweep {vary} -- {}", command(&sweep.command))));
-        }
-    }
-    let case = case_of(told);
+pub(super) fn commands(material: &Material) -> Vec<Typed> {
+    let (line, note) = again(material);
+    let mut commands = vec![Typed { name: "Again", line, note }];
+    let case = case_of(material.told);
     if !case.is_empty() {
-        let case = command(&[case.to_string()]);
-        commands.push(("As text", format!("whyslow report {case}")));
-        commands.push(("This page", format!("whyslow report {case} --format html")));
+        let case = typed(&[case.to_string()]);
+        let mut add = |name, line| commands.push(Typed { name, line, note: "" });
+        add("As text", format!("whyslow report {case}"));
+        add("This page", format!("whyslow report {case} --format html -o report.html"));
     }
     commands
+}
+
+/// The command that does the same again, as far as the case knows it, and what is to be put into it.
+fn again(material: &Material) -> (String, &'static str) {
+    match material.told {
+        Told::Answer(answer) => {
+            let exhibits = material.sides.first().map(|side| &side.exhibits);
+            // Of a recording that was cut short it is not known how the program ended.
+            let is_cut = exhibits.is_some_and(|exhibits| exhibits.cut_short);
+            // A program that was running already is found by its process, which is gone by now.
+            if !answer.live.is_empty() || (answer.subject_exit.is_none() && !is_cut) {
+                return ("whyslow attach PID".into(), "PID is the process to look at");
+            }
+            let server = exhibits.map_or(String::new(), |exhibits| server(&exhibits.server));
+            (format!("whyslow run {server}-- {}", typed(&answer.command)), "")
+        }
+        Told::Comparison(comparison) => {
+            let (a, b) = (&comparison.a, &comparison.b);
+            let server = if a.server == b.server { server(&b.server) } else { String::new() };
+            if a.command != b.command {
+                let other = typed(&[typed(&a.command)]);
+                return (format!("whyslow compare {server}{other} -- {}", typed(&b.command)), "");
+            }
+            let changes = |flag: &str, changes: &[String]| {
+                let typed = changes.iter().map(|change| format!("{flag} {} ", typed(std::slice::from_ref(change))));
+                typed.collect::<String>()
+            };
+            let (of_a, of_b) = (changes("--a", &a.changes), changes("--b", &b.changes));
+            (format!("whyslow compare {server}{of_a}{of_b}-- {}", typed(&b.command)), "")
+        }
+        Told::Sweep(sweep) => {
+            let (server, parameter) = (server(&sweep.server), clean(&sweep.parameter));
+            let line = format!("whyslow sweep {server}--vary {parameter}=... -- {}", typed(&sweep.command));
+            (line, "with the values that are wanted in place of the dots")
+        }
+    }
+}
+
+/// The option that starts a server first; empty for none.
+fn server(words: &[String]) -> String {
+    if words.is_empty() { String::new() } else { format!("--server {} ", typed(&[typed(words)])) }
 }
 
 fn case_of(told: Told<'_>) -> &str {

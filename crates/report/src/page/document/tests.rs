@@ -98,3 +98,32 @@ fn small_material_makes_a_small_page() {
     let html = page(&Material { told: Told::Answer(&answer), sides, difference: None, arms: Vec::new() });
     assert!(html.len() < 250_000, "{} bytes", html.len());
 }
+
+fn sides(exhibits: Exhibits) -> Vec<crate::page::SideExhibits> {
+    vec![crate::page::SideExhibits { name: String::new(), exhibits }]
+}
+
+#[test]
+fn the_same_again_is_typed_whole_and_with_its_server() {
+    let mut answer = examples::proved();
+    answer.command.push("a".repeat(4_000));
+    let server = ["nginx", "-c", "/a b"].map(String::from).to_vec();
+    let sides = sides(Exhibits { server, ..Exhibits::default() });
+    let html = page(&Material { told: Told::Answer(&answer), sides, difference: None, arms: Vec::new() });
+    let again = html.split("<dt>Again</dt>").nth(1).expect("again").split("</code>").next().expect("a command");
+    let again = again.replace("&#39;", "'");
+    assert!(again.contains(r"whyslow run --server 'nginx -c '\''/a b'\''' -- python3"), "{again}");
+    assert!(again.ends_with(&"a".repeat(4_000)), "{again}");
+}
+
+#[test]
+fn a_recording_that_was_cut_short_says_so_on_top_and_is_run_again() {
+    let mut answer = examples::healthy();
+    answer.subject_exit = None;
+    let sides = sides(Exhibits { cut_short: true, ..Exhibits::default() });
+    let html = page(&Material { told: Told::Answer(&answer), sides, difference: None, arms: Vec::new() });
+    let top = html.split("</header>").next().expect("a head");
+    assert!(top.contains("This recording was cut short: its last rows may be missing."), "{top}");
+    assert!(html.contains("whyslow run -- ") && !html.contains("whyslow attach PID"), "{html}");
+    assert!(!of(Told::Answer(&examples::healthy())).contains("cut short"));
+}

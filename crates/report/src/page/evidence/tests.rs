@@ -32,6 +32,18 @@ fn a_row_of_a_second_look_is_asked_for_in_its_own_folder() {
 }
 
 #[test]
+fn rows_that_only_a_second_look_has_are_told_and_not_drawn() {
+    let mut answer = examples::proved();
+    answer.case = "/home/me/a case".into();
+    answer.findings[0].evidence = case::Evidence { table: "after-bound-sscanf/samples".into(), rows: vec![8, 9] };
+    let sides = vec![SideExhibits { name: String::new(), exhibits: Exhibits::default() }];
+    let html = section(&Material { told: Told::Answer(&answer), sides, difference: None, arms: Vec::new() });
+    assert!(html.contains("recorded a second time") && html.contains("rows 8; 9"), "{html}");
+    assert!(html.contains("a case/after-bound-sscanf&#39;") && !html.contains("<table"), "{html}");
+    assert!(html.contains("file_row_number in (8, 9)"), "{html}");
+}
+
+#[test]
 fn a_path_that_a_shell_would_act_on_is_quoted() {
     let mut answer = examples::proved();
     answer.case = "/home/me/$(reboot)".into();
