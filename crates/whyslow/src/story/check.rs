@@ -95,14 +95,16 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
         _ => format!("{} is {}", finding.name, status_in_words(finding)),
     };
     let (is_there, place) = located(story, wanted, finding);
+    let declares_place = wanted.program.is_some() || wanted.line.is_some() || wanted.function.is_some();
+    let located = declares_place.then_some((Aspect::Located, is_there, place));
     let title = if wanted.title.is_empty() { String::new() } else { format!(" of {}", wanted.title) };
     let name = format!("{}{title}", finding.name);
     if wanted.status != Status::Confirmed {
         // Nothing outside the program switches this one off: there is no proof to be had.
         let name = format!("{name}, {}", status_in_words(finding));
-        return vec![(Aspect::Named, proved, name), (Aspect::Located, is_there, place)];
+        return [(Aspect::Named, proved, name)].into_iter().chain(located).collect();
     }
-    vec![(Aspect::Named, true, name), (Aspect::Located, is_there, place), (Aspect::Confirmed, proved, proof)]
+    [(Aspect::Named, true, name)].into_iter().chain(located).chain([(Aspect::Confirmed, proved, proof)]).collect()
 }
 
 /// Whether a finding points at the place that was declared, and at which it does.
