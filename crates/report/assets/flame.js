@@ -6,6 +6,7 @@ const FlamePicture = (() => {
   const LEAST_WIDTH = 0.8; // narrower frames cannot be seen
   const LEAST_TEXT = 28;   // narrower frames hold no word
   const WHOLE = -1;        // the row above all programs
+  const MOST_ROWS = 26;    // below what is zoomed to; deeper ones are told, and seen once something is zoomed to
 
   /* The model of a flame: columns by node, callers before their callees. */
   function read(id) {
@@ -80,6 +81,8 @@ const FlamePicture = (() => {
   /* The frames to see at a zoom, in CSS pixels. */
   function layout(model, zoomed, width) {
     const frames = [frame(WHOLE, 0, 0, width, "the whole")];
+    const deepest = (zoomed < 0 ? 0 : model.depth[zoomed]) + MOST_ROWS;
+    frames.deeper = 0;
     const above = new Set(callers(model, zoomed));
     const start = zoomed < 0 ? 0 : model.left[zoomed];
     const scale = width / ((zoomed < 0 ? model.whole : model.weight[zoomed]) || 1);
@@ -91,7 +94,9 @@ const FlamePicture = (() => {
       if (!isAbove && !below[node]) continue;
       const x = isAbove ? 0 : (model.left[node] - start) * scale;
       const wide = isAbove ? width : model.weight[node] * scale;
-      if (wide >= LEAST_WIDTH) frames.push(frame(node, x, model.depth[node] * ROW, wide, model.name[node]));
+      if (wide < LEAST_WIDTH) continue;
+      if (model.depth[node] > deepest) frames.deeper = Math.max(frames.deeper, model.depth[node] - deepest);
+      else frames.push(frame(node, x, model.depth[node] * ROW, wide, model.name[node]));
     }
     return frames;
   }

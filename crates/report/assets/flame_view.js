@@ -31,7 +31,8 @@
       box, canvas, model: read(canvas.id), zoomed: WHOLE, selected: null, hovered: null, matches: null,
       search: part("search"), status: part("status"), path: part("path"), told: part("selected"),
       tip: box.querySelector(".flame-tip"),
-      redraw: () => draw(canvas, view),
+      deeper: box.querySelector(".flame-deeper"),
+      redraw: () => { draw(canvas, view); tellDeeper(view); },
     };
     box.querySelectorAll(".flame-tools, .flame-picture, .flame-selected").forEach((one) => { one.hidden = false; });
     box.querySelector(".flame-findings").open = false;
@@ -45,6 +46,13 @@
     new ResizeObserver(() => requestAnimationFrame(view.redraw)).observe(canvas.parentElement);
     zoom(view, WHOLE);
     return view;
+  }
+
+  /* Rows that found no room are told. */
+  function tellDeeper(view) {
+    const rows = (view.canvas.frames || {}).deeper || 0;
+    view.deeper.hidden = rows === 0;
+    view.deeper.textContent = `${rows} more ${rows === 1 ? "row" : "rows"} below: click a function to zoom in.`;
   }
 
   /* Shows one flame of a side at a time. */

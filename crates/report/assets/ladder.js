@@ -29,6 +29,7 @@
     if (!ladder || !ladder.classList.contains("ladder")) return;
     const choice = document.getElementById("choose-" + ladder.id);
     if (choice) choice.checked = true;
+    centre();
     ladder.scrollIntoView();
   };
   for (const ladder of document.querySelectorAll(".ladder")) {
@@ -45,12 +46,24 @@
     });
     box.addEventListener("blur", () => { delete ladder.dataset.current; light(ladder, null); });
   }
+  /* A drawing wider than its box shows first what lies between both ends. */
+  const centre = () => {
+    for (const box of document.querySelectorAll(".ladder-box")) {
+      if (!box.clientWidth || box.scrollLeft || box.scrollWidth < 1.2 * box.clientWidth) continue;
+      const lines = Array.from(box.querySelectorAll(".life line"), (line) => line.getBoundingClientRect().x);
+      if (!lines.length) continue;
+      const middle = (Math.min(...lines) + Math.max(...lines)) / 2 - box.getBoundingClientRect().x;
+      box.scrollLeft = middle - box.clientWidth / 2;
+    }
+  };
   /* A tab that was clicked stays chosen: the address no longer points at another ladder. */
   for (const choice of document.querySelectorAll(".ladder-choice")) {
     choice.addEventListener("change", () => {
+      centre();
       if (document.querySelector(".ladder:target")) location.replace("#ladder");
     });
   }
   addEventListener("hashchange", choose);
   choose();
+  centre();
 })();

@@ -9,6 +9,7 @@ mod programs;
 mod shown;
 mod waits;
 
+use super::ladder::label::count;
 use crate::contrast::Aliases;
 use crate::evidence::Evidence;
 use crate::units::Units;
@@ -76,7 +77,7 @@ fn of_samples(programs: &Programs) -> String {
     match programs.samples() {
         0 => String::new(),
         1 => format!("one sample, {time} of processor time"),
-        samples => format!("{samples} samples, {time} of processor time in all"),
+        samples => format!("{} samples, {time} of processor time in all", count(samples)),
     }
 }
 

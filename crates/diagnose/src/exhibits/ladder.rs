@@ -7,7 +7,7 @@ mod bundle;
 mod calls;
 mod flights;
 mod fold;
-mod label;
+pub mod label;
 mod participants;
 mod places;
 mod records;

@@ -19,6 +19,7 @@ struct SideConnections {
     name: String,
     sentence: String,
     sheet: String,
+    particulars: String,
     left_out: String,
 }
 
@@ -35,6 +36,7 @@ fn side(side: &SideExhibits) -> SideConnections {
         name: clean(&side.name),
         sentence: sentence(exhibits),
         sheet: sheet(&exhibits.connections).html(),
+        particulars: particulars(&exhibits.connections).html(),
         left_out: left_out(exhibits.connections_left_out),
     }
 }
@@ -102,63 +104,79 @@ fn left_out(rest: Rest) -> String {
     format!("{} more found no place here; together they carried {carried}.", counted(rest.rows, "connection"))
 }
 
+/// What is looked at first, as wide as a window; the rest is [`particulars`].
 fn sheet(connections: &[ConnectionExhibit]) -> Sheet {
     let columns = vec![
         Column::words("Program").meaning("The process that holds this end"),
         Column::words("End"),
         Column::words("From"),
         Column::words("To"),
-        Column::words("Kind"),
-        Column::words("TLS"),
-        Column::words("Handshake").meaning("Full, or resumed from an earlier connection"),
-        Column::figures("Handshake took"),
-        Column::words("Server name").meaning("The name that the client asked for"),
+        Column::words("Handshake").meaning("Of TLS: full, or resumed from an earlier connection"),
+        Column::figures("It took").meaning("The TLS handshake"),
         Column::figures("Requests"),
-        Column::figures("Time in them").meaning("The lengths of its requests, added up"),
-        Column::figures("Bytes out"),
-        Column::figures("Bytes in"),
-        Column::figures("Opened").meaning("Since recording began"),
+        Column::figures("Out"),
+        Column::figures("In"),
         Column::figures("Open for"),
-        Column::figures("RTT").meaning("Smoothed round-trip time, as the kernel has it"),
-        Column::figures("MSS").meaning("Maximum segment size, in bytes"),
         Column::words("NODELAY").meaning("Whether TCP_NODELAY was on"),
         Column::figures("Sent again").meaning("Segments that were retransmitted"),
-        Column::words("Cipher suite"),
     ];
-    let rows = connections.iter().map(row).collect();
-    Sheet { of: "connections", columns, rows }.without_empty_columns()
+    let row = |one: &ConnectionExhibit| {
+        vec![
+            Cell::words(&one.process),
+            Cell::words(&one.end),
+            Cell::words(&one.local),
+            Cell::words(&one.remote),
+            Cell::words(&one.handshake),
+            Cell::time(one.handshake_ns),
+            Cell::count(one.exchanges),
+            Cell::bytes(one.bytes_out),
+            Cell::bytes(one.bytes_in),
+            Cell::time(one.length_ns),
+            Cell::words(nodelay(one)),
+            Cell::count(one.retransmitted),
+        ]
+    };
+    Sheet { of: "connections", columns, rows: connections.iter().map(row).collect() }.without_empty_columns()
 }
 
-fn row(one: &ConnectionExhibit) -> Vec<Cell> {
-    let is_tcp = one.transport == "tcp";
-    vec![
-        Cell::words(&one.process),
-        Cell::words(&one.end),
-        Cell::words(&one.local),
-        Cell::words(&one.remote),
-        Cell::words(&one.transport),
-        Cell::words(&one.tls_version),
-        Cell::words(&one.handshake),
-        Cell::time(one.handshake_ns),
-        Cell::words(&one.server_name),
-        Cell::count(one.exchanges),
-        Cell::time(one.exchange_ns),
-        Cell::bytes(one.bytes_out),
-        Cell::bytes(one.bytes_in),
-        Cell { text: Nanos(one.at).to_string(), value: Some(one.at.to_string()) },
-        Cell::time(one.length_ns),
-        Cell::time(one.srtt_ns),
-        Cell::count(u64::from(one.mss)),
-        Cell::words(if !is_tcp {
-            ""
-        } else if one.nodelay {
-            "on"
-        } else {
-            "off"
-        }),
-        Cell::count(one.retransmitted),
-        Cell::words(&one.cipher),
-    ]
+/// What is looked at more rarely.
+fn particulars(connections: &[ConnectionExhibit]) -> Sheet {
+    let columns = vec![
+        Column::words("From"),
+        Column::words("To"),
+        Column::words("Kind"),
+        Column::words("TLS"),
+        Column::words("Cipher suite"),
+        Column::words("Server name").meaning("The name that the client asked for"),
+        Column::figures("Opened").meaning("Since recording began"),
+        Column::figures("Time in requests").meaning("The lengths of its requests, added up"),
+        Column::figures("RTT").meaning("Smoothed round-trip time, as the kernel has it"),
+        Column::figures("MSS").meaning("Maximum segment size, in bytes"),
+    ];
+    let row = |one: &ConnectionExhibit| {
+        vec![
+            Cell::words(&one.local),
+            Cell::words(&one.remote),
+            Cell::words(&one.transport),
+            Cell::words(&one.tls_version),
+            Cell::words(&one.cipher),
+            Cell::words(&one.server_name),
+            Cell { text: Nanos(one.at).to_string(), value: Some(one.at.to_string()) },
+            Cell::time(one.exchange_ns),
+            Cell::time(one.srtt_ns),
+            Cell::count(u64::from(one.mss)),
+        ]
+    };
+    Sheet { of: "connections", columns, rows: connections.iter().map(row).collect() }.without_empty_columns()
+}
+
+/// Whether `TCP_NODELAY` was on, where there is such an option.
+fn nodelay(one: &ConnectionExhibit) -> &'static str {
+    match (one.transport == "tcp", one.nodelay) {
+        (false, _) => "",
+        (true, true) => "on",
+        (true, false) => "off",
+    }
 }
 
 #[cfg(test)]

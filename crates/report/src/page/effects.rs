@@ -22,6 +22,8 @@ struct Effects {
     has_dots: bool,
     /// Whether some do not count.
     has_hollow: bool,
+    /// Whether rows are interventions, whose names can be explained.
+    has_names: bool,
     /// Rows that share an axis.
     charts: Vec<Chart>,
 }
@@ -38,7 +40,8 @@ pub(super) fn section(material: &Material) -> String {
     }
     let has_dots = charts.iter().flat_map(Chart::dots).next().is_some();
     let has_hollow = charts.iter().flat_map(Chart::dots).any(|dot| dot.hollow);
-    let effects = Effects { intro: intro(material.told), lanes, has_dots, has_hollow, charts };
+    let has_names = matches!(material.told, Told::Answer(_));
+    let effects = Effects { intro: intro(material.told), lanes, has_dots, has_hollow, has_names, charts };
     effects.render().unwrap_or_default()
 }
 
@@ -49,7 +52,7 @@ fn intro(told: Told) -> String {
         }
         Told::Answer(_) => {
             "The same program was run again and again, with one thing switched off from outside and without that, in \
-             random order. The trials without it carry the same machinery, inert (the sham)."
+             random order. The trials without it carry the same machinery, inert: a sham, as a placebo is."
         }
         _ => "A and B were run in turns, in random order.",
     }

@@ -3,6 +3,7 @@
 //! What they say stands as tables and lists; the pictures are drawn by `assets/flame.js` on the data beside them.
 
 mod data;
+mod folded;
 mod functions;
 mod hottest;
 
@@ -40,6 +41,8 @@ struct Drawn {
     of: String,
     /// Said instead where there is nothing to draw.
     empty: &'static str,
+    /// Whether the picture leaves out repetitions.
+    folded: bool,
     /// Whether two sides are compared.
     compared: bool,
     functions: Vec<FunctionRow>,
@@ -82,13 +85,16 @@ fn suffix(material: &Material, number: usize) -> String {
 }
 
 fn drawn(id: String, title: &'static str, empty: &'static str, flame: &Flame) -> Drawn {
-    let data = if flame.nodes.is_empty() { String::new() } else { data::element(&id, flame) };
+    let folded = folded::folded(flame);
+    let drawn = folded.as_ref().unwrap_or(flame);
+    let data = if flame.nodes.is_empty() { String::new() } else { data::element(&id, drawn) };
     Drawn {
         data,
         id,
         title,
         of: clean(&flame.of),
         empty: if flame.nodes.is_empty() { empty } else { "" },
+        folded: folded.is_some(),
         compared: flame.before_ns.is_some(),
         functions: functions::most(flame),
         hottest: hottest::path(flame),

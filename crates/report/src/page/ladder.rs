@@ -45,10 +45,7 @@ struct Tab {
 /// The section's HTML: every ladder of a single recording, the typical one of each side of several.
 pub(super) fn section(material: &Material) -> String {
     let several = material.sides.len() > 1;
-    let ladders = material.sides.iter().flat_map(|side| {
-        let shown = side.exhibits.ladders.iter().filter(|ladder| !ladder.lanes.is_empty());
-        shown.take(if several { 1 } else { usize::MAX }).map(move |ladder| (side, ladder))
-    });
+    let ladders = material.sides.iter().flat_map(|side| shown(side, several).map(move |ladder| (side, ladder)));
     let mut tabs: Vec<Tab> = Vec::new();
     for (side, ladder) in ladders {
         let id = anchor(&side.name, ladder.number);
@@ -78,8 +75,14 @@ fn tab(side: &SideExhibits, ladder: &Ladder, id: String, checked: bool) -> Tab {
     }
 }
 
+/// The ladders of a side that are on the page.
+pub(super) fn shown(side: &SideExhibits, several: bool) -> impl Iterator<Item = &Ladder> {
+    let told = side.exhibits.ladders.iter().filter(|ladder| !ladder.lanes.is_empty());
+    told.take(if several { 1 } else { usize::MAX })
+}
+
 /// Where a ladder is linked to: `ladder-51`, with the side's name made safe where it has one: `ladder-A-51`.
-fn anchor(side: &str, number: u64) -> String {
+pub(super) fn anchor(side: &str, number: u64) -> String {
     let safe: String = side.chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '-' }).collect();
     let mut words = safe.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>();
     words.insert(0, "ladder");

@@ -4,6 +4,7 @@ mod distribution;
 mod over_time;
 mod sentence;
 
+use super::ladder;
 use super::sheet::{Cell, Column, Sheet};
 use super::{Material, SideExhibits};
 use crate::figure::three;
@@ -36,6 +37,16 @@ struct SideLengths {
     figures: Vec<String>,
     over_time: String,
     worst: String,
+    /// Requests that are drawn step by step.
+    step_by_step: Vec<Linked>,
+}
+
+/// A request that is drawn step by step.
+struct Linked {
+    number: String,
+    /// Why it was chosen: `worst`.
+    why: String,
+    anchor: String,
 }
 
 /// The section's HTML; nothing where there were no requests.
@@ -48,7 +59,7 @@ pub(super) fn section(material: &Material) -> String {
     }
     let lengths = shown.iter().map(|side| &side.exhibits.lengths).collect::<Vec<_>>();
     let page = Drawn {
-        sides: shown.iter().enumerate().map(|(index, side)| drawn(index, side)).collect(),
+        sides: shown.iter().enumerate().map(|(index, side)| drawn(index, side, material.sides.len() > 1)).collect(),
         is_compared: shown.len() > 1,
         left_out: with_any.len() - shown.len(),
         // One request alone has no distribution.
@@ -57,7 +68,7 @@ pub(super) fn section(material: &Material) -> String {
     page.render().unwrap_or_default()
 }
 
-fn drawn(index: usize, side: &SideExhibits) -> SideLengths {
+fn drawn(index: usize, side: &SideExhibits, several: bool) -> SideLengths {
     let lengths = &side.exhibits.lengths;
     let figures = points(lengths).map(|(_, ns)| ns.map_or(String::new(), |ns| Nanos(ns).to_string()));
     SideLengths {
@@ -67,7 +78,21 @@ fn drawn(index: usize, side: &SideExhibits) -> SideLengths {
         figures: std::iter::once(count(lengths.count)).chain(figures).collect(),
         over_time: over_time::chart(index, lengths),
         worst: worst(lengths),
+        step_by_step: step_by_step(side, several),
     }
+}
+
+/// The requests that have a drawing of their own.
+fn step_by_step(side: &SideExhibits, several: bool) -> Vec<Linked> {
+    let mut linked: Vec<Linked> = Vec::new();
+    for one in ladder::shown(side, several) {
+        let (number, why, anchor) = (count(one.number), clean(&one.why), ladder::anchor(&side.name, one.number));
+        match linked.iter_mut().find(|known| known.anchor == anchor) {
+            Some(known) => known.why = format!("{}, {why}", known.why),
+            None => linked.push(Linked { number, why, anchor }),
+        }
+    }
+    linked
 }
 
 /// The points of a distribution that have names; none where there are too few requests for one.

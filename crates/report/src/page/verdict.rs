@@ -14,7 +14,7 @@ use crate::text::clean;
 use crate::together;
 use askama::Template;
 use card::Card;
-use case::{Answer, Comparison, GateState, Sweep};
+use case::{Answer, Comparison, GateState, Status, Sweep};
 use gain::Gain;
 use switched::SwitchedView;
 
@@ -23,6 +23,8 @@ use switched::SwitchedView;
 struct Verdict {
     gates: Vec<GateLine>,
     lead: String,
+    /// Where all of the time went, where the lead says how sure the causes are.
+    whole: String,
     gain: Option<Gain>,
     reasons: Vec<String>,
     together: String,
@@ -51,10 +53,14 @@ pub(super) fn section(material: &Material) -> String {
 
 fn of_answer(answer: &Answer, material: &Material) -> Verdict {
     let summary = clean(&answer.summary);
+    let standing = standing(answer);
+    let whole = if standing.is_empty() { String::new() } else { without_names(&summary) };
     let lead = opening(answer).map_or_else(|| summary.clone(), |opening| format!("{opening} {summary}"));
+    let lead = if standing.is_empty() { lead } else { standing };
     let shown = answer.live.iter().filter(|one| !is_said_elsewhere(one, answer));
     Verdict {
         lead,
+        whole,
         gain: gain::of_answer(answer),
         together: together::sentence(&answer.together).map(|said| capitalised(&said)).unwrap_or_default(),
         cards: ordered(answer).map(|finding| card::card(finding, answer, material)).collect(),
@@ -62,6 +68,34 @@ fn of_answer(answer: &Answer, material: &Material) -> Verdict {
         trials: answer.proof.as_ref().map(told).unwrap_or_default(),
         not_tried: answer.proof.iter().flat_map(|proof| not_tried(answer, proof)).map(clean).collect(),
         ..Verdict::default()
+    }
+}
+
+/// The summary without the names of the causes, which the headline and the cards have.
+fn without_names(summary: &str) -> String {
+    match summary.split_once(". ") {
+        Some((named, rest)) if named.contains(" is confirmed") || named.contains(" are confirmed") => rest.to_string(),
+        _ => summary.to_string(),
+    }
+}
+
+/// How far the causes have got; empty where none is proved, for which the summary has the words.
+fn standing(answer: &Answer) -> String {
+    let count = |status: Status| answer.findings.iter().filter(|finding| finding.status == status).count();
+    let of_trials = if answer.live.is_empty() {
+        "switched off from outside, and the program was measured again"
+    } else {
+        "switched off in the running program, and what it did was measured"
+    };
+    let proved = match count(Status::Confirmed) {
+        0 => return String::new(),
+        1 => format!("One cause is proved: it was {of_trials}."),
+        several => format!("{several} causes are proved: each was {of_trials}."),
+    };
+    match count(Status::Suspected) + count(Status::Undecided) {
+        0 => proved,
+        1 => format!("{proved} One more is suspected."),
+        several => format!("{proved} {several} more are suspected."),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Bundles: where a thread makes very many calls, those between its transfers become one step that counts them.
 
+use super::label::count;
 use super::step::Step;
 use case::exhibits::LadderEvent;
 use std::collections::BTreeMap;
@@ -44,11 +45,12 @@ fn bundle(run: &[Folded]) -> Step {
     let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
     counts.sort_by_key(|&(name, times)| (std::cmp::Reverse(times), name));
     let named = counts.iter().take(NAMED);
-    let mut words: Vec<String> =
-        named.map(|&(name, times)| if times == 1 { name.to_string() } else { format!("{name} x {times}") }).collect();
+    let mut words: Vec<String> = named
+        .map(|&(name, times)| if times == 1 { name.to_string() } else { format!("{name} x {}", count(times)) })
+        .collect();
     let rest: u64 = counts.iter().skip(NAMED).map(|&(_, times)| times).sum();
     if rest > 0 {
-        words.push(format!("{rest} others"));
+        words.push(if rest == 1 { "1 other".to_string() } else { format!("{} others", count(rest)) });
     }
     let most = run.iter().rev().max_by_key(|folded| folded.step.event.times);
     let place = most.and_then(|folded| folded.step.event.place.clone());

@@ -58,11 +58,16 @@ pub fn segment(segment: &Segment) -> String {
     words.join(", ")
 }
 
-/// Bytes with their unit, thousands set apart: `28,960 bytes`.
-pub fn bytes(count: u64) -> String {
-    let digits = count.to_string();
+/// Bytes with their unit: `28,960 bytes`.
+pub fn bytes(bytes: u64) -> String {
+    let unit = if bytes == 1 { "byte" } else { "bytes" };
+    format!("{} {unit}", count(bytes))
+}
+
+/// A count, thousands set apart: `22,564`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
     let parts: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
-    let unit = if count == 1 { "byte" } else { "bytes" };
-    format!("{} {unit}", parts.join(","))
+    parts.join(",")
 }

@@ -28,9 +28,9 @@ pub struct FunctionRow {
 
 /// In nanoseconds: in A and in B.
 #[derive(Clone, Copy, Default)]
-struct Pair {
-    before: u64,
-    ns: u64,
+pub struct Pair {
+    pub before: u64,
+    pub ns: u64,
 }
 
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl Pair {
 }
 
 /// What of each node's time is not its callees'.
-fn own_times(nodes: &[FlameNode]) -> Vec<Pair> {
+pub fn own_times(nodes: &[FlameNode]) -> Vec<Pair> {
     let whole = |node: &FlameNode| Pair { before: node.before_ns.unwrap_or_default(), ns: node.ns };
     let mut own: Vec<Pair> = nodes.iter().map(whole).collect();
     for node in nodes {

@@ -17,6 +17,8 @@ const LINE: f64 = 15.0;
 const COLUMNS: usize = 42;
 /// Pieces of the strip that are lower than this are joined with their neighbours.
 const LEAST_PIECE: f64 = 2.0;
+/// Stretches of one account are joined where they have at least this part of the time from the first to the last.
+const JOINED: f64 = 0.9;
 /// A delay is said to be of one account where that has at least this part of it.
 const PURE: f64 = 0.97;
 
@@ -95,11 +97,11 @@ pub(super) fn delays(ladder: &Ladder, layout: &Layout) -> Vec<Delay> {
     let long = |from: u64, to: u64| (to - from) as f64 >= NAMED * ladder.length_ns as f64;
     let mut named: Vec<(u64, u64)> = Vec::new();
     let mut delays = Vec::new();
-    for stretch in ladder.stretches.iter().filter(|stretch| stretch.from < stretch.to && long(stretch.from, stretch.to))
-    {
-        let words = (clean(&stretch.account), Nanos(stretch.to - stretch.from).to_string());
-        if let Some(delay) = delay(layout, &stretch.account, (stretch.from, stretch.to), words) {
-            named.push((stretch.from, stretch.to));
+    for run in joined(ladder, layout).into_iter().filter(|run| long(run.from, run.to)) {
+        let whole = run.to - run.from;
+        let length = part_or_whole(run.ns, whole, run.ns as f64 >= PURE * whole as f64);
+        if let Some(delay) = delay(layout, run.account, (run.from, run.to), (clean(run.account), length)) {
+            named.push((run.from, run.to));
             delays.push(delay);
         }
     }
@@ -117,6 +119,41 @@ pub(super) fn delays(ladder: &Ladder, layout: &Layout) -> Vec<Delay> {
         }
     }
     delays
+}
+
+/// Stretches of one account, and what little lies between them.
+struct Joined<'l> {
+    from: u64,
+    to: u64,
+    account: &'l str,
+    /// What is that account's.
+    ns: u64,
+}
+
+/// Stretches of one account that follow each other closely, and without a step between them, are one: a thread that leaves
+/// its code for a moment does not wait for something else.
+fn joined<'l>(ladder: &'l Ladder, layout: &Layout) -> Vec<Joined<'l>> {
+    let has_step = |from: u64, to: u64| layout.rows.iter().any(|row| from <= row.at && row.at <= to);
+    let mut runs: Vec<Joined> = Vec::new();
+    let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+    for stretch in ladder.stretches.iter().filter(|stretch| stretch.from < stretch.to) {
+        let ns = stretch.to - stretch.from;
+        let known = last.get(stretch.account.as_str()).and_then(|&index| runs.get_mut(index));
+        match known {
+            Some(run)
+                if (run.ns + ns) as f64 >= JOINED * (stretch.to - run.from) as f64
+                    && !has_step(run.to, stretch.from) =>
+            {
+                run.to = stretch.to;
+                run.ns += ns;
+            }
+            _ => {
+                last.insert(&stretch.account, runs.len());
+                runs.push(Joined { from: stretch.from, to: stretch.to, account: &stretch.account, ns });
+            }
+        }
+    }
+    runs
 }
 
 /// A delay's bracket and its words, in the highest gap between rows within it; none where they find no room.

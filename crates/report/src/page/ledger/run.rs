@@ -17,7 +17,9 @@ pub(super) fn ledger(answer: &Answer, material: &Material) -> Option<Ledger> {
     }
     let parts = parts(&answer.ledger);
     let exhibits = material.sides.first().map(|side| &side.exhibits);
-    let segments = parts.iter().enumerate().map(|(index, part)| segment(index + 1, &part.name, part.time, whole));
+    // A box has a least width: one for no time at all would claim some.
+    let boxed = parts.iter().enumerate().filter(|(_, part)| part.time > Nanos(0));
+    let segments = boxed.map(|(index, part)| segment(index + 1, &named(part, answer), part.time, whole));
     let entries = parts.iter().enumerate().map(|(index, part)| line(index + 1, part, whole, answer, exhibits));
     Some(Ledger {
         intro: intro(answer),
@@ -39,8 +41,8 @@ fn intro(answer: &Answer) -> String {
             format!("All {whole} of the run, booked to one account each moment. Open an account to see what it means.")
         }
         _ => format!(
-            "All {whole} with {}, booked to one account each moment. Open an account to see what it means and which \
-             requests have most of it.",
+            "All {whole} with {}, booked to one account each moment; an exchange is a request with its answer. Open an \
+             account to see what it means and which requests have most of it.",
             counted(answer.exchanges, "request")
         ),
     }
@@ -49,7 +51,7 @@ fn intro(answer: &Answer) -> String {
 fn line(number: usize, part: &Part, whole: Nanos, answer: &Answer, exhibits: Option<&Exhibits>) -> Entry {
     let figures = |time: Nanos| vec![time.share_of(whole).to_string(), time.to_string()];
     let account = exhibits.and_then(|all| account(all, &part.name).map(|account| (account, all)));
-    let mut entry = entry(number, &part.name, figures(part.time));
+    let mut entry = entry(number, &named(part, answer), figures(part.time));
     if let Some((account, exhibits)) = account {
         entry.told = touched(account, answer);
         entry.dearest = dearest(account, exhibits);
@@ -60,6 +62,14 @@ fn line(number: usize, part: &Part, whole: Nanos, answer: &Answer, exhibits: Opt
     let folded = part.folded.iter().map(|account| (clean(&account.name), figures(Nanos(account.ns))));
     entry.folded = folded.collect();
     entry
+}
+
+/// What a part is called: where no exchange was seen, nothing needs telling apart from exchanges.
+fn named(part: &Part, answer: &Answer) -> String {
+    if answer.exchanges > 0 {
+        return part.name.clone();
+    }
+    part.name.replace(" outside exchanges", "").replace("outside exchanges: ", "")
 }
 
 fn account<'a>(exhibits: &'a Exhibits, name: &str) -> Option<&'a AccountExhibit> {
