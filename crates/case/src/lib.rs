@@ -5,6 +5,7 @@
 //! a case can be read on another machine, without the binaries that were recorded.
 
 mod answer;
+mod calendar;
 mod comparison;
 mod error;
 pub mod exhibits;
@@ -22,6 +23,7 @@ pub use answer::{
     Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, Status,
     Together, Tried, Verdict, standing,
 };
+pub use calendar::date;
 pub use comparison::{
     AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, Side,
 };

@@ -237,7 +237,7 @@ fn is_alert(recording: &Recording, call: &Call) -> bool {
 }
 
 /// The TLS records that begin in a transfer.
-fn records_of<'r>(recording: &'r Recording, call: &Call) -> impl Iterator<Item = &'r TlsRecord> + use<'r> {
+pub fn records_of<'r>(recording: &'r Recording, call: &Call) -> impl Iterator<Item = &'r TlsRecord> + use<'r> {
     let way = if syscall::is_write(call.number) { direction::OUT } else { direction::IN };
     let (connection, start) = (call.connection, call.start);
     let records = &recording.tls_records;

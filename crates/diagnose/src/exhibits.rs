@@ -8,10 +8,10 @@ mod environment;
 mod evidence_rows;
 mod exchanges;
 mod flame;
+mod images;
 mod ladder;
 mod lengths;
 mod losses;
-mod programs;
 mod requests;
 mod tls_names;
 

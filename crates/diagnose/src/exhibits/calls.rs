@@ -1,6 +1,6 @@
 //! System calls by kind.
 
-use super::programs::Programs;
+use super::images::Images;
 use crate::contrast::about::{Folders, about};
 use crate::evidence::Evidence;
 use crate::syscall;
@@ -88,7 +88,7 @@ fn exhibit((call, about, who): (String, String, String), sum: Sum, requests: usi
 fn kinds<'r>(evidence: &Evidence<'r>) -> BTreeMap<Kind<'r>, Sum> {
     let by_number = by_number(evidence);
     let paths: FxHashMap<u32, &str> = evidence.recording.paths.iter().map(|row| (row.id, row.path.as_str())).collect();
-    let programs = Programs::new(evidence.recording);
+    let programs = Images::new(evidence.recording);
     let mut named: BTreeMap<Kind, Sum> = BTreeMap::new();
     for ((number, transport, path, pid), sum) in by_number {
         let about = about(transport, paths.get(&path).copied());

@@ -1,6 +1,6 @@
 //! Connections as a table.
 
-use super::programs::Programs;
+use super::images::Images;
 use super::tls_names;
 use crate::connections::End;
 use crate::evidence::Evidence;
@@ -32,7 +32,7 @@ pub fn sheet(evidence: &Evidence) -> (Vec<ConnectionExhibit>, Rest) {
     let mut order: Vec<usize> = (0..requests.len()).filter(is_shown).collect();
     order.sort_by_key(|&slot| (Reverse(requests[slot].ns), both_ends(evidence, slot), slot));
     let (shown, left_out) = order.split_at(order.len().min(SHOWN));
-    let programs = Programs::new(evidence.recording);
+    let programs = Images::new(evidence.recording);
     let exhibit = |&slot: &usize| exhibit(evidence, &programs, slot, requests[slot], bytes[slot]);
     let mut rest = Rest { rows: left_out.len() as u64, ..Rest::default() };
     // What both ends moved is counted at one of them.
@@ -78,7 +78,7 @@ fn bytes(evidence: &Evidence) -> Vec<(u64, u64)> {
 
 fn exhibit(
     evidence: &Evidence,
-    programs: &Programs,
+    programs: &Images,
     slot: usize,
     requests: Requests,
     (bytes_out, bytes_in): (u64, u64),

@@ -4,7 +4,7 @@ use super::columns::{ColumnShown, Source};
 use super::words;
 use crate::evidence::Evidence;
 use crate::exhibits::connections::{address, transport_name};
-use crate::exhibits::programs::Programs;
+use crate::exhibits::images::Images;
 use crate::place;
 use crate::syscall;
 use case::tables::Connection;
@@ -27,7 +27,7 @@ pub type Values = [(&'static str, Value)];
 pub struct Writer<'e> {
     /// What the rows are of.
     pub evidence: &'e Evidence<'e>,
-    programs: Programs<'e>,
+    programs: Images<'e>,
     threads: FxHashMap<u32, &'e str>,
     paths: FxHashMap<u32, &'e str>,
 }
@@ -38,7 +38,7 @@ impl<'e> Writer<'e> {
         let recording = evidence.recording;
         Writer {
             evidence,
-            programs: Programs::new(recording),
+            programs: Images::new(recording),
             threads: recording.threads.iter().map(|row| (row.tid, row.name.as_str())).collect(),
             paths: recording.paths.iter().map(|row| (row.id, row.path.as_str())).collect(),
         }

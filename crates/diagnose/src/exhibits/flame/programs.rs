@@ -1,8 +1,9 @@
 //! Stacks with their time, by the program that they were seen in.
 
 use super::call_path::CallPath;
-use super::program::{Images, executable, root};
+use super::program::{executable, root};
 use crate::code::Code;
+use crate::exhibits::images::Images;
 use crate::profile::{CUT_SHORT, Frame, Gathered, Sampled, Time, Tree, fold, frame_of, kernel_frame};
 use case::Recording;
 use case::tables::Sample;

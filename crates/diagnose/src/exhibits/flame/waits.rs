@@ -1,11 +1,12 @@
 //! Where threads were blocked: each blocked call in its stack, with what it waited for as the innermost step.
 
 use super::call_path::CallPath;
-use super::program::{Images, executable, root};
+use super::program::{executable, root};
 use super::programs::{Moment, Programs};
 use crate::code::KERNEL_MODULE;
 use crate::connections::End;
 use crate::evidence::Evidence;
+use crate::exhibits::images::Images;
 use crate::ledger::{Account, Object, object};
 use crate::profile::{Frame, Time};
 use crate::syscall;

@@ -9,7 +9,7 @@ use super::records;
 use super::step::Step;
 use crate::connections::End;
 use crate::evidence::Evidence;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, records_of};
 use crate::syscall;
 use crate::threads::{ThreadRows, call_end};
 use case::exhibits::{EventKind, LadderEvent};
@@ -142,7 +142,7 @@ impl<'e> Teller<'_, 'e> {
             lane,
             kind,
             label: label::call(self.evidence, first, Told { bytes: moved, own }),
-            records: records::in_words(here().flat_map(|call| records::of_call(recording, call))),
+            records: records::in_words(here().flat_map(|call| records_of(recording, call))),
             arrives: None,
             process: self.participants.process_of(self.evidence, lane, first.tid, first.start.0),
             place: None,

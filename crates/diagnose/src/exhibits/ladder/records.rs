@@ -1,21 +1,9 @@
 //! TLS records as a reader calls them.
 
-use crate::syscall;
-use case::Recording;
-use case::tables::{Call, TlsRecord, direction};
+use case::tables::TlsRecord;
 
 /// Kinds of records listed for one event; more are summed up.
 const LISTED: usize = 4;
-
-/// The TLS records that begin in a transfer.
-pub fn of_call<'r>(recording: &'r Recording, call: &Call) -> impl Iterator<Item = &'r TlsRecord> + use<'r> {
-    let way = if syscall::is_write(call.number) { direction::OUT } else { direction::IN };
-    let (connection, start) = (call.connection, call.start);
-    let records = &recording.tls_records;
-    let first = records.partition_point(|row| (row.connection, row.time) < (connection, start));
-    let here = records[first..].iter().take_while(move |row| row.connection == connection && row.time == start);
-    here.filter(move |row| row.direction == way)
-}
 
 /// Records in words, equal neighbours counted: `application data, 92 bytes`.
 pub fn in_words<'r>(records: impl Iterator<Item = &'r TlsRecord>) -> Vec<String> {

@@ -6,13 +6,13 @@ use case::tables::Process;
 use rustc_hash::FxHashMap;
 
 /// The programs that each process was, in order of time.
-pub struct Programs<'r> {
+pub struct Images<'r> {
     by_pid: FxHashMap<u32, Vec<&'r Process>>,
 }
 
-impl<'r> Programs<'r> {
+impl<'r> Images<'r> {
     /// Indexes the table of processes.
-    pub fn new(recording: &'r Recording) -> Programs<'r> {
+    pub fn new(recording: &'r Recording) -> Images<'r> {
         let mut by_pid: FxHashMap<u32, Vec<&Process>> = FxHashMap::default();
         for row in &recording.processes {
             by_pid.entry(row.pid).or_default().push(row);
@@ -20,7 +20,7 @@ impl<'r> Programs<'r> {
         for rows in by_pid.values_mut() {
             rows.sort_by_key(|row| row.start);
         }
-        Programs { by_pid }
+        Images { by_pid }
     }
 
     /// A process as people tell it from others at some time: `python3 (4711)`. Empty for none, the number where the
@@ -44,7 +44,7 @@ impl<'r> Programs<'r> {
     }
 
     /// The program that a process was at a time; the first one before that.
-    fn at(&self, pid: u32, at: u64) -> Option<&'r Process> {
+    pub fn at(&self, pid: u32, at: u64) -> Option<&'r Process> {
         let rows = self.by_pid.get(&pid)?;
         let begun = rows.partition_point(|row| row.start.0 <= at);
         rows.get(begun.saturating_sub(1)).copied()
@@ -63,7 +63,7 @@ mod tests {
             let (start, executable) = (Nanos(start), executable.to_string());
             recording.processes.push(Process { pid: 7, start, executable, ..Process::default() });
         }
-        let programs = Programs::new(&recording);
+        let programs = Images::new(&recording);
         assert_eq!(programs.name(7, 5), "sh (7)");
         assert_eq!(programs.name(7, 19), "sh (7)");
         assert_eq!(programs.name(7, 20), "nginx (7)");
