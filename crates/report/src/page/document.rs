@@ -146,7 +146,12 @@ fn shown(told: Told) -> Vec<Shown> {
 /// Words that are a path from the root as the file's name alone.
 fn without_folders(words: &[String]) -> Vec<String> {
     let name = |word: &String| match word.rsplit_once('/') {
-        Some((_, name)) if word.starts_with('/') && !name.is_empty() && !word.contains(' ') => name.to_string(),
+        // A device is known by its whole path.
+        Some((folders, name))
+            if word.starts_with('/') && folders != "/dev" && !name.is_empty() && !word.contains(' ') =>
+        {
+            name.to_string()
+        }
         _ => word.clone(),
     };
     words.iter().map(name).collect()

@@ -127,3 +127,20 @@ fn a_recording_that_was_cut_short_says_so_on_top_and_is_run_again() {
     assert!(html.contains("whyslow run -- ") && !html.contains("whyslow attach PID"), "{html}");
     assert!(!of(Told::Answer(&examples::healthy())).contains("cut short"));
 }
+
+#[test]
+fn on_paper_columns_keep_their_headings() {
+    // Scripts turn headings into buttons, and buttons are left out on paper.
+    let html = of(Told::Answer(&examples::proved()));
+    let printed = html.split("@media print").nth(1).expect("rules for paper");
+    assert!(printed.contains("th button { display: inline !important"), "{printed}");
+}
+
+#[test]
+fn a_device_keeps_its_folder_beneath_the_headline() {
+    let mut answer = examples::proved();
+    answer.command = ["curl", "--output", "/dev/null", "--cacert", "/etc/ssl/all.pem"].map(String::from).to_vec();
+    let html = of(Told::Answer(&answer));
+    let top = html.split("</header>").next().expect("a head");
+    assert!(top.contains(">curl --output /dev/null --cacert all.pem<"), "{top}");
+}
