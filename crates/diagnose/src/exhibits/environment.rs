@@ -8,7 +8,7 @@ use case::exhibits::Fact;
 use case::tables::Process;
 use std::collections::BTreeMap;
 
-/// Images and kernel counters shown, each.
+/// Programs and kernel counters shown, each.
 const SHOWN: usize = 100;
 
 /// A longer command line is cut.
