@@ -135,6 +135,8 @@ fn merged<T: DeserializeOwned>(mut whole: Value, part: &Value) -> T {
 const PROGRAM: &str = r#"
 import os, shutil, socket, ssl, subprocess, sys, threading, time
 HOSTILE = '<img src=x onerror=window.pwned=1>'
+# A target has no blanks; markup needs none either.
+TARGET = '<img/src=x/onerror=window.pwned=1>'
 open('/proc/self/comm', 'w').write('<svg onload=1>')
 shutil.copy('/bin/sleep', '<svg onload=1>')
 subprocess.run(['./<svg onload=1>', '0.01'])
@@ -151,7 +153,7 @@ thread.start()
 open(f'/proc/self/task/{thread.native_id}/comm', 'w').write('<b onclick=1>')
 for turn in range(20):
     client = socket.create_connection(listener.getsockname())
-    client.sendall(f'GET /{HOSTILE}?q=1 HTTP/1.1\r\nHost: "{HOSTILE}\r\nUser-Agent: {HOSTILE}\r\n\r\n'.encode())
+    client.sendall(f'GET /{TARGET}?q=1 HTTP/1.1\r\nHost: "{HOSTILE}\r\nUser-Agent: {HOSTILE}\r\n\r\n'.encode())
     client.recv(4096)
     client.close()
     with open(HOSTILE + str(turn % 3), 'w') as file:
@@ -194,7 +196,7 @@ fn a_program_that_names_everything_after_markup_is_told_as_text() {
         "<img src=x onerror=alert(3)>.py",
         "<script>alert(2)<script>",
         "<svg onload=1>",
-        "/<img src=x onerror=window.pwned=1>",
+        "/<img/src=x/onerror=window.pwned=1>",
     ] {
         assert!(text.contains(name), "`{name}` is not on the page");
     }
