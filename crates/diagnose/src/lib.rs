@@ -16,6 +16,7 @@ mod growth;
 mod holds;
 mod hottest;
 mod ledger;
+mod number;
 mod overlap;
 mod peer_holds;
 mod place;

@@ -2,6 +2,7 @@
 
 use super::{Found, detector, rows};
 use crate::evidence::{Evidence, Toll};
+use crate::number::count;
 use crate::place;
 use crate::syscall;
 use crate::threads::call_end;
@@ -70,7 +71,7 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     let (cpu, tid, stretches) = worst?;
     let longest =
         stretches.iter().max_by_key(|stretch| (stretch.calls.len(), std::cmp::Reverse(stretch.calls.start)))?;
-    let count = evidence.exchanges.len().max(1) as u64;
+    let exchanges = evidence.exchanges.len().max(1) as u64;
     let calls: usize = stretches.iter().map(|stretch| stretch.calls.len()).sum();
     let unit = unit(&evidence.recording.calls[longest.calls.clone()]);
     let place = dearest_place(evidence, &stretches);
@@ -78,16 +79,17 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     let per = if evidence.exchanges.is_empty() { "in all" } else { "for every request" };
     let title = format!(
         "A loop spins: {} calls {per} move no bytes and wait for nothing, {} of CPU{}",
-        calls as u64 / count,
-        Nanos(cpu / count),
+        count(calls as u64 / exchanges),
+        Nanos(cpu / exchanges),
         place::in_words(&place),
     );
     let mechanism = vec![
         format!("Thread {tid} repeats: {unit}."),
-        format!("Up to {} times in a row it gets the same answer to the same call.", longest.repeated),
+        format!("Up to {} times in a row it gets the same answer to the same call.", count(longest.repeated as u64)),
         format!(
-            "That makes {calls} calls in {} stretches without a byte moved, and {} on a processor.",
-            stretches.len(),
+            "That makes {} calls in {} stretches without a byte moved, and {} on a processor.",
+            count(calls as u64),
+            count(stretches.len() as u64),
             Nanos(cpu)
         ),
     ];

@@ -9,9 +9,9 @@ mod programs;
 mod shown;
 mod waits;
 
-use super::ladder::label::count;
 use crate::contrast::Aliases;
 use crate::evidence::Evidence;
+use crate::number::count;
 use crate::units::Units;
 use crate::{sorted, with_evidence};
 use case::exhibits::Flame;

@@ -7,7 +7,7 @@ mod bundle;
 mod calls;
 mod flights;
 mod fold;
-pub mod label;
+mod label;
 mod participants;
 mod places;
 mod records;

@@ -106,7 +106,7 @@ pub const COMPARE: Ending = Ending {
         Example { purpose: "Two commands", line: "whyslow compare './client --old' -- ./client --new" },
         Example {
             purpose: "One command in two worlds",
-            line: "whyslow compare --a link=mtu=500 --b link=mtu=9000 --server ./serve -- ./get",
+            line: "whyslow compare --a link=mtu=500 --b link=mtu=900 --server ./serve -- ./get",
         },
         Example {
             purpose: "A gate: fail where the new build is over 5 % slower",

@@ -1,7 +1,7 @@
 //! Bundles: where a thread makes very many calls, those between its transfers become one step that counts them.
 
-use super::label::count;
 use super::step::Step;
+use crate::number::count;
 use case::exhibits::LadderEvent;
 use std::collections::BTreeMap;
 

@@ -2,6 +2,7 @@
 
 use crate::code::base_name;
 use crate::evidence::Evidence;
+use crate::number::count;
 use crate::syscall;
 use case::tables::{Call, Segment, flags};
 
@@ -62,12 +63,4 @@ pub fn segment(segment: &Segment) -> String {
 pub fn bytes(bytes: u64) -> String {
     let unit = if bytes == 1 { "byte" } else { "bytes" };
     format!("{} {unit}", count(bytes))
-}
-
-/// A count, thousands set apart: `22,564`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let parts: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
-    parts.join(",")
 }

@@ -10,6 +10,9 @@ const APART: f64 = 20.0;
 /// Room beyond the outermost dots, as a share of the axis.
 const MARGIN: f64 = 0.05;
 
+/// A mark further out than this, in percent of the axis, is written towards its middle: nothing is cut on a telephone.
+const OUTER: f64 = 92.0;
+
 /// Rows that share an axis.
 pub(super) struct Chart {
     /// What they were tried for; empty where the page has nothing to add.
@@ -40,6 +43,15 @@ impl Chart {
             marks: marks(&scale, metric, APART),
             rows: rows.into_iter().map(|row| row.drawn(Some(&scale))).collect(),
         })
+    }
+
+    /// At which of its ends a mark's words stand: SVG's word for it.
+    pub(super) fn anchor(mark: &Mark) -> &'static str {
+        match mark.at.0 {
+            at if at > OUTER => "end",
+            at if at < 100.0 - OUTER => "start",
+            _ => "middle",
+        }
     }
 
     /// Every dot of it.
