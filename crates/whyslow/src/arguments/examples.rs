@@ -234,10 +234,7 @@ pub const COMPLETIONS: Ending = Ending {
     command: "completions",
     notes: "",
     examples: &[
-        Example {
-            purpose: "For bash",
-            line: "whyslow completions bash > /etc/bash_completion.d/whyslow",
-        },
+        Example { purpose: "For bash", line: "whyslow completions bash > /etc/bash_completion.d/whyslow" },
         Example { purpose: "For zsh, into a folder of $fpath", line: "whyslow completions zsh > ~/.zfunc/_whyslow" },
         Example { purpose: "For fish", line: "whyslow completions fish > ~/.config/fish/completions/whyslow.fish" },
     ],
