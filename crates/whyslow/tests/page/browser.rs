@@ -100,6 +100,7 @@ impl Browser {
         for domain in ["Page", "Runtime", "Network", "Log"] {
             self.call(&format!("{domain}.enable"), &json!({}));
         }
+        self.call("Page.setLifecycleEventsEnabled", &json!({"enabled": true}));
     }
 
     /// Sends a command and waits for its answer; what happens meanwhile is remembered.
@@ -160,15 +161,24 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &features);
         self.call("Emulation.setScriptExecutionDisabled", &json!({"value": !view.scripts}));
         // From another page, so that a second anchor of the same file loads it anew.
-        self.call("Page.navigate", &json!({"url": "about:blank"}));
-        let before = self.count("Page.loadEventFired");
-        self.call("Page.navigate", &json!({"url": format!("file://{}{anchor}", file.display())}));
-        while self.count("Page.loadEventFired") == before {
-            let event = self.next_message();
-            self.take_event(event);
-        }
+        self.go_to("about:blank");
+        self.go_to(&format!("file://{}{anchor}", file.display()));
         if view.scripts {
             self.settle();
+        }
+    }
+
+    /// Navigates, and waits until what was asked for is loaded: events of the page before have another loader.
+    fn go_to(&mut self, address: &str) {
+        let loader = self.call("Page.navigate", &json!({"url": address}))["loaderId"].clone();
+        let is_loaded = |event: &Value| {
+            event["method"] == "Page.lifecycleEvent"
+                && event["params"]["loaderId"] == loader
+                && event["params"]["name"] == "load"
+        };
+        while !self.events.iter().any(is_loaded) {
+            let event = self.next_message();
+            self.take_event(event);
         }
     }
 
@@ -178,10 +188,6 @@ impl Browser {
             "new Promise(done => { requestAnimationFrame(() => requestAnimationFrame(done)); setTimeout(done, 150); }) \
              .then(() => true)",
         );
-    }
-
-    fn count(&self, method: &str) -> usize {
-        self.events.iter().filter(|event| event["method"] == method).count()
     }
 
     /// The value of an expression in the page; of a promise, what it comes to.
