@@ -106,7 +106,11 @@ pub struct Finding {
 pub fn standing(findings: &[Finding]) -> String {
     let names = |status: Status| {
         let of_status = findings.iter().filter(|finding| finding.status == status);
-        of_status.map(|finding| finding.name.as_str()).collect::<Vec<_>>()
+        let mut names = of_status.map(|finding| finding.name.as_str()).collect::<Vec<_>>();
+        // Two of one pathology, a second behind the first, are named once.
+        let mut named = std::collections::BTreeSet::new();
+        names.retain(|name| named.insert(*name));
+        names
     };
     let words = [
         (Status::Confirmed, "confirmed"),

@@ -48,7 +48,7 @@ impl Peel {
         let own = self.judged(answer, trials);
         let is_told = |finding: &&Finding| self.candidate.is_none() || finding.status == Status::Confirmed;
         let told = own.findings.iter().filter(is_told).map(|finding| self.of_the_answer(finding)).collect::<Vec<_>>();
-        let before = standing_of(&answer.findings);
+        let before = standing(&answer.findings);
         let place = self.place(answer);
         answer.together.extend(self.together(&own));
         if let Some(proof) = &own.proof {
@@ -56,7 +56,7 @@ impl Peel {
         }
         answer.findings.splice(place..place, told);
         if let Some(rest) = answer.summary.strip_prefix(&before) {
-            answer.summary = standing_of(&answer.findings) + rest;
+            answer.summary = standing(&answer.findings) + rest;
         }
         if let Some(why) = self.of_the_rest(&own, &self.experiment.own(trials)) {
             answer.summary += &why;
@@ -133,15 +133,6 @@ impl Peel {
         };
         Some(format!(" Of what is left with {}, {share} is {function}{because}.", self.upon))
     }
-}
-
-/// How findings stand, two of one pathology named once.
-fn standing_of(findings: &[Finding]) -> String {
-    let is_first = |(place, one): &(usize, &Finding)| {
-        findings[..*place].iter().all(|other| (&other.name, other.status) != (&one.name, one.status))
-    };
-    let each = findings.iter().enumerate().filter(is_first).map(|(_, one)| one.clone());
-    standing(&each.collect::<Vec<_>>())
 }
 
 /// Adds what the second round took.

@@ -54,7 +54,7 @@ pub(super) fn section(material: &Material) -> String {
 fn of_answer(answer: &Answer, material: &Material) -> Verdict {
     let summary = clean(&answer.summary);
     let standing = standing(answer);
-    let whole = if standing.is_empty() { String::new() } else { without_names(&summary) };
+    let whole = if standing.is_empty() { String::new() } else { clean(without_standing(answer)) };
     let lead = opening(answer).map_or_else(|| summary.clone(), |opening| format!("{opening} {summary}"));
     let lead = if standing.is_empty() { lead } else { standing };
     let shown = answer.live.iter().filter(|one| !is_said_elsewhere(one, answer));
@@ -71,12 +71,9 @@ fn of_answer(answer: &Answer, material: &Material) -> Verdict {
     }
 }
 
-/// The summary without the names of the causes, which the headline and the cards have.
-fn without_names(summary: &str) -> String {
-    match summary.split_once(". ") {
-        Some((named, rest)) if named.contains(" is confirmed") || named.contains(" are confirmed") => rest.to_string(),
-        _ => summary.to_string(),
-    }
+/// The summary without how the findings stand, which the headline and the cards say.
+fn without_standing(answer: &Answer) -> &str {
+    answer.summary.strip_prefix(&case::standing(&answer.findings)).unwrap_or(&answer.summary)
 }
 
 /// How far the causes have got; empty where none is proved, for which the summary has the words.
