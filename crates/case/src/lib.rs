@@ -5,6 +5,7 @@
 //! a case can be read on another machine, without the binaries that were recorded.
 
 mod answer;
+mod bisection;
 mod calendar;
 mod comparison;
 mod error;
@@ -12,6 +13,7 @@ pub mod exhibits;
 mod folder;
 mod live;
 mod manifest;
+mod matrix;
 mod recording;
 mod redact;
 mod row;
@@ -23,6 +25,10 @@ pub use answer::{
     Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, Status,
     Together, Tried, Verdict, standing,
 };
+pub use bisection::{
+    Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,
+    WorldTold,
+};
 pub use calendar::date;
 pub use comparison::{
     AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, Side,
@@ -31,6 +37,7 @@ pub use error::CaseError;
 pub use folder::{Case, CaseWriter};
 pub use live::{Switched, Window};
 pub use manifest::{Host, Manifest, SCHEMA, Subject};
+pub use matrix::{Figures, Matrix, Version, VersionState};
 pub use recording::Recording;
 pub use redact::{redact_arguments, redact_target};
 pub use row::{Cell, Column, Row, Value};

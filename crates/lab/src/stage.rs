@@ -141,7 +141,7 @@ impl Programs<'_> {
             output: self.outputs.client.clone(),
             errors: self.outputs.client_errors.clone(),
             tether,
-            ..self.program(&self.subject.client)
+            ..self.program(&self.subject.client, End::Client)
         }
     }
 
@@ -150,11 +150,11 @@ impl Programs<'_> {
             output: self.outputs.server.clone(),
             errors: self.outputs.server_errors.clone(),
             tether: Tether::ToUs,
-            ..self.program(self.subject.server.as_deref()?)
+            ..self.program(self.subject.server.as_deref()?, End::Server)
         })
     }
 
-    fn program(&self, arguments: &[String]) -> Program {
+    fn program(&self, arguments: &[String], end: End) -> Program {
         Program {
             arguments: arguments.to_vec(),
             user: self.subject.user,
@@ -162,6 +162,7 @@ impl Programs<'_> {
             environment: self.environment(),
             folder: self.world.folder.clone(),
             processors: self.world.processors.clone(),
+            root: self.world.root_of(end).cloned(),
             mounts: self.laid.map(|laid| laid.mounts().to_vec()).unwrap_or_default(),
             ..Program::default()
         }

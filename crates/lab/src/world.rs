@@ -4,6 +4,7 @@ mod written;
 
 use crate::arrangement::End;
 use crate::link::{Link, size};
+use record::Root;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,12 +38,28 @@ pub struct World {
     pub memory: Option<u64>,
     /// Kernel settings inside the namespaces of a link: `net.ipv4.tcp_sack` to `0`.
     pub settings: BTreeMap<String, String>,
+    /// The tree of files that one end sees in the place of the host's.
+    pub tree: Option<Tree>,
     /// Routes changed inside the namespaces, as words for `ip route change`; without a destination, words added to the
     /// route to the other end.
     pub routes: Vec<(End, String)>,
 }
 
+/// A tree of files for an end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// What it is made of.
+    pub root: Root,
+    /// Whose it is; the other end sees the host's files.
+    pub end: End,
+}
+
 impl World {
+    /// The tree of an end; none where it sees the host's.
+    pub fn root_of(&self, end: End) -> Option<&Root> {
+        self.tree.as_ref().filter(|tree| tree.end == end).map(|tree| &tree.root)
+    }
+
     /// What can be said of a world: `link`, `env`, `folder`, `processors`, `quota`, `memory`, `setting`, `route`.
     pub const KEYS: [&str; 8] = ["link", "env", "folder", "processors", "quota", "memory", "setting", "route"];
 

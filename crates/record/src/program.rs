@@ -7,6 +7,7 @@
 mod child;
 mod environment;
 mod orphans;
+mod root;
 mod search;
 mod streams;
 mod surroundings;
@@ -20,6 +21,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 pub use orphans::{adopt_orphans, reap_orphans};
+pub use root::Root;
 pub use streams::{Input, Output};
 pub use surroundings::Mount;
 
@@ -75,7 +77,9 @@ pub struct Program {
     pub folder: Option<PathBuf>,
     /// The processors that it may use; empty for any.
     pub processors: Vec<usize>,
-    /// What is shown to it in the place of the host's files.
+    /// The tree of files that it sees as `/`; none is ours.
+    pub root: Option<Root>,
+    /// What is shown to it in the place of the files of its tree.
     pub mounts: Vec<Mount>,
     /// What becomes of it when we end.
     pub tether: Tether,

@@ -29,6 +29,8 @@ const FOLDER: i32 = 6;
 const PROCESSORS: i32 = 7;
 /// It could not make its mount namespace.
 const NAMESPACE: i32 = 8;
+/// It could not put its tree of files together.
+const TREE: i32 = 9;
 /// It could not show a file in the place of another: the first of them, and so on.
 const MOUNT: i32 = 1_000;
 
@@ -66,6 +68,7 @@ pub(super) fn describe(step: i32, program: &Program) -> String {
         }
         PROCESSORS => return format!("keeping the program to the processors {:?}", program.processors),
         NAMESPACE => "making a mount namespace",
+        TREE => "putting together the tree of files that the program is to see",
         _ => match program.mounts.get((step - MOUNT).max(0) as usize).filter(|_| step >= MOUNT) {
             Some(mount) => {
                 let (source, target) = (mount.source.display(), mount.target.display());
@@ -194,6 +197,7 @@ impl Launch {
             match self.surroundings.mount() {
                 Ok(()) => {}
                 Err(Refused::Namespace) => self.fail(NAMESPACE),
+                Err(Refused::Tree) => self.fail(TREE),
                 Err(Refused::Mount(place)) => self.fail(MOUNT + place as i32),
             }
             if !self.surroundings.confine() {

@@ -14,6 +14,9 @@ pub fn find(name: &str, program: &Program) -> Result<PathBuf, RecordError> {
         // Executed as it was typed, in that folder: a script is told this path.
         let typed = PathBuf::from(name);
         let path = program.folder.as_ref().map_or_else(|| typed.clone(), |folder| folder.join(name));
+        if let (Some(root), true) = (&program.root, path.is_absolute()) {
+            return root.resolve(&path).map(|_| typed).ok_or_else(|| RecordError::NotFound(name.into()));
+        }
         return if path.exists() { executable(&path).map(|()| typed) } else { Err(RecordError::NotFound(name.into())) };
     }
     let own = program.environment.iter().rev().find(|(variable, _)| variable == "PATH");
@@ -22,6 +25,13 @@ pub fn find(name: &str, program: &Program) -> Result<PathBuf, RecordError> {
     let mut refused = None;
     for folder in std::env::split_paths(&search) {
         let path = folder.join(name);
+        if let Some(root) = &program.root {
+            // Whether it can be executed is only known inside: a link that leads to an absolute path leads elsewhere here.
+            match root.resolve(&path) {
+                Some(_) => return Ok(path),
+                None => continue,
+            }
+        }
         if !path.is_file() {
             continue;
         }

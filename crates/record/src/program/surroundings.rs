@@ -2,6 +2,7 @@
 //! before the fork, put in place in the child.
 
 use super::Program;
+use super::root::{self, Tree};
 use crate::RecordError;
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -21,12 +22,15 @@ pub struct Mount {
 pub(super) enum Refused {
     /// The mount namespace.
     Namespace,
+    /// The tree of files.
+    Tree,
     /// One of the mounts, by its place in the list.
     Mount(usize),
 }
 
 /// The surroundings in the form in which the child needs them.
 pub(super) struct Surroundings {
+    tree: Option<Tree>,
     /// Source and target of each.
     mounts: Vec<(CString, CString)>,
     processors: Option<libc::cpu_set_t>,
@@ -37,19 +41,30 @@ impl Surroundings {
     /// Checks what can be checked before there is a process.
     pub fn prepare(program: &Program) -> Result<Surroundings, RecordError> {
         let text = |path: &PathBuf| super::child::c_string(path.as_os_str());
-        let mounts = program.mounts.iter().map(|mount| Ok((text(&mount.source)?, text(&mount.target)?)));
+        let source = |mount: &Mount| match &program.root {
+            None => text(&mount.source),
+            Some(_) => {
+                let source = mount.source.canonicalize();
+                let source = source.map_err(RecordError::io(format!("looking for {}", mount.source.display())))?;
+                super::child::c_string(&root::on_host(&source))
+            }
+        };
+        let mounts = program.mounts.iter().map(|mount| Ok((source(mount)?, text(&mount.target)?)));
+        // Another tree has another folder of that name.
+        let ours = program.root.as_ref().and_then(|_| std::env::current_dir().ok());
         Ok(Surroundings {
+            tree: program.root.as_ref().map(Tree::prepare).transpose()?,
             mounts: mounts.collect::<Result<_, RecordError>>()?,
             processors: processors(&program.processors)?,
-            folder: program.folder.as_ref().map(text).transpose()?,
+            folder: program.folder.as_ref().or(ours.as_ref()).map(text).transpose()?,
         })
     }
 
-    /// A mount namespace from which nothing spreads, and the mounts in it.
+    /// A mount namespace from which nothing spreads, the tree of files, and the mounts in it.
     ///
     /// SAFETY: for the child after the fork: makes async-signal-safe calls only.
     pub unsafe fn mount(&self) -> Result<(), Refused> {
-        if self.mounts.is_empty() {
+        if self.mounts.is_empty() && self.tree.is_none() {
             return Ok(());
         }
         let nothing = std::ptr::null();
@@ -62,10 +77,16 @@ impl Surroundings {
             {
                 return Err(Refused::Namespace);
             }
+            if self.tree.as_ref().is_some_and(|tree| !tree.enter()) {
+                return Err(Refused::Tree);
+            }
             for (place, (source, target)) in self.mounts.iter().enumerate() {
                 if libc::mount(source.as_ptr(), target.as_ptr(), nothing, libc::MS_BIND, std::ptr::null()) != 0 {
                     return Err(Refused::Mount(place));
                 }
+            }
+            if self.tree.as_ref().is_some_and(|tree| !tree.leave_host()) {
+                return Err(Refused::Tree);
             }
         }
         Ok(())

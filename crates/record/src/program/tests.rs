@@ -245,3 +245,35 @@ fn no_input_ends_at_once() {
     let program = Program { input: Input::File("/no/such/input".into()), ..program(&["true"]) };
     assert!(refusal(&program).starts_with("opening the program's input /no/such/input: No such file"));
 }
+
+#[test]
+fn a_tree_of_its_own_shows_layers_and_shared_parts_and_keeps_nothing() {
+    if !is_root() {
+        return;
+    }
+    // The kernel refuses layers that lie in each other.
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    for name in ["a,b:c/opt", "place"] {
+        std::fs::create_dir_all(path(name)).expect("made");
+    }
+    std::fs::write(path("a,b:c/opt/upper"), "laid over\n").expect("written");
+    std::fs::write(path("hosts"), "shown\n").expect("written");
+    let shared = ["/proc", "/tmp", "/etc/no-such-file"].map(Into::into).to_vec();
+    let layers = vec![path("a,b:c"), "/".into()];
+    let root = Root { layers: layers.clone(), shared, place: path("place") };
+    let mounts = vec![Mount { source: path("hosts"), target: "/etc/hosts".into() }];
+    let script =
+        "cat /opt/upper /etc/hosts; echo lost >/opt/new && test -e /opt/new; pwd; ! ls -A / | grep whyslow-host";
+    let told = printed(
+        script,
+        Program { root: Some(root.clone()), mounts, folder: Some("/opt".into()), ..Program::default() },
+    );
+    assert_eq!(told, "laid over\nshown\n/opt\n");
+    assert!(!Path::new("/opt/new").exists() && !path("a,b:c/opt/new").exists());
+    assert_eq!(std::fs::read_dir(path("place")).expect("there").count(), 0);
+    assert_eq!(root.resolve(Path::new("/opt/upper")), Some(path("a,b:c/opt/upper")));
+    assert_eq!(root.resolve(Path::new("/etc/no-such-file")), None);
+    let many = Root { layers: [vec![path("a-long-name"); 200], vec!["/".into()]].concat(), ..root };
+    assert!(refusal(&Program { root: Some(many), ..program(&["true"]) }).contains("laying 200 folders"));
+}

@@ -1,0 +1,1 @@
+//! Versions of a library built from their sources, side by side.
