@@ -19,6 +19,7 @@ mod journal;
 mod laid;
 mod link;
 pub mod live;
+mod mapped;
 pub mod matrix;
 mod metric;
 mod outcome;

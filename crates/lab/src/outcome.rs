@@ -5,6 +5,8 @@ use crate::error::LabError;
 use crate::traces::Traces;
 use case::Nanos;
 use case::tables::Trial;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What came of a trial.
@@ -18,6 +20,8 @@ pub struct Outcome {
     pub output: Vec<u8>,
     /// The end of what the client wrote to its standard error.
     pub errors: String,
+    /// The files that its programs had mapped; empty where nobody asked.
+    pub mapped: BTreeSet<PathBuf>,
     /// How long it took, starting and ending included.
     pub took: Duration,
 }
@@ -34,7 +38,14 @@ impl Outcome {
             problem: error.to_string(),
             ..Trial::default()
         };
-        Outcome { row, traces: Traces::default(), output: Vec::new(), errors: String::new(), took: Duration::ZERO }
+        Outcome {
+            row,
+            traces: Traces::default(),
+            output: Vec::new(),
+            errors: String::new(),
+            mapped: BTreeSet::new(),
+            took: Duration::ZERO,
+        }
     }
 
     /// Whether it is of a trial whose programs did not start: nothing was measured.

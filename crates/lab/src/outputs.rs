@@ -136,6 +136,7 @@ mod tests {
 
     fn wrote(text: &str) -> Outcome {
         Outcome {
+            mapped: std::collections::BTreeSet::new(),
             row: Trial::default(),
             traces: Traces::default(),
             output: text.into(),

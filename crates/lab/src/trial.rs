@@ -5,6 +5,7 @@ use crate::error::LabError;
 use crate::extent::Extent;
 use crate::journal::{Entry, Journal};
 use crate::laid;
+use crate::mapped::Mapped;
 use crate::metric::Metric;
 use crate::outcome::Outcome;
 use crate::server::Server;
@@ -31,6 +32,8 @@ pub struct Laboratory<'a> {
     pub metric: Option<&'a Metric>,
     /// Waits for at most so long; true where the user wants an end.
     pub wait: &'a mut dyn FnMut(Duration) -> bool,
+    /// Whether it is told which files the programs had mapped ([`Outcome::mapped`]).
+    pub tells_mapped: bool,
     meter: Meter,
     folder: PathBuf,
     entry: Entry,
@@ -57,7 +60,7 @@ impl<'a> Laboratory<'a> {
     ) -> Result<Laboratory<'a>, LabError> {
         let meter = Meter::load()?;
         let (folder, entry) = laid::make(journal)?;
-        Ok(Laboratory { journal, metric, wait, meter, folder, entry })
+        Ok(Laboratory { journal, metric, wait, tells_mapped: false, meter, folder, entry })
     }
 
     /// Runs a subject once in a world.
@@ -100,17 +103,31 @@ impl<'a> Laboratory<'a> {
         self.meter.follow(client.pid(), Role::Client)?;
         // Of a program that is over in a millisecond, much has passed when release returns.
         let released = self.meter.read();
+        let pid = client.pid();
         let mut client = client.release()?;
-        let course = self.follow(&mut client, extent, released)?;
+        let mut mapped = self.tells_mapped.then(Mapped::new);
+        let members = || if attached.members().is_empty() { vec![pid] } else { attached.members() };
+        let mut look = |elapsed| mapped.as_mut().map_or((), |mapped| mapped.look(elapsed, members));
+        let course = self.follow(&mut client, extent, released, &mut look)?;
+        if let Some(mapped) = &mut mapped {
+            mapped.read(&members());
+        }
         let traces = attached.traces();
         drop((client, server, attached));
         let output = beginning(&output);
         let row = Trial { metric: self.figure(&output), ..row(&course) };
-        Ok(Outcome { row, traces, output, errors: last_words(&errors), took: begun.elapsed() })
+        let mapped = mapped.map(Mapped::take).unwrap_or_default();
+        Ok(Outcome { row, traces, output, errors: last_words(&errors), mapped, took: begun.elapsed() })
     }
 
-    /// Watches the client from its release to its end, or to where the trial is cut.
-    fn follow(&mut self, client: &mut record::Running, extent: &Extent, released: Reading) -> Result<Course, LabError> {
+    /// Watches the client from its release to its end, or to where the trial is cut. `look` is told the time at each tick.
+    fn follow(
+        &mut self,
+        client: &mut record::Running,
+        extent: &Extent,
+        released: Reading,
+        look: &mut dyn FnMut(Duration),
+    ) -> Result<Course, LabError> {
         let begun = Instant::now();
         let mut first = released;
         // The last look at which nothing had been exchanged, and the one at which the last exchange so far was seen.
@@ -157,6 +174,7 @@ impl<'a> Laboratory<'a> {
                     return Ok(Course { first, last, lengths, ended: None });
                 }
             }
+            look(begun.elapsed());
             if (self.wait)(TICK) {
                 return Err(LabError::Interrupted);
             }

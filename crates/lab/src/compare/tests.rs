@@ -33,7 +33,14 @@ fn contest_of(a: Made, b: Made, seed: u64, noise: f64) -> Contested {
         let wall = Nanos((wall * 1e6) as u64);
         let row = Trial { wall, client_user: wall, exit: made.exit, applied: true, ..Trial::default() };
         let (output, errors) = (made.writes.into(), "it broke".to_string());
-        Ok(Outcome { row, traces: Traces::default(), output, errors, took: Duration::ZERO })
+        Ok(Outcome {
+            row,
+            mapped: std::collections::BTreeSet::new(),
+            traces: Traces::default(),
+            output,
+            errors,
+            took: Duration::ZERO,
+        })
     };
     contest.run(&mut execute).expect("run")
 }
@@ -98,7 +105,14 @@ fn a_side_without_the_figure_that_decides_is_named() {
     let mut execute = |which: Which, _: &Extent| {
         let metric = if which == Which::A { 5.0 } else { f64::NAN };
         let row = Trial { wall: Nanos(10_000_000), metric, applied: true, ..Trial::default() };
-        Ok(Outcome { row, traces: Traces::default(), output: vec![], errors: String::new(), took: Duration::ZERO })
+        Ok(Outcome {
+            row,
+            mapped: std::collections::BTreeSet::new(),
+            traces: Traces::default(),
+            output: vec![],
+            errors: String::new(),
+            took: Duration::ZERO,
+        })
     };
     let contested = contest.run(&mut execute).expect("run");
     let unlike = Unlike::Unmeasured { which: Which::B, metric: "stdout:rate=(.*)".into() };

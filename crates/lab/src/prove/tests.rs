@@ -83,7 +83,14 @@ fn made(milliseconds: f64, turn: u32) -> Outcome {
     };
     let sockets = Some(SocketCounts { seen: 1, nodelay: 1, capped: 1, refused: 0 });
     let traces = Traces { sockets, ..Traces::default() };
-    Outcome { row, traces, output: Vec::new(), errors: String::new(), took: Duration::from_millis(500) }
+    Outcome {
+        row,
+        mapped: std::collections::BTreeSet::new(),
+        traces,
+        output: Vec::new(),
+        errors: String::new(),
+        took: Duration::from_millis(500),
+    }
 }
 
 /// Proves with trials whose exchanges take what `length` says of each arm, and judges.

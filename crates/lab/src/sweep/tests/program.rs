@@ -59,7 +59,14 @@ pub fn failing(exit: i32, errors: &str) -> Outcome {
 
 fn outcome(row: Trial, took: f64, errors: &str) -> Outcome {
     let took = Duration::from_secs_f64(took);
-    Outcome { row, traces: Traces::default(), output: Vec::new(), errors: errors.to_string(), took }
+    Outcome {
+        row,
+        mapped: std::collections::BTreeSet::new(),
+        traces: Traces::default(),
+        output: Vec::new(),
+        errors: errors.to_string(),
+        took,
+    }
 }
 
 fn nanos(seconds: f64) -> Nanos {
