@@ -62,6 +62,18 @@ pub enum LabError {
         /// What it said last, or how it ended.
         said: String,
     },
+    /// A commit was checked out, and what is to build it failed.
+    #[error("its build ended with {how} and said last: {last} (all of it: {log})")]
+    NotBuilt {
+        /// Its hash, in short.
+        commit: String,
+        /// The status or signal it ended with.
+        how: String,
+        /// The last lines that it said, with bars between them.
+        last: String,
+        /// The file that holds all it said.
+        log: PathBuf,
+    },
     /// The user gave up while the server was starting.
     #[error("interrupted while the server was starting")]
     Interrupted,

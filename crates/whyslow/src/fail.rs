@@ -264,6 +264,9 @@ impl From<LabError> for Failure {
                 said,
                 format!("run it alone: {command}; where it leaves a port behind, --link mtu=1500 helps"),
             ),
+            LabError::NotBuilt { commit, log, .. } => {
+                Failure::new(format!("commit {commit} does not build"), why, format!("less {}", log.display()))
+            }
             LabError::Interrupted => Failure::interrupted(),
         }
     }

@@ -1,0 +1,161 @@
+use super::*;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// A repository with a file that each commit writes its name to, and a folder for what is built.
+struct Made {
+    folder: tempfile::TempDir,
+    repository: Repository,
+}
+
+impl Made {
+    fn new(build: &str) -> Made {
+        let folder = tempfile::tempdir().expect("a folder");
+        let own = folder.path().join("repository");
+        fs::create_dir(&own).expect("a folder");
+        let repository =
+            Repository { folder: own, build: build.to_string(), cache: folder.path().join("cache"), user: None };
+        let made = Made { folder, repository };
+        made.git(&["init", "--quiet", "--initial-branch=main"]);
+        made.commit("first");
+        made
+    }
+
+    fn git(&self, words: &[&str]) -> String {
+        let own = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+        let output = self.repository.run(&self.repository.folder, &[&own, words].concat()).expect("git");
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_string()
+    }
+
+    /// Its hash.
+    fn commit(&self, name: &str) -> String {
+        fs::write(self.repository.folder.join("name"), name).expect("written");
+        self.git(&["add", "name"]);
+        self.git(&["commit", "--quiet", "-m", name]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn ready(&self, revision: &str) -> Result<Ready, LabError> {
+        self.repository.ready(revision, &[], &self.folder.path().join("place"), &|| false)
+    }
+
+    fn subjects(&self, good: &str, bad: &str) -> Vec<String> {
+        let commits = self.repository.commits(good, bad).expect("a line");
+        commits.into_iter().map(|commit| commit.subject).collect()
+    }
+
+    /// Every file of the user's repository with its content, and what git says of it.
+    fn state(&self) -> (BTreeMap<PathBuf, Vec<u8>>, String) {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.repository.folder.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path)
+                } else {
+                    drop(files.insert(path.clone(), fs::read(path).expect("read")))
+                }
+            }
+        }
+        (files, self.git(&["worktree", "list"]))
+    }
+}
+
+#[test]
+fn a_commit_is_built_in_a_folder_of_its_own_and_the_repository_stays_as_it_is() {
+    let made = Made::new("cp name built; echo once >> ../times");
+    made.commit("second");
+    fs::write(made.repository.folder.join("name"), "not committed").expect("written");
+    let before = made.state();
+    let ready = made.ready("HEAD~1").expect("built");
+    let folder = ready.folder.expect("a folder");
+    assert_eq!(fs::read_to_string(folder.join("built")).expect("built"), "first");
+    assert!(ready.title.ends_with(": first") && ready.shared.contains(&folder), "{} {:?}", ready.title, ready.shared);
+    assert_eq!(made.state(), before);
+    let again = made.ready("HEAD~1").expect("kept").folder.expect("a folder");
+    let times = fs::read_to_string(again.parent().expect("a folder").join("times")).expect("built");
+    assert_eq!((again, times.as_str()), (folder, "once\n"), "the second time it is there");
+}
+
+#[test]
+fn another_build_command_has_a_folder_of_its_own() {
+    let mut made = Made::new("echo one > built");
+    let one = made.ready("HEAD").expect("built").folder.expect("a folder");
+    made.repository.build = "echo two > built".to_string();
+    let two = made.ready("HEAD").expect("built").folder.expect("a folder");
+    assert_eq!([one, two].map(|folder| fs::read_to_string(folder.join("built")).expect("built")), ["one\n", "two\n"]);
+}
+
+#[test]
+fn what_was_interrupted_is_not_used() {
+    let made = Made::new("echo whole > built");
+    let folder = made.ready("HEAD").expect("built").folder.expect("a folder");
+    fs::remove_file(folder.parent().expect("a folder").join("complete")).expect("removed");
+    fs::write(folder.join("built"), "half").expect("written");
+    made.ready("HEAD").expect("built again");
+    assert_eq!(fs::read_to_string(folder.join("built")).expect("built"), "whole\n");
+    let stopped = made.repository.ready("HEAD", &[], Path::new("/"), &|| true).expect("it is there");
+    assert_eq!(stopped.folder, Some(folder));
+    let made = Made::new("sleep 60");
+    let error = made.repository.ready("HEAD", &[], Path::new("/"), &|| true).expect_err("the user wants an end");
+    assert!(matches!(error, LabError::Interrupted), "{error}");
+}
+
+#[test]
+fn a_build_that_fails_says_its_last_lines_and_where_all_of_them_are() {
+    let made = Made::new("for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done; echo no rule >&2; exit 3");
+    let error = made.ready("HEAD").expect_err("it does not build");
+    let LabError::NotBuilt { how, last, log, .. } = &error else { panic!("{error}") };
+    assert_eq!((how.as_str(), last.ends_with("line 9 | no rule")), ("status 3", true), "{error}");
+    assert!(!last.contains("line 1"), "the last ones only: {last}");
+    assert!(fs::read_to_string(log).expect("the log").contains("line 1\n"));
+    // And it is tried again, not taken for built.
+    made.ready("HEAD").expect_err("it does not build");
+}
+
+#[test]
+fn a_line_of_commits_goes_along_first_parents_and_a_merge_counts_as_one() {
+    let made = Made::new("");
+    made.git(&["tag", "good"]);
+    made.commit("second");
+    made.git(&["checkout", "--quiet", "-b", "side", "good"]);
+    fs::write(made.repository.folder.join("other"), "").expect("written");
+    made.git(&["add", "other"]);
+    made.git(&["commit", "--quiet", "-m", "aside"]);
+    made.git(&["checkout", "--quiet", "main"]);
+    made.git(&["merge", "--quiet", "--no-ff", "-m", "merged", "side"]);
+    made.commit("third");
+    assert_eq!(made.subjects("good", "main"), ["second", "merged", "third"]);
+    let error = made.repository.commits("side", "main").expect_err("it came in by a merge").to_string();
+    assert!(error.contains("by a merge"), "{error}");
+}
+
+#[test]
+fn a_bad_commit_that_does_not_descend_from_the_good_one_is_said_with_what_they_have_in_common() {
+    let made = Made::new("");
+    let base = made.git(&["rev-parse", "HEAD"]);
+    made.commit("second");
+    let said = |good: &str, bad: &str| made.repository.commits(good, bad).expect_err("no line").to_string();
+    assert!(said("main", "main~1").contains("change places"), "{}", said("main", "main~1"));
+    assert!(said("main", "main").contains("one commit"));
+    made.git(&["checkout", "--quiet", "-b", "other", "main~1"]);
+    made.commit("elsewhere");
+    assert!(said("main", "other").contains(&base[..SHORT]), "{}", said("main", "other"));
+    made.git(&["checkout", "--quiet", "--orphan", "lonely"]);
+    made.commit("alone");
+    assert!(said("main", "lonely").contains("no commit in common"), "{}", said("main", "lonely"));
+}
+
+#[test]
+fn what_is_no_commit_or_no_repository_is_said() {
+    let made = Made::new("");
+    for revision in ["nothing-of-that-name", "-x", "--all", ""] {
+        let error = made.ready(revision).expect_err("no such commit").to_string();
+        assert!(error.contains("no such commit"), "{revision}: {error}");
+    }
+    let nowhere = Repository { folder: made.folder.path().to_path_buf(), ..made.repository.clone() };
+    let error = nowhere.commit("HEAD").expect_err("no repository").to_string();
+    assert!(error.contains("not a git repository"), "{error}");
+}
