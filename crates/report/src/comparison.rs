@@ -37,18 +37,24 @@ fn verdict(comparison: &Comparison, style: Style) -> String {
 
 /// The table of all metrics.
 fn metrics(comparison: &Comparison, style: Style) -> String {
-    if comparison.metrics.is_empty() {
+    measured("What was measured", &comparison.metrics, ["A", "B", "B/A"], style)
+}
+
+/// A table of metrics under a title, the figures of both and their ratio headed as told; empty without any.
+pub(crate) fn measured(title: &str, metrics: &[Compared], [a, b, ratio]: [&str; 3], style: Style) -> String {
+    if metrics.is_empty() {
         return String::new();
     }
-    let heading = Row::new("", ["A", "B", "B/A", "", ""]);
-    let rows = [heading].into_iter().chain(comparison.metrics.iter().map(row)).collect::<Vec<_>>();
+    let heading = Row::new("", [a, b, ratio, "", ""]);
+    let rows = [heading].into_iter().chain(metrics.iter().map(row)).collect::<Vec<_>>();
     let aligns = [Align::Right, Align::Right, Align::Right, Align::Left, Align::Left];
-    let pairs = comparison.metrics.iter().map(|metric| metric.pairs).max().unwrap_or(0);
-    let title = format!("What was measured (middle of {}, 95 % intervals):", counted(pairs.into(), "pair"));
+    let pairs = metrics.iter().map(|metric| metric.pairs).max().unwrap_or(0);
+    let title = format!("{title} (middle of {}, 95 % intervals):", counted(pairs.into(), "pair"));
     format!("{title}\n{}", grid(&rows, &aligns, "  ", style))
 }
 
-fn row(compared: &Compared) -> Row {
+/// A metric of both, with its ratio.
+pub(crate) fn row(compared: &Compared) -> Row {
     let noun = noun(&compared.metric);
     let name = noun.strip_prefix("the ").unwrap_or(&noun);
     if compared.pairs == 0 {

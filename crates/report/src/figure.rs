@@ -71,6 +71,11 @@ pub(crate) fn single(metric: &str, value: f64) -> String {
     if is_time(metric) { in_unit(value, unit_of(value)) } else { three(value) }
 }
 
+/// The unit that fits a value of a metric, with its size; without a name for what is no time.
+pub(crate) fn scaled(metric: &str, value: f64) -> (&'static str, f64) {
+    if is_time(metric) { unit_of(value) } else { ("", 1.0) }
+}
+
 fn is_time(metric: &str) -> bool {
     let kind = metric.strip_suffix("_per_exchange").unwrap_or(metric);
     let percentile = metric.starts_with("exchange_p") && metric.ends_with("_ns");

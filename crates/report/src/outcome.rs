@@ -1,6 +1,7 @@
 //! What an answer comes down to: the one place that decides it, for the words and for the exit code.
 
-use case::{Answer, Comparison, Contrast, GateState, Nanos, Status, Sweep};
+use crate::matrix::{measured, slower};
+use case::{Answer, Bisection, BisectionOutcome, Comparison, Contrast, GateState, Matrix, Nanos, Status, Sweep};
 
 /// With more than this share of the time unexplained, finding nothing says nothing.
 const MOST_UNEXPLAINED: f64 = 0.20;
@@ -75,9 +76,28 @@ pub fn sweep_outcome(sweep: &Sweep) -> Outcome {
     }
 }
 
+/// What a bisection comes down to: whether what makes the difference was found.
+pub fn bisection_outcome(bisection: &Bisection) -> Outcome {
+    match bisection.outcome {
+        BisectionOutcome::Confirmed | BisectionOutcome::Found => Outcome::Findings,
+        BisectionOutcome::NoEffect => Outcome::Nothing,
+        BisectionOutcome::NotSeparable => {
+            Outcome::Inconclusive("Nothing that can be switched alone makes the difference.".into())
+        }
+        BisectionOutcome::Undecided => Outcome::Inconclusive("The search ended before it was done.".into()),
+    }
+}
+
+/// What a matrix comes down to: whether a version is significantly slower than the first.
+pub fn matrix_outcome(matrix: &Matrix) -> Outcome {
+    if measured(matrix).any(|version| slower(version).is_some()) { Outcome::Findings } else { Outcome::Nothing }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bisection::examples as bisections;
+    use crate::matrix::examples as matrices;
     use crate::terminal::examples;
 
     #[test]
@@ -106,5 +126,25 @@ mod tests {
         assert_eq!(outcome(&answer), Outcome::Nothing);
         answer.findings[0].status = Status::Undecided;
         assert!(matches!(outcome(&answer), Outcome::Inconclusive(_)));
+    }
+
+    #[test]
+    fn a_bisection_that_found_nothing_to_blame_is_no_bill_of_health() {
+        assert_eq!(bisection_outcome(&bisections::bundle()), Outcome::Findings);
+        assert_eq!(bisection_outcome(&bisections::no_effect()), Outcome::Nothing);
+        let open = [bisections::not_separable(), bisections::undecided()];
+        assert!(open.iter().all(|one| matches!(bisection_outcome(one), Outcome::Inconclusive(_))));
+    }
+
+    #[test]
+    fn a_slower_version_is_a_finding() {
+        assert_eq!(matrix_outcome(&matrices::openssl()), Outcome::Findings);
+        assert_eq!(matrix_outcome(&matrices::level()), Outcome::Nothing);
+        let mut more = matrices::openssl();
+        // Of a rate, more is better.
+        for compared in more.versions.iter_mut().flat_map(|version| &mut version.ratios) {
+            compared.metric = "stdout-more:rate".into();
+        }
+        assert_eq!(matrix_outcome(&more), Outcome::Nothing);
     }
 }

@@ -1,0 +1,66 @@
+//! What differs between the worlds and is used, most suspected first.
+
+use super::label::{joined, kind, kinds, names, value};
+use crate::grid::{Align, Row, grid};
+use crate::style::Style;
+use crate::text::{clean, counted, shorten, wrap};
+use case::{Bisection, Factor, FactorKind, Share};
+
+/// More rows than this are counted: the page and the JSON have all.
+const MOST_ROWS: usize = 12;
+/// A longer version is cut.
+const VERSION_COLUMNS: usize = 17;
+/// A longer name has a line of its own.
+const NAME_COLUMNS: usize = 40;
+
+/// How many differ, and a table of the first; empty where none was looked for.
+pub(super) fn factors(bisection: &Bisection, style: Style) -> String {
+    let all = &bisection.factors;
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut text = wrap(&(how_many(bisection) + ", most suspected first:"), style.columns(), "", "  ");
+    let untestable = |factor: &&Factor| !factor.untestable.is_empty();
+    let shown = all.iter().take(MOST_ROWS).chain(all.iter().skip(MOST_ROWS).filter(untestable)).collect::<Vec<_>>();
+    let heading = Row::new("", ["what", "good", "bad", "suspicion"]);
+    let rows = [heading].into_iter().chain(shown.iter().map(|factor| row(factor))).collect::<Vec<_>>();
+    text += &grid(&rows, &[Align::Left, Align::Left, Align::Left, Align::Right], "  ", style);
+    match all.len() - shown.len() {
+        0 => text,
+        more => text + &format!("  and {}\n", counted(more as u64, "more").trim_end_matches('s')),
+    }
+}
+
+/// How many things differ, by kind: `24 things differ: 22 packages, 1 variable`.
+pub(crate) fn how_many(bisection: &Bisection) -> String {
+    let all = &bisection.factors;
+    let mut found = all.iter().map(|factor| factor.kind).collect::<Vec<_>>();
+    found.sort_unstable();
+    found.dedup();
+    let count = |wanted: FactorKind| all.iter().filter(|factor| factor.kind == wanted).count();
+    let parts = found.into_iter().map(|wanted| match count(wanted) {
+        1 => format!("1 {}", kind(wanted)),
+        several => format!("{several} {}", kinds(wanted)),
+    });
+    let verb = if all.len() == 1 { "thing differs" } else { "things differ" };
+    format!("{} {verb} and is used: {}", all.len(), joined(&parts.collect::<Vec<_>>())).replacen(
+        "things differ and is used",
+        "things differ and are used",
+        1,
+    )
+}
+
+fn row(factor: &Factor) -> Row {
+    let short = |text: &str| shorten(&value(factor, text), VERSION_COLUMNS);
+    let suspicion = if factor.suspicion > 0.0 { Share(factor.suspicion).to_string() } else { String::new() };
+    let cells = [kind(factor.kind).to_string(), short(&factor.good), short(&factor.bad), suspicion];
+    Row { note: note(factor), ..Row::new(shorten(&clean(&factor.name), NAME_COLUMNS), cells) }
+}
+
+/// Why a factor cannot be tried, or what has to go with it.
+pub(crate) fn note(factor: &Factor) -> String {
+    if !factor.untestable.is_empty() {
+        return format!("cannot be tried alone: {}", clean(&factor.untestable));
+    }
+    if factor.needs.is_empty() { String::new() } else { format!("needs {}", names(&factor.needs)) }
+}

@@ -1,0 +1,69 @@
+//! What speaks for a culprit: that switching it both ways makes and unmakes the difference, what splits a bundle, and who
+//! is cleared.
+
+use super::axis::figure_at;
+use super::label::names;
+use crate::figure::{pair, range, three};
+use crate::style::Style;
+use crate::text::{clean, wrap};
+use case::{Bisection, Cleared, Culprit, Probe, ProbeKind, ProbeResult, Share};
+
+/// The block; empty without a culprit.
+pub(super) fn grounds(bisection: &Bisection, style: Style) -> String {
+    let Some(culprit) = &bisection.culprit else { return String::new() };
+    let mut text = wrap(&both_ways(bisection, culprit), style.columns(), "", "");
+    for reason in &culprit.reasons {
+        text += &wrap(&clean(reason), style.columns(), "  - ", "    ");
+    }
+    for one in &culprit.cleared {
+        text += &wrap(&cleared(one), style.columns(), "  - cleared: ", "    ");
+    }
+    text
+}
+
+/// What is known of both directions, in a sentence or two.
+pub(crate) fn both_ways(bisection: &Bisection, culprit: &Culprit) -> String {
+    let (good, bad) = (clean(&bisection.good.name), clean(&bisection.bad.name));
+    let cure = names(&culprit.cure);
+    let gain = &culprit.gain;
+    let cured = if gain.pairs > 0 {
+        let (cured, before) = pair(&gain.metric, gain.a, gain.b);
+        let interval = range(gain.low, gain.high);
+        format!(
+            "Only {cure} from {good} makes {bad} fast: {cured} instead of {before} ({} times, {interval}).",
+            three(gain.ratio)
+        )
+    } else {
+        format!("Only {cure} from {good} makes {bad} fast.")
+    };
+    let removal = bisection.probes.iter().rfind(|probe| probe.kind == ProbeKind::Removal);
+    match removal {
+        Some(removal) => {
+            let confirmed = if removal.result == ProbeResult::Bad { "Confirmed both ways. " } else { "" };
+            format!("{confirmed}{cured} {}", without(bisection, removal))
+        }
+        None => format!("{cured} The other way, all but that from {good}, was not tried."),
+    }
+}
+
+fn without(bisection: &Bisection, removal: &Probe) -> String {
+    let at = figure_at(bisection, removal.place).map(|at| format!(" ({at})")).unwrap_or_default();
+    match removal.result {
+        ProbeResult::Bad => format!("All the rest from the good world without that stays slow{at}."),
+        ProbeResult::Good => format!("But all the rest from the good world is fast without that, too{at}."),
+        ProbeResult::Unclear => format!("All the rest from the good world without that: not clear{at}."),
+        ProbeResult::Untestable => {
+            let why = clean(&removal.note);
+            let why = if why.is_empty() { "programs do not start so".to_string() } else { why };
+            format!("The other way could not be tried: {}.", why.trim_end_matches('.'))
+        }
+    }
+}
+
+/// Why a member is not to blame.
+pub(crate) fn cleared(one: &Cleared) -> String {
+    let share = if one.share > 0.0 { format!(" ({} of the processor time)", Share(one.share)) } else { String::new() };
+    let why = clean(&one.why);
+    let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+    format!("{}{share}{why}", clean(&one.factor))
+}

@@ -1,0 +1,86 @@
+//! What a factor is called: its name with what it is in the good and in the bad world.
+
+use crate::text::{clean, count, shorten};
+use case::{Bisection, Factor, FactorKind};
+
+/// A longer version or value is cut.
+const VALUE_COLUMNS: usize = 36;
+/// More names than this are counted.
+pub(crate) const MOST_NAMES: usize = 6;
+
+/// A factor in a sentence: `openssl (1.1.1w -> 3.0.20)`.
+pub(crate) fn label(bisection: &Bisection, name: &str) -> String {
+    match bisection.factors.iter().find(|factor| factor.name == name) {
+        Some(factor) => of(factor),
+        None => clean(name),
+    }
+}
+
+fn of(factor: &Factor) -> String {
+    let name = clean(&factor.name);
+    if factor.kind == FactorKind::Commit {
+        let subject = shorten(&clean(&factor.bad), 2 * VALUE_COLUMNS);
+        return if subject.is_empty() { format!("commit {name}") } else { format!("commit {name} ('{subject}')") };
+    }
+    let head = match factor.kind {
+        FactorKind::Package | FactorKind::Commit => name,
+        FactorKind::Library => format!("the library {name}"),
+        FactorKind::Data => format!("the file {name}"),
+        FactorKind::Environment => format!("the variable {name}"),
+        FactorKind::Libc => format!("the C library {name}"),
+    };
+    format!("{head} ({} -> {})", value(factor, &factor.good), value(factor, &factor.bad))
+}
+
+/// A factor's version, value or size in one of the worlds.
+pub(crate) fn value(factor: &Factor, value: &str) -> String {
+    let shown = shorten(&clean(value), VALUE_COLUMNS);
+    match (shown.is_empty(), factor.kind) {
+        (false, _) => shown,
+        (true, FactorKind::Environment) => "unset".into(),
+        (true, FactorKind::Commit) => String::new(),
+        (true, _) => "none".into(),
+    }
+}
+
+/// What kind of thing a factor is, in a word.
+pub(crate) fn kind(kind: FactorKind) -> &'static str {
+    match kind {
+        FactorKind::Package => "package",
+        FactorKind::Library => "library",
+        FactorKind::Data => "file",
+        FactorKind::Environment => "variable",
+        FactorKind::Libc => "libc",
+        FactorKind::Commit => "commit",
+    }
+}
+
+/// The same for several.
+pub(crate) fn kinds(kind: FactorKind) -> &'static str {
+    match kind {
+        FactorKind::Package => "packages",
+        FactorKind::Library => "libraries",
+        FactorKind::Data => "files of no package",
+        FactorKind::Environment => "variables",
+        FactorKind::Libc => "C libraries",
+        FactorKind::Commit => "commits",
+    }
+}
+
+/// Names in a list, the last after an 'and'; of many the first, and how many more.
+pub(crate) fn names(names: &[String]) -> String {
+    let mut shown = names.iter().take(MOST_NAMES).map(|name| clean(name)).collect::<Vec<_>>();
+    if names.len() > MOST_NAMES {
+        shown.push(format!("{} more", count((names.len() - MOST_NAMES) as u64)));
+    }
+    joined(&shown)
+}
+
+/// Words in a list, the last after an 'and'.
+pub(crate) fn joined(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}

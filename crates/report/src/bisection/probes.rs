@@ -1,0 +1,65 @@
+//! Every probe in the order made, on the axis from bad to good.
+
+use super::axis::{drawn, place};
+use super::label::names;
+use crate::grid::{Align, Row, grid};
+use crate::style::Style;
+use crate::text::{clean, counted};
+use case::{Bisection, Probe, ProbeKind, ProbeResult};
+
+/// The table; empty where nothing was probed.
+pub(super) fn probes(bisection: &Bisection, style: Style) -> String {
+    if bisection.probes.is_empty() {
+        return String::new();
+    }
+    let heading = Row::new("", ["", "bad                   good", "place", ""]);
+    let rows = bisection.probes.iter().enumerate().map(|(index, probe)| row(index, probe));
+    let rows = [heading].into_iter().chain(rows).collect::<Vec<_>>();
+    let title = "Probes, in the order made (0 is the bad world, 1 the good one; 95 % intervals):\n";
+    title.to_string() + &grid(&rows, &[Align::Left; 4], " ", style)
+}
+
+fn row(index: usize, probe: &Probe) -> Row {
+    let cells = [kind(probe.kind).to_string(), drawn(probe), place(probe), result(probe.result).to_string()];
+    Row { note: taken(probe), ..Row::new((index + 1).to_string(), cells) }
+}
+
+/// What was taken from the good world for a probe, on how many pairs it rests, and what else there is to say.
+pub(crate) fn taken(probe: &Probe) -> String {
+    let with = probe.taken.iter().filter(|name| !probe.asked.contains(name)).cloned().collect::<Vec<_>>();
+    let mut text = match (probe.kind, probe.asked.is_empty()) {
+        (ProbeKind::All, false) => format!("all {} that can be: {}", probe.asked.len(), names(&probe.asked)),
+        (_, false) => names(&probe.asked),
+        (_, true) => String::new(),
+    };
+    if !with.is_empty() {
+        text += &format!("; with {}", names(&with));
+    }
+    let pairs = if probe.pairs > 0 { format!("({})", counted(probe.pairs.into(), "pair")) } else { String::new() };
+    let note = clean(&probe.note);
+    let parts = [text, pairs, if note.is_empty() { note } else { format!("- {note}") }];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// What a probe was for, in a word.
+pub(crate) fn kind(kind: ProbeKind) -> &'static str {
+    match kind {
+        ProbeKind::All => "all",
+        ProbeKind::Suspect => "suspect",
+        ProbeKind::Part => "part",
+        ProbeKind::Shrink => "shrink",
+        ProbeKind::Removal => "removal",
+        ProbeKind::Split => "split",
+        ProbeKind::Apt => "apt",
+    }
+}
+
+/// What a probe says, in a word or two.
+pub(crate) fn result(result: ProbeResult) -> &'static str {
+    match result {
+        ProbeResult::Good => "fast",
+        ProbeResult::Bad => "slow",
+        ProbeResult::Unclear => "unclear",
+        ProbeResult::Untestable => "not testable",
+    }
+}

@@ -1,0 +1,159 @@
+//! What a bisection comes down to, in two to four sentences: the verdict, the bond of its parts, who burns the time, and
+//! what cures it without a downgrade.
+
+use super::axis::figure_at;
+use super::burner::way;
+use super::cures::best;
+use super::label::{joined, label, names};
+use crate::figure::{noun, pair, range, three};
+use case::{Bisection, BisectionOutcome, Bond, Compared, Contrast, Culprit, ProbeKind, ProbeResult, Share};
+
+/// What a bisection comes down to. Pure: it is what goes into `summary`.
+pub fn bisection_sentence(bisection: &Bisection) -> String {
+    let sentences = match (bisection.outcome, &bisection.culprit) {
+        (BisectionOutcome::Confirmed | BisectionOutcome::Found, Some(culprit)) => found(bisection, culprit),
+        (BisectionOutcome::NoEffect, _) => no_effect(bisection),
+        (BisectionOutcome::NotSeparable, _) => not_separable(bisection),
+        _ => undecided(bisection),
+    };
+    sentences.join(" ")
+}
+
+fn found(bisection: &Bisection, culprit: &Culprit) -> Vec<String> {
+    let much = bisection.baseline.first().map(|first| format!(": {}", how_much(first))).unwrap_or_default();
+    let mut sentences = vec![format!("The difference is made by {}{much}.", who(bisection, culprit))];
+    sentences.extend(bond(bisection, culprit));
+    if bisection.outcome == BisectionOutcome::Found {
+        sentences.push("It is found, but not confirmed both ways.".into());
+    }
+    sentences.extend(burns(bisection));
+    sentences.extend(cured(bisection));
+    sentences
+}
+
+/// What is to blame, with its versions.
+fn who(bisection: &Bisection, culprit: &Culprit) -> String {
+    if !culprit.split.is_empty() {
+        return label(bisection, &culprit.split);
+    }
+    let all = members(culprit);
+    let labels = all.iter().map(|name| label(bisection, name)).collect::<Vec<_>>();
+    match culprit.bond {
+        Bond::Single => joined(&labels),
+        Bond::Bundle => format!("a bundle: {}", joined(&labels)),
+        Bond::Together => format!("{} together", joined(&labels)),
+        Bond::Each => format!("{}, each by itself", joined(&labels)),
+    }
+}
+
+/// All factors that a culprit names, each once.
+pub(crate) fn members(culprit: &Culprit) -> Vec<String> {
+    let mut members = culprit.cure.clone();
+    members.extend(culprit.cause.iter().filter(|name| !culprit.cure.contains(name)).cloned());
+    members
+}
+
+/// How the members belong together, in plain words; nothing for one alone.
+fn bond(bisection: &Bisection, culprit: &Culprit) -> Option<String> {
+    let set = names(&members(culprit));
+    match culprit.bond {
+        Bond::Single => None,
+        Bond::Bundle if culprit.split.is_empty() => {
+            Some("They cannot be switched apart: programs do not start otherwise.".into())
+        }
+        Bond::Bundle => {
+            let cleared = culprit.cleared.iter().map(|one| one.factor.clone()).collect::<Vec<_>>();
+            let verb = if cleared.len() == 1 { "is" } else { "are" };
+            let cleared =
+                if cleared.is_empty() { String::new() } else { format!("; {} {verb} cleared", names(&cleared)) };
+            Some(format!("It cannot be switched alone: {set} have to go together{cleared}."))
+        }
+        Bond::Together => {
+            let which = if members(culprit).len() == 2 { "either" } else { "any" };
+            Some(format!("It is slow only with all of them: taking {which} from the good world cures."))
+        }
+        Bond::Each => {
+            let world = crate::text::clean(&bisection.good.name);
+            Some(format!("Each is slow by itself: only taking all of them from {world} cures."))
+        }
+    }
+}
+
+/// How much worse the bad world is: `processor time per request is 5.21 times as much (27.1 ms, not 5.21 ms)`.
+pub(crate) fn how_much(first: &Compared) -> String {
+    let (good, bad) = pair(&first.metric, first.a, first.b);
+    format!("{} is {} times as much ({bad}, not {good})", noun(&first.metric), three(first.ratio))
+}
+
+fn burns(bisection: &Bisection) -> Option<String> {
+    let burner = bisection.burner.as_ref()?;
+    let library = crate::text::clean(&burner.library);
+    let way = way(&burner.chain, std::slice::from_ref(&burner.library));
+    let way = if way.is_empty() { String::new() } else { format!(": {way}") };
+    Some(format!("{library} burns {} of the processor time in the bad world{way}.", Share(burner.share)))
+}
+
+fn cured(bisection: &Bisection) -> Option<String> {
+    let (_, effect) = best(bisection)?;
+    let (before, after) = pair(&effect.metric, effect.before, effect.after);
+    let name = crate::text::clean(&effect.intervention);
+    Some(format!(
+        "Without a downgrade: {name} takes {} from {before} to {after}, {} times less.",
+        noun(&effect.metric),
+        three(effect.ratio)
+    ))
+}
+
+fn no_effect(bisection: &Bisection) -> Vec<String> {
+    let Some(first) = bisection.baseline.first() else {
+        return vec!["The worlds do not differ for this command.".into()];
+    };
+    let (good, bad) = pair(&first.metric, first.a, first.b);
+    let most = (1.0 - first.low).max(first.high - 1.0).max(0.0);
+    // Rounded away from none: the sentence is a bound.
+    let most = Share((most * 1_000.0 - 1e-6).ceil() / 1_000.0);
+    let interval = range(first.low, first.high);
+    let mut sentences = vec![format!(
+        "The worlds do not differ for this command: {} is {bad} in the bad and {good} in the good one.",
+        noun(&first.metric)
+    )];
+    sentences.push(if first.outcome == Contrast::Same {
+        format!("A difference of more than {most} is ruled out (bad/good {interval} at 95 % confidence).")
+    } else {
+        format!("A difference of up to {most} is possible (bad/good {interval} at 95 % confidence).")
+    });
+    sentences.push("So nothing was searched for.".into());
+    sentences
+}
+
+fn not_separable(bisection: &Bisection) -> Vec<String> {
+    let much = bisection.baseline.first().map(|first| format!(" ({})", how_much(first))).unwrap_or_default();
+    let mut sentences =
+        vec![format!("The worlds differ{much}, but nothing that can be switched alone makes the difference.")];
+    let all = bisection.probes.iter().rfind(|probe| probe.kind == ProbeKind::All && probe.result == ProbeResult::Bad);
+    if let Some(all) = all {
+        let at = figure_at(bisection, all.place).map(|at| format!(", at {at}")).unwrap_or_default();
+        sentences
+            .push(format!("With all {} that can be taken from the good world it stays slow{at}.", all.taken.len()));
+    }
+    let left = bisection.factors.iter().filter(|factor| !factor.untestable.is_empty());
+    let left = left.map(|factor| label(bisection, &factor.name)).collect::<Vec<_>>();
+    sentences.push(if left.is_empty() {
+        "What does it is not among what was found to differ.".into()
+    } else {
+        format!("What is left is {}: only the whole world switches that.", joined(&left))
+    });
+    sentences
+}
+
+fn undecided(bisection: &Bisection) -> Vec<String> {
+    let mut sentences = vec!["Undecided: the search ended before the difference was pinned to one thing.".to_string()];
+    if let Some(first) = bisection.baseline.first().filter(|first| first.pairs > 0) {
+        sentences.push(format!("The worlds differ: {}.", how_much(first)));
+    }
+    let good = bisection.probes.iter().filter(|probe| probe.result == ProbeResult::Good);
+    if let Some(least) = good.min_by_key(|probe| probe.taken.len()).filter(|probe| !probe.taken.is_empty()) {
+        sentences.push(format!("It lies among {}: taking these from the good world cures.", names(&least.taken)));
+    }
+    sentences
+}

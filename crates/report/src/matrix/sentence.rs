@@ -1,0 +1,102 @@
+//! What a matrix comes down to, in two to four sentences: the slow versions with their ratios, who burns it, what to take.
+
+use super::measured;
+use crate::bisection::burner::way;
+use crate::bisection::label::joined;
+use crate::figure::{is_better_larger, noun, pair, three};
+use crate::text::clean;
+use case::{Compared, Contrast, Matrix, Version, VersionState};
+
+/// More slow versions than this are counted.
+const MOST_NAMED: usize = 4;
+
+/// What a matrix comes down to. Pure: it is what goes into `summary`.
+pub fn matrix_sentence(matrix: &Matrix) -> String {
+    let versions = measured(matrix).collect::<Vec<_>>();
+    let library = clean(&matrix.library);
+    let Some(first) = versions.first().map(|first| clean(&first.version)) else {
+        return format!("Undecided: no version of {library} could be measured.{}", failed(matrix));
+    };
+    if versions.len() < 2 {
+        return format!("Undecided: of {library} only {first} could be measured.{}", failed(matrix));
+    }
+    let mut slow = versions.iter().copied().filter(|version| slower(version).is_some()).collect::<Vec<_>>();
+    slow.sort_by(|one, other| badness(other).total_cmp(&badness(one)));
+    let mut sentences = vec![match slow.as_slice() {
+        [] => format!("No version of {library} measured is significantly slower than {first}."),
+        slow => told(slow, &library, &first),
+    }];
+    sentences.extend(slow.first().and_then(|worst| burns(worst)));
+    sentences.push(advice(matrix));
+    sentences.join(" ") + &failed(matrix)
+}
+
+/// The metric that decides, where by it a version is significantly slower than the first.
+pub(crate) fn slower(version: &Version) -> Option<&Compared> {
+    version.ratios.first().filter(|first| {
+        let worse = if is_better_larger(&first.metric) { Contrast::Less } else { Contrast::More };
+        first.outcome == worse
+    })
+}
+
+/// How many times as bad a version is.
+fn badness(version: &Version) -> f64 {
+    slower(version).map_or(0.0, |first| first.ratio.max(first.ratio.recip()))
+}
+
+/// The slow versions, the worst first with its figures.
+fn told(slow: &[&Version], library: &str, first: &str) -> String {
+    let one = |(index, version): (usize, &&Version)| {
+        let compared = slower(version)?;
+        let name = clean(&version.version);
+        if index > 0 {
+            return Some(format!("{name} {} times", three(compared.ratio)));
+        }
+        let (was, is) = pair(&compared.metric, compared.a, compared.b);
+        let what = noun(&compared.metric);
+        Some(format!("{library} {name} has {} times the {what} of {first} ({is}, not {was})", three(compared.ratio)))
+    };
+    let mut named = slow.iter().enumerate().take(MOST_NAMED).filter_map(one).collect::<Vec<_>>();
+    if slow.len() > MOST_NAMED {
+        named.push(format!("{} more are slower too", slow.len() - MOST_NAMED));
+    }
+    let text = named.join(", ") + ".";
+    text.replace("times the the ", "times the ")
+}
+
+/// Where the worst version burns it: the library with the largest difference, and the way into it.
+fn burns(worst: &Version) -> Option<String> {
+    let libraries = worst.mapped.iter().filter_map(|path| path.rsplit('/').next()).map(str::to_string);
+    let way = way_of(worst, &libraries.collect::<Vec<_>>());
+    if way.is_empty() {
+        return None;
+    }
+    let library = worst.chain.last().map(|step| clean(&step.module)).unwrap_or_default();
+    Some(format!("In {} it is burnt in {library}: {way}.", clean(&worst.version)))
+}
+
+fn way_of(version: &Version, libraries: &[String]) -> String {
+    // From the first function of the libraries that were built: what calls them is the program's affair.
+    let entry = version.chain.iter().position(|step| libraries.contains(&step.module)).unwrap_or(0);
+    way(&version.chain[entry..], libraries)
+}
+
+/// What to take.
+fn advice(matrix: &Matrix) -> String {
+    let advice = clean(&matrix.advice);
+    if advice.is_empty() {
+        return "None that can be dropped in is without a loss.".into();
+    }
+    format!("Take {advice}: the newest that can be dropped in and loses nothing.")
+}
+
+/// The versions that could not be measured; empty for none.
+fn failed(matrix: &Matrix) -> String {
+    let failed = matrix.versions.iter().filter(|version| version.state != VersionState::Measured);
+    let failed = failed.map(|version| clean(&version.version)).collect::<Vec<_>>();
+    match failed.len() {
+        0 => String::new(),
+        1 => format!(" {} was not measured.", joined(&failed)),
+        _ => format!(" {} were not measured.", joined(&failed)),
+    }
+}

@@ -1,0 +1,49 @@
+use super::{examples, matrix, matrix_sentence};
+use crate::style::Style;
+use case::Matrix;
+
+fn text(of: &Matrix) -> String {
+    matrix(of, &Style::default())
+}
+
+#[test]
+fn the_first_sentence_names_the_slow_versions_and_the_next_who_burns_it() {
+    let said = matrix_sentence(&examples::openssl());
+    let parts = [
+        "openssl 3.0.2 has 10.4 times the processor time per request of 1.1.1w (90.5 ms, not 8.70 ms), 3.1.3 1.59 times.",
+        "In 3.0.2 it is burnt in libcrypto.so.3: SSL_CTX_new > SSL_CTX_new_ex > ... > evp_generic_fetch > ossl_sa_doall_arg.",
+        "Take 3.6.3: ",
+        "4.0.3 was not measured.",
+    ];
+    let places = parts.map(|part| said.find(part).unwrap_or_else(|| panic!("{part} in {said}")));
+    assert!(places.is_sorted(), "{said}");
+}
+
+#[test]
+fn the_text_has_every_figure_and_fits_its_columns() {
+    for one in examples::every() {
+        let text = text(&one);
+        let wide = text.lines().filter(|line| line.chars().count() > 80 && !line.contains("/home/me"));
+        assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new(), "{text}");
+    }
+    let text = text(&examples::openssl());
+    for part in
+        ["Processor time per request, in ms:", "stdev", "Against 1.1.1w", "log /home/me", "incomplete definition"]
+    {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}
+
+#[test]
+fn versions_that_are_level_or_alone_accuse_nobody() {
+    assert!(matrix_sentence(&examples::level()).starts_with("No version of openssl measured is significantly slower"));
+    assert!(matrix_sentence(&examples::alone()).starts_with("Undecided: of openssl only 1.1.1w"));
+    assert!(!text(&examples::level()).contains("carries most"));
+}
+
+#[test]
+fn nothing_from_outside_steers_the_terminal() {
+    let text = matrix(&crate::hostile::hostile(&examples::openssl()), &Style::default());
+    assert!(text.chars().all(|letter| letter == '\n' || !letter.is_control()), "{text:?}");
+    assert!(text.contains("onerror"), "{text}");
+}
