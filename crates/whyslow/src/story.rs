@@ -3,4 +3,5 @@
 pub mod casebook;
 pub mod check;
 pub mod declaration;
+pub mod said;
 pub mod telling;

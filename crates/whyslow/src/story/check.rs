@@ -1,10 +1,10 @@
 //! Whether a story came out as declared: named, located, confirmed, and its twin silent.
 
 use super::declaration::{Expected, Story, Telling};
+use super::said;
 use super::telling::{Outcome, Told};
 use case::{Effect, Finding, Status};
 use indicatif::HumanCount;
-use serde_json::Value;
 use std::path::Path;
 
 /// What is checked.
@@ -71,10 +71,12 @@ fn aspects(telling: &Telling) -> Vec<Aspect> {
 type Held = (Aspect, bool, String);
 
 fn held(story: &Story, telling: &Telling, told: &Told) -> Vec<Held> {
-    let findings = serde_json::from_value::<Vec<Finding>>(told.document["findings"].clone()).unwrap_or_default();
+    // A bisection's findings are those of its run in the bad world: what would cure it.
+    let lists = ["findings", "cures"].map(|list| serde_json::from_value::<Vec<Finding>>(told.document[list].clone()));
+    let findings = lists.into_iter().flat_map(Result::unwrap_or_default).collect::<Vec<_>>();
     let mut all = telling.expected.iter().flat_map(|one| expected(story, one, &findings)).collect::<Vec<_>>();
     let aspect = if telling.is_slow() { Aspect::Named } else { Aspect::TwinSilent };
-    all.extend(telling.says.iter().map(|(pointer, wanted)| said(aspect, pointer, wanted, &told.document)));
+    all.extend(said::all(telling, &told.document).into_iter().map(|(holds, seen)| (aspect, holds, seen)));
     if !telling.is_slow() {
         all.push(silent(telling, told, &findings));
     }
@@ -124,15 +126,6 @@ fn located(story: &Story, wanted: &Expected, finding: &Finding) -> (bool, String
         Some(place) => (true, in_words(place)),
         None => (false, finding.place.first().map_or("it names no place".to_string(), in_words)),
     }
-}
-
-/// What a JSON pointer of the answer leads to.
-fn said(aspect: Aspect, pointer: &str, wanted: &toml::Value, document: &Value) -> Held {
-    let wanted = serde_json::to_value(wanted).unwrap_or_default();
-    let found = document.pointer(pointer).unwrap_or(&Value::Null);
-    let name = pointer.trim_start_matches('/').replace(['/', '_'], " ");
-    let but = if *found == wanted { String::new() } else { format!(", not {wanted}") };
-    (aspect, *found == wanted, format!("{name}: {found}{but}"))
 }
 
 /// Whether nothing was said, or at least not what must be gone.

@@ -85,9 +85,18 @@ pub struct Telling {
     /// Findings that must be gone, where another may stay.
     #[serde(default)]
     pub without: Vec<String>,
-    /// What the JSON must hold, by JSON pointer (RFC 6901).
+    /// What the JSON must hold, by JSON pointer (RFC 6901); the order of a list is of no account.
     #[serde(default)]
     pub says: BTreeMap<String, toml::Value>,
+    /// Figures of the JSON that must not be less.
+    #[serde(default)]
+    pub at_least: BTreeMap<String, f64>,
+    /// Figures of the JSON that must not be more.
+    #[serde(default)]
+    pub at_most: BTreeMap<String, f64>,
+    /// Words that must occur in texts of the JSON: those below a pointer.
+    #[serde(default)]
+    pub mentions: BTreeMap<String, Vec<String>>,
     /// The exit statuses allowed, where it is not the one that follows from the rest.
     #[serde(default)]
     pub exit: Vec<i32>,
@@ -145,8 +154,13 @@ impl Story {
     }
 
     fn check_telling(&self, telling: &Telling) -> Result<(), String> {
-        if telling.expected.is_empty() && telling.without.is_empty() && telling.says.is_empty() && !telling.silent {
+        if telling.expected.is_empty() && telling.without.is_empty() && !telling.says_something() && !telling.silent {
             return Err(format!("nothing is expected of `{}`: expected, without, says or silent", telling.variant));
+        }
+        let figures = telling.at_least.keys().chain(telling.at_most.keys());
+        let mut pointers = telling.says.keys().chain(figures).chain(telling.mentions.keys());
+        if let Some(wrong) = pointers.find(|pointer| !pointer.starts_with('/')) {
+            return Err(format!("`{wrong}` is no JSON pointer: those begin with /"));
         }
         let names = telling.expected.iter().map(|one| &one.finding).chain(&telling.without);
         for name in names {
@@ -181,6 +195,11 @@ impl Telling {
     pub fn name(&self) -> String {
         let words = self.words();
         words.into_iter().take_while(|word| !word.starts_with('-')).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether anything is declared of what its JSON holds.
+    fn says_something(&self) -> bool {
+        !(self.says.is_empty() && self.at_least.is_empty() && self.at_most.is_empty() && self.mentions.is_empty())
     }
 
     /// Whether it is told for something being there, and not for something being gone.
