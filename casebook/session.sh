@@ -80,6 +80,37 @@ make_certificate() { # [KEY]
         { cat "$STATE/openssl.log" >&2; exit 2; }
 }
 
+# A key and a certificate for 127.0.0.1, of an authority made for it, and the distribution's bundle with that authority
+# behind it: $STATE/key.pem, $STATE/certificate.pem, $STATE/bundle.pem. Whoever trusts the bundle reads all of it.
+make_authority() {
+    local curve=(ec -pkeyopt ec_paramgen_curve:prime256v1)
+    {
+        openssl req -x509 -newkey "${curve[@]}" -nodes -days 1 -subj '/CN=the casebook' -addext keyUsage=critical,keyCertSign \
+            -keyout "$STATE/authority-key.pem" -out "$STATE/authority.pem" &&
+            openssl req -newkey "${curve[@]}" -nodes -subj /CN=casebook.test -keyout "$STATE/key.pem" -out "$STATE/request.pem" &&
+            openssl x509 -req -in "$STATE/request.pem" -CA "$STATE/authority.pem" -CAkey "$STATE/authority-key.pem" \
+                -set_serial 2 -days 1 -extfile <(echo subjectAltName=IP:127.0.0.1,DNS:casebook.test) -out "$STATE/certificate.pem"
+    } >"$STATE/openssl.log" 2>&1 || { cat "$STATE/openssl.log" >&2; exit 2; }
+    cat /etc/ssl/certs/ca-certificates.crt "$STATE/authority.pem" >"$STATE/bundle.pem"
+}
+
+# Compiles a C program where the C library is oldest, in a Debian release of its own: it then starts in all later ones.
+# Bare, it is compiled here. Exits with 77 where the release is not there and cannot be had.
+compile_in() { # SUITE PACKAGE... -- GCC'S WORDS...
+    local suite=$1 packages=() mirror=http://deb.debian.org/debian
+    shift
+    while [ "$1" != -- ]; do packages+=(--package "$1"); shift; done
+    shift
+    if [ "$WHYSLOW" = none ]; then need gcc; gcc "$@"; return; fi
+    # Not to standard output: that is the answer's.
+    if "$WHYSLOW" world run "debian:$suite" "${packages[@]}" -- gcc "$@" >&2; then return; fi
+    if ! "$PYTHON" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=10)' "$mirror/dists/$suite/Release" 2>/dev/null; then
+        echo "skipped: $mirror cannot be reached, and $suite is not there yet" >&2
+        exit 77
+    fi
+    exit 2
+}
+
 # Under sudo the subject runs as the caller, who then must be able to read the state.
 hand_over_state() {
     if [ -n "${SUDO_UID:-}" ] && [ "$(id -u)" = 0 ]; then chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$STATE"; fi
@@ -101,7 +132,15 @@ sweep() { # --vary NAME=VALUES [--link SPEC] [--server COMMAND] -- CLIENT...
     whyslow_with sweep "$@"
 }
 
-whyslow_with() { # run|compare|sweep OPTION... -- CLIENT...
+# The same for `whyslow bisect` and `whyslow matrix`. Bare, the client runs once here.
+bisect() { # --good WORLD --bad WORLD [--server COMMAND] -- CLIENT...
+    whyslow_with bisect "$@"
+}
+matrix() { # --library NAME=VERSION,... [--server COMMAND] -- CLIENT...
+    whyslow_with matrix "$@"
+}
+
+whyslow_with() { # run|compare|sweep|bisect|matrix OPTION... -- CLIENT...
     local command=$1 own=() status=0
     shift
     hand_over_state
