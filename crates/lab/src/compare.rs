@@ -7,6 +7,7 @@ mod metrics;
 pub use gate::Condition;
 pub use likeness::Unlike;
 pub use metrics::{against_earlier, compared};
+pub(crate) use metrics::{of_pairs, share};
 
 use crate::arms::Arm;
 use crate::error::LabError;

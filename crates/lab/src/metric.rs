@@ -123,11 +123,22 @@ impl Metric {
 
     /// Finds the figure in what the client wrote.
     pub fn find_in(&self, output: &[u8]) -> Option<f64> {
-        let Metric::Output { expression, .. } = self else { return None };
-        let expression = Regex::new(expression).ok()?;
+        self.values_in(output).first().copied().filter(|value| value.is_finite())
+    }
+
+    /// Finds the figure wherever it stands in what the client wrote, as the program writes it.
+    pub fn values_in(&self, output: &[u8]) -> Vec<f64> {
+        let Metric::Output { expression, .. } = self else { return Vec::new() };
+        // An expression that was read once is one.
+        let Ok(expression) = Regex::new(expression) else { return Vec::new() };
         let text = String::from_utf8_lossy(output);
-        let captures = expression.captures(&text)?;
-        captures.get(1).or_else(|| captures.get(0))?.as_str().trim().parse().ok()
+        let found = expression.captures_iter(&text).filter_map(|captures| captures.get(1).or_else(|| captures.get(0)));
+        found.map(|found| found.as_str().trim().parse().unwrap_or(f64::NAN)).collect()
+    }
+
+    /// Whether more of it is better.
+    pub fn more_is_better(&self) -> bool {
+        matches!(self, Metric::Output { better: Better::More, .. })
     }
 }
 
@@ -228,6 +239,7 @@ mod tests {
         let metric = "stdout:median ([0-9.]+) ms".parse::<Metric>().expect("a metric");
         assert_eq!(metric.find_in(b"100 requests, median 44.20 ms\n"), Some(44.2));
         assert_eq!(metric.find_in(b"nothing"), None);
+        assert_eq!(metric.values_in(b"median 1 ms\nmedian 2.5 ms\n"), [1.0, 2.5]);
         assert!("stdout:(".parse::<Metric>().is_err());
         assert!("speed".parse::<Metric>().is_err_and(|error| error.to_string().contains("stdout:REGEX")));
     }

@@ -22,12 +22,17 @@ const LEAST_PAIRS: usize = 4;
 pub fn compared(trials: &[Trial], metrics: &[Metric]) -> Vec<Compared> {
     let each = |(place, metric): (usize, &Metric)| {
         let pairs = pairs(trials, metric, Which::B.arm(), Which::A.arm());
-        let looks = Looks::standard().sharing(share(place, metrics.len()));
-        let ratio = looks.at_end(&pairs).filter(|_| pairs.len() >= LEAST_PAIRS)?;
-        let middles = [middle(pairs.iter().map(|pair| pair.1)), middle(pairs.iter().map(|pair| pair.0))];
-        Some(row(metric, &ratio, middles))
+        of_pairs(&pairs, metric, share(place, metrics.len()))
     };
     metrics.iter().enumerate().filter_map(each).collect()
+}
+
+/// What pairs of (B, A) say of a metric, each such that less is better. The interval gets this part of the false alarms. None
+/// where there are too few pairs.
+pub fn of_pairs(pairs: &[(f64, f64)], metric: &Metric, part: f64) -> Option<Compared> {
+    let ratio = Looks::standard().sharing(part).at_end(pairs).filter(|_| pairs.len() >= LEAST_PAIRS)?;
+    let middles = [middle(pairs.iter().map(|pair| pair.1)), middle(pairs.iter().map(|pair| pair.0))];
+    Some(row(metric, &ratio, middles))
 }
 
 /// The same of B's trials against trials of an earlier day, which form no pairs.
@@ -50,7 +55,8 @@ pub fn against_earlier(earlier: &[Trial], trials: &[Trial], metrics: &[Metric]) 
     metrics.iter().enumerate().filter_map(each).collect()
 }
 
-fn share(place: usize, metrics: usize) -> f64 {
+/// The part of the false alarms that a metric gets, by its place among so many.
+pub fn share(place: usize, metrics: usize) -> f64 {
     match (place, metrics) {
         (_, 1) => 1.0,
         (0, _) => FIRST_SHARE,
