@@ -1,1 +1,32 @@
 //! Versions of a library built from their sources, side by side.
+//!
+//! A [`Source`] says where a library's versions are and how one is built. A [`Workshop`] fetches and builds them, each into a
+//! prefix of its own. [`linkage`] proves that a subject really runs on what was built, a [`Contest`] measures it on every
+//! version in turns, and [`advice`] says which one to take.
+
+pub mod advice;
+mod build;
+mod contest;
+mod download;
+mod elf;
+mod figures;
+pub mod linkage;
+mod order;
+mod prefix;
+mod problem;
+mod process;
+mod recipe;
+mod registry;
+mod source;
+mod version;
+mod workshop;
+
+pub use contest::{Contest, Measured, Run};
+pub use figures::{figures, ratios};
+pub use order::{Item, chain};
+pub use prefix::Prefix;
+pub use problem::{Fault, Problem};
+pub use registry::{Registry, Release};
+pub use source::{Source, Sources, Step};
+pub use version::{nearest, older_first};
+pub use workshop::{Built, Workshop};

@@ -1,0 +1,140 @@
+//! Which version to take.
+
+use super::version::older_first;
+use case::{Compared, Contrast, Matrix, Version, VersionState};
+use std::cmp::Ordering;
+
+/// The metrics of which more is better begin so.
+const RATE: &str = "stdout-more:";
+
+/// Whether a metric of a version is significantly worse than the first version's.
+pub fn is_loss(compared: &Compared) -> bool {
+    let worse = if compared.metric.starts_with(RATE) { Contrast::Less } else { Contrast::More };
+    compared.outcome == worse
+}
+
+/// Whether anything of a version is significantly worse than the first version's.
+pub fn loses(version: &Version) -> bool {
+    version.ratios.iter().any(is_loss)
+}
+
+/// What to take in the place of a version that loses: the newest one of the same SONAMEs that loses nothing; without one, the
+/// one that loses least, where that is less. Nothing is said where nothing loses.
+pub fn advice(matrix: &Matrix) -> String {
+    let measured = matrix.versions.iter().filter(|version| version.state == VersionState::Measured).collect::<Vec<_>>();
+    let Some((first, others)) = measured.split_first() else { return String::new() };
+    // The newest of those that lose is what somebody is likely to have.
+    let mut losing = others.iter().copied().filter(|version| loses(version)).collect::<Vec<_>>();
+    losing.sort_by(|a, b| older_first(&b.version, &a.version));
+    for loser in &losing {
+        let fits = |version: &&&Version| version.sonames == loser.sonames && version.version != loser.version;
+        let sound = measured.iter().filter(fits).filter(|version| !loses(version));
+        if let Some(best) = sound.max_by(|a, b| older_first(&a.version, &b.version)) {
+            let rest = losing.iter().filter(|other| other.sonames == loser.sonames);
+            return take(best, &rest.copied().collect::<Vec<_>>());
+        }
+    }
+    least(first, &losing)
+}
+
+fn take(best: &Version, losing: &[&Version]) -> String {
+    let names = losing.iter().rev().map(|version| version.version.as_str()).collect::<Vec<_>>().join(", ");
+    format!("take {}: it can be dropped in for {names} (same {})", best.version, best.sonames.join(", "))
+}
+
+/// Of the versions that lose and can be dropped in for one another, the one that loses least, for the one that loses most.
+fn least(first: &Version, losing: &[&Version]) -> String {
+    let ratio = |version: &Version| version.ratios.first().filter(|ratio| is_loss(ratio)).cloned();
+    let mut told = losing.iter().filter_map(|version| Some((*version, ratio(version)?))).collect::<Vec<_>>();
+    told.sort_by(|a, b| factor(&b.1).total_cmp(&factor(&a.1)));
+    let Some((worst, most)) = told.first() else { return String::new() };
+    let fitting = told.iter().rev().find(|(version, _)| version.sonames == worst.sonames);
+    match fitting.filter(|(version, one)| version.version != worst.version && is_apart(one, most)) {
+        Some((version, one)) => format!(
+            "{} loses least of what can be dropped in for {} (same {}): {:.1} times {} rather than {:.1}",
+            version.version,
+            worst.version,
+            worst.sonames.join(", "),
+            factor(one),
+            first.version,
+            factor(most)
+        ),
+        None => String::new(),
+    }
+}
+
+/// How many times worse than the first version.
+fn factor(compared: &Compared) -> f64 {
+    if compared.metric.starts_with(RATE) { compared.ratio.recip() } else { compared.ratio }
+}
+
+/// Whether intervals do not touch: then one loses less than the other beyond doubt.
+fn is_apart(one: &Compared, most: &Compared) -> bool {
+    one.high.partial_cmp(&most.low) == Some(Ordering::Less)
+        || one.low.partial_cmp(&most.high) == Some(Ordering::Greater)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(name: &str, soname: &str, ratio: Option<(f64, Contrast)>) -> Version {
+        let compared = |(ratio, outcome)| Compared {
+            metric: "cpu_ns".into(),
+            ratio,
+            low: ratio * 0.98,
+            high: ratio * 1.02,
+            outcome,
+            ..Compared::default()
+        };
+        Version {
+            version: name.into(),
+            sonames: vec![soname.into()],
+            ratios: ratio.map(compared).into_iter().collect(),
+            ..Version::default()
+        }
+    }
+
+    fn of(versions: Vec<Version>) -> String {
+        advice(&Matrix { versions, ..Matrix::default() })
+    }
+
+    #[test]
+    fn the_newest_drop_in_that_loses_nothing_is_advised() {
+        let said = of(vec![
+            version("1.1.1w", "libssl.so.1.1", None),
+            version("3.0.2", "libssl.so.3", Some((13.0, Contrast::More))),
+            version("3.1.3", "libssl.so.3", Some((1.0, Contrast::Same))),
+            version("3.0.9", "libssl.so.3", Some((0.9, Contrast::Less))),
+            version("4.0.3", "libssl.so.4", Some((0.8, Contrast::Less))),
+        ]);
+        assert_eq!(said, "take 3.1.3: it can be dropped in for 3.0.2 (same libssl.so.3)");
+    }
+
+    #[test]
+    fn nothing_is_said_where_nothing_loses_or_nothing_fits() {
+        let first = || version("1.1.1w", "libssl.so.1.1", None);
+        assert_eq!(of(vec![first(), version("3.0.2", "libssl.so.3", Some((1.0, Contrast::Same)))]), "");
+        let lost = || version("3.0.2", "libssl.so.3", Some((13.0, Contrast::More)));
+        assert_eq!(of(vec![first(), lost()]), "");
+        let mut unbuilt = version("3.1.3", "libssl.so.3", None);
+        unbuilt.state = VersionState::NotBuilt;
+        assert_eq!(of(vec![first(), lost(), unbuilt]), "");
+    }
+
+    #[test]
+    fn where_all_drop_ins_lose_the_least_is_named_if_it_is_less() {
+        let of_two = |better: f64| {
+            of(vec![
+                version("1.1.1w", "libssl.so.1.1", None),
+                version("3.0.2", "libssl.so.3", Some((13.0, Contrast::More))),
+                version("3.6.3", "libssl.so.3", Some((better, Contrast::More))),
+            ])
+        };
+        assert_eq!(
+            of_two(1.3),
+            "3.6.3 loses least of what can be dropped in for 3.0.2 (same libssl.so.3): 1.3 times 1.1.1w rather than 13.0"
+        );
+        assert_eq!(of_two(12.9), "");
+    }
+}

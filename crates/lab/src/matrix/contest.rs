@@ -1,0 +1,207 @@
+//! Trials of a subject on several versions, in turns.
+
+use super::figures::decisive;
+use crate::LabError;
+use crate::arms::Arm;
+use crate::extent::Extent;
+use crate::metric::Metric;
+use crate::outcome::Outcome;
+use case::Contrast;
+use case::tables::Trial;
+use std::time::{Duration, Instant};
+
+/// Fewer rounds tell nothing.
+const LEAST_ROUNDS: u32 = 4;
+/// So many budgets may be spent on the least rounds, when the machine is slower than it was.
+const EXCESS: u32 = 2;
+/// After so many rounds a difference is shown with the interval that it has got, and a likeness with its.
+const ENOUGH_ROUNDS: u32 = 24;
+/// The last planned look.
+const MOST_ROUNDS: u32 = 128;
+/// An interval whose ends are no further apart is not worth more trials.
+const NARROW: f64 = 1.04;
+
+/// What is measured.
+pub struct Contest<'a> {
+    /// The versions; the first one is what the others are compared with.
+    pub arms: &'a [Arm],
+    /// How each version's program ended when it was tried.
+    pub exits: &'a [i32],
+    /// What is compared, the metric that decides first.
+    pub metrics: &'a [Metric],
+    /// How far each trial goes.
+    pub extent: Extent,
+    /// Time for all trials.
+    pub budget: Duration,
+    /// What the order of trials is drawn from.
+    pub seed: u64,
+    /// Told what is being done.
+    pub say: &'a dyn Fn(&str),
+}
+
+/// One sound trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// The version, by its place among the arms.
+    pub arm: usize,
+    /// Its round.
+    pub round: u32,
+    /// The values of each metric, as they are shown: one of a trial's own, as many as the program writes of the others.
+    pub values: Vec<Vec<f64>>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// All trials, those that do not count included.
+    pub trials: Vec<Trial>,
+    /// Those that count.
+    pub runs: Vec<Run>,
+    /// Rounds that were begun.
+    pub rounds: u32,
+    /// Whether the user ended it.
+    pub ended_early: bool,
+    /// Time spent.
+    pub spent: Duration,
+}
+
+impl Contest<'_> {
+    /// Runs the trials. What the user ends early is no error: what there is counts.
+    ///
+    /// # Errors
+    /// Where the first trial of a version cannot be started.
+    pub fn run(
+        &self,
+        execute: &mut dyn FnMut(usize, &Extent) -> Result<Outcome, LabError>,
+    ) -> Result<Measured, LabError> {
+        let begun = Instant::now();
+        let mut measured = Measured::default();
+        'rounds: for (round, order) in (0..).zip(stats::schedule(self.arms.len(), MOST_ROUNDS as usize, self.seed)) {
+            if self.is_told(&measured, round) || self.is_spent(begun.elapsed(), round) {
+                break;
+            }
+            for place in order {
+                let arm = &self.arms[place];
+                let left = self.budget.saturating_sub(begun.elapsed()).as_secs();
+                (self.say)(&format!("measuring: round {}, {}; at most {left} s to go", round + 1, arm.name));
+                let position = measured.trials.len() as u32;
+                let outcome = match execute(place, &self.extent) {
+                    Ok(outcome) => outcome.of_arm(arm, round, position),
+                    Err(LabError::Interrupted) => {
+                        measured.ended_early = true;
+                        break 'rounds;
+                    }
+                    Err(error) if round == 0 => return Err(error),
+                    Err(error) => Outcome::not_started(&error, arm, round, position),
+                };
+                self.take(place, outcome, &mut measured);
+            }
+            measured.rounds = round + 1;
+        }
+        measured.spent = begun.elapsed();
+        Ok(measured)
+    }
+
+    fn take(&self, place: usize, mut outcome: Outcome, measured: &mut Measured) {
+        let (row, usual) = (&mut outcome.row, self.exits.get(place).copied().unwrap_or_default());
+        if row.problem.is_empty() && row.exit >= 0 && row.exit != usual {
+            row.problem = format!("it ended with status {}, and with {usual} before: {}", row.exit, outcome.errors);
+        }
+        let values = self.metrics.iter().map(|metric| values(metric, row, &outcome.output)).collect::<Vec<_>>();
+        if let Some(first) = values.iter().zip(self.metrics).find(|(_, metric)| matches!(metric, Metric::Output { .. }))
+        {
+            row.metric = if first.0.is_empty() { f64::NAN } else { stats::median(first.0) };
+        }
+        if row.applied && row.problem.is_empty() {
+            measured.runs.push(Run { arm: place, round: row.round, values });
+        }
+        measured.trials.push(outcome.row);
+    }
+
+    /// Whether another round would exceed the budget. For the least rounds some more is spent.
+    fn is_spent(&self, elapsed: Duration, round: u32) -> bool {
+        let a_round = elapsed / round.max(1);
+        let budget = if round < LEAST_ROUNDS { self.budget * EXCESS } else { self.budget };
+        round > 0 && elapsed + a_round > budget
+    }
+
+    /// Whether every version is told from the first, by the metric that decides.
+    fn is_told(&self, measured: &Measured, round: u32) -> bool {
+        if !stats::Looks::standard().is_look(round as usize) {
+            return false;
+        }
+        let each = (1..self.arms.len()).map(|arm| decisive(&measured.runs, self.metrics, self.arms.len(), arm));
+        each.into_iter().all(|compared| {
+            let is_narrow = |low: f64, high: f64| high / low <= NARROW || round >= ENOUGH_ROUNDS;
+            compared.is_some_and(|one| one.outcome != Contrast::Open && is_narrow(one.low, one.high))
+        })
+    }
+}
+
+/// The values of a metric in a trial, as they are shown.
+fn values(metric: &Metric, row: &Trial, output: &[u8]) -> Vec<f64> {
+    match metric {
+        Metric::Output { .. } => metric.values_in(output).into_iter().filter(|value| value.is_finite()).collect(),
+        other => other.of(row).into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrangement::Arrangement;
+    use crate::traces::Traces;
+    use case::Nanos;
+
+    fn arms() -> Vec<Arm> {
+        let arm = |name: &str| Arm { name: name.into(), arrangement: Arrangement::default(), parts: Vec::new() };
+        ["1.1.1w", "3.0.2", "3.1.3"].map(arm).to_vec()
+    }
+
+    /// Measures programs that take so many milliseconds, each value a little off by the trial's place.
+    fn measured(milliseconds: [f64; 3], exit_of_last: i32) -> Measured {
+        let (arms, metrics) = (arms(), ["stdout:took=([0-9.]+)", "cpu_ns"].map(|one| one.parse().expect("a metric")));
+        let contest = Contest {
+            arms: &arms,
+            exits: &[0, 0, 0],
+            metrics: &metrics,
+            extent: Extent::whole(Duration::from_secs(1)),
+            budget: Duration::from_secs(60),
+            seed: 7,
+            say: &|_| {},
+        };
+        let mut turn = 0;
+        let mut execute = |place: usize, _: &Extent| {
+            turn += 1;
+            let took = milliseconds[place] * (1.0 + f64::from(turn % 7) / 100.0);
+            let exit = if place == 2 { exit_of_last } else { 0 };
+            let row = Trial { wall: Nanos(9), client_user: Nanos((took * 1e6) as u64), exit, ..Trial::default() };
+            Ok(Outcome {
+                row,
+                traces: Traces::default(),
+                output: format!("took={took}\ntook={}\n", took * 3.0).into_bytes(),
+                errors: "it broke".into(),
+                mapped: std::collections::BTreeSet::new(),
+                took: Duration::ZERO,
+            })
+        };
+        contest.run(&mut execute).expect("run")
+    }
+
+    #[test]
+    fn every_version_is_run_once_a_round_and_all_its_values_are_kept() {
+        let measured = measured([5.0, 27.0, 7.0], 0);
+        assert_eq!(measured.trials.len() as u32, measured.rounds * 3);
+        assert!(measured.rounds >= LEAST_ROUNDS && !measured.ended_early);
+        assert!(measured.runs.iter().all(|run| run.values[0].len() == 2 && run.values[1].len() == 1));
+        assert!(measured.trials.iter().all(|trial| trial.metric.is_finite()));
+    }
+
+    #[test]
+    fn a_run_that_ends_otherwise_does_not_count_and_says_why() {
+        let measured = measured([5.0, 27.0, 7.0], 1);
+        assert!(measured.runs.iter().all(|run| run.arm != 2));
+        let broken = measured.trials.iter().find(|trial| trial.arm == "3.1.3").expect("a trial");
+        assert!(broken.problem.contains("status 1") && broken.problem.contains("it broke"), "{}", broken.problem);
+    }
+}
