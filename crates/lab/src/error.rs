@@ -17,6 +17,16 @@ pub enum LabError {
     /// The world was not described in the right words, or asks for something that cannot be had here.
     #[error("{0}")]
     World(String),
+    /// A whole world could not be made or entered.
+    #[error("{why}")]
+    NoWorld {
+        /// Its name, or what was to be done with it.
+        world: String,
+        /// What stands in the way.
+        why: String,
+        /// The command to try.
+        remedy: String,
+    },
     /// The kernel did not take over what the world asks for.
     #[error("{what}: asked for `{asked}`, and the kernel shows `{shown}`")]
     NotTaken {

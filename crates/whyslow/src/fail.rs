@@ -4,6 +4,7 @@ mod exporting;
 mod laboratory;
 mod running;
 mod story;
+mod worlds;
 
 use case::CaseError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -251,6 +252,7 @@ impl From<LabError> for Failure {
             LabError::Link(error) => error.into(),
             LabError::Record(error) => error.into(),
             LabError::World(_) => Failure::new("this world cannot be had", why, "whyslow run --help; whyslow doctor"),
+            LabError::NoWorld { world, why, remedy } => Failure::no_world(&world, &why, &remedy),
             LabError::NotTaken { .. } => Failure::new("the kernel did not take over a change", why, "whyslow doctor"),
             LabError::NoJournal(_) => {
                 let remedy = "make one of these folders writable, or set XDG_RUNTIME_DIR to one that is";
