@@ -2,9 +2,21 @@
 //! (and what else is particular to it) in which a subject runs, while nothing of the host is changed.
 
 mod git;
+mod debian;
+mod inside;
+mod mirror;
+mod needs;
+mod packages;
+mod prepare;
+mod shared;
+mod store;
+mod tool;
 mod name;
 mod ready;
 
 pub use git::{Commit, Repository};
 pub use name::WorldName;
+pub use packages::{Package, Packages};
+pub use prepare::{Wanted, prepare};
 pub use ready::Ready;
+pub use store::{Descriptor, Made, Store};

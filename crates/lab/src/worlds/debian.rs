@@ -1,0 +1,203 @@
+//! A Debian release as a world: found in the cache, or made by mmdebstrap and kept there.
+//!
+//! Only the release itself is taken, not its updates: the same name gives the same packages until the next point release.
+
+mod refused;
+
+use super::mirror::{self, PATIENCE};
+use super::needs::Need;
+use super::packages::Packages;
+use super::store::{Descriptor, Made, PART, Store};
+use super::tool::{self, Done};
+use crate::LabError;
+use record::Program;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Where downloaded packages are kept for the next world, in the cache.
+pub(super) const ARCHIVES: &str = "packages/archives";
+/// Where apt keeps them, inside.
+const INSIDE: &str = "var/cache/apt/archives";
+
+/// A world of a release that has what is needed: the smallest of the cache, else a new one.
+pub(super) fn find_or_make(
+    suite: &str,
+    needs: &[Need],
+    store: &Store,
+    say: &dyn Fn(&str),
+    wait: &mut dyn FnMut(Duration) -> bool,
+) -> Result<Made, LabError> {
+    mirror::check_suite(suite)?;
+    needs.iter().try_for_each(|need| mirror::check_package(&need.package))?;
+    let mirror = mirror::mirror();
+    if let Some(found) = find(suite, needs, &mirror, store)? {
+        return Ok(found);
+    }
+    let name = format!("debian-{}", suite.replace('/', "-"));
+    let _lock = store.lock(&name, say, wait)?;
+    // Whoever was waited for may have made it.
+    if let Some(found) = find(suite, needs, &mirror, store)? {
+        return Ok(found);
+    }
+    Making { suite, needs, mirror, store, part: store.folder("worlds")?.join(format!("{name}{PART}")) }
+        .make(&name, say, wait)
+}
+
+fn find(suite: &str, needs: &[Need], mirror: &str, store: &Store) -> Result<Option<Made>, LabError> {
+    let mut fitting = Vec::new();
+    for world in store.worlds()? {
+        if world.descriptor.suite != suite || world.descriptor.mirror != mirror || !world.is_unchanged() {
+            continue;
+        }
+        let packages = Packages::named(&world.tree)?;
+        if needs.iter().all(|need| packages.answering(&need.package).is_some()) {
+            fitting.push((packages.len(), world));
+        }
+    }
+    Ok(fitting.into_iter().min_by_key(|(packages, _)| *packages).map(|(_, world)| world))
+}
+
+/// A world in the making.
+struct Making<'a> {
+    suite: &'a str,
+    needs: &'a [Need],
+    mirror: String,
+    store: &'a Store,
+    part: PathBuf,
+}
+
+impl Making<'_> {
+    fn make(&self, name: &str, say: &dyn Fn(&str), wait: &mut dyn FnMut(Duration) -> bool) -> Result<Made, LabError> {
+        self.check_host()?;
+        self.clear()?;
+        std::fs::create_dir_all(&self.part).map_err(LabError::io(&self.part))?;
+        say(&format!(
+            "making Debian {}: a few hundred packages are fetched and set up, about half a minute",
+            self.suite
+        ));
+        let run = tool::run(self.mmdebstrap()?, &self.part.join("log"), &|line| self.heard(line), say, wait);
+        let done = match run {
+            Ok(done) if done.is_well() => done,
+            Ok(done) => {
+                let why = refused::refused(self.suite, &self.mirror, self.needs, &done);
+                self.clear()?;
+                return Err(why);
+            }
+            Err(error) => {
+                self.clear()?;
+                return Err(error);
+            }
+        };
+        drop::<Done>(done);
+        let made = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let descriptor = Descriptor {
+            suite: self.suite.to_string(),
+            mirror: self.mirror.clone(),
+            packages: self.needs.iter().map(|need| need.package.clone()).collect(),
+            digest: Packages::digest(&self.tree())?,
+            made,
+        };
+        self.store.complete(&self.part, name, descriptor)
+    }
+
+    /// What mmdebstrap says of its work, in our words.
+    fn heard(&self, line: &str) -> Option<String> {
+        let words = line.strip_prefix("I: ")?.trim_end_matches('.');
+        (!words.contains("-hook") && !words.contains("skipping"))
+            .then(|| format!("making Debian {}: {words}", self.suite))
+    }
+
+    fn tree(&self) -> PathBuf {
+        self.part.join("tree")
+    }
+
+    fn check_host(&self) -> Result<(), LabError> {
+        let world = format!("debian:{}", self.suite);
+        if !nix::unistd::geteuid().is_root() {
+            let why = "making a whole world, and running in it, takes root's rights".to_string();
+            return Err(LabError::NoWorld { world, why, remedy: "the same command with sudo".to_string() });
+        }
+        if tool::find("mmdebstrap").is_none() {
+            let why = "it is made by mmdebstrap, which is not installed".to_string();
+            return Err(LabError::NoWorld { world, why, remedy: "sudo apt install mmdebstrap".to_string() });
+        }
+        Ok(())
+    }
+
+    /// Removes what a maker has left that is gone or has failed; what it downloaded is kept.
+    fn clear(&self) -> Result<(), LabError> {
+        let archives = self.store.folder(ARCHIVES)?;
+        keep_archives(&self.tree().join(INSIDE), &archives)?;
+        match std::fs::remove_dir_all(&self.part) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LabError::io(&self.part)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The command. What was downloaded before is linked in first, and what it downloads is moved out at its end: apt
+    /// checks each file against the signed list before it is used.
+    fn mmdebstrap(&self) -> Result<Program, LabError> {
+        let archives = self.store.folder(ARCHIVES)?.display().to_string();
+        let quoted = format!("'{}'", archives.replace('\'', "'\\''"));
+        let bring = format!(
+            "mkdir -p \"$1/{INSIDE}/partial\" && find {quoted} -maxdepth 1 -name '*.deb' -exec cp -l -t \"$1/{INSIDE}\" {{}} + \
+             && find {quoted}/partial -type f -exec cp -t \"$1/{INSIDE}/partial\" {{}} +"
+        );
+        let keep = format!("find \"$1/{INSIDE}\" -maxdepth 1 -name '*.deb' -exec mv -f -t {quoted} {{}} +");
+        self.store.folder(&format!("{ARCHIVES}/partial"))?;
+        let packages = self.needs.iter().map(|need| need.package.clone()).collect::<BTreeSet<_>>();
+        let mut words = vec![
+            "mmdebstrap".to_string(),
+            "--mode=root".into(),
+            "--variant=minbase".into(),
+            "--format=directory".into(),
+        ];
+        words.extend(["download/empty", "essential/unlink"].map(|step| format!("--skip={step}")));
+        words.extend(PATIENCE.iter().map(|(option, value)| format!("--aptopt={option} \"{value}\"")));
+        if !packages.is_empty() {
+            words.push(format!("--include={}", packages.into_iter().collect::<Vec<_>>().join(",")));
+        }
+        words.extend([format!("--setup-hook={bring}"), format!("--customize-hook={keep}")]);
+        words.extend([self.suite.to_string(), self.tree().display().to_string()]);
+        words.push(mirror::source_line(&self.mirror, self.suite)?);
+        let plain =
+            [("LC_ALL", "C.UTF-8"), ("DEBIAN_FRONTEND", "noninteractive"), ("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")];
+        let environment = plain.map(|(name, value)| (name.into(), Some(value.into()))).to_vec();
+        Ok(Program { arguments: words, environment, folder: Some("/".into()), ..Program::default() })
+    }
+}
+
+/// Moves downloaded packages, and parts of them, into the cache.
+fn keep_archives(from: &Path, archives: &Path) -> Result<(), LabError> {
+    for (from, to) in [(from.to_path_buf(), archives.to_path_buf()), (from.join("partial"), archives.join("partial"))] {
+        let Ok(entries) = std::fs::read_dir(&from) else { continue };
+        std::fs::create_dir_all(&to).map_err(LabError::io(&to))?;
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let is_package = path.to_string_lossy().contains(".deb") && path.is_file();
+            if let (true, Some(name)) = (is_package, path.file_name()) {
+                std::fs::rename(&path, to.join(name)).map_err(LabError::io(&path))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_downloaded_is_kept_whole_and_in_part() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (from, to) = (place.path().join("from"), place.path().join("to"));
+        std::fs::create_dir_all(from.join("partial")).expect("made");
+        for name in ["a_1_all.deb", "lock", "partial/b_2_all.deb", "partial/c_3_all.deb.FAILED"] {
+            std::fs::write(from.join(name), name).expect("written");
+        }
+        keep_archives(&from, &to).expect("kept");
+        assert!(to.join("a_1_all.deb").is_file() && to.join("partial/b_2_all.deb").is_file());
+        assert!(!to.join("lock").exists());
+        keep_archives(&place.path().join("nowhere"), &to).expect("nothing to keep");
+    }
+}

@@ -1,0 +1,137 @@
+//! Where Debian's packages come from, and by which keys they are verified.
+
+use crate::LabError;
+use std::path::{Path, PathBuf};
+
+/// Debian's own, which leads to one nearby.
+const DEFAULT: &str = "http://deb.debian.org/debian";
+/// The keys of Debian's releases, from the package debian-archive-keyring.
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+/// A mirror that says nothing for so long is given up, in seconds, after so many attempts.
+pub(super) const PATIENCE: [(&str, &str); 3] =
+    [("Acquire::Retries", "2"), ("Acquire::http::Timeout", "20"), ("Acquire::https::Timeout", "20")];
+
+/// The mirror: `$WHYSLOW_MIRROR`, else that of this host where it is a Debian, else Debian's own.
+pub(super) fn mirror() -> String {
+    let named = std::env::var("WHYSLOW_MIRROR").ok().filter(|mirror| !mirror.is_empty());
+    let mirror = named.or_else(|| of_host(Path::new("/"))).unwrap_or_else(|| DEFAULT.to_string());
+    mirror.trim_end_matches('/').to_string()
+}
+
+/// The keyring that packages are verified by.
+///
+/// # Errors
+/// Where this host has none.
+pub(super) fn keyring() -> Result<PathBuf, LabError> {
+    let keyring = PathBuf::from(KEYRING);
+    if keyring.is_file() {
+        return Ok(keyring);
+    }
+    Err(LabError::NoWorld {
+        world: "a verified Debian".to_string(),
+        why: format!("its packages are verified by the keys in {KEYRING}, which is not there"),
+        remedy: "sudo apt install debian-archive-keyring".to_string(),
+    })
+}
+
+/// A line for `sources.list`.
+///
+/// # Errors
+/// As [`keyring`].
+pub(super) fn source_line(mirror: &str, suite: &str) -> Result<String, LabError> {
+    Ok(format!("deb [signed-by={}] {mirror} {suite} main", keyring()?.display()))
+}
+
+/// Refuses a suite's name that could be read as anything else, by a tool or in a file.
+///
+/// # Errors
+/// Where it has other letters than such names have.
+pub(super) fn check_suite(suite: &str) -> Result<(), LabError> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/".contains(letter);
+    if suite.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && suite.chars().all(is_plain)
+        && !suite.contains("..")
+    {
+        return Ok(());
+    }
+    Err(LabError::NoWorld {
+        world: format!("debian:{suite}"),
+        why: "the name of a release has letters, digits, - and . only".to_string(),
+        remedy: "whyslow world make debian:bookworm".to_string(),
+    })
+}
+
+/// Refuses a package's name that is none.
+///
+/// # Errors
+/// Where it is none by Debian's policy (5.6.1).
+pub(super) fn check_package(name: &str) -> Result<(), LabError> {
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "+-.".contains(letter);
+    let begins_well = name.starts_with(|letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit());
+    if name.len() > 1 && begins_well && name.chars().all(is_plain) {
+        return Ok(());
+    }
+    Err(LabError::NoWorld {
+        world: format!("the package `{name}`"),
+        why: "a package's name has small letters, digits, +, - and . only".to_string(),
+        remedy: "apt-cache search WORD".to_string(),
+    })
+}
+
+/// The mirror in a Debian's own sources: where its release comes from.
+fn of_host(base: &Path) -> Option<String> {
+    let release = std::fs::read_to_string(base.join("etc/os-release")).ok()?;
+    let value =
+        |name: &str| release.lines().find_map(|line| Some(line.strip_prefix(name)?.trim_matches('"').to_string()));
+    let codename = value("VERSION_CODENAME=").filter(|_| value("ID=").as_deref() == Some("debian"))?;
+    let folder = base.join("etc/apt/sources.list.d");
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut files = entries.filter_map(|entry| Some(entry.ok()?.path())).collect::<Vec<_>>();
+    files.sort();
+    files.insert(0, base.join("etc/apt/sources.list"));
+    files.iter().filter_map(|file| std::fs::read_to_string(file).ok()).find_map(|text| of_sources(&text, &codename))
+}
+
+/// The address in either form of sources which has the release itself.
+fn of_sources(text: &str, codename: &str) -> Option<String> {
+    let is_address = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
+    for line in text.lines().filter_map(|line| line.strip_prefix("deb ")) {
+        let mut words = line.split_whitespace().skip_while(|word| !is_address(word));
+        if let (Some(address), Some(suite)) = (words.next(), words.next())
+            && suite == codename
+        {
+            return Some(address.to_string());
+        }
+    }
+    text.split("\n\n").find_map(|paragraph| {
+        let field = |name: &str| paragraph.lines().find_map(|line| line.strip_prefix(name));
+        let has_suite = field("Suites:")?.split_whitespace().any(|suite| suite == codename);
+        let address = field("URIs:")?.split_whitespace().find(is_address)?;
+        has_suite.then(|| address.to_string())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mirror_is_where_the_release_itself_comes_from() {
+        let new = "Types: deb\nURIs: http://security/x\nSuites: bookworm-security\n\n\
+            Types: deb\n# a comment\nURIs: http://near/debian\nSuites: bookworm bookworm-updates\n";
+        assert_eq!(of_sources(new, "bookworm").as_deref(), Some("http://near/debian"));
+        let old = "# deb http://no/x bookworm main\ndeb cdrom:x bookworm main\n\
+            deb [signed-by=/a] http://old/debian bookworm main\n";
+        assert_eq!(of_sources(old, "bookworm").as_deref(), Some("http://old/debian"));
+        assert_eq!(of_sources(old, "trixie"), None);
+    }
+
+    #[test]
+    fn names_that_could_be_anything_else_are_refused() {
+        assert!(check_suite("bookworm-backports").is_ok() && check_package("libstdc++6").is_ok());
+        for bad in ["", "-x", "a b", "a\nb", "../x", "a]b", "$(x)"] {
+            assert!(check_suite(bad).is_err() && check_package(bad).is_err(), "{bad}");
+        }
+        assert!(check_package("a,b").is_err() && check_package("A").is_err());
+    }
+}

@@ -1,0 +1,146 @@
+//! Which packages a command needs to run in another release: those which own on the host what it is started with.
+
+use super::packages::Packages;
+use super::shared::is_of_system;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The certificates that TLS libraries verify by. Nothing links them: whoever needs them recommends them.
+const CERTIFICATES: &str = "ca-certificates";
+/// Longer first lines name no interpreter: the kernel reads no more (`BINPRM_BUF_SIZE`).
+const LONGEST_FIRST_LINE: usize = 256;
+
+/// A package, and what it is needed for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Need {
+    /// Its name.
+    pub package: String,
+    /// What for: `/usr/bin/curl`, `libcurl.so.4, which ./client is linked to`, `asked for with --package`.
+    pub role: String,
+}
+
+/// The packages that a command run in a folder needs, by the host's own packages, and those that were asked for.
+pub(super) fn needs(command: &[String], folder: &Path, asked: &[String], host: &Packages) -> Vec<Need> {
+    let mut search = Search { host, found: BTreeMap::new(), seen: BTreeSet::new() };
+    for package in asked {
+        search.found.entry(package.clone()).or_insert_with(|| "asked for with --package".to_string());
+    }
+    if let Some(program) = command.first().and_then(|name| find(name, folder)) {
+        search.look_at(&program);
+    }
+    let named = command.iter().skip(1).map(|word| folder.join(word)).filter(|path| path.is_file());
+    named.for_each(|path| search.look_at(&path));
+    search.add_certificates();
+    search.found.into_iter().map(|(package, role)| Need { package, role }).collect()
+}
+
+struct Search<'a> {
+    host: &'a Packages,
+    /// Packages, with their roles.
+    found: BTreeMap<String, String>,
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Search<'_> {
+    /// A file that is executed or read: its package, else what it takes to execute it.
+    fn look_at(&mut self, path: &Path) {
+        if !self.seen.insert(path.to_path_buf()) || self.is_owned(path, || path.display().to_string()) {
+            return;
+        }
+        if let Some(interpreter) = interpreter(path) {
+            self.is_owned(&interpreter, || format!("{}, the interpreter of {}", interpreter.display(), path.display()));
+            return;
+        }
+        for (library, place) in libraries(path) {
+            let role = || format!("{library}, which {} is linked to", path.display());
+            match place {
+                // What is linked to it in turn comes with its package.
+                Some(place) if is_of_system(&place) => drop(self.is_owned(&place, role)),
+                Some(place) => self.look_at(&place),
+                None => {}
+            }
+        }
+    }
+
+    fn is_owned(&mut self, path: &Path, role: impl FnOnce() -> String) -> bool {
+        let Some(owner) = self.host.owner(path) else { return false };
+        self.found.entry(owner.name.clone()).or_insert_with(role);
+        true
+    }
+
+    /// Certificates, where something that comes along recommends them.
+    fn add_certificates(&mut self) {
+        let mut left = self.found.keys().cloned().collect::<Vec<_>>();
+        let mut seen = left.iter().cloned().collect::<BTreeSet<_>>();
+        while let Some(package) = left.pop().and_then(|name| self.host.answering(&name)) {
+            if package.recommends.iter().chain(&package.depends).any(|name| name == CERTIFICATES) {
+                let role = format!("recommended by {}", package.name);
+                self.found.entry(CERTIFICATES.to_string()).or_insert(role);
+                return;
+            }
+            left.extend(package.depends.iter().filter(|name| seen.insert((*name).clone())).cloned());
+        }
+    }
+}
+
+/// The file that a command's first word names, on the host.
+fn find(name: &str, folder: &Path) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(folder.join(name)).filter(|path| path.is_file());
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// What a script is executed by: for `#!/usr/bin/env python3` python3.
+fn interpreter(path: &Path) -> Option<PathBuf> {
+    use std::io::Read;
+    let mut first = Vec::new();
+    std::fs::File::open(path).ok()?.take(LONGEST_FIRST_LINE as u64).read_to_end(&mut first).ok()?;
+    let text = String::from_utf8_lossy(first.strip_prefix(b"#!")?).into_owned();
+    let mut words = text.lines().next()?.split_whitespace();
+    let program = PathBuf::from(words.next()?);
+    if program.file_name().is_some_and(|name| name == "env") {
+        let is_name = |word: &&str| !word.starts_with('-') && !word.contains('=');
+        return find(words.find(is_name)?, Path::new("/")).or(Some(program));
+    }
+    Some(program)
+}
+
+/// The libraries that a file is linked to itself, and where the host's loader finds them. The loader is asked because it
+/// alone knows its paths.
+fn libraries(path: &Path) -> Vec<(String, Option<PathBuf>)> {
+    let needed = needed(path).unwrap_or_default();
+    if needed.is_empty() {
+        return Vec::new();
+    }
+    let said = Command::new("ldd").arg(path).output().map(|output| output.stdout).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let place = |name: &str| {
+        let line = said.lines().find_map(|line| line.trim().strip_prefix(name)?.trim().strip_prefix("=> "))?;
+        Some(PathBuf::from(line.split(" (").next()?)).filter(|place| place.is_absolute())
+    };
+    needed.iter().map(|name| (name.clone(), place(name))).collect()
+}
+
+/// The names in a file's DT_NEEDED entries; none where it is no program or library.
+fn needed(path: &Path) -> Option<Vec<String>> {
+    use object::elf::{DT_NEEDED, FileHeader64};
+    use object::read::elf::{Dyn, FileHeader};
+    let bytes = std::fs::read(path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))?;
+    let file = object::read::elf::ElfFile::<FileHeader64<object::Endianness>>::parse(&*bytes).ok()?;
+    let (endian, header) = (file.endian(), file.elf_header());
+    let sections = header.sections(endian, &*bytes).ok()?;
+    let (entries, link) = sections.dynamic(endian, &*bytes).ok()??;
+    let strings = sections.strings(endian, &*bytes, link).ok()?;
+    let names = entries.iter().filter(|entry| entry.tag32(endian) == Some(DT_NEEDED));
+    Some(
+        names
+            .filter_map(|entry| Some(String::from_utf8_lossy(entry.string(endian, strings).ok()?).into_owned()))
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests;

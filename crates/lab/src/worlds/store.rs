@@ -1,0 +1,228 @@
+//! The cache of worlds and packages: made once, never changed, used by all later runs.
+//!
+//! | folder | what is in it |
+//! |---|---|
+//! | `worlds/NAME/` | a whole world: `tree/`, and `world.toml`, which says what it is and was written last |
+//! | `packages/` | what was downloaded, and unpacked packages |
+//! | `place/` | nothing, ever: trees are put together there, unseen by others |
+//! | `locks/` | a file for each thing being made |
+//!
+//! What is being made stands in a folder that ends in `.part` and is renamed when it is whole.
+
+use super::packages::Packages;
+use crate::LabError;
+use serde::{Deserialize, Serialize};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The folder's name, below the user's caches.
+const NAME: &str = "whyslow";
+/// What says that a world is whole.
+const DESCRIPTOR: &str = "world.toml";
+/// The ending of what is being made.
+pub(super) const PART: &str = ".part";
+/// How often a lock that another process holds is tried again.
+const RETRY: Duration = Duration::from_millis(200);
+
+/// The cache.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// What a whole world says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Descriptor {
+    /// The Debian release.
+    pub suite: String,
+    /// Where its packages came from.
+    pub mirror: String,
+    /// The packages that were asked for.
+    pub packages: Vec<String>,
+    /// Of dpkg's status when it was made, to tell whether it was changed since.
+    pub digest: String,
+    /// When it was made, in seconds since 1970.
+    pub made: u64,
+}
+
+/// A world of the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Its name in the cache: `debian-bookworm`, `debian-bookworm-2`.
+    pub name: String,
+    /// Its files.
+    pub tree: PathBuf,
+    /// What it is.
+    pub descriptor: Descriptor,
+}
+
+/// Something that this process alone may make, for as long as this lives.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Store {
+    /// The cache at `$WHYSLOW_CACHE`, else for root at `/var/cache/whyslow`, else below `$XDG_CACHE_HOME` or `~/.cache`.
+    ///
+    /// # Errors
+    /// Where it cannot be made, or others than its owner could write to it.
+    pub fn open() -> Result<Store, LabError> {
+        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let roots = || nix::unistd::geteuid().is_root().then(|| PathBuf::from("/var/cache"));
+        let own = || absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+        let root = absolute("WHYSLOW_CACHE").or_else(|| Some(roots().or_else(own)?.join(NAME)));
+        let root = root.ok_or_else(|| {
+            LabError::World(
+                "there is no folder for worlds: neither WHYSLOW_CACHE, XDG_CACHE_HOME nor HOME is set".into(),
+            )
+        })?;
+        Store::at(&root)
+    }
+
+    /// The cache in a folder, which is made where it is not there.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn at(root: &Path) -> Result<Store, LabError> {
+        make(root)?;
+        // Without links: what is shared with programs and what is laid over each other is compared by path.
+        let root = root.canonicalize().map_err(LabError::io(root))?;
+        let found = root.metadata().map_err(LabError::io(&root))?;
+        if found.uid() != nix::unistd::geteuid().as_raw() || found.permissions().mode() & 0o022 != 0 {
+            return Err(LabError::NoWorld {
+                world: "the cache of worlds".to_string(),
+                why: format!("{} belongs to another user, or can be written by others", root.display()),
+                remedy: format!("ls -ld {}; or name another folder in WHYSLOW_CACHE", root.display()),
+            });
+        }
+        Ok(Store { root })
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A folder of the cache, made where it is not there: `builds`, `packages/archives`.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn folder(&self, kind: &str) -> Result<PathBuf, LabError> {
+        let folder = self.root.join(kind);
+        make(&folder)?;
+        Ok(folder)
+    }
+
+    /// The empty folder in which trees are put together.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn place(&self) -> Result<PathBuf, LabError> {
+        self.folder("place")
+    }
+
+    /// The whole worlds, by name. What cannot be read as one is none.
+    pub fn worlds(&self) -> Result<Vec<Made>, LabError> {
+        let folder = self.folder("worlds")?;
+        let entries = std::fs::read_dir(&folder).map_err(LabError::io(&folder))?;
+        let world = |path: PathBuf| {
+            let name = path.file_name()?.to_str().filter(|name| !name.ends_with(PART))?.to_string();
+            let text = std::fs::read_to_string(path.join(DESCRIPTOR)).ok()?;
+            Some(Made { name, tree: path.join("tree"), descriptor: toml::from_str(&text).ok()? })
+        };
+        let mut worlds = entries.filter_map(|entry| world(entry.ok()?.path())).collect::<Vec<_>>();
+        worlds.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(worlds)
+    }
+
+    /// Removes a world, whole or not.
+    ///
+    /// # Errors
+    /// Where there is none of that name, or its files cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<(), LabError> {
+        let folder = self.folder("worlds")?.join(name);
+        if name.contains('/') || !folder.is_dir() {
+            return Err(LabError::NoWorld {
+                world: format!("a world `{name}`"),
+                why: format!("{} holds none of that name", self.root.join("worlds").display()),
+                remedy: "whyslow world list".to_string(),
+            });
+        }
+        // Whatever stops this half-way, nobody takes the rest for a world.
+        let descriptor = folder.join(DESCRIPTOR);
+        if descriptor.exists() {
+            std::fs::remove_file(&descriptor).map_err(LabError::io(&descriptor))?;
+        }
+        std::fs::remove_dir_all(&folder).map_err(LabError::io(&folder))
+    }
+
+    /// Removes all worlds and all packages. Builds and locks stay.
+    ///
+    /// # Errors
+    /// Where files cannot be removed.
+    pub fn clear(&self) -> Result<(), LabError> {
+        let entries = std::fs::read_dir(self.folder("worlds")?).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect::<Vec<_>>();
+        names.iter().try_for_each(|name| self.remove(name))?;
+        let packages = self.folder("packages")?;
+        std::fs::remove_dir_all(&packages).map_err(LabError::io(&packages))
+    }
+
+    /// The lock on making something. Where another process makes it, that is said, and waited for.
+    pub(super) fn lock(
+        &self,
+        what: &str,
+        say: &dyn Fn(&str),
+        wait: &mut dyn FnMut(Duration) -> bool,
+    ) -> Result<Lock, LabError> {
+        let path = self.folder("locks")?.join(what);
+        let opened = OpenOptions::new().create(true).append(true).open(&path);
+        let file = opened.map_err(LabError::io(&path))?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Lock { _file: file }),
+                Err(TryLockError::Error(error)) => return Err(LabError::io(path)(error)),
+                Err(TryLockError::WouldBlock) => say(&format!("another whyslow makes {what}; waiting for it")),
+            }
+            if wait(RETRY) {
+                return Err(LabError::Interrupted);
+            }
+        }
+    }
+
+    /// Makes a part whole: writes its descriptor and gives it a name that is free.
+    pub(super) fn complete(&self, part: &Path, name: &str, descriptor: Descriptor) -> Result<Made, LabError> {
+        let text = toml::to_string(&descriptor).map_err(|error| LabError::World(error.to_string()))?;
+        let path = part.join(DESCRIPTOR);
+        std::fs::write(&path, text).map_err(LabError::io(path))?;
+        let names = std::iter::once(name.to_string()).chain((2..).map(|number| format!("{name}-{number}")));
+        let folder = self.folder("worlds")?;
+        for name in names {
+            let target = folder.join(&name);
+            if target.exists() {
+                continue;
+            }
+            std::fs::rename(part, &target).map_err(LabError::io(part))?;
+            return Ok(Made { name, tree: target.join("tree"), descriptor });
+        }
+        Err(LabError::World(format!("{} is full", folder.display())))
+    }
+}
+
+impl Made {
+    /// Whether it is as it was when it was made.
+    pub fn is_unchanged(&self) -> bool {
+        Packages::digest(&self.tree).is_ok_and(|digest| digest == self.descriptor.digest)
+    }
+}
+
+fn make(folder: &Path) -> Result<(), LabError> {
+    let made = DirBuilder::new().recursive(true).mode(0o755).create(folder);
+    made.map_err(LabError::io(folder))
+}
+
+#[cfg(test)]
+mod tests;
