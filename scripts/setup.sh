@@ -15,7 +15,7 @@ build=(gcc:gcc make:make clang:clang libbpf-dev:/usr/include/bpf/bpf_helpers.h l
 demo=(nginx-light:nginx openssl:openssl iproute2:ip python3:python3 ca-certificates:/etc/ssl/certs/ca-certificates.crt
     procps:ps util-linux:unshare)
 tests=(curl:curl haproxy:haproxy redis-server:redis-server redis-tools:redis-benchmark wrk:wrk apache2-utils:ab libcap2-bin:setcap
-    tshark:tshark chromium:chromium python3-jsonschema:/usr/lib/python3/dist-packages/jsonschema git:git
+    mmdebstrap:mmdebstrap tshark:tshark chromium:chromium python3-jsonschema:/usr/lib/python3/dist-packages/jsonschema git:git
     libcurl4-openssl-dev:"/usr/include/$(uname -m)-linux-gnu/curl/curl.h")
 bench=(strace:strace tcpdump:tcpdump linux-perf:perf)
 

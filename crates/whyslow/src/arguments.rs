@@ -7,12 +7,14 @@ pub mod examples;
 mod run;
 mod story;
 mod sweep;
+mod world;
 
 pub use attach::AttachArguments;
 pub use compare::CompareArguments;
 pub use run::RunArguments;
 pub use story::{StoryAction, StoryArguments, StoryRunArguments};
 pub use sweep::SweepArguments;
+pub use world::{WorldAction, WorldCommandArguments, WorldMakeArguments, WorldRemoveArguments, WorldRunArguments};
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -80,6 +82,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Run the stories of the casebook, and check what comes out
     Story(StoryArguments),
+    /// Make, list, enter and remove worlds: Debian releases and other trees of files
+    World(WorldCommandArguments),
     /// End and remove what runs that were killed have left behind
     Undo(UndoArguments),
     /// Try what this machine allows, and print what would enable the rest

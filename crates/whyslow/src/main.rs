@@ -37,6 +37,7 @@ fn main() -> ExitCode {
             Command::Trial(typed) => commands::trial::trial(&typed),
             Command::Explain(typed) => commands::explain::explain(&typed),
             Command::Story(typed) => commands::story::story(&typed),
+            Command::World(typed) => commands::world::world(&typed),
             Command::Undo(typed) => commands::undo::undo(&typed),
             Command::Doctor(typed) => commands::doctor::doctor(&typed),
             Command::Man(typed) => commands::man::man(&typed),

@@ -37,8 +37,23 @@ impl Ending {
 }
 
 /// What every command's help ends with.
-pub const ALL: &[Ending] =
-    &[WHYSLOW, RUN, ATTACH, COMPARE, SWEEP, REPORT, TRIAL, EXPLAIN, STORY, UNDO, DOCTOR, MAN, COMPLETIONS, SCHEMA];
+pub const ALL: &[Ending] = &[
+    WHYSLOW,
+    RUN,
+    ATTACH,
+    COMPARE,
+    SWEEP,
+    REPORT,
+    TRIAL,
+    EXPLAIN,
+    STORY,
+    WORLD,
+    UNDO,
+    DOCTOR,
+    MAN,
+    COMPLETIONS,
+    SCHEMA,
+];
 
 /// For whyslow itself.
 pub const WHYSLOW: Ending = Ending {
@@ -198,6 +213,30 @@ pub const STORY: Ending = Ending {
         Example { purpose: "What there is", line: "whyslow story list" },
         Example { purpose: "One story with its cured twin", line: "sudo whyslow story run nagle" },
         Example { purpose: "All of them", line: "sudo whyslow story run all" },
+    ],
+};
+
+/// For `world`.
+pub const WORLD: Ending = Ending {
+    command: "world",
+    notes: "In a world, /home, /root, /tmp, /var/tmp, /run, /mnt, /media, /srv, the working\n\
+            folder and those of the files named in the command are the host's: what is\n\
+            written there stays. All else vanishes with the command; nothing of the host or\n\
+            of the world is changed. Running takes root's rights.\n\
+            A Debian release has what the command needs of packages by itself; --package\n\
+            adds others. WHYSLOW_CACHE names the folder where worlds are kept, else it is\n\
+            /var/cache/whyslow; WHYSLOW_MIRROR names the mirror.",
+    examples: &[
+        Example {
+            purpose: "Which release is it",
+            line: "sudo whyslow world run debian:bullseye -- cat /etc/os-release",
+        },
+        Example {
+            purpose: "Have a release at hand with a library and its certificates",
+            line: "sudo whyslow world make debian:bullseye --package libcurl4",
+        },
+        Example { purpose: "What is kept", line: "whyslow world list" },
+        Example { purpose: "Remove all of it", line: "sudo whyslow world remove --all" },
     ],
 };
 

@@ -16,3 +16,4 @@ pub mod sweep;
 pub mod tables;
 pub mod trial;
 pub mod undo;
+pub mod world;

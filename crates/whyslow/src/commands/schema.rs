@@ -5,7 +5,7 @@
 
 mod story;
 
-use super::{doctor, trial, undo};
+use super::{doctor, trial, undo, world};
 use crate::arguments::SchemaArguments;
 use crate::fail::Failure;
 use crate::{nearest, output};
@@ -78,6 +78,11 @@ const ENTRIES: &[Entry] = &[
         name: "doctor",
         about: "what this machine allows",
         draw: SchemaGenerator::into_root_schema_for::<doctor::Checks>,
+    },
+    Entry {
+        name: "world",
+        about: "the worlds that are kept, or were made or removed",
+        draw: SchemaGenerator::into_root_schema_for::<world::Worlds>,
     },
     Entry {
         name: "story",
