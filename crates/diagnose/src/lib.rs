@@ -5,6 +5,7 @@
 //! seen, and nothing here ever calls one confirmed: that takes trials.
 
 mod answer;
+mod blame;
 mod code;
 mod connections;
 mod contrast;
@@ -27,6 +28,7 @@ mod syscall;
 mod threads;
 mod units;
 
+pub use blame::{LibraryBlame, blame};
 pub use connections::End;
 pub use contrast::{Contrasts, contrast};
 pub use detectors::Page;
