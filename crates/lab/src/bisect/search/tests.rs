@@ -67,7 +67,7 @@ impl Made {
 
     fn search(&mut self, order: &[usize]) -> Option<Found> {
         self.probes.clear();
-        search(order, self).unwrap()
+        search(order, self).expect("no end")
     }
 
     /// Each order by its seed, the first being the plain one.
@@ -122,7 +122,7 @@ fn a_single_culprit_is_found_wherever_it_is_within_the_budget() {
         for culprit in 0..count {
             let mut made = Made::new(count, &[&[culprit]]);
             for seed in 0..5 {
-                let found = made.search(&made.order(seed)).unwrap();
+                let found = made.search(&made.order(seed)).expect("a culprit");
                 assert_eq!((found.cure, found.cause, found.bond), (set([culprit]), set([culprit]), Bond::Single));
                 most = most.max(made.probes.len());
             }
@@ -138,7 +138,7 @@ fn the_right_suspicion_needs_three_probes() {
         let culprit = count - 1;
         let order = std::iter::once(culprit).chain(0..culprit).collect::<Vec<_>>();
         let mut made = Made::new(count, &[&[culprit]]);
-        assert_eq!(made.search(&order).unwrap().cure, set([culprit]));
+        assert_eq!(made.search(&order).expect("a culprit").cure, set([culprit]));
         let kinds = made.probes.iter().map(|(kind, _)| *kind).collect::<Vec<_>>();
         assert!(kinds.len() <= 3, "{kinds:?}");
         if count > 1 {
@@ -151,7 +151,7 @@ fn the_right_suspicion_needs_three_probes() {
 fn two_that_are_slow_each_by_itself_are_cured_together() {
     for (one, other) in [(0, 1), (3, 17), (11, 12), (22, 23)] {
         let mut made = Made::new(24, &[&[one], &[other]]);
-        let found = made.found_in_any_order().unwrap();
+        let found = made.found_in_any_order().expect("a culprit");
         assert_eq!((found.cure, found.cause, found.bond), (set([one, other]), set([one, other]), Bond::Each));
         assert!(made.probes.len() <= 2 * halvings(24) + 8, "{}", made.probes.len());
     }
@@ -161,7 +161,7 @@ fn two_that_are_slow_each_by_itself_are_cured_together() {
 fn two_that_are_slow_only_together_are_a_pair() {
     for (one, other) in [(0, 1), (3, 17), (11, 12), (22, 23)] {
         let mut made = Made::new(24, &[&[one, other]]);
-        let found = made.found_in_any_order().unwrap();
+        let found = made.found_in_any_order().expect("a culprit");
         assert_eq!((found.cure, found.cause, found.bond), (set([one]), set([one, other]), Bond::Together));
     }
 }
@@ -191,7 +191,7 @@ fn three_that_need_each_other_are_one_bundle() {
     for culprit in bundle.clone() {
         let made = Made::new(24, &[&[culprit]]);
         let mut made = made.needing(4, &[9]).needing(9, &[20]).needing(20, &[4]);
-        let found = made.found_in_any_order().unwrap();
+        let found = made.found_in_any_order().expect("a culprit");
         assert_eq!((found.cure, found.cause, found.bond), (bundle.clone(), bundle.clone(), Bond::Bundle));
         assert!(made.probes.len() <= halvings(24) + 6);
     }
@@ -201,7 +201,7 @@ fn three_that_need_each_other_are_one_bundle() {
 fn a_library_under_another_name_is_found_with_those_that_load_it() {
     // 0 is the new library, which nobody loads unless 1 or 2, built against it, come along; 2 needs 1.
     let mut made = Made::new(24, &[&[1]]).needing(1, &[0, 2]).needing(2, &[0]);
-    let found = made.found_in_any_order().unwrap();
+    let found = made.found_in_any_order().expect("a culprit");
     assert_eq!((found.cure, found.cause, found.bond), (set([0, 1, 2]), set([0, 1, 2]), Bond::Bundle));
 }
 
@@ -217,7 +217,7 @@ fn nothing_is_found_where_nothing_that_can_be_switched_makes_the_difference() {
 fn what_does_not_start_is_left_out_and_told() {
     let mut made = Made::new(24, &[&[7]]).needing(5, &[6]);
     made.not_starting = set([6]);
-    let found = made.found_in_any_order().unwrap();
+    let found = made.found_in_any_order().expect("a culprit");
     let untestable = found.untestable.iter().map(|(factor, _)| *factor).collect::<Vec<_>>();
     assert_eq!((found.cure, untestable), (set([7]), vec![5, 6]));
 }
@@ -225,14 +225,14 @@ fn what_does_not_start_is_left_out_and_told() {
 #[test]
 fn what_cannot_start_without_the_culprit_is_told_as_forced() {
     let mut made = Made::new(24, &[&[3]]).needing(8, &[3]);
-    let found = made.found_in_any_order().unwrap();
+    let found = made.found_in_any_order().expect("a culprit");
     assert_eq!((found.cure, found.bond), (set([3]), Bond::Single));
     assert_eq!((found.cause, found.forced), (set([3, 8]), set([8])));
     let mut all_need_it = Made::new(5, &[&[0]]);
     for one in 1..5 {
         all_need_it = all_need_it.needing(one, &[0]);
     }
-    let found = all_need_it.found_in_any_order().unwrap();
+    let found = all_need_it.found_in_any_order().expect("a culprit");
     assert_eq!((found.cure, found.cause), (set([0]), set([])), "there is nothing to compare its removal with");
 }
 
@@ -245,7 +245,7 @@ fn whatever_needs_whatever_the_answer_is_least_and_the_same_in_any_order() {
         for slow in [vec![set([one])], vec![set([one]), set([other])], vec![set([one, other])]] {
             let mut made = Made::new(count, &[]).with_random_needs(seed);
             made.slow = slow;
-            let found = made.found_in_any_order().unwrap();
+            let found = made.found_in_any_order().expect("a culprit");
             assert!(made.is_good(&found.cure) && made.close(&found.cure) == found.cure, "{found:?}");
             for member in &found.cure {
                 let without = found.cure.iter().filter(|other| !made.close(&set([**other])).contains(member));

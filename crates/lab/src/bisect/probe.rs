@@ -1,0 +1,214 @@
+//! Whether a world is good or bad, by runs in turns with the bad one: as few as it takes.
+//!
+//! Each pair of runs, one in the world that is probed and one in the bad world (the control), gives the logarithm of how much
+//! faster the probe was. Where it is as slow as the control that is 0, where it is as fast as the good world it is that of the
+//! whole gain: Wald's sequential test ([`stats::SequentialTest`]) tells which, wrong once in a thousand each way, so that twenty
+//! probes are all right in 98 of 100 searches. A single pair far out, as on a shared machine, never decides.
+//!
+//! A world in between, to which only a part of the gain comes, is neither: the answer is unclear, and its place is told.
+
+use crate::error::LabError;
+use crate::metric::Metric;
+use crate::pairs::{middle, pairs};
+use case::ProbeResult;
+use case::tables::Trial;
+use stats::{Mean, SequentialTest, median};
+
+/// The chance of a wrong answer, either way.
+const ERROR: f64 = 0.001;
+/// One pair may be a disturbance of both its runs.
+const LEAST_PAIRS: u32 = 2;
+/// After so many pairs a probe ends without an answer: 1.1 times as long is told by then where single runs vary by a tenth.
+pub const MOST_PAIRS: u32 = 40;
+/// Ratios of runs vary by so much at least: what the place of a program in memory makes.
+const LEAST_DEVIATION: f64 = 0.01;
+/// The standard deviation of normal values over the middle of their distances from their middle.
+const DEVIATION_OF_MIDDLE: f64 = 1.4826;
+/// Fewer pairs have no spread of their own to go by.
+const OWN_SPREAD: usize = 6;
+/// A place from here to here is neither good nor bad, ...
+const BETWEEN: (f64, f64) = (0.3, 0.7);
+/// ... at this confidence.
+const CONFIDENCE: f64 = 0.95;
+/// Standard deviations to either side that a normal mean lies within with that confidence.
+const REACH: f64 = 1.96;
+/// A world in which the subject fails so often cannot be tried.
+const FAILURES: u32 = 2;
+
+/// What good and bad are, and how far runs vary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis {
+    /// The middle of the metric in the good world.
+    pub good: f64,
+    /// The same in the bad world; less is better, so it is larger.
+    pub bad: f64,
+    /// The standard deviation of the logarithm of the ratio of a pair of runs.
+    pub deviation: f64,
+}
+
+impl Axis {
+    /// From interleaved trials of both worlds, the arms `A` (good) and `B` (bad); none where there are fewer than two pairs, or
+    /// the bad world is not the slower one.
+    ///
+    /// The deviation is drawn from the middle of the distances, which single disturbed runs do not move, and is made
+    /// larger by what so few pairs may have hidden.
+    pub fn of(trials: &[Trial], metric: &Metric) -> Option<Axis> {
+        let pairs = pairs(trials, metric, "A", "B");
+        let (good, bad) = (middle(pairs.iter().map(|pair| pair.0)), middle(pairs.iter().map(|pair| pair.1)));
+        let logs = pairs.iter().map(|(good, bad)| (bad / good).ln()).collect::<Vec<_>>();
+        let is_sound = pairs.len() >= 2 && bad > good && good > 0.0;
+        is_sound.then(|| Axis { good, bad, deviation: deviation(&logs).max(LEAST_DEVIATION) })
+    }
+
+    /// The logarithm of the whole gain.
+    fn length(&self) -> f64 {
+        (self.bad / self.good).ln()
+    }
+}
+
+/// The standard deviation that values may have been drawn with: robust, and rather too large than too small.
+fn deviation(values: &[f64]) -> f64 {
+    let center = median(values);
+    let distances = values.iter().map(|value| (value - center).abs()).collect::<Vec<_>>();
+    // The middle of few distances is too small as often as not: by half of itself with five.
+    let hidden = 1.0 + 1.5 / (values.len() as f64).sqrt();
+    DEVIATION_OF_MIDDLE * median(&distances) * hidden
+}
+
+/// A probe under way.
+#[derive(Clone, Debug)]
+pub struct Probing {
+    axis: Axis,
+    most_pairs: u32,
+    gains: Vec<f64>,
+}
+
+impl Probing {
+    /// Nothing was run yet.
+    pub fn new(axis: &Axis) -> Probing {
+        Probing { axis: *axis, most_pairs: MOST_PAIRS, gains: Vec::new() }
+    }
+
+    /// Adds a pair: the metric of a run in the probed world and in the bad one. What has no logarithm is left out.
+    pub fn add(&mut self, probe: f64, control: f64) {
+        let gain = (control / probe).ln();
+        if gain.is_finite() {
+            self.gains.push(gain);
+        }
+    }
+
+    /// Pairs that count.
+    pub fn pairs(&self) -> u32 {
+        self.gains.len() as u32
+    }
+
+    /// What it is; none where more pairs are to be run.
+    pub fn decision(&self) -> Option<ProbeResult> {
+        if self.pairs() < LEAST_PAIRS {
+            return None;
+        }
+        let is_end = self.pairs() >= self.most_pairs;
+        let (place, low, high) = self.place();
+        if low > BETWEEN.0 && high < BETWEEN.1 {
+            return Some(ProbeResult::Unclear);
+        }
+        let is_between = place > BETWEEN.0 && place < BETWEEN.1;
+        match self.tested() {
+            Some(Mean::First) if place <= 0.5 && (is_end || !is_between) => Some(ProbeResult::Bad),
+            Some(Mean::Second) if place >= 0.5 && (is_end || !is_between) => Some(ProbeResult::Good),
+            _ => is_end.then_some(ProbeResult::Unclear),
+        }
+    }
+
+    /// Whether the gain is none (the first) or the whole. The spread is the baseline's, or that of these pairs where they vary
+    /// more.
+    fn tested(&self) -> Option<Mean> {
+        let mut test = SequentialTest::new(0.0, self.axis.length(), self.deviation(), ERROR)?;
+        self.gains.iter().for_each(|gain| test.add(*gain));
+        test.decision()
+    }
+
+    fn deviation(&self) -> f64 {
+        let own = if self.gains.len() >= OWN_SPREAD { deviation(&self.gains) } else { 0.0 };
+        own.max(self.axis.deviation)
+    }
+
+    /// Its place from bad (0) to good (1), and the ends of the place's interval of 95 %. Not numbers without a pair.
+    pub fn place(&self) -> (f64, f64, f64) {
+        let length = self.axis.length();
+        let center = median(&self.gains);
+        let reach = REACH * self.deviation() / (self.gains.len() as f64).sqrt();
+        let pairs = self.gains.iter().map(|gain| (gain.exp(), 1.0)).collect::<Vec<_>>();
+        match stats::ratio_of_pairs(&pairs, CONFIDENCE).filter(|ratio| ratio.pairs >= OWN_SPREAD) {
+            Some(ratio) => (ratio.ratio.ln() / length, ratio.low.ln() / length, ratio.high.ln() / length),
+            None => (center / length, (center - reach) / length, (center + reach) / length),
+        }
+    }
+}
+
+/// What a probe says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Probed {
+    /// Good, bad, or neither.
+    pub result: ProbeResult,
+    /// The place from bad (0) to good (1); none where nothing was measured.
+    pub place: Option<f64>,
+    /// Lower end of its interval of 95 %.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Pairs of runs that count.
+    pub pairs: u32,
+}
+
+/// A run of the subject: the metric, or none where the run did not work.
+pub type Run<'r> = &'r mut dyn FnMut() -> Result<Option<f64>, LabError>;
+
+/// Runs pairs, each of one run in the probed world and one in the bad one, until the answer is there or `most_pairs` were run.
+/// Which comes first is drawn from the seed, and changes from pair to pair.
+///
+/// Where the subject fails twice in the probed world, that cannot be tried; where it fails twice in the bad one, the probe is
+/// unclear.
+///
+/// # Errors
+/// As the runs.
+pub fn probe(axis: &Axis, most_pairs: u32, run_probe: Run, run_control: Run, seed: u64) -> Result<Probed, LabError> {
+    let mut probing = Probing { most_pairs: most_pairs.max(LEAST_PAIRS), ..Probing::new(axis) };
+    let order = stats::schedule(2, probing.most_pairs as usize + 2 * FAILURES as usize, seed);
+    let (mut failed, mut controls_failed) = (0, 0);
+    for round in &order {
+        let (mut value, mut control) = (None, None);
+        for arm in round {
+            match arm {
+                0 => value = run_probe()?,
+                _ => control = run_control()?,
+            }
+            failed += u32::from(*arm == 0 && value.is_none());
+            controls_failed += u32::from(*arm != 0 && control.is_none());
+            if failed >= FAILURES {
+                return Ok(probing.told(ProbeResult::Untestable));
+            }
+        }
+        if let (Some(value), Some(control)) = (value, control) {
+            probing.add(value, control);
+        }
+        if let Some(result) = probing.decision() {
+            return Ok(probing.told(result));
+        }
+        if controls_failed >= FAILURES {
+            break;
+        }
+    }
+    Ok(probing.told(ProbeResult::Unclear))
+}
+
+impl Probing {
+    fn told(&self, result: ProbeResult) -> Probed {
+        let (place, low, high) = self.place();
+        let number = |value: f64| value.is_finite().then_some(value);
+        Probed { result, place: number(place), low: number(low), high: number(high), pairs: self.pairs() }
+    }
+}
+
+#[cfg(test)]
+mod tests;
