@@ -8,7 +8,7 @@ pub(crate) mod factors;
 pub(crate) mod grounds;
 pub(crate) mod label;
 pub(crate) mod probes;
-mod sentence;
+pub(crate) mod sentence;
 
 pub use self::sentence::bisection_sentence;
 
@@ -66,7 +66,8 @@ pub(crate) fn world(world: &WorldTold) -> String {
     let title = if title.is_empty() || title == name { String::new() } else { format!(" - {title}") };
     let used = match (world.packages, world.used) {
         (0, _) | (_, 0) => String::new(),
-        (_, used) => format!("; files of {} are opened", counted(used.into(), "package")),
+        (_, used) if title.is_empty() => format!("; {} used", counted(used.into(), "package")),
+        (_, used) => format!("; {used} of them used"),
     };
     format!("{name}{title}{used}")
 }

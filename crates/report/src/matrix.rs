@@ -6,7 +6,7 @@ pub(crate) mod figures;
 mod sentence;
 pub(crate) mod states;
 
-pub(crate) use self::sentence::slower;
+pub(crate) use self::sentence::{slower, worst};
 
 pub use self::sentence::matrix_sentence;
 

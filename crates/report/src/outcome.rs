@@ -90,7 +90,14 @@ pub fn bisection_outcome(bisection: &Bisection) -> Outcome {
 
 /// What a matrix comes down to: whether a version is significantly slower than the first.
 pub fn matrix_outcome(matrix: &Matrix) -> Outcome {
-    if measured(matrix).any(|version| slower(version).is_some()) { Outcome::Findings } else { Outcome::Nothing }
+    if measured(matrix).any(|version| slower(version).is_some()) {
+        return Outcome::Findings;
+    }
+    // Where nothing could be compared, nothing was found to be as fast.
+    if measured(matrix).count() < 2 {
+        return Outcome::Inconclusive("Fewer than two versions were measured.".into());
+    }
+    Outcome::Nothing
 }
 
 #[cfg(test)]
@@ -140,6 +147,7 @@ mod tests {
     fn a_slower_version_is_a_finding() {
         assert_eq!(matrix_outcome(&matrices::openssl()), Outcome::Findings);
         assert_eq!(matrix_outcome(&matrices::level()), Outcome::Nothing);
+        assert!(matches!(matrix_outcome(&matrices::alone()), Outcome::Inconclusive(_)));
         let mut more = matrices::openssl();
         // Of a rate, more is better.
         for compared in more.versions.iter_mut().flat_map(|version| &mut version.ratios) {

@@ -5,7 +5,9 @@
 //! HTML, nothing where it has nothing to show. Text goes into HTML through askama's templates only, and into scripts
 //! through [`embed`] only. What JavaScript adds (zoom, search, tooltips) is in `assets`, one file a view.
 
+mod bisected;
 mod calls;
+mod chain;
 mod chart;
 mod compared;
 mod connections;
@@ -18,21 +20,23 @@ mod flame;
 mod ladder;
 mod ledger;
 mod lengths;
+mod matrix;
 mod scale;
 mod sheet;
 mod swept;
 mod verdict;
 
 use case::exhibits::{ArmDots, Exhibits, Flame};
-use case::{Answer, Comparison, Sweep};
+use case::{Answer, Bisection, Comparison, Matrix, Sweep};
 
 /// What a page is made of.
 pub struct Material<'a> {
     /// What it tells.
     pub told: Told<'a>,
-    /// What recordings show: one for a run, A and B for a comparison, one a regime for a sweep.
+    /// What recordings show: one for a run, A and B for a comparison, one a regime for a sweep,
+    /// the good and the bad world for a bisection, one a version for a matrix.
     pub sides: Vec<SideExhibits>,
-    /// Where B's processor time differs from A's, for a comparison.
+    /// Where B's processor time differs from A's, for a comparison; the bad world's from the good one's, for a bisection.
     pub difference: Option<Flame>,
     /// Every trial, arm by arm.
     pub arms: Vec<ArmDots>,
@@ -47,6 +51,10 @@ pub enum Told<'a> {
     Comparison(&'a Comparison),
     /// One thing varied.
     Sweep(&'a Sweep),
+    /// Which of the things that differ makes the difference.
+    Bisection(&'a Bisection),
+    /// Versions of a library.
+    Matrix(&'a Matrix),
 }
 
 /// What the recording of one side shows.
@@ -73,6 +81,8 @@ const SECTIONS: &[Section] = &[
     Section { id: "proof", title: "Proof: switched off and measured again", draw: effects::section },
     Section { id: "compared", title: "A against B", draw: compared::section },
     Section { id: "sweep", title: "The curve", draw: swept::section },
+    Section { id: "bisection", title: "From bad to good: what was switched", draw: bisected::section },
+    Section { id: "matrix", title: "Version by version", draw: matrix::section },
     Section { id: "ledger", title: "Where the time went", draw: ledger::section },
     Section { id: "ladder", title: "One request, step by step", draw: ladder::section },
     Section { id: "flame", title: "Where threads were on a processor, and where blocked", draw: flame::section },

@@ -254,7 +254,8 @@ pub(crate) fn undecided() -> Bisection {
 
 /// One of each kind.
 pub(crate) fn every() -> Vec<Bisection> {
-    let one_way = Bisection { outcome: BisectionOutcome::Found, ..variable() };
+    let mut one_way = Bisection { outcome: BisectionOutcome::Found, ..variable() };
+    one_way.probes.pop();
     let found = vec![bundle(), single(), together(), each(), variable(), data(), commit(), one_way];
     found.into_iter().chain([no_effect(), not_separable(), undecided(), Bisection::default()]).collect()
 }

@@ -19,7 +19,8 @@ pub(super) fn factors(bisection: &Bisection, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut text = wrap(&(how_many(bisection) + ", most suspected first:"), style.columns(), "", "  ");
+    let order = if all.len() > 1 { ", most suspected first:" } else { ":" };
+    let mut text = wrap(&(how_many(bisection) + order), style.columns(), "", "  ");
     let untestable = |factor: &&Factor| !factor.untestable.is_empty();
     let shown = all.iter().take(MOST_ROWS).chain(all.iter().skip(MOST_ROWS).filter(untestable)).collect::<Vec<_>>();
     let heading = Row::new("", ["what", "good", "bad", "suspicion"]);

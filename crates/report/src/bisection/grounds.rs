@@ -6,7 +6,7 @@ use super::label::names;
 use crate::figure::{pair, range, three};
 use crate::style::Style;
 use crate::text::{clean, wrap};
-use case::{Bisection, Cleared, Culprit, Probe, ProbeKind, ProbeResult, Share};
+use case::{Bisection, Cleared, Culprit, FactorKind, Probe, ProbeKind, ProbeResult, Share};
 
 /// The block; empty without a culprit.
 pub(super) fn grounds(bisection: &Bisection, style: Style) -> String {
@@ -26,15 +26,21 @@ pub(crate) fn both_ways(bisection: &Bisection, culprit: &Culprit) -> String {
     let (good, bad) = (clean(&bisection.good.name), clean(&bisection.bad.name));
     let cure = names(&culprit.cure);
     let gain = &culprit.gain;
+    let verb = if culprit.cure.len() == 1 { "makes" } else { "make" };
+    if is_commit(bisection, culprit) {
+        let (before, with) = pair(&gain.metric, gain.a, gain.b);
+        let interval = range(gain.low, gain.high);
+        return format!("Before it {before}, with it {with} ({} times, {interval}).", three(gain.ratio));
+    }
     let cured = if gain.pairs > 0 {
         let (cured, before) = pair(&gain.metric, gain.a, gain.b);
         let interval = range(gain.low, gain.high);
         format!(
-            "Only {cure} from {good} makes {bad} fast: {cured} instead of {before} ({} times, {interval}).",
+            "Only {cure} from {good} {verb} {bad} fast: {cured} instead of {before} ({} times, {interval}).",
             three(gain.ratio)
         )
     } else {
-        format!("Only {cure} from {good} makes {bad} fast.")
+        format!("Only {cure} from {good} {verb} {bad} fast.")
     };
     let removal = bisection.probes.iter().rfind(|probe| probe.kind == ProbeKind::Removal);
     match removal {
@@ -44,6 +50,12 @@ pub(crate) fn both_ways(bisection: &Bisection, culprit: &Culprit) -> String {
         }
         None => format!("{cured} The other way, all but that from {good}, was not tried."),
     }
+}
+
+/// Commits are not swapped one by one: each is built with all before it.
+fn is_commit(bisection: &Bisection, culprit: &Culprit) -> bool {
+    let kind = |name: &String| bisection.factors.iter().find(|factor| factor.name == *name).map(|factor| factor.kind);
+    culprit.cure.iter().any(|name| kind(name) == Some(FactorKind::Commit))
 }
 
 fn without(bisection: &Bisection, removal: &Probe) -> String {

@@ -28,7 +28,9 @@ fn row(index: usize, probe: &Probe) -> Row {
 pub(crate) fn taken(probe: &Probe) -> String {
     let with = probe.taken.iter().filter(|name| !probe.asked.contains(name)).cloned().collect::<Vec<_>>();
     let mut text = match (probe.kind, probe.asked.is_empty()) {
-        (ProbeKind::All, false) => format!("all {} that can be: {}", probe.asked.len(), names(&probe.asked)),
+        (ProbeKind::All, false) if probe.asked.len() > 1 => {
+            format!("all {} that can be: {}", probe.asked.len(), names(&probe.asked))
+        }
         (_, false) => names(&probe.asked),
         (_, true) => String::new(),
     };

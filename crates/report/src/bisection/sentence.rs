@@ -32,7 +32,7 @@ fn found(bisection: &Bisection, culprit: &Culprit) -> Vec<String> {
 }
 
 /// What is to blame, with its versions.
-fn who(bisection: &Bisection, culprit: &Culprit) -> String {
+pub(crate) fn who(bisection: &Bisection, culprit: &Culprit) -> String {
     if !culprit.split.is_empty() {
         return label(bisection, &culprit.split);
     }
@@ -127,9 +127,8 @@ fn no_effect(bisection: &Bisection) -> Vec<String> {
 }
 
 fn not_separable(bisection: &Bisection) -> Vec<String> {
-    let much = bisection.baseline.first().map(|first| format!(" ({})", how_much(first))).unwrap_or_default();
-    let mut sentences =
-        vec![format!("The worlds differ{much}, but nothing that can be switched alone makes the difference.")];
+    let much = bisection.baseline.first().map(|first| format!(": {}", how_much(first))).unwrap_or_default();
+    let mut sentences = vec![format!("Nothing that can be switched alone makes the difference{much}.")];
     let all = bisection.probes.iter().rfind(|probe| probe.kind == ProbeKind::All && probe.result == ProbeResult::Bad);
     if let Some(all) = all {
         let at = figure_at(bisection, all.place).map(|at| format!(", at {at}")).unwrap_or_default();

@@ -3,8 +3,10 @@
 //! Every string is escaped by [`escape`] unless it is a word of ours.
 
 mod answer;
+mod bisection;
 mod comparison;
 mod escape;
+mod matrix;
 mod sweep;
 
 use crate::page::Told;
@@ -17,6 +19,8 @@ pub fn markdown(told: &Told, manifest: &Manifest) -> String {
         Told::Answer(told) => answer::answer(told, manifest),
         Told::Comparison(told) => comparison::comparison(told, manifest),
         Told::Sweep(told) => sweep::sweep(told, manifest),
+        Told::Bisection(told) => bisection::bisection(told, manifest),
+        Told::Matrix(told) => matrix::matrix(told, manifest),
     }
 }
 
@@ -36,7 +40,7 @@ fn list<'t>(sentences: impl IntoIterator<Item = &'t String>) -> String {
 }
 
 /// Headings of columns that hold words; so does the first column. The others hold figures.
-const WORDS: [&str; 2] = ["What came of it", "B takes"];
+const WORDS: [&str; 5] = ["What came of it", "B takes", "it takes", "Kind", "Note"];
 
 /// A table, its cells escaped here; nothing where it has no rows.
 fn table(headings: &[&str], rows: &[Vec<String>]) -> String {

@@ -64,8 +64,14 @@ pub(crate) fn cells(figures: &Figures, size: f64) -> Vec<String> {
 /// Every ratio; empty for fewer than two versions.
 pub(super) fn ratios(matrix: &Matrix, style: Style) -> String {
     let Some(first) = measured(matrix).next().map(|first| clean(&first.version)) else { return String::new() };
-    let rows = measured(matrix).flat_map(|version| version.ratios.iter().map(|one| row(&version.version, one)));
-    let rows = rows.collect::<Vec<_>>();
+    let of_metric = |metric: &String| {
+        let ratios = measured(matrix).flat_map(|version| version.ratios.iter().map(move |one| (version, one)));
+        let rows = ratios.filter(|(_, one)| one.metric == *metric).map(|(version, one)| row(&version.version, one));
+        let rows = rows.collect::<Vec<_>>();
+        let head = if rows.is_empty() { None } else { Some(Row::new(noun(metric), [""])) };
+        head.into_iter().chain(rows).collect::<Vec<_>>()
+    };
+    let rows = matrix.metrics.iter().flat_map(of_metric).collect::<Vec<_>>();
     if rows.is_empty() {
         return String::new();
     }
@@ -76,6 +82,5 @@ pub(super) fn ratios(matrix: &Matrix, style: Style) -> String {
 
 fn row(version: &str, compared: &Compared) -> Row {
     let row = compared_row(compared);
-    let version = shorten(&clean(version), VERSION_COLUMNS);
-    Row { name: format!("{version}  {}", shorten(&row.name, 28)), ..row }
+    Row { name: format!("  {}", shorten(&clean(version), VERSION_COLUMNS)), ..row }
 }

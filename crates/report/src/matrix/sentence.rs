@@ -39,6 +39,12 @@ pub(crate) fn slower(version: &Version) -> Option<&Compared> {
     })
 }
 
+/// The version that is slowest against the first; none where none is slower.
+pub(crate) fn worst(matrix: &Matrix) -> Option<(&Version, &Compared)> {
+    let slow = measured(matrix).filter_map(|version| slower(version).map(|compared| (version, compared)));
+    slow.max_by(|(one, _), (other, _)| badness(one).total_cmp(&badness(other)))
+}
+
 /// How many times as bad a version is.
 fn badness(version: &Version) -> f64 {
     slower(version).map_or(0.0, |first| first.ratio.max(first.ratio.recip()))

@@ -3,7 +3,7 @@
 //! one, are other sections.
 
 mod contrasts;
-mod ratios;
+pub(super) mod ratios;
 
 use super::{Material, Told};
 use crate::command::command;
@@ -31,7 +31,7 @@ pub(super) fn section(material: &Material) -> String {
         both: if a.command == b.command { command(&a.command) } else { String::new() },
         a: particulars(a, b),
         b: particulars(b, a),
-        metrics: ratios::table(&comparison.metrics),
+        metrics: ratios::table(&comparison.metrics, ["A", "B"]),
         is_noise: !comparison.metrics.iter().any(|one| differs(one.outcome)),
         contrasts: contrasts::tables(comparison),
     };

@@ -30,6 +30,8 @@ const STYLES: &[&str] = &[
     include_str!("../../assets/flame.css"),
     include_str!("../../assets/lengths.css"),
     include_str!("../../assets/swept.css"),
+    include_str!("../../assets/bisected.css"),
+    include_str!("../../assets/matrix.css"),
     include_str!("../../assets/sheets.css"),
 ];
 
@@ -37,6 +39,8 @@ const STYLES: &[&str] = &[
 const SHORT: &[(&str, &str)] = &[
     ("proof", "Proof"),
     ("sweep", "Curve"),
+    ("bisection", "Bisection"),
+    ("matrix", "Versions"),
     ("ledger", "Time"),
     ("ladder", "One request"),
     ("flame", "Threads"),
@@ -127,6 +131,8 @@ fn subject(told: Told) -> String {
         Told::Comparison(comparison) if comparison.a.command == comparison.b.command => command(&comparison.b.command),
         Told::Comparison(comparison) => format!("{} against another", command(&comparison.b.command)),
         Told::Sweep(sweep) => command(&sweep.command),
+        Told::Bisection(bisection) => command(&bisection.command),
+        Told::Matrix(matrix) => command(&matrix.command),
     }
 }
 
@@ -140,6 +146,8 @@ fn shown(told: Told) -> Vec<Shown> {
         Told::Comparison(comparison) => vec![of("", &comparison.b.command)],
         Told::Answer(answer) => vec![of("", &answer.command)],
         Told::Sweep(sweep) => vec![of("", &sweep.command)],
+        Told::Bisection(bisection) => vec![of("", &bisection.command)],
+        Told::Matrix(matrix) => vec![of("", &matrix.command)],
     }
 }
 

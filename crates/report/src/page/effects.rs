@@ -33,7 +33,7 @@ pub(super) fn section(material: &Material) -> String {
     let (charts, lanes) = match material.told {
         Told::Answer(answer) => (tried::charts(answer, material), ["without", "with"]),
         Told::Comparison(comparison) => (compared::charts(comparison, material), ["A", "B"]),
-        Told::Sweep(_) => return String::new(),
+        Told::Sweep(_) | Told::Bisection(_) | Told::Matrix(_) => return String::new(),
     };
     if charts.is_empty() {
         return String::new();

@@ -54,7 +54,10 @@ struct Drawn {
 pub(super) fn section(material: &Material) -> String {
     let mut html = String::new();
     if let Some(difference) = &material.difference {
-        let title = "Processor time: B against A";
+        let title = match material.told {
+            Told::Bisection(_) => "Processor time: the bad world (B) against the good one (A)",
+            _ => "Processor time: B against A",
+        };
         html += &drawn("flame-difference".to_string(), title, NO_SAMPLES, difference).render().unwrap_or_default();
     }
     for (number, side) in material.sides.iter().enumerate() {

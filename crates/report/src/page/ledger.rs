@@ -32,7 +32,9 @@ pub(super) fn section(material: &Material) -> String {
     let ledger = match material.told {
         Told::Answer(answer) => run::ledger(answer, material),
         Told::Comparison(comparison) => compared::ledger(comparison),
-        Told::Sweep(_) => swept::ledger(material),
+        Told::Sweep(_) => swept::ledger(material, "of each stretch of values"),
+        Told::Bisection(_) => swept::ledger(material, "in each world"),
+        Told::Matrix(_) => swept::ledger(material, "of each version"),
     };
     ledger.and_then(|ledger| ledger.render().ok()).unwrap_or_default()
 }

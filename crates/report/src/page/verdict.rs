@@ -1,10 +1,13 @@
 //! Section: the verdict. What it comes down to in sentences, the largest gain drawn, then each finding on a card.
 
 mod card;
+mod cured;
 mod gain;
 mod switched;
 
 use super::{Material, Told};
+use crate::bisection::grounds::{both_ways, cleared};
+use crate::bisection::measuring as searched;
 use crate::comparison::{contrast_sentence, gates, measuring as compared_how};
 use crate::live::is_said_elsewhere;
 use crate::proof::{not_tried, told};
@@ -14,7 +17,7 @@ use crate::text::clean;
 use crate::together;
 use askama::Template;
 use card::Card;
-use case::{Answer, Comparison, GateState, Status, Sweep};
+use case::{Answer, Bisection, Comparison, GateState, Matrix, Status, Sweep};
 use gain::Gain;
 use switched::SwitchedView;
 
@@ -47,6 +50,8 @@ pub(super) fn section(material: &Material) -> String {
         Told::Answer(answer) => of_answer(answer, material),
         Told::Comparison(comparison) => of_comparison(comparison),
         Told::Sweep(sweep) => of_sweep(sweep),
+        Told::Bisection(bisection) => of_bisection(bisection, material),
+        Told::Matrix(matrix) => of_matrix(matrix),
     };
     verdict.render().unwrap_or_default()
 }
@@ -127,6 +132,34 @@ fn of_sweep(sweep: &Sweep) -> Verdict {
         reasons: reasons.collect(),
         trials: swept_how(sweep),
         warnings: sweep.warnings.iter().map(|warning| clean(warning)).collect(),
+        ..Verdict::default()
+    }
+}
+
+fn of_bisection(bisection: &Bisection, material: &Material) -> Verdict {
+    let mut reasons = Vec::new();
+    if let Some(culprit) = &bisection.culprit {
+        reasons.push(both_ways(bisection, culprit));
+        reasons.extend(culprit.reasons.iter().map(|reason| clean(reason)));
+        reasons.extend(culprit.cleared.iter().map(|one| format!("Cleared: {}", cleared(one))));
+    }
+    Verdict {
+        lead: crate::bisection::said(bisection),
+        gain: gain::of_bisection(bisection),
+        reasons,
+        cards: cured::cards(bisection, material),
+        trials: searched(bisection),
+        not_tried: bisection.not_tried.iter().map(|why| clean(why)).collect(),
+        warnings: bisection.warnings.iter().map(|warning| clean(warning)).collect(),
+        ..Verdict::default()
+    }
+}
+
+fn of_matrix(matrix: &Matrix) -> Verdict {
+    Verdict {
+        lead: crate::matrix::said(matrix),
+        trials: crate::matrix::measuring(matrix),
+        warnings: matrix.warnings.iter().map(|warning| clean(warning)).collect(),
         ..Verdict::default()
     }
 }

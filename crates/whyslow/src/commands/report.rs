@@ -126,6 +126,8 @@ fn json(told: &Told) -> Result<String, Failure> {
         Told::Answer(answer) => output::json(answer),
         Told::Comparison(comparison) => output::json(comparison),
         Told::Sweep(sweep) => output::json(sweep),
+        Told::Bisection(bisection) => output::json(bisection),
+        Told::Matrix(matrix) => output::json(matrix),
     }
 }
 
@@ -135,6 +137,8 @@ fn text(told: &Told) -> String {
         Told::Answer(answer) => report::terminal(answer, &style),
         Told::Comparison(comparison) => report::comparison(comparison, &style),
         Told::Sweep(sweep) => report::sweep(sweep, &style),
+        Told::Bisection(bisection) => report::bisection(bisection, &style),
+        Told::Matrix(matrix) => report::matrix(matrix, &style),
     }
 }
 

@@ -19,11 +19,12 @@ pub(super) fn comparison(told: &Comparison, manifest: &Manifest) -> String {
     text += &side("A", &told.a);
     text += &side("B", &told.b);
     text += &part("Limits", &gates(told));
-    text += &part("What was measured", &metrics(&told.metrics));
+    text += &part("What was measured", &metrics(&told.metrics, ["A", "B"]));
     let per = if told.per.is_empty() { String::new() } else { format!(", per {}", escape(&told.per)) };
     text += &part(&format!("Where the time went{per}"), &ledger(told));
-    text += &part(&format!("Processor time by library{per}"), &contrasts(&told.libraries));
-    text += &part(&format!("Processor time by function, callees included{per}"), &contrasts(&told.functions));
+    text += &part(&format!("Processor time by library{per}"), &contrasts(&told.libraries, ["A", "B"]));
+    text +=
+        &part(&format!("Processor time by function, callees included{per}"), &contrasts(&told.functions, ["A", "B"]));
     text += &part(&format!("Calls that differ{per}"), &calls(told));
     text += &part("Trials", &escape(&measuring(told)));
     text += &part("But", &list(&told.warnings));
@@ -55,7 +56,8 @@ fn gates(told: &Comparison) -> String {
     list(&told.gates.iter().map(line).collect::<Vec<_>>())
 }
 
-fn metrics(metrics: &[Compared]) -> String {
+/// Metrics of both, named as told (escaped already), with their ratios.
+pub(super) fn metrics(metrics: &[Compared], [a, b]: [&str; 2]) -> String {
     let rows = metrics.iter().map(|one| {
         let noun = noun(&one.metric);
         let name = noun.strip_prefix("the ").unwrap_or(&noun).to_string();
@@ -67,7 +69,8 @@ fn metrics(metrics: &[Compared]) -> String {
         let outcome = format!("{} ({} pairs)", word(one.outcome), one.pairs);
         vec![name, a, b, three(one.ratio), range(one.low, one.high), outcome]
     });
-    table(&["", "A", "B", "B/A", "95 % interval", "B takes"], &rows.collect::<Vec<_>>())
+    let takes = if b == "B" { "B takes" } else { "it takes" };
+    table(&["", a, b, &format!("{b}/{a}"), "95 % interval", takes], &rows.collect::<Vec<_>>())
 }
 
 fn ledger(told: &Comparison) -> String {
@@ -75,10 +78,11 @@ fn ledger(told: &Comparison) -> String {
     table(&["Account", "A", "B", "B - A"], &rows.collect::<Vec<_>>())
 }
 
-fn contrasts(contrasts: &[CodeContrast]) -> String {
+/// Code of both, named as told (escaped already), with the difference.
+pub(super) fn contrasts(contrasts: &[CodeContrast], [a, b]: [&str; 2]) -> String {
     let rows = contrasts.iter().take(MOST_ROWS);
     let rows = rows.map(|one| row(&chain::code(&one.function, &one.module), one.a_ns, one.b_ns));
-    table(&["Code", "A", "B", "B - A"], &rows.collect::<Vec<_>>())
+    table(&["Code", a, b, &format!("{b} - {a}")], &rows.collect::<Vec<_>>())
 }
 
 fn calls(told: &Comparison) -> String {

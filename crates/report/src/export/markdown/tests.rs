@@ -1,6 +1,9 @@
 use super::markdown;
+use crate::bisection::examples as bisected;
 use crate::comparison::examples as compared;
 use crate::export::scene::HOSTILE;
+use crate::hostile::hostile;
+use crate::matrix::examples as matrices;
 use crate::page::Told;
 use crate::sweep::examples as swept;
 use crate::terminal::examples;
@@ -67,6 +70,29 @@ fn a_comparison_has_both_sides_and_every_metric() {
     let text = markdown(&Told::Comparison(&comparison), &manifest());
     assert!(text.contains("- **A**: ") && text.contains("- **B**: ") && text.contains("| B/A |"), "{text}");
     assert_harmless(&text, 3);
+}
+
+#[test]
+fn a_bisection_has_its_grounds_the_way_back_and_every_probe() {
+    let text = markdown(&Told::Bisection(&bisected::bundle()), &manifest());
+    let parts =
+        ["**The difference is made by openssl", "Confirmed both ways", "```sh\napt-get install", "| 8. apt: curl"];
+    let places = parts.map(|part| text.find(part).unwrap_or_else(|| panic!("{part}:\n{text}")));
+    assert!(places.is_sorted(), "{text}");
+    for one in bisected::every() {
+        assert_harmless(&markdown(&Told::Bisection(&hostile(&one)), &manifest()), 1);
+    }
+}
+
+#[test]
+fn a_matrix_has_every_figure_and_why_a_build_failed() {
+    let text = markdown(&Told::Matrix(&matrices::openssl()), &manifest());
+    for part in ["| Version | n | min |", "### 3.0.2 against 1.1.1w", "ossl_sa_doall_arg", "`vtls/openssl.c:2741:12"] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    for one in matrices::every() {
+        assert_harmless(&markdown(&Told::Matrix(&hostile(&one)), &manifest()), 1);
+    }
 }
 
 #[test]

@@ -13,7 +13,9 @@ const WIDTH: f64 = 200.0;
 
 #[derive(Template)]
 #[template(path = "page/compared/ratios.html")]
-struct Ratios {
+struct Ratios<'a> {
+    a: &'a str,
+    b: &'a str,
     rows: Vec<Row>,
     least: String,
     most: String,
@@ -31,14 +33,14 @@ struct Row {
     drawn: Option<(Px, Px, Px)>,
 }
 
-/// The table as HTML; empty where nothing was measured.
-pub(super) fn table(metrics: &[Compared]) -> String {
+/// The table as HTML, both sides named as told; empty where nothing was measured.
+pub(in crate::page) fn table(metrics: &[Compared], [a, b]: [&str; 2]) -> String {
     if metrics.is_empty() {
         return String::new();
     }
     let reach = reach(metrics);
     let rows = metrics.iter().map(|metric| row(metric, reach)).collect();
-    let page = Ratios { rows, least: three(1.0 / reach), most: three(reach) };
+    let page = Ratios { a, b, rows, least: three(1.0 / reach), most: three(reach) };
     page.render().unwrap_or_default()
 }
 

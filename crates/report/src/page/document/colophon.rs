@@ -85,6 +85,19 @@ fn again(material: &Material) -> (String, &'static str) {
             let line = format!("whyslow sweep {server}--vary {parameter}=... -- {}", typed(&sweep.command));
             (line, "with the values that are wanted in place of the dots")
         }
+        Told::Bisection(bisection) => {
+            let world = |name: &String| typed(std::slice::from_ref(name));
+            let (good, bad) = (world(&bisection.good.name), world(&bisection.bad.name));
+            let server = server(&bisection.server);
+            (format!("whyslow bisect --good {good} --bad {bad} {server}-- {}", typed(&bisection.command)), "")
+        }
+        Told::Matrix(matrix) => {
+            let versions = matrix.versions.iter().map(|version| version.version.as_str()).collect::<Vec<_>>();
+            let library = typed(&[format!("{}={}", matrix.library, versions.join(","))]);
+            let with = matrix.with.iter().map(|one| format!("--with {} ", typed(std::slice::from_ref(one))));
+            let (with, server) = (with.collect::<String>(), server(&matrix.server));
+            (format!("whyslow matrix --library {library} {with}{server}-- {}", typed(&matrix.command)), "")
+        }
     }
 }
 
@@ -98,5 +111,7 @@ fn case_of(told: Told<'_>) -> &str {
         Told::Answer(answer) => &answer.case,
         Told::Comparison(comparison) => &comparison.case,
         Told::Sweep(sweep) => &sweep.case,
+        Told::Bisection(bisection) => &bisection.case,
+        Told::Matrix(matrix) => &matrix.case,
     }
 }

@@ -1,13 +1,15 @@
 //! The verdict in a few words: the page's one headline, and the title of its tab.
 
 use super::super::Told;
+use crate::bisection::sentence::who;
 use crate::figure::{power, three};
 use crate::finding::head_word;
+use crate::matrix::{measured, worst};
 use crate::outcome::{Outcome, outcome, sweep_outcome};
 use crate::sweep::regimes::standing;
 use crate::sweep::value::{heading, label};
 use crate::text::clean;
-use case::{Answer, Compared, Comparison, Contrast, GateState, Status, Sweep};
+use case::{Answer, Bisection, BisectionOutcome, Compared, Comparison, Contrast, GateState, Matrix, Status, Sweep};
 
 /// The verdict in a few words.
 pub(in crate::page) fn headline(told: Told) -> String {
@@ -15,6 +17,8 @@ pub(in crate::page) fn headline(told: Told) -> String {
         Told::Answer(answer) => of_answer(answer),
         Told::Comparison(comparison) => of_comparison(comparison),
         Told::Sweep(sweep) => of_sweep(sweep),
+        Told::Bisection(bisection) => of_bisection(bisection),
+        Told::Matrix(matrix) => of_matrix(matrix),
     }
 }
 
@@ -71,6 +75,31 @@ fn of_sweep(sweep: &Sweep) -> String {
         (Outcome::Inconclusive(_), _) => "Inconclusive".into(),
         (_, names) if !names.is_empty() => format!("Suspected: {}", names.join(", ")),
         _ => format!("No cliff, and no growth out of hand, with {parameter}"),
+    }
+}
+
+fn of_bisection(bisection: &Bisection) -> String {
+    let who = bisection.culprit.as_ref().map(|culprit| who(bisection, culprit)).unwrap_or_default();
+    match bisection.outcome {
+        BisectionOutcome::Confirmed => format!("Confirmed: {who}"),
+        BisectionOutcome::Found => format!("Found: {who}"),
+        BisectionOutcome::NoEffect => "The worlds do not differ".into(),
+        BisectionOutcome::NotSeparable => "Nothing that can be switched alone makes the difference".into(),
+        BisectionOutcome::Undecided => "Undecided what makes the difference".into(),
+    }
+}
+
+fn of_matrix(matrix: &Matrix) -> String {
+    let (library, first) = (clean(&matrix.library), measured(matrix).next().map(|first| clean(&first.version)));
+    let (Some(first), true) = (first, measured(matrix).count() > 1) else {
+        return "Undecided: fewer than two versions were measured".into();
+    };
+    match worst(matrix) {
+        Some((version, compared)) => {
+            let (version, ratio) = (clean(&version.version), three(compared.ratio));
+            format!("{library} {version} takes {ratio} times what {first} takes")
+        }
+        None => format!("No version of {library} is slower than {first}"),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The ledgers of a sweep: one bar for each recorded stretch of values, each drawn as a whole of its own.
+//! The ledgers of a sweep, a bisection or a matrix: one bar for each recorded stretch of values, world or version, each
+//! drawn as a whole of its own.
 
 use super::Ledger;
 use super::bar::{Bar, segment};
@@ -12,8 +13,8 @@ const MOST_PARTS: usize = 8;
 /// The account of all others.
 const OTHERS: &str = "other accounts";
 
-/// One bar a stretch; none where no requests were recorded.
-pub(super) fn ledger(material: &Material) -> Option<Ledger> {
+/// One bar a side, each the recorded run `of` what is said; none where no requests were recorded.
+pub(super) fn ledger(material: &Material, of: &str) -> Option<Ledger> {
     let sides = material.sides.iter().filter(|side| total(side) > Nanos(0)).collect::<Vec<_>>();
     if sides.is_empty() {
         return None;
@@ -35,9 +36,7 @@ pub(super) fn ledger(material: &Material) -> Option<Ledger> {
         entry(index + 1, name, shares.collect())
     });
     Some(Ledger {
-        intro: "Where the time of requests went in the recorded run of each stretch of values; each bar is a whole of \
-                its own."
-            .into(),
+        intro: format!("Where the time of requests went in the recorded run {of}; each bar is a whole of its own."),
         bars: bars.collect(),
         columns: sides.iter().map(|side| clean(&side.name)).collect(),
         entries: entries.collect(),

@@ -1,8 +1,9 @@
 //! The largest thing that was measured, as two bars drawn to scale: without and with what was switched off, or A and B.
 
+use crate::bisection::label::names;
 use crate::figure::{clause, factor, noun, pair};
 use crate::text::{clean, counted};
-use case::{Answer, Comparison, Contrast, Effect, Status, Together};
+use case::{Answer, Bisection, Comparison, Contrast, Effect, Status, Together};
 
 /// Two figures drawn as bars.
 pub(super) struct Gain {
@@ -97,6 +98,38 @@ pub(super) fn of_comparison(comparison: &Comparison) -> Option<Gain> {
         bars: vec![bar("A", a, first.a, classes.0), bar("B", b, first.b, classes.1)],
         factor: format!("B is {} times A", crate::figure::three(first.ratio)),
         interval: format!("95 % interval {interval}, {}", counted(first.pairs.into(), "pair")),
+    })
+}
+
+/// Both worlds, and between them the bad one with what cures it alone; none where they were not measured or do not differ.
+pub(super) fn of_bisection(bisection: &Bisection) -> Option<Gain> {
+    let first = bisection.baseline.first().filter(|first| first.pairs > 0 && first.ratio > 0.0)?;
+    let culprit = bisection.culprit.as_ref();
+    let cured = culprit.filter(|culprit| culprit.gain.pairs > 0 && culprit.gain.metric == first.metric);
+    let (good, bad) = pair(&first.metric, first.a, first.b);
+    let most = first.a.max(first.b);
+    let bar =
+        |name: String, figure: String, value: f64, class| Bar { name, figure, percent: percent(value, most), class };
+    let mut bars = vec![bar(clean(&bisection.bad.name), bad.clone(), first.b, "slow")];
+    if let Some(culprit) = cured {
+        let name = format!("{} with {} of the good one", clean(&bisection.bad.name), names(&culprit.cure));
+        let figure = pair(&first.metric, culprit.gain.a, first.b).0;
+        bars.push(bar(name, figure, culprit.gain.a, "fast"));
+    }
+    bars.push(bar(clean(&bisection.good.name), good.clone(), first.a, if cured.is_some() { "" } else { "fast" }));
+    if !matches!(first.outcome, Contrast::More | Contrast::Less) {
+        bars.iter_mut().for_each(|bar| bar.class = "");
+    }
+    Some(Gain {
+        measured: noun(&first.metric),
+        said: format!("{}: bad {bad}, good {good}.", noun(&first.metric)),
+        bars,
+        factor: format!("bad is {} times good", crate::figure::three(first.ratio)),
+        interval: format!(
+            "95 % interval {}, {}",
+            crate::figure::range(first.low, first.high),
+            counted(first.pairs.into(), "pair")
+        ),
     })
 }
 

@@ -1,0 +1,76 @@
+//! A bisection: what makes the difference, what speaks for it, and how to get rid of it.
+
+use super::comparison::{again, contrasts, metrics};
+use super::{code, escape, list, part, table, typed};
+use crate::bisection::axis::{figure_at, place};
+use crate::bisection::cures::{command as way_back, confirmed, cure};
+use crate::bisection::factors::{how_many, note};
+use crate::bisection::grounds::{both_ways, cleared};
+use crate::bisection::label::{kind, value};
+use crate::bisection::probes::{kind as purpose, result, taken};
+use crate::bisection::{measuring, said, world};
+use crate::command::command;
+use case::{Bisection, Manifest, Share};
+
+/// More rows than this nobody reads in a ticket.
+const MOST_ROWS: usize = 20;
+
+/// The whole text.
+pub(super) fn bisection(told: &Bisection, manifest: &Manifest) -> String {
+    let mut text = format!("## whyslow: good against bad\n\n**{}**\n\n", escape(&said(told)));
+    text += &format!("- **good**: {}\n- **bad**: {}\n", escape(&world(&told.good)), escape(&world(&told.bad)));
+    text += &format!("- ran {}\n", code::span(&command(&told.command)));
+    if !told.server.is_empty() {
+        text += &format!("- server {}\n", code::span(&command(&told.server)));
+    }
+    text += &part("What speaks for it", &grounds(told));
+    text += &part("Without a downgrade", &list(&told.cures.iter().map(cure).collect::<Vec<_>>()));
+    if let Some(line) = way_back(told) {
+        text += &part(&format!("To go back ({})", escape(&confirmed(told))), &typed(&line));
+    }
+    text += &part("What was measured", &metrics(&told.baseline, ["good", "bad"]));
+    if let Some(burner) = &told.burner {
+        let head = format!("Who burns the processor time: {} ({})", escape(&burner.library), Share(burner.share));
+        text += &part(&head, &contrasts(&burner.chain, ["good", "bad"]));
+    }
+    text += &part("What differs", &factors(told));
+    text += &part("Probes, from bad (0) to good (1)", &probes(told));
+    text += &part("Control", &metrics(&told.control, ["good", "bad"]));
+    text += &part("Not tried", &list(&told.not_tried));
+    text += &part("Trials", &escape(&measuring(told)));
+    text += &part("But", &list(&told.warnings));
+    text + &part("How to look again", &again(&told.case, manifest))
+}
+
+fn grounds(told: &Bisection) -> String {
+    let Some(culprit) = &told.culprit else { return String::new() };
+    let mut sentences = vec![both_ways(told, culprit)];
+    sentences.extend(culprit.reasons.iter().cloned());
+    sentences.extend(culprit.cleared.iter().map(|one| format!("cleared: {}", cleared(one))));
+    list(&sentences)
+}
+
+fn factors(told: &Bisection) -> String {
+    if told.factors.is_empty() {
+        return String::new();
+    }
+    let rows = told.factors.iter().take(MOST_ROWS).map(|factor| {
+        let suspicion = if factor.suspicion > 0.0 { Share(factor.suspicion).to_string() } else { String::new() };
+        let (good, bad) = (value(factor, &factor.good), value(factor, &factor.bad));
+        vec![factor.name.clone(), kind(factor.kind).to_string(), good, bad, suspicion, note(factor)]
+    });
+    let headings = ["What", "Kind", "good", "bad", "suspicion", "Note"];
+    format!("{}.\n\n", escape(&how_many(told))) + &table(&headings, &rows.collect::<Vec<_>>())
+}
+
+fn probes(told: &Bisection) -> String {
+    let rows = told.probes.iter().enumerate().map(|(index, probe)| {
+        let what = format!("{}. {}: {}", index + 1, purpose(probe.kind), taken(probe));
+        let figure = figure_at(told, probe.place).unwrap_or_default();
+        vec![what, place(probe), figure, result(probe.result).to_string()]
+    });
+    table(
+        &["Taken from the good world", "place (95 % interval)", "about", "What came of it"],
+        &rows.collect::<Vec<_>>(),
+    )
+}

@@ -1,0 +1,59 @@
+//! What differs between the worlds, with its versions and a bar for how far the profile suspects it.
+
+use super::super::chart::Px;
+use crate::bisection::factors::note;
+use crate::bisection::label::{kind, value};
+use crate::text::clean;
+use askama::Template;
+use case::{Bisection, Factor, Share};
+
+/// More rows than this are folded away.
+const FIRST_ROWS: usize = 12;
+
+#[derive(Template)]
+#[template(path = "page/bisected/differing.html")]
+struct Differing {
+    how_many: String,
+    first: Vec<Row>,
+    rest: Vec<Row>,
+}
+
+struct Row {
+    class: &'static str,
+    name: String,
+    members: String,
+    kind: &'static str,
+    good: String,
+    bad: String,
+    width: Px,
+    suspicion: String,
+    note: String,
+}
+
+/// The table as HTML; empty where nothing differs.
+pub(super) fn differing(bisection: &Bisection) -> String {
+    if bisection.factors.is_empty() {
+        return String::new();
+    }
+    let mut first = bisection.factors.iter().map(|factor| row(bisection, factor)).collect::<Vec<_>>();
+    let rest = first.split_off(first.len().min(FIRST_ROWS));
+    let how_many = crate::bisection::factors::how_many(bisection);
+    Differing { how_many, first, rest }.render().unwrap_or_default()
+}
+
+fn row(bisection: &Bisection, factor: &Factor) -> Row {
+    let culprit = bisection.culprit.as_ref();
+    let is_found = culprit.is_some_and(|culprit| culprit.split == factor.name || culprit.cure.contains(&factor.name));
+    let share = if factor.suspicion.is_finite() { factor.suspicion.clamp(0.0, 1.0) } else { 0.0 };
+    Row {
+        class: if is_found { "found" } else { "" },
+        name: clean(&factor.name),
+        members: factor.members.iter().map(|member| clean(member)).collect::<Vec<_>>().join(", "),
+        kind: kind(factor.kind),
+        good: value(factor, &factor.good),
+        bad: value(factor, &factor.bad),
+        width: Px(share * 100.0),
+        suspicion: if share > 0.0 { Share(share).to_string() } else { String::new() },
+        note: note(factor),
+    }
+}

@@ -1,0 +1,67 @@
+use super::section;
+use crate::hostile::hostile;
+use crate::matrix::examples;
+use crate::page::examples::{answer, assert_harmless, material};
+use crate::page::{Told, page};
+use case::Matrix;
+
+fn drawn(matrix: &Matrix) -> String {
+    section(&material(Told::Matrix(matrix), Vec::new()))
+}
+
+fn whole(matrix: &Matrix) -> String {
+    page(&material(Told::Matrix(matrix), Vec::new()))
+}
+
+#[test]
+fn every_version_that_ran_is_drawn_and_the_slow_ones_are_marked() {
+    let html = drawn(&examples::openssl());
+    assert_eq!(html.matches("<circle ").count(), 8, "{html}");
+    assert_eq!(html.matches("class=\"spread slow\"").count(), 4, "{html}");
+    assert!(html.contains("<th scope=\"row\">3.0.2</th><td class=\"number\">3,000</td>"), "{html}");
+}
+
+#[test]
+fn a_slower_version_has_its_chain_and_a_level_one_has_none() {
+    let html = drawn(&examples::openssl());
+    let of = |name: &str| html.split(&format!("<h3>{name} against 1.1.1w</h3>")).nth(1).expect("a version").to_string();
+    let slow = of("3.0.2");
+    assert!(slow.split("<h3>").next().expect("its part").contains("ossl_sa_doall_arg"), "{slow}");
+    assert!(!of("3.6.3").split("<h3>").next().expect("its part").contains("carries most"), "{html}");
+}
+
+#[test]
+fn a_build_that_failed_shows_its_last_lines_and_where_its_log_is() {
+    let html = drawn(&examples::openssl());
+    let failed = html.split("4.0.3 <span").nth(1).expect("the failed one");
+    assert!(failed.contains("not built") && failed.contains("incomplete definition of type"), "{failed}");
+    assert!(failed.contains("openssl-4.0.3/build.log"), "{failed}");
+}
+
+#[test]
+fn the_page_has_a_headline_and_the_command_that_does_it_again() {
+    let html = whole(&examples::openssl());
+    assert!(html.contains("<h1>openssl 3.0.2 takes 10.4 times what 1.1.1w takes</h1>"), "{html}");
+    assert!(html.contains("whyslow matrix --library openssl=1.1.1w,3.0.2,3.1.3,3.6.3,4.0.3 --with curl=8.0.1"));
+    assert!(whole(&examples::level()).contains("<h1>No version of openssl is slower than 1.1.1w</h1>"));
+    assert!(whole(&examples::alone()).contains("<h1>Undecided: fewer than two"));
+}
+
+#[test]
+fn hostile_strings_and_numbers_that_are_none_do_no_harm() {
+    let mut one = hostile(&examples::openssl());
+    for figures in one.versions.iter_mut().flat_map(|version| &mut version.figures) {
+        (figures.min, figures.p99, figures.stdev) = (f64::NAN, f64::INFINITY, f64::NAN);
+    }
+    assert_harmless(&drawn(&one));
+    for one in examples::every() {
+        let html = whole(&hostile(&one));
+        assert!(!html.contains("<script>alert") && !html.contains("<img") && !html.contains("\"'><"), "{html}");
+    }
+}
+
+#[test]
+fn a_run_has_no_versions() {
+    let answer = answer();
+    assert_eq!(section(&material(Told::Answer(&answer), Vec::new())), "");
+}
