@@ -18,28 +18,34 @@ pub fn loses(version: &Version) -> bool {
     version.ratios.iter().any(is_loss)
 }
 
+/// What to take.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Advice {
+    /// The version; empty for none.
+    pub version: String,
+    /// What it takes the place of and why that is possible, or what would be less bad, in a sentence; empty for nothing to say.
+    pub sentence: String,
+}
+
 /// What to take in the place of a version that loses: the newest one of the same SONAMEs that loses nothing; without one, the
-/// one that loses least, where that is less. Nothing is said where nothing loses.
-pub fn advice(matrix: &Matrix) -> String {
+/// sentence names what loses least, where that is less. Nothing is said where nothing loses.
+pub fn advice(matrix: &Matrix) -> Advice {
     let measured = matrix.versions.iter().filter(|version| version.state == VersionState::Measured).collect::<Vec<_>>();
-    let Some((first, others)) = measured.split_first() else { return String::new() };
+    let Some((first, others)) = measured.split_first() else { return Advice::default() };
     // The newest of those that lose is what somebody is likely to have.
     let mut losing = others.iter().copied().filter(|version| loses(version)).collect::<Vec<_>>();
     losing.sort_by(|a, b| older_first(&b.version, &a.version));
     for loser in &losing {
-        let fits = |version: &&&Version| version.sonames == loser.sonames && version.version != loser.version;
-        let sound = measured.iter().filter(fits).filter(|version| !loses(version));
+        let sound = measured.iter().filter(|version| version.sonames == loser.sonames && !loses(version));
         if let Some(best) = sound.max_by(|a, b| older_first(&a.version, &b.version)) {
-            let rest = losing.iter().filter(|other| other.sonames == loser.sonames);
-            return take(best, &rest.copied().collect::<Vec<_>>());
+            let rest = losing.iter().rev().filter(|other| other.sonames == loser.sonames);
+            let names = rest.map(|version| version.version.as_str()).collect::<Vec<_>>().join(", ");
+            let sentence =
+                format!("{} can be dropped in for {names} (same {}).", best.version, best.sonames.join(", "));
+            return Advice { version: best.version.clone(), sentence };
         }
     }
-    least(first, &losing)
-}
-
-fn take(best: &Version, losing: &[&Version]) -> String {
-    let names = losing.iter().rev().map(|version| version.version.as_str()).collect::<Vec<_>>().join(", ");
-    format!("take {}: it can be dropped in for {names} (same {})", best.version, best.sonames.join(", "))
+    Advice { version: String::new(), sentence: least(first, &losing) }
 }
 
 /// Of the versions that lose and can be dropped in for one another, the one that loses least, for the one that loses most.
@@ -51,7 +57,7 @@ fn least(first: &Version, losing: &[&Version]) -> String {
     let fitting = told.iter().rev().find(|(version, _)| version.sonames == worst.sonames);
     match fitting.filter(|(version, one)| version.version != worst.version && is_apart(one, most)) {
         Some((version, one)) => format!(
-            "{} loses least of what can be dropped in for {} (same {}): {:.1} times {} rather than {:.1}",
+            "{} loses least of what can be dropped in for {} (same {}): {:.1} times {} rather than {:.1}.",
             version.version,
             worst.version,
             worst.sonames.join(", "),
@@ -95,8 +101,13 @@ mod tests {
         }
     }
 
-    fn of(versions: Vec<Version>) -> String {
-        advice(&Matrix { versions, ..Matrix::default() })
+    fn of(versions: Vec<Version>) -> (String, String) {
+        let Advice { version, sentence } = advice(&Matrix { versions, ..Matrix::default() });
+        (version, sentence)
+    }
+
+    fn nothing() -> (String, String) {
+        (String::new(), String::new())
     }
 
     #[test]
@@ -108,18 +119,18 @@ mod tests {
             version("3.0.9", "libssl.so.3", Some((0.9, Contrast::Less))),
             version("4.0.3", "libssl.so.4", Some((0.8, Contrast::Less))),
         ]);
-        assert_eq!(said, "take 3.1.3: it can be dropped in for 3.0.2 (same libssl.so.3)");
+        assert_eq!(said, ("3.1.3".into(), "3.1.3 can be dropped in for 3.0.2 (same libssl.so.3).".into()));
     }
 
     #[test]
     fn nothing_is_said_where_nothing_loses_or_nothing_fits() {
         let first = || version("1.1.1w", "libssl.so.1.1", None);
-        assert_eq!(of(vec![first(), version("3.0.2", "libssl.so.3", Some((1.0, Contrast::Same)))]), "");
+        assert_eq!(of(vec![first(), version("3.0.2", "libssl.so.3", Some((1.0, Contrast::Same)))]), nothing());
         let lost = || version("3.0.2", "libssl.so.3", Some((13.0, Contrast::More)));
-        assert_eq!(of(vec![first(), lost()]), "");
+        assert_eq!(of(vec![first(), lost()]), nothing());
         let mut unbuilt = version("3.1.3", "libssl.so.3", None);
         unbuilt.state = VersionState::NotBuilt;
-        assert_eq!(of(vec![first(), lost(), unbuilt]), "");
+        assert_eq!(of(vec![first(), lost(), unbuilt]), nothing());
     }
 
     #[test]
@@ -131,10 +142,12 @@ mod tests {
                 version("3.6.3", "libssl.so.3", Some((better, Contrast::More))),
             ])
         };
+        let (version, sentence) = of_two(1.3);
+        assert_eq!(version, "");
         assert_eq!(
-            of_two(1.3),
-            "3.6.3 loses least of what can be dropped in for 3.0.2 (same libssl.so.3): 1.3 times 1.1.1w rather than 13.0"
+            sentence,
+            "3.6.3 loses least of what can be dropped in for 3.0.2 (same libssl.so.3): 1.3 times 1.1.1w rather than 13.0."
         );
-        assert_eq!(of_two(12.9), "");
+        assert_eq!(of_two(12.9), nothing());
     }
 }

@@ -1,0 +1,305 @@
+//! `whyslow matrix --library NAME=VERSION,... -- CMD`: which version of a library is slow, where, and which one to take.
+
+mod candidate;
+mod plan;
+mod program;
+
+use super::answer;
+use crate::arguments::{MatrixArguments, TypedEnd};
+use crate::fail::Failure;
+use crate::interrupts::Interrupts;
+use crate::invoker::{Invoker, subject_user};
+use crate::progress::Progress;
+use crate::recording::Quiet;
+use crate::{folder, output, page, recording, typed};
+use candidate::{Candidate, candidates};
+use case::{CaseWriter, Contrast, Matrix, Version, VersionState, redact_arguments};
+use lab::compare::{excess_of, extent_of};
+use lab::matrix::{Contest, Measured, Workshop, advice, figures, ratios};
+use lab::{Arm, Arrangement, End, Extent, Journal, Laboratory, Metric, Subject, World};
+use plan::Plan;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Time for trials where none is asked for: some rounds of several versions.
+const BUDGET: Duration = Duration::from_mins(2);
+/// A profile of so many samples tells functions of a few percent; shorter programs are recorded again for it.
+const WANTED_SAMPLES: usize = 500;
+/// Recordings of a version at most, and the time for those after the first.
+const MOST_RECORDINGS: usize = 8;
+const RECORDING_TIME: Duration = Duration::from_secs(10);
+/// A run is recorded for so long at most, ...
+const LONGEST: Duration = Duration::from_secs(20);
+/// ... or for this part of the budget: longer ones do not fit into it four times on all versions.
+const LONGEST_PART: u32 = 8;
+/// The matrix itself.
+pub const FILE: &str = "matrix.json";
+
+/// Builds, measures, keeps and prints.
+pub fn matrix(arguments: &MatrixArguments) -> Result<u8, Failure> {
+    let invoker = Invoker::find();
+    let world = typed::world(&arguments.world)?;
+    let addresses = typed::addresses(world.link);
+    let subject = Subject {
+        client: typed::with_addresses(&arguments.command, addresses),
+        server: typed::server(arguments.server.as_deref(), &world)?,
+        user: subject_user(arguments.keeping.user.as_deref(), &invoker)?,
+        input: lab::input_again().unwrap_or_default(),
+    };
+    let end = end(arguments.end, &subject)?;
+    let asked = arguments.metric.iter().map(|text| typed::metric(Some(text)));
+    let asked = asked.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect::<Vec<Metric>>();
+    let budget = typed::budget(arguments.budget.as_deref(), BUDGET)?;
+    let folder = typed::case_folder(arguments.keeping.folder.as_deref(), &arguments.command, &invoker)?;
+    folder::make_parents(&folder, &invoker)?;
+    let (workshop, interrupts) = (Workshop::open()?, Interrupts::take()?);
+    let plan = plan::plan(arguments, &workshop, &interrupts)?;
+    let measuring = Measuring {
+        plan: &plan,
+        subject: &subject,
+        world: &world,
+        end,
+        asked: &asked,
+        budget,
+        folder: &folder,
+        interrupts: &interrupts,
+    };
+    let done = measuring.all(&workshop).inspect_err(|_| folder::remove_empty(&folder));
+    // Also after an error: what there is of the case belongs to the user.
+    invoker.own(&folder);
+    show(&done?, arguments.json)
+}
+
+/// Prints a matrix, and says how it comes out.
+pub fn show(matrix: &Matrix, as_json: bool) -> Result<u8, Failure> {
+    if as_json {
+        output::print(&output::json(matrix)?)?;
+    } else {
+        output::print(&report::matrix(matrix, &output::style()))?;
+    }
+    Ok(answer::code_of(&report::matrix_outcome(matrix)))
+}
+
+fn end(typed: TypedEnd, subject: &Subject) -> Result<End, Failure> {
+    match typed {
+        TypedEnd::Client => Ok(End::Client),
+        TypedEnd::Server if subject.server.is_some() => Ok(End::Server),
+        TypedEnd::Server => Err(Failure::value("--end", "there is no server", "--end server --server './serve'")),
+    }
+}
+
+/// A matrix under way.
+struct Measuring<'a> {
+    plan: &'a Plan,
+    subject: &'a Subject,
+    world: &'a World,
+    end: End,
+    asked: &'a [Metric],
+    budget: Duration,
+    folder: &'a Path,
+    interrupts: &'a Interrupts,
+}
+
+impl Measuring<'_> {
+    fn all(&self, workshop: &Workshop) -> Result<Matrix, Failure> {
+        let begun = Instant::now();
+        let mut candidates = self.build(workshop)?;
+        let preparing = begun.elapsed();
+        let mut writer = CaseWriter::create(self.folder, typed::manifest(self.subject, self.world))?;
+        let mut warnings = self.try_each(&mut candidates)?;
+        let is_ready = |candidate: &&mut Candidate| candidate.is_ready();
+        for candidate in candidates.iter_mut().filter(is_ready) {
+            candidate.recorded.push(self.record(candidate, 1)?);
+        }
+        let ready = candidates.iter().filter(|candidate| candidate.is_ready()).collect::<Vec<_>>();
+        let metrics = self.metrics(&ready);
+        let measured = self.measure(&ready, &metrics, writer.manifest().started_unix_seconds)?;
+        if let Some(first) = ready.first().and_then(|first| first.recorded.first()) {
+            writer.manifest().host = first.recording.manifest.host.clone();
+        }
+        if let Some((first, last)) = measured.trials.first().zip(measured.trials.last()) {
+            (writer.manifest().start, writer.manifest().end) = (first.start, last.start + last.wall);
+        }
+        writer.append(measured.trials.clone())?;
+        if measured.ended_early {
+            warnings.push("It was ended by Ctrl-C or a signal; what the trials so far say stands here.".to_string());
+        }
+        self.enter(&mut candidates, &metrics, &measured);
+        self.explain(&mut candidates)?;
+        let case = writer.close()?;
+        let versions = candidates.into_iter().map(|candidate| candidate.version).collect();
+        let mut matrix = self.told(versions, &metrics, warnings);
+        matrix.rounds = measured.rounds;
+        matrix.preparing_ns = preparing.as_nanos() as u64;
+        matrix.spent_ns = (begun.elapsed() - preparing).as_nanos() as u64;
+        matrix.page = page::keep(&case, || page::of_matrix(&matrix, &case));
+        case.keep(FILE, &matrix)?;
+        Ok(matrix)
+    }
+
+    fn build(&self, workshop: &Workshop) -> Result<Vec<Candidate>, Failure> {
+        let progress = Progress::of("fetching and building");
+        let mut wait = |longest: Duration| self.interrupts.next(longest).is_some();
+        let built = workshop.build(&self.plan.chains, &mut wait, &|line| progress.say(line))?;
+        drop(progress);
+        Ok(candidates(self.plan, built, self.subject, self.world, self.end))
+    }
+
+    /// Runs each once, to see whether it runs on what was built for it. That run warms up, too, and is not measured.
+    fn try_each(&self, candidates: &mut [Candidate]) -> Result<Vec<String>, Failure> {
+        let progress = Progress::of("looking whether the program runs on each version");
+        let journal = Journal::open()?;
+        let mut wait = |longest: Duration| self.interrupts.next(longest).is_some();
+        let mut laboratory = Laboratory::open(&journal, None, &mut wait)?;
+        laboratory.tells_mapped = true;
+        let extent = Extent::whole(self.longest());
+        let mut usual: Option<(String, i32)> = None;
+        let mut warnings = Vec::new();
+        for candidate in candidates.iter_mut().filter(|candidate| candidate.is_ready()) {
+            progress.say(&format!("looking whether the program runs on {}", candidate.version.version));
+            match laboratory.run(&candidate.subject, &candidate.world, &Arrangement::default(), &extent) {
+                Ok(outcome) => {
+                    warnings.extend(candidate.judge(&outcome, usual.as_ref()));
+                    if candidate.is_ready() {
+                        usual.get_or_insert((candidate.version.version.clone(), candidate.exit));
+                    }
+                }
+                Err(lab::LabError::Interrupted) => return Err(lab::LabError::Interrupted.into()),
+                Err(error) => candidate.refuse(VersionState::NotLoaded, &error.to_string()),
+            }
+        }
+        if let Some((_, status)) = usual.filter(|(_, status)| *status > 0) {
+            warnings.push(format!("It ends with status {status}: what was measured is perhaps how soon it fails."));
+        }
+        Ok(warnings)
+    }
+
+    fn longest(&self) -> Duration {
+        LONGEST.max(self.budget / LONGEST_PART)
+    }
+
+    fn record(&self, candidate: &Candidate, number: usize) -> Result<Quiet, Failure> {
+        let version = &candidate.version.version;
+        let name = if number == 1 { version.clone() } else { format!("{version}-{number}") };
+        recording::record_quietly(
+            &format!("recording {name}"),
+            &candidate.subject,
+            &candidate.world,
+            &Arrangement::default(),
+            &self.folder.join(name),
+            self.longest(),
+            self.interrupts,
+        )
+    }
+
+    /// What is compared: what was asked for, else processor time and elapsed time of an exchange, or of a run.
+    fn metrics(&self, ready: &[&Candidate]) -> Vec<Metric> {
+        if !self.asked.is_empty() {
+            return self.asked.to_vec();
+        }
+        let exchanges = ready.iter().flat_map(|one| &one.recorded).map(|quiet| quiet.answer.exchanges);
+        match exchanges.min().unwrap_or_default() {
+            0 | 1 => vec![Metric::Cpu, Metric::Wall],
+            _ => vec![Metric::CpuPerExchange, Metric::ElapsedPerExchange],
+        }
+    }
+
+    fn measure(&self, ready: &[&Candidate], metrics: &[Metric], seed: u64) -> Result<Measured, Failure> {
+        if ready.len() < 2 {
+            return Ok(Measured::default());
+        }
+        let answers = ready.iter().flat_map(|one| &one.recorded).map(|quiet| &quiet.answer).collect::<Vec<_>>();
+        let whole = metrics.iter().find(|metric| metric.needs_whole_run());
+        let extent = extent_of(&answers, whole, self.budget);
+        if extent.window.is_none() && answers.iter().any(|answer| answer.subject_exit.is_none()) {
+            return Err(Failure::matrix_endless(self.longest(), self.folder));
+        }
+        if let Some(least) = excess_of(&answers, &extent, self.budget) {
+            return Err(Failure::matrix_over_budget(least, self.budget, self.folder));
+        }
+        let most = self.budget.as_secs_f64();
+        output::say(&format!("to compare them, all versions are run in turns, for {most:.0} s at most"));
+        let progress = Progress::of("measuring");
+        let arms =
+            ready.iter().map(|one| Arm { name: one.version.version.clone(), ..Arm::plain() }).collect::<Vec<_>>();
+        let exits = ready.iter().map(|one| one.exit).collect::<Vec<_>>();
+        let say = |line: &str| progress.say(line);
+        let contest = Contest { arms: &arms, exits: &exits, metrics, extent, budget: self.budget, seed, say: &say };
+        let journal = Journal::open()?;
+        let mut wait = |longest: Duration| self.interrupts.next(longest).is_some();
+        let mut laboratory = Laboratory::open(&journal, None, &mut wait)?;
+        let mut execute = |place: usize, extent: &Extent| {
+            laboratory.run(&ready[place].subject, &ready[place].world, &Arrangement::default(), extent)
+        };
+        Ok(contest.run(&mut execute)?)
+    }
+
+    /// Enters what the trials say into each version that was measured.
+    fn enter(&self, candidates: &mut [Candidate], metrics: &[Metric], measured: &Measured) {
+        let ready = candidates.iter_mut().filter(|candidate| candidate.is_ready()).collect::<Vec<_>>();
+        let arms = ready.len();
+        for (arm, candidate) in ready.into_iter().enumerate().filter(|_| !measured.runs.is_empty()) {
+            candidate.version.figures = figures(&measured.runs, metrics, arm);
+            if arm > 0 {
+                candidate.version.ratios = ratios(&measured.runs, metrics, arms, arm);
+            }
+        }
+    }
+
+    /// Finds out where the processor time differs, for each version that is told from the first.
+    fn explain(&self, candidates: &mut [Candidate]) -> Result<(), Failure> {
+        let mut ready = candidates.iter_mut().filter(|candidate| candidate.is_ready());
+        let Some(first) = ready.next() else { return Ok(()) };
+        for candidate in ready.filter(|candidate| differs(&candidate.version)) {
+            if self.interrupts.has_come() {
+                break;
+            }
+            self.record_more(first)?;
+            self.record_more(candidate)?;
+            let _progress = Progress::of("looking where the difference comes from");
+            let why = diagnose::contrast(&first.recordings(), &candidate.recordings());
+            let version = &mut candidate.version;
+            (version.libraries, version.functions, version.chain) = (why.libraries, why.functions, why.chain);
+        }
+        Ok(())
+    }
+
+    /// Records a version again until its profile tells something or time is up.
+    fn record_more(&self, candidate: &mut Candidate) -> Result<(), Failure> {
+        let begun = Instant::now();
+        for number in candidate.recorded.len() + 1..=MOST_RECORDINGS {
+            let samples = candidate.recorded.iter().map(|one| one.recording.samples.len()).sum::<usize>();
+            if samples >= WANTED_SAMPLES || begun.elapsed() > RECORDING_TIME {
+                break;
+            }
+            let quiet = self.record(candidate, number)?;
+            candidate.recorded.push(quiet);
+        }
+        Ok(())
+    }
+
+    fn told(&self, versions: Vec<Version>, metrics: &[Metric], warnings: Vec<String>) -> Matrix {
+        let mut matrix = Matrix {
+            schema: case::SCHEMA,
+            case: self.folder.display().to_string(),
+            command: redact_arguments(&self.subject.client),
+            server: redact_arguments(self.subject.server.as_deref().unwrap_or_default()),
+            library: self.plan.library.clone(),
+            with: self.plan.with.clone(),
+            metrics: metrics.iter().map(ToString::to_string).collect(),
+            versions,
+            warnings,
+            ..Matrix::default()
+        };
+        let advice = advice::advice(&matrix);
+        matrix.advice = advice.version;
+        let sentences = [report::matrix_sentence(&matrix), advice.sentence];
+        matrix.summary = sentences.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ");
+        matrix
+    }
+}
+
+/// Whether a version is told from the first by any metric.
+fn differs(version: &Version) -> bool {
+    version.ratios.iter().any(|one| matches!(one.outcome, Contrast::More | Contrast::Less))
+}
