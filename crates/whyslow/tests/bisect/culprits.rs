@@ -1,0 +1,133 @@
+//! Everything that is planted is found by name, and where nothing is, nothing is.
+
+use crate::asking::{Told, ask, ask_worlds, turn};
+use crate::planted::{BURNS, CONFIGURATION, LIBRARIES, Plan, SLEEPS, heeding};
+use crate::stage::Stage;
+use case::{BisectionOutcome, Bond, FactorKind};
+
+/// That it was found, and confirmed in both directions, with status 1.
+fn expect_confirmed(told: &Told, cure: &[&str], bond: Bond) {
+    let bisection = &told.bisection;
+    assert_eq!(told.cure(), cure, "{}\n{:#?}", bisection.summary, bisection.probes);
+    let culprit = bisection.culprit.as_ref().expect("a culprit");
+    assert_eq!(culprit.bond, bond, "{}\n{:#?}", bisection.summary, bisection.probes);
+    assert_eq!((bisection.outcome, told.code), (BisectionOutcome::Confirmed, 1), "{bisection:#?}");
+    assert!(culprit.gain.ratio > 1.5, "{:#?}", culprit.gain);
+    cure.iter().for_each(|name| assert!(bisection.summary.contains(name), "{}", bisection.summary));
+}
+
+#[test]
+fn a_library_that_sleeps_is_found_among_24() {
+    let Some(_turn) = turn() else { return };
+    let told = ask(&Plan::default().bad(17, &[SLEEPS]).planted(), &[]);
+    expect_confirmed(&told, &["planted-17"], Bond::Single);
+    assert_eq!(told.factors(FactorKind::Package).len(), LIBRARIES as usize, "all differ, and the program does not");
+    told.expect_few_probes();
+}
+
+#[test]
+fn a_library_that_burns_is_found_first_since_the_profile_names_it() {
+    let Some(_turn) = turn() else { return };
+    let told = ask(&Plan::default().bad(4, &[BURNS]).planted(), &[]);
+    expect_confirmed(&told, &["planted-04"], Bond::Single);
+    told.expect_few_probes();
+    assert_eq!(told.bisection.factors[0].name, "planted-04", "{:#?}", told.bisection.factors);
+    let burner = told.bisection.burner.as_ref().expect("a burner");
+    assert_eq!((burner.library.as_str(), burner.factor.as_str()), ("libplanted04.so.1", "planted-04"));
+}
+
+#[test]
+fn two_libraries_that_are_slow_only_together_are_found_as_a_pair() {
+    let Some(_turn) = turn() else { return };
+    let told = ask(&Plan::default().bad(6, &[SLEEPS, "ROUSED=20"]).bad(20, &["ROUSES=1"]).planted(), &[]);
+    // Either of them cures; that it takes both is what makes good bad.
+    let bisection = &told.bisection;
+    let mut both = told.cure();
+    let culprit = bisection.culprit.as_ref().expect("a culprit");
+    both.extend(culprit.cause.iter().map(String::as_str));
+    both.sort_unstable();
+    both.dedup();
+    assert_eq!((both, culprit.bond), (vec!["planted-06", "planted-20"], Bond::Together), "{bisection:#?}");
+    assert_eq!(told.code, 1);
+}
+
+#[test]
+fn two_libraries_that_are_each_slow_are_both_found() {
+    let Some(_turn) = turn() else { return };
+    let told = ask(&Plan::default().bad(3, &[SLEEPS]).bad(13, &[SLEEPS]).planted(), &[]);
+    expect_confirmed(&told, &["planted-03", "planted-13"], Bond::Each);
+}
+
+#[test]
+fn a_file_that_belongs_to_no_package_is_found_among_24_packages() {
+    let Some(_turn) = turn() else { return };
+    let plan = Plan::default().good(9, &["READS=1"]).bad(9, &["READS=1"]).configured("pause 0\n", "pause 1000\n");
+    let told = ask(&plan.planted(), &[]);
+    expect_confirmed(&told, &[CONFIGURATION], Bond::Single);
+    assert_eq!(told.factors(FactorKind::Data), [CONFIGURATION]);
+    told.expect_few_probes();
+}
+
+#[test]
+fn a_variable_is_found_among_others() {
+    let Some(_turn) = turn() else { return };
+    let stage = Stage::new();
+    let program = heeding(&stage.path("")).display().to_string();
+    let file = |name: &str, pause: u32, other: &str| {
+        let text = format!("PLANTED_PAUSE={pause}\nPLANTED_COLOUR={other}\nPLANTED_SHAPE={other}\n");
+        std::fs::write(stage.path(name), text).expect("written");
+        format!("env:{}", stage.path(name).display())
+    };
+    let worlds = [file("good", 0, "red"), file("bad", 1000, "blue")];
+    let told = ask_worlds(&stage, &worlds, &[], &[&program]);
+    expect_confirmed(&told, &["PLANTED_PAUSE"], Bond::Single);
+    let mut variables = told.factors(FactorKind::Environment);
+    variables.sort_unstable();
+    assert_eq!(variables, ["PLANTED_COLOUR", "PLANTED_PAUSE", "PLANTED_SHAPE"]);
+    assert!(!told.bisection.summary.contains("1000"), "a value may be a secret: {}", told.bisection.summary);
+}
+
+#[test]
+fn where_nothing_is_planted_nothing_is_found() {
+    let Some(_turn) = turn() else { return };
+    let told = ask(&Plan::default().planted(), &["--budget", "60s"]);
+    let bisection = &told.bisection;
+    assert_eq!((bisection.outcome, told.code), (BisectionOutcome::NoEffect, 0), "{bisection:#?}");
+    assert!(bisection.culprit.is_none() && bisection.probes.is_empty(), "{bisection:#?}");
+}
+
+#[test]
+fn a_library_whose_good_version_cannot_start_in_the_bad_world_is_named_and_the_culprit_found() {
+    let Some(_turn) = turn() else { return };
+    let told = ask(&Plan::default().needing_extra(7).bad(11, &[SLEEPS]).planted(), &[]);
+    let factor = told.bisection.factors.iter().find(|factor| factor.name == "planted-07").expect("it differs");
+    assert!(factor.untestable.contains("libextra.so.1"), "{factor:#?}");
+    assert_eq!(told.cure(), ["planted-11"], "{:#?}", told.bisection);
+    assert_eq!(told.code, 1);
+}
+
+#[test]
+fn a_culprit_that_cannot_be_tried_is_not_blamed_on_another() {
+    let Some(_turn) = turn() else { return };
+    let told = ask(&Plan::default().needing_extra(7).bad(7, &[SLEEPS]).planted(), &["--budget", "60s"]);
+    assert_eq!(told.bisection.outcome, BisectionOutcome::NotSeparable, "{:#?}", told.bisection);
+    assert!(told.bisection.culprit.is_none(), "{:#?}", told.bisection.culprit);
+    let factor = told.bisection.factors.iter().find(|factor| factor.name == "planted-07").expect("it differs");
+    assert!(!factor.untestable.is_empty(), "{factor:#?}");
+}
+
+/// How many orders are tried; WHYSLOW_SEEDS asks for another number.
+const SEEDS: u32 = 20;
+
+#[test]
+fn in_whatever_order_the_answer_is_the_same() {
+    let Some(_turn) = turn() else { return };
+    let planted = Plan::default().bad(22, &[SLEEPS]).planted();
+    let seeds = std::env::var("WHYSLOW_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(SEEDS);
+    for seed in 1..=seeds {
+        let told = ask(&planted, &["--metric", "wall_ns", "--seed", &seed.to_string()]);
+        assert_eq!(told.bisection.seed, u64::from(seed));
+        expect_confirmed(&told, &["planted-22"], Bond::Single);
+        told.expect_few_probes();
+    }
+}
