@@ -102,6 +102,7 @@ compile_in() { # SUITE PACKAGE... -- GCC'S WORDS...
     while [ "$1" != -- ]; do packages+=(--package "$1"); shift; done
     shift
     if [ "$WHYSLOW" = none ]; then need gcc; gcc "$@"; return; fi
+    hand_over_state
     # Not to standard output: that is the answer's.
     if "$WHYSLOW" world run "debian:$suite" "${packages[@]}" -- gcc "$@" >&2; then return; fi
     if ! "$PYTHON" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=10)' "$mirror/dists/$suite/Release" 2>/dev/null; then
