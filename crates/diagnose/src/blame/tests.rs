@@ -76,9 +76,10 @@ fn what_takes_less_is_not_suspected() {
     use Does::Computes;
     let good = run(&[Computes("libold.so.1", 100), Computes("libwork.so.1", 50)]);
     let bad = run(&[Computes("libold.so.1", 30), Computes("libwork.so.1", 90)]);
-    let rows = blame(&[good.clone()], &[bad.clone()]);
+    let (good, bad) = ([good], [bad]);
+    let rows = blame(&good, &bad);
     assert_eq!(rounded(&rows), [("/usr/lib/libwork.so.1", 75, 100), ("/usr/lib/libold.so.1", 25, 0)]);
-    let none = blame(&[bad.clone()], &[bad]);
+    let none = blame(&bad, &bad);
     assert!(none.iter().all(|row| row.difference == 0.0), "{none:?}");
     assert_eq!(blame(&[], &[]), []);
 }
