@@ -155,9 +155,9 @@ impl Repository {
         let mut command = Command::new("git");
         // Not what a hook that called us has set: it would lead to another repository.
         let leading = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
-        leading.iter().for_each(|name| {
+        for name in leading {
             command.env_remove(name);
-        });
+        }
         command.arg("-C").arg(folder).args(words).env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0");
         if let Some(User { uid, gid }) = self.user {
             use std::os::unix::process::CommandExt;

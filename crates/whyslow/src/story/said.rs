@@ -53,9 +53,10 @@ fn mentioned(pointer: &str, words: &[String], found: &Value) -> Said {
     let missing = words.iter().filter(|word| !texts.iter().any(|text| text.contains(word.as_str())));
     let missing = missing.map(String::as_str).collect::<Vec<_>>();
     let name = in_words(pointer);
-    match missing.is_empty() {
-        true => (true, format!("{name}: {}", words.join(", "))),
-        false => (false, format!("{name}: no {} in it", missing.join(", no "))),
+    if missing.is_empty() {
+        (true, format!("{name}: {}", words.join(", ")))
+    } else {
+        (false, format!("{name}: no {} in it", missing.join(", no ")))
     }
 }
 

@@ -13,7 +13,9 @@ fn expect_confirmed(told: &Told, cure: &[&str], bond: Bond) {
     assert_eq!(culprit.bond, bond, "{}\n{:#?}", bisection.summary, bisection.probes);
     assert_eq!((bisection.outcome, told.code), (BisectionOutcome::Confirmed, 1), "{bisection:#?}");
     assert!(culprit.gain.ratio > 1.5, "{:#?}", culprit.gain);
-    cure.iter().for_each(|name| assert!(bisection.summary.contains(name), "{}", bisection.summary));
+    for name in cure {
+        assert!(bisection.summary.contains(name), "{}", bisection.summary);
+    }
 }
 
 #[test]

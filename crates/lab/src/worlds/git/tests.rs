@@ -53,9 +53,9 @@ impl Made {
             for entry in fs::read_dir(folder).expect("a folder").flatten() {
                 let path = entry.path();
                 if path.is_dir() {
-                    folders.push(path)
+                    folders.push(path);
                 } else {
-                    drop(files.insert(path.clone(), fs::read(path).expect("read")))
+                    files.insert(path.clone(), fs::read(path).expect("read"));
                 }
             }
         }
