@@ -2,13 +2,13 @@
 //!
 //! Only the release itself is taken, not its updates: the same name gives the same packages until the next point release.
 
-mod refused;
+pub(super) mod refused;
 
 use super::mirror::{self, PATIENCE};
 use super::needs::Need;
 use super::packages::Packages;
 use super::store::{Descriptor, Made, PART, Store};
-use super::tool::{self, Done};
+use super::tool;
 use crate::LabError;
 use record::Program;
 use std::collections::BTreeSet;
@@ -77,19 +77,16 @@ impl Making<'_> {
             self.suite
         ));
         let run = tool::run(self.mmdebstrap()?, &self.part.join("log"), &|line| self.heard(line), say, wait);
-        let done = match run {
-            Ok(done) if done.is_well() => done,
-            Ok(done) => {
-                let why = refused::refused(self.suite, &self.mirror, self.needs, &done);
-                self.clear()?;
-                return Err(why);
-            }
-            Err(error) => {
-                self.clear()?;
-                return Err(error);
-            }
+        let failed = match run {
+            Ok(done) if done.is_well() => None,
+            Ok(done) => Some(refused::refused(self.suite, &self.mirror, self.needs, &done)),
+            Err(error) => Some(error),
         };
-        drop::<Done>(done);
+        if let Some(why) = failed {
+            self.clear()?;
+            return Err(why);
+        }
+        keep_archives(&self.tree().join(INSIDE), &self.store.folder(ARCHIVES)?)?;
         let made = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let descriptor = Descriptor {
             suite: self.suite.to_string(),
@@ -135,8 +132,8 @@ impl Making<'_> {
         }
     }
 
-    /// The command. What was downloaded before is linked in first, and what it downloads is moved out at its end: apt
-    /// checks each file against the signed list before it is used.
+    /// The command. What was downloaded before is linked in first: apt checks each file against the signed list before
+    /// it is used.
     fn mmdebstrap(&self) -> Result<Program, LabError> {
         let archives = self.store.folder(ARCHIVES)?.display().to_string();
         let quoted = format!("'{}'", archives.replace('\'', "'\\''"));
@@ -144,7 +141,6 @@ impl Making<'_> {
             "mkdir -p \"$1/{INSIDE}/partial\" && find {quoted} -maxdepth 1 -name '*.deb' -exec cp -l -t \"$1/{INSIDE}\" {{}} + \
              && find {quoted}/partial -type f -exec cp -t \"$1/{INSIDE}/partial\" {{}} +"
         );
-        let keep = format!("find \"$1/{INSIDE}\" -maxdepth 1 -name '*.deb' -exec mv -f -t {quoted} {{}} +");
         self.store.folder(&format!("{ARCHIVES}/partial"))?;
         let packages = self.needs.iter().map(|need| need.package.clone()).collect::<BTreeSet<_>>();
         let mut words = vec![
@@ -153,12 +149,12 @@ impl Making<'_> {
             "--variant=minbase".into(),
             "--format=directory".into(),
         ];
-        words.extend(["download/empty", "essential/unlink"].map(|step| format!("--skip={step}")));
+        words.extend(["download/empty", "essential/unlink", "cleanup/apt/cache"].map(|step| format!("--skip={step}")));
         words.extend(PATIENCE.iter().map(|(option, value)| format!("--aptopt={option} \"{value}\"")));
         if !packages.is_empty() {
             words.push(format!("--include={}", packages.into_iter().collect::<Vec<_>>().join(",")));
         }
-        words.extend([format!("--setup-hook={bring}"), format!("--customize-hook={keep}")]);
+        words.push(format!("--setup-hook={bring}"));
         words.extend([self.suite.to_string(), self.tree().display().to_string()]);
         words.push(mirror::source_line(&self.mirror, self.suite)?);
         let plain =
@@ -177,6 +173,8 @@ fn keep_archives(from: &Path, archives: &Path) -> Result<(), LabError> {
             let is_package = path.to_string_lossy().contains(".deb") && path.is_file();
             if let (true, Some(name)) = (is_package, path.file_name()) {
                 std::fs::rename(&path, to.join(name)).map_err(LabError::io(&path))?;
+                // What was linked in is one file of two names, which renaming leaves both.
+                let _ = std::fs::remove_file(&path);
             }
         }
     }
@@ -195,7 +193,11 @@ mod tests {
         for name in ["a_1_all.deb", "lock", "partial/b_2_all.deb", "partial/c_3_all.deb.FAILED"] {
             std::fs::write(from.join(name), name).expect("written");
         }
+        std::fs::create_dir_all(&to).expect("made");
+        std::fs::write(from.join("d_4_all.deb"), "linked").expect("written");
+        std::fs::hard_link(from.join("d_4_all.deb"), to.join("d_4_all.deb")).expect("linked");
         keep_archives(&from, &to).expect("kept");
+        assert!(!from.join("d_4_all.deb").exists() && to.join("d_4_all.deb").exists());
         assert!(to.join("a_1_all.deb").is_file() && to.join("partial/b_2_all.deb").is_file());
         assert!(!to.join("lock").exists());
         keep_archives(&place.path().join("nowhere"), &to).expect("nothing to keep");
