@@ -9,9 +9,13 @@
 //! | `probe` | whether a world is good or bad, by runs in turns with the bad one |
 //! | `history` | which commit of a line to probe next |
 //! | `search` | which factors to probe next, until the least set is found |
+//! | `split` | which member of a bundle it is, by other versions and the profile |
 
 mod history;
+mod probe;
 mod search;
+pub mod split;
 
 pub use history::{Line, search_line};
+pub use probe::{Axis, MOST_PAIRS, Probed, Probing, Run, probe};
 pub use search::{Bench, Found, Set, search};
