@@ -132,6 +132,11 @@ pub(crate) fn make(journal: &Journal) -> Result<(PathBuf, Entry), LabError> {
         let tried = places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", ");
         LabError::World(format!("shims need a folder on a file system that allows execution; none of {tried} is one"))
     })?;
+    make_in(&place, journal)
+}
+
+/// Makes the folder in a place, where any user can read it.
+pub(crate) fn make_in(place: &Path, journal: &Journal) -> Result<(PathBuf, Entry), LabError> {
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = place.join(format!("{PREFIX}{}-{number}", std::process::id()));
