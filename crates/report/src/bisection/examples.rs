@@ -220,8 +220,42 @@ pub(crate) fn data() -> Bisection {
 
 /// A commit.
 pub(crate) fn commit() -> Bisection {
-    let factors = vec![factor("1f0c3aa94e21", FactorKind::Commit, "", "Parse the table anew for each request", 0.0)];
-    with(factors, "1f0c3aa94e21", "1f0c3aa94e21", Bond::Single)
+    let commit = |name: &str, hash: &str| factor(name, FactorKind::Commit, "", hash, 0.0);
+    let name = "1f0c3aa9 Parse the table anew for each request";
+    let factors = vec![
+        commit("77ab0c12 Say what is listened on", "77ab0c12c0ffee0ddba11c0ffee0ddba11c0ffee"),
+        commit(name, "1f0c3aa94e21c0ffee0ddba11c0ffee0ddba11c0"),
+    ];
+    let mut one = with(factors, "", "", Bond::Single);
+    let names = one.factors.iter().map(|factor| factor.name.clone()).collect::<Vec<_>>();
+    one.probes = names
+        .iter()
+        .zip([(1.0, ProbeResult::Good), (0.01, ProbeResult::Bad)])
+        .map(|(name, (place, result))| {
+            let asked = vec![name.clone()];
+            Probe { asked, taken: Vec::new(), ..probe(ProbeKind::Part, "", "", place, result) }
+        })
+        .collect();
+    if let Some(culprit) = &mut one.culprit {
+        (culprit.cure, culprit.cause) = (vec![name.into()], vec![name.into()]);
+    }
+    one
+}
+
+/// Commits of which some could not be built.
+pub(crate) fn commits() -> Bisection {
+    let mut one = commit();
+    let names = one.factors.iter().map(|factor| factor.name.clone()).collect::<Vec<_>>();
+    if let Some(culprit) = &mut one.culprit {
+        (culprit.cure, culprit.cause, culprit.bond) = (names.clone(), names, Bond::Bundle);
+    }
+    Bisection { outcome: BisectionOutcome::Found, ..one }
+}
+
+/// The bad world is the faster one.
+pub(crate) fn reversed() -> Bisection {
+    let faster = compared("cpu_ns_per_exchange", 27_100_000.0, (0.188, 0.192, 0.196), Contrast::Less);
+    Bisection { baseline: vec![faster], ..no_effect() }
 }
 
 /// Worlds that do not differ.
@@ -256,6 +290,7 @@ pub(crate) fn undecided() -> Bisection {
 pub(crate) fn every() -> Vec<Bisection> {
     let mut one_way = Bisection { outcome: BisectionOutcome::Found, ..variable() };
     one_way.probes.pop();
-    let found = vec![bundle(), single(), together(), each(), variable(), data(), commit(), one_way];
+    let found =
+        vec![bundle(), single(), together(), each(), variable(), data(), commit(), commits(), one_way, reversed()];
     found.into_iter().chain([no_effect(), not_separable(), undecided(), Bisection::default()]).collect()
 }

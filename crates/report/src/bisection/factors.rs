@@ -1,6 +1,6 @@
 //! What differs between the worlds and is used, most suspected first.
 
-use super::label::{joined, kind, kinds, names, value};
+use super::label::{is_of_commits, joined, kind, kinds, names, value};
 use crate::grid::{Align, Row, grid};
 use crate::style::Style;
 use crate::text::{clean, counted, shorten, wrap};
@@ -19,11 +19,13 @@ pub(super) fn factors(bisection: &Bisection, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let order = if all.len() > 1 { ", most suspected first:" } else { ":" };
+    let is_ordered = all.len() > 1 && !is_of_commits(bisection);
+    let order = if is_ordered { ", most suspected first:" } else { ":" };
     let mut text = wrap(&(how_many(bisection) + order), style.columns(), "", "  ");
     let untestable = |factor: &&Factor| !factor.untestable.is_empty();
     let shown = all.iter().take(MOST_ROWS).chain(all.iter().skip(MOST_ROWS).filter(untestable)).collect::<Vec<_>>();
-    let heading = Row::new("", ["what", "good", "bad", "suspicion"]);
+    let suspicion = if is_of_commits(bisection) { "" } else { "suspicion" };
+    let heading = Row::new("", ["what", "good", "bad", suspicion]);
     let rows = [heading].into_iter().chain(shown.iter().map(|factor| row(factor))).collect::<Vec<_>>();
     text += &grid(&rows, &[Align::Left, Align::Left, Align::Left, Align::Right], "  ", style);
     match all.len() - shown.len() {
@@ -35,6 +37,9 @@ pub(super) fn factors(bisection: &Bisection, style: Style) -> String {
 /// How many things differ, by kind: `24 things differ: 22 packages, 1 variable`.
 pub(crate) fn how_many(bisection: &Bisection) -> String {
     let all = &bisection.factors;
+    if is_of_commits(bisection) {
+        return format!("{} from the good world to the bad one", counted(all.len() as u64, "commit"));
+    }
     let mut found = all.iter().map(|factor| factor.kind).collect::<Vec<_>>();
     found.sort_unstable();
     found.dedup();

@@ -2,11 +2,11 @@
 //! is cleared.
 
 use super::axis::figure_at;
-use super::label::names;
+use super::label::{is_of_commits, names};
 use crate::figure::{pair, range, three};
 use crate::style::Style;
 use crate::text::{clean, wrap};
-use case::{Bisection, Cleared, Culprit, FactorKind, Probe, ProbeKind, ProbeResult, Share};
+use case::{Bisection, Cleared, Culprit, Probe, ProbeKind, ProbeResult, Share};
 
 /// The block; empty without a culprit.
 pub(super) fn grounds(bisection: &Bisection, style: Style) -> String {
@@ -27,7 +27,7 @@ pub(crate) fn both_ways(bisection: &Bisection, culprit: &Culprit) -> String {
     let cure = names(&culprit.cure);
     let gain = &culprit.gain;
     let verb = if culprit.cure.len() == 1 { "makes" } else { "make" };
-    if is_commit(bisection, culprit) {
+    if is_of_commits(bisection) {
         let (before, with) = pair(&gain.metric, gain.a, gain.b);
         let interval = range(gain.low, gain.high);
         return format!("Before it {before}, with it {with} ({} times, {interval}).", three(gain.ratio));
@@ -52,12 +52,6 @@ pub(crate) fn both_ways(bisection: &Bisection, culprit: &Culprit) -> String {
     }
 }
 
-/// Commits are not swapped one by one: each is built with all before it.
-fn is_commit(bisection: &Bisection, culprit: &Culprit) -> bool {
-    let kind = |name: &String| bisection.factors.iter().find(|factor| factor.name == *name).map(|factor| factor.kind);
-    culprit.cure.iter().any(|name| kind(name) == Some(FactorKind::Commit))
-}
-
 fn without(bisection: &Bisection, removal: &Probe) -> String {
     let at = figure_at(bisection, removal.place).map(|at| format!(" ({at})")).unwrap_or_default();
     match removal.result {
@@ -74,8 +68,9 @@ fn without(bisection: &Bisection, removal: &Probe) -> String {
 
 /// Why a member is not to blame.
 pub(crate) fn cleared(one: &Cleared) -> String {
-    let share = if one.share > 0.0 { format!(" ({} of the processor time)", Share(one.share)) } else { String::new() };
-    let why = clean(&one.why);
+    let (share, why) = (Share(one.share).to_string(), clean(&one.why));
+    let is_new = one.share > 0.0 && !why.contains(&share);
+    let share = if is_new { format!(" ({share} of the processor time)") } else { String::new() };
     let why = if why.is_empty() { String::new() } else { format!(": {why}") };
     format!("{}{share}{why}", clean(&one.factor))
 }

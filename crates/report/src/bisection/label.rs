@@ -5,6 +5,8 @@ use case::{Bisection, Factor, FactorKind};
 
 /// A longer version or value is cut.
 const VALUE_COLUMNS: usize = 36;
+/// A longer subject of a commit is cut.
+const COMMIT_COLUMNS: usize = 100;
 /// More names than this are counted.
 pub(crate) const MOST_NAMES: usize = 6;
 
@@ -19,8 +21,7 @@ pub(crate) fn label(bisection: &Bisection, name: &str) -> String {
 fn of(factor: &Factor) -> String {
     let name = clean(&factor.name);
     if factor.kind == FactorKind::Commit {
-        let subject = shorten(&clean(&factor.bad), 2 * VALUE_COLUMNS);
-        return if subject.is_empty() { format!("commit {name}") } else { format!("commit {name} ('{subject}')") };
+        return format!("commit {}", shorten(&name, COMMIT_COLUMNS));
     }
     let head = match factor.kind {
         FactorKind::Package | FactorKind::Commit => name,
@@ -41,6 +42,11 @@ pub(crate) fn value(factor: &Factor, value: &str) -> String {
         (true, FactorKind::Commit) => String::new(),
         (true, _) => "none".into(),
     }
+}
+
+/// Whether what was searched is a line of commits: they are built one by one, and nothing is switched.
+pub(crate) fn is_of_commits(bisection: &Bisection) -> bool {
+    bisection.factors.iter().any(|factor| factor.kind == FactorKind::Commit)
 }
 
 /// What kind of thing a factor is, in a word.

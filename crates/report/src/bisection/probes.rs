@@ -1,7 +1,7 @@
 //! Every probe in the order made, on the axis from bad to good.
 
 use super::axis::{drawn, place};
-use super::label::names;
+use super::label::{is_of_commits, names};
 use crate::grid::{Align, Row, grid};
 use crate::style::Style;
 use crate::text::{clean, counted};
@@ -15,8 +15,9 @@ pub(super) fn probes(bisection: &Bisection, style: Style) -> String {
     let heading = Row::new("", ["", "bad                   good", "place", ""]);
     let rows = bisection.probes.iter().enumerate().map(|(index, probe)| row(index, probe));
     let rows = [heading].into_iter().chain(rows).collect::<Vec<_>>();
-    let title = "Probes, in the order made (0 is the bad world, 1 the good one; 95 % intervals):\n";
-    title.to_string() + &grid(&rows, &[Align::Left; 4], " ", style)
+    let what = if is_of_commits(bisection) { "Commits, as built" } else { "Probes, in the order made" };
+    let title = format!("{what} (0: as the bad world, 1: as the good one):\n");
+    title + &grid(&rows, &[Align::Left; 4], " ", style)
 }
 
 fn row(index: usize, probe: &Probe) -> Row {

@@ -4,8 +4,8 @@
 use super::axis::figure_at;
 use super::burner::way;
 use super::cures::best;
-use super::label::{joined, label, names};
-use crate::figure::{noun, pair, range, three};
+use super::label::{is_of_commits, joined, label, names};
+use crate::figure::{is_better_larger, noun, pair, range, three};
 use case::{Bisection, BisectionOutcome, Bond, Compared, Contrast, Culprit, ProbeKind, ProbeResult, Share};
 
 /// What a bisection comes down to. Pure: it is what goes into `summary`.
@@ -23,7 +23,7 @@ fn found(bisection: &Bisection, culprit: &Culprit) -> Vec<String> {
     let much = bisection.baseline.first().map(|first| format!(": {}", how_much(first))).unwrap_or_default();
     let mut sentences = vec![format!("The difference is made by {}{much}.", who(bisection, culprit))];
     sentences.extend(bond(bisection, culprit));
-    if bisection.outcome == BisectionOutcome::Found {
+    if bisection.outcome == BisectionOutcome::Found && !is_of_commits(bisection) {
         sentences.push("It is found, but not confirmed both ways.".into());
     }
     sentences.extend(burns(bisection));
@@ -40,6 +40,7 @@ pub(crate) fn who(bisection: &Bisection, culprit: &Culprit) -> String {
     let labels = all.iter().map(|name| label(bisection, name)).collect::<Vec<_>>();
     match culprit.bond {
         Bond::Single => joined(&labels),
+        Bond::Bundle if is_of_commits(bisection) => format!("one of {}", joined(&labels)),
         Bond::Bundle => format!("a bundle: {}", joined(&labels)),
         Bond::Together => format!("{} together", joined(&labels)),
         Bond::Each => format!("{}, each by itself", joined(&labels)),
@@ -58,6 +59,9 @@ fn bond(bisection: &Bisection, culprit: &Culprit) -> Option<String> {
     let set = names(&members(culprit));
     match culprit.bond {
         Bond::Single => None,
+        Bond::Bundle if is_of_commits(bisection) => {
+            Some("Which of them is not known: those between could not be built, or do not run.".into())
+        }
         Bond::Bundle if culprit.split.is_empty() => {
             Some("They cannot be switched apart: programs do not start otherwise.".into())
         }
@@ -109,6 +113,15 @@ fn no_effect(bisection: &Bisection) -> Vec<String> {
         return vec!["The worlds do not differ for this command.".into()];
     };
     let (good, bad) = pair(&first.metric, first.a, first.b);
+    if is_better(first) {
+        let interval = range(first.low, first.high);
+        let noun = noun(&first.metric);
+        let said = format!("The bad world is not slower but faster: {noun} is {bad}, in the good one {good}");
+        return vec![
+            format!("{said} (bad/good {interval} at 95 % confidence)."),
+            "So nothing was searched for.".into(),
+        ];
+    }
     let most = (1.0 - first.low).max(first.high - 1.0).max(0.0);
     // Rounded away from none: the sentence is a bound.
     let most = Share((most * 1_000.0 - 1e-6).ceil() / 1_000.0);
@@ -124,6 +137,12 @@ fn no_effect(bisection: &Bisection) -> Vec<String> {
     });
     sentences.push("So nothing was searched for.".into());
     sentences
+}
+
+/// Whether the bad world is the better one beyond doubt.
+pub(crate) fn is_better(first: &Compared) -> bool {
+    let better = if is_better_larger(&first.metric) { Contrast::More } else { Contrast::Less };
+    first.outcome == better
 }
 
 fn not_separable(bisection: &Bisection) -> Vec<String> {
@@ -147,7 +166,8 @@ fn not_separable(bisection: &Bisection) -> Vec<String> {
 
 fn undecided(bisection: &Bisection) -> Vec<String> {
     let mut sentences = vec!["Undecided: the search ended before the difference was pinned to one thing.".to_string()];
-    if let Some(first) = bisection.baseline.first().filter(|first| first.pairs > 0) {
+    let differs = |first: &&Compared| matches!(first.outcome, Contrast::More | Contrast::Less);
+    if let Some(first) = bisection.baseline.first().filter(differs) {
         sentences.push(format!("The worlds differ: {}.", how_much(first)));
     }
     let good = bisection.probes.iter().filter(|probe| probe.result == ProbeResult::Good);

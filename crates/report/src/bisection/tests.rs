@@ -46,7 +46,9 @@ fn every_bond_and_kind_is_said_in_plain_words() {
         (examples::each(), "Each is slow by itself: only taking all of them"),
         (examples::variable(), "the variable MALLOC_ARENA_TEST (unset -> 1)"),
         (examples::data(), "the file /etc/ssl/certs/ca-certificates.crt (1,412 bytes"),
-        (examples::commit(), "commit 1f0c3aa94e21 ('Parse the table anew for each request')"),
+        (examples::commit(), "made by commit 1f0c3aa9 Parse the table anew for each request: processor"),
+        (examples::commits(), "made by one of commit 77ab0c12 Say what is listened on and commit 1f0c3aa9"),
+        (examples::reversed(), "The bad world is not slower but faster: processor time per request is 5.20 ms"),
         (examples::no_effect(), "A difference of more than 2.1 % is ruled out"),
         (examples::not_separable(), "the C library glibc (2.31-13+deb11u11 -> 2.36-9+deb12u13): only the whole world"),
         (examples::undecided(), "It lies among openssl, curl and openldap"),
@@ -66,6 +68,23 @@ fn what_was_not_confirmed_does_not_say_so() {
     let text = text(&one);
     assert!(!text.contains("Confirmed both ways"), "{text}");
     assert!(text.contains("was not tried") && text.contains("not confirmed both ways"), "{text}");
+}
+
+#[test]
+fn a_commit_is_told_by_what_was_before_it_and_what_with_it() {
+    let text = text(&examples::commit());
+    assert!(text.contains("Before it 5.30 ms, with it 27.0 ms (5.10 times, 5.00 to 5.20)."), "{text}");
+    assert!(text.contains("2 commits from the good world to the bad one") && !text.contains("suspicion"), "{text}");
+    assert!(!text.contains("The other way"), "{text}");
+}
+
+#[test]
+fn what_a_reason_says_already_is_not_said_twice() {
+    let mut one = examples::bundle();
+    if let Some(culprit) = &mut one.culprit {
+        culprit.cleared[0].why = "1.8 % of the processor time is spent in it".into();
+    }
+    assert_eq!(text(&one).matches("1.8 % of the processor time").count(), 1);
 }
 
 #[test]

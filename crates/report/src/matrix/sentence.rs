@@ -27,7 +27,7 @@ pub fn matrix_sentence(matrix: &Matrix) -> String {
         slow => told(slow, &library, &first),
     }];
     sentences.extend(slow.first().and_then(|worst| burns(worst)));
-    sentences.push(advice(matrix));
+    sentences.extend(advice(matrix, &slow));
     sentences.join(" ") + &failed(matrix)
 }
 
@@ -87,13 +87,21 @@ fn way_of(version: &Version, libraries: &[String]) -> String {
     way(&version.chain[entry..], libraries)
 }
 
-/// What to take.
-fn advice(matrix: &Matrix) -> String {
+/// What to take for the slow ones; nothing where none is slow.
+fn advice(matrix: &Matrix, slow: &[&Version]) -> Option<String> {
+    let chosen = measured(matrix).find(|version| version.version == matrix.advice);
+    let fits = |version: &&&Version| chosen.is_some_and(|chosen| chosen.sonames == version.sonames);
+    let replaced = slow.iter().filter(fits).map(|version| clean(&version.version)).collect::<Vec<_>>();
     let advice = clean(&matrix.advice);
-    if advice.is_empty() {
-        return "None that can be dropped in is without a loss.".into();
+    match (advice.is_empty(), replaced.is_empty()) {
+        (true, _) if slow.is_empty() => None,
+        (true, _) => Some("None measured can be dropped in for it (same SONAME) without a loss.".into()),
+        (false, true) => Some(format!("Take {advice}: the newest that can be dropped in and loses nothing.")),
+        (false, false) => {
+            let replaced = joined(&replaced);
+            Some(format!("Take {advice}: it can be dropped in for {replaced} (same SONAME) and loses nothing."))
+        }
     }
-    format!("Take {advice}: the newest that can be dropped in and loses nothing.")
 }
 
 /// The versions that could not be measured; empty for none.

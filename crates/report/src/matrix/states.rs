@@ -30,12 +30,18 @@ fn one(version: &Version, style: Style) -> String {
 
 /// The state in words, with what else there is to say.
 pub(crate) fn told(version: &Version) -> String {
-    let built = if version.built_ns > 0 { format!(", built in {}", Nanos(version.built_ns)) } else { String::new() };
-    let sonames = version.sonames.iter().map(|name| clean(name)).collect::<Vec<_>>().join(", ");
-    let sonames = if sonames.is_empty() { sonames } else { format!(", {sonames}") };
-    let problem = clean(&version.problem);
-    let problem = if problem.is_empty() { problem } else { format!("; {}", problem.trim_end_matches('.')) };
-    format!("{}{built}{sonames}{problem}.", word(version.state))
+    let details = details(version);
+    let comma = if details.is_empty() { "" } else { ", " };
+    format!("{}{comma}{details}.", word(version.state))
+}
+
+/// What there is to say beside the state; empty for nothing.
+pub(crate) fn details(version: &Version) -> String {
+    let built = if version.built_ns > 0 { format!("built in {}", Nanos(version.built_ns)) } else { String::new() };
+    let sonames = version.sonames.iter().map(|name| clean(name));
+    let problem = clean(&version.problem).trim_end_matches('.').to_string();
+    let parts = [built].into_iter().chain(sonames).chain([problem]).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// A state in a word or two.

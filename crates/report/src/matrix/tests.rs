@@ -12,7 +12,7 @@ fn the_first_sentence_names_the_slow_versions_and_the_next_who_burns_it() {
     let parts = [
         "openssl 3.0.2 has 10.4 times the processor time per request of 1.1.1w (90.5 ms, not 8.70 ms), 3.1.3 1.59 times.",
         "In 3.0.2 it is burnt in libcrypto.so.3: SSL_CTX_new > SSL_CTX_new_ex > ... > evp_generic_fetch > ossl_sa_doall_arg.",
-        "Take 3.6.3: ",
+        "Take 3.6.3: it can be dropped in for 3.0.2 and 3.1.3 (same SONAME) and loses nothing.",
         "4.0.3 was not measured.",
     ];
     let places = parts.map(|part| said.find(part).unwrap_or_else(|| panic!("{part} in {said}")));
@@ -38,6 +38,10 @@ fn the_text_has_every_figure_and_fits_its_columns() {
 fn versions_that_are_level_or_alone_accuse_nobody() {
     assert!(matrix_sentence(&examples::level()).starts_with("No version of openssl measured is significantly slower"));
     assert!(matrix_sentence(&examples::alone()).starts_with("Undecided: of openssl only 1.1.1w"));
+    let none = Matrix { advice: String::new(), ..examples::openssl() };
+    assert!(matrix_sentence(&none).contains("None measured can be dropped in"));
+    let level = Matrix { advice: String::new(), ..examples::level() };
+    assert!(!matrix_sentence(&level).contains("dropped in"));
     assert!(!text(&examples::level()).contains("carries most"));
 }
 

@@ -6,7 +6,7 @@ mod spread;
 use super::chain::chain;
 use super::compared::ratios;
 use super::{Material, Told};
-use crate::matrix::states::{last_lines, told, word};
+use crate::matrix::states::{details, last_lines, word};
 use crate::matrix::{measured, slower};
 use crate::text::clean;
 use askama::Template;
@@ -73,7 +73,7 @@ fn state(version: &Version) -> State {
             VersionState::NotFetched | VersionState::NotBuilt | VersionState::NotLoaded => "warn",
         },
         word: word(version.state),
-        told: told(version),
+        told: details(version),
         mapped: version.mapped.iter().map(|path| clean(path)).collect(),
         last_lines: last_lines(version),
         log: clean(&version.log),

@@ -3,6 +3,7 @@
 
 use super::super::chart::Px;
 use crate::bisection::axis::{figure_at, finite, place, two};
+use crate::bisection::label::is_of_commits;
 use crate::bisection::probes::{result, taken};
 use askama::Template;
 use case::{Bisection, Probe, ProbeKind, ProbeResult};
@@ -15,6 +16,7 @@ const MOST_BEYOND: f64 = 0.6;
 #[derive(Template)]
 #[template(path = "page/bisected/axis.html")]
 struct Axis {
+    is_of_commits: bool,
     bad: Px,
     good: Px,
     bad_label: String,
@@ -51,11 +53,20 @@ pub(super) fn axis(bisection: &Bisection) -> String {
     let mut before = None;
     let mut rows = Vec::new();
     for (index, probe) in bisection.probes.iter().enumerate() {
+        let meaning = if is_of_commits(bisection) { |_| "" } else { meaning };
         let group = if before == Some(probe.kind) { "" } else { meaning(probe.kind) };
         before = Some(probe.kind);
         rows.push(Row { group, number: index + 1, ..row(bisection, probe, &at) });
     }
-    let axis = Axis { bad: at(0.0), good: at(1.0), bad_label: label("bad", 0.0), good_label: label("good", 1.0), rows };
+    let is_of_commits = is_of_commits(bisection);
+    let axis = Axis {
+        is_of_commits,
+        bad: at(0.0),
+        good: at(1.0),
+        bad_label: label("bad", 0.0),
+        good_label: label("good", 1.0),
+        rows,
+    };
     axis.render().unwrap_or_default()
 }
 

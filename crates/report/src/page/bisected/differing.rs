@@ -14,6 +14,7 @@ const FIRST_ROWS: usize = 12;
 #[template(path = "page/bisected/differing.html")]
 struct Differing {
     how_many: String,
+    has_suspicion: bool,
     first: Vec<Row>,
     rest: Vec<Row>,
 }
@@ -38,7 +39,8 @@ pub(super) fn differing(bisection: &Bisection) -> String {
     let mut first = bisection.factors.iter().map(|factor| row(bisection, factor)).collect::<Vec<_>>();
     let rest = first.split_off(first.len().min(FIRST_ROWS));
     let how_many = crate::bisection::factors::how_many(bisection);
-    Differing { how_many, first, rest }.render().unwrap_or_default()
+    let has_suspicion = first.iter().any(|row| !row.suspicion.is_empty());
+    Differing { how_many, has_suspicion, first, rest }.render().unwrap_or_default()
 }
 
 fn row(bisection: &Bisection, factor: &Factor) -> Row {

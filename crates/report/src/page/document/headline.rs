@@ -1,7 +1,7 @@
 //! The verdict in a few words: the page's one headline, and the title of its tab.
 
 use super::super::Told;
-use crate::bisection::sentence::who;
+use crate::bisection::sentence::{is_better, who};
 use crate::figure::{power, three};
 use crate::finding::head_word;
 use crate::matrix::{measured, worst};
@@ -83,6 +83,9 @@ fn of_bisection(bisection: &Bisection) -> String {
     match bisection.outcome {
         BisectionOutcome::Confirmed => format!("Confirmed: {who}"),
         BisectionOutcome::Found => format!("Found: {who}"),
+        BisectionOutcome::NoEffect if bisection.baseline.first().is_some_and(is_better) => {
+            "The bad world is the faster one".into()
+        }
         BisectionOutcome::NoEffect => "The worlds do not differ".into(),
         BisectionOutcome::NotSeparable => "Nothing that can be switched alone makes the difference".into(),
         BisectionOutcome::Undecided => "Undecided what makes the difference".into(),

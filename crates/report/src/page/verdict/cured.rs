@@ -20,7 +20,9 @@ pub(super) fn cards(bisection: &Bisection, material: &Material) -> Vec<Card> {
 fn answer(bisection: &Bisection) -> Answer {
     let is_a_request = bisection.baseline.first().is_some_and(|first| first.metric.ends_with("_per_exchange"));
     let mut findings = bisection.cures.clone();
-    findings.iter_mut().for_each(|finding| finding.cost.affected = 0);
+    for finding in &mut findings {
+        finding.cost.affected = 0;
+    }
     Answer {
         schema: SCHEMA,
         command: bisection.command.clone(),

@@ -118,7 +118,9 @@ pub(super) fn of_bisection(bisection: &Bisection) -> Option<Gain> {
     }
     bars.push(bar(clean(&bisection.good.name), good.clone(), first.a, if cured.is_some() { "" } else { "fast" }));
     if !matches!(first.outcome, Contrast::More | Contrast::Less) {
-        bars.iter_mut().for_each(|bar| bar.class = "");
+        for bar in &mut bars {
+            bar.class = "";
+        }
     }
     Some(Gain {
         measured: noun(&first.metric),
