@@ -6,16 +6,27 @@
 //! | `differences` | what of that differs between two worlds: factors |
 //! | `layers` | a world in which some factors are taken from the other one |
 //! | `linkage` | whether programs start in it, and what is missing where they do not |
+//! | `closure` | what has to come along with factors, so that they start and take effect |
 //! | `probe` | whether a world is good or bad, by runs in turns with the bad one |
 //! | `history` | which commit of a line to probe next |
 //! | `search` | which factors to probe next, until the least set is found |
 //! | `split` | which member of a bundle it is, by other versions and the profile |
 
+mod closure;
+mod differences;
 mod history;
+mod layers;
+mod linkage;
 mod probe;
 mod search;
 pub mod split;
+mod used;
 
+pub use closure::{Closures, Ground};
+pub use differences::{Change, Difference, differences};
 pub use history::{Line, search_line};
+pub use layers::Layers;
+pub use linkage::{Linkage, Missing, MissingKind, check};
 pub use probe::{Axis, MOST_PAIRS, Probed, Probing, Run, probe};
 pub use search::{Bench, Found, Set, search};
+pub use used::used;

@@ -1,0 +1,149 @@
+//! A world in which some factors are taken from the good one: a folder a factor, laid over the bad world's files.
+
+pub(super) mod copy;
+pub(super) mod inside;
+
+use super::differences::{Change, Difference};
+use super::search::Set;
+use crate::LabError;
+use crate::arrangement::End;
+use crate::journal::{Entry, Journal};
+use crate::laid;
+use crate::world::World;
+use crate::worlds::Ready;
+use copy::Copying;
+use inside::Inside;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where layers lie: in memory, and on no file system that a world's base lies on, which the kernel would refuse.
+const PLACE: &str = "/dev/shm";
+/// Where libraries of a folder of libraries are seen inside: one folder in front of all others, whichever layers are laid.
+pub(super) const LIBRARIES: &str = "/.whyslow-libraries";
+/// The variable that names folders of libraries to the loader.
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// The layers of all factors. They are removed when dropped.
+pub struct Layers {
+    folder: PathBuf,
+    factors: Vec<Factor>,
+    journal: Journal,
+    entry: Entry,
+}
+
+/// What one factor brings.
+struct Factor {
+    /// Its layer; none where it has no files, or where all are as in the bad world.
+    layer: Option<PathBuf>,
+    /// Paths of its files inside.
+    files: Vec<PathBuf>,
+    change: Change,
+    is_testable: bool,
+    has_libraries: bool,
+}
+
+impl Layers {
+    /// Copies the files of all factors from the good world to where they belong in the bad one; documentation and what is
+    /// the same in the bad world is left out.
+    ///
+    /// # Errors
+    /// Where there is no room in /dev/shm, or a file of the good world cannot be read.
+    pub fn lay(differences: &[Difference], good: &Ready, bad: &Ready, journal: &Journal) -> Result<Layers, LabError> {
+        let (folder, entry) = laid::make_in(Path::new(PLACE), journal)?;
+        let mut layers = Layers { folder, factors: Vec::new(), journal: journal.clone(), entry };
+        for (number, difference) in differences.iter().enumerate() {
+            let layer = layers.folder.join(number.to_string());
+            let factor = lay_factor(difference, good, bad, layer)?;
+            layers.factors.push(factor);
+        }
+        Ok(layers)
+    }
+
+    /// A trial's world like `other`, in which an end sees the bad world with the factors of a set taken from the good one.
+    #[must_use]
+    pub fn world(&self, set: &Set, bad: &Ready, other: &World, end: End) -> World {
+        let factors = set.iter().filter_map(|number| self.factors.get(*number)).collect::<Vec<_>>();
+        let layers = factors.iter().filter_map(|factor| factor.layer.clone()).collect::<Vec<_>>();
+        let mut world = bad.world(other, end, &layers);
+        for factor in &factors {
+            if let Change::Variable { name, value } = &factor.change {
+                world.environment.insert(name.clone(), value.clone());
+            }
+        }
+        if factors.iter().any(|factor| factor.has_libraries) {
+            let ours = std::env::var(LIBRARY_PATH).ok();
+            let behind = world.environment.get(LIBRARY_PATH).cloned().unwrap_or(ours);
+            let path = [Some(LIBRARIES.to_string()), behind.filter(|path| !path.is_empty())];
+            let path = path.into_iter().flatten().collect::<Vec<_>>().join(":");
+            world.environment.insert(LIBRARY_PATH.to_string(), Some(path));
+        }
+        world
+    }
+
+    /// All factors that can be switched: all but the C library.
+    pub fn all_testable(&self) -> Set {
+        (0..self.factors.len()).filter(|number| self.factors[*number].is_testable).collect()
+    }
+
+    /// The paths inside of a factor's files that differ from the bad world's, sorted.
+    pub fn files(&self, factor: usize) -> &[PathBuf] {
+        self.factors.get(factor).map(|factor| factor.files.as_slice()).unwrap_or_default()
+    }
+}
+
+impl Drop for Layers {
+    fn drop(&mut self) {
+        if std::fs::remove_dir_all(&self.folder).is_ok() {
+            self.journal.tick_off(self.entry);
+        }
+    }
+}
+
+fn lay_factor(difference: &Difference, good: &Ready, bad: &Ready, layer: PathBuf) -> Result<Factor, LabError> {
+    let targets = targets(&difference.change, good, bad);
+    let has_libraries = targets.values().any(|target| target.starts_with(LIBRARIES));
+    let copying = Copying { good: Inside::of_world(good), bad: Inside::of_world(bad), layer: layer.clone() };
+    let mut files = Vec::new();
+    for (path, target) in targets {
+        if copying.copy(&path, &target)? {
+            files.push(target);
+        }
+    }
+    files.sort();
+    Ok(Factor {
+        layer: (!files.is_empty()).then_some(layer),
+        files,
+        change: difference.change.clone(),
+        is_testable: difference.change != Change::Libc,
+        has_libraries,
+    })
+}
+
+/// Where each file of the good world goes.
+fn targets(change: &Change, good: &Ready, bad: &Ready) -> BTreeMap<PathBuf, PathBuf> {
+    let Change::Files { paths } = change else { return BTreeMap::new() };
+    let inside = Inside::of_world(bad);
+    paths.iter().map(|path| (path.clone(), target(path, good, bad, &inside))).collect()
+}
+
+/// Where a file of the good world belongs in the bad one.
+pub(super) fn target(path: &Path, good: &Ready, bad: &Ready, inside: &Inside) -> PathBuf {
+    let name = path.file_name().unwrap_or_default();
+    let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let is_of_folder = |world: &Ready| world.libraries.as_ref().is_some_and(|folder| path.starts_with(real(folder)));
+    let is_in_folder = || bad.libraries.as_ref().is_some_and(|folder| folder.join(name).symlink_metadata().is_ok());
+    if is_of_folder(good) || is_in_folder() {
+        return Path::new(LIBRARIES).join(name);
+    }
+    // One of the worlds may keep below /usr what the other keeps beside it: where both can be had, the place in use counts.
+    let without = path.strip_prefix("/usr").map_or_else(
+        |_| Path::new("/usr").join(path.strip_prefix("/").unwrap_or(path)),
+        |below| Path::new("/").join(below),
+    );
+    let places = [path.to_path_buf(), without].map(|place| inside.settled(&place));
+    let used = places.iter().find(|place| inside.entry(place).is_some());
+    used.unwrap_or(&places[0]).clone()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Copying the files of a factor into its layer.
+
+use super::LIBRARIES;
+use super::inside::Inside;
+use crate::LabError;
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io::{BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Folders of documentation, which no program's speed depends on.
+const DOCUMENTATION: [&str; 5] =
+    ["/usr/share/doc", "/usr/share/man", "/usr/share/info", "/usr/share/locale", "/usr/share/lintian"];
+/// How much of two files is compared at a time.
+const PIECE_BYTES: usize = 1 << 16;
+
+/// From the good world, over the bad one, into a layer.
+pub(super) struct Copying {
+    pub good: Inside,
+    pub bad: Inside,
+    pub layer: PathBuf,
+}
+
+impl Copying {
+    /// Copies one file or link; false where that would change nothing, or where it is neither.
+    pub fn copy(&self, path: &Path, target: &Path) -> Result<bool, LabError> {
+        if DOCUMENTATION.iter().any(|folder| path.starts_with(folder)) {
+            return Ok(false);
+        }
+        // A library of a folder comes by the name that it is found by, without the links that this leads over.
+        let is_of_folder = target.starts_with(LIBRARIES);
+        let real = if is_of_folder { self.good.real(path) } else { Some(path.to_path_buf()) };
+        let Some((source, metadata)) = real.and_then(|path| self.good.entry(&path)) else { return Ok(false) };
+        let there = self.bad.entry(target);
+        // A file laid over a folder would hide all that is in it.
+        let is_over_folder = there.as_ref().is_some_and(|(_, found)| found.is_dir());
+        if is_over_folder || there.is_some_and(|there| same((&source, &metadata), (&there.0, &there.1))) {
+            return Ok(false);
+        }
+        let place = self.layer.join(target.strip_prefix("/").unwrap_or(target));
+        self.make_folders(target)?;
+        let copied = if metadata.is_symlink() {
+            std::fs::read_link(&source).and_then(|to| std::os::unix::fs::symlink(to, &place))
+        } else if metadata.is_file() {
+            std::fs::copy(&source, &place).map(drop)
+        } else {
+            return Ok(false);
+        };
+        copied.map(|()| true).map_err(LabError::io(source))
+    }
+
+    /// Makes the folders above a file as they are in the bad world, or else in the good one: the topmost layer's count.
+    fn make_folders(&self, target: &Path) -> Result<(), LabError> {
+        let mut folders = target.ancestors().skip(1).collect::<Vec<_>>();
+        folders.reverse();
+        for folder in folders {
+            let place = self.layer.join(folder.strip_prefix("/").unwrap_or(folder));
+            if place.is_dir() {
+                continue;
+            }
+            let like = self.bad.entry(folder).or_else(|| self.good.entry(folder));
+            let mode = like.map_or(0o755, |(_, metadata)| metadata.permissions().mode());
+            let made = std::fs::create_dir(&place)
+                .and_then(|()| std::fs::set_permissions(&place, std::fs::Permissions::from_mode(mode)));
+            made.map_err(LabError::io(place))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether two files, or two links, are the same byte for byte.
+pub(in crate::bisect) fn same(one: (&Path, &Metadata), other: (&Path, &Metadata)) -> bool {
+    if one.1.is_symlink() || other.1.is_symlink() {
+        let target = |path: &Path| std::fs::read_link(path).ok();
+        return target(one.0).is_some_and(|target_of_one| Some(target_of_one) == target(other.0));
+    }
+    let is_like = one.1.is_file() && other.1.is_file() && one.1.len() == other.1.len();
+    is_like && (one.0 == other.0 || same_content(one.0, other.0).unwrap_or(false))
+}
+
+fn same_content(one: &Path, other: &Path) -> std::io::Result<bool> {
+    let open = |path: &Path| File::open(path).map(|file| BufReader::with_capacity(PIECE_BYTES, file));
+    let (mut one, mut other) = (open(one)?, open(other)?);
+    let (mut left, mut right) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
+    loop {
+        let read = one.read(&mut left)?;
+        if read == 0 {
+            return Ok(true);
+        }
+        other.read_exact(&mut right[..read])?;
+        if left[..read] != right[..read] {
+            return Ok(false);
+        }
+    }
+}
+
+/// Whether a name is that of a shared library: `libx.so`, `libx.so.1.2`.
+pub(in crate::bisect) fn is_library_name(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.ends_with(".so") || name.contains(".so.")
+}
