@@ -1,19 +1,23 @@
 //! Worlds by their names: a Debian release, a folder, other libraries, a commit, other variables. Each becomes a tree of files
 //! (and what else is particular to it) in which a subject runs, while nothing of the host is changed.
 
-mod git;
+mod apt;
 mod debian;
+mod fetch;
+mod git;
 mod inside;
 mod mirror;
+mod name;
 mod needs;
 mod packages;
 mod prepare;
+mod ready;
 mod shared;
 mod store;
 mod tool;
-mod name;
-mod ready;
 
+pub use apt::{Installed, install_over};
+pub use fetch::{Fetched, fetch, versions};
 pub use git::{Commit, Repository};
 pub use name::WorldName;
 pub use packages::{Package, Packages};
