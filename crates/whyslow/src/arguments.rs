@@ -4,6 +4,7 @@
 mod attach;
 mod compare;
 pub mod examples;
+mod matrix;
 mod run;
 mod story;
 mod sweep;
@@ -11,6 +12,7 @@ mod world;
 
 pub use attach::AttachArguments;
 pub use compare::CompareArguments;
+pub use matrix::{MatrixArguments, TypedEnd};
 pub use run::RunArguments;
 pub use story::{StoryAction, StoryArguments, StoryRunArguments};
 pub use sweep::SweepArguments;
@@ -74,6 +76,8 @@ pub enum Command {
     Compare(Box<CompareArguments>),
     /// Vary one thing: where the cliff is, and whether the time grows out of hand
     Sweep(Box<SweepArguments>),
+    /// Build versions of a library, run a program on each: which is slow, where, and which to take
+    Matrix(Box<MatrixArguments>),
     /// Say again what a case means
     Report(ReportArguments),
     /// Run one trial from a file: the program once, with what the file attaches to it, measured

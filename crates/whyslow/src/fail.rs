@@ -2,6 +2,7 @@
 
 mod exporting;
 mod laboratory;
+mod matrix;
 mod running;
 mod story;
 mod worlds;
@@ -26,7 +27,7 @@ pub const INCONCLUSIVE: u8 = 3;
 const CAPABILITIES: &str = "cap_bpf,cap_perfmon,cap_net_admin,cap_sys_ptrace,cap_dac_read_search";
 
 /// The commands that take options with values of their own.
-const COMMANDS: [&str; 5] = ["run", "attach", "compare", "sweep", "trial"];
+const COMMANDS: [&str; 6] = ["run", "attach", "compare", "sweep", "trial", "matrix"];
 
 /// An error: a line for what failed, one for why, one for what to try.
 pub struct Failure {

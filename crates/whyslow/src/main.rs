@@ -33,6 +33,7 @@ fn main() -> ExitCode {
             Command::Attach(typed) => commands::attach::attach(&typed),
             Command::Compare(typed) => commands::compare::compare(&typed),
             Command::Sweep(typed) => commands::sweep::sweep(&typed),
+            Command::Matrix(typed) => commands::matrix::matrix(&typed),
             Command::Report(typed) => commands::report::report(&typed),
             Command::Trial(typed) => commands::trial::trial(&typed),
             Command::Explain(typed) => commands::explain::explain(&typed),

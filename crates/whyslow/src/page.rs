@@ -1,11 +1,11 @@
 //! The page of a case: gathers what it shows and keeps it as `report.html`.
 
-use crate::commands::{compare, sweep};
+use crate::commands::{compare, matrix, sweep};
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
 use case::exhibits::{ArmDots, Dot, Flame};
-use case::{Answer, Case, Comparison, Recording, Sweep};
+use case::{Answer, Case, Comparison, Matrix, Recording, Sweep};
 use report::page::{Material, SideExhibits, Told};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,6 +72,20 @@ pub fn of_sweep(sweep: &Sweep, case: &Case) -> Result<String, Failure> {
     Ok(report::page::page(&Material { told: Told::Sweep(sweep), sides, difference, arms: Vec::new() }))
 }
 
+/// The page of a matrix: a recording of each version is read from its case.
+pub fn of_matrix(matrix: &Matrix, case: &Case) -> Result<String, Failure> {
+    let mut sides = Vec::new();
+    for version in &matrix.versions {
+        for recording in read_all(case.folder(), std::slice::from_ref(&version.version))? {
+            let answer = diagnose::diagnose(&recording, "", &diagnose::Options::default());
+            sides.push(side(&version.version, &recording, &answer));
+        }
+    }
+    let trials: Vec<case::tables::Trial> = case.read()?;
+    let arms = matrix.metrics.iter().flat_map(|metric| dots(metric, &trials)).collect();
+    Ok(report::page::page(&Material { told: Told::Matrix(matrix), sides, difference: None, arms }))
+}
+
 fn side(name: &str, recording: &Recording, answer: &Answer) -> SideExhibits {
     SideExhibits { name: name.to_string(), exhibits: diagnose::exhibits(recording, answer) }
 }
@@ -113,6 +127,9 @@ fn dots(name: &str, trials: &[case::tables::Trial]) -> Vec<ArmDots> {
 pub fn of_case(case: &Case, answer: &Answer, recording: &Recording) -> Result<String, Failure> {
     if let Some(comparison) = case.kept::<Comparison>(compare::FILE)? {
         return of_comparison(&comparison, case);
+    }
+    if let Some(matrix) = case.kept::<Matrix>(matrix::FILE)? {
+        return of_matrix(&matrix, case);
     }
     match case.kept::<Sweep>(sweep::FILE)? {
         Some(sweep) => of_sweep(&sweep, case),

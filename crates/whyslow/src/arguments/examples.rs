@@ -43,6 +43,7 @@ pub const ALL: &[Ending] = &[
     ATTACH,
     COMPARE,
     SWEEP,
+    MATRIX,
     REPORT,
     TRIAL,
     EXPLAIN,
@@ -157,6 +158,28 @@ pub const SWEEP: Ending = Ending {
         Example {
             purpose: "So many clients side by side",
             line: "whyslow sweep --vary concurrency=1..32:log --server ./serve -- ./client",
+        },
+    ],
+};
+
+/// For `matrix`.
+pub const MATRIX: Ending = Ending {
+    command: "matrix",
+    notes: "Sources come from the registry of Rust's packages, which carries those of\n\
+            openssl, curl and zstd; --source FILE adds another library. What is built is\n\
+            kept: WHYSLOW_CACHE names the folder, else it is /var/cache/whyslow for root and\n\
+            ~/.cache/whyslow for others. WHYSLOW_CRATES_INDEX names a mirror's sparse index.\n\
+            All matches of stdout:REGEX in a run count.\n\n\
+            Exit codes: 0 no version is slower than the first, 1 one is, 2 error, 3 not\n\
+            known.",
+    examples: &[
+        Example {
+            purpose: "Which OpenSSL made it slow, all beneath the same curl",
+            line: "whyslow matrix --library openssl=1.1.1w,3.0.2,3.1.3 --with curl=8.0.1 -- ./get URL",
+        },
+        Example {
+            purpose: "By what the program says of each of its requests",
+            line: "whyslow matrix --library zstd=1.5.2,1.5.6 --metric 'stdout:ms=([0-9.]+)' -- ./pack",
         },
     ],
 };

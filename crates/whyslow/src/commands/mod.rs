@@ -7,6 +7,7 @@ pub mod completions;
 pub mod doctor;
 pub mod explain;
 pub mod man;
+pub mod matrix;
 pub mod reference;
 pub mod report;
 pub mod run;

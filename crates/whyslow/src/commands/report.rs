@@ -1,10 +1,10 @@
 //! `whyslow report CASE`: says again what a case means, here or on another machine, or exports it.
 
-use super::{answer, compare, sweep};
+use super::{answer, compare, matrix, sweep};
 use crate::arguments::{Format, ReportArguments};
 use crate::fail::Failure;
 use crate::{output, page};
-use case::{Answer, Case, Comparison, Recording, Sweep};
+use case::{Answer, Case, Comparison, Matrix, Recording, Sweep};
 use report::export::{self, Known, Span};
 use report::page::Told;
 use std::io::IsTerminal;
@@ -31,6 +31,9 @@ pub fn report(typed: &ReportArguments) -> Result<u8, Failure> {
 fn show(case: &Case, typed: &ReportArguments, as_json: bool) -> Result<u8, Failure> {
     if let Some(comparison) = case.kept(compare::FILE)? {
         return compare::show(&comparison, as_json);
+    }
+    if let Some(matrix) = case.kept(matrix::FILE)? {
+        return matrix::show(&matrix, as_json);
     }
     if let Some(sweep) = case.kept(sweep::FILE)? {
         return sweep::show(&sweep, as_json);
@@ -93,23 +96,27 @@ fn known(recording: &Recording, with_exchanges: bool) -> Known {
 fn recorded_inside(case: &Case) -> Result<Vec<String>, Failure> {
     let comparison: Option<Comparison> = case.kept(compare::FILE)?;
     let sweep: Option<Sweep> = case.kept(sweep::FILE)?;
+    let matrix: Option<Matrix> = case.kept(matrix::FILE)?;
     let of_comparison = comparison.iter().flat_map(|one| one.a.cases.iter().chain(&one.b.cases));
     let of_sweep = sweep.iter().flat_map(|one| one.regimes.iter().map(|regime| &regime.case));
-    let names = of_comparison.chain(of_sweep).filter_map(|path| Path::new(path).file_name());
+    let of_matrix = matrix.iter().flat_map(|one| one.versions.iter().map(|version| &version.version));
+    let names = of_comparison.chain(of_sweep).chain(of_matrix).filter_map(|path| Path::new(path).file_name());
     let names = names.map(|name| name.to_string_lossy().into_owned()).filter(|name| case.folder().join(name).is_dir());
     let names = names.collect::<Vec<_>>();
-    let has_none = names.is_empty() && (comparison.is_some() || sweep.is_some());
+    let has_none = names.is_empty() && (comparison.is_some() || sweep.is_some() || matrix.is_some());
     if has_none { Err(Failure::nothing_recorded(case.folder())) } else { Ok(names) }
 }
 
 /// What is told, as text.
 fn told(case: &Case, typed: &ReportArguments, format: Format) -> Result<String, Failure> {
     let (comparison, sweep) = (case.kept::<Comparison>(compare::FILE)?, case.kept::<Sweep>(sweep::FILE)?);
+    let matrix = case.kept::<Matrix>(matrix::FILE)?;
     let answer: Answer;
-    let told = match (&comparison, &sweep) {
-        (Some(comparison), _) => Told::Comparison(comparison),
-        (None, Some(sweep)) => Told::Sweep(sweep),
-        (None, None) => {
+    let told = match (&comparison, &sweep, &matrix) {
+        (Some(comparison), ..) => Told::Comparison(comparison),
+        (None, Some(sweep), _) => Told::Sweep(sweep),
+        (None, None, Some(matrix)) => Told::Matrix(matrix),
+        (None, None, None) => {
             answer = answer::read(case, typed.answer)?;
             Told::Answer(&answer)
         }

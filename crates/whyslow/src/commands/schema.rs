@@ -9,7 +9,7 @@ use super::{doctor, trial, undo, world};
 use crate::arguments::SchemaArguments;
 use crate::fail::Failure;
 use crate::{nearest, output};
-use case::{Answer, Comparison, Sweep};
+use case::{Answer, Comparison, Matrix, Sweep};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
@@ -33,6 +33,8 @@ enum Reported {
     Answer(Answer),
     /// Of a comparison.
     Comparison(Comparison),
+    /// Of versions of a library.
+    Matrix(Matrix),
     /// Of a sweep.
     Sweep(Sweep),
 }
@@ -58,6 +60,11 @@ const ENTRIES: &[Entry] = &[
         name: "sweep",
         about: "one thing varied: cliffs and growth",
         draw: SchemaGenerator::into_root_schema_for::<Sweep>,
+    },
+    Entry {
+        name: "matrix",
+        about: "which version of a library is slow, and what to take",
+        draw: SchemaGenerator::into_root_schema_for::<Matrix>,
     },
     Entry {
         name: "report",
