@@ -16,7 +16,8 @@ compile() {
     cp "$here/curl-test.c" "$STATE"
     (
         cd "$STATE"
-        words=(-std=gnu17 -O2 -g "-fdebug-prefix-map=$STATE=$here" curl-test.c -o)
+        # Not inlined: so a place in the source is that of the call.
+        words=(-std=gnu17 -O2 -fno-inline -g "-fdebug-prefix-map=$STATE=$here" curl-test.c -o)
         packages=(gcc libc6-dev libcurl4-openssl-dev libcurl3-gnutls)
         compile_in bullseye "${packages[@]}" -- "${words[@]}" curl-test -lcurl
         if [ "$WHYSLOW" != none ] || [ "$VARIANT" = gnutls ]; then
