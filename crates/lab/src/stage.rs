@@ -9,7 +9,7 @@ use crate::laid::Laid;
 use crate::link::{self, Link};
 use crate::sessions::Sessions;
 use crate::world::World;
-use record::{Held, Input, Network, Output, Program, Tether, User};
+use record::{Held, Input, Mount, Network, Output, Program, Tether, User};
 use std::ffi::OsString;
 
 /// What is studied.
@@ -163,9 +163,19 @@ impl Programs<'_> {
             folder: self.world.folder.clone(),
             processors: self.world.processors.clone(),
             root: self.world.root_of(end).cloned(),
-            mounts: self.laid.map(|laid| laid.mounts().to_vec()).unwrap_or_default(),
+            mounts: self.mounts(end),
             ..Program::default()
         }
+    }
+
+    /// What is shown to an end in the place of its files: where the ends see different trees, what is in its own.
+    fn mounts(&self, end: End) -> Vec<Mount> {
+        let has = |mount: &&Mount| match (self.world.root_of(end), &self.world.tree) {
+            (Some(root), _) => root.resolve(&mount.target).is_some(),
+            (None, Some(_)) => mount.target.exists(),
+            (None, None) => true,
+        };
+        self.laid.map(|laid| laid.mounts().iter().filter(has).cloned().collect()).unwrap_or_default()
     }
 
     /// The world's variables, then the arrangement's, then what loads the shims in front of what is loaded anyway.

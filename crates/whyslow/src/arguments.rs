@@ -2,6 +2,7 @@
 //! for `run`, each command's own file for the others.
 
 mod attach;
+mod bisect;
 mod compare;
 pub mod examples;
 mod matrix;
@@ -11,6 +12,7 @@ mod sweep;
 mod world;
 
 pub use attach::AttachArguments;
+pub use bisect::{BisectArguments, Subjected};
 pub use compare::CompareArguments;
 pub use matrix::{MatrixArguments, TypedEnd};
 pub use run::RunArguments;
@@ -74,6 +76,8 @@ pub enum Command {
     Attach(AttachArguments),
     /// Which of two commands or worlds is faster, by how much, and why
     Compare(Box<CompareArguments>),
+    /// Which of the things that differ between a good and a bad world makes it slow
+    Bisect(Box<BisectArguments>),
     /// Vary one thing: where the cliff is, and whether the time grows out of hand
     Sweep(Box<SweepArguments>),
     /// Build versions of a library, run a program on each: which is slow, where, and which to take

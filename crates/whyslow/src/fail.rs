@@ -1,5 +1,6 @@
 //! Errors as a user sees them: three lines, what failed, why, and the command to try. The one place that formats them.
 
+mod bisecting;
 mod exporting;
 mod laboratory;
 mod matrix;
@@ -27,7 +28,7 @@ pub const INCONCLUSIVE: u8 = 3;
 const CAPABILITIES: &str = "cap_bpf,cap_perfmon,cap_net_admin,cap_sys_ptrace,cap_dac_read_search";
 
 /// The commands that take options with values of their own.
-const COMMANDS: [&str; 6] = ["run", "attach", "compare", "sweep", "trial", "matrix"];
+const COMMANDS: [&str; 7] = ["run", "attach", "bisect", "compare", "sweep", "trial", "matrix"];
 
 /// An error: a line for what failed, one for why, one for what to try.
 pub struct Failure {

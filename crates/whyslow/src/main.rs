@@ -32,6 +32,7 @@ fn main() -> ExitCode {
             Command::Run(typed) => commands::run::run(&typed),
             Command::Attach(typed) => commands::attach::attach(&typed),
             Command::Compare(typed) => commands::compare::compare(&typed),
+            Command::Bisect(typed) => commands::bisect::bisect(&typed),
             Command::Sweep(typed) => commands::sweep::sweep(&typed),
             Command::Matrix(typed) => commands::matrix::matrix(&typed),
             Command::Report(typed) => commands::report::report(&typed),

@@ -1,11 +1,11 @@
 //! The page of a case: gathers what it shows and keeps it as `report.html`.
 
-use crate::commands::{compare, matrix, sweep};
+use crate::commands::{bisect, compare, matrix, sweep};
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
 use case::exhibits::{ArmDots, Dot, Flame};
-use case::{Answer, Case, Comparison, Matrix, Recording, Sweep};
+use case::{Answer, Bisection, Case, Comparison, Matrix, Recording, Sweep};
 use report::page::{Material, SideExhibits, Told};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,6 +72,29 @@ pub fn of_sweep(sweep: &Sweep, case: &Case) -> Result<String, Failure> {
     Ok(report::page::page(&Material { told: Told::Sweep(sweep), sides, difference, arms: Vec::new() }))
 }
 
+/// The page of a bisection: recordings of both worlds are read from its case.
+pub fn of_bisection(bisection: &Bisection, case: &Case) -> Result<String, Failure> {
+    let mut sides = Vec::new();
+    let mut recordings = [Vec::new(), Vec::new()];
+    for (index, name) in ["good", "bad"].into_iter().enumerate() {
+        recordings[index] = read_all(case.folder(), &numbered(case.folder(), name))?;
+        if let Some(first) = recordings[index].first() {
+            sides.push(side(name, first, &diagnose::diagnose(first, "", &diagnose::Options::default())));
+        }
+    }
+    let [good, bad] = &recordings;
+    let difference = (!good.is_empty() && !bad.is_empty()).then(|| diagnose::flame_difference(good, bad));
+    let trials: Vec<case::tables::Trial> = case.read()?;
+    let arms = bisection.baseline.iter().flat_map(|one| dots(&one.metric, &trials)).collect();
+    Ok(report::page::page(&Material { told: Told::Bisection(bisection), sides, difference, arms }))
+}
+
+/// The recordings of a name in a folder: `bad-1`, `bad-2` and so on.
+fn numbered(folder: &Path, name: &str) -> Vec<String> {
+    let names = (1..).map(|number| format!("{name}-{number}"));
+    names.take_while(|name| folder.join(name).is_dir()).collect()
+}
+
 /// The page of a matrix: a recording of each version is read from its case.
 pub fn of_matrix(matrix: &Matrix, case: &Case) -> Result<String, Failure> {
     let mut sides = Vec::new();
@@ -127,6 +150,9 @@ fn dots(name: &str, trials: &[case::tables::Trial]) -> Vec<ArmDots> {
 pub fn of_case(case: &Case, answer: &Answer, recording: &Recording) -> Result<String, Failure> {
     if let Some(comparison) = case.kept::<Comparison>(compare::FILE)? {
         return of_comparison(&comparison, case);
+    }
+    if let Some(bisection) = case.kept::<Bisection>(bisect::FILE)? {
+        return of_bisection(&bisection, case);
     }
     if let Some(matrix) = case.kept::<Matrix>(matrix::FILE)? {
         return of_matrix(&matrix, case);

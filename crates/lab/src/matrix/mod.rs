@@ -10,6 +10,7 @@ mod contest;
 mod download;
 mod elf;
 mod figures;
+mod kept;
 pub mod linkage;
 mod order;
 mod prefix;

@@ -70,6 +70,11 @@ impl Workshop {
         Workshop { registry, builds: folder.join("builds"), jobs }
     }
 
+    /// Where everything is that was built.
+    pub(super) fn builds(&self) -> &Path {
+        &self.builds
+    }
+
     /// The versions that there are of a library.
     ///
     /// # Errors

@@ -135,6 +135,27 @@ pub const COMPARE: Ending = Ending {
     ],
 };
 
+/// For `bisect`.
+pub const BISECT: Ending = Ending {
+    command: "bisect",
+    notes: "WORLD is host, debian:SUITE, dir:ROOT, libs:FOLDER, git:REVISION (with --build) or\n\
+            env:FILE. Nothing of the host is changed: programs run in a tree of files of their\n\
+            own, which vanishes with them. Releases are made once and kept (whyslow world).\n\n\
+            Exit codes: 0 the worlds do not differ, 1 what makes the difference was found, 2\n\
+            error, 3 inconclusive.",
+    examples: &[
+        Example {
+            purpose: "Slow since the upgrade: which package?",
+            line: "whyslow bisect --good debian:bullseye --bad debian:bookworm -- ./client",
+        },
+        Example {
+            purpose: "Which commit?",
+            line: "whyslow bisect --good git:v1.2 --bad git:main --build make -- ./client",
+        },
+        Example { purpose: "Which variable?", line: "whyslow bisect --good env:old.env --bad env:new.env -- ./client" },
+    ],
+};
+
 /// For `sweep`.
 pub const SWEEP: Ending = Ending {
     command: "sweep",

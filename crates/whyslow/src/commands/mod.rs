@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod attach;
+pub mod bisect;
 pub mod compare;
 pub mod completions;
 pub mod doctor;

@@ -1,10 +1,10 @@
 //! `whyslow report CASE`: says again what a case means, here or on another machine, or exports it.
 
-use super::{answer, compare, matrix, sweep};
+use super::{answer, bisect, compare, matrix, sweep};
 use crate::arguments::{Format, ReportArguments};
 use crate::fail::Failure;
 use crate::{output, page};
-use case::{Answer, Case, Comparison, Matrix, Recording, Sweep};
+use case::{Answer, Bisection, Case, Comparison, Matrix, Recording, Sweep};
 use report::export::{self, Known, Span};
 use report::page::Told;
 use std::io::IsTerminal;
@@ -31,6 +31,9 @@ pub fn report(typed: &ReportArguments) -> Result<u8, Failure> {
 fn show(case: &Case, typed: &ReportArguments, as_json: bool) -> Result<u8, Failure> {
     if let Some(comparison) = case.kept(compare::FILE)? {
         return compare::show(&comparison, as_json);
+    }
+    if let Some(bisection) = case.kept(bisect::FILE)? {
+        return bisect::show(&bisection, as_json);
     }
     if let Some(matrix) = case.kept(matrix::FILE)? {
         return matrix::show(&matrix, as_json);
@@ -98,25 +101,31 @@ fn recorded_inside(case: &Case) -> Result<Vec<String>, Failure> {
     let sweep: Option<Sweep> = case.kept(sweep::FILE)?;
     let matrix: Option<Matrix> = case.kept(matrix::FILE)?;
     let of_comparison = comparison.iter().flat_map(|one| one.a.cases.iter().chain(&one.b.cases));
+    let bisection: Option<Bisection> = case.kept(bisect::FILE)?;
+    let of_bisection = bisection.iter().flat_map(|_| ["good-1", "bad-1"]).map(Path::new);
     let of_sweep = sweep.iter().flat_map(|one| one.regimes.iter().map(|regime| &regime.case));
-    let of_matrix = matrix.iter().flat_map(|one| one.versions.iter().map(|version| &version.version));
-    let names = of_comparison.chain(of_sweep).chain(of_matrix).filter_map(|path| Path::new(path).file_name());
+    let of_matrix = matrix.iter().flat_map(|one| &one.versions).map(|version| Path::new(&version.version));
+    let others = of_bisection.chain(of_matrix);
+    let names = of_comparison.chain(of_sweep).map(Path::new).chain(others).filter_map(Path::file_name);
     let names = names.map(|name| name.to_string_lossy().into_owned()).filter(|name| case.folder().join(name).is_dir());
     let names = names.collect::<Vec<_>>();
-    let has_none = names.is_empty() && (comparison.is_some() || sweep.is_some() || matrix.is_some());
+    let has_none =
+        names.is_empty() && (comparison.is_some() || sweep.is_some() || bisection.is_some() || matrix.is_some());
     if has_none { Err(Failure::nothing_recorded(case.folder())) } else { Ok(names) }
 }
 
 /// What is told, as text.
 fn told(case: &Case, typed: &ReportArguments, format: Format) -> Result<String, Failure> {
     let (comparison, sweep) = (case.kept::<Comparison>(compare::FILE)?, case.kept::<Sweep>(sweep::FILE)?);
+    let bisection = case.kept::<Bisection>(bisect::FILE)?;
     let matrix = case.kept::<Matrix>(matrix::FILE)?;
     let answer: Answer;
-    let told = match (&comparison, &sweep, &matrix) {
+    let told = match (&comparison, &sweep, &bisection, &matrix) {
         (Some(comparison), ..) => Told::Comparison(comparison),
-        (None, Some(sweep), _) => Told::Sweep(sweep),
-        (None, None, Some(matrix)) => Told::Matrix(matrix),
-        (None, None, None) => {
+        (None, Some(sweep), ..) => Told::Sweep(sweep),
+        (None, None, Some(bisection), _) => Told::Bisection(bisection),
+        (None, None, None, Some(matrix)) => Told::Matrix(matrix),
+        (None, None, None, None) => {
             answer = answer::read(case, typed.answer)?;
             Told::Answer(&answer)
         }

@@ -1,0 +1,101 @@
+//! Probes of factors: the bad world with some of them taken from the good one.
+
+use super::question::Asked;
+use super::runs::Runs;
+use case::{Bisection, Probe, ProbeKind, ProbeResult};
+use lab::LabError;
+use lab::bisect::{Bench, Closures, Difference, Layers, Probed, Set};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What factors are probed with.
+pub struct Trials<'a, 'l> {
+    asked: &'a Asked,
+    differences: &'a [Difference],
+    layers: &'a Layers,
+    closures: Closures<'a>,
+    known: BTreeMap<Set, Probed>,
+    /// What probes are made with.
+    pub runs: Runs<'a, 'l>,
+}
+
+impl<'a, 'l> Trials<'a, 'l> {
+    /// Nothing probed yet.
+    pub fn new(
+        asked: &'a Asked,
+        (differences, layers): (&'a [Difference], &'a Layers),
+        closures: Closures<'a>,
+        runs: Runs<'a, 'l>,
+    ) -> Trials<'a, 'l> {
+        Trials { asked, differences, layers, closures, known: BTreeMap::new(), runs }
+    }
+
+    /// The names of factors, in order.
+    pub fn names(&self, set: &Set) -> Vec<String> {
+        let mut names = set.iter().map(|factor| self.differences[*factor].factor.name.clone()).collect::<Vec<_>>();
+        names.sort();
+        names
+    }
+
+    /// The place of a set that was probed.
+    pub fn place(&self, set: &Set) -> Option<&Probed> {
+        self.known.get(set)
+    }
+
+    /// What is told so far.
+    pub fn told(&mut self) -> &mut Bisection {
+        self.runs.told
+    }
+
+    /// Tells of all factors, with what each needs.
+    pub fn tell_factors(&mut self) {
+        let testable = self.layers.all_testable();
+        for (number, difference) in self.differences.iter().enumerate() {
+            let mut factor = difference.factor.clone();
+            if testable.contains(&number) {
+                match self.closures.closed(&Set::from([number])) {
+                    Ok(closed) => factor.needs = self.names(&closed.into_iter().filter(|one| *one != number).collect()),
+                    Err(why) => factor.untestable = why,
+                }
+            }
+            self.told().factors.push(factor);
+        }
+    }
+
+    /// Tells why a factor was left out.
+    pub fn leave_out(&mut self, number: usize, why: &str) {
+        if let Some(factor) = self.told().factors.get_mut(number) {
+            factor.untestable = why.to_string();
+        }
+    }
+
+    /// Which of the libraries of a set were really mapped, by their names.
+    fn loaded(&self, set: &Set) -> String {
+        let files = set.iter().flat_map(|factor| self.layers.files(*factor)).filter(|path| self.runs.has_mapped(path));
+        let names = files.filter_map(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
+        let names = names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+        if names.is_empty() { String::new() } else { format!("loaded: {}", names.join(", ")) }
+    }
+}
+
+impl Bench for Trials<'_, '_> {
+    fn closed(&mut self, set: &Set) -> Result<Set, String> {
+        self.closures.closed(set)
+    }
+
+    fn probe(&mut self, kind: ProbeKind, asked: &Set, closed: &Set) -> Result<ProbeResult, LabError> {
+        let terms = &self.asked.terms;
+        let world = self.layers.world(closed, &self.asked.bad, &terms.world, terms.end);
+        let what = match (kind, asked.len()) {
+            (ProbeKind::All, _) => "everything from the good world".to_string(),
+            (ProbeKind::Removal, _) => "everything but what was found".to_string(),
+            (_, 1..=3) => self.names(asked).join(", "),
+            (_, many) => format!("{many} things from the good world"),
+        };
+        let probed = self.runs.probe(&world, &what)?;
+        let (asked, taken, note) = (self.names(asked), self.names(closed), self.loaded(closed));
+        self.runs.tell(Probe { kind, asked, taken, note, ..Probe::default() }, &probed);
+        let result = probed.result;
+        self.known.insert(closed.clone(), probed);
+        Ok(result)
+    }
+}

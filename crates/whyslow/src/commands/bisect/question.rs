@@ -1,0 +1,148 @@
+//! What a typed `bisect` asks: everything checked that can be, then both worlds made ready.
+
+use crate::arguments::{BisectArguments, Subjected};
+use crate::fail::Failure;
+use crate::interrupts::Interrupts;
+use crate::invoker::{Invoker, subject_user};
+use crate::progress::Progress;
+use crate::typed;
+use lab::worlds::{self, Commit, Ready, Repository, Store, Wanted, WorldName};
+use lab::{End, LabError, Metric, Subject, World};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Time for the search where none is asked for.
+const BUDGET: Duration = Duration::from_mins(2);
+
+/// What is asked, and the names of the worlds.
+pub struct Question {
+    good: WorldName,
+    bad: WorldName,
+    terms: Terms,
+}
+
+/// What is asked, but for the worlds.
+pub struct Terms {
+    /// What is run.
+    pub subject: Subject,
+    /// What is run besides, as a control.
+    pub control: Option<Subject>,
+    /// Where both run, but for what the worlds say.
+    pub world: World,
+    /// The end that sees the worlds.
+    pub end: End,
+    /// What decides, where the user said so.
+    pub metric: Option<Metric>,
+    /// Time for the search.
+    pub budget: Duration,
+    /// What the order is drawn from, where the user said so.
+    pub seed: Option<u64>,
+    /// Whether nothing but the search is wanted.
+    pub only_search: bool,
+    /// Where worlds are kept.
+    pub store: Store,
+    /// Packages that releases are to have besides.
+    packages: Vec<String>,
+    /// What builds a commit.
+    build: Option<String>,
+}
+
+/// What is asked, both worlds being ready.
+pub struct Asked {
+    /// What is asked.
+    pub terms: Terms,
+    /// The fast one.
+    pub good: Ready,
+    /// The slow one.
+    pub bad: Ready,
+}
+
+impl Question {
+    /// Reads what was typed.
+    pub fn read(typed: &BisectArguments, invoker: &Invoker) -> Result<Question, Failure> {
+        let name = |option: &str, text: &str| {
+            text.parse::<WorldName>().map_err(|why| Failure::value(option, &why, &format!("{option} debian:bookworm")))
+        };
+        let (good, bad) = (name("--good", &typed.good)?, name("--bad", &typed.bad)?);
+        let world = typed::world(&typed.world)?;
+        let addresses = typed::addresses(world.link);
+        let server = typed::server(typed.server.as_deref(), &world)?;
+        let end = match typed.of {
+            Subjected::Client => End::Client,
+            Subjected::Server if server.is_some() => End::Server,
+            Subjected::Server => {
+                return Err(Failure::value(
+                    "--of",
+                    "there is no server to ask about",
+                    "--server 'COMMAND' --of server",
+                ));
+            }
+        };
+        let subject = Subject {
+            client: typed::with_addresses(&typed.command, addresses),
+            server,
+            user: subject_user(typed.keeping.user.as_deref(), invoker)?,
+            input: lab::input_again().unwrap_or_default(),
+        };
+        let control = typed.control.as_deref().map(|text| {
+            let words = typed::words(text).ok_or_else(|| {
+                Failure::value("--control", "it is empty, or a quote in it is never closed", "--control './client x'")
+            })?;
+            Ok::<_, Failure>(Subject { client: typed::with_addresses(&words, addresses), ..subject.clone() })
+        });
+        let terms = Terms {
+            control: control.transpose()?,
+            subject,
+            world,
+            end,
+            metric: typed::metric(typed.metric.as_deref())?,
+            budget: typed::budget(typed.budget.as_deref(), BUDGET)?,
+            seed: typed.seed,
+            only_search: typed.only_search,
+            store: Store::open()?,
+            packages: typed.package.clone(),
+            build: typed.build.clone(),
+        };
+        Ok(Question { good, bad, terms })
+    }
+
+    /// Makes both worlds ready.
+    pub fn prepare(self, interrupts: &Interrupts) -> Result<Asked, Failure> {
+        let progress = Progress::begin();
+        let say = |line: &str| progress.say(line);
+        let ready = |name: &WorldName| self.terms.ready(name, interrupts, &say);
+        let (good, bad) = (ready(&self.good)?, ready(&self.bad)?);
+        drop(progress);
+        Ok(Asked { terms: self.terms, good, bad })
+    }
+}
+
+impl Terms {
+    /// Makes a world ready.
+    pub fn ready(&self, name: &WorldName, interrupts: &Interrupts, say: &dyn Fn(&str)) -> Result<Ready, LabError> {
+        let folder = folder();
+        let command = match self.end {
+            End::Client => &self.subject.client,
+            End::Server => self.subject.server.as_ref().unwrap_or(&self.subject.client),
+        };
+        let wanted = Wanted { command, packages: &self.packages, folder: &folder, build: self.build.as_deref() };
+        let mut wait = |longest: Duration| interrupts.next(longest).is_some();
+        worlds::prepare(name, &wanted, &self.store, say, &mut wait)
+    }
+}
+
+impl Asked {
+    /// The commits between the worlds, where both are commits.
+    pub fn commits(&self) -> Result<Option<Vec<Commit>>, LabError> {
+        let (WorldName::Git(good), WorldName::Git(bad)) = (&self.good.name, &self.bad.name) else { return Ok(None) };
+        let build = self.terms.build.clone().unwrap_or_default();
+        let (cache, user) = (self.terms.store.folder("commits")?, self.terms.subject.user);
+        let repository = Repository { folder: folder(), build, cache, user };
+        repository.commits(good, bad).map(Some)
+    }
+}
+
+/// The folder that the user is in.
+fn folder() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
+}

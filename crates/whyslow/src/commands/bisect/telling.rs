@@ -1,0 +1,146 @@
+//! What a bisection found out, put into the words of its contract.
+
+use super::baseline::Baseline;
+use super::bench::Trials;
+use super::owners::Owners;
+use super::question::Asked;
+use case::{
+    Bisection, BisectionOutcome, Burner, CodeContrast, Compared, Contrast, Culprit, FactorKind, ProbeResult, WorldTold,
+    redact_arguments,
+};
+use diagnose::LibraryBlame;
+use lab::bisect::{Difference, Found, Set};
+use lab::worlds::{Packages, Ready};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Below this part of the processor time nobody burns it.
+const WORTH_TELLING: f64 = 0.1;
+
+/// Why a search was not brought to its end.
+pub const ENDED: &str = "It was ended by Ctrl-C or a signal; what was found out so far stands here.";
+/// The same.
+pub const SPENT: &str = "Time was up before the search was over: a longer --budget brings it to its end.";
+
+/// What is known before anything is searched.
+pub fn begin(asked: &Asked, baseline: &Baseline, folder: &Path) -> Bisection {
+    let [good, bad] = baseline.used(asked);
+    let subject = &asked.terms.subject;
+    let first = baseline.compared.first();
+    let outcome = match first.map(|first| first.outcome) {
+        Some(Contrast::More) => BisectionOutcome::Undecided,
+        _ => BisectionOutcome::NoEffect,
+    };
+    let mut warnings = Vec::new();
+    if first.is_some_and(|first| first.outcome == Contrast::Less) {
+        warnings.push("The bad world is the faster one: were --good and --bad meant the other way round?".to_string());
+    }
+    if first.is_some_and(|first| first.outcome == Contrast::Open) {
+        warnings.push("The interval is wide: a longer --budget would tell smaller differences.".to_string());
+    }
+    Bisection {
+        schema: case::SCHEMA,
+        case: folder.display().to_string(),
+        command: redact_arguments(&subject.client),
+        server: redact_arguments(subject.server.as_deref().unwrap_or_default()),
+        good: world(&asked.good, &good),
+        bad: world(&asked.bad, &bad),
+        outcome,
+        baseline: baseline.compared.clone(),
+        runs: baseline.runs,
+        seed: asked.terms.seed.unwrap_or(baseline.seed),
+        warnings,
+        ..Bisection::default()
+    }
+}
+
+/// A world, and of how many of its packages the subject uses files.
+fn world(ready: &Ready, used: &BTreeSet<PathBuf>) -> WorldTold {
+    let packages = Packages::read(&ready.base).ok();
+    let owners = packages.iter().flat_map(|packages| used.iter().filter_map(|path| packages.owner(path)));
+    let owners = owners.map(|package| package.name.clone()).collect::<BTreeSet<_>>();
+    WorldTold {
+        name: ready.name.to_string(),
+        title: ready.title.clone(),
+        packages: packages.as_ref().map_or(0, |packages| packages.len() as u32),
+        used: owners.len() as u32,
+    }
+}
+
+/// Gives each factor its part of the difference: that of the libraries that belong to it. The most suspected come first.
+pub fn suspect(differences: &mut [Difference], blames: &[LibraryBlame], owners: &Owners) {
+    for blame in blames {
+        let path = Path::new(&blame.library);
+        let (sources, file) = (owners.sources(path), file_name(path));
+        let owner = differences.iter_mut().find(|one| match one.factor.kind {
+            FactorKind::Package | FactorKind::Libc => sources.contains(&one.factor.name),
+            _ => one.factor.members.contains(&file) || one.factor.name == file || one.factor.name == blame.library,
+        });
+        if let Some(owner) = owner {
+            owner.factor.suspicion = (owner.factor.suspicion + blame.difference).min(1.0);
+        }
+    }
+    differences.sort_by(|one, other| {
+        other.factor.suspicion.total_cmp(&one.factor.suspicion).then_with(|| one.factor.name.cmp(&other.factor.name))
+    });
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The order in which factors are tried: as they are suspected, or drawn from a seed.
+pub fn order(differences: &[Difference], seed: Option<u64>) -> Vec<usize> {
+    match seed {
+        None => (0..differences.len()).collect(),
+        Some(seed) => stats::schedule(differences.len(), 1, seed).into_iter().next().unwrap_or_default(),
+    }
+}
+
+/// What was found.
+pub fn conclude(trials: &mut Trials, found: &Found, baseline: &Baseline) {
+    let own = found.cause.difference(&found.forced).copied().collect::<Set>();
+    let culprit = Culprit {
+        cure: trials.names(&found.cure),
+        cause: trials.names(&own),
+        bond: found.bond,
+        gain: gain(trials, &found.cure, baseline),
+        ..Culprit::default()
+    };
+    let forced = trials.names(&found.forced);
+    for (number, why) in &found.untestable {
+        trials.leave_out(*number, why);
+    }
+    let told = trials.told();
+    if !forced.is_empty() {
+        let why = "do not start without what was found, so nothing is said of them: they stayed as in the bad world";
+        told.not_tried.push(format!("{} {why} where that was taken out.", forced.join(", ")));
+    }
+    told.outcome = if found.cause.is_empty() { BisectionOutcome::Found } else { BisectionOutcome::Confirmed };
+    told.culprit = Some(culprit);
+}
+
+/// Bad over cured.
+fn gain(trials: &Trials, cure: &Set, baseline: &Baseline) -> Compared {
+    let Some((first, probed)) = baseline.compared.first().zip(trials.place(cure)) else { return Compared::default() };
+    // Places are parts of the logarithm of the whole gain.
+    let at = |place: Option<f64>| first.ratio.powf(place.unwrap_or_default());
+    Compared {
+        metric: first.metric.clone(),
+        a: first.b / at(probed.place),
+        b: first.b,
+        ratio: at(probed.place),
+        low: at(probed.low),
+        high: at(probed.high),
+        pairs: probed.pairs,
+        outcome: if probed.result == ProbeResult::Good { Contrast::More } else { Contrast::Open },
+    }
+}
+
+/// Who burns the time in the bad world; nobody where the profile does not say.
+pub fn burner(blames: &[LibraryBlame], owners: &Owners, chain: Vec<CodeContrast>) -> Option<Burner> {
+    let most = blames.iter().max_by(|one, other| one.cpu_share.total_cmp(&other.cpu_share))?;
+    let path = Path::new(&most.library);
+    let factor = owners.sources(path).into_iter().next().unwrap_or_default();
+    (most.cpu_share >= WORTH_TELLING).then(|| Burner { library: file_name(path), factor, share: most.cpu_share, chain })
+}
