@@ -3,8 +3,11 @@
 use super::problem::Fault;
 use super::process::{self, Stop};
 use sha2::{Digest, Sha256};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Waits for a connection for so many seconds.
 const CONNECT_SECONDS: &str = "20";
@@ -12,6 +15,10 @@ const CONNECT_SECONDS: &str = "20";
 const LEAST_RATE: &str = "500";
 /// ... for so many seconds is given up: what came stays, and is gone on with the next time.
 const PATIENCE_SECONDS: &str = "30";
+/// How often it is seen whether somebody else has fetched the same.
+const TICK: Duration = Duration::from_millis(100);
+/// Addresses asked for so far, to tell their files apart.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
 /// curl tries again so often by itself.
 const RETRIES: &str = "3";
 
@@ -20,6 +27,11 @@ const RETRIES: &str = "3";
 /// # Errors
 /// Where the address cannot be reached, or what came is not what was announced: `checksum` is its SHA-256.
 pub fn fetch(address: &str, file: &Path, checksum: &str, stop: &Stop) -> Result<(), Fault> {
+    if is_sound(file, checksum) {
+        return Ok(());
+    }
+    // Two builds can want the same at the same time: the second waits, and finds it there.
+    let _lock = lock(&beside(file, "lock"), stop)?;
     if is_sound(file, checksum) {
         return Ok(());
     }
@@ -49,7 +61,9 @@ pub fn fetch(address: &str, file: &Path, checksum: &str, stop: &Stop) -> Result<
 /// # Errors
 /// Where it cannot be reached.
 pub fn fetch_anew(address: &str, file: &Path, stop: &Stop) -> Result<(), Fault> {
-    let part = beside(file, &format!("{}.part", std::process::id()));
+    // Two can ask at the same time.
+    let number = ASKED.fetch_add(1, Ordering::Relaxed);
+    let part = beside(file, &format!("{}-{number}.part", std::process::id()));
     let done = transfer(address, &part, false, stop);
     let done = done.and_then(|()| std::fs::rename(&part, file).map_err(Fault::io(file)));
     if done.is_err() {
@@ -57,6 +71,19 @@ pub fn fetch_anew(address: &str, file: &Path, stop: &Stop) -> Result<(), Fault> 
         let _ = std::fs::remove_file(&part);
     }
     done
+}
+
+/// Waits for a lock. It is let go when the file is closed, however that comes.
+fn lock(path: &Path, stop: &Stop) -> Result<File, Fault> {
+    let file = File::options().create(true).append(true).open(path).map_err(Fault::io(path))?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if stop.is_set() => return Err(Fault::Interrupted),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(TICK),
+            Err(TryLockError::Error(error)) => return Err(Fault::io(path)(error)),
+        }
+    }
 }
 
 fn transfer(address: &str, file: &Path, resumes: bool, stop: &Stop) -> Result<(), Fault> {

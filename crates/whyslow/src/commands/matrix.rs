@@ -293,8 +293,11 @@ impl Measuring<'_> {
         };
         let advice = advice::advice(&matrix);
         matrix.advice = advice.version;
-        let sentences = [report::matrix_sentence(&matrix), advice.sentence];
-        matrix.summary = sentences.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ");
+        matrix.summary = report::matrix_sentence(&matrix);
+        // What to take stands in that sentence; what would be less bad where there is nothing to take does not.
+        if matrix.advice.is_empty() && !advice.sentence.is_empty() {
+            matrix.summary += &format!(" {}", advice.sentence);
+        }
         matrix
     }
 }
