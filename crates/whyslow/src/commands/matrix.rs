@@ -124,7 +124,7 @@ impl Measuring<'_> {
         if measured.ended_early {
             warnings.push("It was ended by Ctrl-C or a signal; what the trials so far say stands here.".to_string());
         }
-        self.enter(&mut candidates, &metrics, &measured);
+        enter(&mut candidates, &metrics, &measured);
         self.explain(&mut candidates)?;
         let case = writer.close()?;
         let versions = candidates.into_iter().map(|candidate| candidate.version).collect();
@@ -234,18 +234,6 @@ impl Measuring<'_> {
         Ok(contest.run(&mut execute)?)
     }
 
-    /// Enters what the trials say into each version that was measured.
-    fn enter(&self, candidates: &mut [Candidate], metrics: &[Metric], measured: &Measured) {
-        let ready = candidates.iter_mut().filter(|candidate| candidate.is_ready()).collect::<Vec<_>>();
-        let arms = ready.len();
-        for (arm, candidate) in ready.into_iter().enumerate().filter(|_| !measured.runs.is_empty()) {
-            candidate.version.figures = figures(&measured.runs, metrics, arm);
-            if arm > 0 {
-                candidate.version.ratios = ratios(&measured.runs, metrics, arms, arm);
-            }
-        }
-    }
-
     /// Finds out where the processor time differs, for each version that is told from the first.
     fn explain(&self, candidates: &mut [Candidate]) -> Result<(), Failure> {
         let mut ready = candidates.iter_mut().filter(|candidate| candidate.is_ready());
@@ -299,6 +287,18 @@ impl Measuring<'_> {
             matrix.summary += &format!(" {}", advice.sentence);
         }
         matrix
+    }
+}
+
+/// Enters what the trials say into each version that was measured.
+fn enter(candidates: &mut [Candidate], metrics: &[Metric], measured: &Measured) {
+    let ready = candidates.iter_mut().filter(|candidate| candidate.is_ready()).collect::<Vec<_>>();
+    let arms = ready.len();
+    for (arm, candidate) in ready.into_iter().enumerate().filter(|_| !measured.runs.is_empty()) {
+        candidate.version.figures = figures(&measured.runs, metrics, arm);
+        if arm > 0 {
+            candidate.version.ratios = ratios(&measured.runs, metrics, arms, arm);
+        }
     }
 }
 
