@@ -34,9 +34,14 @@ pub(crate) fn steps(contrasts: &[CodeContrast], headings: [&str; 3], style: Styl
 
 /// The chain in a line, from where it enters one of the libraries on: `SSL_CTX_new > ... > ossl_sa_doall_arg`.
 pub(crate) fn way(chain: &[CodeContrast], libraries: &[String]) -> String {
-    let entry = chain.iter().position(|step| libraries.contains(&step.module)).unwrap_or(0);
+    // One library under two names, as in `libssl.so.1.1 / libssl.so.3`, is told by either.
+    let is_in = |step: &CodeContrast| step.module.split(" / ").any(|name| libraries.iter().any(|one| one == name));
+    let entry = chain.iter().position(is_in).unwrap_or(0);
+    // An address is no name.
+    let is_named = |step: &&CodeContrast| !step.function.is_empty() && !step.function.contains("+0x");
     // Who calls the library tells more than its own first function.
-    let named = chain[entry.saturating_sub(1)..].iter().filter(|step| !step.function.is_empty());
+    let caller = chain[..entry].iter().rfind(is_named);
+    let named = caller.into_iter().chain(chain[entry..].iter().filter(is_named));
     let named = named.map(|step| clean(&step.function)).collect::<Vec<_>>();
     if named.len() <= 2 * ENDS {
         return named.join(" > ");

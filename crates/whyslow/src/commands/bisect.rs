@@ -139,7 +139,7 @@ impl Searching<'_> {
             splitting::split(asked, baseline, (&owners, &blames), self.interrupts, &mut trials)?;
         }
         if is_over && !terms.only_search {
-            upon::way_back(asked, &mut trials, self.journal, self.interrupts)?;
+            upon::way_back(asked, baseline, &mut trials, self.journal, self.interrupts)?;
         }
         trials.told().burner = telling::burner(&blames, &owners, baseline.contrast().chain);
         Ok(())

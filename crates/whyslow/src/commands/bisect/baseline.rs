@@ -26,6 +26,21 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// The part of the budget that telling the worlds apart may take.
 const PART: u32 = 3;
 
+/// Metrics, those first that vary least from run to run on a machine that is shared: processor time before elapsed time,
+/// means before quantiles.
+const STEADIEST: [Metric; 8] = [
+    Metric::CpuPerExchange,
+    Metric::Cpu,
+    Metric::WallPerExchange,
+    Metric::ElapsedPerExchange,
+    Metric::Wall,
+    Metric::Median,
+    Metric::Tail95,
+    Metric::Tail99,
+];
+/// A metric that certainly shows so much of what the best one shows, on a logarithmic scale, shows nearly as much.
+const NEARLY: f64 = 0.7;
+
 /// What is known of the worlds as they are.
 pub struct Baseline {
     /// Recordings of the good world and of the bad one.
@@ -101,13 +116,21 @@ impl Baseline {
         Ok(contested.trials)
     }
 
-    /// Puts the metric that decides first: the one asked for, else the one whose difference is certainly the largest.
+    /// Puts the metric that decides first: the one asked for; else of those that show nearly as much as the one that shows
+    /// most, the steadiest.
     fn decide(&mut self, asked: Option<&Metric>) {
         if asked.is_some() {
             return;
         }
-        let certain = |one: &Compared| if one.outcome == Contrast::More { one.low } else { 1.0 };
-        self.compared.sort_by(|one, other| certain(other).total_cmp(&certain(one)));
+        let certain = |one: &Compared| if one.outcome == Contrast::More { one.low.ln() } else { 0.0 };
+        let most = self.compared.iter().map(certain).fold(0.0, f64::max);
+        let place =
+            |metric: &str| STEADIEST.iter().position(|one| one.to_string() == metric).unwrap_or(STEADIEST.len());
+        self.compared.sort_by_key(|one| (certain(one) < most * NEARLY || certain(one) <= 0.0, place(&one.metric)));
+        // What differs in nothing is judged by what a user means by a command.
+        if most <= 0.0 {
+            self.compared.sort_by_key(|one| one.metric != Metric::Wall.to_string());
+        }
     }
 
     /// Records both again, in turns, until their profiles tell something or time is up.

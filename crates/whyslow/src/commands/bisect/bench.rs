@@ -7,6 +7,9 @@ use lab::LabError;
 use lab::bisect::{Bench, Closures, Difference, Layers, Probed, Set};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// So many loaded libraries are named.
+const MOST_NAMED: usize = 5;
+
 /// What factors are probed with.
 pub struct Trials<'a, 'l> {
     asked: &'a Asked,
@@ -73,7 +76,13 @@ impl<'a, 'l> Trials<'a, 'l> {
         let files = set.iter().flat_map(|factor| self.layers.files(*factor)).filter(|path| self.runs.has_mapped(path));
         let names = files.filter_map(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
         let names = names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
-        if names.is_empty() { String::new() } else { format!("loaded: {}", names.join(", ")) }
+        let more = names.len().saturating_sub(MOST_NAMED);
+        let named = names[..names.len() - more].join(", ");
+        match (names.len(), more) {
+            (0, _) => String::new(),
+            (_, 0) => format!("loaded: {named}"),
+            (_, more) => format!("loaded: {named} and {more} more"),
+        }
     }
 }
 

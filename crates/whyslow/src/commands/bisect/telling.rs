@@ -113,8 +113,10 @@ pub fn conclude(trials: &mut Trials, found: &Found, baseline: &Baseline) {
     }
     let told = trials.told();
     if !forced.is_empty() {
-        let why = "do not start without what was found, so nothing is said of them: they stayed as in the bad world";
-        told.not_tried.push(format!("{} {why} where that was taken out.", forced.join(", ")));
+        let start = if forced.len() == 1 { "it does not start" } else { "they do not start" };
+        let forced = forced.join(", ");
+        told.not_tried
+            .push(format!("Nothing is said of {forced} where the culprit was taken out: {start} without it."));
     }
     told.outcome = if found.cause.is_empty() { BisectionOutcome::Found } else { BisectionOutcome::Confirmed };
     told.culprit = Some(culprit);

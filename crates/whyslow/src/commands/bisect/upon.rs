@@ -13,6 +13,7 @@ use case::{Bisection, Case, Culprit, FactorKind, Probe, ProbeKind, ProbeResult, 
 use lab::compare::{compared, metrics_of};
 use lab::worlds::{self, Packages, WorldName};
 use lab::{Journal, Laboratory};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,10 +42,16 @@ pub fn control(
 }
 
 /// Installs the culprit's packages of the good release over the bad world, and measures that.
-pub fn way_back(asked: &Asked, trials: &mut Trials, journal: &Journal, interrupts: &Interrupts) -> Result<(), Failure> {
+pub fn way_back(
+    asked: &Asked,
+    baseline: &Baseline,
+    trials: &mut Trials,
+    journal: &Journal,
+    interrupts: &Interrupts,
+) -> Result<(), Failure> {
     let WorldName::Debian(suite) = &asked.good.name else { return Ok(()) };
     let Some(culprit) = trials.told().culprit.clone() else { return Ok(()) };
-    let packages = packages_of(asked, &culprit, trials.told());
+    let packages = packages_of(asked, baseline, &culprit, trials.told());
     if packages.is_empty() {
         let why = "The packages' own way back was not tried: none of them has the same name in both worlds.";
         trials.told().not_tried.push(why.to_string());
@@ -77,8 +84,9 @@ pub fn way_back(asked: &Asked, trials: &mut Trials, journal: &Journal, interrupt
     Ok(())
 }
 
-/// The culprit's used binary packages that the bad world has in another version, with the good version.
-fn packages_of(asked: &Asked, culprit: &Culprit, told: &Bisection) -> Vec<(String, String)> {
+/// The culprit's used binary packages that the bad world has in another version, with the good version: those with code,
+/// if there are any; what they need comes along, and a configuration alone is no reason to go back.
+fn packages_of(asked: &Asked, baseline: &Baseline, culprit: &Culprit, told: &Bisection) -> Vec<(String, String)> {
     let both = [&asked.good, &asked.bad].map(|world| Packages::read(&world.base).ok());
     let [Some(good), Some(bad)] = both else { return Vec::new() };
     let factors = told.factors.iter().filter(|factor| culprit.cure.contains(&factor.name));
@@ -87,7 +95,13 @@ fn packages_of(asked: &Asked, culprit: &Culprit, told: &Bisection) -> Vec<(Strin
         let (in_good, in_bad) = (good.get(name)?, bad.get(name)?);
         (in_good.version != in_bad.version).then(|| (name.clone(), in_good.version.clone()))
     });
-    versions.collect()
+    let all = versions.collect::<Vec<_>>();
+    let [used, _] = baseline.used(asked);
+    let code = used.iter().filter(|path| path.to_string_lossy().contains(".so") || path.starts_with("/usr/bin"));
+    let with_code =
+        code.filter_map(|path| good.owner(path)).map(|package| package.name.clone()).collect::<BTreeSet<_>>();
+    let (code, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(name, _)| with_code.contains(name));
+    if code.is_empty() { rest } else { code }
 }
 
 /// Looks in the recorded bad run for what makes it slow, and tries what would cure that.
