@@ -166,7 +166,7 @@ mod tests {
             exits: &[0, 0, 0],
             metrics: &metrics,
             extent: Extent::whole(Duration::from_secs(1)),
-            budget: Duration::from_secs(60),
+            budget: Duration::from_mins(1),
             seed: 7,
             say: &|_| {},
         };

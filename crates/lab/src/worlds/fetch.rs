@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 /// Lists are brought up to date at most this often: a release changes every few months, the others daily.
-const FRESH: Duration = Duration::from_secs(24 * 3600);
+const FRESH: Duration = Duration::from_hours(24);
 
 /// A package that was fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]

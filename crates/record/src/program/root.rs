@@ -114,7 +114,7 @@ impl Tree {
     /// Lets go of the host's tree.
     ///
     /// SAFETY: as `enter`.
-    pub unsafe fn leave_host(&self) -> bool {
+    pub unsafe fn leave_host() -> bool {
         let host = c"/.whyslow-host".as_ptr();
         // SAFETY: constants only.
         unsafe { libc::umount2(host, libc::MNT_DETACH) == 0 && libc::rmdir(host) == 0 }

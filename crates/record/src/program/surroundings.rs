@@ -41,13 +41,13 @@ impl Surroundings {
     /// Checks what can be checked before there is a process.
     pub fn prepare(program: &Program) -> Result<Surroundings, RecordError> {
         let text = |path: &PathBuf| super::child::c_string(path.as_os_str());
-        let source = |mount: &Mount| match &program.root {
-            None => text(&mount.source),
-            Some(_) => {
-                let source = mount.source.canonicalize();
-                let source = source.map_err(RecordError::io(format!("looking for {}", mount.source.display())))?;
-                super::child::c_string(&root::on_host(&source))
+        let source = |mount: &Mount| {
+            if program.root.is_none() {
+                return text(&mount.source);
             }
+            let source = mount.source.canonicalize();
+            let source = source.map_err(RecordError::io(format!("looking for {}", mount.source.display())))?;
+            super::child::c_string(&root::on_host(&source))
         };
         let mounts = program.mounts.iter().map(|mount| Ok((source(mount)?, text(&mount.target)?)));
         // Another tree has another folder of that name.
@@ -85,7 +85,7 @@ impl Surroundings {
                     return Err(Refused::Mount(place));
                 }
             }
-            if self.tree.as_ref().is_some_and(|tree| !tree.leave_host()) {
+            if self.tree.is_some() && !Tree::leave_host() {
                 return Err(Refused::Tree);
             }
         }

@@ -79,7 +79,7 @@ fn all(question: Question, folder: &Path, interrupts: &Interrupts) -> Result<Bis
             upon::cures(&asked, &baseline, interrupts, &mut told)?;
         }
     }
-    told.spent_ns = (begun.elapsed() - preparing).as_nanos() as u64;
+    told.spent_ns = begun.elapsed().saturating_sub(preparing).as_nanos() as u64;
     told.summary = report::bisection_sentence(&told);
     told.page = page::keep(&case, || page::of_bisection(&told, &case));
     case.keep(FILE, &told)?;

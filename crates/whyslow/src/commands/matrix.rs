@@ -131,7 +131,7 @@ impl Measuring<'_> {
         let mut matrix = self.told(versions, &metrics, warnings);
         matrix.rounds = measured.rounds;
         matrix.preparing_ns = preparing.as_nanos() as u64;
-        matrix.spent_ns = (begun.elapsed() - preparing).as_nanos() as u64;
+        matrix.spent_ns = begun.elapsed().saturating_sub(preparing).as_nanos() as u64;
         matrix.page = page::keep(&case, || page::of_matrix(&matrix, &case));
         case.keep(FILE, &matrix)?;
         Ok(matrix)

@@ -89,7 +89,7 @@ const ENTRIES: &[Entry] = &[
     Entry {
         name: "world",
         about: "the worlds that are kept, or were made or removed",
-        draw: SchemaGenerator::into_root_schema_for::<world::Worlds>,
+        draw: SchemaGenerator::into_root_schema_for::<world::Kept>,
     },
     Entry {
         name: "story",

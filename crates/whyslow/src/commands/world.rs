@@ -25,7 +25,7 @@ const MIB: u64 = 1 << 20;
 
 /// What `--json` prints.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Worlds {
+pub struct Kept {
     /// The contract's version.
     schema: u32,
     /// Where they are kept.
@@ -179,7 +179,7 @@ fn lines(store: &Store, worlds: &[Listed]) -> String {
 }
 
 fn json(store: &Store, worlds: Vec<Listed>) -> Result<String, Failure> {
-    output::json(&Worlds { schema: SCHEMA, cache: store.root().display().to_string(), worlds })
+    output::json(&Kept { schema: SCHEMA, cache: store.root().display().to_string(), worlds })
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub fn search(
     let line = lab::bisect::search_line(commits.len(), &mut test)?;
     let names = commits[line.from..=line.to].iter().map(name).collect::<Vec<_>>();
     let is_one = line.first_bad().is_some();
-    let told = &mut runs.told;
+    let told = &mut *runs.told;
     told.outcome = if is_one { BisectionOutcome::Confirmed } else { BisectionOutcome::Found };
     if !is_one {
         told.warnings.push("Those between could not be built or do not run: any of them may be the one.".to_string());
