@@ -9,7 +9,7 @@ use super::{doctor, trial, undo, world};
 use crate::arguments::SchemaArguments;
 use crate::fail::Failure;
 use crate::{nearest, output};
-use case::{Answer, Comparison, Matrix, Sweep};
+use case::{Answer, Bisection, Comparison, Matrix, Sweep};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
@@ -35,6 +35,8 @@ enum Reported {
     Comparison(Comparison),
     /// Of versions of a library.
     Matrix(Matrix),
+    /// Of a bisection.
+    Bisection(Bisection),
     /// Of a sweep.
     Sweep(Sweep),
 }
@@ -55,6 +57,11 @@ const ENTRIES: &[Entry] = &[
         name: "compare",
         about: "which of two is faster, and why",
         draw: SchemaGenerator::into_root_schema_for::<Comparison>,
+    },
+    Entry {
+        name: "bisect",
+        about: "which of the things that differ makes the difference",
+        draw: SchemaGenerator::into_root_schema_for::<Bisection>,
     },
     Entry {
         name: "sweep",
