@@ -26,9 +26,21 @@ pub(crate) fn noun(metric: &str) -> String {
         "exchange_p99_ns" => "the 99th percentile of requests".into(),
         "" => "the figure measured".into(),
         _ => match metric.strip_prefix(LESS).or_else(|| metric.strip_prefix(MORE)) {
-            Some(pattern) => format!("the figure of '{}' in the output", clean(pattern)),
+            Some(pattern) => printed(pattern),
             None => clean(metric),
         },
+    }
+}
+
+/// A figure of the program's output: by the name that stands before it, else by its pattern.
+fn printed(pattern: &str) -> String {
+    let before = pattern.split('(').next().unwrap_or_default();
+    let name = before.trim_end_matches(['=', ':', ' ']);
+    let is_name = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ' '));
+    let is_set_apart = before[name.len()..].contains(['=', ':']);
+    match is_name && is_set_apart && !name.is_empty() {
+        true => format!("the printed {name}"),
+        false => format!("the figure of '{}' in the output", clean(pattern)),
     }
 }
 
@@ -184,7 +196,12 @@ mod tests {
     #[test]
     fn a_figure_of_the_users_own_has_no_unit_of_ours() {
         let shown = clause("stdout:rate=([0-9.]+)", 22.7, 4_761.9);
-        assert_eq!(shown, "the figure of 'rate=([0-9.]+)' in the output was 4,760 instead of 22.7");
+        assert_eq!(shown, "the printed rate was 4,760 instead of 22.7");
+        assert_eq!(noun("stdout:cpu_ms: ([0-9.]+)"), "the printed cpu_ms");
+        // A word before a figure need not be its name, and an expression is none.
+        assert_eq!(noun("stdout:in ([0-9]+) s"), "the figure of 'in ([0-9]+) s' in the output");
+        assert_eq!(noun("stdout:x([0-9]+)"), "the figure of 'x([0-9]+)' in the output");
+        assert_eq!(noun("stdout:.*=([0-9]+)"), "the figure of '.*=([0-9]+)' in the output");
     }
 
     #[test]

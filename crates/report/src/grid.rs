@@ -89,7 +89,10 @@ fn line(row: &Row, names: usize, figures: &str, bars: usize, indent: &str, style
         text.extend([indent, &shorten(&row.name, style.columns().saturating_sub(indent.len())), "\n"]);
     }
     let name = if has_room { row.name.as_str() } else { "" };
-    text += &if indent.len() + names + figures.chars().count() <= style.columns() {
+    let is_heading = !has_room && figures.trim().is_empty() && drawn.is_empty();
+    text += &if is_heading {
+        String::new()
+    } else if indent.len() + names + figures.chars().count() <= style.columns() {
         format!("{indent}{name:<names$}{figures}{drawn}").trim_end().to_string() + "\n"
     } else {
         // Figures that no column has room for are read one after another.
@@ -123,6 +126,12 @@ mod tests {
         let text = grid(&rows, &[Right], "  ", Style::default());
         let signs = |sign: &str| text.matches(sign).count();
         assert!(signs("+") > 40 && signs("-") > 20 && text.lines().all(|line| line.len() <= 80), "{text}");
+    }
+
+    #[test]
+    fn a_heading_on_a_line_of_its_own_leaves_no_empty_line() {
+        let rows = [Row::new("n".repeat(79), [""]), Row::new("a", ["1"])];
+        assert_eq!(grid(&rows, &[Right], "", Style::default()), format!("{}\na  1\n", "n".repeat(79)));
     }
 
     #[test]
