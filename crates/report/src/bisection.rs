@@ -89,6 +89,9 @@ pub(crate) fn measuring(bisection: &Bisection) -> String {
     let (preparing, spent) = (Nanos(bisection.preparing_ns), Nanos(bisection.spent_ns));
     let probes = counted(bisection.trials.into(), "probe");
     let runs = counted(bisection.runs.into(), "run");
+    if bisection.trials == 0 {
+        return format!("{runs} of both worlds in turns; {preparing} for the worlds, {spent} for the runs.");
+    }
     format!("{probes} to find it, {runs} in all; {preparing} for the worlds, {spent} for the search.")
 }
 

@@ -1,6 +1,7 @@
 //! What differs between the worlds and is used, most suspected first.
 
 use super::label::{is_of_commits, joined, kind, kinds, names, value};
+use super::sentence::members;
 use crate::grid::{Align, Row, grid};
 use crate::style::Style;
 use crate::text::{clean, counted, shorten, wrap};
@@ -20,10 +21,9 @@ pub(super) fn factors(bisection: &Bisection, style: Style) -> String {
         return String::new();
     }
     let is_ordered = all.len() > 1 && !is_of_commits(bisection);
-    let order = if is_ordered { ", most suspected first:" } else { ":" };
+    let order = if is_ordered { ", most suspected first (by what arises in it of the difference):" } else { ":" };
     let mut text = wrap(&(how_many(bisection) + order), style.columns(), "", "  ");
-    let untestable = |factor: &&Factor| !factor.untestable.is_empty();
-    let shown = all.iter().take(MOST_ROWS).chain(all.iter().skip(MOST_ROWS).filter(untestable)).collect::<Vec<_>>();
+    let shown = shown(bisection);
     let suspicion = if is_of_commits(bisection) { "" } else { "suspicion" };
     let heading = Row::new("", ["what", "good", "bad", suspicion]);
     let rows = [heading].into_iter().chain(shown.iter().map(|factor| row(factor))).collect::<Vec<_>>();
@@ -32,6 +32,27 @@ pub(super) fn factors(bisection: &Bisection, style: Style) -> String {
         0 => text,
         more => text + &format!("  and {}\n", counted(more as u64, "more").trim_end_matches('s')),
     }
+}
+
+/// The rows that matter: what is suspected, was found, has to go along with that, or could not be tried. Where that is
+/// nothing, and of commits, the first.
+fn shown(bisection: &Bisection) -> Vec<&Factor> {
+    let all = &bisection.factors;
+    let mut found = bisection.culprit.as_ref().map(members).unwrap_or_default();
+    let needs = all.iter().filter(|factor| found.contains(&factor.name)).flat_map(|factor| factor.needs.clone());
+    let needs = needs.collect::<Vec<_>>();
+    found.extend(needs);
+    let is_weighty = |factor: &&Factor| factor.suspicion > 0.0 || found.contains(&factor.name);
+    let is_untestable = |factor: &&Factor| !factor.untestable.is_empty();
+    let weighty = all.iter().filter(is_weighty).count();
+    if is_of_commits(bisection) || weighty == 0 {
+        let first = all.iter().take(MOST_ROWS);
+        return first.chain(all.iter().skip(MOST_ROWS).filter(is_untestable)).collect();
+    }
+    // However many are suspected of a little: the first say it.
+    let weighty = all.iter().filter(is_weighty).take(MOST_ROWS).collect::<Vec<_>>();
+    let is_told = |factor: &Factor| weighty.iter().any(|one| one.name == factor.name);
+    all.iter().filter(|factor| is_told(factor) || is_untestable(factor)).collect()
 }
 
 /// How many things differ, by kind: `24 things differ: 22 packages, 1 variable`.

@@ -5,7 +5,7 @@ use super::axis::figure_at;
 use super::label::{is_of_commits, names};
 use crate::figure::{pair, range, three};
 use crate::style::Style;
-use crate::text::{clean, wrap};
+use crate::text::{clean, counted, wrap};
 use case::{Bisection, Cleared, Culprit, Probe, ProbeKind, ProbeResult, Share};
 
 /// The block; empty without a culprit.
@@ -26,7 +26,6 @@ pub(crate) fn both_ways(bisection: &Bisection, culprit: &Culprit) -> String {
     let (good, bad) = (clean(&bisection.good.name), clean(&bisection.bad.name));
     let cure = names(&culprit.cure);
     let gain = &culprit.gain;
-    let verb = if culprit.cure.len() == 1 { "makes" } else { "make" };
     if is_of_commits(bisection) {
         let (before, with) = pair(&gain.metric, gain.a, gain.b);
         let interval = range(gain.low, gain.high);
@@ -36,28 +35,37 @@ pub(crate) fn both_ways(bisection: &Bisection, culprit: &Culprit) -> String {
         let (cured, before) = pair(&gain.metric, gain.a, gain.b);
         let interval = range(gain.low, gain.high);
         format!(
-            "Only {cure} from {good} {verb} {bad} fast: {cured} instead of {before} ({} times, {interval}).",
-            three(gain.ratio)
+            "With only {cure} from {good}, {bad} is fast: {cured} instead of {before} ({} times, {interval}; {}).",
+            three(gain.ratio),
+            in_turns(gain.pairs)
         )
     } else {
-        format!("Only {cure} from {good} {verb} {bad} fast.")
+        format!("With only {cure} from {good}, {bad} is fast.")
     };
     let removal = bisection.probes.iter().rfind(|probe| probe.kind == ProbeKind::Removal);
     match removal {
         Some(removal) => {
             let confirmed = if removal.result == ProbeResult::Bad { "Confirmed both ways. " } else { "" };
-            format!("{confirmed}{cured} {}", without(bisection, removal))
+            format!("{confirmed}{cured} {}", without(bisection, removal, &good))
         }
         None => format!("{cured} The other way, all but that from {good}, was not tried."),
     }
 }
 
-fn without(bisection: &Bisection, removal: &Probe) -> String {
-    let at = figure_at(bisection, removal.place).map(|at| format!(" ({at})")).unwrap_or_default();
+/// What a figure rests on.
+fn in_turns(pairs: u32) -> String {
+    format!("{} of runs in turns", counted(pairs.into(), "pair"))
+}
+
+fn without(bisection: &Bisection, removal: &Probe, good: &str) -> String {
+    let figure = figure_at(bisection, removal.place).into_iter();
+    let pairs = (removal.pairs > 0).then(|| in_turns(removal.pairs));
+    let at = figure.chain(pairs).collect::<Vec<_>>().join("; ");
+    let at = if at.is_empty() { at } else { format!(" ({at})") };
     match removal.result {
-        ProbeResult::Bad => format!("All the rest from the good world without that stays slow{at}."),
-        ProbeResult::Good => format!("But all the rest from the good world is fast without that, too{at}."),
-        ProbeResult::Unclear => format!("All the rest from the good world without that: not clear{at}."),
+        ProbeResult::Bad => format!("With all else from {good} but not that, it stays slow{at}."),
+        ProbeResult::Good => format!("But with all else from {good} and not that, it is fast, too{at}."),
+        ProbeResult::Unclear => format!("With all else from {good} but not that, it is not clear{at}."),
         ProbeResult::Untestable => {
             let why = clean(&removal.note);
             let why = if why.is_empty() { "programs do not start so".to_string() } else { why };

@@ -56,7 +56,7 @@ pub(crate) fn kind(kind: FactorKind) -> &'static str {
         FactorKind::Library => "library",
         FactorKind::Data => "file",
         FactorKind::Environment => "variable",
-        FactorKind::Libc => "libc",
+        FactorKind::Libc => "C library",
         FactorKind::Commit => "commit",
     }
 }

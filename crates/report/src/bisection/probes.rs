@@ -1,11 +1,14 @@
 //! Every probe in the order made, on the axis from bad to good.
 
 use super::axis::{drawn, place};
-use super::label::{is_of_commits, names};
+use super::label::{MOST_NAMES, is_of_commits, names};
 use crate::grid::{Align, Row, grid};
 use crate::style::Style;
 use crate::text::{clean, counted};
 use case::{Bisection, Probe, ProbeKind, ProbeResult};
+
+/// How a probe's note begins that only lists what was mapped.
+const LOADED: &str = "loaded: ";
 
 /// The table; empty where nothing was probed.
 pub(super) fn probes(bisection: &Bisection, style: Style) -> String {
@@ -30,16 +33,21 @@ pub(crate) fn taken(probe: &Probe) -> String {
     let with = probe.taken.iter().filter(|name| !probe.asked.contains(name)).cloned().collect::<Vec<_>>();
     let mut text = match (probe.kind, probe.asked.is_empty()) {
         (ProbeKind::All, false) if probe.asked.len() > 1 => {
-            format!("all {} that can be: {}", probe.asked.len(), names(&probe.asked))
+            format!("all {} that can be taken", probe.asked.len())
         }
+        // A part of nearly all is told by its size: the tree and the JSON have the names.
+        (ProbeKind::Removal, false) if probe.asked.len() > MOST_NAMES => format!("{} others", probe.asked.len()),
         (_, false) => names(&probe.asked),
         (_, true) => String::new(),
     };
     if !with.is_empty() {
-        text += &format!("; with {}", names(&with));
+        let word = if probe.kind == ProbeKind::Apt { ", which brings" } else { "; with" };
+        text += &format!("{word} {}", names(&with));
     }
     let pairs = if probe.pairs > 0 { format!("({})", counted(probe.pairs.into(), "pair")) } else { String::new() };
-    let note = clean(&probe.note);
+    // Of many, a list of what was mapped says nothing more.
+    let is_noise = probe.taken.len() > MOST_NAMES && probe.place.is_some() && probe.note.starts_with(LOADED);
+    let note = if is_noise { String::new() } else { clean(&probe.note) };
     let parts = [text, pairs, if note.is_empty() { note } else { format!("- {note}") }];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -50,10 +58,10 @@ pub(crate) fn kind(kind: ProbeKind) -> &'static str {
         ProbeKind::All => "all",
         ProbeKind::Suspect => "suspect",
         ProbeKind::Part => "part",
-        ProbeKind::Shrink => "shrink",
-        ProbeKind::Removal => "removal",
-        ProbeKind::Split => "split",
-        ProbeKind::Apt => "apt",
+        ProbeKind::Shrink => "fewer",
+        ProbeKind::Removal => "others",
+        ProbeKind::Split => "version",
+        ProbeKind::Apt => "install",
     }
 }
 

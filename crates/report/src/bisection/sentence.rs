@@ -3,10 +3,14 @@
 
 use super::axis::figure_at;
 use super::burner::way;
-use super::cures::best;
+use super::cures::{aside, best};
 use super::label::{is_of_commits, joined, label, names};
 use crate::figure::{is_better_larger, noun, pair, range, three};
+use crate::text::shorten;
 use case::{Bisection, BisectionOutcome, Bond, Compared, Contrast, Culprit, ProbeKind, ProbeResult, Share};
+
+/// A longer name of a world is cut: it is told in full beneath.
+const WORLD_COLUMNS: usize = 40;
 
 /// What a bisection comes down to. Pure: it is what goes into `summary`.
 pub fn bisection_sentence(bisection: &Bisection) -> String {
@@ -20,7 +24,7 @@ pub fn bisection_sentence(bisection: &Bisection) -> String {
 }
 
 fn found(bisection: &Bisection, culprit: &Culprit) -> Vec<String> {
-    let much = bisection.baseline.first().map(|first| format!(": {}", how_much(first))).unwrap_or_default();
+    let much = bisection.baseline.first().map(|first| format!(": {}", how_much(bisection, first))).unwrap_or_default();
     let mut sentences = vec![format!("The difference is made by {}{much}.", who(bisection, culprit))];
     sentences.extend(bond(bisection, culprit));
     if bisection.outcome == BisectionOutcome::Found && !is_of_commits(bisection) {
@@ -69,7 +73,7 @@ fn bond(bisection: &Bisection, culprit: &Culprit) -> Option<String> {
             let cleared = culprit.cleared.iter().map(|one| one.factor.clone()).collect::<Vec<_>>();
             let verb = if cleared.len() == 1 { "is" } else { "are" };
             let cleared =
-                if cleared.is_empty() { String::new() } else { format!("; {} {verb} cleared", names(&cleared)) };
+                if cleared.is_empty() { String::new() } else { format!("; {} {verb} not to blame", names(&cleared)) };
             Some(format!("It cannot be switched alone: {set} have to go together{cleared}."))
         }
         Bond::Together => {
@@ -83,26 +87,41 @@ fn bond(bisection: &Bisection, culprit: &Culprit) -> Option<String> {
     }
 }
 
-/// How much worse the bad world is: `processor time per request is 5.21 times as much (27.1 ms, not 5.21 ms)`.
-pub(crate) fn how_much(first: &Compared) -> String {
+/// Both worlds as they were asked for, the good one first; where that does not tell them apart, as good and bad.
+fn worlds(bisection: &Bisection) -> [String; 2] {
+    let name = |name: &str| shorten(&crate::text::clean(name), WORLD_COLUMNS);
+    let (good, bad) = (name(&bisection.good.name), name(&bisection.bad.name));
+    if good.is_empty() || bad.is_empty() || good == bad {
+        return ["the good world".into(), "the bad world".into()];
+    }
+    [good, bad]
+}
+
+/// How much worse the bad world is: `processor time per request is 5.21 times as much in debian:bookworm (27.1 ms) as in
+/// debian:bullseye (5.20 ms)`.
+fn how_much(bisection: &Bisection, first: &Compared) -> String {
     let (good, bad) = pair(&first.metric, first.a, first.b);
-    format!("{} is {} times as much ({bad}, not {good})", noun(&first.metric), three(first.ratio))
+    let [good_world, bad_world] = worlds(bisection);
+    let times = three(first.ratio);
+    format!("{} is {times} times as much in {bad_world} ({bad}) as in {good_world} ({good})", noun(&first.metric))
 }
 
 fn burns(bisection: &Bisection) -> Option<String> {
     let burner = bisection.burner.as_ref()?;
     let library = crate::text::clean(&burner.library);
+    let [_, bad] = worlds(bisection);
     let way = way(&burner.chain, std::slice::from_ref(&burner.library));
     let way = if way.is_empty() { String::new() } else { format!(": {way}") };
-    Some(format!("{library} burns {} of the processor time in the bad world{way}.", Share(burner.share)))
+    Some(format!("{library} burns {} of the processor time in {bad}{way}.", Share(burner.share)))
 }
 
 fn cured(bisection: &Bisection) -> Option<String> {
-    let (_, effect) = best(bisection)?;
+    let (finding, effect) = best(bisection)?;
     let (before, after) = pair(&effect.metric, effect.before, effect.after);
     let name = crate::text::clean(&effect.intervention);
     Some(format!(
-        "Without a downgrade: {name} takes {} from {before} to {after}, {} times less.",
+        "Without a downgrade: {name}{} takes {} from {before} to {after}, {} times less.",
+        aside(finding),
         noun(&effect.metric),
         three(effect.ratio)
     ))
@@ -146,7 +165,7 @@ pub(crate) fn is_better(first: &Compared) -> bool {
 }
 
 fn not_separable(bisection: &Bisection) -> Vec<String> {
-    let much = bisection.baseline.first().map(|first| format!(": {}", how_much(first))).unwrap_or_default();
+    let much = bisection.baseline.first().map(|first| format!(": {}", how_much(bisection, first))).unwrap_or_default();
     let mut sentences = vec![format!("Nothing that can be switched alone makes the difference{much}.")];
     let all = bisection.probes.iter().rfind(|probe| probe.kind == ProbeKind::All && probe.result == ProbeResult::Bad);
     if let Some(all) = all {
@@ -165,10 +184,20 @@ fn not_separable(bisection: &Bisection) -> Vec<String> {
 }
 
 fn undecided(bisection: &Bisection) -> Vec<String> {
-    let mut sentences = vec!["Undecided: the search ended before the difference was pinned to one thing.".to_string()];
     let differs = |first: &&Compared| matches!(first.outcome, Contrast::More | Contrast::Less);
+    let Some(first) = bisection.baseline.first() else {
+        return vec!["Undecided: the worlds were not run often enough to be told apart.".to_string()];
+    };
+    if !differs(&first) {
+        let interval = range(first.low, first.high);
+        let noun = noun(&first.metric);
+        return vec![format!(
+            "Undecided whether the worlds differ: {noun} varies too much from run to run (bad/good {interval} at 95 % confidence)."
+        )];
+    }
+    let mut sentences = vec!["Undecided: the search ended before the difference was pinned to one thing.".to_string()];
     if let Some(first) = bisection.baseline.first().filter(differs) {
-        sentences.push(format!("The worlds differ: {}.", how_much(first)));
+        sentences.push(format!("The worlds differ: {}.", how_much(bisection, first)));
     }
     let good = bisection.probes.iter().filter(|probe| probe.result == ProbeResult::Good);
     if let Some(least) = good.min_by_key(|probe| probe.taken.len()).filter(|probe| !probe.taken.is_empty()) {

@@ -88,6 +88,66 @@ fn what_a_reason_says_already_is_not_said_twice() {
 }
 
 #[test]
+fn the_first_sentence_names_both_worlds_and_what_to_do_is_said_in_words() {
+    let said = bisection_sentence(&examples::bundle());
+    let parts = [
+        "processor time per request is 5.22 times as much in debian:bookworm (27.1 ms) as in debian:bullseye (5.20 ms).",
+        "libcrypto.so.3 burns 96 % of the processor time in debian:bookworm: ",
+        "Without a downgrade: parse-ca-once (keep one SSL_CTX for all requests) takes ",
+    ];
+    let places = parts.map(|part| said.find(part).unwrap_or_else(|| panic!("{part} in {said}")));
+    assert!(places.is_sorted(), "{said}");
+    let mut same = examples::bundle();
+    same.good.name = same.bad.name.clone();
+    assert!(bisection_sentence(&same).contains("as much in the bad world (27.1 ms) as in the good world"));
+}
+
+#[test]
+fn what_was_proved_stands_before_what_is_suspected() {
+    let mut one = examples::bundle();
+    let mut suspected = one.cures[0].clone();
+    (suspected.status, suspected.effect, suspected.name) = (case::Status::Suspected, None, "churn".into());
+    one.cures.insert(0, suspected);
+    let text = text(&one);
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in\n{text}"));
+    assert!(place("  - confirmed: each request parses") < place("  - churn (suspected, not tried)"), "{text}");
+}
+
+#[test]
+fn what_was_run_both_ways_is_said() {
+    let text = text(&examples::bundle()).replace('\n', " ");
+    let parts = [
+        "With only curl, openldap and openssl from debian:bullseye, debian:bookworm is fast: ",
+        "pairs of runs in turns",
+    ];
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    assert!(text.contains("With all else from debian:bullseye but not that, it stays slow ("), "{text}");
+}
+
+#[test]
+fn of_many_things_neither_names_nor_libraries_are_listed_for_each_probe() {
+    let mut one = examples::bundle();
+    for probe in &mut one.probes[..2] {
+        probe.note = "loaded: libssl.so.1.1".into();
+    }
+    let text = text(&one);
+    assert_eq!(text.matches("loaded: libssl.so.1.1").count(), 1, "{text}");
+    assert!(text.contains("all 16 that can be taken (6 pairs)\n"), "{text}");
+    assert!(text.contains("  and 12 more\n") && !text.contains("  krb5 "), "{text}");
+}
+
+#[test]
+fn a_chain_is_told_by_its_named_functions_and_the_bad_worlds_libraries() {
+    let mut one = examples::bundle();
+    let chain = one.burner.as_mut().map(|burner| &mut burner.chain).expect("a burner");
+    chain[1].function = "libcurl.so.4+0x4d890".into();
+    chain[2].module = "libssl.so.1.1 / libssl.so.3".into();
+    let text = text(&one);
+    assert!(text.contains("SSL_CTX_load_verify_locations (libssl.so.3)"), "{text}");
+    assert!(!text.contains("+0x4d890") && text.contains("(1 function without a name left out)"), "{text}");
+}
+
+#[test]
 fn a_probe_that_could_not_run_says_why() {
     let text = text(&examples::bundle());
     assert!(text.contains("not testable") && text.contains("undefined symbol"), "{text}");

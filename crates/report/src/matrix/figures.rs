@@ -75,7 +75,7 @@ pub(super) fn ratios(matrix: &Matrix, style: Style) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let rows = [Row::new("", [&first, "it", "ratio", "", ""])].into_iter().chain(rows).collect::<Vec<_>>();
+    let rows = [Row::new("", [&first, "other", "ratio", "", ""])].into_iter().chain(rows).collect::<Vec<_>>();
     let aligns = [Align::Right, Align::Right, Align::Right, Align::Left, Align::Left];
     format!("Against {first} (middles, 95 % intervals):\n{}", grid(&rows, &aligns, "  ", style))
 }

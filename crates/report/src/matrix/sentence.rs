@@ -1,7 +1,7 @@
 //! What a matrix comes down to, in two to four sentences: the slow versions with their ratios, who burns it, what to take.
 
 use super::measured;
-use crate::bisection::burner::way;
+use crate::bisection::burner::{slower_side, way};
 use crate::bisection::label::joined;
 use crate::figure::{is_better_larger, noun, pair, three};
 use crate::text::clean;
@@ -72,18 +72,33 @@ fn told(slow: &[&Version], library: &str, first: &str) -> String {
 
 /// Where the worst version burns it: the library with the largest difference, and the way into it.
 fn burns(worst: &Version) -> Option<String> {
-    let libraries = worst.mapped.iter().filter_map(|path| path.rsplit('/').next()).map(str::to_string);
-    let way = way_of(worst, &libraries.collect::<Vec<_>>());
+    let way = way_of(worst, &libraries(worst));
     if way.is_empty() {
         return None;
     }
-    let library = worst.chain.last().map(|step| clean(&step.module)).unwrap_or_default();
-    Some(format!("In {} it is burnt in {library}: {way}.", clean(&worst.version)))
+    let library = worst.chain.last().map(|step| clean(slower_side(&step.module))).unwrap_or_default();
+    Some(format!("In {} the processor time goes to {library}: {way}.", clean(&worst.version)))
+}
+
+/// The files of the library itself, by its SONAMEs: what was built beside it is mapped, too.
+fn libraries(version: &Version) -> Vec<String> {
+    let is_own = |file: &&str| {
+        version.sonames.iter().any(|soname| file.strip_prefix(soname.as_str()).is_some_and(is_end_of_name))
+    };
+    let files = version.mapped.iter().filter_map(|path| path.rsplit('/').next());
+    let own = files.clone().filter(is_own).map(str::to_string).collect::<Vec<_>>();
+    if own.is_empty() { files.map(str::to_string).collect() } else { own }
+}
+
+/// Whether what comes after a SONAME is nothing, or more of its version.
+fn is_end_of_name(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('.')
 }
 
 fn way_of(version: &Version, libraries: &[String]) -> String {
     // From the first function of the libraries that were built: what calls them is the program's affair.
-    let entry = version.chain.iter().position(|step| libraries.contains(&step.module)).unwrap_or(0);
+    let is_in = |step: &case::CodeContrast| libraries.iter().any(|name| name == slower_side(&step.module));
+    let entry = version.chain.iter().position(is_in).unwrap_or(0);
     way(&version.chain[entry..], libraries)
 }
 
@@ -95,7 +110,7 @@ fn advice(matrix: &Matrix, slow: &[&Version]) -> Option<String> {
     let advice = clean(&matrix.advice);
     match (advice.is_empty(), replaced.is_empty()) {
         (true, _) if slow.is_empty() => None,
-        (true, _) => Some("None measured can be dropped in for it (same SONAME) without a loss.".into()),
+        (true, _) => Some("None measured can be dropped in for it (same SONAME, no rebuild) and is as fast.".into()),
         (false, true) => Some(format!("Take {advice}: the newest that can be dropped in and loses nothing.")),
         (false, false) => {
             let replaced = joined(&replaced);

@@ -11,12 +11,41 @@ fn the_first_sentence_names_the_slow_versions_and_the_next_who_burns_it() {
     let said = matrix_sentence(&examples::openssl());
     let parts = [
         "openssl 3.0.2 has 10.4 times the processor time per request of 1.1.1w (90.5 ms, not 8.70 ms), 3.1.3 1.59 times.",
-        "In 3.0.2 it is burnt in libcrypto.so.3: SSL_CTX_new > SSL_CTX_new_ex > ... > evp_generic_fetch > ossl_sa_doall_arg.",
+        "In 3.0.2 the processor time goes to libcrypto.so.3: SSL_CTX_new > SSL_CTX_new_ex > ... > evp_generic_fetch > ossl_sa_doall_arg.",
         "Take 3.6.3: it can be dropped in for 3.0.2 and 3.1.3 (same SONAME) and loses nothing.",
         "4.0.3 was not measured.",
     ];
     let places = parts.map(|part| said.find(part).unwrap_or_else(|| panic!("{part} in {said}")));
     assert!(places.is_sorted(), "{said}");
+}
+
+#[test]
+fn the_way_begins_in_the_library_itself_whatever_it_is_called_on_the_other_side() {
+    let mut one = examples::openssl();
+    let slow = &mut one.versions[1];
+    slow.mapped.insert(0, "/home/me/.cache/whyslow/builds/curl-8.0.1/lib/libcurl.so.4".into());
+    for step in slow.chain.iter_mut().filter(|step| step.module.ends_with(".so.3")) {
+        step.module = format!("{} / {}", step.module.replace(".so.3", ".so.1.1"), step.module);
+    }
+    let said = matrix_sentence(&one);
+    assert!(said.contains("the processor time goes to libcrypto.so.3: SSL_CTX_new > SSL_CTX_new_ex"), "{said}");
+}
+
+#[test]
+fn a_figure_that_the_program_prints_is_called_by_its_name_and_no_line_is_empty_within_a_table() {
+    let mut one = examples::openssl();
+    let metric = "stdout:pretransfer_ms=([0-9.]+)";
+    one.metrics = vec![metric.into()];
+    for version in &mut one.versions {
+        version.figures.truncate(1);
+        version.ratios.truncate(1);
+        version.figures.iter_mut().for_each(|figures| figures.metric = metric.into());
+        version.ratios.iter_mut().for_each(|ratio| ratio.metric = metric.into());
+    }
+    let text = text(&one);
+    assert!(text.contains("times the printed pretransfer_ms"), "{text}");
+    let table = text.split("Against 1.1.1w").nth(1).and_then(|rest| rest.split("What carries").next()).expect("one");
+    assert!(!table.trim_end().contains("\n\n"), "{table}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod tree;
 use super::chain::chain;
 use super::compared::ratios;
 use super::{Material, Told};
+use crate::bisection::burner::{left_out, readable};
 use crate::bisection::cures::{command, confirmed};
 use crate::bisection::world;
 use crate::text::clean;
@@ -27,12 +28,14 @@ struct Bisected {
     differing: String,
     burner: String,
     chain: String,
+    left_out: String,
     control: String,
 }
 
 /// The section's HTML; nothing where nothing was bisected.
 pub(super) fn section(material: &Material) -> String {
     let Told::Bisection(bisection) = material.told else { return String::new() };
+    let burnt = bisection.burner.as_ref().map(|one| readable(&one.chain)).unwrap_or_default();
     let page = Bisected {
         good: world(&bisection.good),
         bad: world(&bisection.bad),
@@ -43,7 +46,8 @@ pub(super) fn section(material: &Material) -> String {
         metrics: ratios::table(&bisection.baseline, ["good", "bad"]),
         differing: differing::differing(bisection),
         burner: burner(bisection),
-        chain: bisection.burner.as_ref().map(|one| chain(&one.chain, ["good", "bad"])).unwrap_or_default(),
+        chain: chain(&burnt.0, ["good", "bad"]),
+        left_out: left_out(burnt.1),
         control: ratios::table(&bisection.control, ["good", "bad"]),
     };
     page.render().unwrap_or_default()

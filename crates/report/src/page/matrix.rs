@@ -6,6 +6,7 @@ mod spread;
 use super::chain::chain;
 use super::compared::ratios;
 use super::{Material, Told};
+use crate::bisection::burner::{left_out, readable};
 use crate::matrix::states::{details, last_lines, word};
 use crate::matrix::{measured, slower};
 use crate::text::clean;
@@ -28,6 +29,7 @@ struct Against {
     name: String,
     ratios: String,
     chain: String,
+    left_out: String,
 }
 
 /// What became of a version.
@@ -59,8 +61,13 @@ fn against(matrix: &Matrix, first: &str) -> Vec<Against> {
     let compared = measured(matrix).filter(|version| !version.ratios.is_empty());
     let one = |version: &Version| {
         let name = clean(&version.version);
-        let steps = if slower(version).is_some() { version.chain.as_slice() } else { &[] };
-        Against { ratios: ratios::table(&version.ratios, [first, &name]), chain: chain(steps, [first, &name]), name }
+        let (steps, nameless) = if slower(version).is_some() { readable(&version.chain) } else { Default::default() };
+        Against {
+            ratios: ratios::table(&version.ratios, [first, &name]),
+            chain: chain(&steps, [first, &name]),
+            left_out: left_out(nameless),
+            name,
+        }
     };
     compared.map(one).collect()
 }

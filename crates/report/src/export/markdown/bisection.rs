@@ -3,17 +3,20 @@
 use super::comparison::{again, contrasts, metrics};
 use super::{code, escape, list, part, table, typed};
 use crate::bisection::axis::{figure_at, place};
-use crate::bisection::cures::{command as way_back, confirmed, cure};
+use crate::bisection::burner::readable;
+use crate::bisection::cures::{command as way_back, confirmed, cure, ordered};
 use crate::bisection::factors::{how_many, note};
 use crate::bisection::grounds::{both_ways, cleared};
 use crate::bisection::label::{kind, value};
 use crate::bisection::probes::{kind as purpose, result, taken};
 use crate::bisection::{measuring, said, world};
 use crate::command::command;
-use case::{Bisection, Manifest, Share};
+use case::{Bisection, CodeContrast, Manifest, Share};
 
 /// More rows than this nobody reads in a ticket.
-const MOST_ROWS: usize = 20;
+const MOST_ROWS: usize = 12;
+/// So much of a call chain is told.
+const MOST_STEPS: usize = 10;
 
 /// The whole text.
 pub(super) fn bisection(told: &Bisection, manifest: &Manifest) -> String {
@@ -24,14 +27,14 @@ pub(super) fn bisection(told: &Bisection, manifest: &Manifest) -> String {
         text += &format!("- server {}\n", code::span(&command(&told.server)));
     }
     text += &part("What speaks for it", &grounds(told));
-    text += &part("Without a downgrade", &list(&told.cures.iter().map(cure).collect::<Vec<_>>()));
+    text += &part("Without a downgrade", &list(&ordered(told).into_iter().map(cure).collect::<Vec<_>>()));
     if let Some(line) = way_back(told) {
         text += &part(&format!("To go back ({})", escape(&confirmed(told))), &typed(&line));
     }
     text += &part("What was measured", &metrics(&told.baseline, ["good", "bad"]));
     if let Some(burner) = &told.burner {
         let head = format!("Who burns the processor time: {} ({})", escape(&burner.library), Share(burner.share));
-        text += &part(&head, &contrasts(&burner.chain, ["good", "bad"]));
+        text += &part(&head, &inner(&burner.chain, ["good", "bad"]));
     }
     text += &part("What differs", &factors(told));
     text += &part("Probes, from bad (0) to good (1)", &probes(told));
@@ -40,6 +43,12 @@ pub(super) fn bisection(told: &Bisection, manifest: &Manifest) -> String {
     text += &part("Trials", &escape(&measuring(told)));
     text += &part("But", &list(&told.warnings));
     text + &part("How to look again", &again(&told.case, manifest))
+}
+
+/// The inner end of a chain, where the time goes: what calls it only carries the whole.
+pub(super) fn inner(chain: &[CodeContrast], names: [&str; 2]) -> String {
+    let (chain, _) = readable(chain);
+    contrasts(&chain[chain.len().saturating_sub(MOST_STEPS)..], names)
 }
 
 fn grounds(told: &Bisection) -> String {

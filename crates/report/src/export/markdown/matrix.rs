@@ -1,6 +1,7 @@
 //! A matrix: which version is slower, by how much, and where.
 
-use super::comparison::{again, contrasts, metrics};
+use super::bisection::inner;
+use super::comparison::{again, metrics};
 use super::{code, escape, list, part, table};
 use crate::command::command;
 use crate::figure::noun;
@@ -49,7 +50,7 @@ fn against(version: &Version, first: &str) -> String {
     let (first, name) = (escape(first), escape(&version.version));
     let mut body = metrics(&version.ratios, [&first, &name]);
     if slower(version).is_some() && !version.chain.is_empty() {
-        body += &format!("\nWhat carries most of the difference:\n\n{}", contrasts(&version.chain, [&first, &name]));
+        body += &format!("\nWhat carries most of the difference:\n\n{}", inner(&version.chain, [&first, &name]));
     }
     part(&format!("{name} against {first}"), &body)
 }

@@ -76,7 +76,7 @@ fn a_comparison_has_both_sides_and_every_metric() {
 fn a_bisection_has_its_grounds_the_way_back_and_every_probe() {
     let text = markdown(&Told::Bisection(&bisected::bundle()), &manifest());
     let parts =
-        ["**The difference is made by openssl", "Confirmed both ways", "```sh\napt-get install", "| 8. apt: curl"];
+        ["**The difference is made by openssl", "Confirmed both ways", "```sh\napt-get install", "| 8. install: curl"];
     let places = parts.map(|part| text.find(part).unwrap_or_else(|| panic!("{part}:\n{text}")));
     assert!(places.is_sorted(), "{text}");
     for one in bisected::every() {
