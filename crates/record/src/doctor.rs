@@ -90,7 +90,7 @@ mod tests {
             println!("skipped: needs root");
             return;
         }
-        for name in ["options of connections", "meter of trials", "private mounts", "shims"] {
+        for name in ["options of connections", "meter of trials", "private mounts", "trees of files", "shims"] {
             let check = checks.iter().find(|check| check.name == name).expect(name);
             assert!(check.works, "{check:?}");
         }

@@ -3,7 +3,7 @@
 use super::{Check, check, first_words};
 use crate::error::RecordError;
 use crate::meter::Meter;
-use crate::program::{Input, Mount, Program, Tether};
+use crate::program::{Input, Mount, Program, Root, Tether};
 use crate::socket_program::SocketProgram;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use std::fs;
@@ -14,7 +14,7 @@ use std::process::Command;
 pub(super) fn checks() -> Vec<Check> {
     let group = Group::make();
     let sockets = sockets(group.as_ref());
-    vec![cgroup(group.as_ref()), sockets, meter(), mounts(), live_sockets(), preload()]
+    vec![cgroup(group.as_ref()), sockets, meter(), mounts(), trees(), releases(), live_sockets(), preload()]
 }
 
 /// A control group for the time of the checks.
@@ -80,6 +80,40 @@ fn mounts() -> Check {
     };
     let result = program.hold().map(|_| "files can be replaced for the subject alone".to_string());
     check("private mounts", result.map_err(|error| error.to_string()), "sudo whyslow doctor")
+}
+
+/// The host's own tree, with nothing laid over it, for a program that is never executed.
+fn trees() -> Check {
+    let held = empty_place().and_then(|place| {
+        let root = Root { layers: vec![PathBuf::from("/")], shared: Vec::new(), place: place.clone() };
+        let program = Program {
+            arguments: vec!["true".to_string()],
+            root: Some(root),
+            input: Input::Nothing,
+            tether: Tether::ToUs,
+            ..Program::default()
+        };
+        let held = program.hold().map(drop).map_err(|error| error.to_string());
+        // It is empty for everybody but the program.
+        let _ = fs::remove_dir(place);
+        held
+    });
+    let result = held.map(|()| "programs can be given a tree of files of their own (bisect)".to_string());
+    check("trees of files", result, "sudo whyslow doctor; the kernel needs overlayfs: sudo modprobe overlay")
+}
+
+fn empty_place() -> Result<PathBuf, String> {
+    let place = std::env::temp_dir().join(format!("whyslow-doctor-{}", std::process::id()));
+    fs::create_dir(&place).map(|()| place).map_err(|error| error.to_string())
+}
+
+fn releases() -> Check {
+    let result = Command::new("mmdebstrap").arg("--version").output().map_err(|_| "mmdebstrap is missing".to_string());
+    let result = result.map(|output| {
+        let version = String::from_utf8_lossy(&output.stdout).trim().to_string();
+        format!("Debian releases can be made by {version}")
+    });
+    check("releases as worlds", result, "sudo apt install mmdebstrap")
 }
 
 fn live_sockets() -> Check {
