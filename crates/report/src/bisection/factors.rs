@@ -36,7 +36,7 @@ pub(super) fn factors(bisection: &Bisection, style: Style) -> String {
 
 /// The rows that matter: what is suspected, was found, has to go along with that, or could not be tried. Where that is
 /// nothing, and of commits, the first.
-fn shown(bisection: &Bisection) -> Vec<&Factor> {
+pub(crate) fn shown(bisection: &Bisection) -> Vec<&Factor> {
     let all = &bisection.factors;
     let mut found = bisection.culprit.as_ref().map(members).unwrap_or_default();
     let needs = all.iter().filter(|factor| found.contains(&factor.name)).flat_map(|factor| factor.needs.clone());

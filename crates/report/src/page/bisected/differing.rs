@@ -1,14 +1,11 @@
 //! What differs between the worlds, with its versions and a bar for how far the profile suspects it.
 
 use super::super::chart::Px;
-use crate::bisection::factors::note;
+use crate::bisection::factors::{note, shown};
 use crate::bisection::label::{kind, value};
 use crate::text::clean;
 use askama::Template;
 use case::{Bisection, Factor, Share};
-
-/// More rows than this are folded away.
-const FIRST_ROWS: usize = 12;
 
 #[derive(Template)]
 #[template(path = "page/bisected/differing.html")]
@@ -36,8 +33,12 @@ pub(super) fn differing(bisection: &Bisection) -> String {
     if bisection.factors.is_empty() {
         return String::new();
     }
-    let mut first = bisection.factors.iter().map(|factor| row(bisection, factor)).collect::<Vec<_>>();
-    let rest = first.split_off(first.len().min(FIRST_ROWS));
+    // What nothing speaks for is folded away.
+    let weighty = shown(bisection);
+    let is_first = |factor: &&Factor| weighty.iter().any(|one| std::ptr::eq(*one, *factor));
+    let (first, rest): (Vec<_>, Vec<_>) = bisection.factors.iter().partition(is_first);
+    let rows = |factors: Vec<&Factor>| factors.into_iter().map(|factor| row(bisection, factor)).collect::<Vec<_>>();
+    let (first, rest) = (rows(first), rows(rest));
     let how_many = crate::bisection::factors::how_many(bisection);
     let has_suspicion = first.iter().any(|row| !row.suspicion.is_empty());
     Differing { how_many, has_suspicion, first, rest }.render().unwrap_or_default()

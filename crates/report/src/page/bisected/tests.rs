@@ -34,6 +34,28 @@ fn the_tree_leads_from_all_to_what_was_found_and_marks_what_cannot_be_tried() {
 }
 
 #[test]
+fn what_nothing_speaks_for_is_folded_away() {
+    let html = drawn(&examples::bundle());
+    let table = html.split("<table class=\"factors\">").nth(1).and_then(|rest| rest.split("</table>").next());
+    let table = table.expect("a table");
+    let named = ["openssl", "curl", "openldap", "glibc"].map(|name| format!("<th scope=\"row\">{name}"));
+    assert!(named.iter().all(|name| table.contains(name)) && !table.contains(">krb5"), "{table}");
+    assert!(html.contains("<summary>12 more</summary>"), "{html}");
+}
+
+#[test]
+fn what_was_proved_has_the_first_card() {
+    let mut one = examples::bundle();
+    let mut suspected = one.cures[0].clone();
+    (suspected.status, suspected.effect, suspected.name) = (case::Status::Suspected, None, "churn".into());
+    one.cures.insert(0, suspected);
+    let html = whole(&one);
+    let cards = html.split("id=\"finding-1\"").nth(1).expect("a card");
+    let first = cards.split("id=\"finding-2\"").next().expect("one");
+    assert!(first.contains("context-per-request") && !first.contains("churn"), "{first}");
+}
+
+#[test]
 fn the_page_has_its_headline_the_cures_and_the_command_to_copy() {
     let html = whole(&examples::bundle());
     assert_eq!(html.matches("<h1").count(), 1);
