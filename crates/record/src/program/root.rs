@@ -1,6 +1,8 @@
 //! A tree of files of a program's own: folders laid over each other, with parts of the host seen inside. What the program
 //! writes to it goes to memory. All of it lives in a mount namespace and vanishes with the namespace's last process.
 
+mod paths;
+
 use super::child::c_string;
 use crate::RecordError;
 use std::ffi::{CString, OsString};
@@ -22,17 +24,6 @@ pub struct Root {
     pub shared: Vec<PathBuf>,
     /// An empty folder of the host to put the tree together in; no layer lies in it. It stays empty for all others.
     pub place: PathBuf,
-}
-
-impl Root {
-    /// Where a path inside leads on the host: into what is shared, else into the topmost layer that has it.
-    pub fn resolve(&self, path: &Path) -> Option<PathBuf> {
-        if self.shared.iter().any(|shared| path.starts_with(shared)) {
-            return path.symlink_metadata().is_ok().then(|| path.to_path_buf());
-        }
-        let inside = path.strip_prefix("/").unwrap_or(path);
-        self.layers.iter().map(|layer| layer.join(inside)).find(|found| found.symlink_metadata().is_ok())
-    }
 }
 
 /// A tree in the form in which the child needs it.

@@ -1,14 +1,9 @@
-//! Where paths lead inside a tree of files: links are followed as a program inside would follow them.
+//! Where paths lead inside a tree of files.
 
 use crate::worlds::Ready;
 use record::Root;
-use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::fs::Metadata;
-use std::path::{Component, Path, PathBuf};
-
-/// As many links as the kernel follows for one path.
-const MOST_LINKS: usize = 40;
+use std::path::{Path, PathBuf};
 
 /// A tree of files as it is seen inside.
 pub(in crate::bisect) struct Inside {
@@ -31,14 +26,9 @@ impl Inside {
         self.chain(path).pop()
     }
 
-    /// The links by which a path leads to what it names, each by its own real path, and last that itself; empty where it
-    /// leads nowhere.
+    /// As [`Root::chain`].
     pub fn chain(&self, path: &Path) -> Vec<PathBuf> {
-        let mut links = Vec::new();
-        match self.walk(path, &mut links) {
-            Some(end) => links.into_iter().chain([end]).collect(),
-            None => Vec::new(),
-        }
+        self.root.chain(path)
     }
 
     /// Where something would lie if it were put at a path: links of its folders are followed as far as they are there.
@@ -51,54 +41,11 @@ impl Inside {
 
     /// Where the content of a path is found on the host.
     pub fn on_host(&self, path: &Path) -> Option<PathBuf> {
-        Some(self.entry(&self.real(path)?)?.0)
+        self.root.resolve(path)
     }
 
-    /// What lies at a real path, not followed, with its place on the host.
+    /// As [`Root::entry`].
     pub fn entry(&self, path: &Path) -> Option<(PathBuf, Metadata)> {
-        let found = |place: PathBuf| place.symlink_metadata().ok().map(|metadata| (place, metadata));
-        if self.root.shared.iter().any(|shared| path.starts_with(shared)) {
-            return found(path.to_path_buf());
-        }
-        let inside = path.strip_prefix("/").unwrap_or(path);
-        self.root.layers.iter().find_map(|layer| found(layer.join(inside)))
+        self.root.entry(path)
     }
-
-    fn walk(&self, path: &Path, links: &mut Vec<PathBuf>) -> Option<PathBuf> {
-        let (mut done, mut rest) = (PathBuf::from("/"), parts(path));
-        let mut followed = 0;
-        while let Some(name) = rest.pop_front() {
-            if name == ".." {
-                done.pop();
-                continue;
-            }
-            let next = done.join(name);
-            let (place, metadata) = self.entry(&next)?;
-            if !metadata.is_symlink() {
-                done = next;
-                continue;
-            }
-            followed += 1;
-            let target = std::fs::read_link(place).ok().filter(|_| followed <= MOST_LINKS)?;
-            if rest.is_empty() {
-                links.push(next);
-            }
-            if target.is_absolute() {
-                done = PathBuf::from("/");
-            }
-            let mut onward = parts(&target);
-            onward.append(&mut rest);
-            rest = onward;
-        }
-        Some(done)
-    }
-}
-
-fn parts(path: &Path) -> VecDeque<OsString> {
-    let named = |part: Component<'_>| match part {
-        Component::Normal(name) => Some(name.to_os_string()),
-        Component::ParentDir => Some("..".into()),
-        _ => None,
-    };
-    path.components().filter_map(named).collect()
 }
