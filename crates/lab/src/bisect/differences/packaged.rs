@@ -83,9 +83,12 @@ impl Group<'_> {
         }
     }
 
+    /// All files of the packages, and those used that were made of them when they were set up.
     fn files(&self, good: &Side<'_>) -> Vec<PathBuf> {
+        let is_own = |path: &&PathBuf| good.owner(path).is_some_and(|one| self.good.contains_key(one.name.as_str()));
+        let made = good.used.values().flatten().filter(is_own).cloned();
         let files = self.good.keys().flat_map(|name| good.packages.files(name));
-        let settled = files.map(|file| good.inside.settled(&file));
+        let settled = files.map(|file| good.inside.settled(&file)).chain(made);
         let is_file = |path: &PathBuf| good.inside.entry(path).is_some_and(|(_, found)| !found.is_dir());
         settled.filter(is_file).collect::<BTreeSet<_>>().into_iter().collect()
     }

@@ -4,7 +4,7 @@ use super::LIBRARIES;
 use super::inside::Inside;
 use crate::LabError;
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs::{File, FileTimes, Metadata, OpenOptions};
 use std::io::{BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl Copying {
         let copied = if metadata.is_symlink() {
             std::fs::read_link(&source).and_then(|to| std::os::unix::fs::symlink(to, &place))
         } else if metadata.is_file() {
-            std::fs::copy(&source, &place).map(drop)
+            copy_dated(&source, &metadata, &place)
         } else {
             return Ok(false);
         };
@@ -67,6 +67,16 @@ impl Copying {
         }
         Ok(())
     }
+}
+
+/// Copies a file with its date: what was compiled or indexed from it is of use only while that is the same.
+fn copy_dated(source: &Path, metadata: &Metadata, place: &Path) -> std::io::Result<()> {
+    let dates = FileTimes::new().set_modified(metadata.modified()?);
+    std::fs::copy(source, place)?;
+    let copied = std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o600))
+        .and_then(|()| OpenOptions::new().write(true).open(place));
+    copied?.set_times(dates)?;
+    std::fs::set_permissions(place, metadata.permissions())
 }
 
 /// Whether two files, or two links, are the same byte for byte.

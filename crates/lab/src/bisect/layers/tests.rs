@@ -35,6 +35,25 @@ fn files_lie_where_the_bad_world_has_them_and_nothing_else_is_laid() {
 }
 
 #[test]
+fn what_was_compiled_of_a_file_comes_along_and_is_not_older_than_that() {
+    let mut pair = Pair::new();
+    let (source, compiled) = ("/usr/lib/python/one.py", "/usr/lib/python/__pycache__/one.cpython-39.pyc");
+    for (side, text) in [(&mut pair.good, "good"), (&mut pair.bad, "bad")] {
+        side.data(source, text);
+        side.data(compiled, text);
+        side.package("one", text, &[source]);
+    }
+    let date = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
+    let file = std::fs::File::options().write(true).open(pair.good.host(source)).expect("there");
+    file.set_modified(date).expect("dated");
+    let journal = Journal::open().expect("a journal");
+    let layers = lay(&pair, &journal);
+    assert_eq!(layers.files(0), [PathBuf::from(compiled), PathBuf::from(source)]);
+    let laid = layers.folder.join("0").join(source.trim_start_matches('/'));
+    assert_eq!(laid.metadata().expect("laid").modified().expect("dated"), date);
+}
+
+#[test]
 fn nothing_is_left_behind() {
     let journal = Journal::open().expect("a journal");
     let layers = lay(&merged(), &journal);
