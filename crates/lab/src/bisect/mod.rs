@@ -3,6 +3,7 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `used` | which files a recorded subject opened or mapped |
+//! | `started` | by which paths its program is started |
 //! | `differences` | what of that differs between two worlds: factors |
 //! | `layers` | a world in which some factors are taken from the other one |
 //! | `linkage` | whether programs start in it, and what is missing where they do not |
@@ -20,6 +21,7 @@ mod linkage;
 mod probe;
 mod search;
 pub mod split;
+mod started;
 mod used;
 
 pub use closure::{Closures, Ground};
@@ -29,4 +31,5 @@ pub use layers::Layers;
 pub use linkage::{Linkage, Missing, MissingKind, check};
 pub use probe::{Axis, MOST_PAIRS, Probed, Probing, Run, probe};
 pub use search::{Bench, Found, Set, search};
+pub use started::started_by;
 pub use used::used;
