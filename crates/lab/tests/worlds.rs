@@ -85,7 +85,7 @@ fn what_runs_in_a_world_changes_neither_the_host_nor_the_world() {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let tree = tree(folder.path());
     let store = Store::at(&folder.path().join("cache")).expect("a store");
-    let wanted = Wanted { command: &[], packages: &[], folder: Path::new("/"), build: None };
+    let wanted = Wanted { command: &[], packages: &[], folder: Path::new("/"), build: None, user: None };
     let before = host();
     for name in [WorldName::Folder(tree.clone()), WorldName::Host] {
         let ready = prepare(&name, &wanted, &store, &|_| (), &mut |_| false).expect("ready");

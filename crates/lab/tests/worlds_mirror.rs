@@ -35,7 +35,7 @@ fn apt_installs_an_older_package_over_a_world_and_leaves_nothing() {
     let (cache, say) = (tempfile::tempdir_in("/var/tmp").expect("a folder"), |words: &str| eprintln!("{words}"));
     let store = Store::at(cache.path()).expect("a store");
     let packages = ["libcurl4".to_string()];
-    let wanted = Wanted { command: &[], packages: &packages, folder: Path::new("/tmp"), build: None };
+    let wanted = Wanted { command: &[], packages: &packages, folder: Path::new("/tmp"), build: None, user: None };
     let base = prepare(&WorldName::Debian("bookworm".into()), &wanted, &store, &say, &mut wait).expect("ready");
     let version = versions(&store, "bullseye", "libcurl4").remove(0);
     let journal = Journal::open().expect("a journal");

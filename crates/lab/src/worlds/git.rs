@@ -64,7 +64,8 @@ impl Repository {
         lines.first().map_or_else(|| Err(self.strange()), |line| self.parse(line))
     }
 
-    /// The world of a revision: checked out, built, and kept. `shared` and `place` as in [`Ready`]; `is_over` is asked
+    /// The world of a revision: checked out, built at its top, and kept; programs run in its folder that the user is in, where it
+    /// has it. `shared` and `place` as in [`Ready`]; `is_over` is asked
     /// now and then whether the user wants an end.
     ///
     /// # Errors
@@ -77,15 +78,17 @@ impl Repository {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Ready, LabError> {
         let commit = self.commit(revision)?;
-        let folder = Checkout::of(self, &commit)?.built(is_over)?;
+        let tree = Checkout::of(self, &commit)?.built(is_over)?;
+        let below = tree.join(self.git(&["rev-parse", "--show-prefix"])?.unwrap_or_default());
+        let folder = if below.is_dir() { below.components().collect() } else { tree.clone() };
         Ok(Ready {
             name: WorldName::Git(revision.to_string()),
             title: format!("commit {}: {}", commit.short(), commit.subject),
             base: PathBuf::from("/"),
             environment: std::collections::BTreeMap::new(),
             libraries: None,
-            folder: Some(folder.clone()),
-            shared: shared.iter().cloned().chain([folder]).collect(),
+            folder: Some(folder),
+            shared: shared.iter().cloned().chain([tree]).collect(),
             place: place.to_path_buf(),
         })
     }

@@ -5,6 +5,7 @@ use super::packages::Packages;
 use super::store::Store;
 use super::{Ready, WorldName, debian, needs, shared};
 use crate::LabError;
+use record::User;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub struct Wanted<'a> {
     pub folder: &'a Path,
     /// What builds a commit, for `sh -c`.
     pub build: Option<&'a str>,
+    /// Who runs it: a commit is read, built and owned by that user. None is who we are.
+    pub user: Option<User>,
 }
 
 /// Makes a world ready, from the cache where it is there. `say` is told what is being done; `wait` passes time and is
@@ -87,7 +90,7 @@ fn commit(
 ) -> Result<Ready, LabError> {
     let build = wanted.build.unwrap_or_default().to_string();
     let folder = wanted.folder.to_path_buf();
-    let repository = Repository { folder, build, cache: store.folder("builds")?, user: None };
+    let repository = Repository { folder, build, cache: store.folder("builds")?, user: wanted.user };
     let wait = RefCell::new(wait);
     let mut ready = repository.ready(revision, &host.shared, &host.place, &|| wait.borrow_mut()(Duration::ZERO))?;
     shared::add_mounts(&mut ready.shared);
@@ -107,6 +110,10 @@ fn tree(folder: &Path, name: &WorldName) -> Result<PathBuf, LabError> {
 fn libraries(folder: &Path, name: &WorldName) -> Result<PathBuf, LabError> {
     let wrong = |error: std::io::Error| no_world(name, &format!("{}: {error}", folder.display()));
     let folder = folder.canonicalize().map_err(wrong)?;
+    if folder.to_string_lossy().contains([':', ';']) {
+        let why = format!("{}: the loader takes a colon or semicolon for the end of a folder's name", folder.display());
+        return Err(no_world(name, &why));
+    }
     let mut names = std::fs::read_dir(&folder).map_err(wrong)?.flatten().map(|entry| entry.file_name());
     if names.any(|name| name.to_string_lossy().contains(".so")) {
         return Ok(folder);

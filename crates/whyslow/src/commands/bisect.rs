@@ -99,9 +99,9 @@ impl Searching<'_> {
     fn search(&self, laboratory: &mut Laboratory, told: &mut Bisection) -> Result<(), Failure> {
         let (asked, baseline) = (self.asked, self.baseline);
         let Some(axis) = &baseline.axis else { return Ok(()) };
-        if let Some(commits) = asked.commits()? {
+        if let Some(commits) = &asked.commits {
             let mut runs = Runs::new(asked, (baseline, axis), laboratory, told);
-            let done = commits::search(asked, &commits, baseline, self.interrupts, &mut runs);
+            let done = commits::search(asked, commits, baseline, self.interrupts, &mut runs);
             return self.ended(done, told);
         }
         let [good, bad] = baseline.used(asked);
@@ -131,7 +131,10 @@ impl Searching<'_> {
         let order = order.into_iter().filter(|factor| testable.contains(factor)).collect::<Vec<_>>();
         let done = lab::bisect::search(&order, &mut trials).map(|found| match found {
             Some(found) => telling::conclude(&mut trials, &found, baseline),
-            None => trials.told().outcome = BisectionOutcome::NotSeparable,
+            None => {
+                trials.tell_idle();
+                trials.told().outcome = BisectionOutcome::NotSeparable;
+            }
         });
         let is_over = done.is_ok();
         self.ended(done, trials.told())?;

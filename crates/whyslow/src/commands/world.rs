@@ -103,7 +103,7 @@ fn make(
 ) -> Result<Ready, Failure> {
     let name = typed.name.parse::<WorldName>().map_err(|why| Failure::world_name(&why))?;
     let folder = std::env::current_dir().map_err(|error| Failure::internal(&format!("no working folder: {error}")))?;
-    let wanted = Wanted { command, packages: &typed.package, folder: &folder, build: None };
+    let wanted = Wanted { command, packages: &typed.package, folder: &folder, build: None, user: None };
     let progress = Progress::of(&format!("looking for {name}"));
     let mut wait = |longest: Duration| interrupts.next(longest).is_some();
     prepare(&name, &wanted, store, &|words| progress.say(words), &mut wait).map_err(|error| match error {

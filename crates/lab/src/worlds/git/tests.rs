@@ -80,6 +80,21 @@ fn a_commit_is_built_in_a_folder_of_its_own_and_the_repository_stays_as_it_is() 
 }
 
 #[test]
+fn a_program_runs_in_the_folder_of_the_commit_that_the_user_is_in() {
+    let mut made = Made::new("");
+    fs::create_dir(made.repository.folder.join("below")).expect("made");
+    fs::write(made.repository.folder.join("below/tool"), "").expect("written");
+    made.git(&["add", "below"]);
+    made.git(&["commit", "--quiet", "-m", "below"]);
+    made.repository.folder.push("below");
+    let folder = made.ready("HEAD").expect("ready").folder.expect("a folder");
+    assert!(folder.join("tool").is_file(), "{}", folder.display());
+    // The commit before has no such folder.
+    let folder = made.ready("HEAD~1").expect("ready").folder.expect("a folder");
+    assert!(folder.join("name").is_file(), "{}", folder.display());
+}
+
+#[test]
 fn another_build_command_has_a_folder_of_its_own() {
     let mut made = Made::new("echo one > built");
     let one = made.ready("HEAD").expect("built").folder.expect("a folder");

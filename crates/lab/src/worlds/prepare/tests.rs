@@ -3,7 +3,7 @@ use super::*;
 fn ready(name: &str) -> Result<Ready, LabError> {
     let cache = tempfile::tempdir().expect("a folder");
     let store = Store::at(cache.path()).expect("a store");
-    let wanted = Wanted { command: &[], packages: &[], folder: Path::new("/tmp"), build: None };
+    let wanted = Wanted { command: &[], packages: &[], folder: Path::new("/tmp"), build: None, user: None };
     prepare(&name.parse().expect("a name"), &wanted, &store, &|_| (), &mut |_| false)
 }
 
@@ -28,6 +28,10 @@ fn a_folder_without_a_tree_and_one_without_libraries_are_refused() {
     let path = folder.path().display();
     assert!(ready(&format!("dir:{path}")).is_err_and(|error| error.to_string().contains("no whole tree")));
     assert!(ready(&format!("libs:{path}")).is_err_and(|error| error.to_string().contains("no library")));
+    let odd = folder.path().join("a:b");
+    std::fs::create_dir(&odd).expect("made");
+    std::fs::write(odd.join("libx.so"), "").expect("written");
+    assert!(ready(&format!("libs:{}", odd.display())).is_err_and(|error| error.to_string().contains("colon")));
     assert!(ready(&format!("env:{path}/none")).is_err());
     std::fs::write(folder.path().join("libx.so.1"), "").expect("written");
     let libraries = ready(&format!("libs:{path}")).expect("ready");

@@ -17,14 +17,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A profile of so many samples a side tells libraries of a few percent; shorter programs are recorded again for it.
-const WANTED_SAMPLES: usize = 400;
+const WANTED_SAMPLES: usize = 300;
 /// Recordings of a side at most, and the time for those after the first.
 const MOST_RECORDINGS: usize = 6;
-const RECORDING_TIME: Duration = Duration::from_secs(6);
+const RECORDING_TIME: Duration = Duration::from_secs(4);
 /// A run is recorded for so long at most.
 const LONGEST: Duration = Duration::from_secs(20);
 /// The part of the budget that telling the worlds apart may take.
 const PART: u32 = 3;
+
+/// What a shell ends with that did not find a program, and the loader where it did not find a library: a command that so ends in
+/// both worlds did nothing to be measured.
+const NOT_FOUND: i32 = 127;
 
 /// Metrics, those first that vary least from run to run on a machine that is shared: processor time before elapsed time,
 /// means before quantiles.
@@ -80,6 +84,9 @@ impl Baseline {
                 &recorded[side][0].said,
                 folder,
             ));
+        }
+        if let Some(side) = answers.iter().position(|answer| answer.subject_exit == Some(NOT_FOUND)) {
+            return Err(Failure::not_in_world(world(asked, side), SIDES[side], &recorded[side][0].said, folder));
         }
         let extent = extent_of(&answers, asked.terms.metric.as_ref(), asked.terms.budget / PART);
         let seed = recorded[0][0].recording.manifest.started_unix_seconds;
@@ -144,7 +151,11 @@ impl Baseline {
                 break;
             }
             for (side, own) in self.recorded.iter_mut().enumerate() {
-                own.push(record(asked, side, number, folder, interrupts)?);
+                match record(asked, side, number, folder, interrupts) {
+                    // What was measured counts, whoever does not wait for a better profile.
+                    Err(_) if interrupts.has_come() => return Ok(()),
+                    recorded => own.push(recorded?),
+                }
             }
         }
         Ok(())
@@ -169,7 +180,7 @@ impl Baseline {
     pub fn used(&self, asked: &Asked) -> [BTreeSet<PathBuf>; 2] {
         [Which::A, Which::B].map(|side| {
             let all = self.recordings(side).into_iter().flat_map(|one| lab::bisect::used(one, asked.terms.end));
-            all.collect()
+            all.chain(started(asked, side as usize)).collect()
         })
     }
 
@@ -200,6 +211,13 @@ fn world(asked: &Asked, side: usize) -> &Ready {
     if side == 0 { &asked.good } else { &asked.bad }
 }
 
+/// What the subject is started by there.
+fn started(asked: &Asked, side: usize) -> BTreeSet<PathBuf> {
+    let terms = &asked.terms;
+    let own = world(asked, side).world(&terms.world, terms.end, &[]);
+    lab::bisect::started_by(terms.command(), &own, terms.end)
+}
+
 /// Records a side.
 fn record(asked: &Asked, side: usize, number: usize, folder: &Path, interrupts: &Interrupts) -> Result<Quiet, Failure> {
     let ready = world(asked, side);
@@ -212,7 +230,10 @@ fn record(asked: &Asked, side: usize, number: usize, folder: &Path, interrupts: 
         LONGEST.max(asked.terms.budget / PART),
         interrupts,
     );
-    quiet.map_err(|failure| failure.in_world(SIDES[side], &ready.name.to_string()))
+    quiet.map_err(|failure| {
+        let failure = failure.in_world(SIDES[side], &ready.name.to_string());
+        if started(asked, side).is_empty() { failure.missing_from(ready) } else { failure }
+    })
 }
 
 /// Runs a subject in both worlds in turns.

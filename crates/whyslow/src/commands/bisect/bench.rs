@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// So many loaded libraries are named.
 const MOST_NAMED: usize = 5;
 
+/// Why a factor that was laid over the bad world was not tried by that.
+const IDLE: &str = "nothing in the bad world reads its files";
+
 /// What factors are probed with.
 pub struct Trials<'a, 'l> {
     asked: &'a Asked,
@@ -61,6 +64,21 @@ impl<'a, 'l> Trials<'a, 'l> {
                 }
             }
             self.told().factors.push(factor);
+        }
+    }
+
+    /// Tells of factors that did not take effect although they were switched with all others: that it stayed slow says nothing
+    /// of them.
+    pub fn tell_idle(&mut self) {
+        let all = self.known.iter().max_by_key(|(set, _)| set.len()).map(|(set, _)| set.clone()).unwrap_or_default();
+        let active = self.closures.loaded(&all);
+        let is_idle = |one: &usize| !active.contains(one) && !self.layers.files(*one).is_empty();
+        let idle = all.iter().copied().filter(is_idle).filter(|one| {
+            // What was loaded by name while it ran is known from the run only.
+            !self.layers.files(*one).iter().any(|path| self.runs.has_mapped(path))
+        });
+        for number in idle.collect::<Vec<_>>() {
+            self.leave_out(number, IDLE);
         }
     }
 

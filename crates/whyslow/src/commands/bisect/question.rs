@@ -55,6 +55,8 @@ pub struct Asked {
     pub good: Ready,
     /// The slow one.
     pub bad: Ready,
+    /// The commits between them, the oldest first; none where they are no commits.
+    pub commits: Option<Vec<Commit>>,
 }
 
 impl Question {
@@ -106,39 +108,44 @@ impl Question {
         Ok(Question { good, bad, terms })
     }
 
+    /// The commits between the worlds, where both are commits: whether there is a line of them is known before anything is
+    /// built.
+    fn commits(&self) -> Result<Option<Vec<Commit>>, LabError> {
+        let (WorldName::Git(good), WorldName::Git(bad)) = (&self.good, &self.bad) else { return Ok(None) };
+        let build = self.terms.build.clone().unwrap_or_default();
+        let (cache, user) = (self.terms.store.folder("builds")?, self.terms.subject.user);
+        Repository { folder: folder(), build, cache, user }.commits(good, bad).map(Some)
+    }
+
     /// Makes both worlds ready.
     pub fn prepare(self, interrupts: &Interrupts) -> Result<Asked, Failure> {
+        let commits = self.commits()?;
         let progress = Progress::begin();
         let say = |line: &str| progress.say(line);
         let ready = |name: &WorldName| self.terms.ready(name, interrupts, &say);
         let (good, bad) = (ready(&self.good)?, ready(&self.bad)?);
         drop(progress);
-        Ok(Asked { terms: self.terms, good, bad })
+        Ok(Asked { terms: self.terms, good, bad, commits })
     }
 }
 
 impl Terms {
+    /// What is run at the end that sees the worlds.
+    pub fn command(&self) -> &[String] {
+        match self.end {
+            End::Client => &self.subject.client,
+            End::Server => self.subject.server.as_ref().unwrap_or(&self.subject.client),
+        }
+    }
+
     /// Makes a world ready.
     pub fn ready(&self, name: &WorldName, interrupts: &Interrupts, say: &dyn Fn(&str)) -> Result<Ready, LabError> {
         let folder = folder();
-        let command = match self.end {
-            End::Client => &self.subject.client,
-            End::Server => self.subject.server.as_ref().unwrap_or(&self.subject.client),
-        };
-        let wanted = Wanted { command, packages: &self.packages, folder: &folder, build: self.build.as_deref() };
+        let command = self.command();
+        let build = self.build.as_deref();
+        let wanted = Wanted { command, packages: &self.packages, folder: &folder, build, user: self.subject.user };
         let mut wait = |longest: Duration| interrupts.next(longest).is_some();
         worlds::prepare(name, &wanted, &self.store, say, &mut wait)
-    }
-}
-
-impl Asked {
-    /// The commits between the worlds, where both are commits.
-    pub fn commits(&self) -> Result<Option<Vec<Commit>>, LabError> {
-        let (WorldName::Git(good), WorldName::Git(bad)) = (&self.good.name, &self.bad.name) else { return Ok(None) };
-        let build = self.terms.build.clone().unwrap_or_default();
-        let (cache, user) = (self.terms.store.folder("commits")?, self.terms.subject.user);
-        let repository = Repository { folder: folder(), build, cache, user };
-        repository.commits(good, bad).map(Some)
     }
 }
 

@@ -10,12 +10,16 @@ use case::{
 };
 use diagnose::LibraryBlame;
 use lab::bisect::{Difference, Found, Set};
-use lab::worlds::{Packages, Ready};
+use lab::worlds::{Packages, Ready, WorldName};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Below this part of the processor time nobody burns it.
 const WORTH_TELLING: f64 = 0.1;
+
+/// Who asks what has made a program slow has noticed it: half as much again, at the least. Where that is possible still, nobody
+/// can say that the worlds do not differ.
+const MUCH_SLOWER: f64 = 1.5;
 
 /// Why a search was not brought to its end.
 pub const ENDED: &str = "It was ended by Ctrl-C or a signal; what was found out so far stands here.";
@@ -27,13 +31,21 @@ pub fn begin(asked: &Asked, baseline: &Baseline, folder: &Path) -> Bisection {
     let [good, bad] = baseline.used(asked);
     let subject = &asked.terms.subject;
     let first = baseline.compared.first();
-    let outcome = match first.map(|first| first.outcome) {
-        Some(Contrast::More) => BisectionOutcome::Undecided,
-        _ => BisectionOutcome::NoEffect,
+    let outcome = match first {
+        Some(first) if first.outcome != Contrast::More && is_ruled_out(first) => BisectionOutcome::NoEffect,
+        _ => BisectionOutcome::Undecided,
     };
     let mut warnings = Vec::new();
     if first.is_some_and(|first| first.outcome == Contrast::Less) {
         warnings.push("The bad world is the faster one: were --good and --bad meant the other way round?".to_string());
+    }
+    if first.is_none() {
+        warnings.push("Time was up before the worlds were told apart: a longer --budget does.".to_string());
+    }
+    if let Some(status) = baseline.bad_run().answer.subject_exit.filter(|status| *status != 0) {
+        warnings.push(format!(
+            "The program ends with status {status} in both worlds: is it what was meant to be measured?"
+        ));
     }
     if first.is_some_and(|first| first.outcome == Contrast::Open) {
         warnings.push("The interval is wide: a longer --budget would tell smaller differences.".to_string());
@@ -54,9 +66,16 @@ pub fn begin(asked: &Asked, baseline: &Baseline, folder: &Path) -> Bisection {
     }
 }
 
+/// Whether what was measured rules out that the bad world is much slower.
+fn is_ruled_out(first: &Compared) -> bool {
+    first.high <= MUCH_SLOWER
+}
+
 /// A world, and of how many of its packages the subject uses files.
 fn world(ready: &Ready, used: &BTreeSet<PathBuf>) -> WorldTold {
-    let packages = Packages::read(&ready.base).ok();
+    // The host's packages say nothing of a commit, or of a folder of libraries.
+    let is_system = matches!(ready.name, WorldName::Host | WorldName::Debian(_) | WorldName::Folder(_));
+    let packages = Packages::read(&ready.base).ok().filter(|_| is_system);
     let owners = packages.iter().flat_map(|packages| used.iter().filter_map(|path| packages.owner(path)));
     let owners = owners.map(|package| package.name.clone()).collect::<BTreeSet<_>>();
     WorldTold {
