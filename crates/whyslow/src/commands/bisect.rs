@@ -79,6 +79,9 @@ fn all(question: Question, folder: &Path, interrupts: &Interrupts) -> Result<Bis
             upon::cures(&asked, &baseline, interrupts, &mut told)?;
         }
     }
+    if interrupts.has_come() && !told.warnings.iter().any(|warning| warning.as_str() == telling::ENDED) {
+        told.warnings.push(telling::ENDED.to_string());
+    }
     told.spent_ns = begun.elapsed().saturating_sub(preparing).as_nanos() as u64;
     told.summary = report::bisection_sentence(&told);
     told.page = page::keep(&case, || page::of_bisection(&told, &case));

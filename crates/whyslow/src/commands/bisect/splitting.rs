@@ -84,6 +84,10 @@ struct Splitting<'a, 't, 'b, 'l> {
 impl Splitting<'_, '_, '_, '_> {
     /// Tries a way; none where it cannot be had.
     fn attempt(&mut self, way: &Way) -> Result<Option<Tried>, LabError> {
+        // What passed the time may have seen the interrupt and taken it for a way that cannot be had.
+        if self.interrupts.has_come() {
+            return Err(LabError::Interrupted);
+        }
         let (folders, version) = match way {
             Way::DropIn { prefix, .. } => (vec![prefix.folder.clone()], prefix.version.clone()),
             Way::OtherSuite { suite, packages, .. } => match self.fetched(suite, packages)? {

@@ -49,6 +49,9 @@ pub fn way_back(
     journal: &Journal,
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
+    if interrupts.has_come() {
+        return Ok(());
+    }
     let WorldName::Debian(suite) = &asked.good.name else { return Ok(()) };
     let Some(culprit) = trials.told().culprit.clone() else { return Ok(()) };
     let packages = packages_of(asked, baseline, &culprit, trials.told());
