@@ -5,6 +5,8 @@ use case::{Cleared, ProbeResult};
 
 /// Less than this part of the time is no part in it.
 const NO_PART: f64 = 0.03;
+/// Less would be shown as 0.0 %.
+const NEXT_TO_NONE: f64 = 0.0005;
 /// From this part of the difference on, a version that stays bad clears nobody: it may be slow in the same way.
 const CONTRADICTS: f64 = 0.2;
 /// Who is left over must have this part of the difference, where it is known.
@@ -58,7 +60,8 @@ fn why_cleared(member: &Member, tried: &[&Tried]) -> Option<String> {
     let shares = member.cpu_share.zip(member.difference);
     let has_no_part = shares.is_some_and(|(cpu, more)| cpu < NO_PART && more < NO_PART);
     let contradicts = member.difference.is_some_and(|more| more >= CONTRADICTS);
-    let share = member.cpu_share.map(|share| format!("it takes {} of the processor time", percent(share)));
+    let told = |share: f64| if share < NEXT_TO_NONE { "next to none".to_string() } else { percent(share) };
+    let share = member.cpu_share.map(|share| format!("it takes {} of the processor time", told(share)));
     match (has_no_part && !moved, version.filter(|_| !contradicts && !moved)) {
         (true, Some(version)) => Some(format!("{}, and {version}", share.unwrap_or_default())),
         (true, None) => share,
@@ -71,7 +74,7 @@ fn left_over(member: &Member, one: usize, members: usize) -> (Option<usize>, Vec
     let name = &member.name;
     match member.difference {
         Some(more) if more >= MOST => {
-            let others = if members == 1 { "it is the only one" } else { "all others are cleared" };
+            let others = if members == 1 { "it is the only one" } else { "no other is to blame" };
             let why = format!("{} of the difference between the worlds arises in {name}, and {others}", percent(more));
             (Some(one), vec![why])
         }

@@ -46,7 +46,7 @@ fn the_profile_clears_what_has_no_part_and_names_who_is_left() {
     assert_eq!(split.cleared[0].why, "it takes 1.8 % of the processor time");
     assert_eq!(
         split.reasons[0],
-        "98 % of the difference between the worlds arises in cipher, and all others are cleared"
+        "98 % of the difference between the worlds arises in cipher, and no other is to blame"
     );
 }
 

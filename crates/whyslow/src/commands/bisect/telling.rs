@@ -132,10 +132,10 @@ pub fn conclude(trials: &mut Trials, found: &Found, baseline: &Baseline) {
     }
     let told = trials.told();
     if !forced.is_empty() {
-        let start = if forced.len() == 1 { "it does not start" } else { "they do not start" };
         let forced = forced.join(", ");
-        told.not_tried
-            .push(format!("Nothing is said of {forced} where the culprit was taken out: {start} without it."));
+        told.not_tried.push(format!(
+            "{forced} of the good world would not start without the culprit: where that was taken out, the bad world's ran."
+        ));
     }
     told.outcome = if found.cause.is_empty() { BisectionOutcome::Found } else { BisectionOutcome::Confirmed };
     told.culprit = Some(culprit);
