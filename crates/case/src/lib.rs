@@ -37,7 +37,7 @@ pub use error::CaseError;
 pub use folder::{Case, CaseWriter};
 pub use live::{Switched, Window};
 pub use manifest::{Host, Manifest, SCHEMA, Subject};
-pub use matrix::{Figures, Matrix, Version, VersionState};
+pub use matrix::{Figures, Matrix, TriedOn, Version, VersionState};
 pub use recording::Recording;
 pub use redact::{redact_arguments, redact_target};
 pub use row::{Cell, Column, Row, Value};

@@ -74,6 +74,30 @@ pub struct Version {
     pub functions: Vec<CodeContrast>,
     /// The call chain that carries most of the difference, outermost first.
     pub chain: Vec<CodeContrast>,
+    /// What was attached from outside besides, in runs of their own, in the order asked for.
+    #[serde(default)]
+    pub tried: Vec<TriedOn>,
+}
+
+/// An intervention on a version, in runs that alternate with those without it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TriedOn {
+    /// As it was asked for: `share-ssl-context`, `delayed-ack-cap=8`.
+    pub intervention: String,
+    /// Whether it took hold. What did not is not measured, and says nothing of what it would change.
+    pub applied: bool,
+    /// Why it did not take hold, or why some runs with it do not count; empty for nothing to say.
+    pub problem: String,
+    /// How often it changed something in a run: the middle of the runs in which it took hold.
+    pub changes: u64,
+    /// Each metric's distribution with it, in the order of the matrix's metrics.
+    pub figures: Vec<Figures>,
+    /// Each metric of this version without it (b) against with it (a): b over a, so over 1 means that it gains; of a rate,
+    /// which is better the more it is, under 1 does. Without it, its machinery is attached and does nothing.
+    pub gain: Vec<Compared>,
+    /// What remains: each metric of this version with it (b) against the first version with it (a), b over a; `b - a` is
+    /// what remains in absolute terms. Empty for the first version.
+    pub remains: Vec<Compared>,
 }
 
 /// What became of a version.

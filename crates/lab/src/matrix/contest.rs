@@ -1,6 +1,7 @@
-//! Trials of a subject on several versions, in turns.
+//! Trials of a subject on several versions, plain and with what is tried, in turns.
 
 use super::figures::decisive;
+use super::lineup::{Lineup, Versus};
 use crate::LabError;
 use crate::arms::Arm;
 use crate::extent::Extent;
@@ -8,6 +9,7 @@ use crate::metric::Metric;
 use crate::outcome::Outcome;
 use case::Contrast;
 use case::tables::Trial;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Fewer rounds tell nothing.
@@ -23,8 +25,12 @@ const NARROW: f64 = 1.04;
 
 /// What is measured.
 pub struct Contest<'a> {
-    /// The versions; the first one is what the others are compared with.
+    /// The versions, plain and with what is tried, in the order of the lineup.
     pub arms: &'a [Arm],
+    /// Which arm is which, and what is compared.
+    pub lineup: Lineup,
+    /// Arms that cannot be run, by their place.
+    pub absent: &'a BTreeSet<usize>,
     /// How each version's program ended when it was tried.
     pub exits: &'a [i32],
     /// What is compared, the metric that decides first.
@@ -42,7 +48,7 @@ pub struct Contest<'a> {
 /// One sound trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// The version, by its place among the arms.
+    /// By its place among the arms.
     pub arm: usize,
     /// Its round.
     pub round: u32,
@@ -55,6 +61,8 @@ pub struct Run {
 pub struct Measured {
     /// All trials, those that do not count included.
     pub trials: Vec<Trial>,
+    /// The arm of each trial, by its place.
+    pub places: Vec<usize>,
     /// Those that count.
     pub runs: Vec<Run>,
     /// Rounds that were begun.
@@ -81,6 +89,9 @@ impl Contest<'_> {
                 break;
             }
             for place in order {
+                if self.is_left_out(place, &measured, round) {
+                    continue;
+                }
                 let arm = &self.arms[place];
                 let left = self.budget.saturating_sub(begun.elapsed()).as_secs();
                 (self.say)(&format!("measuring: round {}, {}; at most {left} s to go", round + 1, arm.name));
@@ -103,7 +114,8 @@ impl Contest<'_> {
     }
 
     fn take(&self, place: usize, mut outcome: Outcome, measured: &mut Measured) {
-        let (row, usual) = (&mut outcome.row, self.exits.get(place).copied().unwrap_or_default());
+        let (version, _) = self.lineup.of(place);
+        let (row, usual) = (&mut outcome.row, self.exits.get(version).copied().unwrap_or_default());
         if row.problem.is_empty() && row.exit >= 0 && row.exit != usual {
             row.problem = format!("it ended with status {}, and with {usual} before: {}", row.exit, outcome.errors);
         }
@@ -116,6 +128,7 @@ impl Contest<'_> {
             measured.runs.push(Run { arm: place, round: row.round, values });
         }
         measured.trials.push(outcome.row);
+        measured.places.push(place);
     }
 
     /// Whether another round would exceed the budget. For the least rounds some more is spent.
@@ -125,16 +138,33 @@ impl Contest<'_> {
         round > 0 && elapsed + a_round > budget
     }
 
-    /// Whether every version is told from the first, by the metric that decides.
+    /// Whether all that is compared is told apart, by the metric that decides. What never counts is waited for no longer.
     fn is_told(&self, measured: &Measured, round: u32) -> bool {
         if !stats::Looks::standard().is_look(round as usize) {
             return false;
         }
-        let each = (1..self.arms.len()).map(|arm| decisive(&measured.runs, self.metrics, self.arms.len(), arm));
-        each.into_iter().all(|compared| {
+        let contrasts = self.lineup.contrasts();
+        let is_run =
+            |one: &&Versus| [one.arm, one.reference].iter().all(|arm| !self.is_left_out(*arm, measured, round));
+        contrasts.iter().filter(is_run).all(|one| {
+            let compared = decisive(&measured.runs, self.metrics, *one, contrasts.len());
             let is_narrow = |low: f64, high: f64| high / low <= NARROW || round >= ENOUGH_ROUNDS;
             compared.is_some_and(|one| one.outcome != Contrast::Open && is_narrow(one.low, one.high))
         })
+    }
+
+    /// Whether an arm is not run: it cannot be, or what is tried in it did not take hold so far.
+    fn is_left_out(&self, place: usize, measured: &Measured, round: u32) -> bool {
+        let (_, attempt) = self.lineup.of(place);
+        let is_hopeless = attempt.is_some() && round >= LEAST_ROUNDS && measured.never_counted(place);
+        is_hopeless || self.absent.contains(&place)
+    }
+}
+
+impl Measured {
+    /// Whether no trial of an arm counts.
+    fn never_counted(&self, place: usize) -> bool {
+        self.runs.iter().all(|run| run.arm != place)
     }
 }
 
@@ -163,6 +193,8 @@ mod tests {
         let (arms, metrics) = (arms(), ["stdout:took=([0-9.]+)", "cpu_ns"].map(|one| one.parse().expect("a metric")));
         let contest = Contest {
             arms: &arms,
+            lineup: Lineup { versions: 3, tries: 0 },
+            absent: &BTreeSet::new(),
             exits: &[0, 0, 0],
             metrics: &metrics,
             extent: Extent::whole(Duration::from_secs(1)),

@@ -1,6 +1,7 @@
 //! What the trials of several versions say: distributions, and ratios against the first.
 
 use super::contest::Run;
+use super::lineup::Versus;
 use crate::compare::{of_pairs, share};
 use crate::metric::Metric;
 use case::{Compared, Figures};
@@ -34,18 +35,18 @@ fn distribution(metric: &str, values: &[f64]) -> Figures {
     }
 }
 
-/// Each metric on a version (b) against the first (a), by pairs of trials of the same round; of several values in a trial
-/// the middle one counts. The intervals of all versions hold together, with 95 % confidence.
-pub fn ratios(runs: &[Run], metrics: &[Metric], arms: usize, arm: usize) -> Vec<Compared> {
-    (0..metrics.len()).filter_map(|place| ratio(runs, metrics, arms, arm, place)).collect()
+/// Each metric of an arm (b) against its reference (a), by pairs of trials of the same round; of several values in a trial
+/// the middle one counts. The intervals of so many contrasts hold together, with 95 % confidence.
+pub fn ratios(runs: &[Run], metrics: &[Metric], contrast: Versus, contrasts: usize) -> Vec<Compared> {
+    (0..metrics.len()).filter_map(|place| ratio(runs, metrics, contrast, contrasts, place)).collect()
 }
 
 /// The same of the metric that decides.
-pub fn decisive(runs: &[Run], metrics: &[Metric], arms: usize, arm: usize) -> Option<Compared> {
-    ratio(runs, metrics, arms, arm, 0)
+pub fn decisive(runs: &[Run], metrics: &[Metric], contrast: Versus, contrasts: usize) -> Option<Compared> {
+    ratio(runs, metrics, contrast, contrasts, 0)
 }
 
-fn ratio(runs: &[Run], metrics: &[Metric], arms: usize, arm: usize, place: usize) -> Option<Compared> {
+fn ratio(runs: &[Run], metrics: &[Metric], contrast: Versus, contrasts: usize, place: usize) -> Option<Compared> {
     let metric = metrics.get(place)?;
     let of = |arm: usize, round: u32| {
         let run = runs.iter().find(|run| run.arm == arm && run.round == round)?;
@@ -55,14 +56,18 @@ fn ratio(runs: &[Run], metrics: &[Metric], arms: usize, arm: usize, place: usize
         (value.is_finite() && value > 0.0).then_some(value)
     };
     let rounds = runs.iter().map(|run| run.round + 1).max().unwrap_or_default();
-    let pairs = (0..rounds).filter_map(|round| Some((of(arm, round)?, of(0, round)?))).collect::<Vec<_>>();
-    of_pairs(&pairs, metric, share(place, metrics.len()) / (arms.max(2) - 1) as f64)
+    let pair = |round| Some((of(contrast.arm, round)?, of(contrast.reference, round)?));
+    let pairs = (0..rounds).filter_map(pair).collect::<Vec<_>>();
+    of_pairs(&pairs, metric, share(place, metrics.len()) / contrasts.max(1) as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use case::Contrast;
+
+    /// The second arm against the first.
+    const SECOND: Versus = Versus { arm: 1, reference: 0 };
 
     fn metrics(names: &[&str]) -> Vec<Metric> {
         names.iter().map(|name| name.parse().expect("a metric")).collect()
@@ -92,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_version_that_takes_more_is_told_and_one_that_does_not_is_not() {
-        let of = |factor: f64| ratios(&runs(factor), &metrics(&["stdout:x"]), 2, 1).remove(0);
+        let of = |factor: f64| ratios(&runs(factor), &metrics(&["stdout:x"]), SECOND, 1).remove(0);
         let more = of(3.0);
         assert_eq!(more.outcome, Contrast::More);
         assert!(more.low < 3.0 && 3.0 < more.high && (more.ratio - 3.0).abs() < 0.1, "{more:?}");
@@ -101,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_told_as_a_rate() {
-        let rate = ratios(&runs(3.0), &metrics(&["stdout-more:x"]), 2, 1).remove(0);
+        let rate = ratios(&runs(3.0), &metrics(&["stdout-more:x"]), SECOND, 1).remove(0);
         assert!((rate.ratio - 3.0).abs() < 0.1 && rate.outcome == Contrast::More, "{rate:?}");
         assert!(rate.b > rate.a);
     }

@@ -24,6 +24,10 @@ pub struct MatrixArguments {
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<String>,
 
+    /// Attach this from outside besides, on each version: a name of `whyslow explain`, with =DOSE where it has one; can be given again
+    #[arg(long = "try", value_name = "INTERVENTION")]
+    pub tries: Vec<String>,
+
     /// Start this server first, for each trial, and stop it in the end; words are split as a shell splits them
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<String>,

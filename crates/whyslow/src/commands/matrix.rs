@@ -3,6 +3,7 @@
 mod candidate;
 mod plan;
 mod program;
+mod tries;
 
 use super::answer;
 use crate::arguments::{MatrixArguments, TypedEnd};
@@ -16,10 +17,11 @@ use candidate::{Candidate, candidates};
 use case::{CaseWriter, Contrast, Matrix, Version, VersionState, redact_arguments};
 use lab::compare::{excess_of, extent_of};
 use lab::matrix::{Contest, Measured, Workshop, advice, figures, ratios};
-use lab::{Arm, Arrangement, End, Extent, Journal, Laboratory, Metric, Subject, World};
+use lab::{Arrangement, End, Extent, Journal, Laboratory, Metric, Subject, World};
 use plan::Plan;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use tries::Field;
 
 /// Time for trials where none is asked for: some rounds of several versions.
 const BUDGET: Duration = Duration::from_mins(2);
@@ -49,6 +51,7 @@ pub fn matrix(arguments: &MatrixArguments) -> Result<u8, Failure> {
     let end = end(arguments.end, &subject)?;
     let asked = arguments.metric.iter().map(|text| typed::metric(Some(text)));
     let asked = asked.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect::<Vec<Metric>>();
+    let tries = tries::read(&arguments.tries)?;
     let budget = typed::budget(arguments.budget.as_deref(), BUDGET)?;
     let folder = typed::case_folder(arguments.keeping.folder.as_deref(), &arguments.command, &invoker)?;
     folder::make_parents(&folder, &invoker)?;
@@ -60,6 +63,7 @@ pub fn matrix(arguments: &MatrixArguments) -> Result<u8, Failure> {
         world: &world,
         end,
         asked: &asked,
+        tries: &tries,
         budget,
         folder: &folder,
         interrupts: &interrupts,
@@ -95,6 +99,7 @@ struct Measuring<'a> {
     world: &'a World,
     end: End,
     asked: &'a [Metric],
+    tries: &'a [String],
     budget: Duration,
     folder: &'a Path,
     interrupts: &'a Interrupts,
@@ -113,7 +118,8 @@ impl Measuring<'_> {
         }
         let ready = candidates.iter().filter(|candidate| candidate.is_ready()).collect::<Vec<_>>();
         let metrics = self.metrics(&ready);
-        let measured = self.measure(&ready, &metrics, writer.manifest().started_unix_seconds)?;
+        let field = Field::of(&ready, self.tries);
+        let measured = self.measure(&ready, &field, &metrics, writer.manifest().started_unix_seconds)?;
         if let Some(first) = ready.first().and_then(|first| first.recorded.first()) {
             writer.manifest().host = first.recording.manifest.host.clone();
         }
@@ -124,7 +130,7 @@ impl Measuring<'_> {
         if measured.ended_early {
             warnings.push("It was ended by Ctrl-C or a signal; what the trials so far say stands here.".to_string());
         }
-        enter(&mut candidates, &metrics, &measured);
+        enter(&mut candidates, &field, &metrics, &measured);
         self.explain(&mut candidates)?;
         let case = writer.close()?;
         let versions = candidates.into_iter().map(|candidate| candidate.version).collect();
@@ -204,11 +210,13 @@ impl Measuring<'_> {
         }
     }
 
-    fn measure(&self, ready: &[&Candidate], metrics: &[Metric], seed: u64) -> Result<Measured, Failure> {
+    fn measure(&self, ready: &[&Candidate], field: &Field, metrics: &[Metric], seed: u64) -> Result<Measured, Failure> {
         if ready.len() < 2 {
             return Ok(Measured::default());
         }
         let answers = ready.iter().flat_map(|one| &one.recorded).map(|quiet| &quiet.answer).collect::<Vec<_>>();
+        // A round takes as much again for each intervention.
+        let answers = answers.repeat(1 + self.tries.len());
         let whole = metrics.iter().find(|metric| metric.needs_whole_run());
         let extent = extent_of(&answers, whole, self.budget);
         if extent.window.is_none() && answers.iter().any(|answer| answer.subject_exit.is_none()) {
@@ -220,16 +228,17 @@ impl Measuring<'_> {
         let most = self.budget.as_secs_f64();
         output::say(&format!("to compare them, all versions are run in turns, for {most:.0} s at most"));
         let progress = Progress::of("measuring");
-        let arms =
-            ready.iter().map(|one| Arm { name: one.version.version.clone(), ..Arm::plain() }).collect::<Vec<_>>();
         let exits = ready.iter().map(|one| one.exit).collect::<Vec<_>>();
         let say = |line: &str| progress.say(line);
-        let contest = Contest { arms: &arms, exits: &exits, metrics, extent, budget: self.budget, seed, say: &say };
+        let (arms, lineup, budget) = (field.arms.as_slice(), field.lineup, self.budget);
+        let absent = &field.absent();
+        let contest = Contest { arms, lineup, absent, exits: &exits, metrics, extent, budget, seed, say: &say };
         let journal = Journal::open()?;
         let mut wait = |longest: Duration| self.interrupts.next(longest).is_some();
         let mut laboratory = Laboratory::open(&journal, None, &mut wait)?;
         let mut execute = |place: usize, extent: &Extent| {
-            laboratory.run(&ready[place].subject, &ready[place].world, &Arrangement::default(), extent)
+            let (version, _) = lineup.of(place);
+            laboratory.run(&ready[version].subject, &ready[version].world, &arms[place].arrangement, extent)
         };
         Ok(contest.run(&mut execute)?)
     }
@@ -291,14 +300,15 @@ impl Measuring<'_> {
 }
 
 /// Enters what the trials say into each version that was measured.
-fn enter(candidates: &mut [Candidate], metrics: &[Metric], measured: &Measured) {
-    let ready = candidates.iter_mut().filter(|candidate| candidate.is_ready()).collect::<Vec<_>>();
-    let arms = ready.len();
-    for (arm, candidate) in ready.into_iter().enumerate().filter(|_| !measured.runs.is_empty()) {
-        candidate.version.figures = figures(&measured.runs, metrics, arm);
-        if arm > 0 {
-            candidate.version.ratios = ratios(&measured.runs, metrics, arms, arm);
-        }
+fn enter(candidates: &mut [Candidate], field: &Field, metrics: &[Metric], measured: &Measured) {
+    let ready = candidates.iter_mut().filter(|candidate| candidate.is_ready());
+    let contrasts = field.lineup.contrasts().len();
+    for (place, candidate) in ready.enumerate().filter(|_| !measured.runs.is_empty()) {
+        let version = &mut candidate.version;
+        version.figures = figures(&measured.runs, metrics, field.lineup.plain(place));
+        let against = field.lineup.against_first(place);
+        version.ratios = against.map(|one| ratios(&measured.runs, metrics, one, contrasts)).unwrap_or_default();
+        version.tried = field.tried(measured, metrics, place);
     }
 }
 

@@ -1,0 +1,45 @@
+//! What the trials say of an intervention on a version.
+
+use super::contest::Measured;
+use super::figures::{figures, ratios};
+use super::lineup::Lineup;
+use crate::metric::Metric;
+use case::TriedOn;
+
+/// An intervention (by its place, and as it was asked for) on a version: whether it took hold, what it gains, what remains.
+pub fn tried(
+    measured: &Measured,
+    metrics: &[Metric],
+    lineup: Lineup,
+    (version, attempt): (usize, usize),
+    asked: &str,
+) -> TriedOn {
+    let (runs, arm) = (&measured.runs, lineup.with(version, attempt));
+    let trials = measured.places.iter().zip(&measured.trials).filter(|(place, _)| **place == arm);
+    let trials = trials.map(|(_, trial)| trial).collect::<Vec<_>>();
+    let failed = trials.iter().filter(|trial| !trial.problem.is_empty()).collect::<Vec<_>>();
+    let why = failed.first().map(|trial| trial.problem.clone()).unwrap_or_default();
+    let changes = trials.iter().filter(|trial| trial.applied).map(|trial| trial.changes as f64).collect::<Vec<_>>();
+    let mut told = TriedOn {
+        intervention: asked.to_string(),
+        applied: !changes.is_empty(),
+        problem: match (failed.len(), trials.len()) {
+            (0, _) => String::new(),
+            (failed, all) if failed == all => why,
+            (failed, all) => format!("{failed} of {all} runs do not count: {why}"),
+        },
+        ..TriedOn::default()
+    };
+    if told.applied {
+        let contrasts = lineup.contrasts().len();
+        told.changes = stats::median(&changes).round() as u64;
+        told.figures = figures(runs, metrics, arm);
+        told.gain = ratios(runs, metrics, lineup.gain(version, attempt), contrasts);
+        let remains = lineup.remains(version, attempt);
+        told.remains = remains.map(|one| ratios(runs, metrics, one, contrasts)).unwrap_or_default();
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests;

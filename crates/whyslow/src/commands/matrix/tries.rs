@@ -1,0 +1,110 @@
+//! What is tried on each version besides: the arms of the contest, those with nothing attached included.
+
+use super::candidate::Candidate;
+use crate::fail::Failure;
+use case::TriedOn;
+use lab::matrix::{Lineup, Measured, tried};
+use lab::{Arm, Arrangement, Metric, TrialSpec};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Reads what was asked for.
+pub fn read(asked: &[String]) -> Result<Vec<String>, Failure> {
+    let wrong = |why: &str| Failure::value("--try", why, "--try share-ssl-context");
+    let mut read: Vec<String> = Vec::new();
+    for text in asked {
+        let known = lab::named_intervention(text).map_err(|error| wrong(&error.to_string()))?;
+        if known.intervention.needs_same_output {
+            let name = known.intervention.name;
+            let why =
+                format!("{name} proves nothing where outputs are not compared, which a matrix does not: run does");
+            return Err(wrong(&why));
+        }
+        if !read.contains(text) {
+            read.push(text.clone());
+        }
+    }
+    Ok(read)
+}
+
+/// All arms, in the order of the lineup.
+pub struct Field<'a> {
+    /// Which is which.
+    pub lineup: Lineup,
+    /// The arms.
+    pub arms: Vec<Arm>,
+    /// Why those that cannot be run cannot, by their place.
+    refused: BTreeMap<usize, String>,
+    tries: &'a [String],
+}
+
+impl Field<'_> {
+    /// The arms of all versions that run. What is tried on a version is attached to it where it is plain, too, and does
+    /// nothing there: only what it does is to differ.
+    pub fn of<'a>(ready: &[&Candidate], tries: &'a [String]) -> Field<'a> {
+        let lineup = Lineup { versions: ready.len(), tries: tries.len() };
+        let (mut arms, mut refused) = (vec![Arm::plain(); lineup.arms()], BTreeMap::new());
+        for (version, candidate) in ready.iter().enumerate() {
+            let name = &candidate.version.version;
+            let own = tries.iter().map(|asked| arm(candidate, asked)).collect::<Vec<_>>();
+            let mut all = Arrangement::default();
+            own.iter().flatten().for_each(|arm| all.join(arm.arrangement.clone()));
+            arms[lineup.plain(version)] = Arm { name: name.clone(), arrangement: all.inert(), ..Arm::plain() };
+            for (attempt, own) in own.into_iter().enumerate() {
+                let place = lineup.with(version, attempt);
+                match own {
+                    Ok(mut arm) => {
+                        arm.arrangement.carry(&all);
+                        arms[place] = Arm { name: format!("{name}+{}", arm.name), ..arm };
+                    }
+                    Err(why) => drop(refused.insert(place, why)),
+                }
+            }
+        }
+        Field { lineup, arms, refused, tries }
+    }
+
+    /// The places of those that cannot be run.
+    pub fn absent(&self) -> BTreeSet<usize> {
+        self.refused.keys().copied().collect()
+    }
+
+    /// What the trials say of all that was tried on a version.
+    pub fn tried(&self, measured: &Measured, metrics: &[Metric], version: usize) -> Vec<TriedOn> {
+        let one = |(attempt, asked): (usize, &String)| match self.refused.get(&self.lineup.with(version, attempt)) {
+            Some(why) => TriedOn { intervention: asked.clone(), problem: why.clone(), ..TriedOn::default() },
+            None => tried(measured, metrics, self.lineup, (version, attempt), asked),
+        };
+        self.tries.iter().enumerate().map(one).collect()
+    }
+}
+
+/// A version with an intervention, or why it cannot be tried.
+fn arm(candidate: &Candidate, asked: &str) -> Result<Arm, String> {
+    let spec = TrialSpec {
+        server: candidate.subject.server.clone().unwrap_or_default(),
+        world: candidate.world.clone(),
+        interventions: vec![asked.to_string()],
+        ..TrialSpec::default()
+    };
+    let seen = candidate.recorded.first();
+    let findings = seen.map(|quiet| quiet.answer.findings.as_slice()).unwrap_or_default();
+    spec.arm(seen.map(|quiet| &quiet.recording), findings).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn what_is_tried_is_checked_before_anything_is_built() {
+        let of = |asked: &[&str]| {
+            let asked = asked.iter().map(ToString::to_string).collect::<Vec<_>>();
+            read(&asked).map_err(|failure| failure.to_string())
+        };
+        let twice = of(&["share-ssl-context", "delayed-ack-cap=8", "share-ssl-context"]);
+        assert_eq!(twice, Ok(vec!["share-ssl-context".to_string(), "delayed-ack-cap=8".to_string()]));
+        assert!(of(&["warp"]).is_err_and(|why| why.contains("no intervention")));
+        assert!(of(&["share-ssl-context=2"]).is_err_and(|why| why.contains("takes no dose")));
+        assert!(of(&["switch-off=work"]).is_err_and(|why| why.contains("not compared")));
+    }
+}
