@@ -5,6 +5,7 @@ mod chains;
 pub(crate) mod figures;
 mod sentence;
 pub(crate) mod states;
+pub(crate) mod tries;
 
 pub(crate) use self::sentence::{slower, worst};
 
@@ -25,6 +26,7 @@ pub fn matrix(matrix: &Matrix, style: &Style) -> String {
         figures::figures(matrix, style),
         figures::ratios(matrix, style),
         chains::chains(matrix, style),
+        tries::tries(matrix, style),
         states::states(matrix, style),
         closing(matrix, style),
         whereabouts(&matrix.page, &matrix.case),

@@ -1,7 +1,7 @@
 //! Matrices made by hand, for the tests of this crate.
 
 use crate::comparison::examples::{code, compared};
-use case::{Contrast, Figures, Matrix, SCHEMA, Version, VersionState};
+use case::{Contrast, Figures, Matrix, SCHEMA, TriedOn, Version, VersionState};
 
 fn figures(metric: &str, median: f64) -> Figures {
     Figures {
@@ -93,6 +93,33 @@ pub(crate) fn openssl() -> Matrix {
     }
 }
 
+/// The same with contexts shared from outside, which takes hold on all but the newest.
+pub(crate) fn sharing() -> Matrix {
+    let mut matrix = openssl();
+    let metric = "cpu_ns_per_exchange";
+    let with = |milliseconds: f64, gain: f64, remains: Option<f64>| TriedOn {
+        intervention: "share-ssl-context".into(),
+        applied: true,
+        changes: 49,
+        figures: vec![figures(metric, milliseconds * 1e6)],
+        gain: vec![compared(metric, milliseconds * 1e6, (gain * 0.97, gain, gain * 1.03), Contrast::More)],
+        remains: remains
+            .map(|times| compared(metric, 1e6, (times * 0.96, times, times * 1.04), Contrast::More))
+            .into_iter()
+            .collect(),
+        ..TriedOn::default()
+    };
+    matrix.versions[0].tried = vec![with(1.0, 8.7, None)];
+    matrix.versions[1].tried = vec![with(1.4, 64.9, Some(1.4))];
+    matrix.versions[2].tried = vec![with(1.2, 11.5, Some(1.2))];
+    matrix.versions[3].tried = vec![TriedOn {
+        intervention: "share-ssl-context".into(),
+        problem: "the program does not use OpenSSL's libssl as a library, or only as a server".into(),
+        ..TriedOn::default()
+    }];
+    matrix
+}
+
 /// None is slower.
 pub(crate) fn level() -> Matrix {
     let full = openssl();
@@ -107,5 +134,5 @@ pub(crate) fn alone() -> Matrix {
 
 /// One of each kind.
 pub(crate) fn every() -> Vec<Matrix> {
-    vec![openssl(), level(), alone(), Matrix::default()]
+    vec![openssl(), sharing(), level(), alone(), Matrix::default()]
 }

@@ -1,6 +1,6 @@
 //! What a matrix comes down to, in two to four sentences: the slow versions with their ratios, who burns it, what to take.
 
-use super::measured;
+use super::{measured, tries};
 use crate::bisection::burner::{slower_side, way};
 use crate::bisection::label::joined;
 use crate::figure::{is_better_larger, noun, pair, three};
@@ -27,6 +27,7 @@ pub fn matrix_sentence(matrix: &Matrix) -> String {
         slow => told(slow, &library, &first),
     }];
     sentences.extend(slow.first().and_then(|worst| burns(worst)));
+    sentences.extend(tries::sentences(matrix));
     sentences.extend(advice(matrix, &slow));
     sentences.join(" ") + &failed(matrix)
 }

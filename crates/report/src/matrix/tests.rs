@@ -64,6 +64,31 @@ fn the_text_has_every_figure_and_fits_its_columns() {
 }
 
 #[test]
+fn what_was_attached_from_outside_tells_what_it_gains_and_what_remains() {
+    let said = matrix_sentence(&examples::sharing());
+    let sharing = "With share-ssl-context attached from outside, the processor time per request of 3.0.2 is 64.9 times less \
+                   (1.40 ms, not 90.9 ms); 0.400 ms remain between it and 1.1.1w with the same (1.40 times).";
+    assert!(said.contains(sharing), "{said}");
+    let text = text(&examples::sharing()).replace("\n", " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("3.0.2 90.9 ms 1.40 ms 64.9 (63.0 to 66.8) 49"), "{text}");
+    assert!(text.contains("remains: 0.400 ms more than 1.1.1w with it, 1.40 times (1.34 to 1.46)"), "{text}");
+    assert!(text.contains("3.6.3 did not take hold, so that nothing is said of it: the program does"), "{text}");
+}
+
+#[test]
+fn what_did_not_take_hold_or_changed_nothing_is_said_as_such() {
+    let mut one = examples::sharing();
+    one.versions[1].tried = one.versions[3].tried.clone();
+    assert!(matrix_sentence(&one).contains("share-ssl-context did not take hold on 3.0.2."));
+    let mut one = examples::sharing();
+    one.versions[1].tried[0].gain[0].outcome = case::Contrast::Same;
+    assert!(matrix_sentence(&one).contains("took hold on 3.0.2, and no change of the processor time per request"));
+    let mut one = examples::sharing();
+    one.versions[1].tried[0].remains[0].outcome = case::Contrast::Open;
+    assert!(matrix_sentence(&one).contains("; nothing remains that could be told from 1.1.1w with the same."));
+}
+
+#[test]
 fn versions_that_are_level_or_alone_accuse_nobody() {
     assert!(matrix_sentence(&examples::level()).starts_with("No version of openssl measured is significantly slower"));
     assert!(matrix_sentence(&examples::alone()).starts_with("Undecided: of openssl only 1.1.1w"));

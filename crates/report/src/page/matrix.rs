@@ -2,6 +2,7 @@
 //! that a slower one burns its time in, and what became of every version.
 
 mod spread;
+mod tries;
 
 use super::chain::chain;
 use super::compared::ratios;
@@ -21,6 +22,7 @@ struct Page {
     spreads: String,
     /// The ratios of a version, and its chain where it is slower.
     versions: Vec<Against>,
+    tries: String,
     states: Vec<State>,
 }
 
@@ -51,6 +53,7 @@ pub(super) fn section(material: &Material) -> String {
         with: matrix.with.iter().map(|one| clean(one)).collect::<Vec<_>>().join(", "),
         spreads: spread::spreads(matrix),
         versions: against(matrix, &first),
+        tries: tries::tries(matrix),
         states: matrix.versions.iter().map(state).collect(),
         first,
     };

@@ -2,6 +2,7 @@
 
 use super::super::{Material, Told};
 use crate::command::typed;
+use crate::matrix::tries;
 use crate::text::clean;
 
 /// Facts of the environment that tell when something was recorded are named so.
@@ -95,7 +96,8 @@ fn again(material: &Material) -> (String, &'static str) {
             let versions = matrix.versions.iter().map(|version| version.version.as_str()).collect::<Vec<_>>();
             let library = typed(&[format!("{}={}", matrix.library, versions.join(","))]);
             let with = matrix.with.iter().map(|one| format!("--with {} ", typed(std::slice::from_ref(one))));
-            let (with, server) = (with.collect::<String>(), server(&matrix.server));
+            let tried = tries::names(matrix).into_iter().map(|one| format!("--try {} ", typed(&[one])));
+            let (with, server) = (with.chain(tried).collect::<String>(), server(&matrix.server));
             (format!("whyslow matrix --library {library} {with}{server}-- {}", typed(&matrix.command)), "")
         }
     }

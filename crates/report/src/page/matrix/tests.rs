@@ -39,6 +39,16 @@ fn a_build_that_failed_shows_its_last_lines_and_where_its_log_is() {
 }
 
 #[test]
+fn what_was_attached_from_outside_has_a_table_and_is_in_the_command() {
+    let html = drawn(&examples::sharing());
+    let table = html.split("<h3>With share-ssl-context attached from outside</h3>").nth(1).expect("a table");
+    assert!(table.contains("<td class=\"number\">64.9</td>") && table.contains("1.40 times"), "{table}");
+    assert!(table.contains("did not take hold"), "{table}");
+    assert!(!drawn(&examples::openssl()).contains("attached from outside"));
+    assert!(whole(&examples::sharing()).contains("--with curl=8.0.1 --try share-ssl-context"));
+}
+
+#[test]
 fn the_page_has_a_headline_and_the_command_that_does_it_again() {
     let html = whole(&examples::openssl());
     assert!(html.contains("<h1>openssl 3.0.2 takes 10.4 times what 1.1.1w takes</h1>"), "{html}");
