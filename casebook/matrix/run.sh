@@ -24,5 +24,5 @@ gcc -shared -fPIC -w -Wl,-soname,libcurl.so.4 -o "$STATE/libcurl.so" "$STATE/nam
 gcc -std=gnu17 -O2 -fno-inline -g -o "$STATE/curl-test" "$CASEBOOK/upgrade/curl-test.c" -L"$STATE" -lcurl
 rm "$STATE/libcurl.so"
 matrix --library "openssl=${VERSIONS:-1.1.1w,3.0.2,3.1.3,3.6.3}" --with curl=8.0.1 \
-    --metric 'stdout:pretransfer_ms=([0-9.]+)' --server "$CASEBOOK/serve-nginx.sh $CASEBOOK/nginx.conf $STATE {server} $port tls" -- \
+    --metric 'stdout:pretransfer_ms=([0-9.]+)' --try share-ssl-context --server "$CASEBOOK/serve-nginx.sh $CASEBOOK/nginx.conf $STATE {server} $port tls" -- \
     "$STATE/curl-test" --cacert "$trusted" "${REQUESTS:-30}" "https://{server}:$port/hello"
