@@ -38,9 +38,10 @@ fn printed(pattern: &str) -> String {
     let name = before.trim_end_matches(['=', ':', ' ']);
     let is_name = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ' '));
     let is_set_apart = before[name.len()..].contains(['=', ':']);
-    match is_name && is_set_apart && !name.is_empty() {
-        true => format!("the printed {name}"),
-        false => format!("the figure of '{}' in the output", clean(pattern)),
+    if is_name && is_set_apart && !name.is_empty() {
+        format!("the printed {name}")
+    } else {
+        format!("the figure of '{}' in the output", clean(pattern))
     }
 }
 

@@ -69,7 +69,7 @@ fn what_was_attached_from_outside_tells_what_it_gains_and_what_remains() {
     let sharing = "With share-ssl-context attached from outside, the processor time per request of 3.0.2 is 64.9 times less \
                    (1.40 ms, not 90.9 ms); 0.400 ms remain between it and 1.1.1w with the same (1.40 times).";
     assert!(said.contains(sharing), "{said}");
-    let text = text(&examples::sharing()).replace("\n", " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = text(&examples::sharing()).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("3.0.2 90.9 ms 1.40 ms 64.9 (63.0 to 66.8) 49"), "{text}");
     assert!(text.contains("remains: 0.400 ms more than 1.1.1w with it, 1.40 times (1.34 to 1.46)"), "{text}");
     assert!(text.contains("3.6.3 did not take hold, so that nothing is said of it: the program does"), "{text}");

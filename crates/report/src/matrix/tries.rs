@@ -114,9 +114,8 @@ fn sentence(tried: &TriedOn, metric: &str, version: &str, first: &str) -> String
             return format!("{name} took hold on {version}, and no change of the {what} could be told.");
         }
         (Contrast::More, false) => told(gain.ratio, "less"),
-        (Contrast::Less, false) => return told(gain.ratio.recip(), "as much") + ".",
         (Contrast::Less, true) => told(gain.ratio.recip(), "more"),
-        (Contrast::More, true) => return told(gain.ratio.recip(), "as much") + ".",
+        (Contrast::Less, false) | (Contrast::More, true) => return told(gain.ratio.recip(), "as much") + ".",
     };
     text += &of(&tried.remains, metric).map(|remains| left(remains, first)).unwrap_or_default();
     text + "."
