@@ -18,8 +18,8 @@ use crate::invoker::Invoker;
 use crate::{folder, output, page, typed};
 use baseline::Baseline;
 use bench::Trials;
-use case::{Bisection, BisectionOutcome, CaseWriter};
-use lab::bisect::{Closures, Ground, Layers};
+use case::{Bisection, CaseWriter};
+use lab::bisect::{Axis, Closures, Ground, Layers};
 use lab::{Journal, LabError, Laboratory};
 use owners::Owners;
 use question::{Asked, Question};
@@ -107,6 +107,12 @@ impl Searching<'_> {
             let done = commits::search(asked, commits, baseline, self.interrupts, &mut runs);
             return self.ended(done, told);
         }
+        self.search_factors(axis, laboratory, told)
+    }
+
+    /// The same where the worlds are not commits.
+    fn search_factors(&self, axis: &Axis, laboratory: &mut Laboratory, told: &mut Bisection) -> Result<(), Failure> {
+        let (asked, baseline) = (self.asked, self.baseline);
         let [good, bad] = baseline.used(asked);
         let mut differences = lab::bisect::differences(&asked.good, &asked.bad, &good, &bad)?;
         let blames = baseline.blame();
@@ -132,15 +138,9 @@ impl Searching<'_> {
         let testable = layers.all_testable();
         let order = telling::order(&differences, terms.seed);
         let order = order.into_iter().filter(|factor| testable.contains(factor)).collect::<Vec<_>>();
-        let done = lab::bisect::search(&order, &mut trials).map(|found| match found {
-            Some(found) => telling::conclude(&mut trials, &found, baseline),
-            None => {
-                trials.tell_idle();
-                trials.told().outcome = BisectionOutcome::NotSeparable;
-            }
-        });
-        let is_over = done.is_ok();
-        self.ended(done, trials.told())?;
+        let found = lab::bisect::search(&order, &mut trials);
+        let is_over = found.is_ok();
+        self.ended(found.map(|found| telling::conclude(&mut trials, found, baseline)), trials.told())?;
         if is_over {
             splitting::split(asked, baseline, (&owners, &blames), self.interrupts, &mut trials)?;
         }

@@ -116,8 +116,13 @@ pub fn order(differences: &[Difference], seed: Option<u64>) -> Vec<usize> {
     }
 }
 
-/// What was found.
-pub fn conclude(trials: &mut Trials, found: &Found, baseline: &Baseline) {
+/// What was found, or that it is nothing that can be switched.
+pub fn conclude(trials: &mut Trials, found: Option<Found>, baseline: &Baseline) {
+    let Some(found) = found else {
+        trials.tell_idle();
+        trials.told().outcome = BisectionOutcome::NotSeparable;
+        return;
+    };
     let own = found.cause.difference(&found.forced).copied().collect::<Set>();
     let culprit = Culprit {
         cure: trials.names(&found.cure),
