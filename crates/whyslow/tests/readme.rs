@@ -10,7 +10,7 @@ const README: &str = include_str!("../../../README.md");
 #[test]
 fn every_option_and_command_it_names_exists() {
     let stage = Stage::new();
-    let help = ["run", "report", "doctor", "compare", "sweep", "attach"]
+    let help = ["run", "report", "doctor", "compare", "sweep", "attach", "bisect", "matrix"]
         .map(|command| stage.run(&[command, "--help"]).stdout)
         .concat();
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
@@ -22,7 +22,8 @@ fn every_option_and_command_it_names_exists() {
     let overview = stage.run(&["--help"]).stdout;
     let commands = README.split("whyslow ").skip(1).map(|rest| rest.split([' ', '`', '\n']).next().unwrap_or_default());
     for command in commands.filter(|word| {
-        ["run", "attach", "compare", "sweep", "report", "explain", "doctor", "trial", "undo"].contains(word)
+        let known = ["run", "attach", "compare", "sweep", "bisect", "matrix", "world", "report", "explain", "doctor"];
+        known.contains(word) || ["trial", "undo"].contains(word)
     }) {
         assert!(overview.contains(&format!("  {command} ")), "{command}");
     }
@@ -48,4 +49,21 @@ fn its_output_fits_a_screen_and_names_a_page_that_exists() {
     let name = block.split("whyslow explain ").nth(1).and_then(|rest| rest.split_whitespace().next());
     let page = Stage::new().run(&["explain", name.expect("a page's name")]);
     assert_eq!(page.code, 0, "{page:?}");
+}
+
+#[test]
+fn the_bisections_that_are_shown_are_what_is_said_of_the_one_that_was_kept() {
+    let kept = include_str!("../../../casebook/upgrade/bisection.json");
+    let bisection: case::Bisection = serde_json::from_str(kept).expect("a bisection");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = words(&report::bisection(&bisection, &report::Style::default()));
+    let tutorial = include_str!("../../../docs/tutorials/upgrade.md");
+    for (text, heading) in [(README, "<!-- bisect output -->"), (tutorial, "<!-- output -->")] {
+        let block = text.split(heading).nth(1).and_then(|rest| rest.split("<!-- end").next()).expect("a block");
+        let shown = block.trim().trim_start_matches("```text").trim_end_matches("```");
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+        for paragraph in shown.split("\n\n") {
+            assert!(said.contains(&words(paragraph)), "what is shown is\n{paragraph}\nand what is said is\n{said}");
+        }
+    }
 }

@@ -42,6 +42,7 @@ pub const ALL: &[Ending] = &[
     RUN,
     ATTACH,
     COMPARE,
+    BISECT,
     SWEEP,
     MATRIX,
     REPORT,
@@ -138,11 +139,12 @@ pub const COMPARE: Ending = Ending {
 /// For `bisect`.
 pub const BISECT: Ending = Ending {
     command: "bisect",
-    notes: "WORLD is host, debian:SUITE, dir:ROOT, libs:FOLDER, git:REVISION (with --build) or\n\
-            env:FILE. Nothing of the host is changed: programs run in a tree of files of their\n\
-            own, which vanishes with them. Releases are made once and kept (whyslow world).\n\n\
-            Exit codes: 0 the worlds do not differ, 1 what makes the difference was found, 2\n\
-            error, 3 inconclusive.",
+    notes: "WORLD is host, debian:SUITE, dir:ROOT, libs:FOLDER, git:REVISION (with\n\
+            --build) or env:FILE. Nothing of the host is changed: programs run in a tree\n\
+            of files of their own, which vanishes with them. Releases are made once and\n\
+            kept (whyslow world).\n\n\
+            Exit codes: 0 the worlds do not differ, 1 what makes the difference was found,\n\
+            2 error, 3 inconclusive.",
     examples: &[
         Example {
             purpose: "Slow since the upgrade: which package?",
@@ -196,7 +198,7 @@ pub const MATRIX: Ending = Ending {
     examples: &[
         Example {
             purpose: "Which OpenSSL made it slow, all beneath the same curl",
-            line: "whyslow matrix --library openssl=1.1.1w,3.0.2,3.1.3 --with curl=8.0.1 -- ./get URL",
+            line: "whyslow matrix --library openssl=1.1.1w,3.0.2 --with curl=8.0.1 -- ./get",
         },
         Example {
             purpose: "By what the program says of each of its requests",
