@@ -202,7 +202,7 @@ pub const MATRIX: Ending = Ending {
         },
         Example {
             purpose: "By what the program says of each of its requests",
-            line: "whyslow matrix --library zstd=1.5.2,1.5.6 --metric 'stdout:ms=([0-9.]+)' -- ./pack",
+            line: "whyslow matrix --library zstd=1.5.2,1.5.6 --metric stdout:[0-9.]+ -- ./pack",
         },
     ],
 };
