@@ -27,8 +27,10 @@ pub fn started_by(command: &[String], world: &World, end: End) -> BTreeSet<PathB
     let mut next = candidates(word, world).into_iter().find(is_file);
     let mut started = BTreeSet::new();
     while let Some(path) = next.take().filter(|_| started.len() <= MOST_INTERPRETERS) {
-        next = inside.on_host(&path).and_then(|place| interpreter(&place)).filter(is_file);
-        started.insert(path);
+        let interpreter = inside.on_host(&path).and_then(|place| interpreter(&place)).filter(is_file);
+        let is_new = started.insert(path);
+        // One that comes again would come for ever.
+        next = interpreter.filter(|_| is_new);
     }
     started
 }
