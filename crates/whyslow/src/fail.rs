@@ -61,9 +61,8 @@ impl Failure {
 
     /// An option's value that cannot be read.
     pub fn value(option: &str, why: &str, example: &str) -> Failure {
-        let command = std::env::args().nth(1).filter(|word| COMMANDS.contains(&word.as_str()));
-        let command = command.unwrap_or_else(|| "run".to_string());
-        Failure::new(format!("{option} was not understood"), why, format!("{example} (see: whyslow {command} --help)"))
+        let help = format!("{example} (see: whyslow {} --help)", command());
+        Failure::new(format!("{option} was not understood"), why, help)
     }
 
     /// A file that describes no trial.
@@ -253,7 +252,9 @@ impl From<LabError> for Failure {
         match error {
             LabError::Link(error) => error.into(),
             LabError::Record(error) => error.into(),
-            LabError::World(_) => Failure::new("this world cannot be had", why, "whyslow run --help; whyslow doctor"),
+            LabError::World(_) => {
+                Failure::new("this world cannot be had", why, format!("whyslow {} --help; whyslow doctor", command()))
+            }
             LabError::NoWorld { world, why, remedy } => Failure::no_world(&world, &why, &remedy),
             LabError::NotTaken { .. } => Failure::new("the kernel did not take over a change", why, "whyslow doctor"),
             LabError::NoJournal(_) => {
@@ -320,6 +321,12 @@ impl fmt::Debug for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
+}
+
+/// The command that was typed, where it is one that takes options with values.
+fn command() -> String {
+    let command = std::env::args().nth(1).filter(|word| COMMANDS.contains(&word.as_str()));
+    command.unwrap_or_else(|| "run".to_string())
 }
 
 fn own_path() -> PathBuf {

@@ -8,6 +8,7 @@ use super::process::{self, Stop};
 use super::registry::{Registry, Release};
 use super::source::Source;
 use crate::LabError;
+use crate::worlds::Store;
 use case::VersionState;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,8 +19,6 @@ use std::time::{Duration, Instant};
 const SIDE_BY_SIDE: usize = 2;
 /// How often the user is heard and told.
 const TICK: Duration = Duration::from_millis(200);
-/// The variable that says where things are kept.
-const VARIABLE: &str = "WHYSLOW_CACHE";
 
 /// Waits for at most so long; true where the user wants an end.
 pub type Wait<'a> = &'a mut dyn FnMut(Duration) -> bool;
@@ -56,10 +55,9 @@ impl Workshop {
     /// # Errors
     /// Where there is no folder to keep things in.
     pub fn open() -> Result<Workshop, LabError> {
-        let folder = cache()?;
-        std::fs::create_dir_all(&folder).map_err(LabError::io(&folder))?;
-        // What a program has mapped is told by its real path.
-        let folder = std::fs::canonicalize(&folder).map_err(LabError::io(&folder))?;
+        let store = Store::open()?;
+        // What is built has its place compiled in: one that does not change with a link.
+        let folder = std::fs::canonicalize(store.root()).map_err(LabError::io(store.root()))?;
         let registry = Registry::open(folder.join("crates"));
         Ok(Workshop::at(&folder, registry))
     }
@@ -189,18 +187,4 @@ fn shortened(line: &str) -> String {
 
 fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Where things are kept from run to run: what the environment says, else the system's place for root and the user's own.
-fn cache() -> Result<PathBuf, LabError> {
-    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(folder) = named(VARIABLE) {
-        return std::path::absolute(&folder).map_err(LabError::io(folder));
-    }
-    if nix::unistd::geteuid().is_root() {
-        return Ok(PathBuf::from("/var/cache/whyslow"));
-    }
-    let home = named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")));
-    home.map(|folder| folder.join("whyslow"))
-        .ok_or_else(|| LabError::World(format!("there is no folder to build in: set {VARIABLE}, or HOME")))
 }

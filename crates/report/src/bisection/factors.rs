@@ -35,7 +35,7 @@ pub(super) fn factors(bisection: &Bisection, style: Style) -> String {
 }
 
 /// The rows that matter: what is suspected, was found, has to go along with that, or could not be tried. Where that is
-/// nothing, and of commits, the first.
+/// nothing, and of commits, the first, and of these the one that was found.
 pub(crate) fn shown(bisection: &Bisection) -> Vec<&Factor> {
     let all = &bisection.factors;
     let mut found = bisection.culprit.as_ref().map(members).unwrap_or_default();
@@ -47,7 +47,8 @@ pub(crate) fn shown(bisection: &Bisection) -> Vec<&Factor> {
     let weighty = all.iter().filter(is_weighty).count();
     if is_of_commits(bisection) || weighty == 0 {
         let first = all.iter().take(MOST_ROWS);
-        return first.chain(all.iter().skip(MOST_ROWS).filter(is_untestable)).collect();
+        let is_told = |factor: &&Factor| is_untestable(factor) || found.contains(&factor.name);
+        return first.chain(all.iter().skip(MOST_ROWS).filter(is_told)).collect();
     }
     // However many are suspected of a little: the first say it.
     let weighty = all.iter().filter(is_weighty).take(MOST_ROWS).collect::<Vec<_>>();

@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 /// A profile of so many samples a side tells libraries of a few percent; shorter programs are recorded again for it.
 const WANTED_SAMPLES: usize = 300;
 /// Recordings of a side at most, and the time for those after the first.
-const MOST_RECORDINGS: usize = 6;
-const RECORDING_TIME: Duration = Duration::from_secs(4);
+const MOST_RECORDINGS: usize = 4;
+const RECORDING_TIME: Duration = Duration::from_secs(3);
 /// A run is recorded for so long at most.
 const LONGEST: Duration = Duration::from_secs(20);
 /// The part of the budget that telling the worlds apart may take.
