@@ -33,7 +33,10 @@ impl Root {
             return found(path.to_path_buf());
         }
         let inside = path.strip_prefix("/").unwrap_or(path);
-        self.layers.iter().find_map(|layer| found(layer.join(inside)))
+        let own = self.layers.iter().find_map(|layer| found(layer.join(inside)));
+        // Folders above what is shared are made where no layer has them.
+        let is_above = || self.shared.iter().any(|shared| shared.starts_with(path));
+        own.or_else(|| is_above().then(|| found(path.to_path_buf())).flatten())
     }
 
     fn walk(&self, path: &Path, links: &mut Vec<PathBuf>) -> Option<PathBuf> {
@@ -92,9 +95,11 @@ mod tests {
         symlink("circle", base.join("circle")).expect("linked");
         let root = Root { layers: vec![base.to_path_buf()], ..Root::default() };
         let file = base.join("usr/lib/only-inside/file");
-        for path in ["/tool", "/lib/only-inside/file", "/lib/../usr/lib/only-inside/file"] {
+        for path in ["/tool", "/lib/only-inside/file", "/lib/../lib/only-inside/file"] {
             assert_eq!(root.resolve(Path::new(path)), Some(file.clone()), "{path}");
         }
+        // Above a link's folder is what is above the folder that it leads to.
+        assert_eq!(root.resolve(Path::new("/lib/../usr/lib/only-inside/file")), None);
         // The host has this file, and the tree has not.
         assert_eq!(root.resolve(Path::new("/away")), None);
         assert_eq!(root.resolve(Path::new("/circle")), None);
