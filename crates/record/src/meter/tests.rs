@@ -483,7 +483,7 @@ fn readings_do_not_fall() {
         // Where another tracer comes or goes meanwhile, a switch can be missed: less than a time slice is moved then.
         let fall = |before: Nanos, after: Nanos| before.0.saturating_sub(after.0);
         let most = fall(before.client_user, reading.client_user).max(fall(before.client_system, reading.client_system));
-        assert!(most < 1_000_000, "{before:?} {reading:?}");
+        assert!(most < 100_000, "{before:?} {reading:?}");
         before = reading;
     }
     assert!(milliseconds(before.client_system + before.client_user) > 150.0, "{before:?}");
