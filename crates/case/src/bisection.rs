@@ -5,7 +5,7 @@
 //! over good, so over 1 means that the bad world takes more.
 
 use crate::answer::Finding;
-use crate::comparison::{CodeContrast, Compared};
+use crate::comparison::{CodeContrast, Compared, HotSpot};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -250,4 +250,7 @@ pub struct Burner {
     pub share: f64,
     /// The call chain that carries most of the difference, outermost first.
     pub chain: Vec<CodeContrast>,
+    /// The functions that burn most of the difference by themselves, largest part first; few parts are worth telling.
+    #[serde(default)]
+    pub hot_spots: Vec<HotSpot>,
 }

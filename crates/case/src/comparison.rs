@@ -37,6 +37,9 @@ pub struct Comparison {
     /// The call chain that carries most of the difference in processor time, outermost first; empty where there is no
     /// difference or no samples.
     pub chain: Vec<CodeContrast>,
+    /// The functions that burn most of the difference by themselves, largest part first; few parts are worth telling.
+    #[serde(default)]
+    pub hot_spots: Vec<HotSpot>,
     /// System calls whose number or time differs, largest difference in time first.
     pub calls: Vec<CallContrast>,
     /// What `--fail-if` asked, and the answer.
@@ -130,6 +133,18 @@ pub struct CodeContrast {
     pub b_ns: u64,
     /// Samples that it rests on, both sides together.
     pub samples: u64,
+}
+
+/// A function that burns a part of a difference in processor time by itself, callees left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HotSpot {
+    /// The function, with its own time however it is called.
+    pub own: CodeContrast,
+    /// Its part of the whole difference in processor time, from 0 to 1.
+    pub share: f64,
+    /// The calls by which most of that comes about, outermost first, the function itself last; each with that function's
+    /// own time so far as it is called this way.
+    pub chain: Vec<CodeContrast>,
 }
 
 /// One kind of system call of both sides, an exchange (or a run).

@@ -31,7 +31,7 @@ pub use bisection::{
 };
 pub use calendar::date;
 pub use comparison::{
-    AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, Side,
+    AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, HotSpot, Side,
 };
 pub use error::CaseError;
 pub use folder::{Case, CaseWriter};

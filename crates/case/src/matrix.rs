@@ -3,7 +3,7 @@
 //!
 //! Every ratio is of a version over the first one, so over 1 means that the version takes more.
 
-use crate::comparison::{CodeContrast, Compared};
+use crate::comparison::{CodeContrast, Compared, HotSpot};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,9 @@ pub struct Version {
     pub functions: Vec<CodeContrast>,
     /// The call chain that carries most of the difference, outermost first.
     pub chain: Vec<CodeContrast>,
+    /// The functions that burn most of the difference by themselves, largest part first; few parts are worth telling.
+    #[serde(default)]
+    pub hot_spots: Vec<HotSpot>,
     /// What was attached from outside besides, in runs of their own, in the order asked for.
     #[serde(default)]
     pub tried: Vec<TriedOn>,

@@ -10,12 +10,13 @@ mod aliases;
 mod calls;
 mod chance;
 mod code;
+mod hot_spots;
 
 use crate::profile::renamed;
 use crate::units::Units;
 use crate::{sorted, with_evidence};
 pub(crate) use aliases::Aliases;
-use case::{AccountContrast, CallContrast, CodeContrast, Recording};
+use case::{AccountContrast, CallContrast, CodeContrast, HotSpot, Recording};
 
 /// What differs; see [`contrast`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +33,8 @@ pub struct Contrasts {
     /// The call chain that carries most of the difference in processor time, outermost first; empty where the difference
     /// is no larger than chance.
     pub chain: Vec<CodeContrast>,
+    /// The functions that burn most of that difference by themselves, largest part first.
+    pub hot_spots: Vec<HotSpot>,
     /// System calls whose number or time differs, largest difference in time first.
     pub calls: Vec<CallContrast>,
 }
@@ -58,6 +61,7 @@ pub fn contrast(a: &[Recording], b: &[Recording]) -> Contrasts {
         libraries: code::libraries(&profile_a, &profile_b, units),
         functions: code::functions(&profile_a, &profile_b, units),
         chain: code::chain(&profile_a, &profile_b, units),
+        hot_spots: hot_spots::hot_spots(&profile_a, &profile_b, units),
         calls: calls::contrast(books_a.iter().map(|run| &run.calls), books_b.iter().map(|run| &run.calls), units, wall),
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Runs {
     pub libraries: BTreeMap<String, Vec<u64>>,
     /// By function, callees included.
     pub inclusive: BTreeMap<Frame, Vec<u64>>,
+    /// By function, without callees.
+    pub own: BTreeMap<Frame, Vec<u64>>,
 }
 
 /// The profile of some recordings, summed up.
@@ -81,6 +83,7 @@ pub(crate) fn renamed(recordings: &[Recording], rename: &dyn Fn(&str) -> String)
         }
         if let Some(leaf) = path.last() {
             *profile.own.entry(frame(leaf)).or_default() += stack.time;
+            profile.runs.own.entry(frame(leaf)).or_insert_with(|| nothing.clone())[stack.run] += stack.time.ns;
         }
         profile.tree.add(&path, stack.time);
     }

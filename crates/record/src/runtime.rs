@@ -91,7 +91,9 @@ mod tests {
         let mut child =
             Command::new(command).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
         let mut first = [0; 1];
-        child.stdout.take()?.read_exact(&mut first).ok()?;
+        // Kept open: a program whose output nobody reads any more may end before it is looked at.
+        let mut output = child.stdout.take()?;
+        output.read_exact(&mut first).ok()?;
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", child.id())).ok()?;
         let mapped: Vec<String> = maps.lines().filter_map(|line| Some(line[line.find('/')?..].to_string())).collect();
         let runtime = detect(child.id(), &mapped);

@@ -13,6 +13,7 @@ mod finding;
 mod grid;
 #[cfg(test)]
 mod hostile;
+mod hot_spots;
 mod ledger;
 mod live;
 mod matrix;

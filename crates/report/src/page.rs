@@ -17,6 +17,7 @@ mod embed;
 mod environment;
 mod evidence;
 mod flame;
+mod hot_spots;
 mod ladder;
 mod ledger;
 mod lengths;

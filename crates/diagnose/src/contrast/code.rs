@@ -30,11 +30,18 @@ pub fn libraries(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
 
 /// Functions whose processor time differs, callees included, largest difference first.
 pub fn functions(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
-    let seen = |profile: &'_ Profile| -> BTreeMap<Frame, (Time, Vec<u64>)> {
-        let each = profile.inclusive.iter();
-        each.map(|(frame, time)| (frame.clone(), (*time, of_runs(profile.runs.inclusive.get(frame))))).collect()
-    };
+    let seen = |profile: &Profile| of_functions(&profile.inclusive, &profile.runs.inclusive);
     rows(&seen(a), &seen(b), (a, b), units)
+}
+
+/// Functions whose own processor time differs, callees left out, largest difference first.
+pub fn own(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
+    let seen = |profile: &Profile| of_functions(&profile.own, &profile.runs.own);
+    rows(&seen(a), &seen(b), (a, b), units)
+}
+
+fn of_functions(times: &BTreeMap<Frame, Time>, runs: &BTreeMap<Frame, Vec<u64>>) -> Frames {
+    times.iter().map(|(frame, time)| (frame.clone(), (*time, of_runs(runs.get(frame))))).collect()
 }
 
 fn of_runs(runs: Option<&Vec<u64>>) -> Vec<u64> {
@@ -60,7 +67,7 @@ fn rows(a: &Frames, b: &Frames, (all_a, all_b): (&Profile, &Profile), units: Uni
     rows
 }
 
-fn row(frame: &Frame, a: Time, b: Time, units: Units) -> CodeContrast {
+pub fn row(frame: &Frame, a: Time, b: Time, units: Units) -> CodeContrast {
     CodeContrast {
         function: frame.function.clone(),
         module: frame.module.clone(),
@@ -70,15 +77,18 @@ fn row(frame: &Frame, a: Time, b: Time, units: Units) -> CodeContrast {
     }
 }
 
+/// The whole difference in processor time, in nanoseconds; `None` where it may be chance or the machine's.
+pub fn whole(a: &Profile, b: &Profile, units: Units) -> Option<f64> {
+    let (all_a, all_b) = (a.tree.time(ROOT), b.tree.time(ROOT));
+    let (seen_a, seen_b) = (Seen { time: all_a, runs: &a.runs.total }, Seen { time: all_b, runs: &b.runs.total });
+    let (all_a, all_b) = (all_a.ns as f64 / units.a, all_b.ns as f64 / units.b);
+    let whole = all_b - all_a;
+    (differ(seen_a, seen_b, units) && whole.abs() >= DRIFT * all_a.max(all_b)).then_some(whole)
+}
+
 /// The call chain that carries most of the difference, from the outermost function to where it spreads out.
 pub fn chain(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
-    let whole = b.total_ns as f64 / units.b - a.total_ns as f64 / units.a;
-    let (all_a, all_b) = (a.tree.time(ROOT), b.tree.time(ROOT));
-    let drift = DRIFT * (all_a.ns as f64 / units.a).max(all_b.ns as f64 / units.b);
-    let (seen_a, seen_b) = (Seen { time: all_a, runs: &a.runs.total }, Seen { time: all_b, runs: &b.runs.total });
-    if !differ(seen_a, seen_b, units) || whole.abs() < drift {
-        return Vec::new();
-    }
+    let Some(whole) = whole(a, b, units) else { return Vec::new() };
     let mut at = (Some(ROOT), Some(ROOT));
     let mut chain = Vec::new();
     loop {

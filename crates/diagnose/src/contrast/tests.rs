@@ -133,3 +133,66 @@ fn nothing_against_nothing_differs_in_nothing() {
     assert_eq!(nothing, Contrasts { per: "run".to_string(), ..Contrasts::default() });
     assert_eq!(contrast(&[Recording::default()], &[Recording::default()]), nothing);
 }
+
+/// A run that computes some milliseconds in `walk`, called by many ways; the heaviest is by `load` and `fetch`.
+fn walking(walks: u64, renders: u64) -> Recording {
+    let mut scene = Scene::new();
+    scene.stack(1, &["client!render", "client!main"]);
+    scene.computes(CLIENT, renders * MS, 1);
+    scene.stack(2, &["lib.so!walk", "lib.so!fetch", "lib.so!load", "client!main"]);
+    scene.computes(CLIENT, 2 * walks * MS, 2);
+    for (number, caller) in (3..).zip(["one", "two", "three", "four"]) {
+        scene.stack(number, &["lib.so!walk", &format!("lib.so!{caller}"), "client!main"]);
+        scene.computes(CLIENT, walks * MS, number);
+        scene.stack(number + 4, &[&format!("lib.so!{caller}"), "client!main"]);
+        scene.computes(CLIENT, (walks + 5) * MS, number + 4);
+    }
+    scene.end()
+}
+
+#[test]
+fn what_burns_most_by_many_ways_is_named_with_the_heaviest_of_them() {
+    let contrasts = contrast(&[walking(5, 50)], &[walking(50, 50)]);
+    assert_eq!(functions(&contrasts.chain), ["main"], "the difference spreads from there");
+    let hot_spot = contrasts.hot_spots[0].clone();
+    assert_eq!((hot_spot.own.function.as_str(), hot_spot.own.a_ns, hot_spot.own.b_ns), ("walk", 30 * MS, 300 * MS));
+    assert!((hot_spot.share - 0.6).abs() < 1e-9, "{}", hot_spot.share);
+    assert_eq!(functions(&hot_spot.chain), ["main", "load", "fetch", "walk"]);
+    let own = hot_spot.chain.iter().map(|step| step.b_ns / MS).collect::<Vec<_>>();
+    assert_eq!(own, [300, 100, 100, 100], "the function's own time alone, so far as it is called this way");
+}
+
+#[test]
+fn where_all_functions_burn_a_little_more_none_is_a_hot_spot() {
+    let run = |each: u64| {
+        let mut scene = Scene::new();
+        for number in 1..=32 {
+            scene.stack(number, &[&format!("lib.so!f{number}"), "client!main"]);
+            scene.computes(CLIENT, each * MS, number);
+        }
+        scene.end()
+    };
+    let contrasts = contrast(&[run(20)], &[run(60)]);
+    assert_eq!((functions(&contrasts.chain), contrasts.hot_spots), (vec!["main"], vec![]));
+}
+
+#[test]
+fn a_function_that_calls_itself_is_a_hot_spot_once() {
+    let run = |time: u64| {
+        let mut scene = Scene::new();
+        scene.stack(1, &["lib.so!descend", "client!main"]);
+        scene.computes(CLIENT, 9 * time * MS, 1);
+        scene.stack(2, &["lib.so!descend", "lib.so!descend", "client!main"]);
+        scene.computes(CLIENT, time * MS, 2);
+        scene.end()
+    };
+    let hot_spot = contrast(&[run(1)], &[run(20)]).hot_spots.remove(0);
+    assert_eq!(functions(&hot_spot.chain), ["main", "descend"]);
+    assert_eq!(hot_spot.own.b_ns, 200 * MS);
+}
+
+#[test]
+fn what_b_lacks_is_a_hot_spot_of_the_difference_too() {
+    let hot_spot = contrast(&[walking(50, 50)], &[walking(5, 50)]).hot_spots.remove(0);
+    assert_eq!((hot_spot.own.function.as_str(), functions(&hot_spot.chain).len()), ("walk", 4));
+}

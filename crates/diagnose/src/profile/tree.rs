@@ -77,6 +77,30 @@ impl Tree {
         self.nodes[node].time
     }
 
+    /// The time of a function itself, without its callees, under each node: for every node how much of its time that is.
+    pub fn own_under(&self, function: &Frame) -> Vec<Time> {
+        let mut under = vec![Time::default(); self.nodes.len()];
+        // A node comes after its caller: backwards, what is called is summed up before its caller is.
+        for node in (0..self.nodes.len()).rev() {
+            for (frame, child) in self.children(node) {
+                let own = if frame == function { self.own(child) } else { Time::default() };
+                under[child] += own;
+                let of_child = under[child];
+                under[node] += of_child;
+            }
+        }
+        under
+    }
+
+    /// The time of a node, without its callees.
+    fn own(&self, node: usize) -> Time {
+        let of_callees = self.nodes[node].children.values().map(|&child| self.time(child));
+        of_callees.fold(self.time(node), |own, callee| Time {
+            ns: own.ns.saturating_sub(callee.ns),
+            samples: own.samples.saturating_sub(callee.samples),
+        })
+    }
+
     /// The functions that a node called, with their nodes.
     pub fn children(&self, node: usize) -> impl Iterator<Item = (&Frame, usize)> {
         self.nodes[node].children.iter().map(|(&frame, &child)| (&self.frames[frame as usize], child))

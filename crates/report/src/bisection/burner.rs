@@ -3,6 +3,7 @@
 use super::label::label;
 use crate::chain::{Step, chain, code};
 use crate::comparison::origin::signed;
+use crate::hot_spots;
 use crate::style::Style;
 use crate::text::{clean, counted, wrap};
 use case::{Bisection, CodeContrast, Nanos, Share};
@@ -19,7 +20,8 @@ pub(super) fn burner(bisection: &Bisection, style: Style) -> String {
         if burner.factor.is_empty() { String::new() } else { format!(", of {}", label(bisection, &burner.factor)) };
     let head = format!("{}{of}: {} of the bad world's", clean(&burner.library), Share(burner.share));
     let text = wrap(&head, style.columns(), "Who burns the processor time: ", "  ");
-    text + &steps(&burner.chain, ["good", "bad", "bad - good"], style)
+    let sides = ["good", "bad", "bad - good"];
+    text + &steps(&burner.chain, sides, style) + &hot_spots::table(&burner.hot_spots, sides, style)
 }
 
 /// A chain with the figures of both, outermost function first; empty for none.
@@ -65,7 +67,7 @@ pub(crate) fn slower_side(module: &str) -> &str {
 }
 
 /// An address is no name.
-fn is_named(step: &CodeContrast) -> bool {
+pub(crate) fn is_named(step: &CodeContrast) -> bool {
     !step.function.is_empty() && !step.function.contains("+0x")
 }
 

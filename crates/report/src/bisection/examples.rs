@@ -3,8 +3,8 @@
 use crate::comparison::examples::{code, compared};
 use crate::terminal::examples as answers;
 use case::{
-    Bisection, BisectionOutcome, Bond, Burner, Cleared, Contrast, Culprit, Factor, FactorKind, Probe, ProbeKind,
-    ProbeResult, SCHEMA, Status, WorldTold,
+    Bisection, BisectionOutcome, Bond, Burner, Cleared, Contrast, Culprit, Factor, FactorKind, HotSpot, Probe,
+    ProbeKind, ProbeResult, SCHEMA, Status, WorldTold,
 };
 
 fn names(text: &str) -> Vec<String> {
@@ -131,6 +131,15 @@ fn burner() -> Burner {
             code("PEM_X509_INFO_read_bio_ex", "libcrypto.so.3", 4_300_000, 25_100_000),
             code("ossl_x509_set0_libctx", "libcrypto.so.3", 900_000, 16_200_000),
         ],
+        hot_spots: vec![HotSpot {
+            own: code("pthread_rwlock_rdlock", "libc.so.6", 200_000, 5_000_000),
+            share: 0.22,
+            chain: vec![
+                code("X509_load_cert_crl_file_ex", "libcrypto.so.3", 200_000, 4_700_000),
+                code("evp_generic_fetch", "libcrypto.so.3", 0, 3_100_000),
+                code("pthread_rwlock_rdlock", "libc.so.6", 0, 3_100_000),
+            ],
+        }],
     }
 }
 

@@ -6,6 +6,7 @@ use super::burner::way;
 use super::cures::{aside, best};
 use super::label::{is_of_commits, joined, label, names};
 use crate::figure::{is_better_larger, noun, pair, range, three};
+use crate::hot_spots;
 use crate::text::shorten;
 use case::{Bisection, BisectionOutcome, Bond, Compared, Contrast, Culprit, ProbeKind, ProbeResult, Share};
 
@@ -112,7 +113,9 @@ fn burns(bisection: &Bisection) -> Option<String> {
     let [_, bad] = worlds(bisection);
     let way = way(&burner.chain, std::slice::from_ref(&burner.library));
     let way = if way.is_empty() { String::new() } else { format!(": {way}") };
-    Some(format!("{library} burns {} of the processor time in {bad}{way}.", Share(burner.share)))
+    let by_itself = hot_spots::said(&burner.hot_spots);
+    let by_itself = if by_itself.is_empty() { by_itself } else { format!("; {by_itself}") };
+    Some(format!("{library} burns {} of the processor time in {bad}{way}{by_itself}.", Share(burner.share)))
 }
 
 fn cured(bisection: &Bisection) -> Option<String> {

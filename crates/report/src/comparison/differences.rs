@@ -5,6 +5,7 @@ use super::origin::{per, signed, times};
 use super::sentence::{is_figure_of_its_own, is_processor, processor};
 use crate::chain::{Step, chain, code};
 use crate::grid::{Align, Row, grid};
+use crate::hot_spots;
 use crate::style::Style;
 use crate::text::{clean, counted, wrap};
 use case::{CallContrast, CodeContrast, Compared, Comparison, Contrast, Nanos};
@@ -139,7 +140,9 @@ fn call_chain(comparison: &Comparison, style: Style) -> String {
         name: code(&one.function, &one.module),
     });
     let title = format!("The call chain that carries most of it (processor time {}):", per(comparison));
-    format!("{title}\n{}", chain(&["A", "B", "B - A"], &steps.collect::<Vec<_>>(), style))
+    let sides = ["A", "B", "B - A"];
+    format!("{title}\n{}", chain(&sides, &steps.collect::<Vec<_>>(), style))
+        + &hot_spots::table(&comparison.hot_spots, sides, style)
 }
 
 /// System calls whose number or time differs.

@@ -73,6 +73,7 @@ pub(crate) fn slower() -> Comparison {
             code("X509_load_cert_crl_file_ex", "libcrypto.so.3", 250_000, 22_100_000),
             code("asn1_item_embed_d2i", "libcrypto.so.3", 110_000, 13_000_000),
         ],
+        hot_spots: Vec::new(),
         calls: vec![
             call("read", "/etc/ssl/certs/all.pem", (1.0, 56.0), (4_000, 310_000)),
             call("brk", "", (3.0, 21.5), (9_000, 62_000)),

@@ -2,6 +2,7 @@
 
 use super::{measured, slower};
 use crate::bisection::burner::steps;
+use crate::hot_spots;
 use crate::style::Style;
 use crate::text::clean;
 use case::Matrix;
@@ -13,7 +14,8 @@ pub(super) fn chains(matrix: &Matrix, style: Style) -> String {
     let chains = slow.map(|version| {
         let name = clean(&version.version);
         let title = format!("What carries most of the difference of {name} in processor time:\n");
-        title + &steps(&version.chain, [&first, &name, "difference"], style)
+        let sides = [first.as_str(), &name, "difference"];
+        title + &steps(&version.chain, sides, style) + &hot_spots::table(&version.hot_spots, sides, style)
     });
     chains.collect::<Vec<_>>().join("\n")
 }

@@ -1,7 +1,7 @@
 //! Matrices made by hand, for the tests of this crate.
 
 use crate::comparison::examples::{code, compared};
-use case::{Contrast, Figures, Matrix, SCHEMA, TriedOn, Version, VersionState};
+use case::{Contrast, Figures, HotSpot, Matrix, SCHEMA, TriedOn, Version, VersionState};
 
 fn figures(metric: &str, median: f64) -> Figures {
     Figures {
@@ -52,8 +52,18 @@ pub(crate) fn openssl() -> Matrix {
         code("SSL_CTX_new_ex", "libssl.so.3", 300_000, 48_900_000),
         code("ssl_load_ciphers", "libssl.so.3", 40_000, 47_100_000),
         code("evp_generic_fetch", "libcrypto.so.3", 30_000, 40_800_000),
-        code("ossl_sa_doall_arg", "libcrypto.so.3", 0, 34_000_000),
     ];
+    slow.hot_spots = vec![HotSpot {
+        own: code("ossl_sa_doall_arg", "libcrypto.so.3", 0, 34_000_000),
+        share: 0.41,
+        chain: vec![
+            code("SSL_CTX_new_ex", "libssl.so.3", 0, 30_100_000),
+            code("ssl_load_ciphers", "libssl.so.3", 0, 30_100_000),
+            code("evp_generic_fetch", "libcrypto.so.3", 0, 28_200_000),
+            code("ossl_method_store_fetch", "libcrypto.so.3", 0, 28_200_000),
+            code("ossl_sa_doall_arg", "libcrypto.so.3", 0, 28_200_000),
+        ],
+    }];
     slow.libraries = vec![code("", "libcrypto.so.3", 7_100_000, 88_000_000)];
     slow.functions = vec![code("ossl_sa_doall_arg", "libcrypto.so.3", 0, 34_000_000)];
     let mut middle = version("3.1.3", 13.8, 1.59, Contrast::More);

@@ -4,6 +4,7 @@ use super::{measured, tries};
 use crate::bisection::burner::{slower_side, way};
 use crate::bisection::label::joined;
 use crate::figure::{is_better_larger, noun, pair, three};
+use crate::hot_spots;
 use crate::text::clean;
 use case::{Compared, Contrast, Matrix, Version, VersionState};
 
@@ -78,7 +79,9 @@ fn burns(worst: &Version) -> Option<String> {
         return None;
     }
     let library = worst.chain.last().map(|step| clean(slower_side(&step.module))).unwrap_or_default();
-    Some(format!("In {} the processor time goes to {library}: {way}.", clean(&worst.version)))
+    let by_itself = hot_spots::said(&worst.hot_spots);
+    let by_itself = if by_itself.is_empty() { by_itself } else { format!("; {by_itself}") };
+    Some(format!("In {} the processor time goes to {library}: {way}{by_itself}.", clean(&worst.version)))
 }
 
 /// The files of the library itself, by its SONAMEs: what was built beside it is mapped, too.

@@ -7,6 +7,7 @@ mod tree;
 
 use super::chain::chain;
 use super::compared::ratios;
+use super::hot_spots::hot_spots;
 use super::{Material, Told};
 use crate::bisection::burner::{left_out, readable};
 use crate::bisection::cures::{command, confirmed};
@@ -29,6 +30,7 @@ struct Bisected {
     burner: String,
     chain: String,
     left_out: String,
+    hot_spots: String,
     control: String,
 }
 
@@ -36,6 +38,7 @@ struct Bisected {
 pub(super) fn section(material: &Material) -> String {
     let Told::Bisection(bisection) = material.told else { return String::new() };
     let burnt = bisection.burner.as_ref().map(|one| readable(&one.chain)).unwrap_or_default();
+    let of_burner = bisection.burner.as_ref().map_or(&[][..], |one| &one.hot_spots);
     let page = Bisected {
         good: world(&bisection.good),
         bad: world(&bisection.bad),
@@ -48,6 +51,7 @@ pub(super) fn section(material: &Material) -> String {
         burner: burner(bisection),
         chain: chain(&burnt.0, ["good", "bad"]),
         left_out: left_out(burnt.1),
+        hot_spots: hot_spots(of_burner, ["good", "bad"]),
         control: ratios::table(&bisection.control, ["good", "bad"]),
     };
     page.render().unwrap_or_default()

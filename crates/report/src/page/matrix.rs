@@ -6,6 +6,7 @@ mod tries;
 
 use super::chain::chain;
 use super::compared::ratios;
+use super::hot_spots::hot_spots;
 use super::{Material, Told};
 use crate::bisection::burner::{left_out, readable};
 use crate::matrix::states::{details, last_lines, word};
@@ -32,6 +33,7 @@ struct Against {
     ratios: String,
     chain: String,
     left_out: String,
+    hot_spots: String,
 }
 
 /// What became of a version.
@@ -64,11 +66,13 @@ fn against(matrix: &Matrix, first: &str) -> Vec<Against> {
     let compared = measured(matrix).filter(|version| !version.ratios.is_empty());
     let one = |version: &Version| {
         let name = clean(&version.version);
-        let (steps, nameless) = if slower(version).is_some() { readable(&version.chain) } else { Default::default() };
+        let whole = if slower(version).is_some() { version.chain.as_slice() } else { &[] };
+        let (steps, nameless) = readable(whole);
         Against {
             ratios: ratios::table(&version.ratios, [first, &name]),
             chain: chain(&steps, [first, &name]),
             left_out: left_out(nameless),
+            hot_spots: hot_spots(&version.hot_spots, [first, &name]),
             name,
         }
     };

@@ -147,7 +147,7 @@ impl Searching<'_> {
         if is_over && !terms.only_search {
             upon::way_back(asked, baseline, &mut trials, self.journal, self.interrupts)?;
         }
-        trials.told().burner = telling::burner(&blames, &owners, baseline.contrast().chain);
+        trials.told().burner = telling::burner(&blames, &owners, baseline.contrast());
         Ok(())
     }
 

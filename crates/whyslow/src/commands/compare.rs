@@ -259,7 +259,8 @@ impl Comparing<'_> {
             && !b.is_empty()
         {
             let why = diagnose::contrast(a, b);
-            (comparison.per, comparison.ledger, comparison.chain) = (why.per, why.ledger, why.chain);
+            (comparison.per, comparison.ledger) = (why.per, why.ledger);
+            (comparison.chain, comparison.hot_spots) = (why.chain, why.hot_spots);
             (comparison.libraries, comparison.functions, comparison.calls) = (why.libraries, why.functions, why.calls);
         }
         drop(progress);

@@ -26,9 +26,9 @@ use tries::Field;
 /// Time for trials where none is asked for: some rounds of several versions.
 const BUDGET: Duration = Duration::from_mins(2);
 /// A profile of so many samples tells functions of a few percent; shorter programs are recorded again for it.
-const WANTED_SAMPLES: usize = 500;
+const WANTED_SAMPLES: usize = 1_000;
 /// Recordings of a version at most, and the time for those after the first.
-const MOST_RECORDINGS: usize = 8;
+const MOST_RECORDINGS: usize = 16;
 const RECORDING_TIME: Duration = Duration::from_secs(10);
 /// A run is recorded for so long at most, ...
 const LONGEST: Duration = Duration::from_secs(20);
@@ -256,7 +256,8 @@ impl Measuring<'_> {
             let _progress = Progress::of("looking where the difference comes from");
             let why = diagnose::contrast(&first.recordings(), &candidate.recordings());
             let version = &mut candidate.version;
-            (version.libraries, version.functions, version.chain) = (why.libraries, why.functions, why.chain);
+            (version.libraries, version.functions) = (why.libraries, why.functions);
+            (version.chain, version.hot_spots) = (why.chain, why.hot_spots);
         }
         Ok(())
     }

@@ -11,7 +11,8 @@ use crate::bisection::label::{kind, value};
 use crate::bisection::probes::{kind as purpose, result, taken};
 use crate::bisection::{measuring, said, world};
 use crate::command::command;
-use case::{Bisection, CodeContrast, Manifest, Share};
+use crate::hot_spots;
+use case::{Bisection, CodeContrast, HotSpot, Manifest, Share};
 
 /// More rows than this nobody reads in a ticket.
 const MOST_ROWS: usize = 12;
@@ -34,7 +35,8 @@ pub(super) fn bisection(told: &Bisection, manifest: &Manifest) -> String {
     text += &part("What was measured", &metrics(&told.baseline, ["good", "bad"]));
     if let Some(burner) = &told.burner {
         let head = format!("Who burns the processor time: {} ({})", escape(&burner.library), Share(burner.share));
-        text += &part(&head, &inner(&burner.chain, ["good", "bad"]));
+        let sides = ["good", "bad"];
+        text += &part(&head, &(inner(&burner.chain, sides) + &hot_spots(&burner.hot_spots)));
     }
     text += &part("What differs", &factors(told));
     text += &part("Probes, from bad (0) to good (1)", &probes(told));
@@ -49,6 +51,18 @@ pub(super) fn bisection(told: &Bisection, manifest: &Manifest) -> String {
 pub(super) fn inner(chain: &[CodeContrast], names: [&str; 2]) -> String {
     let (chain, _) = readable(chain);
     contrasts(&chain[chain.len().saturating_sub(MOST_STEPS)..], names)
+}
+
+/// What burns most of a difference by itself, each with how it is called; empty for nothing.
+pub(super) fn hot_spots(hot_spots: &[HotSpot]) -> String {
+    let one = |one: &HotSpot| {
+        let [_, _, difference, share] = hot_spots::figures(one);
+        format!("{}: {difference}, {share} of the difference, {}", hot_spots::title(one), hot_spots::called(one))
+    };
+    if hot_spots.is_empty() {
+        return String::new();
+    }
+    format!("\n{}:\n\n{}", hot_spots::TITLE, list(&hot_spots.iter().map(one).collect::<Vec<_>>()))
 }
 
 fn grounds(told: &Bisection) -> String {

@@ -1,6 +1,6 @@
 //! A matrix: which version is slower, by how much, and where.
 
-use super::bisection::inner;
+use super::bisection::{hot_spots, inner};
 use super::comparison::{again, metrics};
 use super::{code, escape, list, part, table};
 use crate::command::command;
@@ -51,6 +51,7 @@ fn against(version: &Version, first: &str) -> String {
     let mut body = metrics(&version.ratios, [&first, &name]);
     if slower(version).is_some() && !version.chain.is_empty() {
         body += &format!("\nWhat carries most of the difference:\n\n{}", inner(&version.chain, [&first, &name]));
+        body += &hot_spots(&version.hot_spots);
     }
     part(&format!("{name} against {first}"), &body)
 }

@@ -1,6 +1,8 @@
 //! In which libraries, functions and calls A and B differ: tables with a bar to either side.
 
+use super::super::chain::chain;
 use super::super::chart::Px;
+use super::super::hot_spots::hot_spots;
 use super::super::sheet::{Cell, Column, Sheet};
 use crate::chain::code;
 use crate::comparison::origin::{per, signed};
@@ -10,8 +12,6 @@ use case::{CallContrast, CodeContrast, Comparison, Nanos};
 
 /// More rows than this are folded away.
 const FIRST_ROWS: usize = 12;
-/// Callers further out only carry the whole: so many steps of a chain are shown.
-const MOST_STEPS: usize = 16;
 /// A bar is stretched to its cell, and has this much to either side.
 const HALF: f64 = 100.0;
 
@@ -19,8 +19,8 @@ const HALF: f64 = 100.0;
 #[template(path = "page/compared/contrasts.html")]
 struct Contrasts {
     tables: Vec<Table>,
-    steps: Vec<Step>,
-    further_out: usize,
+    chain: String,
+    hot_spots: String,
     calls: String,
     per: &'static str,
 }
@@ -42,15 +42,6 @@ struct Row {
     width: Px,
 }
 
-/// One function of the chain.
-struct Step {
-    depth: usize,
-    name: String,
-    a: String,
-    b: String,
-    difference: String,
-}
-
 /// The tables as HTML; empty where nothing differs.
 pub(super) fn tables(comparison: &Comparison) -> String {
     let tables = [
@@ -58,13 +49,13 @@ pub(super) fn tables(comparison: &Comparison) -> String {
         table("Processor time by function, callees included", &comparison.functions),
     ];
     let tables = tables.into_iter().flatten().collect::<Vec<_>>();
-    let further_out = comparison.chain.len().saturating_sub(MOST_STEPS);
-    let steps = comparison.chain[further_out..].iter().enumerate().map(step).collect::<Vec<_>>();
+    let chain = chain(&comparison.chain, ["A", "B"]);
+    let hot_spots = hot_spots(&comparison.hot_spots, ["A", "B"]);
     let calls = if comparison.calls.is_empty() { String::new() } else { calls(&comparison.calls).html() };
-    if tables.is_empty() && steps.is_empty() && calls.is_empty() {
+    if tables.is_empty() && chain.is_empty() && calls.is_empty() {
         return String::new();
     }
-    Contrasts { tables, steps, further_out, calls, per: per(comparison) }.render().unwrap_or_default()
+    Contrasts { tables, chain, hot_spots, calls, per: per(comparison) }.render().unwrap_or_default()
 }
 
 fn table(title: &'static str, contrasts: &[CodeContrast]) -> Option<Table> {
@@ -86,16 +77,6 @@ fn row(one: &CodeContrast, most: u64) -> Row {
         difference: signed(one.a_ns, one.b_ns),
         x: Px(if is_less { HALF - width } else { HALF }),
         width: Px(width),
-    }
-}
-
-fn step((depth, one): (usize, &CodeContrast)) -> Step {
-    Step {
-        depth,
-        name: code(&one.function, &one.module),
-        a: Nanos(one.a_ns).to_string(),
-        b: Nanos(one.b_ns).to_string(),
-        difference: signed(one.a_ns, one.b_ns),
     }
 }
 

@@ -5,10 +5,10 @@ use super::bench::Trials;
 use super::owners::Owners;
 use super::question::Asked;
 use case::{
-    Bisection, BisectionOutcome, Burner, CodeContrast, Compared, Contrast, Culprit, FactorKind, ProbeResult, WorldTold,
+    Bisection, BisectionOutcome, Burner, Compared, Contrast, Culprit, FactorKind, ProbeResult, WorldTold,
     redact_arguments,
 };
-use diagnose::LibraryBlame;
+use diagnose::{Contrasts, LibraryBlame};
 use lab::bisect::{Difference, Found, Set};
 use lab::worlds::{Packages, Ready, WorldName};
 use std::collections::BTreeSet;
@@ -164,9 +164,15 @@ fn gain(trials: &Trials, cure: &Set, baseline: &Baseline) -> Compared {
 }
 
 /// Who burns the time in the bad world; nobody where the profile does not say.
-pub fn burner(blames: &[LibraryBlame], owners: &Owners, chain: Vec<CodeContrast>) -> Option<Burner> {
+pub fn burner(blames: &[LibraryBlame], owners: &Owners, why: Contrasts) -> Option<Burner> {
     let most = blames.iter().max_by(|one, other| one.cpu_share.total_cmp(&other.cpu_share))?;
     let path = Path::new(&most.library);
     let factor = owners.sources(path).into_iter().next().unwrap_or_default();
-    (most.cpu_share >= WORTH_TELLING).then(|| Burner { library: file_name(path), factor, share: most.cpu_share, chain })
+    (most.cpu_share >= WORTH_TELLING).then(|| Burner {
+        library: file_name(path),
+        factor,
+        share: most.cpu_share,
+        chain: why.chain,
+        hot_spots: why.hot_spots,
+    })
 }
