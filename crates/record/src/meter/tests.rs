@@ -478,13 +478,18 @@ fn readings_do_not_fall() {
         Program { arguments: vec![busy.display().to_string(), "200".into(), "calls".into()], ..bench.python("", &[]) };
     let mut client = bench.run(&program, Some(Role::Client));
     let mut before = bench.meter.read();
+    let (mut readings, mut falls) = (0, Vec::new());
     while client.poll().expect("a status").is_none() {
         let reading = bench.meter.read();
-        // Where another tracer comes or goes meanwhile, a switch can be missed: less than a time slice is moved then.
         let fall = |before: Nanos, after: Nanos| before.0.saturating_sub(after.0);
         let most = fall(before.client_user, reading.client_user).max(fall(before.client_system, reading.client_system));
-        assert!(most < 100_000, "{before:?} {reading:?}");
+        readings += 1;
+        // The clocks of two processors, and the moment between two words that are read: at most some microseconds.
+        falls.extend((most >= 100_000).then_some(most));
         before = reading;
     }
+    // Where a tracer of another test comes or goes meanwhile, the kernel can pass over a switch, and a stretch is moved:
+    // seldom, however many readings there are.
+    assert!(falls.len() <= 3 && readings > 1_000, "{readings} readings, falls by {falls:?} ns");
     assert!(milliseconds(before.client_system + before.client_user) > 150.0, "{before:?}");
 }
