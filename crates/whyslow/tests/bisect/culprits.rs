@@ -119,6 +119,22 @@ fn a_culprit_that_cannot_be_tried_is_not_blamed_on_another() {
     assert!(!factor.untestable.is_empty(), "{factor:#?}");
 }
 
+#[test]
+fn the_c_library_is_what_is_left_where_it_is_slow_itself() {
+    if cfg!(not(target_arch = "x86_64")) {
+        return;
+    }
+    let Some(_turn) = turn() else { return };
+    let told = ask(&Plan::default().slow_c_library().planted(), &["--budget", "60s"]);
+    let bisection = &told.bisection;
+    assert_eq!((bisection.outcome, told.code), (BisectionOutcome::NotSeparable, 3), "{bisection:#?}");
+    assert!(bisection.culprit.is_none(), "{:#?}", bisection.culprit);
+    assert_eq!(told.factors(FactorKind::Libc), ["libc6"]);
+    let burner = bisection.burner.as_ref().expect("a burner");
+    assert_eq!(burner.hot_spots[0].own.function, "a64l", "{:#?}", burner.hot_spots);
+    assert!(bisection.summary.contains("libc6"), "{}", bisection.summary);
+}
+
 /// How many orders are tried, at some 10 s each; WHYSLOW_SEEDS asks for another number.
 const SEEDS: u32 = 1;
 

@@ -1,6 +1,7 @@
 //! Two worlds that differ in all of 24 packages, a library each, and what is planted in some of them. Each library is
 //! compiled once and kept for later runs of the tests.
 
+use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -31,6 +32,8 @@ pub struct Plan {
     program: Vec<String>,
     /// Whether the C library's package of the good world has another library beside.
     has_extra: bool,
+    /// Whether the C library itself is slow in the bad world.
+    has_slow_c_library: bool,
 }
 
 impl Plan {
@@ -64,6 +67,12 @@ impl Plan {
         self.good(number, &["EXTRA=1"])
     }
 
+    /// The bad world's C library takes its time over `a64l`, and the program calls it.
+    pub fn slow_c_library(mut self) -> Plan {
+        self.has_slow_c_library = true;
+        self.program("DECODES=1")
+    }
+
     /// Makes the worlds.
     pub fn planted(&self) -> Planted {
         fs::create_dir_all(kept()).expect("a folder");
@@ -77,7 +86,7 @@ impl Plan {
     fn plant(&self, side: usize, root: &Path) {
         let version = ["1.0", "2.0"][side];
         let mut packages = System::find().copy(root);
-        if self.has_extra {
+        if self.has_extra || self.has_slow_c_library {
             packages.all.entry("libc6".to_string()).or_default().0 = format!("{version}-1");
         }
         for number in 0..LIBRARIES {
@@ -90,6 +99,9 @@ impl Plan {
                 fs::copy(extra(), root.join(name.strip_prefix("/").expect("absolute"))).expect("copied");
                 packages.own("libc6", name);
             }
+        }
+        if self.has_slow_c_library && side == 1 {
+            slow_down(&root.join(packages.libraries.join("libc.so.6").strip_prefix("/").expect("absolute")));
         }
         let program = root.join(&PROGRAM[1..]);
         fs::create_dir_all(program.parent().expect("a folder")).expect("a folder");
@@ -153,6 +165,22 @@ impl System {
         }
         packages
     }
+}
+
+/// Makes `a64l` of a C library count to some ten thousand first.
+fn slow_down(c_library: &Path) {
+    // mov ecx, 60000; dec ecx; jnz -4; xor eax, eax; ret
+    let code = [0xb9, 0x60, 0xea, 0, 0, 0xff, 0xc9, 0x75, 0xfc, 0x31, 0xc0, 0xc3];
+    let mut bytes = fs::read(c_library).expect("a C library");
+    let start = {
+        let file = object::File::parse(&*bytes).expect("an ELF file");
+        let symbol = file.dynamic_symbols().find(|symbol| symbol.name() == Ok("a64l")).expect("a64l");
+        let text = file.sections().find(|section| section.name() == Ok(".text")).expect("code");
+        let (offset, _) = text.file_range().expect("in the file");
+        (symbol.address() - text.address() + offset) as usize
+    };
+    bytes[start..start + code.len()].copy_from_slice(&code);
+    fs::write(c_library, bytes).expect("written");
 }
 
 /// Packages by their names: version, and files.

@@ -1,5 +1,7 @@
-/* Calls each planted library CALLS times, in turns. FAILS: ends with status 3 where the library 09 is of version 2.0. */
+/* Calls each planted library CALLS times, in turns. DECODES: and a function of the C library that few ever call. FAILS: ends with status 3 where the library 09 is of version 2.0. */
+#define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LIBRARIES(with)                                                                                                \
@@ -20,7 +22,12 @@ int main(void) {
         return 3;
     }
 #endif
-    for (int call = 0; call < CALLS; call++) { LIBRARIES(CALL) }
+    for (int call = 0; call < CALLS; call++) {
+        LIBRARIES(CALL)
+#ifdef DECODES
+        value += (unsigned)a64l("planted");
+#endif
+    }
     printf("done\n");
     return value == 0;
 }
