@@ -40,13 +40,16 @@ fn block(matrix: &Matrix, name: &str, style: Style) -> String {
 }
 
 fn row(version: &str, tried: &TriedOn, metric: &str, first: &str) -> Row {
-    let told = of(&tried.gain, metric);
-    let cells = told.map(|gain| {
-        let (with, plain) = pair(metric, gain.a, gain.b);
-        let interval = format!("({})", range(gain.low, gain.high));
-        vec![plain, with, three(gain.ratio), interval, count(tried.changes)]
-    });
-    Row { note: note(tried, metric, first), ..Row::new(version, cells.unwrap_or_default()) }
+    let [plain, with, gain, interval, changes] = cells(tried, metric);
+    let interval = if interval.is_empty() { interval } else { format!("({interval})") };
+    Row { note: note(tried, metric, first), ..Row::new(version, [plain, with, gain, interval, changes]) }
+}
+
+/// Plain, with it, the gain and its interval, the changes; empty where it was not measured.
+pub(crate) fn cells(tried: &TriedOn, metric: &str) -> [String; 5] {
+    let Some(gain) = of(&tried.gain, metric) else { return Default::default() };
+    let (with, plain) = pair(metric, gain.a, gain.b);
+    [plain, with, three(gain.ratio), range(gain.low, gain.high), count(tried.changes)]
 }
 
 /// What there is to say beside the figures; empty for nothing.

@@ -7,6 +7,7 @@ use crate::command::command;
 use crate::figure::noun;
 use crate::matrix::figures::{HEADINGS, cells, rows, unit};
 use crate::matrix::states::{last_lines, told as state};
+use crate::matrix::tries;
 use crate::matrix::{measured, measuring, said, slower};
 use case::{Manifest, Matrix, Version};
 
@@ -26,6 +27,9 @@ pub(super) fn matrix(told: &Matrix, manifest: &Manifest) -> String {
     let first = measured(told).next().map(|first| first.version.clone()).unwrap_or_default();
     for version in measured(told).filter(|version| !version.ratios.is_empty()) {
         text += &against(version, &first);
+    }
+    for name in tries::names(told) {
+        text += &tried(told, &name, &first);
     }
     text += &part("What became of every version", &states(told));
     text += &part("Trials", &escape(&measuring(told)));
@@ -54,6 +58,18 @@ fn against(version: &Version, first: &str) -> String {
         body += &hot_spots(&version.hot_spots);
     }
     part(&format!("{name} against {first}"), &body)
+}
+
+/// What was attached to every version from outside, by the metric that decides, and what remains with it.
+fn tried(told: &Matrix, name: &str, first: &str) -> String {
+    let metric = told.metrics.first().map(String::as_str).unwrap_or_default();
+    let rows = tries::on(told, name).into_iter().map(|(version, tried)| {
+        let cells = tries::cells(tried, metric).into_iter();
+        [version.version.clone()].into_iter().chain(cells).chain([tries::note(tried, metric, first)]).collect()
+    });
+    let headings = ["Version", "plain", "with it", "plain / with", "95 % interval", "changes", "Note"];
+    let title = format!("With {} attached from outside: {}", escape(name), escape(&noun(metric)));
+    part(&title, &table(&headings, &rows.collect::<Vec<_>>()))
 }
 
 fn states(told: &Matrix) -> String {

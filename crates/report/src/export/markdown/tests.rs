@@ -90,6 +90,12 @@ fn a_matrix_has_every_figure_and_why_a_build_failed() {
     for part in ["| Version | n | min |", "### 3.0.2 against 1.1.1w", "ossl_sa_doall_arg", "`vtls/openssl.c:2741:12"] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
+    let text = markdown(&Told::Matrix(&matrices::sharing()), &manifest());
+    for part in
+        ["### With share-ssl-context attached from outside: ", "| 3.0.2 | 90.9 ms |", "1.40 times", "did not take"]
+    {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
     for one in matrices::every() {
         assert_harmless(&markdown(&Told::Matrix(&hostile(&one)), &manifest()), 1);
     }

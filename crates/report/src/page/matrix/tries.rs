@@ -1,11 +1,11 @@
 //! What was attached to every version from outside, a table each: plain, with it, the gain, what remains.
 
-use crate::figure::{noun, pair, range, three};
+use crate::figure::noun;
 use crate::matrix::measured;
-use crate::matrix::tries::{names, note, of, on};
-use crate::text::{clean, count};
+use crate::matrix::tries::{cells, names, note, on};
+use crate::text::clean;
 use askama::Template;
-use case::{Matrix, TriedOn};
+use case::Matrix;
 
 #[derive(Template)]
 #[template(path = "page/matrix/tries.html")]
@@ -47,10 +47,4 @@ pub(super) fn tries(matrix: &Matrix) -> String {
     let tables = names.iter().flat_map(|name| matrix.metrics.iter().map(move |metric| table(name, metric)));
     let tables = tables.collect::<Vec<_>>();
     if tables.is_empty() { String::new() } else { Tries { tables }.render().unwrap_or_default() }
-}
-
-fn cells(tried: &TriedOn, metric: &str) -> [String; 5] {
-    let Some(gain) = of(&tried.gain, metric) else { return Default::default() };
-    let (with, plain) = pair(metric, gain.a, gain.b);
-    [plain, with, three(gain.ratio), range(gain.low, gain.high), count(tried.changes)]
 }
