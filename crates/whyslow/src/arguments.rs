@@ -12,9 +12,9 @@ mod sweep;
 mod world;
 
 pub use attach::AttachArguments;
-pub use bisect::{BisectArguments, Subjected};
+pub use bisect::BisectArguments;
 pub use compare::CompareArguments;
-pub use matrix::{MatrixArguments, TypedEnd};
+pub use matrix::MatrixArguments;
 pub use run::RunArguments;
 pub use story::{StoryAction, StoryArguments, StoryRunArguments};
 pub use sweep::SweepArguments;
@@ -167,6 +167,16 @@ impl WorldArguments {
             .flat_map(|(option, key, values)| values.iter().map(move |value| (option, key, value.as_str())));
         single.chain(many).collect()
     }
+}
+
+/// Which of the two programs a question is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum AskedEnd {
+    /// The command.
+    #[default]
+    Client,
+    /// The server.
+    Server,
 }
 
 /// Where a case goes, and as whom programs run.

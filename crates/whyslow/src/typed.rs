@@ -1,11 +1,11 @@
 //! What single options mean, for all commands that take them: read, checked, and refused with an example.
 
-use crate::arguments::WorldArguments;
+use crate::arguments::{AskedEnd, WorldArguments};
 use crate::fail::Failure;
 use crate::folder;
 use crate::invoker::Invoker;
 use case::{Manifest, redact_arguments};
-use lab::{Addresses, Link, Metric, Subject, World};
+use lab::{Addresses, End, Link, Metric, Subject, World};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -36,6 +36,17 @@ pub fn metric(text: Option<&str>) -> Result<Option<Metric>, Failure> {
 /// A command in one argument, its words split as a shell splits them; none where it is empty or a quote is open.
 pub fn words(text: &str) -> Option<Vec<String>> {
     shlex::split(text).filter(|words| !words.is_empty())
+}
+
+/// Which end was asked about.
+pub fn end(asked: AskedEnd, has_server: bool) -> Result<End, Failure> {
+    match asked {
+        AskedEnd::Client => Ok(End::Client),
+        AskedEnd::Server if has_server => Ok(End::Server),
+        AskedEnd::Server => {
+            Err(Failure::value("--of", "there is no server to ask about", "--server 'COMMAND' --of server"))
+        }
+    }
 }
 
 /// `--server`, its placeholders replaced. A link leads nowhere without one.

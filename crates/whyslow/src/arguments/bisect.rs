@@ -1,7 +1,7 @@
 //! The options of `whyslow bisect`.
 
-use super::{KeepingArguments, WorldArguments, examples};
-use clap::{Args, ValueEnum};
+use super::{AskedEnd, KeepingArguments, WorldArguments, examples};
+use clap::Args;
 
 /// What `bisect` takes.
 #[derive(Clone, Debug, Default, Args)]
@@ -21,7 +21,7 @@ pub struct BisectArguments {
 
     /// Whose world is asked about; the other end runs on the host
     #[arg(long, value_enum, value_name = "END", default_value_t)]
-    pub of: Subjected,
+    pub of: AskedEnd,
 
     /// Install this package too, where a release has to be made; can be given again
     #[arg(long, value_name = "NAME")]
@@ -66,14 +66,4 @@ pub struct BisectArguments {
     /// Where both run. Last, since its heading holds for all that follows.
     #[command(flatten)]
     pub world: WorldArguments,
-}
-
-/// Which end a bisection is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Subjected {
-    /// The command.
-    #[default]
-    Client,
-    /// The server.
-    Server,
 }

@@ -1,7 +1,7 @@
 //! The options of `whyslow matrix`.
 
-use super::{KeepingArguments, WorldArguments, examples};
-use clap::{Args, ValueEnum};
+use super::{AskedEnd, KeepingArguments, WorldArguments, examples};
+use clap::Args;
 use std::path::PathBuf;
 
 /// What `matrix` takes.
@@ -32,9 +32,9 @@ pub struct MatrixArguments {
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<String>,
 
-    /// Whose library it is; the other one runs on what it always runs on
-    #[arg(long, value_name = "END", value_enum, default_value_t)]
-    pub end: TypedEnd,
+    /// Whose library it is; the other end runs on what it always runs on
+    #[arg(long, value_enum, value_name = "END", default_value_t)]
+    pub of: AskedEnd,
 
     /// Spend at most this long on trials: 30s, 5m; without it, 2m
     #[arg(long, value_name = "TIME")]
@@ -55,14 +55,4 @@ pub struct MatrixArguments {
     /// Where they run. Last, since its heading holds for all that follows.
     #[command(flatten)]
     pub world: WorldArguments,
-}
-
-/// One of the two programs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum TypedEnd {
-    /// The program under study
-    #[default]
-    Client,
-    /// That of --server
-    Server,
 }

@@ -6,7 +6,7 @@ mod program;
 mod tries;
 
 use super::answer;
-use crate::arguments::{MatrixArguments, TypedEnd};
+use crate::arguments::MatrixArguments;
 use crate::fail::Failure;
 use crate::interrupts::Interrupts;
 use crate::invoker::{Invoker, subject_user};
@@ -48,7 +48,7 @@ pub fn matrix(arguments: &MatrixArguments) -> Result<u8, Failure> {
         user: subject_user(arguments.keeping.user.as_deref(), &invoker)?,
         input: lab::input_again().unwrap_or_default(),
     };
-    let end = end(arguments.end, &subject)?;
+    let end = typed::end(arguments.of, subject.server.is_some())?;
     let asked = arguments.metric.iter().map(|text| typed::metric(Some(text)));
     let asked = asked.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect::<Vec<Metric>>();
     let tries = tries::read(&arguments.tries)?;
@@ -82,14 +82,6 @@ pub fn show(matrix: &Matrix, as_json: bool) -> Result<u8, Failure> {
         output::print(&report::matrix(matrix, &output::style()))?;
     }
     Ok(answer::code_of(&report::matrix_outcome(matrix)))
-}
-
-fn end(typed: TypedEnd, subject: &Subject) -> Result<End, Failure> {
-    match typed {
-        TypedEnd::Client => Ok(End::Client),
-        TypedEnd::Server if subject.server.is_some() => Ok(End::Server),
-        TypedEnd::Server => Err(Failure::value("--end", "there is no server", "--end server --server './serve'")),
-    }
 }
 
 /// A matrix under way.

@@ -1,6 +1,6 @@
 //! What a typed `bisect` asks: everything checked that can be, then both worlds made ready.
 
-use crate::arguments::{BisectArguments, Subjected};
+use crate::arguments::BisectArguments;
 use crate::fail::Failure;
 use crate::interrupts::Interrupts;
 use crate::invoker::{Invoker, subject_user};
@@ -69,17 +69,7 @@ impl Question {
         let world = typed::world(&typed.world)?;
         let addresses = typed::addresses(world.link);
         let server = typed::server(typed.server.as_deref(), &world)?;
-        let end = match typed.of {
-            Subjected::Client => End::Client,
-            Subjected::Server if server.is_some() => End::Server,
-            Subjected::Server => {
-                return Err(Failure::value(
-                    "--of",
-                    "there is no server to ask about",
-                    "--server 'COMMAND' --of server",
-                ));
-            }
-        };
+        let end = typed::end(typed.of, server.is_some())?;
         let subject = Subject {
             client: typed::with_addresses(&typed.command, addresses),
             server,
