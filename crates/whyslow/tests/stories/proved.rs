@@ -1,6 +1,6 @@
 //! The stories with proving: what switches a cause off is found, and what does not is told from it.
 
-use crate::telling::{Told, expect_story_readme, stage, tell, tell_with};
+use crate::telling::{Told, expect_story_readme, marked_line, stage, steady_words, tell, tell_with, whyslow};
 use case::{Finding, Purpose, Status, Tried, Verdict};
 
 /// The attempt of that intervention; fails with all there are.
@@ -39,6 +39,28 @@ fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
     assert!(sham.low < 1.05 && sham.high > 0.95, "{sham:?}");
     let spent = told.answer.proof.as_ref().map_or(0, |proof| proof.spent_ns);
     assert!(spent < 70_000_000_000, "the budget is kept, but for the trial under way: {spent} ns");
+    assert_eq!(told.exit, Some(1), "{}", told.stderr);
+    expect_words_that_fit_the_terminal(&told);
+}
+
+fn expect_words_that_fit_the_terminal(told: &Told) {
+    let output = whyslow().arg("report").arg(&told.case).output().expect("whyslow");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = marked_line("nagle/client.py", "the second write");
+    for words in ["nagle-delayed-ack", &format!("client.py:{line}"), "TCP_NODELAY", "Proved"] {
+        assert!(text.contains(words), "'{words}' is not in:\n{text}");
+    }
+    let readme = include_str!("../../../../README.md");
+    assert_eq!(wording(&text), wording(readme), "the README shows other words; make demo, and put its output there");
+    // Paths and commands are as long as they are; sentences are not.
+    let is_prose = |line: &&str| !line.contains('/') && line.chars().count() > 80;
+    assert_eq!(text.lines().filter(is_prose).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+/// The words of the finding's paragraph.
+fn wording(text: &str) -> Vec<&str> {
+    let paragraph = text.split("Confirmed:").nth(1).and_then(|rest| rest.split("Proved:").next());
+    steady_words(paragraph.expect("a finding's paragraph"))
 }
 
 #[test]
@@ -107,7 +129,8 @@ fn a_disk_a_byte_a_name_and_an_expectation_are_confirmed_by_what_takes_them_away
     ];
     for (story, name, intervention) in stories {
         let _stage = stage();
-        let Some(told) = tell(story, "slow") else { continue };
+        // Time enough for what is expected of it; whatever else might be tried is of no interest here.
+        let Some(told) = tell_with(story, "slow", &["--budget", "20s"]) else { continue };
         expect_confirmed(&told, name, &[intervention]);
     }
 }

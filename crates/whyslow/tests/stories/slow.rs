@@ -1,8 +1,6 @@
 //! The stories with a cause and their cured twins.
 
-use crate::telling::{
-    Folder, expect_mechanism, expect_place, marked_line, run_story, stage, steady_words, suspect, tell,
-};
+use crate::telling::{expect_mechanism, expect_place, marked_line, stage, suspect, tell};
 use case::{Status, Verdict};
 
 #[test]
@@ -21,31 +19,6 @@ fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
     expect_place(finding, "nagle/client.py", "the second write");
     assert!(finding.remedy.contains("TCP_NODELAY"), "{}", finding.remedy);
     assert!(told.stderr.contains("100 requests, median"), "the subject's own words pass through: {}", told.stderr);
-}
-
-#[test]
-fn nagle_is_told_in_words_that_fit_the_terminal() {
-    let _stage = stage();
-    let folder = Folder::new();
-    let case = folder.join("case");
-    let Some(output) = run_story("nagle", "slow", &["-o", case.to_str().expect("UTF-8")]) else { return };
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    let line = marked_line("nagle/client.py", "the second write");
-    for words in ["100 requests, median", "nagle-delayed-ack", &format!("client.py:{line}"), "TCP_NODELAY", "Proved"] {
-        assert!(text.contains(words), "'{words}' is not in:\n{text}");
-    }
-    let readme = include_str!("../../../../README.md");
-    assert_eq!(wording(&text), wording(readme), "the README shows other words; make demo, and put its output there");
-    // Paths and commands are as long as they are; sentences are not.
-    let is_prose = |line: &&str| !line.contains('/') && line.chars().count() > 80;
-    assert_eq!(text.lines().filter(is_prose).collect::<Vec<_>>(), Vec::<&str>::new());
-}
-
-/// The words of the finding's paragraph.
-fn wording(text: &str) -> Vec<&str> {
-    let paragraph = text.split("Confirmed:").nth(1).and_then(|rest| rest.split("Proved:").next());
-    steady_words(paragraph.expect("a finding's paragraph"))
 }
 
 #[test]
