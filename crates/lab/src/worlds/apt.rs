@@ -1,10 +1,11 @@
 //! Packages of another release installed into a world by apt, as its user would: in an overlay, so that the world stays as
 //! it is.
 
+use super::Ready;
 use super::debian::{ARCHIVES, refused};
 use super::mirror::{self, PATIENCE};
 use super::store::Store;
-use super::{Ready, tool};
+use super::tool::{self, Watch};
 use crate::LabError;
 use crate::journal::{Entry, Journal};
 use crate::laid;
@@ -82,7 +83,7 @@ pub fn install_over(
         folder: Some("/".into()),
         ..Program::default()
     };
-    let done = tool::run(program, &installed.folder.join("log"), &|_| None, say, wait)?;
+    let done = tool::run(program, &installed.folder.join("log"), &Watch::SILENT, say, wait)?;
     if !done.is_well() {
         return Err(refused::refused(suite, &mirror, &[], &done));
     }

@@ -8,10 +8,11 @@ use super::mirror::{self, PATIENCE};
 use super::needs::Need;
 use super::packages::Packages;
 use super::store::{Descriptor, Made, PART, Store};
-use super::tool;
+use super::tool::{self, Watch};
 use crate::LabError;
 use record::Program;
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -76,7 +77,9 @@ impl Making<'_> {
             "making Debian {}: a few hundred packages are fetched and set up, about half a minute",
             self.suite
         ));
-        let run = tool::run(self.mmdebstrap()?, &self.part.join("log"), &|line| self.heard(line), say, wait);
+        let advance = || advance(&self.tree());
+        let watch = Watch { heard: &|line| self.heard(line), advance: Some(&advance) };
+        let run = tool::run(self.mmdebstrap()?, &self.part.join("log"), &watch, say, wait);
         let failed = match run {
             Ok(done) if done.is_well() => None,
             Ok(done) => Some(refused::refused(self.suite, &self.mirror, self.needs, &done)),
@@ -162,6 +165,15 @@ impl Making<'_> {
         let environment = plain.map(|(name, value)| (name.into(), Some(value.into()))).to_vec();
         Ok(Program { arguments: words, environment, folder: Some("/".into()), ..Program::default() })
     }
+}
+
+/// How far a release is: changes with every list and package that comes in, and with all that dpkg does.
+fn advance(tree: &Path) -> u64 {
+    let folders = [INSIDE, &format!("{INSIDE}/partial"), "var/lib/apt/lists/partial", "var/lib/dpkg/info"];
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(tree.join(folder)).ok()).flatten().flatten();
+    let sizes = entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len() + 1);
+    let status = std::fs::metadata(tree.join("var/lib/dpkg/status"));
+    sizes.fold(status.map_or(0, |status| status.mtime_nsec() as u64), u64::wrapping_add)
 }
 
 /// Moves downloaded packages, and parts of them, into the cache.

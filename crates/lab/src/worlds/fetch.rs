@@ -6,7 +6,7 @@
 use super::debian::refused;
 use super::mirror::{self, PATIENCE};
 use super::store::{PART, Store};
-use super::tool;
+use super::tool::{self, Watch};
 use crate::LabError;
 use record::Program;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ impl Apt<'_> {
         // By default a list that cannot be had is a warning.
         let words =
             [vec!["apt-get".to_string()], self.options(), vec!["--error-on=any".into(), "update".into()]].concat();
-        let done = tool::run(program(words, &self.folder), &self.folder.join("log"), &|_| None, say, wait)?;
+        let done = tool::run(program(words, &self.folder), &self.folder.join("log"), &Watch::SILENT, say, wait)?;
         if !done.is_well() {
             return Err(refused::refused(self.suite, &self.mirror, &[], &done));
         }
@@ -138,7 +138,7 @@ impl Apt<'_> {
         clear()?;
         std::fs::create_dir_all(part.join("tree")).map_err(LabError::io(&part))?;
         let words = [vec!["apt-get".to_string()], self.options(), vec!["download".into(), format!("{name}={version}")]];
-        let done = tool::run(program(words.concat(), &part), &part.join("log"), &|_| None, say, wait)?;
+        let done = tool::run(program(words.concat(), &part), &part.join("log"), &Watch::SILENT, say, wait)?;
         if !done.is_well() {
             clear()?;
             return Err(refused::refused(self.suite, &self.mirror, &[], &done));

@@ -11,6 +11,13 @@ const TURN: Duration = Duration::from_millis(100);
 /// What a tool may take to clean up when it is asked to end.
 const LONGEST_END: Duration = Duration::from_secs(5);
 
+/// How often it is looked whether a tool gets on: that reads some folders.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Twice as long as apt takes over a package from a mirror that says nothing: of hundreds, it would wait for each.
+const LONGEST_STANDSTILL: Duration = Duration::from_mins(2);
+/// What a tool that was ended for that has said last: as apt says it.
+const TIMED_OUT: &str = "E: Connection timed out: nothing has come for two minutes";
+
 /// What came of it.
 pub(super) struct Done {
     /// How it ended.
@@ -32,11 +39,24 @@ impl Done {
     }
 }
 
-/// Runs a tool to its end. What it says goes to `log`; `heard` makes what is passed on of a line, if anything.
+/// What is made of a tool while it runs.
+pub(super) struct Watch<'a> {
+    /// What is passed on of a line that it says, if anything.
+    pub heard: &'a dyn Fn(&str) -> Option<String>,
+    /// Something that differs from time to time while it gets on; where it does not for two minutes, the tool is ended.
+    pub advance: Option<&'a dyn Fn() -> u64>,
+}
+
+impl Watch<'_> {
+    /// Nothing is passed on, and it takes as long as it takes.
+    pub const SILENT: Watch<'static> = Watch { heard: &|_| None, advance: None };
+}
+
+/// Runs a tool to its end. What it says goes to `log`.
 pub(super) fn run(
     tool: Program,
     log: &Path,
-    heard: &dyn Fn(&str) -> Option<String>,
+    watch: &Watch,
     say: &dyn Fn(&str),
     wait: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Done, LabError> {
@@ -49,12 +69,18 @@ pub(super) fn run(
         ..tool
     };
     let mut running = program.hold()?.release()?;
+    let mut advanced = Advance::default();
     let ended = loop {
         if let Some(ended) = running.poll()? {
             break ended;
         }
-        if let Some(words) = read(log).lines().rev().find_map(heard) {
+        if let Some(words) = read(log).lines().rev().find_map(watch.heard) {
             say(&words);
+        }
+        if watch.advance.is_some_and(|advance| advanced.has_stopped(advance, LONGEST_STANDSTILL)) {
+            end(&mut running)?;
+            let said = format!("{}\n{TIMED_OUT}\n", read(log));
+            return Ok(Done { ended: Ended::default(), said });
         }
         if wait(TURN) {
             end(&mut running)?;
@@ -62,6 +88,31 @@ pub(super) fn run(
         }
     };
     Ok(Done { ended, said: read(log) })
+}
+
+/// Whether a tool gets on.
+#[derive(Default)]
+struct Advance {
+    last: Option<(u64, Instant)>,
+    looked: Option<Instant>,
+}
+
+impl Advance {
+    /// Whether it has come no further for so long. Looked at once a second.
+    fn has_stopped(&mut self, advance: &dyn Fn() -> u64, longest: Duration) -> bool {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_AGAIN.min(longest)) {
+            return false;
+        }
+        self.looked = Some(Instant::now());
+        let now = advance();
+        match self.last {
+            Some((before, since)) if before == now => since.elapsed() > longest,
+            _ => {
+                self.last = Some((now, Instant::now()));
+                false
+            }
+        }
+    }
 }
 
 fn end(running: &mut record::Running) -> Result<(), LabError> {
@@ -85,4 +136,31 @@ pub(super) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map(PathBuf::from));
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_no_further_for_long_has_stopped_and_what_gets_on_has_not() {
+        let longest = Duration::from_millis(100);
+        let has_stopped = |figure: &mut dyn FnMut() -> u64| {
+            let (mut advance, begun) = (Advance::default(), Instant::now());
+            while begun.elapsed() < 4 * longest {
+                let now = figure();
+                if advance.has_stopped(&|| now, longest) {
+                    return true;
+                }
+                std::thread::sleep(longest / 20);
+            }
+            false
+        };
+        assert!(has_stopped(&mut || 7));
+        let mut bytes = 0;
+        assert!(!has_stopped(&mut || {
+            bytes += 1;
+            bytes
+        }));
+    }
 }

@@ -4,6 +4,7 @@ use super::Root;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 /// As many links as the kernel follows for one path.
@@ -34,6 +35,7 @@ impl Root {
         }
         let inside = path.strip_prefix("/").unwrap_or(path);
         let own = self.layers.iter().find_map(|layer| found(layer.join(inside)));
+        let own = own.filter(|(_, metadata)| !is_whiteout(metadata));
         // Folders above what is shared are made where no layer has them.
         let is_above = || self.shared.iter().any(|shared| shared.starts_with(path));
         own.or_else(|| is_above().then(|| found(path.to_path_buf())).flatten())
@@ -69,6 +71,11 @@ impl Root {
     }
 }
 
+/// Whether a layer says by this that what the layers below it have is gone: a character device of number 0.
+fn is_whiteout(metadata: &Metadata) -> bool {
+    metadata.file_type().is_char_device() && metadata.rdev() == 0
+}
+
 fn parts(path: &Path) -> VecDeque<OsString> {
     let named = |part: Component<'_>| match part {
         Component::Normal(name) => Some(name.to_os_string()),
@@ -82,6 +89,7 @@ fn parts(path: &Path) -> VecDeque<OsString> {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+    use std::process::Command;
 
     #[test]
     fn a_link_inside_leads_where_it_leads_for_a_program_there_and_not_to_the_host() {
@@ -106,5 +114,22 @@ mod tests {
         let sharing = Root { shared: vec!["/etc/passwd".into()], ..root };
         assert_eq!(sharing.resolve(Path::new("/away")), Some("/etc/passwd".into()));
         assert_eq!(sharing.chain(Path::new("/away")), ["/away", "/etc/passwd"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn what_a_layer_removed_is_not_found_in_the_layers_below() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [upper, lower] = ["upper", "lower"].map(|name| folder.path().join(name));
+        for layer in [&upper, &lower] {
+            std::fs::create_dir(layer).expect("made");
+        }
+        for name in ["gone", "kept"] {
+            std::fs::write(lower.join(name), "").expect("written");
+        }
+        let made = Command::new("mknod").arg(upper.join("gone")).args(["c", "0", "0"]).status().expect("mknod");
+        assert!(made.success());
+        let root = Root { layers: vec![upper, lower.clone()], ..Root::default() };
+        assert_eq!(root.resolve(Path::new("/gone")), None);
+        assert_eq!(root.resolve(Path::new("/kept")), Some(lower.join("kept")));
     }
 }

@@ -3,7 +3,7 @@
 use super::baseline::Baseline;
 use super::question::Asked;
 use crate::progress::Progress;
-use case::{Bisection, Probe, ProbeKind};
+use case::{Bisection, Probe, ProbeKind, ProbeResult};
 use lab::bisect::{Axis, Probed};
 use lab::{Arrangement, LabError, Laboratory, World};
 use std::cell::RefCell;
@@ -24,6 +24,8 @@ pub struct Runs<'a, 'l> {
     begun: Instant,
     /// Files that were mapped in the last probe's runs.
     mapped: RefCell<BTreeSet<PathBuf>>,
+    /// Why a run of the last probe does not count; empty where all do.
+    failed: RefCell<String>,
     /// What is told.
     pub told: &'a mut Bisection,
 }
@@ -37,9 +39,9 @@ impl<'a, 'l> Runs<'a, 'l> {
         told: &'a mut Bisection,
     ) -> Runs<'a, 'l> {
         laboratory.tells_mapped = true;
-        let (progress, mapped) = (Progress::of("searching"), RefCell::default());
+        let (progress, mapped, failed) = (Progress::of("searching"), RefCell::default(), RefCell::default());
         let laboratory = RefCell::new(laboratory);
-        Runs { asked, baseline, axis, laboratory, progress, begun: Instant::now(), mapped, told }
+        Runs { asked, baseline, axis, laboratory, progress, begun: Instant::now(), mapped, failed, told }
     }
 
     /// Says what is being done.
@@ -50,6 +52,11 @@ impl<'a, 'l> Runs<'a, 'l> {
     /// Whether a path was mapped in the last probe's runs.
     pub fn has_mapped(&self, path: &Path) -> bool {
         self.mapped.borrow().contains(path)
+    }
+
+    /// Why a run of the last probe does not count; empty where all do.
+    pub fn failed(&self) -> String {
+        self.failed.borrow().clone()
     }
 
     /// Probes a world; `what` is taken into it, in a few words.
@@ -65,6 +72,7 @@ impl<'a, 'l> Runs<'a, 'l> {
         }
         self.say(&format!("probe {}: {what}; at most {} s to go", self.told.probes.len() + 1, left.as_secs()));
         self.mapped.borrow_mut().clear();
+        self.failed.borrow_mut().clear();
         let seed = self.baseline.seed.wrapping_add(self.told.probes.len() as u64);
         let (mut probe, mut control) = (|| self.measure(world, true), || self.measure(&bad, false));
         lab::bisect::probe(self.axis, MOST_PAIRS, &mut probe, &mut control, seed)
@@ -78,14 +86,25 @@ impl<'a, 'l> Runs<'a, 'l> {
         let outcome = match outcome {
             Err(error @ LabError::Interrupted) => return Err(error),
             // A world in which programs cannot be started is no failure of the laboratory's.
-            Err(_) if is_probe => return Ok(None),
+            Err(error) if is_probe => return Ok(self.does_not_count(error.to_string())),
             other => other?,
         };
         if is_probe {
             self.mapped.borrow_mut().extend(outcome.mapped);
         }
-        let works = outcome.row.problem.is_empty() && self.ends_as_ever(outcome.row.exit);
-        Ok(self.baseline.metric.of(&outcome.row).filter(|_| works))
+        if !outcome.row.problem.is_empty() {
+            return Ok(self.does_not_count(outcome.row.problem));
+        }
+        if !self.ends_as_ever(outcome.row.exit) {
+            return Ok(self.does_not_count(format!("the program ends with status {}", outcome.row.exit)));
+        }
+        let value = self.baseline.metric.of(&outcome.row);
+        Ok(value.or_else(|| self.does_not_count(format!("it has no {}", self.baseline.metric))))
+    }
+
+    fn does_not_count(&self, why: String) -> Option<f64> {
+        *self.failed.borrow_mut() = why;
+        None
     }
 
     /// Whether a run ended as the recorded one in the bad world did, or was cut.
@@ -99,7 +118,10 @@ impl<'a, 'l> Runs<'a, 'l> {
         self.told.runs += 2 * probed.pairs;
         let is_search = matches!(probe.kind, ProbeKind::All | ProbeKind::Suspect | ProbeKind::Part | ProbeKind::Shrink);
         self.told.trials += u32::from(is_search);
+        let failed = self.failed();
+        let says_why = probe.note.is_empty() && probed.result == ProbeResult::Untestable;
         self.told.probes.push(Probe {
+            note: if says_why { failed } else { probe.note },
             place: probed.place,
             low: probed.low,
             high: probed.high,
