@@ -49,9 +49,9 @@ impl Attached {
         &self.notes
     }
 
-    /// The processes of the subject that run, as far as groups tell.
-    pub fn members(&self) -> Vec<u32> {
-        self.groups.as_ref().map(Groups::members).unwrap_or_default()
+    /// The processes of one end that run, as far as groups tell.
+    pub fn members_of(&self, end: End) -> Vec<u32> {
+        self.groups.as_ref().map(|groups| groups.members_of(end)).unwrap_or_default()
     }
 
     /// The control group (version 2) that holds both ends.

@@ -101,9 +101,9 @@ impl Groups {
         self.parts.iter().find(|part| part.version == Version::Two).map(|part| part.base.as_path())
     }
 
-    /// The processes that run in them.
-    pub fn members(&self) -> Vec<u32> {
-        self.parts.first().map_or_else(Vec::new, |part| group::members(&part.base))
+    /// The processes of one end that run in them.
+    pub fn members_of(&self, end: End) -> Vec<u32> {
+        self.parts.first().map_or_else(Vec::new, |part| group::members(&part.base.join(end.word())))
     }
 
     fn add(&mut self, placement: &Placement) -> Result<(), LabError> {

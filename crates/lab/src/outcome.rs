@@ -20,7 +20,7 @@ pub struct Outcome {
     pub output: Vec<u8>,
     /// The end of what the client wrote to its standard error.
     pub errors: String,
-    /// The files that its programs had mapped; empty where nobody asked.
+    /// The files that the programs of the end that was asked about had mapped; empty where nobody asked.
     pub mapped: BTreeSet<PathBuf>,
     /// How long it took, starting and ending included.
     pub took: Duration,

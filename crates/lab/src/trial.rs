@@ -1,6 +1,6 @@
 //! One trial: the subject started anew in its world, with what an arm attaches to it, measured over a window, ended.
 
-use crate::arrangement::Arrangement;
+use crate::arrangement::{Arrangement, End};
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::journal::{Entry, Journal};
@@ -32,8 +32,8 @@ pub struct Laboratory<'a> {
     pub metric: Option<&'a Metric>,
     /// Waits for at most so long; true where the user wants an end.
     pub wait: &'a mut dyn FnMut(Duration) -> bool,
-    /// Whether it is told which files the programs had mapped ([`Outcome::mapped`]).
-    pub tells_mapped: bool,
+    /// Of which end it is told which files its programs had mapped ([`Outcome::mapped`]).
+    pub tells_mapped: Option<End>,
     meter: Meter,
     folder: PathBuf,
     entry: Entry,
@@ -60,7 +60,7 @@ impl<'a> Laboratory<'a> {
     ) -> Result<Laboratory<'a>, LabError> {
         let meter = Meter::load()?;
         let (folder, entry) = laid::make(journal)?;
-        Ok(Laboratory { journal, metric, wait, tells_mapped: false, meter, folder, entry })
+        Ok(Laboratory { journal, metric, wait, tells_mapped: None, meter, folder, entry })
     }
 
     /// Runs a subject once in a world.
@@ -105,8 +105,10 @@ impl<'a> Laboratory<'a> {
         let released = self.meter.read();
         let pid = client.pid();
         let mut client = client.release()?;
-        let mut mapped = self.tells_mapped.then(Mapped::new);
-        let members = || if attached.members().is_empty() { vec![pid] } else { attached.members() };
+        let asked = self.tells_mapped.unwrap_or(End::Client);
+        let mut mapped = self.tells_mapped.map(|_| Mapped::new());
+        let alone = server.as_ref().filter(|_| asked == End::Server).map_or(pid, Server::pid);
+        let members = || Some(attached.members_of(asked)).filter(|all| !all.is_empty()).unwrap_or(vec![alone]);
         let mut look = |elapsed| mapped.as_mut().map_or((), |mapped| mapped.look(elapsed, members));
         let course = self.follow(&mut client, extent, released, &mut look)?;
         if let Some(mapped) = &mut mapped {

@@ -190,7 +190,7 @@ fn what_a_trial_leaves_running_is_ended_daemons_and_the_deaf_included() {
     let mut client = staged.client.release().expect("released");
     wait_until("the client has ended", || client.poll().expect("polled").is_some());
     // By the group's members: a forked shell bears its parent's command line, and so both marks, until it executes.
-    wait_until("the deaf shell, its sleep and the daemon run", || staged.attached.members().len() >= 3);
+    wait_until("the deaf shell, its sleep and the daemon run", || staged.attached.members_of(End::Client).len() >= 3);
     assert!(!processes_with("sleep 4721").is_empty() && !processes_with("sleep 4722").is_empty());
     drop(staged.attached);
     assert_eq!(processes_with("sleep 4721").len() + processes_with("sleep 4722").len(), 0);

@@ -149,7 +149,7 @@ impl Measuring<'_> {
         let journal = Journal::open()?;
         let mut wait = |longest: Duration| self.interrupts.next(longest).is_some();
         let mut laboratory = Laboratory::open(&journal, None, &mut wait)?;
-        laboratory.tells_mapped = true;
+        laboratory.tells_mapped = Some(self.end);
         let extent = Extent::whole(self.longest());
         let mut usual: Option<(String, i32)> = None;
         let mut warnings = Vec::new();

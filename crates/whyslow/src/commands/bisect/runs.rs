@@ -38,7 +38,7 @@ impl<'a, 'l> Runs<'a, 'l> {
         laboratory: &'a mut Laboratory<'l>,
         told: &'a mut Bisection,
     ) -> Runs<'a, 'l> {
-        laboratory.tells_mapped = true;
+        laboratory.tells_mapped = Some(asked.terms.end);
         let (progress, mapped, failed) = (Progress::of("searching"), RefCell::default(), RefCell::default());
         let laboratory = RefCell::new(laboratory);
         Runs { asked, baseline, axis, laboratory, progress, begun: Instant::now(), mapped, failed, told }
