@@ -9,6 +9,7 @@ mod runs;
 mod splitting;
 mod telling;
 mod upon;
+mod way_back;
 
 use super::answer;
 use crate::arguments::BisectArguments;
@@ -145,7 +146,7 @@ impl Searching<'_> {
             splitting::split(asked, baseline, (&owners, &blames), self.interrupts, &mut trials)?;
         }
         if is_over && !terms.only_search {
-            upon::way_back(asked, baseline, &mut trials, self.journal, self.interrupts)?;
+            way_back::way_back(asked, baseline, &mut trials, self.journal, self.interrupts)?;
         }
         trials.told().burner = telling::burner(&blames, &owners, baseline.contrast());
         Ok(())
