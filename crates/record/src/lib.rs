@@ -1,5 +1,7 @@
 //! Live capture: from a running, unmodified program to a case.
 
+#[cfg(test)]
+mod alone;
 mod attach;
 mod call_rows;
 mod calls;

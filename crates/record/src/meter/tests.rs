@@ -3,9 +3,10 @@
 mod attached;
 
 use super::*;
+use crate::alone::alone;
 use crate::{Input, Output, Program, Running, Tether};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 /// Accepts for ever; answers each 100 bytes with 300, after working or sleeping where it is told to.
@@ -57,9 +58,6 @@ for request in range(23):
         end(connection)
 ";
 
-/// While a tracer comes or goes, others can miss what happens: one meter at a time.
-static ALONE: Mutex<()> = Mutex::new(());
-
 /// A folder with a certificate, and a meter.
 struct Bench {
     folder: tempfile::TempDir,
@@ -74,7 +72,7 @@ impl Bench {
             println!("skipped: needs root");
             return None;
         }
-        let alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let alone = alone();
         let folder = tempfile::tempdir().expect("a folder");
         Some(Bench { folder, meter: Meter::load().expect("the meter loads"), _alone: alone })
     }
@@ -478,18 +476,13 @@ fn readings_do_not_fall() {
         Program { arguments: vec![busy.display().to_string(), "200".into(), "calls".into()], ..bench.python("", &[]) };
     let mut client = bench.run(&program, Some(Role::Client));
     let mut before = bench.meter.read();
-    let (mut readings, mut falls) = (0, Vec::new());
     while client.poll().expect("a status").is_none() {
         let reading = bench.meter.read();
+        // Where another tracer comes or goes meanwhile, a switch can be missed: less than a time slice is moved then.
         let fall = |before: Nanos, after: Nanos| before.0.saturating_sub(after.0);
         let most = fall(before.client_user, reading.client_user).max(fall(before.client_system, reading.client_system));
-        readings += 1;
-        // The clocks of two processors, and the moment between two words that are read: at most some microseconds.
-        falls.extend((most >= 100_000).then_some(most));
+        assert!(most < 100_000, "{before:?} {reading:?}");
         before = reading;
     }
-    // Where a tracer of another test comes or goes meanwhile, the kernel can pass over a switch, and a stretch is moved:
-    // seldom, however many readings there are.
-    assert!(falls.len() <= 3 && readings > 1_000, "{readings} readings, falls by {falls:?} ns");
     assert!(milliseconds(before.client_system + before.client_user) > 150.0, "{before:?}");
 }
