@@ -48,6 +48,8 @@ impl Drain {
     /// A process is followed from now on.
     pub fn follow(&mut self, pid: u32, role: Role) {
         self.intake.programs.lifetimes.followed(pid, role, now());
+        // It stands in its surroundings by now.
+        self.intake.places.native.hold_root(pid);
         self.followed.push(pid);
         // Counting begins anew with each, so that all namespaces are counted from one moment.
         self.counters = Counters::read(&self.followed);

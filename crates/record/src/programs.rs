@@ -51,6 +51,7 @@ impl Programs {
 
     /// A process is watched that runs its program already.
     pub fn found(&mut self, pid: u32, now: Nanos, places: &mut Places) {
+        places.native.hold_root(pid);
         self.look(pid, places);
         self.looks.extend(LOOKS.map(|after| (now + Nanos(after * 1_000_000), pid)));
     }
@@ -60,6 +61,7 @@ impl Programs {
         let (pid, began, path) = (event.pid, Nanos(event.time), lifetimes::text(&event.executable));
         self.forget(pid, places);
         self.lifetimes.executed(pid, &path, began);
+        places.native.hold_root(pid);
         let file = CodeFile { device: event.device, inode: event.inode, path };
         places.native.executed(pid, &file, event.text_start..event.text_end, event.interpreter);
         self.look(pid, places);

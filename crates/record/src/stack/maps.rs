@@ -1,5 +1,8 @@
 //! `/proc/PID/maps`, read into rows. Parsing does no I/O and takes any bytes: a line it cannot read is left out.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+
 /// One line of `/proc/PID/maps`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MapLine {
@@ -24,6 +27,14 @@ pub(super) struct MapLine {
 pub(super) struct FileKey {
     pub device: u64,
     pub inode: u64,
+}
+
+impl FileKey {
+    /// That of a file.
+    pub fn of(metadata: &Metadata) -> FileKey {
+        let device = metadata.dev();
+        FileKey { device: u64::from(libc::major(device)) << 32 | u64::from(libc::minor(device)), inode: metadata.ino() }
+    }
 }
 
 /// What is behind a mapping.

@@ -17,6 +17,7 @@ mod modules;
 mod naming;
 mod perf_map;
 mod process;
+mod roots;
 mod row;
 mod row_cache;
 mod symbols;

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 
 use rustc_hash::FxHashMap;
 
@@ -10,6 +10,7 @@ use super::elf::Contents;
 use super::image::Image;
 use super::maps::{self, Backing, FileKey, MapLine};
 use super::perf_map::PerfMap;
+use super::roots::{self, Roots};
 
 /// Modules beyond this are not opened: each holds a file descriptor. A desktop's programs together map about 1,500.
 const MOST_MODULES: usize = 16_384;
@@ -68,6 +69,8 @@ pub(super) struct Modules {
     by_file: FxHashMap<FileKey, u32>,
     unreadable: FxHashMap<String, u32>,
     vdso: Option<u32>,
+    /// Where files are looked for whose process is gone.
+    pub roots: Roots,
 }
 
 impl Modules {
@@ -78,6 +81,7 @@ impl Modules {
             by_file: FxHashMap::default(),
             unreadable: FxHashMap::default(),
             vdso: None,
+            roots: Roots::default(),
         }
     }
 
@@ -139,17 +143,17 @@ impl Modules {
         if self.all.len() >= MOST_MODULES {
             return None;
         }
-        let contents = Contents::of_file(open_mapped(pid, line)?)?;
+        let contents = Contents::of_file(open_mapped(pid, line, &self.roots)?)?;
         let number = self.add(Module::Image(Box::new(Image::open(line.path.clone(), contents)?)));
         self.by_file.insert(line.file, number);
         Some(number)
     }
 
-    /// What names the file at a path, as a process sees it, else as we see it.
-    pub fn key_of_path(pid: u32, path: &str) -> Option<FileKey> {
-        let theirs = std::fs::metadata(format!("/proc/{pid}/root{path}"));
-        let metadata = theirs.or_else(|_| std::fs::metadata(path)).ok()?;
-        Some(FileKey { device: device_key(metadata.dev()), inode: metadata.ino() })
+    /// What names the file at a path: as a process sees it, else as those see it that are held, else as we see it.
+    pub fn key_of_path(&self, pid: u32, path: &str) -> Option<FileKey> {
+        let theirs = open_regular(&format!("/proc/{pid}/root{path}"));
+        let held = || self.roots.open(path).next();
+        theirs.or_else(held).or_else(|| open_regular(path)).as_ref().and_then(roots::key)
     }
 
     /// The kernel maps the same one into every 64-bit process, ours included.
@@ -169,25 +173,22 @@ impl Modules {
     }
 }
 
-/// Opens the file behind a mapping: by its path as the process sees it, else as we see it (which is how the kernel
-/// tells the path of a process with another root in our mount namespace), else by the mapping, which takes more
-/// privilege. A path that leads to another file by now is not followed.
-fn open_mapped(pid: u32, line: &MapLine) -> Option<File> {
+/// Opens the file behind a mapping: by its path as the process sees it, else as those see it whose trees are held, else as
+/// we see it (which is how the kernel tells the path of a process with another root in our mount namespace), else by the
+/// mapping, which takes more privilege. A path that leads to another file by now is not followed.
+fn open_mapped(pid: u32, line: &MapLine, roots: &Roots) -> Option<File> {
     let by_path = |root: &str| (!line.deleted).then(|| open_regular(&format!("{root}{}", line.path))).flatten();
-    let inode = |file: &File| file.metadata().is_ok_and(|metadata| metadata.ino() == line.file.inode);
-    let device = |file: &File| file.metadata().is_ok_and(|metadata| device_key(metadata.dev()) == line.file.device);
+    let is_inode = |file: &File| roots::key(file).is_some_and(|key| key.inode == line.file.inode);
+    let is_file = |file: &File| roots::key(file) == Some(line.file);
     let theirs = by_path(&format!("/proc/{pid}/root"));
-    if theirs.as_ref().is_some_and(inode) {
+    if theirs.as_ref().is_some_and(is_inode) {
         return theirs;
     }
-    let ours = by_path("").filter(|file| inode(file) && device(file));
-    ours.or_else(|| open_regular(&format!("/proc/{pid}/map_files/{:x}-{:x}", line.start, line.end)))
+    let held = (!line.deleted).then(|| roots.open(&line.path).find(is_inode)).flatten();
+    held.or_else(|| by_path("").filter(is_file))
+        .or_else(|| open_regular(&format!("/proc/{pid}/map_files/{:x}-{:x}", line.start, line.end)))
         // On an overlay the maps of older kernels tell the lower file's inode: the path is right all the same.
         .or(theirs)
-}
-
-fn device_key(device: u64) -> u64 {
-    u64::from(libc::major(device)) << 32 | u64::from(libc::minor(device))
 }
 
 /// Opens a regular file without waiting: a path of a foreign process may be a pipe or a device.

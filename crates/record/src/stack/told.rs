@@ -37,6 +37,11 @@ impl Stacks {
         }
     }
 
+    /// A process is followed, or begins another program: its files are found by their paths even when it is gone.
+    pub fn hold_root(&mut self, pid: u32) {
+        self.modules.roots.hold(pid);
+    }
+
     /// A process executed a program, whose code lies at `text`, and whose dynamic loader at `interpreter` (0: none).
     pub fn executed(&mut self, pid: u32, file: &CodeFile, text: Range<u64>, interpreter: u64) {
         let module = self.modules.of_code(pid, file);
@@ -80,7 +85,7 @@ impl Modules {
 
     /// The module of a path as a process sees it.
     fn of_path(&mut self, pid: u32, path: &str) -> u32 {
-        Modules::key_of_path(pid, path)
+        self.key_of_path(pid, path)
             .and_then(|file| {
                 let line = MapLine { file, path: path.to_string(), executable: true, ..MapLine::default() };
                 self.image(pid, &line)

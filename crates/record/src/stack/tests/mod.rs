@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
 
 mod compiled;
+mod gone;
 mod host;
 mod subject;
