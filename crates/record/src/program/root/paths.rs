@@ -34,11 +34,17 @@ impl Root {
             return found(path.to_path_buf());
         }
         let inside = path.strip_prefix("/").unwrap_or(path);
-        let own = self.layers.iter().find_map(|layer| found(layer.join(inside)));
-        let own = own.filter(|(_, metadata)| !is_whiteout(metadata));
+        let own = self.topmost(inside).and_then(found).filter(|(_, metadata)| !is_whiteout(metadata));
         // Folders above what is shared are made where no layer has them.
         let is_above = || self.shared.iter().any(|shared| shared.starts_with(path));
         own.or_else(|| is_above().then(|| found(path.to_path_buf())).flatten())
+    }
+
+    /// Where the topmost layer that has the path, or that hides it in the layers below, has it.
+    fn topmost(&self, inside: &Path) -> Option<PathBuf> {
+        let has = |layer: &&PathBuf| layer.join(inside).symlink_metadata().is_ok();
+        let layer = self.layers.iter().find(|layer| has(layer) || hides_lower(layer, inside))?;
+        Some(layer.join(inside))
     }
 
     fn walk(&self, path: &Path, links: &mut Vec<PathBuf>) -> Option<PathBuf> {
@@ -74,6 +80,25 @@ impl Root {
 /// Whether a layer says by this that what the layers below it have is gone: a character device of number 0.
 fn is_whiteout(metadata: &Metadata) -> bool {
     metadata.file_type().is_char_device() && metadata.rdev() == 0
+}
+
+/// Whether a layer that lacks a path keeps those below it from showing theirs: by something above it that is no folder, or
+/// that is a folder of its own, not one with theirs.
+fn hides_lower(layer: &Path, inside: &Path) -> bool {
+    let above = inside.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    let mut there = above.map(|folder| layer.join(folder));
+    there.any(|folder| folder.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir() || is_opaque(&folder)))
+}
+
+/// Whether a layer's folder is shown without what the layers below have in it: overlayfs marks it so.
+fn is_opaque(folder: &Path) -> bool {
+    let Ok(path) = super::c_string(folder.as_os_str()) else { return false };
+    let mut value = 0_u8;
+    // SAFETY: strings that end, and room for the one byte that is asked for.
+    let length = unsafe {
+        libc::lgetxattr(path.as_ptr(), c"trusted.overlay.opaque".as_ptr(), (&raw mut value).cast(), size_of::<u8>())
+    };
+    length == 1 && value == b'y'
 }
 
 fn parts(path: &Path) -> VecDeque<OsString> {
@@ -131,5 +156,48 @@ mod tests {
         let root = Root { layers: vec![upper, lower.clone()], ..Root::default() };
         assert_eq!(root.resolve(Path::new("/gone")), None);
         assert_eq!(root.resolve(Path::new("/kept")), Some(lower.join("kept")));
+    }
+
+    #[test]
+    fn a_folder_that_a_layer_made_anew_shows_nothing_of_the_layers_below() {
+        if !nix::unistd::geteuid().is_root() {
+            println!("skipped: needs root");
+            return;
+        }
+        // The kernel refuses layers that lie in each other, and marks on a file system that cannot keep them.
+        let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        for name in ["lower/anew", "lower/kept", "upper", "place"] {
+            std::fs::create_dir_all(path(name)).expect("made");
+        }
+        std::fs::write(path("lower/anew/old"), "").expect("written");
+        std::fs::write(path("lower/kept/old"), "").expect("written");
+        // The kernel makes the mark itself: in a tree over the lower layer, whose topmost layer is then looked at.
+        let script = format!(
+            "mount -t overlay overlay -o lowerdir={0}/lower,upperdir={0}/upper,workdir={0}/place {0}/lower && \
+             cd {0}/lower && rm -r anew && mkdir anew && touch anew/new kept/new",
+            folder.path().display()
+        );
+        let made = Command::new("unshare").args(["-m", "sh", "-c", &script]).status().expect("unshare");
+        assert!(made.success());
+        let root = Root { layers: vec![path("upper"), path("lower")], ..Root::default() };
+        let lead = |path: &str| root.resolve(Path::new(path));
+        assert_eq!(lead("/anew/old"), None);
+        assert_eq!(lead("/anew/new"), Some(path("upper/anew/new")));
+        assert_eq!(lead("/kept/old"), Some(path("lower/kept/old")));
+        assert_eq!(lead("/kept/new"), Some(path("upper/kept/new")));
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_a_folder_has_nothing_in_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [upper, lower] = ["upper", "lower"].map(|name| folder.path().join(name));
+        std::fs::create_dir_all(lower.join("name")).expect("made");
+        std::fs::create_dir(&upper).expect("made");
+        std::fs::write(lower.join("name/inside"), "").expect("written");
+        std::fs::write(upper.join("name"), "").expect("written");
+        let root = Root { layers: vec![upper.clone(), lower], ..Root::default() };
+        assert_eq!(root.resolve(Path::new("/name/inside")), None);
+        assert_eq!(root.resolve(Path::new("/name")), Some(upper.join("name")));
     }
 }
