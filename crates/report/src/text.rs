@@ -12,13 +12,16 @@ fn steers(letter: char) -> bool {
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
+/// Units that stay on the line of their number.
+const UNITS: [&str; 9] = ["%", "ns", "us", "ms", "s", "B", "kB", "MB", "GB"];
+
 /// Text broken at blanks into lines of at most `columns`, each after `indent`, the first after `first` instead. A word
-/// that is longer than a line stays whole, so that it can be copied.
+/// that is longer than a line stays whole, so that it can be copied, and so does a number with its unit.
 pub fn wrap(text: &str, columns: usize, first: &str, indent: &str) -> String {
     let mut done = String::new();
     let mut line = first.to_string();
     let mut gap = "";
-    for word in text.split_whitespace() {
+    for word in unbroken(text) {
         if !gap.is_empty() && line.chars().count() + 1 + word.chars().count() > columns {
             done += &line;
             done.push('\n');
@@ -26,10 +29,23 @@ pub fn wrap(text: &str, columns: usize, first: &str, indent: &str) -> String {
             gap = "";
         }
         line += gap;
-        line += word;
+        line += &word;
         gap = " ";
     }
     done + &line + "\n"
+}
+
+/// What of a text stays on one line: its words, numbers with their units.
+fn unbroken(text: &str) -> Vec<String> {
+    let mut whole: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let is_unit = UNITS.contains(&word.trim_end_matches(|letter: char| ",.;:)".contains(letter)));
+        match whole.last_mut().filter(|before| is_unit && before.ends_with(|letter: char| letter.is_ascii_digit())) {
+            Some(number) => *number += &format!(" {word}"),
+            None => whole.push(word.to_string()),
+        }
+    }
+    whole
 }
 
 /// A name cut to at most `columns`, so that a table keeps its shape.
@@ -72,6 +88,7 @@ mod tests {
     fn lines_break_at_blanks_and_long_words_stay_whole() {
         assert_eq!(wrap("one two three", 9, "> ", "  "), "> one two\n  three\n");
         assert_eq!(wrap("a /a/very/long/path b", 8, "", ""), "a\n/a/very/long/path\nb\n");
+        assert_eq!(wrap("burns 15 %, in 3 ms of 7 runs", 8, "", ""), "burns\n15 %, in\n3 ms of\n7 runs\n");
     }
 
     #[test]

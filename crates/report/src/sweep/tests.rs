@@ -65,8 +65,8 @@ fn the_table_marks_the_cliff_and_what_went_wrong() {
 fn each_stretch_says_what_was_found_and_what_ends_between_them() {
     let expected = "
 What recordings show (suspicions, not tried):
-  1 to 1418, recorded at 64: nagle-delayed-ack costs up to 40.9 ms a request (93
-    %): each request waits 40.9 ms for a delayed ACK.
+  1 to 1418, recorded at 64: nagle-delayed-ack costs up to 40.9 ms a request
+    (93 %): each request waits 40.9 ms for a delayed ACK.
     More: whyslow report /var/cases/sweep/at-64
   From 1418 to 1420: nagle-delayed-ack ends.
   1420 to 16K, recorded at 4096: no cause found. 93 % of the time was the server
@@ -172,7 +172,7 @@ fn what_is_level_says_within_what_and_its_picture_begins_at_zero() {
     let text = told(&examples::level());
     assert!(
         text.starts_with(
-            "No cliff and no growth was found: the time per request stays within 2.9 % (5.13\nms to 5.28 ms)."
+            "No cliff and no growth was found: the time per request stays within 2.9 %\n(5.13 ms to 5.28 ms)."
         ),
         "{text}"
     );

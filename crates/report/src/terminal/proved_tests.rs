@@ -39,9 +39,9 @@ fn a_refuted_suspicion_is_one_paragraph_without_a_remedy() {
     let expected = "
 Refuted: each request waits for the disk
   It was suspected of costing up to 40.9 ms of every 44.0 ms request (93 %). It
-  touched 250 of 250 requests. Switched off: with no-fsync a request took 44.0
-  ms instead of 44.1 ms: 0.998 times as much (95 % interval 0.981 to 1.02, 24
-  trials; sham 1.00): it is not the cause.
+  touched 250 of 250 requests. Switched off: with no-fsync a request took
+  44.0 ms instead of 44.1 ms: 0.998 times as much (95 % interval 0.981 to 1.02,
+  24 trials; sham 1.00): it is not the cause.
   More: whyslow explain sync-disk (P20); table calls, rows 12, 40
 ";
     let text = told(&examples::refuted());
@@ -65,8 +65,8 @@ fn two_causes_are_told_each_alone_and_both_together() {
     let text = told(&examples::two_causes());
     assert_eq!(text.matches("\nConfirmed: ").count() + usize::from(text.starts_with("Confirmed: ")), 2, "{text}");
     let expected = "
-Together: with tcp-nodelay and no-fsync a request took 0.386 ms instead of 66.0
-  ms: 171 times less (95 % interval 160 to 184, 20 trials). The part of
+Together: with tcp-nodelay and no-fsync a request took 0.386 ms instead of
+  66.0 ms: 171 times less (95 % interval 160 to 184, 20 trials). The part of
   no-fsync, on top of the others: 51.2 times less (95 % interval 48.0 to 54.9).
 ";
     assert!(text.contains(expected) && !text.contains("Step by step"), "{text}");
