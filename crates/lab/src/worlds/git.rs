@@ -28,6 +28,8 @@ pub struct Repository {
     pub cache: PathBuf,
     /// Who builds, and owns what is built; none is who we are.
     pub user: Option<User>,
+    /// What is to run in the commits' folders; empty for nothing in particular.
+    pub command: Vec<String>,
 }
 
 /// A commit.
@@ -69,7 +71,8 @@ impl Repository {
     /// now and then whether the user wants an end.
     ///
     /// # Errors
-    /// Where there is no such commit, or it does not build: with the last lines that were said, and the log's place.
+    /// Where there is no such commit, it does not build (with the last lines that were said, and the log's place), or the command
+    /// names by an absolute path what each commit has of its own.
     pub fn ready(
         &self,
         revision: &str,
@@ -79,6 +82,7 @@ impl Repository {
     ) -> Result<Ready, LabError> {
         let commit = self.commit(revision)?;
         let tree = Checkout::of(self, &commit)?.built(is_over)?;
+        self.refuse_own_files(revision, &tree)?;
         let below = tree.join(self.git(&["rev-parse", "--show-prefix"])?.unwrap_or_default());
         let folder = if below.is_dir() { below.components().collect() } else { tree.clone() };
         Ok(Ready {
@@ -91,6 +95,23 @@ impl Repository {
             shared: shared.iter().cloned().chain([tree]).collect(),
             place: place.to_path_buf(),
         })
+    }
+
+    /// A word of the command that leads into the user's own repository, to a file that the commit has too: it would be the same in
+    /// every commit.
+    fn refuse_own_files(&self, revision: &str, tree: &Path) -> Result<(), LabError> {
+        let top = PathBuf::from(self.git(&["rev-parse", "--show-toplevel"])?.unwrap_or_default());
+        let prefix = self.git(&["rev-parse", "--show-prefix"])?.unwrap_or_default();
+        let inside =
+            |word: &Path| word.strip_prefix(&top).ok().filter(|inside| tree.join(inside).is_file()).map(PathBuf::from);
+        let mut words = self.command.iter().map(Path::new).filter(|word| word.is_absolute());
+        let Some((word, inside)) = words.find_map(|word| Some((word, inside(word)?))) else { return Ok(()) };
+        let remedy = match inside.strip_prefix(&prefix) {
+            Ok(below) => format!("name it from the folder that you are in: ./{}", below.display()),
+            Err(_) => format!("go to {} and name it from there: ./{}", top.display(), inside.display()),
+        };
+        let why = format!("{} is your own file, the same whatever commit is tried", word.display());
+        Err(LabError::NoWorld { world: format!("git:{revision}"), why, remedy })
     }
 
     /// The commits after `good` up to `bad`, the oldest first, along first parents: a merge counts as one.

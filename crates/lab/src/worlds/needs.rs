@@ -1,6 +1,7 @@
 //! Which packages a command needs to run in another release: those which own on the host what it is started with.
 
 use super::packages::Packages;
+use super::script;
 use super::shared::is_of_system;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ pub(super) fn needs(command: &[String], folder: &Path, asked: &[String], host: &
     }
     let named = command.iter().skip(1).map(|word| folder.join(word)).filter(|path| path.is_file());
     named.for_each(|path| search.look_at(&path));
+    for program in script::words(command).iter().filter_map(|word| find(word, folder)) {
+        search.look_at(&program);
+    }
     search.add_certificates();
     search.found.into_iter().map(|(package, role)| Need { package, role }).collect()
 }

@@ -90,7 +90,8 @@ fn commit(
 ) -> Result<Ready, LabError> {
     let build = wanted.build.unwrap_or_default().to_string();
     let folder = wanted.folder.to_path_buf();
-    let repository = Repository { folder, build, cache: store.folder("builds")?, user: wanted.user };
+    let (cache, command) = (store.folder("builds")?, wanted.command.to_vec());
+    let repository = Repository { folder, build, cache, user: wanted.user, command };
     let wait = RefCell::new(wait);
     let mut ready = repository.ready(revision, &host.shared, &host.place, &|| wait.borrow_mut()(Duration::ZERO))?;
     shared::add_mounts(&mut ready.shared);

@@ -1,5 +1,6 @@
 //! What of the host is seen inside a world: what a subject works with, and never what the world is made of.
 
+use super::script;
 use std::path::{Path, PathBuf};
 
 /// What every program expects to be as it is outside: the kernel's own, what comes and goes, and the user's files.
@@ -18,7 +19,8 @@ pub(super) fn is_of_system(path: &Path) -> bool {
 /// What is shared with a command that runs in a folder.
 pub(super) fn shared(command: &[String], folder: &Path) -> Vec<PathBuf> {
     let mut shared = ALWAYS.iter().chain(&FILES).map(PathBuf::from).collect::<Vec<_>>();
-    let named = command.iter().map(|word| folder.join(word)).filter(|path| path.exists());
+    let in_script = script::words(command);
+    let named = command.iter().chain(&in_script).map(|word| folder.join(word)).filter(|path| path.exists());
     let folders = named.filter_map(|path| Some(path.parent()?.to_path_buf()));
     for folder in std::iter::once(folder.to_path_buf()).chain(folders) {
         // The name that is used, and where it leads when links are followed.
@@ -72,6 +74,8 @@ mod tests {
         let place = place.path().canonicalize().expect("a path");
         std::fs::write(place.join("program"), "").expect("written");
         let program = place.join("program").display().to_string();
+        let seen = shared(&words(&["sh", "-c", &format!("{program} once")]), Path::new("/"));
+        assert!(seen.contains(&place), "{seen:?}");
         let seen = shared(&words(&[&program, "/usr/bin/env", "/etc/passwd", "/nothing/there"]), Path::new("/"));
         assert!(seen.contains(&place), "{seen:?}");
         for hidden in ["/", "/usr", "/usr/bin", "/etc", "/nothing", "/var"] {

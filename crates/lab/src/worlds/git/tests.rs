@@ -13,8 +13,8 @@ impl Made {
         let folder = tempfile::tempdir().expect("a folder");
         let own = folder.path().join("repository");
         fs::create_dir(&own).expect("a folder");
-        let repository =
-            Repository { folder: own, build: build.to_string(), cache: folder.path().join("cache"), user: None };
+        let cache = folder.path().join("cache");
+        let repository = Repository { folder: own, build: build.to_string(), cache, user: None, command: Vec::new() };
         let made = Made { folder, repository };
         made.git(&["init", "--quiet", "--initial-branch=main"]);
         made.commit("first");
@@ -61,6 +61,36 @@ impl Made {
         }
         (files, self.git(&["worktree", "list"]))
     }
+}
+
+#[test]
+fn a_program_of_the_users_own_checkout_is_refused_and_what_each_commit_has_is_not() {
+    let mut made = Made::new("cp name built");
+    fs::create_dir(made.repository.folder.join("below")).expect("a folder");
+    fs::write(made.repository.folder.join("below/kept"), "").expect("written");
+    made.git(&["add", "below"]);
+    made.commit("second");
+    let own = made.repository.folder.clone();
+    let refusal = |made: &Made| made.ready("HEAD").expect_err("the same in all").to_string();
+    for name in ["built", "name"] {
+        made.repository.command = vec!["sh".into(), own.join(name).display().to_string()];
+        let refused = refusal(&made);
+        assert!(
+            refused.contains("your own file") && refused.contains(&own.join(name).display().to_string()),
+            "{refused}"
+        );
+    }
+    made.repository.folder = own.join("below");
+    assert!(
+        format!("{:?}", made.ready("HEAD"))
+            .contains(&format!("go to {} and name it from there: ./name", own.display()))
+    );
+    made.repository.command = vec![own.join("below/kept").display().to_string()];
+    assert!(format!("{:?}", made.ready("HEAD")).contains("from the folder that you are in: ./kept"));
+    // Files that no commit has are the user's data.
+    fs::write(own.join("data"), "").expect("written");
+    made.repository.command = vec!["./name".into(), own.join("data").display().to_string(), "/bin/sh".into()];
+    made.ready("HEAD").expect("ready");
 }
 
 #[test]

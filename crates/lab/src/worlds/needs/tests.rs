@@ -47,3 +47,15 @@ fn an_environments_program_is_the_interpreter() {
     std::fs::write(&script, "#!/usr/bin/env -S sh -e\n").expect("written");
     assert!(interpreter(&script).is_some_and(|path| path.ends_with("sh")));
 }
+
+#[test]
+fn what_a_shells_script_names_is_needed() {
+    let place = tempfile::tempdir().expect("a folder");
+    let program = place.path().join("client");
+    std::fs::write(&program, "").expect("written");
+    let host = host(&place.path().join("host"), &program);
+    for (script, is_needed) in [("for i in 1 2; do ./client|tail -1; done", true), ("echo client", false)] {
+        let found = needs(&["sh", "-c", script].map(String::from), place.path(), &[], &host);
+        assert_eq!(packages(&found).contains(&"shell"), is_needed, "{script}: {found:?}");
+    }
+}

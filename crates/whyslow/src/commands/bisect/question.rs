@@ -104,7 +104,8 @@ impl Question {
         let (WorldName::Git(good), WorldName::Git(bad)) = (&self.good, &self.bad) else { return Ok(None) };
         let build = self.terms.build.clone().unwrap_or_default();
         let (cache, user) = (self.terms.store.folder("builds")?, self.terms.subject.user);
-        Repository { folder: folder(), build, cache, user }.commits(good, bad).map(Some)
+        let command = self.terms.command().to_vec();
+        Repository { folder: folder(), build, cache, user, command }.commits(good, bad).map(Some)
     }
 
     /// Makes both worlds ready.
