@@ -6,6 +6,7 @@
 
 use crate::code::{Code, base_name};
 use crate::contrast::Aliases;
+use crate::naming::Names;
 use crate::profile::renamed;
 use crate::units::Units;
 use crate::{sorted, syscall, with_evidence};
@@ -30,9 +31,8 @@ pub struct LibraryBlame {
 /// are of an exchange where every recording has exchanges, else of a run.
 pub fn blame(good: &[Recording], bad: &[Recording]) -> Vec<LibraryBlame> {
     let aliases = Aliases::of_modules(good, bad);
-    let (in_good, in_bad) = (|name: &str| aliases.in_a(name), |name: &str| aliases.in_b(name));
     let units = Units::new(&exchanges(good), &exchanges(bad));
-    let (good_side, bad_side) = (Side::of(good, &in_good), Side::of(bad, &in_bad));
+    let (good_side, bad_side) = (Side::of(good, aliases.of_a()), Side::of(bad, aliases.of_b()));
     let more = |name: &str| (bad_side.time(name) / units.b - good_side.time(name) / units.a).max(0.0);
     let names = good_side.paths.keys().chain(bad_side.paths.keys()).collect::<BTreeSet<_>>();
     let whole = names.iter().map(|name| more(name)).sum::<f64>();
@@ -64,27 +64,27 @@ struct Side {
 }
 
 impl Side {
-    fn of(recordings: &[Recording], rename: &dyn Fn(&str) -> String) -> Side {
-        let profile = renamed(recordings, rename);
+    fn of(recordings: &[Recording], names: Names) -> Side {
+        let profile = renamed(recordings, names);
         let processor = profile.libraries.into_iter().map(|(name, time)| (name, time.ns as f64)).collect();
         let mut side = Side { processor, ..Side::default() };
         for recording in recordings {
             let paths = recording.locations.iter().filter(|row| row.kind == kind::NATIVE).map(|row| &row.module);
             let programs = recording.processes.iter().map(|row| &row.executable);
             for path in paths.chain(programs).filter(|path| path.starts_with('/')) {
-                side.paths.entry(rename(base_name(path))).or_insert_with(|| path.clone());
+                side.paths.entry(names.module(base_name(path))).or_insert_with(|| path.clone());
             }
-            side.add_waits(&sorted(recording), rename);
+            side.add_waits(&sorted(recording), names);
         }
         side
     }
 
     /// Blocked time of calls that wait for nobody else, by the library whose code is waiting.
-    fn add_waits(&mut self, recording: &Recording, rename: &dyn Fn(&str) -> String) {
+    fn add_waits(&mut self, recording: &Recording, names: Names) {
         let code = Code::new(recording);
         for call in recording.calls.iter().filter(|call| call.blocked.0 > 0 && is_own_wait(call)) {
             if let Some(location) = code.charged_frame(call.stack) {
-                *self.blocked.entry(rename(base_name(&location.module))).or_default() += call.blocked.0 as f64;
+                *self.blocked.entry(names.module(base_name(&location.module))).or_default() += call.blocked.0 as f64;
             }
         }
     }

@@ -51,7 +51,7 @@ pub fn contrast(a: &[Recording], b: &[Recording]) -> Contrasts {
     let units = Units::new(&exchanges(&books_a), &exchanges(&books_b));
     let wall = |books: &[Books]| books.iter().map(|run| run.wall).sum::<f64>();
     let wall = (wall(&books_a) / units.a).max(wall(&books_b) / units.b);
-    let (profile_a, profile_b) = (renamed(a, &in_a), renamed(b, &in_b));
+    let (profile_a, profile_b) = (renamed(a, aliases.of_a()), renamed(b, aliases.of_b()));
     let (accounts_a, accounts_b) = (books_a.iter().map(|run| &run.accounts), books_b.iter().map(|run| &run.accounts));
     let ledger = accounts::contrast(accounts_a, accounts_b, units, wall);
     let has_exchanges = books_a.iter().chain(&books_b).any(|run| run.exchanges > 0);

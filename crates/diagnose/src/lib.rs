@@ -17,6 +17,7 @@ mod growth;
 mod holds;
 mod hottest;
 mod ledger;
+mod naming;
 mod number;
 mod overlap;
 mod peer_holds;

@@ -8,10 +8,11 @@
 mod gather;
 mod tree;
 
-pub(crate) use gather::{Gathered, Sampled, fold, frame_of, kernel_frame, without_start};
+pub(crate) use gather::{Gathered, Sampled, fold, kernel_frame, without_start};
 pub use tree::{Frame, Time};
 pub(crate) use tree::{ROOT, Tree, children_of_both};
 
+use crate::naming::Names;
 use crate::sorted;
 use case::Recording;
 use std::collections::BTreeMap;
@@ -53,14 +54,14 @@ pub(crate) struct Runs {
 
 /// The profile of some recordings, summed up.
 pub fn profile(recordings: &[Recording]) -> Profile {
-    renamed(recordings, &str::to_string)
+    renamed(recordings, Names::AS_RECORDED)
 }
 
-/// The profile of some recordings, their modules under other names.
-pub(crate) fn renamed(recordings: &[Recording], rename: &dyn Fn(&str) -> String) -> Profile {
+/// The profile of some recordings, their code under other names.
+pub(crate) fn renamed(recordings: &[Recording], names: Names) -> Profile {
     let mut gathered = Gathered::default();
     for recording in recordings {
-        gathered.add(&sorted(recording), rename);
+        gathered.add(&sorted(recording), names);
     }
     let mut profile = Profile::default();
     let nothing = vec![0; gathered.runs];

@@ -192,16 +192,19 @@ impl Scene {
         self.recording.paths.push(Path { id, path: path.to_string() });
     }
 
-    /// A stack of native functions `module!function`, innermost first.
+    /// A stack of native functions `module!function`, innermost first; `module!function+0x40` and `module!+0x40` say where the
+    /// function lies.
     pub fn stack(&mut self, stack: u32, frames: &[&str]) {
         for (depth, frame) in frames.iter().enumerate() {
             let (module, function) = frame.split_once('!').expect("module!function");
+            let (function, address) = function.split_once("+0x").unwrap_or((function, "0"));
             let id = stack * 100 + depth as u32;
             self.recording.locations.push(Location {
                 id,
                 kind: kind::NATIVE,
                 module: format!("/usr/lib/{module}"),
                 function: function.to_string(),
+                function_offset: u64::from_str_radix(address, 16).expect("an address"),
                 is_libc: module.starts_with("libc."),
                 ..Location::default()
             });

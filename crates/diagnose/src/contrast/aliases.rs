@@ -1,6 +1,7 @@
 //! Which names of one side mean the same as which of the other.
 
 use crate::code::base_name;
+use crate::naming::{Names, address};
 use case::Recording;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Aliases {
     a: BTreeMap<String, String>,
     b: BTreeMap<String, String>,
+    /// Modules, by their common names, in which the sides have a function at different places.
+    rebuilt: BTreeSet<String>,
 }
 
 impl Aliases {
@@ -24,8 +27,20 @@ impl Aliases {
         };
         let (mut programs_a, mut programs_b) = (programs(a), programs(b));
         let (mut modules_a, mut modules_b) = (modules(a), modules(b));
-        let links = links([&(&modules_a | &programs_a), &(&modules_b | &programs_b)]);
-        for names in [&mut programs_a, &mut programs_b, &mut modules_a, &mut modules_b] {
+        let links = [links(&(&modules_a | &programs_a)), links(&(&modules_b | &programs_b))];
+        // Where a side has only the link's name, it means what it means to the other.
+        let [links_a, links_b] = [0, 1].map(|side| {
+            let mut both = links[1 - side].clone();
+            both.extend(links[side].clone());
+            both
+        });
+        let sides = [
+            (&mut programs_a, &links_a),
+            (&mut modules_a, &links_a),
+            (&mut programs_b, &links_b),
+            (&mut modules_b, &links_b),
+        ];
+        for (names, links) in sides {
             *names = names.iter().map(|name| links.get(name).unwrap_or(name).clone()).collect();
         }
         let mut aliases = Aliases::pair(&programs_a, &programs_b, |_| "program".to_string());
@@ -36,12 +51,26 @@ impl Aliases {
             Aliases::pair(&without(modules_a, &programs_a), &without(modules_b, &programs_b), without_version);
         aliases.a.extend(libraries.a);
         aliases.b.extend(libraries.b);
-        for (link, file) in links {
-            let (in_a, in_b) = (aliases.in_a(&file), aliases.in_b(&file));
-            aliases.a.insert(link.clone(), in_a);
-            aliases.b.insert(link, in_b);
+        for (link, file) in links_a {
+            aliases.a.insert(link, aliases.in_a(&file));
         }
+        for (link, file) in links_b {
+            aliases.b.insert(link, aliases.in_b(&file));
+        }
+        let (built_a, built_b) = (Build::of_modules(a, aliases.of_a()), Build::of_modules(b, aliases.of_b()));
+        let both = built_a.iter().filter_map(|(module, build)| Some((module, build, built_b.get(module)?)));
+        aliases.rebuilt = both.filter(|(_, a, b)| a.is_other(b)).map(|(module, ..)| module.clone()).collect();
         aliases
+    }
+
+    /// What A's code is called.
+    pub fn of_a(&self) -> Names<'_> {
+        Names::new(&self.a, &self.rebuilt)
+    }
+
+    /// What B's code is called.
+    pub fn of_b(&self) -> Names<'_> {
+        Names::new(&self.b, &self.rebuilt)
     }
 
     /// Pairs what only one side has: where exactly one name of each side has the same stem, they get one name.
@@ -76,16 +105,44 @@ impl Aliases {
     }
 }
 
-/// Names that one side has for the same file, each with the longest of them. A file that is reached through a link is
+/// Where a side's functions are in a module.
+#[derive(Default)]
+struct Build<'r> {
+    named: BTreeMap<&'r str, BTreeSet<u64>>,
+    nameless: BTreeSet<u64>,
+}
+
+impl<'r> Build<'r> {
+    fn of_modules(side: &'r [Recording], names: Names) -> BTreeMap<String, Build<'r>> {
+        let mut modules: BTreeMap<String, Build> = BTreeMap::new();
+        for row in side.iter().flat_map(|recording| &recording.locations) {
+            let build = modules.entry(names.module(base_name(&row.module))).or_default();
+            match row.function.as_str() {
+                "" => build.nameless.insert(address(row)),
+                name => build.named.entry(name).or_default().insert(row.function_offset),
+            };
+        }
+        modules
+    }
+
+    /// Whether both are of different builds of a module: most functions that both have lie elsewhere. Where none has a name
+    /// that both have: whether none without a name lies at the same place.
+    fn is_other(&self, other: &Build) -> bool {
+        let common = self.named.iter().filter_map(|(name, places)| Some((places, other.named.get(name)?)));
+        let (apart, same): (Vec<_>, Vec<_>) = common.partition(|(places, others)| places.is_disjoint(others));
+        let has_none = apart.is_empty() && same.is_empty();
+        apart.len() > same.len() || has_none && self.nameless.is_disjoint(&other.nameless)
+    }
+}
+
+/// Names that a side has for the same file, each with the longest of them. A file that is reached through a link is
 /// recorded as `libz.so.1` in one run and as `libz.so.1.2.13` in the next.
-fn links(sides: [&BTreeSet<String>; 2]) -> BTreeMap<String, String> {
+fn links(side: &BTreeSet<String>) -> BTreeMap<String, String> {
     let mut links = BTreeMap::new();
-    for side in sides {
-        for name in side {
-            let longer = side.iter().filter(|file| file.strip_prefix(name.as_str()).is_some_and(is_version));
-            if let Some(file) = longer.max_by_key(|file| file.len()) {
-                links.insert(name.clone(), file.clone());
-            }
+    for name in side {
+        let longer = side.iter().filter(|file| file.strip_prefix(name.as_str()).is_some_and(is_version));
+        if let Some(file) = longer.max_by_key(|file| file.len()) {
+            links.insert(name.clone(), file.clone());
         }
     }
     links

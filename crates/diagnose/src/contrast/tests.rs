@@ -196,3 +196,48 @@ fn what_b_lacks_is_a_hot_spot_of_the_difference_too() {
     let hot_spot = contrast(&[walking(50, 50)], &[walking(5, 50)]).hot_spots.remove(0);
     assert_eq!((hot_spot.own.function.as_str(), functions(&hot_spot.chain).len()), ("walk", 4));
 }
+
+/// A run of stripped programs, in which `exported` of a library takes some milliseconds; where functions without a name lie is
+/// a matter of the build.
+fn stripped(version: &str, time: u64, main: u32, hidden: u32, exported: u32) -> Recording {
+    let mut scene = Scene::new();
+    let library = |function: &str| format!("liba.so.{version}!{function}");
+    let (outer, inner) = (library(&format!("+0x{hidden:x}")), library(&format!("+0x{:x}", 2 * hidden)));
+    let exported = library(&format!("exported+0x{exported:x}"));
+    scene.stack(1, &[&exported, &inner, &outer, &format!("client!+0x{main:x}")]);
+    scene.computes(CLIENT, time * MS, 1);
+    scene.stack(2, &[&outer, &format!("client!+0x{main:x}")]);
+    scene.computes(CLIENT, 40 * MS, 2);
+    scene.end()
+}
+
+#[test]
+fn functions_without_a_name_are_one_in_builds_that_have_them_elsewhere() {
+    let contrasts = contrast(&[stripped("1.0", 20, 0x10, 0x100, 0x300)], &[stripped("1.2", 90, 0x18, 0x110, 0x3a0)]);
+    let told = |step: &CodeContrast| (step.function.clone(), step.a_ns / MS, step.b_ns / MS);
+    let library = "liba.so.1.0 / liba.so.1.2+0x...".to_string();
+    let expected = [("client+0x...".to_string(), 60, 130), (library, 60, 130), ("exported".to_string(), 20, 90)];
+    assert_eq!(contrasts.chain.iter().map(told).collect::<Vec<_>>(), expected);
+    assert_eq!(contrasts.hot_spots.iter().map(|one| told(&one.own)).collect::<Vec<_>>(), expected[2..]);
+}
+
+#[test]
+fn functions_without_a_name_are_told_apart_in_a_build_that_both_ran() {
+    let contrasts = contrast(&[stripped("1.0", 20, 0x10, 0x100, 0x300)], &[stripped("1.0", 90, 0x10, 0x100, 0x300)]);
+    assert_eq!(functions(&contrasts.chain), ["client+0x10", "liba.so.1.0+0x100", "liba.so.1.0+0x200", "exported"]);
+}
+
+#[test]
+fn a_library_with_a_link_to_it_on_both_sides_is_the_same_library_in_two_versions() {
+    let run = |version: &str, time: u64| {
+        let mut scene = Scene::new();
+        scene.stack(1, &[&format!("liba.so.4.{version}!work"), "client!main"]);
+        scene.computes(CLIENT, time * MS, 1);
+        scene.stack(2, &["liba.so.4!work", "client!main"]);
+        scene.computes(CLIENT, time * MS, 2);
+        scene.end()
+    };
+    let contrasts = contrast(&[run("7.0", 20)], &[run("8.0", 60)]);
+    assert_eq!(functions(&contrasts.chain), ["main", "work"]);
+    assert_eq!((contrasts.chain[1].a_ns, contrasts.chain[1].b_ns), (40 * MS, 120 * MS));
+}

@@ -11,6 +11,7 @@ mod waits;
 
 use crate::contrast::Aliases;
 use crate::evidence::Evidence;
+use crate::naming::Names;
 use crate::number::count;
 use crate::units::Units;
 use crate::{sorted, with_evidence};
@@ -21,7 +22,7 @@ use programs::Programs;
 /// Where threads were on a processor.
 pub fn processor(recording: &Recording) -> Flame {
     let mut programs = Programs::default();
-    programs.add_samples(&sorted(recording), &str::to_string);
+    programs.add_samples(&sorted(recording), Names::AS_RECORDED);
     let flame = shown::tree(&programs.tree(), 1.0);
     Flame { of: of_samples(&programs), sample_ns: period(recording), ..flame }
 }
@@ -38,8 +39,8 @@ pub fn flame_difference(a: &[Recording], b: &[Recording]) -> Flame {
     let aliases = Aliases::of_modules(a, b);
     let exchanges = |side: &[Recording]| side.iter().map(exchanges).collect::<Vec<_>>();
     let units = Units::new(&exchanges(a), &exchanges(b));
-    let programs_a = of_side(a, &|name| aliases.in_a(name));
-    let programs_b = of_side(b, &|name| aliases.in_b(name));
+    let programs_a = of_side(a, aliases.of_a());
+    let programs_b = of_side(b, aliases.of_b());
     let flame = shown::difference((&programs_a.tree(), units.a), (&programs_b.tree(), units.b));
     let unit = if units.exchanges { "request" } else { "run" };
     let side = |programs: &Programs, count: f64| {
@@ -55,10 +56,10 @@ pub fn flame_difference(a: &[Recording], b: &[Recording]) -> Flame {
     }
 }
 
-fn of_side(side: &[Recording], rename: &dyn Fn(&str) -> String) -> Programs {
+fn of_side(side: &[Recording], names: Names) -> Programs {
     let mut programs = Programs::default();
     for recording in side {
-        programs.add_samples(&sorted(recording), rename);
+        programs.add_samples(&sorted(recording), names);
     }
     programs
 }

@@ -3,6 +3,7 @@
 use super::CUT_SHORT;
 use super::tree::{Frame, Time};
 use crate::code::{Code, KERNEL_MODULE, UNKNOWN_MODULE, base_name};
+use crate::naming::Names;
 use crate::syscall;
 use case::Recording;
 use case::tables::{Location, Sample};
@@ -45,7 +46,7 @@ type Kind = (u32, u32, Option<u16>);
 
 impl Gathered {
     /// Adds the samples of a recording whose tables are in order.
-    pub fn add(&mut self, recording: &Recording, rename: &dyn Fn(&str) -> String) {
+    pub fn add(&mut self, recording: &Recording, names: Names) {
         let code = Code::new(recording);
         let period = 1_000_000_000 / u64::from(recording.manifest.sampling_hertz.max(1));
         let mut kinds: BTreeMap<Kind, (u64, &Sample)> = BTreeMap::new();
@@ -57,16 +58,16 @@ impl Gathered {
         for (_, (samples, sample)) in kinds {
             let mut path: Vec<u32> = Vec::new();
             for location in without_start(&code.frames(sample.stack).collect::<Vec<_>>()) {
-                let number = *by_location.entry(location.id).or_insert_with(|| self.number(frame_of(location, rename)));
+                let number = *by_location.entry(location.id).or_insert_with(|| self.number(names.frame(location)));
                 path.push(number);
                 fold(&mut path);
             }
             let complete = code.is_complete(sample.stack);
             let program = program_of(recording, sample);
-            let program = self.number(Frame { function: CUT_SHORT.to_string(), module: rename(program) });
+            let program = self.number(Frame { function: CUT_SHORT.to_string(), module: names.module(program) });
             let innermost = code.frames(sample.stack).next();
             path.extend(sample.kernel.then(|| self.number(kernel_frame(sample, innermost))));
-            let charged = rename(code.module_name(code.caller_of(sample)));
+            let charged = names.module(code.module_name(code.caller_of(sample)));
             let time = Time { ns: samples * period, samples };
             self.stacks.push(Sampled { path, complete, program, charged, time, run: self.runs });
         }
@@ -135,17 +136,6 @@ pub fn without_start<'l>(innermost_first: &[&'l Location]) -> Vec<&'l Location> 
         frames.drain(..start);
     }
     frames
-}
-
-/// A place's function.
-pub fn frame_of(location: &Location, rename: &dyn Fn(&str) -> String) -> Frame {
-    let module = rename(base_name(&location.module));
-    let offset = if location.function_offset > 0 { location.function_offset } else { location.offset };
-    let function = match location.function.as_str() {
-        "" => format!("{module}+0x{offset:x}"),
-        name => name.to_string(),
-    };
-    Frame { function, module }
 }
 
 /// Takes a repetition off the end of a path: functions that call each other are there once, however deep.

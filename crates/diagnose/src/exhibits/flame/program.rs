@@ -1,12 +1,13 @@
 //! Whose time it is: the roots of call trees.
 
 use crate::code::{UNKNOWN_MODULE, base_name};
+use crate::naming::Names;
 use crate::profile::Frame;
 use case::tables::Process;
 
 /// The root of a program's tree: its role and its executable's name.
-pub fn root(process: Option<&Process>, rename: &dyn Fn(&str) -> String) -> Frame {
-    let module = rename(executable(process));
+pub fn root(process: Option<&Process>, names: Names) -> Frame {
+    let module = names.module(executable(process));
     let function = match process.map(|row| row.role.as_str()) {
         Some(role @ ("client" | "server")) => format!("{role} {module}"),
         _ => module.clone(),

@@ -4,7 +4,8 @@ use super::call_path::CallPath;
 use super::program::{executable, root};
 use crate::code::Code;
 use crate::exhibits::images::Images;
-use crate::profile::{CUT_SHORT, Frame, Gathered, Sampled, Time, Tree, fold, frame_of, kernel_frame};
+use crate::naming::Names;
+use crate::profile::{CUT_SHORT, Frame, Gathered, Sampled, Time, Tree, fold, kernel_frame};
 use case::Recording;
 use case::tables::Sample;
 use rustc_hash::FxHashMap;
@@ -29,7 +30,7 @@ pub struct Moment<'l> {
 
 impl Programs {
     /// Adds the samples of a recording whose tables are in order.
-    pub fn add_samples(&mut self, recording: &Recording, rename: &dyn Fn(&str) -> String) {
+    pub fn add_samples(&mut self, recording: &Recording, names: Names) {
         let (code, images) = (Code::new(recording), Images::new(recording));
         let period = super::period(recording);
         let mut kinds: BTreeMap<_, (u64, &Sample)> = BTreeMap::new();
@@ -44,18 +45,18 @@ impl Programs {
             let leaf = sample.kernel.then(|| kernel_frame(sample, innermost));
             let path = CallPath::new(&code, sample.stack, sample.script_stack, executable(process));
             let time = Time { ns: samples * period, samples };
-            self.add(Moment { root: root(process, rename), path, leaf, time }, rename);
+            self.add(Moment { root: root(process, names), path, leaf, time }, names);
         }
     }
 
     /// Adds what was seen at a moment.
-    pub fn add(&mut self, moment: Moment, rename: &dyn Fn(&str) -> String) {
+    pub fn add(&mut self, moment: Moment, names: Names) {
         let Moment { root, path, leaf, time } = moment;
         let module = root.module.clone();
         let gathered = self.stacks.entry(root).or_default();
         let mut numbers: Vec<u32> = Vec::new();
         for place in &path.places {
-            numbers.push(gathered.number(frame_of(place, rename)));
+            numbers.push(gathered.number(names.frame(place)));
             fold(&mut numbers);
         }
         let known = !numbers.is_empty();

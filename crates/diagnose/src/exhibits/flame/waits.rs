@@ -8,6 +8,7 @@ use crate::connections::End;
 use crate::evidence::Evidence;
 use crate::exhibits::images::Images;
 use crate::ledger::{Account, Object, object};
+use crate::naming::Names;
 use crate::profile::{Frame, Time};
 use crate::syscall;
 use crate::threads::{ThreadRows, call_end};
@@ -59,7 +60,8 @@ pub fn of_threads(evidence: &Evidence) -> Waits {
     for ((_, stack, script_stack, account), (process, time)) in kinds {
         let path = without_wrapper(CallPath::new(&evidence.code, stack, script_stack, executable(process)));
         let leaf = Some(Frame { function: name(evidence, account), module: KERNEL_MODULE.to_string() });
-        waits.programs.add(Moment { root: root(process, &str::to_string), path, leaf, time }, &str::to_string);
+        let names = Names::AS_RECORDED;
+        waits.programs.add(Moment { root: root(process, names), path, leaf, time }, names);
     }
     waits
 }
