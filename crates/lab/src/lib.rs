@@ -34,6 +34,7 @@ pub mod shim;
 mod spec;
 mod stage;
 mod sweep;
+mod tool;
 pub mod traces;
 mod trial;
 mod verdict;

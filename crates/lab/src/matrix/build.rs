@@ -6,9 +6,9 @@ use super::prefix::Prefix;
 use super::problem::Fault;
 use super::process::{self, Stop};
 use super::recipe;
+use record::Program;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// How often it is seen whether somebody else has built the same.
@@ -105,9 +105,9 @@ impl Yard<'_> {
         for folder in [&unpacked, &folder, &stage] {
             std::fs::create_dir_all(folder).map_err(Fault::io(folder))?;
         }
-        let mut tar = Command::new("tar");
-        tar.arg("-xzf").arg(package).arg("-C").arg(&unpacked).args(["--strip-components=1", "--no-same-owner"]);
-        self.run("unpack", &mut tar)?;
+        let [from, to] = [package, &unpacked].map(|path| path.display().to_string());
+        let tar = ["tar", "-xzf", &from, "-C", &to, "--strip-components=1", "--no-same-owner"];
+        self.run("unpack", &tar, None)?;
         let source = unpacked.join(&self.item.source.folder);
         if !source.is_dir() {
             let why = format!("the package {} has no folder {}", package.display(), self.item.source.folder);
@@ -118,17 +118,17 @@ impl Yard<'_> {
         let values = self.values(&source, &stage);
         for step in steps {
             let lines = recipe::filled(step, &values).map_err(Fault::building)?;
-            let mut shell = Command::new("nice");
-            shell.args(["-n", NICENESS, "sh", "-eu", "-c", &lines]).current_dir(&folder);
-            self.run(&step.name, &mut shell)?;
+            self.run(&step.name, &["nice", "-n", NICENESS, "sh", "-eu", "-c", &lines], Some(&folder))?;
         }
         Ok(stage)
     }
 
-    fn run(&self, step: &str, command: &mut Command) -> Result<(), Fault> {
+    fn run(&self, step: &str, words: &[&str], folder: Option<&Path>) -> Result<(), Fault> {
         let (name, version) = (&self.item.source.name, &self.item.release.upstream);
         (self.site.doing)(&format!("building {name} {version} ({step})"), self.log);
-        let status = process::run(command, self.log, self.site.stop)?;
+        let arguments = words.iter().map(ToString::to_string).collect();
+        let program = Program { arguments, folder: folder.map(Path::to_path_buf), ..Program::default() };
+        let status = process::run(program, self.log, self.site.stop)?;
         if status.success() {
             return Ok(());
         }

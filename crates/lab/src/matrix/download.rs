@@ -2,10 +2,10 @@
 
 use super::problem::Fault;
 use super::process::{self, Stop};
+use record::Program;
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -90,14 +90,15 @@ fn transfer(address: &str, file: &Path, resumes: bool, stop: &Stop) -> Result<()
     let log = beside(file, "log");
     // An old log is none of this transfer.
     let _ = std::fs::remove_file(&log);
-    let mut curl = Command::new("curl");
-    curl.args(["--fail", "--silent", "--show-error", "--location", "--retry", RETRIES])
-        .args(["--connect-timeout", CONNECT_SECONDS, "--speed-limit", LEAST_RATE, "--speed-time", PATIENCE_SECONDS])
-        .args(if resumes { &["--continue-at", "-"] as &[&str] } else { &[] })
-        .arg("--output")
-        .arg(file)
-        .args(["--", address]);
-    let status = process::run(&mut curl, &log, stop);
+    let output = file.display().to_string();
+    let curl: [&[&str]; 4] = [
+        &["curl", "--fail", "--silent", "--show-error", "--location", "--retry", RETRIES],
+        &["--connect-timeout", CONNECT_SECONDS, "--speed-limit", LEAST_RATE, "--speed-time", PATIENCE_SECONDS],
+        if resumes { &["--continue-at", "-"] } else { &[] },
+        &["--output", &output, "--", address],
+    ];
+    let arguments = curl.concat().into_iter().map(String::from).collect();
+    let status = process::run(Program { arguments, ..Program::default() }, &log, stop);
     let said = process::last_lines(&log).pop().unwrap_or_default();
     let _ = std::fs::remove_file(&log);
     match status? {

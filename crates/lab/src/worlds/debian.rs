@@ -78,7 +78,7 @@ impl Making<'_> {
             self.suite
         ));
         let advance = || advance(&self.tree());
-        let watch = Watch { heard: &|line| self.heard(line), advance: Some(&advance) };
+        let watch = Watch { heard: Some(&|line| self.heard(line)), advance: Some(&advance) };
         let run = tool::run(self.mmdebstrap()?, &self.part.join("log"), &watch, say, wait);
         let failed = match run {
             Ok(done) if done.is_well() => None,

@@ -1,16 +1,14 @@
-//! Running a tool of the system's (mmdebstrap, apt-get) such that it can be watched and ended: what it says last is passed on,
-//! and it does not outlive us.
+//! Watching a tool of the system's (mmdebstrap, apt-get) while it runs: what it says last is passed on, and one that gets no
+//! further is ended.
 
-use crate::LabError;
-use record::{Ended, Output, Program, Tether};
+use crate::{LabError, tool};
+use record::{Ended, Program, RecordError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Often enough to look alive.
 const TURN: Duration = Duration::from_millis(100);
-/// What a tool may take to clean up when it is asked to end.
-const LONGEST_END: Duration = Duration::from_secs(5);
-
 /// How often it is looked whether a tool gets on: that reads some folders.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Twice as long as apt takes over a package from a mirror that says nothing: of hundreds, it would wait for each.
@@ -39,55 +37,48 @@ impl Done {
     }
 }
 
+/// What is passed on of a line, if anything.
+type Heard<'a> = &'a dyn Fn(&str) -> Option<String>;
+
 /// What is made of a tool while it runs.
 pub(super) struct Watch<'a> {
-    /// What is passed on of a line that it says, if anything.
-    pub heard: &'a dyn Fn(&str) -> Option<String>,
+    /// What is passed on of the lines that it says; none for nothing.
+    pub heard: Option<Heard<'a>>,
     /// Something that differs from time to time while it gets on; where it does not for two minutes, the tool is ended.
     pub advance: Option<&'a dyn Fn() -> u64>,
 }
 
 impl Watch<'_> {
     /// Nothing is passed on, and it takes as long as it takes.
-    pub const SILENT: Watch<'static> = Watch { heard: &|_| None, advance: None };
+    pub const SILENT: Watch<'static> = Watch { heard: None, advance: None };
 }
 
-/// Runs a tool to its end. What it says goes to `log`.
+/// Runs a tool to its end. What it says goes to `log`, in the place of what there is. One that is not there has said so.
 pub(super) fn run(
-    tool: Program,
+    program: Program,
     log: &Path,
     watch: &Watch,
     say: &dyn Fn(&str),
     wait: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Done, LabError> {
-    // One file for both outputs, in the order in which they were written.
-    let joined = ["/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"].map(String::from);
-    let program = Program {
-        arguments: joined.into_iter().chain(tool.arguments).collect(),
-        output: Output::File(log.to_path_buf()),
-        tether: Tether::ToUs,
-        ..tool
-    };
-    let mut running = program.hold()?.release()?;
-    let mut advanced = Advance::default();
-    let ended = loop {
-        if let Some(ended) = running.poll()? {
-            break ended;
-        }
-        if let Some(words) = read(log).lines().rev().find_map(watch.heard) {
+    File::create(log).map_err(LabError::io(log))?;
+    let (mut advanced, mut has_stopped) = (Advance::default(), false);
+    let ran = tool::run(program, log, &mut |turn| {
+        if let Some(words) = watch.heard.and_then(|heard| read(log).lines().rev().find_map(heard)) {
             say(&words);
         }
-        if watch.advance.is_some_and(|advance| advanced.has_stopped(advance, LONGEST_STANDSTILL)) {
-            end(&mut running)?;
-            let said = format!("{}\n{TIMED_OUT}\n", read(log));
-            return Ok(Done { ended: Ended::default(), said });
+        has_stopped = watch.advance.is_some_and(|advance| advanced.has_stopped(advance, LONGEST_STANDSTILL));
+        has_stopped || wait(turn.max(TURN))
+    });
+    let failed = |why: String| Ok(Done { ended: Ended::default(), said: format!("{}\n{why}\n", read(log)) });
+    match ran {
+        Ok(ended) => Ok(Done { ended, said: read(log) }),
+        Err(LabError::Interrupted) if has_stopped => failed(TIMED_OUT.to_string()),
+        Err(LabError::Record(error @ (RecordError::NotFound(_) | RecordError::NotExecutable { .. }))) => {
+            failed(error.to_string())
         }
-        if wait(TURN) {
-            end(&mut running)?;
-            return Err(LabError::Interrupted);
-        }
-    };
-    Ok(Done { ended, said: read(log) })
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a tool gets on.
@@ -115,18 +106,6 @@ impl Advance {
     }
 }
 
-fn end(running: &mut record::Running) -> Result<(), LabError> {
-    running.signal_group(libc::SIGTERM);
-    let begun = Instant::now();
-    while running.poll()?.is_none() {
-        if begun.elapsed() > LONGEST_END {
-            running.signal_group(libc::SIGKILL);
-        }
-        std::thread::sleep(TURN);
-    }
-    Ok(())
-}
-
 fn read(log: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(log).unwrap_or_default()).into_owned()
 }
@@ -141,6 +120,27 @@ pub(super) fn find(name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_says_what_it_says_this_time_and_one_that_is_not_there_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = folder.path().join("log");
+        let done = |words: &[&str]| {
+            let arguments = words.iter().map(ToString::to_string).collect();
+            let program = Program { arguments, ..Program::default() };
+            run(program, &log, &Watch::SILENT, &|_| (), &mut |turn| {
+                std::thread::sleep(turn);
+                false
+            })
+            .expect("run")
+        };
+        let fails = done(&["sh", "-c", "echo first; exit 1"]);
+        assert_eq!((fails.is_well(), fails.said.as_str()), (false, "first\n"));
+        let works = done(&["echo", "second"]);
+        assert_eq!((works.is_well(), works.said.as_str()), (true, "second\n"));
+        let lacks = done(&["no-such-tool"]);
+        assert_eq!((lacks.is_well(), lacks.last_words(1).as_str()), (false, "command not found: no-such-tool"));
+    }
 
     #[test]
     fn what_comes_no_further_for_long_has_stopped_and_what_gets_on_has_not() {

@@ -29,6 +29,8 @@ pub enum Output {
     ToStandardError,
     /// To a file, which is made, or emptied where it is there. Each stream needs a file of its own.
     File(PathBuf),
+    /// To the end of a file, which is made where it is not there. Streams can share it.
+    Added(PathBuf),
 }
 
 /// The descriptors that become 0, 1 and 2 of the child; none stays as it is.
@@ -68,8 +70,11 @@ impl Streams {
 }
 
 fn make(output: &Output) -> Result<Option<OwnedFd>, RecordError> {
-    let Output::File(path) = output else { return Ok(None) };
-    let made =
-        File::create(path).map_err(RecordError::io(format!("making {} for the program's output", path.display())))?;
+    let (path, made) = match output {
+        Output::Inherited | Output::ToStandardError => return Ok(None),
+        Output::File(path) => (path, File::create(path)),
+        Output::Added(path) => (path, File::options().create(true).append(true).open(path)),
+    };
+    let made = made.map_err(RecordError::io(format!("making {} for the program's output", path.display())))?;
     Ok(Some(made.into()))
 }

@@ -239,6 +239,17 @@ fn streams_are_files_where_asked() {
 }
 
 #[test]
+fn both_streams_are_added_to_one_file_behind_what_was_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("both");
+    std::fs::write(&path, "before\n").expect("written");
+    let [output, errors] = [(); 2].map(|()| Output::Added(path.clone()));
+    let program = Program { output, errors, ..program(&["sh", "-c", "echo one; echo two >&2; echo three"]) };
+    assert_eq!(run(&program).exit, Some(0));
+    assert_eq!(std::fs::read_to_string(path).expect("read"), "before\none\ntwo\nthree\n");
+}
+
+#[test]
 fn no_input_ends_at_once() {
     assert_eq!(printed("wc -c", Program { input: Input::Nothing, ..Program::default() }), "0\n");
     assert_eq!(printed("wc -c", Program { tether: Tether::ToUs, ..Program::default() }), "0\n");

@@ -3,14 +3,12 @@
 
 use super::{Commit, Repository};
 use crate::error::LabError;
-use record::{Ended, Input, Output, Program, Tether, User};
+use crate::tool;
+use record::{Ended, Program, User};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-/// How often is looked whether a build has ended.
-const TICK: Duration = Duration::from_millis(20);
 /// Of a build that failed, so many last lines are told.
 const LAST_LINES: usize = 8;
 
@@ -89,33 +87,20 @@ impl<'a> Checkout<'a> {
         }
         let log = self.folder.join("log");
         let program = Program {
-            // Both streams into one file, in the order of what was said.
-            arguments: ["sh", "-c", "exec 2>&1; eval \"$1\"", "sh", &self.repository.build].map(String::from).to_vec(),
+            arguments: ["sh", "-c", &self.repository.build].map(String::from).to_vec(),
             user: self.repository.user,
-            input: Input::Nothing,
-            output: Output::File(log.clone()),
             folder: Some(tree.to_path_buf()),
-            tether: Tether::ToUs,
             ..Program::default()
         };
-        let mut running = program.hold()?.release()?;
-        let ended = loop {
-            if let Some(ended) = running.poll()? {
-                break ended;
-            }
-            if is_over() {
-                return Err(LabError::Interrupted);
-            }
-            std::thread::sleep(TICK);
-        };
+        let ended = tool::run(program, &log, &mut |turn| {
+            std::thread::sleep(turn);
+            is_over()
+        })?;
         if ended.exit == Some(0) { Ok(()) } else { Err(self.failed(ended, &log)) }
     }
 
     fn failed(&self, ended: Ended, log: &Path) -> LabError {
-        let text = fs::read(log).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let lines = text.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>();
-        let last = lines[lines.len().saturating_sub(LAST_LINES)..].join(" | ");
+        let last = tool::last_lines(log, LAST_LINES).join(" | ");
         let how = match (ended.exit, ended.signal) {
             (Some(status), _) => format!("status {status}"),
             (None, signal) => format!("signal {}", signal.unwrap_or_default()),
