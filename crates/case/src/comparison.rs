@@ -123,7 +123,8 @@ pub struct AccountContrast {
 /// Processor time in some code, of both sides, in nanoseconds an exchange (or a run).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CodeContrast {
-    /// The function; empty where it is a whole library.
+    /// The function, or `module+0xoffset` where no name is known; `module+0x...` for all such functions of a module of which the
+    /// sides ran different builds. Empty where it is a whole library.
     pub function: String,
     /// The library or program, without its folder.
     pub module: String,

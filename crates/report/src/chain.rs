@@ -49,6 +49,7 @@ pub(crate) fn code(function: &str, module: &str) -> String {
         (true, true) => "unknown".into(),
         (true, false) => module,
         (false, true) => function,
+        _ if function.ends_with("+0x...") => format!("functions without a name ({module})"),
         // An address in a module names the module already.
         _ if function.contains("+0x") => function,
         _ => format!("{function} ({module})"),
@@ -64,6 +65,14 @@ mod tests {
         let step = |figure: &str, name: &str| Step { figures: vec![figure.into()], name: name.into() };
         let text = chain(&["A"], &[step("12 ms", "main"), step("9 ms", &code("load", "x.so"))], Style::default());
         assert_eq!(text, "      A\n  12 ms  main\n   9 ms   load (x.so)\n");
+    }
+
+    #[test]
+    fn a_function_is_told_with_its_library_and_an_address_has_it_already() {
+        assert_eq!(code("load", "x.so"), "load (x.so)");
+        assert_eq!(code("x.so+0x40", "x.so"), "x.so+0x40");
+        assert_eq!(code("x.so.1 / x.so.2+0x...", "x.so.2"), "functions without a name (x.so.2)");
+        assert_eq!((code("", "x.so").as_str(), code("", "").as_str()), ("x.so", "unknown"));
     }
 
     #[test]
