@@ -27,6 +27,8 @@ mod sheet;
 mod swept;
 mod verdict;
 
+pub use matrix::Pairs;
+
 use case::exhibits::{ArmDots, Exhibits, Flame};
 use case::{Answer, Bisection, Comparison, Matrix, Sweep};
 
@@ -37,8 +39,9 @@ pub struct Material<'a> {
     /// What recordings show: one for a run, A and B for a comparison, one a regime for a sweep,
     /// the good and the bad world for a bisection, one a version for a matrix.
     pub sides: Vec<SideExhibits>,
-    /// Where B's processor time differs from A's, for a comparison; the bad world's from the good one's, for a bisection.
-    pub difference: Option<Flame>,
+    /// Where processor time differs between sides: B's from A's for a comparison, the bad world's from the good one's for a
+    /// bisection, each of the [`Pairs`] for a matrix.
+    pub differences: Vec<Difference>,
     /// Every trial, arm by arm.
     pub arms: Vec<ArmDots>,
 }
@@ -64,6 +67,16 @@ pub struct SideExhibits {
     pub name: String,
     /// What it shows.
     pub exhibits: Exhibits,
+}
+
+/// Where the processor time of a side differs from another's.
+pub struct Difference {
+    /// The name of what is compared with: `A`, or a version.
+    pub a: String,
+    /// The name of what is compared: `B`, or a version.
+    pub b: String,
+    /// A's times are those before, B's those after.
+    pub flame: Flame,
 }
 
 /// A section of the page.

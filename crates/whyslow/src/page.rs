@@ -1,12 +1,16 @@
 //! The page of a case: gathers what it shows and keeps it as `report.html`.
 
+mod versions;
+
+pub use versions::of_matrix;
+
 use crate::commands::{bisect, compare, matrix, sweep};
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
-use case::exhibits::{ArmDots, Dot, Flame};
+use case::exhibits::{ArmDots, Dot};
 use case::{Answer, Bisection, Case, Comparison, Matrix, Recording, Sweep};
-use report::page::{Material, SideExhibits, Told};
+use report::page::{Difference, Material, SideExhibits, Told};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -40,7 +44,7 @@ pub fn kept(case: &Case) -> String {
 pub fn of_answer(answer: &Answer, recording: &Recording) -> String {
     let sides = vec![side("", recording, answer)];
     let arms = arms(answer, &recording.trials);
-    report::page::page(&Material { told: Told::Answer(answer), sides, difference: None, arms })
+    report::page::page(&Material { told: Told::Answer(answer), sides, differences: Vec::new(), arms })
 }
 
 /// The page of a comparison: recordings of both sides are read from its case.
@@ -54,9 +58,9 @@ pub fn of_comparison(comparison: &Comparison, case: &Case) -> Result<String, Fai
         }
     }
     let [a, b] = &recordings;
-    let difference = (!a.is_empty() && !b.is_empty()).then(|| diagnose::flame_difference(a, b));
+    let differences = difference(["A", "B"], [a, b]).into_iter().collect();
     let arms = dots_of_sides(comparison, case)?;
-    Ok(report::page::page(&Material { told: Told::Comparison(comparison), sides, difference, arms }))
+    Ok(report::page::page(&Material { told: Told::Comparison(comparison), sides, differences, arms }))
 }
 
 /// The page of a sweep: recordings of its stretches are read from its case.
@@ -68,8 +72,7 @@ pub fn of_sweep(sweep: &Sweep, case: &Case) -> Result<String, Failure> {
             sides.push(side(&format!("{} = {}", sweep.parameter, regime.at), &recording, &answer));
         }
     }
-    let difference: Option<Flame> = None;
-    Ok(report::page::page(&Material { told: Told::Sweep(sweep), sides, difference, arms: Vec::new() }))
+    Ok(report::page::page(&Material { told: Told::Sweep(sweep), sides, differences: Vec::new(), arms: Vec::new() }))
 }
 
 /// The page of a bisection: recordings of both worlds are read from its case.
@@ -77,36 +80,28 @@ pub fn of_bisection(bisection: &Bisection, case: &Case) -> Result<String, Failur
     let mut sides = Vec::new();
     let mut recordings = [Vec::new(), Vec::new()];
     for (index, name) in ["good", "bad"].into_iter().enumerate() {
-        recordings[index] = read_all(case.folder(), &numbered(case.folder(), name))?;
+        recordings[index] = read_all(case.folder(), &numbered(case.folder(), name, 1))?;
         if let Some(first) = recordings[index].first() {
             sides.push(side(name, first, &diagnose::diagnose(first, "", &diagnose::Options::default())));
         }
     }
     let [good, bad] = &recordings;
-    let difference = (!good.is_empty() && !bad.is_empty()).then(|| diagnose::flame_difference(good, bad));
+    let differences = difference(["A", "B"], [good, bad]).into_iter().collect();
     let trials: Vec<case::tables::Trial> = case.read()?;
     let arms = bisection.baseline.iter().flat_map(|one| dots(&one.metric, &trials)).collect();
-    Ok(report::page::page(&Material { told: Told::Bisection(bisection), sides, difference, arms }))
+    Ok(report::page::page(&Material { told: Told::Bisection(bisection), sides, differences, arms }))
 }
 
-/// The recordings of a name in a folder: `bad-1`, `bad-2` and so on.
-fn numbered(folder: &Path, name: &str) -> Vec<String> {
-    let names = (1..).map(|number| format!("{name}-{number}"));
+/// The recordings of a name in a folder, from a number on: `bad-1`, `bad-2` and so on.
+fn numbered(folder: &Path, name: &str, from: u32) -> Vec<String> {
+    let names = (from..).map(|number| format!("{name}-{number}"));
     names.take_while(|name| folder.join(name).is_dir()).collect()
 }
 
-/// The page of a matrix: a recording of each version is read from its case.
-pub fn of_matrix(matrix: &Matrix, case: &Case) -> Result<String, Failure> {
-    let mut sides = Vec::new();
-    for version in &matrix.versions {
-        for recording in read_all(case.folder(), std::slice::from_ref(&version.version))? {
-            let answer = diagnose::diagnose(&recording, "", &diagnose::Options::default());
-            sides.push(side(&version.version, &recording, &answer));
-        }
-    }
-    let trials: Vec<case::tables::Trial> = case.read()?;
-    let arms = matrix.metrics.iter().flat_map(|metric| dots(metric, &trials)).collect();
-    Ok(report::page::page(&Material { told: Told::Matrix(matrix), sides, difference: None, arms }))
+/// Where B's processor time differs from A's; none where one of them was not recorded.
+fn difference([a, b]: [&str; 2], [before, after]: [&[Recording]; 2]) -> Option<Difference> {
+    let both = !before.is_empty() && !after.is_empty();
+    both.then(|| Difference { a: a.into(), b: b.into(), flame: diagnose::flame_difference(before, after) })
 }
 
 fn side(name: &str, recording: &Recording, answer: &Answer) -> SideExhibits {

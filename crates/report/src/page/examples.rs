@@ -171,7 +171,7 @@ pub(super) fn answer() -> Answer {
 /// Material of one recording.
 pub(super) fn material<'a>(told: Told<'a>, sides: Vec<(&str, Exhibits)>) -> Material<'a> {
     let sides = sides.into_iter().map(|(name, exhibits)| SideExhibits { name: name.into(), exhibits }).collect();
-    Material { told, sides, difference: None, arms: Vec::new() }
+    Material { told, sides, differences: Vec::new(), arms: Vec::new() }
 }
 
 /// Fails where HTML runs something from outside, or holds what is no number where a number belongs.

@@ -1,8 +1,9 @@
-//! Section: flame graphs, of processor time and of blocked time, and their difference for a comparison.
+//! Section: flame graphs, of processor time and of blocked time, and their differences where sides are compared.
 //!
 //! What they say stands as tables and lists; the pictures are drawn by `assets/flame.js` on the data beside them.
 
 mod data;
+mod differences;
 mod folded;
 mod functions;
 mod hottest;
@@ -11,6 +12,7 @@ use super::{Material, SideExhibits, Told};
 use crate::text::clean;
 use askama::Template;
 use case::exhibits::Flame;
+use differences::Sides;
 use functions::FunctionRow;
 use hottest::Step;
 
@@ -18,12 +20,14 @@ const NO_SAMPLES: &str = "No samples were taken: the program used too little pro
                           possible (what was not looked for is told at the end of the page).";
 const NEVER_BLOCKED: &str = "No thread was seen blocked.";
 
-/// One side: its two flames, and a switch between them.
+/// The flames of one side, or differences, and a switch between them.
 #[derive(Template)]
 #[template(path = "page/flame.html")]
 struct SideOfFlames {
     /// The side's name; empty where there is one side only.
     name: String,
+    /// What else is to be said; empty for nothing.
+    note: String,
     /// Whether there is something to switch between.
     switched: bool,
     flames: Vec<Drawn>,
@@ -36,15 +40,15 @@ struct Drawn {
     /// Of the canvas; ours.
     id: String,
     /// What it shows: `On a processor`.
-    title: &'static str,
+    title: String,
     /// What the times are of.
     of: String,
     /// Said instead where there is nothing to draw.
     empty: &'static str,
     /// Whether the picture leaves out repetitions.
     folded: bool,
-    /// Whether two sides are compared.
-    compared: bool,
+    /// What two sides are called; none where there is one.
+    sides: Option<Sides>,
     functions: Vec<FunctionRow>,
     hottest: Vec<Step>,
     data: String,
@@ -52,14 +56,7 @@ struct Drawn {
 
 /// The section's HTML.
 pub(super) fn section(material: &Material) -> String {
-    let mut html = String::new();
-    if let Some(difference) = &material.difference {
-        let title = match material.told {
-            Told::Bisection(_) => "Processor time: the bad world (B) against the good one (A)",
-            _ => "Processor time: B against A",
-        };
-        html += &drawn("flame-difference".to_string(), title, NO_SAMPLES, difference).render().unwrap_or_default();
-    }
+    let mut html = differences::differences(material);
     for (number, side) in material.sides.iter().enumerate() {
         html += &side_of_flames(side, &suffix(material, number)).render().unwrap_or_default();
     }
@@ -68,13 +65,29 @@ pub(super) fn section(material: &Material) -> String {
 
 fn side_of_flames(side: &SideExhibits, suffix: &str) -> SideOfFlames {
     let (processor, blocked) = (&side.exhibits.processor, &side.exhibits.blocked);
-    SideOfFlames {
-        name: clean(&side.name),
-        switched: !processor.nodes.is_empty() && !blocked.nodes.is_empty(),
-        flames: vec![
-            drawn(format!("flame-processor{suffix}"), "On a processor", NO_SAMPLES, processor),
-            drawn(format!("flame-blocked{suffix}"), "Blocked", NEVER_BLOCKED, blocked),
-        ],
+    let flames = vec![
+        drawn(format!("flame-processor{suffix}"), "On a processor".to_string(), NO_SAMPLES, processor),
+        drawn(format!("flame-blocked{suffix}"), "Blocked".to_string(), NEVER_BLOCKED, blocked),
+    ];
+    SideOfFlames::of(clean(&side.name), String::new(), flames)
+}
+
+impl SideOfFlames {
+    fn of(name: String, note: String, flames: Vec<Drawn>) -> SideOfFlames {
+        let switched = flames.iter().filter(|flame| flame.is_picture()).count() > 1;
+        SideOfFlames { name, note, switched, flames }
+    }
+}
+
+impl Drawn {
+    /// Whether there is something to draw.
+    fn is_picture(&self) -> bool {
+        self.empty.is_empty()
+    }
+
+    /// Its name in the switch.
+    fn choice(&self) -> &str {
+        self.sides.as_ref().map_or(&self.title, |sides| &sides.choice)
     }
 }
 
@@ -87,7 +100,7 @@ fn suffix(material: &Material, number: usize) -> String {
     }
 }
 
-fn drawn(id: String, title: &'static str, empty: &'static str, flame: &Flame) -> Drawn {
+fn drawn(id: String, title: String, empty: &'static str, flame: &Flame) -> Drawn {
     let folded = folded::folded(flame);
     let drawn = folded.as_ref().unwrap_or(flame);
     let data = if flame.nodes.is_empty() { String::new() } else { data::element(&id, drawn) };
@@ -98,7 +111,7 @@ fn drawn(id: String, title: &'static str, empty: &'static str, flame: &Flame) ->
         of: clean(&flame.of),
         empty: if flame.nodes.is_empty() { empty } else { "" },
         folded: folded.is_some(),
-        compared: flame.before_ns.is_some(),
+        sides: None,
         functions: functions::most(flame),
         hottest: hottest::path(flame),
     }

@@ -5,7 +5,7 @@ use crate::case::nagle;
 use crate::stage::Stage;
 use case::exhibits::Exhibits;
 use case::{Answer, Case, Comparison, Recording, Sweep};
-use report::page::{Material, SideExhibits, Told, page};
+use report::page::{Difference, Material, SideExhibits, Told, page};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -77,15 +77,17 @@ fn a_page_whose_every_string_is_hostile_is_inert() {
         names.iter().map(|name| SideExhibits { name: (*name).to_string(), exhibits: exhibits.clone() }).collect()
     };
     let answer = poisoned(&answer);
-    let of_run = Material { told: Told::Answer(&answer), sides: sides(&[""]), difference: None, arms: Vec::new() };
+    let of_run =
+        Material { told: Told::Answer(&answer), sides: sides(&[""]), differences: Vec::new(), arms: Vec::new() };
     shows_only_text(&mut browser, folder.path(), "run", &of_run);
     let comparison: Comparison = poisoned(&comparison());
-    let difference = Some(exhibits.processor.clone());
+    let differences = vec![Difference { a: "A".into(), b: HOSTILE.into(), flame: exhibits.processor.clone() }];
     let told = Told::Comparison(&comparison);
-    let of_both = Material { told, sides: sides(&["A", "B"]), difference, arms: Vec::new() };
+    let of_both = Material { told, sides: sides(&["A", "B"]), differences, arms: Vec::new() };
     shows_only_text(&mut browser, folder.path(), "comparison", &of_both);
     let sweep: Sweep = poisoned(&sweep(&answer));
-    let of_sweep = Material { told: Told::Sweep(&sweep), sides: sides(&[HOSTILE]), difference: None, arms: Vec::new() };
+    let (told, sides) = (Told::Sweep(&sweep), sides(&[HOSTILE]));
+    let of_sweep = Material { told, sides, differences: Vec::new(), arms: Vec::new() };
     shows_only_text(&mut browser, folder.path(), "sweep", &of_sweep);
 }
 

@@ -7,7 +7,7 @@ use case::Answer;
 use case::exhibits::Exhibits;
 
 fn of(told: Told) -> String {
-    page(&Material { told, sides: Vec::new(), difference: None, arms: Vec::new() })
+    page(&Material { told, sides: Vec::new(), differences: Vec::new(), arms: Vec::new() })
 }
 
 /// Every string of a value made hostile, but for words of the contract itself.
@@ -95,7 +95,7 @@ fn nothing_can_be_asked_for_from_outside() {
 fn small_material_makes_a_small_page() {
     let sides = vec![crate::page::SideExhibits { name: String::new(), exhibits: Exhibits::default() }];
     let answer = examples::proved();
-    let html = page(&Material { told: Told::Answer(&answer), sides, difference: None, arms: Vec::new() });
+    let html = page(&Material { told: Told::Answer(&answer), sides, differences: Vec::new(), arms: Vec::new() });
     assert!(html.len() < 250_000, "{} bytes", html.len());
 }
 
@@ -109,7 +109,7 @@ fn the_same_again_is_typed_whole_and_with_its_server() {
     answer.command.push("a".repeat(4_000));
     let server = ["nginx", "-c", "/a b"].map(String::from).to_vec();
     let sides = sides(Exhibits { server, ..Exhibits::default() });
-    let html = page(&Material { told: Told::Answer(&answer), sides, difference: None, arms: Vec::new() });
+    let html = page(&Material { told: Told::Answer(&answer), sides, differences: Vec::new(), arms: Vec::new() });
     let again = html.split("<dt>Again</dt>").nth(1).expect("again").split("</code>").next().expect("a command");
     let again = again.replace("&#39;", "'");
     assert!(again.contains(r"whyslow run --server 'nginx -c '\''/a b'\''' -- python3"), "{again}");
@@ -121,7 +121,7 @@ fn a_recording_that_was_cut_short_says_so_on_top_and_is_run_again() {
     let mut answer = examples::healthy();
     answer.subject_exit = None;
     let sides = sides(Exhibits { cut_short: true, ..Exhibits::default() });
-    let html = page(&Material { told: Told::Answer(&answer), sides, difference: None, arms: Vec::new() });
+    let html = page(&Material { told: Told::Answer(&answer), sides, differences: Vec::new(), arms: Vec::new() });
     let top = html.split("</header>").next().expect("a head");
     assert!(top.contains("This recording was cut short: its last rows may be missing."), "{top}");
     assert!(html.contains("whyslow run -- ") && !html.contains("whyslow attach PID"), "{html}");

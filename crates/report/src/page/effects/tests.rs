@@ -13,7 +13,7 @@ fn arm(name: &str, values: &[f64]) -> ArmDots {
 }
 
 fn drawn(answer: &Answer, arms: Vec<ArmDots>) -> String {
-    section(&Material { told: Told::Answer(answer), sides: Vec::new(), difference: None, arms })
+    section(&Material { told: Told::Answer(answer), sides: Vec::new(), differences: Vec::new(), arms })
 }
 
 fn row<'a>(html: &'a str, intervention: &str) -> &'a str {
@@ -71,7 +71,7 @@ fn a_comparison_has_a_row_for_each_metric() {
     let comparison = compared::slower();
     let count = comparison.metrics.len();
     let material =
-        Material { told: Told::Comparison(&comparison), sides: Vec::new(), difference: None, arms: Vec::new() };
+        Material { told: Told::Comparison(&comparison), sides: Vec::new(), differences: Vec::new(), arms: Vec::new() };
     let html = section(&material);
     assert_eq!(html.matches("data-intervention=\"B\"").count(), count);
     assert!(html.contains("times A</strong>"), "{html}");

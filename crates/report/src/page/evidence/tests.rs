@@ -11,7 +11,7 @@ fn drawn(answer: &Answer, table: &str, cell: &str) -> String {
         rows: vec![EvidenceRow { row: 1361, cells: vec![cell.into()] }],
     }];
     let sides = vec![SideExhibits { name: String::new(), exhibits: Exhibits { evidence, ..Exhibits::default() } }];
-    section(&Material { told: Told::Answer(answer), sides, difference: None, arms: Vec::new() })
+    section(&Material { told: Told::Answer(answer), sides, differences: Vec::new(), arms: Vec::new() })
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn rows_that_only_a_second_look_has_are_told_and_not_drawn() {
     answer.case = "/home/me/a case".into();
     answer.findings[0].evidence = case::Evidence { table: "after-bound-sscanf/samples".into(), rows: vec![8, 9] };
     let sides = vec![SideExhibits { name: String::new(), exhibits: Exhibits::default() }];
-    let html = section(&Material { told: Told::Answer(&answer), sides, difference: None, arms: Vec::new() });
+    let html = section(&Material { told: Told::Answer(&answer), sides, differences: Vec::new(), arms: Vec::new() });
     assert!(html.contains("recorded a second time") && html.contains("rows 8; 9"), "{html}");
     assert!(html.contains("a case/after-bound-sscanf&#39;") && !html.contains("<table"), "{html}");
     assert!(html.contains("file_row_number in (8, 9)"), "{html}");
@@ -54,6 +54,7 @@ fn a_path_that_a_shell_would_act_on_is_quoted() {
 #[test]
 fn without_rows_there_is_no_section() {
     let answer = examples::slow();
-    let material = Material { told: Told::Answer(&answer), sides: Vec::new(), difference: None, arms: Vec::new() };
+    let material =
+        Material { told: Told::Answer(&answer), sides: Vec::new(), differences: Vec::new(), arms: Vec::new() };
     assert_eq!(section(&material), "");
 }

@@ -25,7 +25,7 @@ fn flame() -> Flame {
 }
 
 /// The same of two sides: B copies more, and sends as much.
-fn difference() -> Flame {
+pub(super) fn difference() -> Flame {
     let mut flame = flame();
     for (node, before) in flame.nodes.iter_mut().zip([40, 40, 12, 6, 28]) {
         node.before_ns = Some(before * MS);

@@ -12,7 +12,7 @@ fn drawn(sides: Vec<(&str, Vec<Ladder>)>) -> String {
         SideExhibits { name: name.to_string(), exhibits: Exhibits { ladders, lengths, ..Exhibits::default() } }
     });
     let sides = sides.collect();
-    section(&Material { told: Told::Comparison(&comparison), sides, difference: None, arms: Vec::new() })
+    section(&Material { told: Told::Comparison(&comparison), sides, differences: Vec::new(), arms: Vec::new() })
 }
 
 /// The drawing alone.

@@ -23,7 +23,7 @@ fn drawn(answer: &Answer) -> String {
         ..Exhibits::default()
     };
     let sides = vec![SideExhibits { name: String::new(), exhibits }];
-    section(&Material { told: Told::Answer(answer), sides, difference: None, arms: Vec::new() })
+    section(&Material { told: Told::Answer(answer), sides, differences: Vec::new(), arms: Vec::new() })
 }
 
 /// What the boxes of the bars are wide, in percent.
@@ -63,7 +63,7 @@ fn small_accounts_are_one_part_and_listed_in_it() {
 fn both_sides_of_a_comparison_are_on_one_scale() {
     let comparison = compared::slower();
     let material =
-        Material { told: Told::Comparison(&comparison), sides: Vec::new(), difference: None, arms: Vec::new() };
+        Material { told: Told::Comparison(&comparison), sides: Vec::new(), differences: Vec::new(), arms: Vec::new() };
     let html = section(&material);
     assert!(html.contains("style=\"width:100.000%\"") && html.contains("B spends "), "{html}");
     let sum = widths(&html).iter().sum::<f64>();
@@ -74,6 +74,7 @@ fn both_sides_of_a_comparison_are_on_one_scale() {
 fn without_a_ledger_there_is_no_section() {
     let mut answer = examples::slow();
     answer.ledger = case::Ledger::default();
-    let material = Material { told: Told::Answer(&answer), sides: Vec::new(), difference: None, arms: Vec::new() };
+    let material =
+        Material { told: Told::Answer(&answer), sides: Vec::new(), differences: Vec::new(), arms: Vec::new() };
     assert_eq!(section(&material), "");
 }

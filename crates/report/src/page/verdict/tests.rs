@@ -5,7 +5,7 @@ use crate::terminal::examples;
 
 /// The text of the section, as one reads it.
 fn told(told: Told) -> String {
-    let html = section(&Material { told, sides: Vec::new(), difference: None, arms: Vec::new() });
+    let html = section(&Material { told, sides: Vec::new(), differences: Vec::new(), arms: Vec::new() });
     let html = html.replace("</dt>", "</dt> ");
     let text = html.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text)).collect::<String>();
     let text = text.replace("&#39;", "'").replace("&#38;", "&");
@@ -66,7 +66,8 @@ fn what_was_had_together_is_what_is_drawn() {
 #[test]
 fn a_switch_in_a_running_program_is_drawn_over_time() {
     let answer = examples::attached();
-    let material = Material { told: Told::Answer(&answer), sides: Vec::new(), difference: None, arms: Vec::new() };
+    let material =
+        Material { told: Told::Answer(&answer), sides: Vec::new(), differences: Vec::new(), arms: Vec::new() };
     let html = section(&material);
     assert_eq!(html.matches("<rect class=\"on\"").count(), 2);
     assert_eq!(html.matches("<rect class=\"off\"").count(), 5);
