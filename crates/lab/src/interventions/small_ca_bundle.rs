@@ -21,8 +21,8 @@ intervention! {
     ///
     /// ## What it does
     /// Shows the subject, in the place of each bundle of trusted certificates that it was seen reading, one with only
-    /// the last so many of its certificates: those of one's own authorities are appended as a rule, and are the
-    /// likeliest to be needed. What loading a bundle costs must shrink with their number; what a context or a handshake
+    /// so many of its certificates, half of them from its end and half from its beginning: those of one's own authorities
+    /// are appended as a rule, else put in front, and are the likeliest to be needed. What loading a bundle costs must shrink with their number; what a context or a handshake
     /// costs by itself stays.
     ///
     /// ## What it reaches
@@ -38,7 +38,7 @@ intervention! {
     /// The kernel tells that the files shown in the place of the bundles were opened.
     pub const SMALL_CA_BUNDLE: Intervention = Intervention {
         name: "small-ca-bundle",
-        summary: "shows the program a bundle with only the last few of its certificates",
+        summary: "shows the program a bundle with only a few of its certificates",
         tried_for: &[("P10", Purpose::Dose)],
         doses: &DOSES,
         unit: "certificates",
@@ -93,13 +93,16 @@ fn read(path: &Path) -> Option<String> {
     is_plain.then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
-/// The last certificates of a bundle; none where it is no bundle, or not larger than that.
+/// So many certificates of a bundle, half from its end and half from its beginning; none where it is no bundle, or not
+/// larger than that.
 fn smaller(bundle: &str, certificates: usize) -> Option<Vec<u8>> {
     let begins: Vec<usize> = bundle.match_indices("-----BEGIN CERTIFICATE-----").map(|(at, _)| at).collect();
     if bundle.contains("PRIVATE KEY-----") || begins.len() < LEAST_OF_A_BUNDLE || begins.len() <= certificates {
         return None;
     }
-    Some(bundle.as_bytes()[begins[begins.len() - certificates]..].to_vec())
+    let from_beginning = certificates / 2;
+    let (first, last) = (begins[from_beginning], begins[begins.len() - (certificates - from_beginning)]);
+    Some([&bundle.as_bytes()[begins[0]..first], &bundle.as_bytes()[last..]].concat())
 }
 
 #[cfg(test)]
@@ -133,9 +136,12 @@ mod tests {
     }
 
     #[test]
-    fn the_dose_is_the_number_of_certificates_kept_from_the_end() {
+    fn the_dose_is_the_number_of_certificates_kept_of_both_ends() {
         assert_eq!(shown(&certificates(0..140), 1.0), Ok(vec![certificates(139..140)]));
-        assert_eq!(shown(&certificates(0..140), 10.0), Ok(vec![certificates(130..140)]));
+        let of_both_ends = certificates(0..5) + &certificates(135..140);
+        assert_eq!(shown(&certificates(0..140), 10.0), Ok(vec![of_both_ends.clone()]));
+        assert_eq!(shown(&format!("# bundle\n{}", certificates(0..140)), 10.0), Ok(vec![of_both_ends]));
+        assert_eq!(shown(&certificates(0..3), 2.0), Ok(vec![certificates(0..1) + &certificates(2..3)]));
     }
 
     #[test]
