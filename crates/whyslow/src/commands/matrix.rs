@@ -1,5 +1,6 @@
 //! `whyslow matrix --library NAME=VERSION,... -- CMD`: which version of a library is slow, where, and which one to take.
 
+pub mod alike;
 mod candidate;
 mod plan;
 mod program;
@@ -246,7 +247,9 @@ impl Measuring<'_> {
             self.record_more(first)?;
             self.record_more(candidate)?;
             let _progress = Progress::of("looking where the difference comes from");
-            let why = diagnose::contrast(&first.recordings(), &candidate.recordings());
+            let (mut before, mut after) = (first.recordings(), candidate.recordings());
+            alike::name_alike([(&mut before, &first.version), (&mut after, &candidate.version)]);
+            let why = diagnose::contrast(&before, &after);
             let version = &mut candidate.version;
             (version.libraries, version.functions) = (why.libraries, why.functions);
             (version.chain, version.hot_spots) = (why.chain, why.hot_spots);
