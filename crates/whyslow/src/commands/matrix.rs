@@ -247,8 +247,8 @@ impl Measuring<'_> {
             self.record_more(first)?;
             self.record_more(candidate)?;
             let _progress = Progress::of("looking where the difference comes from");
-            let (mut before, mut after) = (first.recordings(), candidate.recordings());
-            alike::name_alike([(&mut before, &first.version), (&mut after, &candidate.version)]);
+            let (mut before, after) = (first.recordings(), candidate.recordings());
+            alike::name_alike((&mut before, &first.version), (&after, &candidate.version));
             let why = diagnose::contrast(&before, &after);
             let version = &mut candidate.version;
             (version.libraries, version.functions) = (why.libraries, why.functions);

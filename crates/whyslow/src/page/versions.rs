@@ -29,8 +29,8 @@ fn differences(matrix: &Matrix, case: &Case) -> Result<Vec<Difference>, Failure>
     let all = |version: &Version| read_all(case.folder(), &recordings(case.folder(), &version.version));
     let first = all(pairs.first)?;
     let one = |version: &&Version| -> Result<Option<Difference>, Failure> {
-        let (mut before, mut after) = (first.clone(), all(version)?);
-        name_alike([(&mut before, pairs.first), (&mut after, version)]);
+        let (mut before, after) = (first.clone(), all(version)?);
+        name_alike((&mut before, pairs.first), (&after, version));
         Ok(difference([&pairs.first.version, &version.version], [&before, &after]))
     };
     Ok(pairs.drawn.iter().map(one).collect::<Result<Vec<_>, Failure>>()?.into_iter().flatten().collect())

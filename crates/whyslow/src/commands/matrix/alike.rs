@@ -1,4 +1,4 @@
-//! Two versions' recordings, the files that are a version's own named alike.
+//! The files that are a version's own, named as another version's.
 //!
 //! By their names alone they are not to be told from the system's, which the other program (a server, say) has loaded on all
 //! versions: `libssl.so.3` may be both, and `libssl.so.1.1` would then have nothing to be compared with.
@@ -6,18 +6,12 @@
 use case::{Recording, Version};
 use std::collections::BTreeMap;
 
-/// Names what both versions have of their own by both file names: `libssl.so.1.1 / libssl.so.3`.
-pub fn name_alike(sides: [(&mut [Recording], &Version); 2]) {
-    let [(a, version_a), (b, version_b)] = sides;
-    let (own_a, own_b) = (own_files(a, version_a), own_files(b, version_b));
-    let common = own_a.iter().filter_map(|(stem, name_a)| Some((stem.clone(), both(name_a, own_b.get(stem)?))));
-    let common = common.collect::<BTreeMap<_, _>>();
-    for (side, version) in [(a, version_a), (b, version_b)] {
-        for place in side.iter_mut().flat_map(|recording| &mut recording.locations) {
-            let stem = own_file(&place.module, version).map(stem);
-            if let Some(name) = stem.and_then(|stem| common.get(stem)) {
-                place.module.clone_from(name);
-            }
+/// Names what version A has of its own by the file names of version B: its `libssl.so.1.1` is `libssl.so.3` then.
+pub fn name_alike((a, version_a): (&mut [Recording], &Version), (b, version_b): (&[Recording], &Version)) {
+    let own_b = own_files(b, version_b);
+    for place in a.iter_mut().flat_map(|recording| &mut recording.locations) {
+        if let Some(name) = own_file(&place.module, version_a).and_then(|name| own_b.get(stem(name))) {
+            place.module.clone_from(name);
         }
     }
 }
@@ -46,46 +40,42 @@ fn stem(name: &str) -> &str {
     name.split_once(".so").map_or(name, |(stem, _)| stem)
 }
 
-fn both(a: &str, b: &str) -> String {
-    if a == b { a.to_string() } else { format!("{a} / {b}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use case::tables::Location;
 
-    fn named(modules: [&str; 2]) -> [String; 2] {
-        let mut sides = modules.map(|module| {
+    /// What A's module is called, where B has one.
+    fn named(module: &str, in_b: &str) -> String {
+        let of = |module: &str| {
             let place = Location { module: module.into(), ..Location::default() };
-            [Recording { locations: vec![place], ..Recording::default() }]
-        });
+            Recording { locations: vec![place], ..Recording::default() }
+        };
         let [one, other] = ["1.1.1w", "3.0.2"]
             .map(|version| Version { prefix: format!("/builds/openssl-{version}"), ..Version::default() });
-        let [a, b] = &mut sides;
-        name_alike([(a, &one), (b, &other)]);
-        sides.map(|mut side| side[0].locations.remove(0).module)
+        let mut a = of(module);
+        name_alike((std::slice::from_mut(&mut a), &one), (&[of(in_b)], &other));
+        a.locations.remove(0).module
     }
 
     #[test]
     fn what_both_have_of_their_own_has_one_name() {
-        let both = "libssl.so.1.1 / libssl.so.3";
-        assert_eq!(
-            named(["/builds/openssl-1.1.1w/lib/libssl.so.1.1", "/builds/openssl-3.0.2/lib64/libssl.so.3"]),
-            [both; 2]
-        );
-        let path = |version: &str| format!("/builds/openssl-{version}/lib/ossl-modules/legacy.so");
-        assert_eq!(named([&path("1.1.1w"), &path("3.0.2")]), ["legacy.so"; 2]);
+        let library = |version: &str, name: &str| format!("/builds/openssl-{version}/lib/{name}");
+        assert_eq!(named(&library("1.1.1w", "libssl.so.1.1"), &library("3.0.2", "libssl.so.3")), "libssl.so.3");
+        assert_eq!(named(&library("1.1.1w", "a/legacy.so"), &library("3.0.2", "b/legacy.so")), "legacy.so");
     }
 
     #[test]
     fn what_is_the_systems_or_anothers_keeps_its_name() {
         let own = "/builds/openssl-3.0.2/lib/libssl.so.3";
-        for other in ["/usr/lib/libssl.so.3", "/builds/openssl-1.1.1wx/lib/libssl.so.3", "[kernel]", ""] {
-            assert_eq!(named([other, own]), [other, own]);
+        for other in ["/usr/lib/libssl.so.1.1", "/builds/openssl-1.1.1wx/lib/libssl.so.1.1", "[kernel]", ""] {
+            assert_eq!(named(other, own), other);
         }
-        let mut sides = [[Recording::default()], [Recording::default()]];
-        let [a, b] = &mut sides;
-        name_alike([(a, &Version::default()), (b, &Version::default())]);
+        let alone = "/builds/openssl-1.1.1w/lib/libssl.so.1.1";
+        for other in ["/usr/lib/libssl.so.3", "/builds/openssl-3.0.2/lib/libcrypto.so.3"] {
+            assert_eq!(named(alone, other), alone);
+        }
+        let nowhere = Version::default();
+        name_alike((&mut [Recording::default()], &nowhere), (&[Recording::default()], &nowhere));
     }
 }
