@@ -2,6 +2,7 @@
 
 use crate::chain::code;
 use crate::comparison::origin::signed;
+use crate::text::counted;
 use askama::Template;
 use case::{CodeContrast, Nanos};
 
@@ -14,7 +15,8 @@ struct Chain<'a> {
     a: &'a str,
     b: &'a str,
     steps: Vec<Step>,
-    further_out: usize,
+    /// `2 callers`, that are left out; empty for none.
+    further_out: String,
 }
 
 /// One function of it.
@@ -40,5 +42,6 @@ pub(super) fn chain(contrasts: &[CodeContrast], [a, b]: [&str; 2]) -> String {
     if steps.is_empty() {
         return String::new();
     }
+    let further_out = if further_out > 0 { counted(further_out as u64, "caller") } else { String::new() };
     Chain { a, b, steps, further_out }.render().unwrap_or_default()
 }
