@@ -22,8 +22,8 @@ intervention! {
     /// ## What it does
     /// Shows the subject, in the place of each bundle of trusted certificates that it was seen reading, one with only
     /// so many of its certificates, half of them from its end and half from its beginning: those of one's own authorities
-    /// are appended as a rule, else put in front, and are the likeliest to be needed. What loading a bundle costs must shrink with their number; what a context or a handshake
-    /// costs by itself stays.
+    /// are appended as a rule, else put in front, and are the likeliest to be needed. What loading a bundle costs must
+    /// shrink with their number; what a context or a handshake costs by itself stays.
     ///
     /// ## What it reaches
     /// Every program that reads certificates from a file at an absolute path, whatever library it uses. Not directories

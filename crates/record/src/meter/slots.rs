@@ -5,10 +5,15 @@ use crate::error::RecordError;
 use aya::maps::Map;
 use case::Nanos;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::time::{Duration, Instant};
 
-/// How often a processor's sums are read again where they changed meanwhile. A change takes tens of nanoseconds; where
-/// the host of a virtual machine stops its processor within one, what was read last has to do.
+/// How often a processor's sums are read again at once where they are being changed: a change takes tens of nanoseconds.
 const ATTEMPTS: usize = 1_000;
+
+/// For so long it is waited for a change then. An interrupt may come into one, or the host of a virtual machine stop its
+/// processor within one: for hundreds of microseconds, seldom for milliseconds. What is read before it ends may count
+/// that time to the mode that the thread left, and fall at the next reading.
+const LONGEST_CHANGE: Duration = Duration::from_millis(20);
 
 /// Words in a [`Slot`].
 const WORDS: usize = size_of::<Slot>() / size_of::<u64>();
@@ -59,7 +64,8 @@ impl Slots {
 /// A copy that no change came into.
 fn read(words: &[AtomicU64; WORDS]) -> Slot {
     let mut copy = [0; WORDS];
-    for _ in 0..ATTEMPTS {
+    let mut waiting = None;
+    for attempt in 0.. {
         copy[DONE] = words[DONE].load(Ordering::Acquire);
         for (copy, word) in copy.iter_mut().zip(words).skip(BEGUN + 1) {
             *copy = word.load(Ordering::Relaxed);
@@ -69,7 +75,15 @@ fn read(words: &[AtomicU64; WORDS]) -> Slot {
         if copy[DONE] == copy[BEGUN] {
             break;
         }
-        std::hint::spin_loop();
+        if attempt < ATTEMPTS {
+            std::hint::spin_loop();
+            continue;
+        }
+        // The change may be that of a thread on this very processor.
+        std::thread::yield_now();
+        if waiting.get_or_insert_with(Instant::now).elapsed() > LONGEST_CHANGE {
+            break;
+        }
     }
     // SAFETY: of the same size, and any bytes are a slot.
     unsafe { std::mem::transmute::<[u64; WORDS], Slot>(copy) }
@@ -101,5 +115,46 @@ impl Slot {
         all(self.cpu.as_flattened_mut(), before.cpu.as_flattened());
         self.unfollowed = self.unfollowed.saturating_sub(before.unfollowed);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A slot of a thread that has run in user mode since 100, after so many changes begun and done.
+    fn slot(begun: u64, done: u64) -> [AtomicU64; WORDS] {
+        let slot = Slot { begun, done, mark: 100, running: 7, ..Slot::default() };
+        // SAFETY: of the same size, and plain integers.
+        unsafe { std::mem::transmute::<Slot, [AtomicU64; WORDS]>(slot) }
+    }
+
+    #[test]
+    fn a_change_that_is_interrupted_is_waited_for() {
+        let words = slot(5, 4);
+        let read = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(2));
+                // The thread went into the kernel at 150, before the interruption.
+                let changed = Slot { mark: 150, running: 7, mode: 1, cpu: [[50, 0], [0, 0]], ..Slot::default() };
+                // SAFETY: as above.
+                let changed = unsafe { std::mem::transmute::<Slot, [u64; WORDS]>(changed) };
+                for (word, value) in words.iter().zip(changed).skip(BEGUN + 1) {
+                    word.store(value, Ordering::Relaxed);
+                }
+                words[DONE].store(5, Ordering::Release);
+            });
+            super::read(&words)
+        });
+        let mut sum = Slot::default();
+        sum.add(&read, Nanos(1_150));
+        assert_eq!(sum.cpu[0], [50, 1_000]);
+    }
+
+    #[test]
+    fn a_change_that_never_ends_is_not_waited_for_for_ever() {
+        let begun = Instant::now();
+        assert_eq!(super::read(&slot(5, 4)).mark, 100);
+        assert!(begun.elapsed() >= LONGEST_CHANGE);
     }
 }

@@ -6,8 +6,8 @@ use crate::text::{clean, count, shorten};
 use case::exhibits::{EventKind, Ladder, LadderEvent};
 use case::{Nanos, Place};
 
-/// Letters that find room beside a life line, those of the code among them.
-const ROOM: usize = 57;
+/// Letters that find room between a life line and the times, those of the code among them.
+const ROOM: usize = 52;
 /// Letters of a process that is not the lane's own.
 const PROCESS_ROOM: usize = 20;
 /// A call says how long it took where that is at least this share of the exchange.
