@@ -11,10 +11,10 @@ use super::store::{Descriptor, Made, PART, Store};
 use super::tool::{self, Watch};
 use crate::LabError;
 use record::Program;
+use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Where downloaded packages are kept for the next world, in the cache.
 pub(super) const ARCHIVES: &str = "packages/archives";
@@ -77,7 +77,8 @@ impl Making<'_> {
             "making Debian {}: a few hundred packages are fetched and set up, about half a minute",
             self.suite
         ));
-        let advance = || advance(&self.tree());
+        let furthest = Furthest::default();
+        let advance = || furthest.look(&self.tree());
         let watch = Watch { heard: Some(&|line| self.heard(line)), advance: Some(&advance) };
         let run = tool::run(self.mmdebstrap()?, &self.part.join("log"), &watch, say, wait);
         let failed = match run {
@@ -167,13 +168,34 @@ impl Making<'_> {
     }
 }
 
-/// How far a release is: changes with every list and package that comes in, and with all that dpkg does.
-fn advance(tree: &Path) -> u64 {
-    let folders = [INSIDE, &format!("{INSIDE}/partial"), "var/lib/apt/lists/partial", "var/lib/dpkg/info"];
-    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(tree.join(folder)).ok()).flatten().flatten();
-    let sizes = entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len() + 1);
-    let status = std::fs::metadata(tree.join("var/lib/dpkg/status"));
-    sizes.fold(status.map_or(0, |status| status.mtime_nsec() as u64), u64::wrapping_add)
+/// How far a release has got: the most bytes of lists, of packages, and of what dpkg writes. What is lost and comes again is no
+/// advance, nor is an empty file: a mirror that stops half-way leaves one for each package that is tried.
+#[derive(Default)]
+struct Furthest(Cell<[u64; 3]>);
+
+impl Furthest {
+    /// A figure that grows while more comes in than there has ever been.
+    fn look(&self, tree: &Path) -> u64 {
+        let length =
+            |path: PathBuf| path.metadata().ok().filter(std::fs::Metadata::is_file).map_or(0, |file| file.len());
+        let bytes = |folders: &[&str]| {
+            let entries =
+                folders.iter().filter_map(|folder| std::fs::read_dir(tree.join(folder)).ok()).flatten().flatten();
+            entries.map(|entry| length(entry.path())).sum::<u64>()
+        };
+        let written = std::fs::metadata(tree.join("var/lib/dpkg/status")).ok().and_then(|file| file.modified().ok());
+        let written =
+            written.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map_or(0, |time| time.as_millis() as u64);
+        let now = [
+            bytes(&["var/lib/apt/lists", "var/lib/apt/lists/partial"]),
+            bytes(&[INSIDE, &format!("{INSIDE}/partial")]),
+            bytes(&["var/lib/dpkg/info"]) + written,
+        ];
+        let before = self.0.get();
+        let furthest = [0, 1, 2].map(|part| before[part].max(now[part]));
+        self.0.set(furthest);
+        furthest.iter().sum()
+    }
 }
 
 /// Moves downloaded packages, and parts of them, into the cache.
@@ -196,6 +218,34 @@ fn keep_archives(from: &Path, archives: &Path) -> Result<(), LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_more_than_there_has_ever_been_is_an_advance() {
+        let tree = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, bytes: usize| {
+            let path = tree.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, vec![0; bytes]).expect("written");
+        };
+        let (furthest, partial) = (Furthest::default(), format!("{INSIDE}/partial/a.deb"));
+        let look = || furthest.look(tree.path());
+        assert_eq!(look(), 0);
+        write("var/lib/apt/lists/partial/packages", 1_000);
+        assert_eq!(look(), 1_000);
+        std::fs::remove_file(tree.path().join("var/lib/apt/lists/partial/packages")).expect("removed");
+        write(&partial, 100);
+        assert_eq!(look(), 1_100, "packages count by themselves");
+        write(&partial, 0);
+        write(&format!("{INSIDE}/partial/b.deb"), 0);
+        assert_eq!(look(), 1_100, "an empty file more");
+        write(&partial, 100);
+        assert_eq!(look(), 1_100, "the same again");
+        std::fs::rename(tree.path().join(&partial), tree.path().join(format!("{INSIDE}/a.deb"))).expect("moved");
+        write(&format!("{INSIDE}/partial/b.deb"), 1);
+        assert_eq!(look(), 1_101);
+        write("var/lib/dpkg/status", 1);
+        assert!(look() > 1_000_000);
+    }
 
     #[test]
     fn what_was_downloaded_is_kept_whole_and_in_part() {
