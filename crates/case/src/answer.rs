@@ -27,7 +27,7 @@ pub struct Answer {
     pub verdict: Verdict,
     /// In one or two sentences, where the time went: said with findings and without.
     pub summary: String,
-    /// Ranked by cost, dearest first.
+    /// Ranked by cost, most expensive first.
     pub findings: Vec<Finding>,
     /// What was tried together, after each alone: in the order tried, each step standing on the one before where its
     /// interventions include that one's.

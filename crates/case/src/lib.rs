@@ -9,7 +9,6 @@ mod bisection;
 mod calendar;
 mod comparison;
 mod error;
-pub mod exhibits;
 mod folder;
 mod live;
 mod manifest;
@@ -20,6 +19,7 @@ mod row;
 mod sweep;
 pub mod tables;
 mod units;
+pub mod views;
 
 pub use answer::{
     Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, Status,

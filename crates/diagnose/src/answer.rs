@@ -1,8 +1,8 @@
 //! From evidence to the answer: which findings count, in which order, and the sentences about the whole.
 
 use crate::Options;
+use crate::analysis::Analysis;
 use crate::detectors::{ALL, Detector, Found};
-use crate::evidence::Evidence;
 use crate::ledger::{self, Class};
 use crate::overlap;
 use case::tables::Loss;
@@ -17,36 +17,36 @@ const WORTH_A_CHANGE: f64 = 0.05;
 const WORTH_OF_A_PROCESSOR: f64 = 0.01;
 
 /// Draws the answer from the evidence.
-pub fn draw(evidence: &Evidence, case_path: &str, options: Options) -> Answer {
-    let manifest = &evidence.recording.manifest;
-    let findings = findings(evidence, options);
+pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
+    let manifest = &analysis.recording.manifest;
+    let findings = findings(analysis, options);
     let subject = &manifest.subject;
     Answer {
         schema: SCHEMA,
         command: manifest.command.clone(),
         case: case_path.to_string(),
         page: String::new(),
-        wall_ns: evidence.wall(),
-        exchanges: evidence.exchanges.len() as u64,
+        wall_ns: analysis.wall(),
+        exchanges: analysis.exchanges.len() as u64,
         subject_exit: subject.exit.or(subject.signal.map(|signal| 128 + signal)),
         verdict: if findings.is_empty() { Verdict::None } else { Verdict::Suspected },
-        summary: summary(evidence, &findings),
+        summary: summary(analysis, &findings),
         findings,
         together: Vec::new(),
         live: Vec::new(),
         proof: None,
-        ledger: ledger::of_run(evidence),
-        losses: losses(evidence),
+        ledger: ledger::of_run(analysis),
+        losses: losses(analysis),
         missing: manifest.missing.clone(),
     }
 }
 
-fn findings(evidence: &Evidence, options: Options) -> Vec<Finding> {
-    let worth = |cost: &Cost| options.all || dearness(evidence, cost) >= WORTH_A_CHANGE;
+fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {
+    let worth = |cost: &Cost| options.all || dearness(analysis, cost) >= WORTH_A_CHANGE;
     let mut found: Vec<(&Detector, Found)> = Vec::new();
     for detector in ALL {
-        if let Some(one) = (detector.detect)(evidence)
-            && worth(&evidence.cost(&one.toll))
+        if let Some(one) = (detector.detect)(analysis)
+            && worth(&analysis.cost(&one.saving))
             && !overlap::is_consequence(detector.page.id, &found)
             && !overlap::is_explained(detector.page.id, &one, &found)
         {
@@ -54,41 +54,41 @@ fn findings(evidence: &Evidence, options: Options) -> Vec<Finding> {
         }
     }
     let mut findings: Vec<Finding> =
-        found.into_iter().map(|(detector, one)| finding(evidence, detector, one)).collect();
+        found.into_iter().map(|(detector, one)| finding(analysis, detector, one)).collect();
     // The sort is stable: of two equally dear, the more specific stays first.
-    findings.sort_by(|one, other| dearness(evidence, &other.cost).total_cmp(&dearness(evidence, &one.cost)));
+    findings.sort_by(|one, other| dearness(analysis, &other.cost).total_cmp(&dearness(analysis, &one.cost)));
     findings
 }
 
 /// The larger of a cost's shares of wall and of processor time, the latter where it amounts to something.
-fn dearness(evidence: &Evidence, cost: &Cost) -> f64 {
-    let in_all = cost.cpu_ns_per_exchange as f64 * evidence.exchanges.len().max(1) as f64;
-    let burns = in_all >= WORTH_OF_A_PROCESSOR * evidence.wall() as f64;
+fn dearness(analysis: &Analysis, cost: &Cost) -> f64 {
+    let in_all = cost.cpu_ns_per_exchange as f64 * analysis.exchanges.len().max(1) as f64;
+    let burns = in_all >= WORTH_OF_A_PROCESSOR * analysis.wall() as f64;
     if burns { cost.share_of_wall.max(cost.share_of_cpu) } else { cost.share_of_wall }
 }
 
-fn finding(evidence: &Evidence, detector: &Detector, found: Found) -> Finding {
+fn finding(analysis: &Analysis, detector: &Detector, found: Found) -> Finding {
     Finding {
         id: detector.page.id.to_string(),
         name: detector.page.name.to_string(),
         status: Status::Suspected,
         title: found.title,
         mechanism: found.mechanism,
-        cost: evidence.cost(&found.toll),
+        cost: analysis.cost(&found.saving),
         effect: None,
         tried: Vec::new(),
         place: found.place,
         remedy: found.remedy,
         evidence: found.rows,
-        caveats: caveats(evidence),
+        caveats: caveats(analysis),
     }
 }
 
 /// What was lost while the findings' rows were recorded. They spread over the whole run, so every loss concerns them.
-fn caveats(evidence: &Evidence) -> Vec<String> {
+fn caveats(analysis: &Analysis) -> Vec<String> {
     let mut lost: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    let worth_saying = |row: &&Loss| row.count > 0 && (row.table != "stacks" || many_stacks_lost(evidence));
-    for row in evidence.recording.losses.iter().filter(worth_saying) {
+    let worth_saying = |row: &&Loss| row.count > 0 && (row.table != "stacks" || many_stacks_lost(analysis));
+    for row in analysis.recording.losses.iter().filter(worth_saying) {
         *lost.entry((&row.table, &row.reason)).or_default() += row.count;
     }
     let mut caveats: Vec<String> = lost
@@ -98,7 +98,7 @@ fn caveats(evidence: &Evidence) -> Vec<String> {
             table => format!("{count} rows of {table} were lost ({reason}): counts are lower bounds."),
         })
         .collect();
-    if !evidence.recording.manifest.closed {
+    if !analysis.recording.manifest.closed {
         caveats.push("The recording was cut short: its last rows may be missing.".to_string());
     }
     caveats
@@ -108,32 +108,32 @@ fn caveats(evidence: &Evidence) -> Vec<String> {
 /// this share must be concerned before a finding's place is doubtful; the answer's losses tell the number in any case.
 const DOUBTFUL_STACKS: f64 = 0.05;
 
-fn many_stacks_lost(evidence: &Evidence) -> bool {
-    losses(evidence).stacks as f64 > DOUBTFUL_STACKS * evidence.recording.samples.len().max(1_000) as f64
+fn many_stacks_lost(analysis: &Analysis) -> bool {
+    losses(analysis).stacks as f64 > DOUBTFUL_STACKS * analysis.recording.samples.len().max(1_000) as f64
 }
 
-fn losses(evidence: &Evidence) -> LossTotals {
+fn losses(analysis: &Analysis) -> LossTotals {
     let mut totals = LossTotals::default();
-    for row in &evidence.recording.losses {
+    for row in &analysis.recording.losses {
         if row.table == "stacks" { totals.stacks += row.count } else { totals.events += row.count }
     }
     totals
 }
 
 /// Where the time went, in one or two sentences.
-fn summary(evidence: &Evidence, findings: &[Finding]) -> String {
-    let between: f64 = evidence.accounts.run.iter().filter(|(account, _)| account.is_outside()).map(|(_, ns)| ns).sum();
-    let mostly_between = between * 2.0 > evidence.wall() as f64;
+fn summary(analysis: &Analysis, findings: &[Finding]) -> String {
+    let between: f64 = analysis.accounts.run.iter().filter(|(account, _)| account.is_outside()).map(|(_, ns)| ns).sum();
+    let mostly_between = between * 2.0 > analysis.wall() as f64;
     standing(findings)
-        + &match (evidence.exchanges.len(), mostly_between) {
-            (0, _) => of_the_run(evidence),
-            (count, true) => of_the_time_between(evidence, count, between),
-            _ => of_the_exchanges(evidence),
+        + &match (analysis.exchanges.len(), mostly_between) {
+            (0, _) => of_the_run(analysis),
+            (count, true) => of_the_time_between(analysis, count, between),
+            _ => of_the_exchanges(analysis),
         }
 }
 
-fn of_the_run(evidence: &Evidence) -> String {
-    let ledger = ledger::of_run(evidence);
+fn of_the_run(analysis: &Analysis) -> String {
+    let ledger = ledger::of_run(analysis);
     let Some(largest) = ledger.accounts.first() else { return "Nothing was recorded.".to_string() };
     let share = Nanos(largest.ns).share_of(Nanos(ledger.total));
     let name = without_exchanges(&largest.name);
@@ -145,33 +145,33 @@ fn without_exchanges(name: &str) -> String {
     name.strip_prefix("outside exchanges: ").unwrap_or(name).replacen(" outside exchanges", "", 1)
 }
 
-fn of_the_time_between(evidence: &Evidence, count: usize, between: f64) -> String {
-    let outside: Vec<_> = evidence.accounts.run.iter().filter(|(account, _)| account.is_outside()).collect();
+fn of_the_time_between(analysis: &Analysis, count: usize, between: f64) -> String {
+    let outside: Vec<_> = analysis.accounts.run.iter().filter(|(account, _)| account.is_outside()).collect();
     let Some((account, length)) = outside.into_iter().max_by(|one, other| one.1.total_cmp(other.1)) else {
-        return of_the_exchanges(evidence);
+        return of_the_exchanges(analysis);
     };
-    let wall = evidence.wall().max(1) as f64;
+    let wall = analysis.wall().max(1) as f64;
     let exchanges = if count == 1 { "the one exchange".to_string() } else { format!("{count} exchanges") };
     format!(
         "{} of the {} passed outside {exchanges}; the largest part, {}, is: {}.",
         Share(between / wall),
-        Nanos(evidence.wall()),
+        Nanos(analysis.wall()),
         Share(length / wall),
-        account.name(evidence),
+        account.name(analysis),
     )
 }
 
-fn of_the_exchanges(evidence: &Evidence) -> String {
+fn of_the_exchanges(analysis: &Analysis) -> String {
     let mut classes: BTreeMap<Class, f64> = BTreeMap::new();
-    for (account, length) in &evidence.accounts.exchanges {
+    for (account, length) in &analysis.accounts.exchanges {
         *classes.entry(account.class()).or_default() += length;
     }
     let total: f64 = classes.values().sum();
     let Some((&class, &length)) = classes.iter().max_by(|one, other| one.1.total_cmp(other.1)) else {
         return "The exchanges took no time.".to_string();
     };
-    let count = evidence.exchanges.len();
-    let mean = Nanos(evidence.exchange_wall() / count.max(1) as u64);
+    let count = analysis.exchanges.len();
+    let mean = Nanos(analysis.exchange_wall() / count.max(1) as u64);
     let share = Share(length / total.max(1.0));
     let of =
         if count == 1 { format!("the one exchange's {mean}") } else { format!("{count} exchanges of {mean} each") };

@@ -9,7 +9,7 @@ use crate::contrast::Aliases;
 use crate::naming::Names;
 use crate::profile::renamed;
 use crate::units::Units;
-use crate::{sorted, syscall, with_evidence};
+use crate::{sorted, syscall, with_analysis};
 use case::Recording;
 use case::tables::{Call, kind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +52,7 @@ pub fn blame(good: &[Recording], bad: &[Recording]) -> Vec<LibraryBlame> {
 }
 
 fn exchanges(side: &[Recording]) -> Vec<usize> {
-    side.iter().map(|recording| with_evidence(recording, |evidence| evidence.exchanges.len())).collect()
+    side.iter().map(|recording| with_analysis(recording, |analysis| analysis.exchanges.len())).collect()
 }
 
 /// The time of one side by the common names of its libraries, in nanoseconds.

@@ -1,6 +1,6 @@
 //! What is known of each connection: its transfers in order of time, its segments, its peer, its handshake, who asks.
 
-use crate::holds::{self, Hold};
+use crate::send_stalls::{self, SendStall};
 use crate::syscall;
 use crate::threads::{call_end, groups};
 use case::Recording;
@@ -35,7 +35,7 @@ pub struct ConnectionRows {
     /// Its first finished handshake, or the first: a row in the table of handshakes.
     pub handshake: Option<usize>,
     /// When bytes waited in this end's kernel, in order of time.
-    pub holds: Vec<Hold>,
+    pub send_stalls: Vec<SendStall>,
     /// When it waited for a segment to be sent again: from the last segment before to the retransmission.
     pub repairs: Vec<(u64, u64)>,
     /// The shortest round trip that its segments show: from leaving to being acknowledged.
@@ -76,7 +76,7 @@ impl<'r> Connections<'r> {
             events: 0..0,
             connect: None,
             handshake: None,
-            holds: Vec::new(),
+            send_stalls: Vec::new(),
             repairs: Vec::new(),
             round_trip: None,
         };
@@ -160,15 +160,15 @@ impl<'r> Connections<'r> {
         if self.row(slot).transport != transport::TCP || self.rows[slot].segments.is_empty() {
             return;
         }
-        let holds = {
+        let send_stalls = {
             let writes = self.transfer_numbers(slot).iter().map(|&index| index as usize);
             let writes = writes.filter(|&index| syscall::is_write(self.recording.calls[index].number));
-            holds::find(self.row(slot), self.segments(slot), &self.recording.calls, writes)
+            send_stalls::find(self.row(slot), self.segments(slot), &self.recording.calls, writes)
         };
         let repairs = repairs(self.segments(slot), self.events(slot));
         let round_trip = shortest_round_trip(self.segments(slot));
         let rows = &mut self.rows[slot];
-        (rows.holds, rows.repairs, rows.round_trip) = (holds, repairs, round_trip);
+        (rows.send_stalls, rows.repairs, rows.round_trip) = (send_stalls, repairs, round_trip);
     }
 
     /// Every connection's rows, in the order of the table.

@@ -14,7 +14,7 @@ mod hot_spots;
 
 use crate::profile::renamed;
 use crate::units::Units;
-use crate::{sorted, with_evidence};
+use crate::{sorted, with_analysis};
 pub(crate) use aliases::Aliases;
 use case::{AccountContrast, CallContrast, CodeContrast, HotSpot, Recording};
 
@@ -42,19 +42,20 @@ pub struct Contrasts {
 /// What differs between two sides.
 pub fn contrast(a: &[Recording], b: &[Recording]) -> Contrasts {
     let aliases = Aliases::of_modules(a, b);
-    let read = |side: &[Recording], rename: &dyn Fn(&str) -> String| -> Vec<Books> {
-        side.iter().map(|recording| Books::keep(recording, rename)).collect()
+    let read = |side: &[Recording], rename: &dyn Fn(&str) -> String| -> Vec<Breakdown> {
+        side.iter().map(|recording| Breakdown::keep(recording, rename)).collect()
     };
     let (in_a, in_b) = (|name: &str| aliases.in_a(name), |name: &str| aliases.in_b(name));
-    let (books_a, books_b) = (read(a, &in_a), read(b, &in_b));
-    let exchanges = |books: &[Books]| books.iter().map(|run| run.exchanges).collect::<Vec<_>>();
-    let units = Units::new(&exchanges(&books_a), &exchanges(&books_b));
-    let wall = |books: &[Books]| books.iter().map(|run| run.wall).sum::<f64>();
-    let wall = (wall(&books_a) / units.a).max(wall(&books_b) / units.b);
+    let (breakdown_a, breakdown_b) = (read(a, &in_a), read(b, &in_b));
+    let exchanges = |breakdown: &[Breakdown]| breakdown.iter().map(|run| run.exchanges).collect::<Vec<_>>();
+    let units = Units::new(&exchanges(&breakdown_a), &exchanges(&breakdown_b));
+    let wall = |breakdown: &[Breakdown]| breakdown.iter().map(|run| run.wall).sum::<f64>();
+    let wall = (wall(&breakdown_a) / units.a).max(wall(&breakdown_b) / units.b);
     let (profile_a, profile_b) = (renamed(a, aliases.of_a()), renamed(b, aliases.of_b()));
-    let (accounts_a, accounts_b) = (books_a.iter().map(|run| &run.accounts), books_b.iter().map(|run| &run.accounts));
+    let (accounts_a, accounts_b) =
+        (breakdown_a.iter().map(|run| &run.accounts), breakdown_b.iter().map(|run| &run.accounts));
     let ledger = accounts::contrast(accounts_a, accounts_b, units, wall);
-    let has_exchanges = books_a.iter().chain(&books_b).any(|run| run.exchanges > 0);
+    let has_exchanges = breakdown_a.iter().chain(&breakdown_b).any(|run| run.exchanges > 0);
     Contrasts {
         per: if units.exchanges { "exchange" } else { "run" }.to_string(),
         ledger: if has_exchanges { ledger } else { accounts::of_runs(ledger) },
@@ -62,24 +63,29 @@ pub fn contrast(a: &[Recording], b: &[Recording]) -> Contrasts {
         functions: code::functions(&profile_a, &profile_b, units),
         chain: code::chain(&profile_a, &profile_b, units),
         hot_spots: hot_spots::hot_spots(&profile_a, &profile_b, units),
-        calls: calls::contrast(books_a.iter().map(|run| &run.calls), books_b.iter().map(|run| &run.calls), units, wall),
+        calls: calls::contrast(
+            breakdown_a.iter().map(|run| &run.calls),
+            breakdown_b.iter().map(|run| &run.calls),
+            units,
+            wall,
+        ),
     }
 }
 
 /// What of one recording is compared, besides its profile.
-struct Books {
+struct Breakdown {
     exchanges: usize,
     wall: f64,
     accounts: accounts::Named,
     calls: calls::Kinds,
 }
 
-impl Books {
-    fn keep(recording: &Recording, rename: &dyn Fn(&str) -> String) -> Books {
-        let (exchanges, wall, accounts) = with_evidence(recording, |evidence| {
-            (evidence.exchanges.len(), evidence.wall() as f64, accounts::named(evidence, rename))
+impl Breakdown {
+    fn keep(recording: &Recording, rename: &dyn Fn(&str) -> String) -> Breakdown {
+        let (exchanges, wall, accounts) = with_analysis(recording, |analysis| {
+            (analysis.exchanges.len(), analysis.wall() as f64, accounts::named(analysis, rename))
         });
-        Books { exchanges, wall, accounts, calls: calls::kinds(&sorted(recording)) }
+        Breakdown { exchanges, wall, accounts, calls: calls::kinds(&sorted(recording)) }
     }
 }
 

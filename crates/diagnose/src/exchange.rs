@@ -160,9 +160,9 @@ fn last_until_left(rows: &ConnectionRows, exchanges: &mut [Exchange]) {
     for at in 0..exchanges.len() {
         let next = exchanges.get(at + 1).map_or(u64::MAX, |next| next.start);
         let exchange = &mut exchanges[at];
-        let begun = &rows.holds[..rows.holds.partition_point(|hold| hold.start <= exchange.end)];
-        let held = begun.last().filter(|hold| hold.nagle.is_some() && hold.start > exchange.start);
-        let left = held.map_or(0, |hold| hold.end.min(next));
+        let begun = &rows.send_stalls[..rows.send_stalls.partition_point(|stall| stall.start <= exchange.end)];
+        let held = begun.last().filter(|stall| stall.nagle.is_some() && stall.start > exchange.start);
+        let left = held.map_or(0, |stall| stall.end.min(next));
         exchange.end = exchange.end.max(left);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::profile::{Frame, Profile, profile};
 use crate::units::Units;
-use crate::with_evidence;
+use crate::with_analysis;
 use case::{Growing, Recording};
 
 /// Fewer samples than this at the larger value tell no chain.
@@ -24,7 +24,7 @@ pub fn growth(small: (f64, &[Recording]), large: (f64, &[Recording])) -> Vec<Gro
         return Vec::new();
     }
     let exchanges = |side: &[Recording]| -> Vec<usize> {
-        side.iter().map(|recording| with_evidence(recording, |evidence| evidence.exchanges.len())).collect()
+        side.iter().map(|recording| with_analysis(recording, |analysis| analysis.exchanges.len())).collect()
     };
     let units = Units::new(&exchanges(small.1), &exchanges(large.1));
     let small = Side { profile: profile(small.1), units: units.a };

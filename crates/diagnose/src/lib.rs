@@ -4,46 +4,46 @@
 //! answer byte for byte; every account of a ledger adds up to its whole; a cause is named only where its mechanism was
 //! seen, and nothing here ever calls one confirmed: that takes trials.
 
+mod analysis;
 mod answer;
 mod blame;
 mod code;
 mod connections;
 mod contrast;
 mod detectors;
-mod evidence;
 mod exchange;
-mod exhibits;
 mod growth;
-mod holds;
 mod hottest;
 mod ledger;
 mod naming;
 mod number;
 mod overlap;
-mod peer_holds;
+mod peer_stalls;
 mod place;
 mod profile;
 mod segment_tie;
+mod send_stalls;
 mod set_up;
 mod syscall;
 mod threads;
 mod units;
+mod views;
 
 pub use blame::{LibraryBlame, blame};
 pub use connections::End;
 pub use contrast::{Contrasts, contrast};
 pub use detectors::Page;
 pub use exchange::Exchange;
-pub use exhibits::{exhibits, flame_difference};
 pub use growth::growth;
 pub use hottest::{Hottest, hottest};
 pub use profile::{Frame, Profile, Time, profile};
 pub use segment_tie::segment_tie;
 pub use set_up::SetUp;
 pub use syscall::name as call_name;
+pub use views::{flame_difference, views};
 
+use analysis::Analysis;
 use case::{Answer, Ledger, Recording};
-use evidence::Evidence;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -69,33 +69,33 @@ pub struct Diagnosis {
 
 /// Reads a recording: the answer only. `case_path` is the folder to name in it.
 pub fn diagnose(recording: &Recording, case_path: &str, options: &Options) -> Answer {
-    with_evidence(recording, |evidence| answer::draw(evidence, case_path, *options))
+    with_analysis(recording, |analysis| answer::draw(analysis, case_path, *options))
 }
 
 /// Reads a recording in full: also the ledgers of the exchanges and of every thread.
 pub fn study(recording: &Recording, case_path: &str, options: &Options) -> Diagnosis {
-    with_evidence(recording, |evidence| {
-        let threads = evidence.threads.all().iter().enumerate();
+    with_analysis(recording, |analysis| {
+        let threads = analysis.threads.all().iter().enumerate();
         Diagnosis {
-            answer: answer::draw(evidence, case_path, *options),
-            exchanges: evidence.exchanges.clone(),
-            exchange_ledger: ledger::of_exchanges(evidence),
-            thread_ledgers: threads.map(|(slot, thread)| (thread.tid, ledger::of_thread(evidence, slot))).collect(),
+            answer: answer::draw(analysis, case_path, *options),
+            exchanges: analysis.exchanges.clone(),
+            exchange_ledger: ledger::of_exchanges(analysis),
+            thread_ledgers: threads.map(|(slot, thread)| (thread.tid, ledger::of_thread(analysis, slot))).collect(),
         }
     })
 }
 
 /// The ledger of each exchange, in the order of [`Diagnosis::exchanges`]: for looking at single ones.
 pub fn exchange_ledgers(recording: &Recording) -> Vec<Ledger> {
-    with_evidence(recording, |evidence| {
-        let mut walker = ledger::Walker::new(evidence);
-        evidence.exchanges.iter().map(|exchange| ledger::of_exchange(&mut walker, exchange)).collect()
+    with_analysis(recording, |analysis| {
+        let mut walker = ledger::Walker::new(analysis);
+        analysis.exchanges.iter().map(|exchange| ledger::of_exchange(&mut walker, exchange)).collect()
     })
 }
 
 /// Indexes a recording; one whose rows are not in order is put in order first.
-fn with_evidence<T>(recording: &Recording, read: impl FnOnce(&Evidence) -> T) -> T {
-    read(&Evidence::new(&sorted(recording)))
+fn with_analysis<T>(recording: &Recording, read: impl FnOnce(&Analysis) -> T) -> T {
+    read(&Analysis::new(&sorted(recording)))
 }
 
 /// A recording with its rows in order.
@@ -147,6 +147,6 @@ pub fn explain(name_or_id: &str) -> Option<&'static Page> {
 }
 
 #[cfg(test)]
-mod scene;
+mod fixture;
 #[cfg(test)]
 mod tests;

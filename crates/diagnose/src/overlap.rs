@@ -1,7 +1,7 @@
 //! Findings that explain the same time: the general one gives way to the specific.
 
+use crate::analysis::merge;
 use crate::detectors::{Detector, Found};
-use crate::evidence::merge;
 use std::collections::BTreeMap;
 
 /// Findings that only say where processor time went, not by what mechanism; they give way to any that does.

@@ -1,7 +1,7 @@
 //! From a call or a sample to places in the code that its author can open.
 
+use crate::analysis::Analysis;
 use crate::code::{Code, base_name};
-use crate::evidence::Evidence;
 use case::Place;
 use case::tables::{Call, Location, kind};
 
@@ -14,8 +14,8 @@ pub fn of_call(code: &Code, call: &Call) -> Vec<Place> {
 }
 
 /// The places of the first of some calls whose stack was copied.
-pub fn of_any(evidence: &Evidence, rows: impl IntoIterator<Item = usize>) -> Vec<Place> {
-    let places = rows.into_iter().map(|row| of_call(&evidence.code, evidence.call(row)));
+pub fn of_any(analysis: &Analysis, rows: impl IntoIterator<Item = usize>) -> Vec<Place> {
+    let places = rows.into_iter().map(|row| of_call(&analysis.code, analysis.call(row)));
     places.into_iter().find(|places| !places.is_empty()).unwrap_or_default()
 }
 

@@ -3,8 +3,8 @@
 //! Nagle's algorithm holds bytes only where they do not fill a segment. Where the held bytes are a swept size and
 //! something constant (a head, a TLS record's frame), the largest size that is held follows: a segment less that.
 
-use crate::evidence::Evidence;
-use crate::with_evidence;
+use crate::analysis::Analysis;
+use crate::with_analysis;
 use case::tables::direction;
 use case::{Finding, Recording, SegmentTie};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub fn segment_tie(recording: &Recording, finding: &Finding, value: f64) -> Opti
     if finding.id != "P01" || !value.is_finite() {
         return None;
     }
-    let held = with_evidence(recording, held);
+    let held = with_analysis(recording, held);
     let total: usize = held.values().sum();
     let (&(length, mss), &count) = held.iter().max_by_key(|(_, count)| **count)?;
     let overhead = i64::from(length) - value.round() as i64;
@@ -32,23 +32,23 @@ pub fn segment_tie(recording: &Recording, finding: &Finding, value: f64) -> Opti
 }
 
 /// What was held: how often each length on each size of segments.
-fn held(evidence: &Evidence) -> BTreeMap<(u32, u32), usize> {
+fn held(analysis: &Analysis) -> BTreeMap<(u32, u32), usize> {
     let mut held: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for (slot, rows) in evidence.connections.all().iter().enumerate() {
-        let mss = evidence.connections.row(slot).mss;
-        for hold in rows.holds.iter().filter(|hold| hold.nagle.is_some()) {
-            let segments = evidence.connections.segments(slot);
-            let first = segments.partition_point(|segment| segment.time.0 < hold.end);
+    for (slot, rows) in analysis.connections.all().iter().enumerate() {
+        let mss = analysis.connections.row(slot).mss;
+        for stall in rows.send_stalls.iter().filter(|stall| stall.nagle.is_some()) {
+            let segments = analysis.connections.segments(slot);
+            let first = segments.partition_point(|segment| segment.time.0 < stall.end);
             let left = segments[first..].iter().find(|row| row.direction == direction::OUT && row.payload > 0);
             if let Some(segment) = left.filter(|_| mss > 0) {
                 *held.entry((segment.payload, mss)).or_default() += 1;
             }
         }
     }
-    for (&slot, holds) in &evidence.peer_holds {
-        let mss = evidence.connections.row(slot).mss;
-        for hold in holds.iter().filter(|_| mss > 0) {
-            *held.entry((hold.bytes, mss)).or_default() += 1;
+    for (&slot, send_stalls) in &analysis.peer_stalls {
+        let mss = analysis.connections.row(slot).mss;
+        for stall in send_stalls.iter().filter(|_| mss > 0) {
+            *held.entry((stall.bytes, mss)).or_default() += 1;
         }
     }
     held
@@ -57,27 +57,27 @@ fn held(evidence: &Evidence) -> BTreeMap<(u32, u32), usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{CLIENT, MS, Scene, US, WRITE};
+    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE};
     use crate::tests::answer;
 
     /// Heads of 112 bytes, and bodies that wait for the head's acknowledgement.
     fn posts(lengths: impl Iterator<Item = u32>) -> Recording {
-        let mut scene = Scene::new();
-        scene.connect(1, CLIENT);
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
         for length in lengths {
-            let start = scene.now;
-            scene.moves(CLIENT, 1, WRITE, 112);
-            scene.travels(start + 3 * US, 1, 1001, 112);
-            scene.moves(CLIENT, 1, WRITE, i64::from(length));
-            let (waiting, acknowledged) = (scene.now, start + 41 * MS);
-            scene.timer_fires(acknowledged - 6 * US, 1001);
-            scene.acknowledges(acknowledged, 1001, 1);
-            scene.travels(acknowledged + 25 * US, 1, 1001, length);
-            scene.travels(acknowledged + 100 * US, 1001, 1, 300);
-            scene.waits_for(CLIENT, 1, acknowledged + 110 * US - waiting, 300);
-            scene.now += MS;
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 112);
+            fixture.travels(start + 3 * US, 1, 1001, 112);
+            fixture.moves(CLIENT, 1, WRITE, i64::from(length));
+            let (waiting, acknowledged) = (fixture.now, start + 41 * MS);
+            fixture.timer_fires(acknowledged - 6 * US, 1001);
+            fixture.acknowledges(acknowledged, 1001, 1);
+            fixture.travels(acknowledged + 25 * US, 1, 1001, length);
+            fixture.travels(acknowledged + 100 * US, 1001, 1, 300);
+            fixture.waits_for(CLIENT, 1, acknowledged + 110 * US - waiting, 300);
+            fixture.now += MS;
         }
-        scene.end()
+        fixture.end()
     }
 
     fn tie(recording: &Recording, value: f64) -> Option<SegmentTie> {

@@ -1,6 +1,6 @@
 //! What a diagnosis promises as a whole: it adds up, it repeats itself exactly, it is silent about healthy programs.
 
-use crate::scene::{CLIENT, Scene, US, keep_alive};
+use crate::fixture::{CLIENT, Fixture, US, keep_alive};
 use crate::{Options, diagnose, exchange_ledgers, explain, pages, study};
 use case::{Answer, Recording, Verdict};
 
@@ -72,10 +72,10 @@ fn a_recording_of_nothing_gives_an_answer() {
 
 #[test]
 fn a_program_without_exchanges_is_accounted_for_as_well() {
-    let mut scene = Scene::new();
-    scene.stack(7, &["libz.so.1!inflate", "tool!main"]);
-    scene.computes(CLIENT, 50_000 * US, 7);
-    let answer = answer(&scene.end());
+    let mut fixture = Fixture::new();
+    fixture.stack(7, &["libz.so.1!inflate", "tool!main"]);
+    fixture.computes(CLIENT, 50_000 * US, 7);
+    let answer = answer(&fixture.end());
     add_up(&answer.ledger);
     assert_eq!(answer.ledger.accounts[0].name, "CPU outside exchanges: libz.so.1");
     assert_eq!(answer.summary, "No exchange was seen; the largest part of the 51.0 ms, 100 %, is: CPU: libz.so.1.");
@@ -84,7 +84,7 @@ fn a_program_without_exchanges_is_accounted_for_as_well() {
 #[test]
 fn every_page_has_its_headings() {
     for page in pages() {
-        for heading in ["What it is", "Evidence", "What proves it", "Remedy", "Not to be confused with"] {
+        for heading in ["What it is", "Analysis", "What proves it", "Remedy", "Not to be confused with"] {
             assert!(page.text.contains(&format!("## {heading}\n")), "{} lacks '{heading}'", page.name);
         }
         assert!(page.text.starts_with(&format!("# {}\n", page.name)), "{}", page.text);

@@ -279,7 +279,7 @@ fn block_by_the_call(call: &Call, switches: &[Switch], started: usize, moment: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{CLIENT, READ, Scene, US};
+    use crate::fixture::{CLIENT, Fixture, READ, US};
 
     fn states(recording: &Recording, from: u64, to: u64) -> Vec<(u64, State, bool)> {
         let threads = Threads::new(recording);
@@ -293,34 +293,34 @@ mod tests {
 
     #[test]
     fn a_blocked_call_is_told_in_its_three_parts() {
-        let mut scene = Scene::new();
-        let start = scene.now;
-        scene.waits(CLIENT, 50 * US, READ, |_| {});
-        scene.now += 10 * US;
-        let end = scene.now;
-        let told = states(&scene.end(), start, end);
+        let mut fixture = Fixture::new();
+        let start = fixture.now;
+        fixture.waits(CLIENT, 50 * US, READ, |_| {});
+        fixture.now += 10 * US;
+        let end = fixture.now;
+        let told = states(&fixture.end(), start, end);
         let on = State::OnProcessor;
         assert_eq!(told, [(1, on, true), (48, State::Blocked, true), (1, on, true), (10, on, false)]);
     }
 
     #[test]
     fn between_being_woken_and_running_a_thread_is_runnable() {
-        let mut scene = Scene::new();
-        let start = scene.now;
-        scene.off(CLIENT, start, start + 30 * US);
-        scene.recording.switches[0].runnable = case::Nanos(start + 20 * US);
-        scene.now += 40 * US;
-        let told = states(&scene.end(), start, start + 40 * US);
+        let mut fixture = Fixture::new();
+        let start = fixture.now;
+        fixture.off(CLIENT, start, start + 30 * US);
+        fixture.recording.switches[0].runnable = case::Nanos(start + 20 * US);
+        fixture.now += 40 * US;
+        let told = states(&fixture.end(), start, start + 40 * US);
         let expected = [(20, State::Blocked, false), (10, State::Runnable, false), (10, State::OnProcessor, false)];
         assert_eq!(told, expected);
     }
 
     #[test]
     fn without_switches_a_call_is_believed_about_having_blocked() {
-        let mut scene = Scene::new();
-        let start = scene.now;
-        scene.does(CLIENT, 50 * US, READ, |call| call.blocked = case::Nanos(40 * US));
-        let told = states(&scene.end(), start, start + 50 * US);
+        let mut fixture = Fixture::new();
+        let start = fixture.now;
+        fixture.does(CLIENT, 50 * US, READ, |call| call.blocked = case::Nanos(40 * US));
+        let told = states(&fixture.end(), start, start + 50 * US);
         assert_eq!(told, [(40, State::Blocked, true), (10, State::OnProcessor, true)]);
     }
 

@@ -1,10 +1,10 @@
 //! The arms of an experiment: which interventions a finding calls for, in which doses, alone and together.
 
-use crate::arrangement::Arrangement;
 use crate::asked::Asked;
 use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
 use crate::interventions::{ALL, Intervention, NotHere, Request, find};
 use crate::metric::Metric;
+use crate::treatment::Treatment;
 use crate::world::World;
 use case::{Answer, Finding, Purpose, Recording};
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub struct Arm {
     /// Its name, as the trials carry it.
     pub name: String,
     /// What is attached.
-    pub arrangement: Arrangement,
+    pub treatment: Treatment,
     /// The interventions that it is made of, which tell whether they took hold.
     pub parts: Vec<&'static Intervention>,
 }
@@ -23,7 +23,7 @@ pub struct Arm {
 impl Arm {
     /// Nothing attached.
     pub fn plain() -> Arm {
-        Arm { name: PLAIN.to_string(), arrangement: Arrangement::default(), parts: Vec::new() }
+        Arm { name: PLAIN.to_string(), treatment: Treatment::default(), parts: Vec::new() }
     }
 
     /// Whether an intervention of this arm includes those of the other.
@@ -34,12 +34,12 @@ impl Arm {
 
     /// Several arms at once: the last is what is added to the others.
     pub fn together(parts: &[&Arm]) -> Arm {
-        let mut arrangement = Arrangement::default();
+        let mut treatment = Treatment::default();
         for part in parts {
-            arrangement.join(part.arrangement.clone());
+            treatment.join(part.treatment.clone());
         }
         let name = parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join("+");
-        Arm { name, arrangement, parts: parts.iter().flat_map(|part| part.parts.iter().copied()).collect() }
+        Arm { name, treatment, parts: parts.iter().flat_map(|part| part.parts.iter().copied()).collect() }
     }
 }
 
@@ -132,7 +132,7 @@ impl Arms {
         Arms { base: None, alone: Vec::new(), ladders: Vec::new(), experiment: Experiment::default() }
     }
 
-    /// Adds what one finding calls for, and with the dearest what the user asks for.
+    /// Adds what one finding calls for, and with the top finding what the user asks for.
     fn for_finding(&mut self, setting: &Setting, finding: &Finding) {
         let before = self.experiment.attempts.len();
         let mut refusals = Vec::new();
@@ -141,8 +141,8 @@ impl Arms {
                 refusals.push(format!("{} for {}: {}", intervention.name, finding.name, why.0));
             }
         }
-        let is_dearest = setting.answer.findings.first().is_some_and(|first| first.id == finding.id);
-        for asked in setting.asked.iter().filter(|_| is_dearest) {
+        let is_top = setting.answer.findings.first().is_some_and(|first| first.id == finding.id);
+        for asked in setting.asked.iter().filter(|_| is_top) {
             if let Err(why) = self.attempt(setting, finding, asked, Some(Purpose::Asked)) {
                 refusals.push(format!("{}, as asked for: {}", asked.intervention.name, why.0));
             }
@@ -156,12 +156,12 @@ impl Arms {
 
     /// Adds the arms that the others are compared with.
     fn complete(mut self, setting: &Setting) -> Arms {
-        let mut all = Arrangement::default();
+        let mut all = Treatment::default();
         for arm in self.alone.iter().chain(&self.ladders) {
-            all.join(arm.arrangement.clone());
+            all.join(arm.treatment.clone());
         }
         let Some(upon) = setting.upon else {
-            let sham = Arm { name: SHAM.to_string(), arrangement: all.inert(), parts: Vec::new() };
+            let sham = Arm { name: SHAM.to_string(), treatment: all.inert(), parts: Vec::new() };
             self.alone.splice(0..0, [Arm::plain(), sham]);
             return self;
         };
@@ -171,11 +171,11 @@ impl Arms {
 
     /// Puts every arm on top of one that is switched off already. What they are compared with is that one, with the
     /// machinery of the others attached and inert; the sham tells what all of it together gains.
-    fn stand(&mut self, upon: Upon, all: &Arrangement) {
+    fn stand(&mut self, upon: Upon, all: &Treatment) {
         let mut base = upon.arm.clone();
-        base.arrangement.carry(all);
-        let mut sham = Arm { name: SHAM.to_string(), arrangement: upon.arm.arrangement.inert(), parts: Vec::new() };
-        sham.arrangement.carry(all);
+        base.treatment.carry(all);
+        let mut sham = Arm { name: SHAM.to_string(), treatment: upon.arm.treatment.inert(), parts: Vec::new() };
+        sham.treatment.carry(all);
         for arm in &mut self.alone {
             let name = std::mem::take(&mut arm.name);
             *arm = Arm::together(&[upon.arm, &Arm { name: name.clone(), ..arm.clone() }]);
@@ -249,13 +249,13 @@ impl Arms {
         if intervention.needs_same_output && !setting.compares_output {
             return Err(NotHere("proves nothing where outputs are not compared (--check-output never)".into()));
         }
-        let mut arrangement = Arrangement::default();
-        (intervention.arrange)(&request, &mut arrangement)?;
+        let mut treatment = Treatment::default();
+        (intervention.treat)(&request, &mut treatment)?;
         let dose = match about {
             Some(about) => about.to_string(),
             None => dose.map(|dose| worded(dose, intervention.unit)).unwrap_or_default(),
         };
-        let arm = self.arm(intervention, &dose, arrangement);
+        let arm = self.arm(intervention, &dose, treatment);
         let is_known = |one: &Attempt| one.finding == finding.id && one.arm == arm;
         if !self.experiment.attempts.iter().any(is_known) {
             let (finding, intervention) = (finding.id.clone(), intervention.name.to_string());
@@ -266,8 +266,8 @@ impl Arms {
     }
 
     /// The arm of an intervention in a dose, a new one where there is none yet. Two findings can share it, as long as
-    /// they ask for the same arrangement.
-    fn arm(&mut self, intervention: &'static Intervention, dose: &str, arrangement: Arrangement) -> String {
+    /// they ask for the same treatment.
+    fn arm(&mut self, intervention: &'static Intervention, dose: &str, treatment: Treatment) -> String {
         let name = match (dose.is_empty(), intervention.about.is_empty()) {
             (true, _) => intervention.name.to_string(),
             (false, true) => format!("{}={}", intervention.name, dose.replace(' ', "")),
@@ -275,12 +275,12 @@ impl Arms {
         };
         let mut name = Asked::escaped(&name);
         while let Some(known) = self.alone.iter().find(|arm| arm.name == name) {
-            if known.arrangement == arrangement {
+            if known.treatment == treatment {
                 return name;
             }
             name.push('\'');
         }
-        self.alone.push(Arm { name: name.clone(), arrangement, parts: vec![intervention] });
+        self.alone.push(Arm { name: name.clone(), treatment, parts: vec![intervention] });
         name
     }
 
@@ -293,11 +293,11 @@ impl Arms {
         metric: Metric,
     ) -> Result<(), NotHere> {
         let parts = foundation(intervention);
-        let mut arrangement = Arrangement::default();
+        let mut treatment = Treatment::default();
         for part in &parts {
-            let mut own = Arrangement::default();
-            (part.arrange)(request, &mut own)?;
-            arrangement.join(own);
+            let mut own = Treatment::default();
+            (part.treat)(request, &mut own)?;
+            treatment.join(own);
         }
         let name = joined(&parts);
         let before = joined(&parts[..parts.len() - 1]);
@@ -313,7 +313,7 @@ impl Arms {
         if self.ladders.iter().all(|arm| arm.name != name) {
             let interventions = parts.iter().map(|part| part.name.to_string()).collect();
             self.experiment.joints.push(Joint { arm: name.clone(), interventions, before, metric });
-            self.ladders.push(Arm { name, arrangement, parts });
+            self.ladders.push(Arm { name, treatment, parts });
         }
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! What is attached to a subject while it runs, and what it tells afterwards.
 
-use crate::arrangement::{Arrangement, End, Preload, Sockets};
 use crate::groups::Groups;
-use crate::laid::Laid;
+use crate::intervention_counters::{InterventionCounters, SocketCounts};
 use crate::sessions::Sessions;
-use crate::traces::{SocketCounts, Traces};
+use crate::staged::Staged;
+use crate::treatment::{End, Preload, Sockets, Treatment};
 use record::SocketProgram;
 use std::path::Path;
 
@@ -23,23 +23,23 @@ pub struct Attached {
     pub(crate) groups: Option<Groups>,
     pub(crate) sessions: Option<Sessions>,
     sockets: Option<SocketProgram>,
-    pub(crate) laid: Option<Laid>,
+    pub(crate) staged: Option<Staged>,
 }
 
 impl Attached {
     /// Nothing yet.
     pub(crate) fn bare() -> Attached {
         let (notes, routes) = (Vec::new(), Vec::new());
-        Attached { notes, routes, groups: None, sessions: None, sockets: None, laid: None }
+        Attached { notes, routes, groups: None, sessions: None, sockets: None, staged: None }
     }
 
     /// What the interventions have left behind so far.
-    pub fn traces(&self) -> Traces {
-        Traces {
-            shims: self.laid.as_ref().map(Laid::counts).unwrap_or_default(),
+    pub fn counters(&self) -> InterventionCounters {
+        InterventionCounters {
+            shims: self.staged.as_ref().map(Staged::counts).unwrap_or_default(),
             sockets: self.socket_counts(),
             routes: self.routes.clone(),
-            replaced: self.laid.as_ref().map_or(0, Laid::opened),
+            replaced: self.staged.as_ref().map_or(0, Staged::opened),
             outside_quota: self.groups.as_ref().is_some_and(|groups| groups.outside_quota),
         }
     }
@@ -59,11 +59,11 @@ impl Attached {
         self.groups.as_ref().and_then(Groups::unified)
     }
 
-    /// The arrangement by means that reach the subject: a shim sets its sockets where there is no group of version 2 to
+    /// The treatment by means that reach the subject: a shim sets its sockets where there is no group of version 2 to
     /// attach a program to.
-    pub(crate) fn reachable(&self, arrangement: &Arrangement) -> Arrangement {
-        let mut reachable = arrangement.clone();
-        if let (Some(sockets), None) = (arrangement.sockets, self.group()) {
+    pub(crate) fn reachable(&self, treatment: &Treatment) -> Treatment {
+        let mut reachable = treatment.clone();
+        if let (Some(sockets), None) = (treatment.sockets, self.group()) {
             let parameter = if sockets.nodelay { "" } else { "inert" };
             reachable.preloads.push(Preload { shim: NODELAY, parameter: parameter.to_string() });
         }
@@ -83,7 +83,7 @@ impl Attached {
         if let Some(program) = &self.sockets {
             return Some(program.counts());
         }
-        let shim = self.laid.as_ref()?.counts().remove(NODELAY)?;
+        let shim = self.staged.as_ref()?.counts().remove(NODELAY)?;
         Some(SocketCounts { seen: shim.seen, nodelay: shim.changed, ..SocketCounts::default() })
     }
 }

@@ -1,15 +1,15 @@
-//! The control groups of one stage: `whyslow-PID-N/{client,server}`, below our own group, in each hierarchy in which
+//! The control groups of one launch: `whyslow-PID-N/{client,server}`, below our own group, in each hierarchy in which
 //! something is to be reached, limited or lifted.
 //!
 //! They tell which processes belong to a subject, whatever it turns itself into; programs on its sockets are attached to
 //! them; and they carry its limits.
 
 use crate::LabError;
-use crate::arrangement::End;
 use crate::ending;
 use crate::group::{self, PREFIX};
 use crate::hierarchy::{Hierarchy, Version, carrier, hierarchies};
 use crate::journal::{Entry, Journal, Members, Undo};
+use crate::treatment::End;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

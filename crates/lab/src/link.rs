@@ -10,8 +10,8 @@ mod specification;
 
 pub(crate) use specification::size;
 
-use crate::arrangement::End;
 use crate::rate::Rate;
+use crate::treatment::End;
 use inside::{run, run_inside};
 use std::net::{IpAddr, Ipv4Addr};
 

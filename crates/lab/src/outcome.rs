@@ -2,7 +2,7 @@
 
 use crate::arms::Arm;
 use crate::error::LabError;
-use crate::traces::Traces;
+use crate::intervention_counters::InterventionCounters;
 use case::Nanos;
 use case::tables::Trial;
 use std::collections::BTreeSet;
@@ -14,8 +14,8 @@ use std::time::Duration;
 pub struct Outcome {
     /// Its row; round, position and arm are still to be filled in.
     pub row: Trial,
-    /// What its arrangement left.
-    pub traces: Traces,
+    /// What its treatment left.
+    pub counters: InterventionCounters,
     /// What the client wrote to its standard output.
     pub output: Vec<u8>,
     /// The end of what the client wrote to its standard error.
@@ -40,7 +40,7 @@ impl Outcome {
         };
         Outcome {
             row,
-            traces: Traces::default(),
+            counters: InterventionCounters::default(),
             output: Vec::new(),
             errors: String::new(),
             mapped: BTreeSet::new(),
@@ -61,7 +61,7 @@ impl Outcome {
         self.row.arm.clone_from(&arm.name);
         self.row.applied = true;
         for part in &arm.parts {
-            match (part.applied)(&self.traces) {
+            match (part.applied)(&self.counters) {
                 Ok(changes) => self.row.changes += changes,
                 Err(why) => {
                     self.row.applied = false;

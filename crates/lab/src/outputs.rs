@@ -130,7 +130,7 @@ pub(crate) fn masked(text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traces::Traces;
+    use crate::intervention_counters::InterventionCounters;
     use case::tables::Trial;
     use std::time::Duration;
 
@@ -138,7 +138,7 @@ mod tests {
         Outcome {
             mapped: std::collections::BTreeSet::new(),
             row: Trial::default(),
-            traces: Traces::default(),
+            counters: InterventionCounters::default(),
             output: text.into(),
             errors: String::new(),
             took: Duration::ZERO,

@@ -1,7 +1,7 @@
 //! Shims on their way into a subject: the objects built from `shims/*.c`, laid out in a folder that the subject can read,
 //! with what each is told and the file in which it counts.
 
-use crate::traces::ShimCounts;
+use crate::intervention_counters::ShimCounts;
 
 include!(concat!(env!("OUT_DIR"), "/shims.rs"));
 

@@ -2,12 +2,12 @@
 //! hosts.
 
 use crate::arms::Arm;
-use crate::arrangement::Arrangement;
 use crate::asked::Asked;
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::interventions::Request;
 use crate::metric::Metric;
+use crate::treatment::Treatment;
 use crate::world::World;
 use case::{Finding, Recording, redact_arguments};
 use serde::{Deserialize, Serialize};
@@ -120,7 +120,7 @@ impl TrialSpec {
     /// Where an intervention is not known, or cannot be tried here.
     pub fn arm(&self, recording: Option<&Recording>, findings: &[Finding]) -> Result<Arm, LabError> {
         let names = self.interventions.iter().map(|text| Asked::escaped(text)).collect::<Vec<_>>();
-        let mut arm = Arm { name: names.join("+"), arrangement: Arrangement::default(), parts: Vec::new() };
+        let mut arm = Arm { name: names.join("+"), treatment: Treatment::default(), parts: Vec::new() };
         if arm.name.is_empty() {
             arm.name = crate::experiment::PLAIN.to_string();
         }
@@ -132,10 +132,10 @@ impl TrialSpec {
             let has_server = !self.server.is_empty();
             let (dose, about) = (asked.dose, asked.about.as_deref());
             let request = Request { recording, finding, world: &self.world, has_server, dose, about };
-            let mut own = Arrangement::default();
-            (intervention.arrange)(&request, &mut own)
+            let mut own = Treatment::default();
+            (intervention.treat)(&request, &mut own)
                 .map_err(|why| LabError::World(format!("{} {}", intervention.name, why.0)))?;
-            arm.arrangement.join(own);
+            arm.treatment.join(own);
             arm.parts.push(intervention);
         }
         Ok(arm)

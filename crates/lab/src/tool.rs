@@ -5,7 +5,7 @@ mod keeper;
 
 use crate::LabError;
 use keeper::Keeper;
-use record::{Ended, Output, Program, Tether};
+use record::{Ended, Output, ParentDeathSignal, Program};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -24,7 +24,7 @@ const LAST_BYTES: u64 = 8 << 10;
 pub(crate) fn run(tool: Program, log: &Path, wait: &mut dyn FnMut(Duration) -> bool) -> Result<Ended, LabError> {
     // Each is written at the end of the one file, and so in the order in which they were said.
     let [output, errors] = [(); 2].map(|()| Output::Added(log.to_path_buf()));
-    let program = Program { output, errors, tether: Tether::ToUs, ..tool };
+    let program = Program { output, errors, parent_death_signal: ParentDeathSignal::Terminate, ..tool };
     let mut keeper = Keeper::start()?;
     let held = program.hold()?;
     keeper.keep(held.pid())?;

@@ -1,15 +1,15 @@
 //! One trial: the subject started anew in its world, with what an arm attaches to it, measured over a window, ended.
 
-use crate::arrangement::{Arrangement, End};
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::journal::{Entry, Journal};
-use crate::laid;
+use crate::launch::{Kind, Launch, Outputs, Subject};
 use crate::mapped::Mapped;
 use crate::metric::Metric;
 use crate::outcome::Outcome;
 use crate::server::Server;
-use crate::stage::{Kind, Outputs, Stage, Subject};
+use crate::staged;
+use crate::treatment::{End, Treatment};
 use crate::world::World;
 use case::tables::Trial;
 use record::{Ended, Input, Lengths, Meter, Output, Reading, Role};
@@ -59,7 +59,7 @@ impl<'a> Laboratory<'a> {
         wait: &'a mut dyn FnMut(Duration) -> bool,
     ) -> Result<Laboratory<'a>, LabError> {
         let meter = Meter::load()?;
-        let (folder, entry) = laid::make(journal)?;
+        let (folder, entry) = staged::make(journal)?;
         Ok(Laboratory { journal, metric, wait, tells_mapped: None, meter, folder, entry })
     }
 
@@ -71,7 +71,7 @@ impl<'a> Laboratory<'a> {
         &mut self,
         subject: &Subject,
         world: &World,
-        arrangement: &Arrangement,
+        treatment: &Treatment,
         extent: &Extent,
     ) -> Result<Outcome, LabError> {
         let begun = Instant::now();
@@ -83,8 +83,8 @@ impl<'a> Laboratory<'a> {
             server_errors: Output::File(self.folder.join("server-errors")),
         };
         self.meter.clear();
-        let Stage { client, server, attached } =
-            Stage::set(subject, world, arrangement, self.journal, &outputs, Kind::Trial)?;
+        let Launch { client, server, attached } =
+            Launch::set(subject, world, treatment, self.journal, &outputs, Kind::Trial)?;
         let server = match server {
             Some(held) => {
                 self.meter.follow(held.pid(), Role::Server)?;
@@ -114,12 +114,12 @@ impl<'a> Laboratory<'a> {
         if let Some(mapped) = &mut mapped {
             mapped.read(&members());
         }
-        let traces = attached.traces();
+        let counters = attached.counters();
         drop((client, server, attached));
         let output = beginning(&output);
         let row = Trial { metric: self.figure(&output), ..row(&course) };
         let mapped = mapped.map(Mapped::take).unwrap_or_default();
-        Ok(Outcome { row, traces, output, errors: last_words(&errors), mapped, took: begun.elapsed() })
+        Ok(Outcome { row, counters, output, errors: last_words(&errors), mapped, took: begun.elapsed() })
     }
 
     /// Watches the client from its release to its end, or to where the trial is cut. `look` is told the time at each tick.

@@ -2,8 +2,8 @@
 
 mod written;
 
-use crate::arrangement::End;
 use crate::link::{Link, size};
+use crate::treatment::End;
 use record::Root;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,14 +1,14 @@
 //! Switching TCP_NODELAY in programs that run, on a real kernel. Needs root; without it each test says so and passes.
 
+mod fixture;
 mod running;
-mod scene;
 
 use case::Status;
+use fixture::{is_root, wait_until};
 use lab::live::{LiveTerms, switch};
 use lab::{Journal, Repair};
 use record::{Nodelay, Role, sockets_of};
 use running::{Ours, alone, finding, patient, rates, terms, try_on};
-use scene::{is_root, wait_until};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 

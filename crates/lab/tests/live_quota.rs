@@ -1,13 +1,13 @@
 //! Lifting the quota of a program that runs, on a real kernel. Needs root; without it each test says so and passes.
 
+mod fixture;
 mod running;
-mod scene;
 
 use case::Status;
+use fixture::{is_root, wait_until};
 use lab::Journal;
 use record::Role;
 use running::{Ours, alone, rates, try_on};
-use scene::{is_root, wait_until};
 use std::path::{Path, PathBuf};
 
 /// A server that works for 5 ms of processor time an answer, and its client, in one program.

@@ -1,11 +1,11 @@
 //! How long a trial's exchanges took, on a real kernel. Needs root; without it the test says so and passes.
 
+mod fixture;
 mod running;
-mod scene;
 
-use lab::{Arrangement, Extent, Journal, Laboratory, Subject, World};
+use fixture::is_root;
+use lab::{Extent, Journal, Laboratory, Subject, Treatment, World};
 use running::{alone, patient};
-use scene::is_root;
 use std::time::Duration;
 
 /// Waits 2 ms for 95 of 100 answers, and 50 ms for five.
@@ -40,7 +40,7 @@ fn the_row_of_a_trial_tells_how_long_half_and_nearly_all_of_its_exchanges_took()
     for (extent, exchanges) in [(whole, 200), (Extent { warm_up: 20, ..whole }, 180)] {
         let mut wait = patient;
         let mut laboratory = Laboratory::open(&journal, None, &mut wait).expect("opened");
-        let outcome = laboratory.run(&subject, &World::default(), &Arrangement::default(), &extent).expect("run");
+        let outcome = laboratory.run(&subject, &World::default(), &Treatment::default(), &extent).expect("run");
         let row = outcome.row;
         assert!(row.exchanges.abs_diff(exchanges) <= 3, "{row:?}");
         let [half, most, nearly_all] =

@@ -1,10 +1,10 @@
 //! Leaving the groups that limit processor time, on a real kernel. Alone in its file, since the test puts its own process
 //! under a quota. Needs root; without it the test says so and passes.
 
-mod scene;
+mod fixture;
 
-use lab::{Arrangement, World};
-use scene::{Scene, is_root};
+use fixture::{Fixture, is_root};
+use lab::{Treatment, World};
 use std::path::{Path, PathBuf};
 
 /// A group with a quota, and this process in it until it is dropped.
@@ -51,18 +51,18 @@ fn a_subject_runs_outside_every_quota_when_asked_to_and_under_it_otherwise() {
         return;
     }
     let Some(limited) = Limited::enter() else { return };
-    let scene = Scene::new("outside");
+    let fixture = Fixture::new("outside");
     let name = limited.folder.file_name().expect("a name").to_string_lossy().into_owned();
     let mut world = World::default();
     for (outside_quota, quota) in [(false, None), (true, None), (true, Some("0.3"))] {
         if let Some(quota) = quota {
             world.change("quota", quota).expect("understood");
         }
-        let arrangement = Arrangement { outside_quota, ..Arrangement::default() };
-        let staged = scene.set("cat /proc/self/cgroup", &world, &arrangement);
-        assert_eq!(staged.attached.traces().outside_quota, outside_quota, "{:?}", staged.attached.notes());
-        let groups = scene.play(staged);
+        let treatment = Treatment { outside_quota, ..Treatment::default() };
+        let launched = fixture.set("cat /proc/self/cgroup", &world, &treatment);
+        assert_eq!(launched.attached.counters().outside_quota, outside_quota, "{:?}", launched.attached.notes());
+        let groups = fixture.play(launched);
         assert_eq!(groups.contains(&name), !outside_quota, "{groups}");
-        scene.is_left_as_found();
+        fixture.is_left_as_found();
     }
 }

@@ -2,7 +2,7 @@
 
 mod preload;
 
-use lab::traces::ShimCounts;
+use lab::intervention_counters::ShimCounts;
 use preload::Preloaded;
 
 /// Writes a file and asks in every way that it be on the disk; tells of each answer, and of the flags of what it opened.

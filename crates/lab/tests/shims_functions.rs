@@ -5,7 +5,7 @@ mod preload;
 use case::Recording;
 use case::tables::Process;
 use lab::interventions::{Request, find};
-use lab::{Arrangement, World};
+use lab::{Treatment, World};
 use preload::{Preloaded, compile, text_of};
 use std::path::Path;
 
@@ -33,10 +33,10 @@ fn told(program: &Path, function: &str) -> Result<String, String> {
     let world = World::default();
     let (recording, about) = (Some(&recording), Some(function));
     let request = Request { recording, finding: None, world: &world, has_server: false, dose: None, about };
-    let mut arrangement = Arrangement::default();
+    let mut treatment = Treatment::default();
     let switch_off = find("switch-off").expect("it is there");
-    (switch_off.arrange)(&request, &mut arrangement).map_err(|why| why.0)?;
-    Ok(arrangement.preloads[0].parameter.clone())
+    (switch_off.treat)(&request, &mut treatment).map_err(|why| why.0)?;
+    Ok(treatment.preloads[0].parameter.clone())
 }
 
 /// Runs the program with functions switched off: what it printed, and how many were found and called.

@@ -41,7 +41,7 @@ int main(void)
 }"#;
 
 /// Each sleep's shortest length of three, since a busy machine makes them longer, and what was counted in one run.
-fn sleeps(parameter: &str) -> (Vec<f64>, lab::traces::ShimCounts) {
+fn sleeps(parameter: &str) -> (Vec<f64>, lab::intervention_counters::ShimCounts) {
     let preloaded = Preloaded::new(&[("sleep-scale", parameter)]);
     let mut shortest = vec![f64::INFINITY; 10];
     for _ in 0..3 {
@@ -141,7 +141,7 @@ int main(int count, char **arguments)
 	printf("%d %d\n", sscanf(text, "%d", &number), sscanf("17", "%d", &number));
 }"#;
 
-fn scan(parameter: &str, tokens: &str) -> (String, f64, lab::traces::ShimCounts) {
+fn scan(parameter: &str, tokens: &str) -> (String, f64, lab::intervention_counters::ShimCounts) {
     let preloaded = Preloaded::new(&[("bound-sscanf", parameter)]);
     let program = preload::compile(preloaded.folder(), SCAN);
     let output = preloaded.command(program).arg(tokens).output().expect("it runs");

@@ -2,7 +2,7 @@
 
 mod preload;
 
-use lab::traces::ShimCounts;
+use lab::intervention_counters::ShimCounts;
 use preload::{Preloaded, text_of};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -3,7 +3,7 @@
 
 mod preload;
 
-use lab::traces::ShimCounts;
+use lab::intervention_counters::ShimCounts;
 use preload::{Preloaded, python, text_of};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 mod preload;
 
-use lab::traces::ShimCounts;
+use lab::intervention_counters::ShimCounts;
 use preload::Preloaded;
 
 /// A pair of connected sockets whose other end answers each byte 20 ms later, a tool to count processor time, and the

@@ -88,7 +88,7 @@ int main(int count, char **arguments)
 	printf("%u\n", segments(fd));
 }"#;
 
-fn segments_of_fifty_requests(parameter: &str) -> (u64, lab::traces::ShimCounts) {
+fn segments_of_fifty_requests(parameter: &str) -> (u64, lab::intervention_counters::ShimCounts) {
     let preloaded = Preloaded::new(&[("coalesce-writes", parameter)]);
     let (port, server) = serve(echo_hundreds);
     let printed = c(&preloaded, WRITE_WRITE_READ, &[&port]);

@@ -1,22 +1,22 @@
 //! A watched client on a real kernel: it is the user's. Alone in its file, since a server that is stopped takes with it
 //! whatever else this process has started. Needs root; without it the test says so and passes.
 
-mod scene;
+mod fixture;
 
-use lab::{Arrangement, Kind, Server, Stage, World};
-use scene::{Scene, groups_of_this_process, is_root, processes_with, wait_until};
+use fixture::{Fixture, groups_of_this_process, is_root, processes_with, wait_until};
+use lab::{Kind, Launch, Server, Treatment, World};
 
 #[test]
 fn a_watched_client_runs_on_where_it_came_from_and_its_server_does_not() {
     if !is_root() {
         return;
     }
-    let scene = Scene::new("watched");
+    let fixture = Fixture::new("watched");
     let listen =
         "exec python3 -c \"import socket, time; s = socket.create_server(('127.0.0.1', 0)); time.sleep(4723)\"";
-    let staged =
-        scene.set_with_server("exec sleep 4724", listen, &World::default(), &Arrangement::default(), Kind::Watched);
-    let Stage { client, server, attached } = staged;
+    let launched =
+        fixture.set_with_server("exec sleep 4724", listen, &World::default(), &Treatment::default(), Kind::Watched);
+    let Launch { client, server, attached } = launched;
     let mut wait = |time| {
         std::thread::sleep(time);
         false
@@ -33,6 +33,6 @@ fn a_watched_client_runs_on_where_it_came_from_and_its_server_does_not() {
     assert_eq!(processes_with("time.sleep(4723)").len(), 0);
     client.signal(9);
     wait_until("it has ended", || client.poll().expect("polled").is_some());
-    scene.is_left_as_found();
+    fixture.is_left_as_found();
     assert!(groups_of_this_process().is_empty());
 }

@@ -1,7 +1,7 @@
 //! Worlds from the outside: what runs in one changes nothing of the host.
 
 use lab::worlds::{Ready, Store, Wanted, WorldName, prepare};
-use record::{Output, Program, Tether};
+use record::{Output, ParentDeathSignal, Program};
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -64,7 +64,7 @@ fn run(ready: &Ready, script: &str, output: &Path) -> Option<i32> {
         output: Output::File(output.to_path_buf()),
         environment: vec![("PATH".into(), Some("/bin:/usr/bin".into()))],
         folder: Some("/".into()),
-        tether: Tether::ToUs,
+        parent_death_signal: ParentDeathSignal::Terminate,
         ..Program::default()
     };
     let mut running = program.hold().expect("held").release().expect("released");

@@ -41,8 +41,8 @@ pub use listening::{ProcessStat, children, descendants, listens, processes};
 pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};
 pub use meter::{Lengths, Meter, Reading, Side};
 pub use program::{
-    Ended, Held, Input, Mount, Network, Output, Program, Root, Running, Tether, User, adopt_orphans, reap_orphans,
-    send_signal,
+    Ended, Held, Input, Mount, Network, Output, ParentDeathSignal, Program, Root, Running, User, adopt_orphans,
+    reap_orphans, send_signal,
 };
 pub use recorder::{DEFAULT_EVENTS, Options, Progress, Recorder, Role};
 pub use running::{is_running, is_stopped};

@@ -46,13 +46,13 @@ pub enum Network {
 
 /// What becomes of a program when whyslow ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tether {
+pub enum ParentDeathSignal {
     /// Nothing: it runs on. It shares our terminal, and gets its signals.
     #[default]
-    Loose,
+    None,
     /// It gets SIGTERM. It has a session of its own and no input of ours, so that a terminal's Ctrl-C does not
     /// reach it first.
-    ToUs,
+    Terminate,
 }
 
 /// A program to be watched.
@@ -82,7 +82,7 @@ pub struct Program {
     /// What is shown to it in the place of the files of its tree.
     pub mounts: Vec<Mount>,
     /// What becomes of it when we end.
-    pub tether: Tether,
+    pub parent_death_signal: ParentDeathSignal,
 }
 
 /// How a program ended.
@@ -107,7 +107,7 @@ pub struct Held {
 /// A program that runs.
 pub struct Running {
     pid: u32,
-    tether: Tether,
+    parent_death_signal: ParentDeathSignal,
     ended: Option<Ended>,
 }
 
@@ -119,7 +119,7 @@ impl Program {
         let launch = Launch::prepare(self, &gate_read, &gate_write, &words_read, &words_write)?;
         let pid = launch.fork()?;
         drop((gate_read, words_write));
-        let process = Running { pid, tether: self.tether, ended: None };
+        let process = Running { pid, parent_death_signal: self.parent_death_signal, ended: None };
         let mut held = Held {
             process: Some(process),
             program: self.clone(),
@@ -184,7 +184,7 @@ impl Drop for Held {
     /// there: a process held later has inherited our end of it.
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
-            process.tether = Tether::Loose;
+            process.parent_death_signal = ParentDeathSignal::None;
             process.signal(libc::SIGKILL);
             process.wait();
         }
@@ -214,7 +214,7 @@ impl Running {
 
     /// Sends a signal to it and to all of its process group. For tethered programs only, which have one of their own.
     pub fn signal_group(&self, signal: i32) {
-        if self.tether == Tether::ToUs {
+        if self.parent_death_signal == ParentDeathSignal::Terminate {
             send(-(self.pid as libc::pid_t), signal);
         }
     }

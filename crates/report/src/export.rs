@@ -5,11 +5,11 @@
 mod clock;
 mod code;
 mod firefox_profile;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod markdown;
 mod pcapng;
 mod programs;
-#[cfg(test)]
-pub(crate) mod scene;
 mod speedscope;
 
 pub use firefox_profile::firefox_profile;

@@ -29,7 +29,7 @@ mod verdict;
 
 pub use matrix::Pairs;
 
-use case::exhibits::{ArmDots, Exhibits, Flame};
+use case::views::{ArmDots, Flame, Views};
 use case::{Answer, Bisection, Comparison, Matrix, Sweep};
 
 /// What a page is made of.
@@ -38,7 +38,7 @@ pub struct Material<'a> {
     pub told: Told<'a>,
     /// What recordings show: one for a run, A and B for a comparison, one a regime for a sweep,
     /// the good and the bad world for a bisection, one a version for a matrix.
-    pub sides: Vec<SideExhibits>,
+    pub sides: Vec<SideViews>,
     /// Where processor time differs between sides: B's from A's for a comparison, the bad world's from the good one's for a
     /// bisection, each of the [`Pairs`] for a matrix.
     pub differences: Vec<Difference>,
@@ -62,11 +62,11 @@ pub enum Told<'a> {
 }
 
 /// What the recording of one side shows.
-pub struct SideExhibits {
+pub struct SideViews {
     /// The side's name: `A`, `B`, `at 1424`; empty where there is one only.
     pub name: String,
     /// What it shows.
-    pub exhibits: Exhibits,
+    pub views: Views,
 }
 
 /// Where the processor time of a side differs from another's.

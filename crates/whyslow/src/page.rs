@@ -8,9 +8,9 @@ use crate::commands::{bisect, compare, matrix, sweep};
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
-use case::exhibits::{ArmDots, Dot};
+use case::views::{ArmDots, Dot};
 use case::{Answer, Bisection, Case, Comparison, Matrix, Recording, Sweep};
-use report::page::{Difference, Material, SideExhibits, Told};
+use report::page::{Difference, Material, SideViews, Told};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -104,8 +104,8 @@ fn difference([a, b]: [&str; 2], [before, after]: [&[Recording]; 2]) -> Option<D
     both.then(|| Difference { a: a.into(), b: b.into(), flame: diagnose::flame_difference(before, after) })
 }
 
-fn side(name: &str, recording: &Recording, answer: &Answer) -> SideExhibits {
-    SideExhibits { name: name.to_string(), exhibits: diagnose::exhibits(recording, answer) }
+fn side(name: &str, recording: &Recording, answer: &Answer) -> SideViews {
+    SideViews { name: name.to_string(), views: diagnose::views(recording, answer) }
 }
 
 /// Recordings that lie in a case: by their last name, since the case may have been moved.

@@ -4,12 +4,12 @@
 use crate::fail::Failure;
 use crate::interrupts::Interrupts;
 use crate::output;
-use crate::peel::{self, Peeled};
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::second_pass::{self, SecondPasses};
 use case::tables::Trial;
 use case::{Answer, Case, CaseError, Manifest, Recording};
-use lab::{Arm, Arms, Asked, Experiment, Extent, Journal, Laboratory, Peel, Setting, Subject, Terms, TrialSpec};
+use lab::{Arm, Arms, Asked, Experiment, Extent, Journal, Laboratory, SecondPass, Setting, Subject, Terms, TrialSpec};
 use record::Input;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -65,7 +65,7 @@ pub fn prove(
             return Ok(case.keep(lab::EXPERIMENT_FILE, &experiment)?);
         }
     };
-    let (manifest, cpu) = (recording.manifest.clone(), peel::processor_ns(&recording));
+    let (manifest, cpu) = (recording.manifest.clone(), second_pass::processor_ns(&recording));
     drop(recording);
     let mut first = experiment(answer, arms, &subject, plan, &manifest, interrupts)?;
     first.experiment.follow(&[], &mut first.trials);
@@ -73,19 +73,19 @@ pub fn prove(
     case.keep(lab::EXPERIMENT_FILE, &first.experiment)?;
     let trials = first.trials.clone();
     lab::judge(answer, &first.experiment, &trials);
-    let peeled = peel::peel(answer, first, &subject, cpu, (plan, case), interrupts);
+    let passes = second_pass::second_pass(answer, first, &subject, cpu, (plan, case), interrupts);
     // What the first experiment says stands, whatever becomes of those that follow.
-    let (peeled, failed) = match peeled {
-        Ok(peeled) => (peeled, None),
-        Err(failure) => (Peeled { peels: Vec::new(), trials }, Some(failure)),
+    let (passes, failed) = match passes {
+        Ok(passes) => (passes, None),
+        Err(failure) => (SecondPasses { all: Vec::new(), trials }, Some(failure)),
     };
-    for (peel, number) in peeled.peels.iter().zip(1..) {
-        keep_specs(case, &format!("trials-{}", number + 1), &peel.experiment, &peeled.trials, plan)?;
-        case.keep(&Peel::file(number), peel)?;
-        peel.judge(answer, &peeled.trials);
+    for (second_pass, number) in passes.all.iter().zip(1..) {
+        keep_specs(case, &format!("trials-{}", number + 1), &second_pass.experiment, &passes.trials, plan)?;
+        case.keep(&SecondPass::file(number), second_pass)?;
+        second_pass.judge(answer, &passes.trials);
     }
-    if !peeled.trials.is_empty() {
-        case.add(peeled.trials)?;
+    if !passes.trials.is_empty() {
+        case.add(passes.trials)?;
     }
     failed.map_or(Ok(()), Err)
 }
@@ -98,8 +98,8 @@ pub fn judge_again(answer: &mut Answer, case: &Case, trials: &[Trial]) -> Result
     let Some(experiment) = case.kept::<Experiment>(lab::EXPERIMENT_FILE)? else { return Ok(()) };
     lab::judge(answer, &experiment, trials);
     for number in 1.. {
-        let Some(peel) = case.kept::<Peel>(&Peel::file(number))? else { break };
-        peel.judge(answer, trials);
+        let Some(second_pass) = case.kept::<SecondPass>(&SecondPass::file(number))? else { break };
+        second_pass.judge(answer, trials);
     }
     Ok(())
 }
@@ -199,7 +199,7 @@ pub fn experiment(
         compares_output: plan.proof.compares_output,
         say: &say,
     };
-    let mut execute = |arm: &lab::Arm, extent: &Extent| laboratory.run(subject, &plan.world, &arm.arrangement, extent);
+    let mut execute = |arm: &lab::Arm, extent: &Extent| laboratory.run(subject, &plan.world, &arm.treatment, extent);
     let proved = lab::prove(arms, answer, &mut execute, &terms);
     drop(progress);
     let (experiment, trials) = proved?;

@@ -1,4 +1,4 @@
-//! From programs to a closed case: set on their stage, recorded while they run, ended.
+//! From programs to a closed case: set on their launch, recorded while they run, ended.
 
 use crate::fail::Failure;
 use crate::interrupts::Interrupts;
@@ -8,8 +8,8 @@ use crate::progress::Progress;
 use crate::typed;
 use crate::watch::{how, watch};
 use case::{Answer, Case, Manifest, Recording};
-use lab::traces::Traces;
-use lab::{Arrangement, Attached, Journal, Kind, Outputs, Repair, Server, Stage, Stopped, Subject, World};
+use lab::intervention_counters::InterventionCounters;
+use lab::{Attached, Journal, Kind, Launch, Outputs, Repair, Server, Stopped, Subject, Treatment, World};
 use record::{Ended, Held, Output, Recorder, Role, Running};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub struct Take<'a> {
     /// Where they run.
     pub world: &'a World,
     /// What is attached to them.
-    pub arrangement: Arrangement,
+    pub treatment: Treatment,
     /// Where their words go.
     pub outputs: Outputs,
     /// What is recorded, as it is told while it goes on.
@@ -50,8 +50,8 @@ pub struct Taken {
     pub case: Case,
     /// How the client ended; none where it still runs.
     pub ended: Option<Ended>,
-    /// What the arrangement left behind.
-    pub traces: Traces,
+    /// What the treatment left behind.
+    pub counters: InterventionCounters,
 }
 
 /// A run that was recorded for its own sake: nobody sees what it writes.
@@ -64,8 +64,8 @@ pub struct Quiet {
     pub answer: Answer,
     /// The last line of the client's standard error.
     pub said: String,
-    /// What the arrangement left behind.
-    pub traces: Traces,
+    /// What the treatment left behind.
+    pub counters: InterventionCounters,
 }
 
 /// Records a run whose words are nobody's, to its end or to `longest`; `doing` is what is said meanwhile.
@@ -73,7 +73,7 @@ pub fn record_quietly(
     doing: &str,
     subject: &Subject,
     world: &World,
-    arrangement: &Arrangement,
+    treatment: &Treatment,
     folder: &Path,
     longest: Duration,
     interrupts: &Interrupts,
@@ -85,7 +85,7 @@ pub fn record_quietly(
     let take = Take {
         subject,
         world,
-        arrangement: arrangement.clone(),
+        treatment: treatment.clone(),
         outputs,
         doing,
         kind: Kind::Trial,
@@ -94,7 +94,7 @@ pub fn record_quietly(
         manifest: typed::manifest(subject, world),
         options: &record::Options::default(),
     };
-    let Taken { case, traces, .. } = record(take, interrupts)?;
+    let Taken { case, counters, .. } = record(take, interrupts)?;
     if interrupts.has_come() {
         return Err(Failure::given_up(folder));
     }
@@ -105,7 +105,7 @@ pub fn record_quietly(
     let said = std::fs::read(errors.path()).unwrap_or_default();
     let said =
         String::from_utf8_lossy(&said).lines().rev().map(str::trim).find(|line| !line.is_empty()).map(String::from);
-    Ok(Quiet { folder: folder.to_path_buf(), recording, answer, said: said.unwrap_or_default(), traces })
+    Ok(Quiet { folder: folder.to_path_buf(), recording, answer, said: said.unwrap_or_default(), counters })
 }
 
 /// From nothing to a closed case.
@@ -116,12 +116,12 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
     let journal = Journal::open().unwrap_or_else(Journal::closed);
     let Take { subject, world, folder, .. } = take;
     let mut progress = Progress::of("preparing where the programs run");
-    let stage = Stage::set(subject, world, &take.arrangement, &journal, &take.outputs, take.kind)?;
+    let launch = Launch::set(subject, world, &take.treatment, &journal, &take.outputs, take.kind)?;
     let recorder = Recorder::start(folder, take.manifest, take.options)?;
     if subject.server.is_some() {
         progress.turn_to("waiting for the server to listen");
     }
-    let (mut client, mut server, attached) = begin(stage, subject, &recorder, interrupts).inspect_err(|_| {
+    let (mut client, mut server, attached) = begin(launch, subject, &recorder, interrupts).inspect_err(|_| {
         // The client has not run: the case that was just made holds nothing, and would only be in the way.
         let _ = std::fs::remove_dir_all(folder);
     })?;
@@ -133,7 +133,7 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
     progress.turn_to("naming places in the code and writing the case");
     // Recording ends first, so that nothing of what ends the programs is in the case.
     let server_pid = server.as_ref().map_or(0, Server::pid);
-    let traces = attached.traces();
+    let counters = attached.counters();
     let case = recorder.finish(|manifest| complete(manifest, client.pid(), ended, server_pid));
     progress.turn_to("ending the programs");
     let ended = match (ended, take.kind) {
@@ -157,17 +157,17 @@ pub fn record(take: Take, interrupts: &Interrupts) -> Result<Taken, Failure> {
     if let Some(signalled) = ended.filter(|ended| ended.signal.is_some()) {
         output::say(&format!("`{}` {}", as_typed(&subject.client), how(signalled)));
     }
-    Ok(Taken { case: case?, ended, traces })
+    Ok(Taken { case: case?, ended, counters })
 }
 
 /// Lets the server run until it listens, then the client, each followed from its first instruction.
 fn begin(
-    stage: Stage,
+    launch: Launch,
     subject: &Subject,
     recorder: &Recorder,
     interrupts: &Interrupts,
 ) -> Result<(Running, Option<Server>, Attached), Failure> {
-    let Stage { client, server, attached } = stage;
+    let Launch { client, server, attached } = launch;
     let mut wait = |longest| interrupts.next(longest).is_some();
     let start = |held: Held| {
         recorder.follow(held.pid(), Role::Server)?;

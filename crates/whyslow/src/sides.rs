@@ -47,7 +47,7 @@ pub fn sides(arguments: &CompareArguments, invoker: &Invoker) -> Result<[Sided; 
     ];
     if a.arm.parts.is_empty() {
         // What B's interventions are made of is attached to A too, inert: only what they do is to differ.
-        a.arm.arrangement = b.arm.arrangement.inert();
+        a.arm.treatment = b.arm.treatment.inert();
     }
     Ok([a, b])
 }
@@ -127,7 +127,7 @@ mod tests {
         assert!(a.world.environment.is_empty() && b.world.environment.len() == 1);
         assert_eq!(b.subject.server.unwrap_or_default(), ["serve", "--fast"]);
         assert_eq!((a.arm.parts.len(), b.arm.parts.len()), (0, 1));
-        assert_eq!(a.arm.arrangement, b.arm.arrangement.inert());
+        assert_eq!(a.arm.treatment, b.arm.treatment.inert());
     }
 
     #[test]

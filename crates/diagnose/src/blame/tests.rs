@@ -1,5 +1,5 @@
 use super::*;
-use crate::scene::{CLIENT, EPOLL_WAIT, MS, READ, Scene, keep_alive};
+use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, keep_alive};
 
 const CLOCK_NANOSLEEP: u16 = 230;
 
@@ -13,29 +13,29 @@ enum Does<'l> {
 }
 
 fn run(deeds: &[Does]) -> Recording {
-    let mut scene = Scene::new();
-    scene.connect(1, CLIENT);
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
     for (number, deed) in deeds.iter().enumerate() {
         let stack = number as u32 + 1;
         let (Does::Computes(library, time)
         | Does::Sleeps(library, time)
         | Does::WaitsForNetwork(library, time)
         | Does::Polls(library, time)) = *deed;
-        scene.stack(stack, &["libc.so.6!something", &format!("{library}!work"), "client!main"]);
+        fixture.stack(stack, &["libc.so.6!something", &format!("{library}!work"), "client!main"]);
         match deed {
-            Does::Computes(..) => scene.computes(CLIENT, time * MS, stack),
+            Does::Computes(..) => fixture.computes(CLIENT, time * MS, stack),
             Does::Sleeps(..) => {
-                scene.waits(CLIENT, time * MS, CLOCK_NANOSLEEP, |call| call.stack = stack);
+                fixture.waits(CLIENT, time * MS, CLOCK_NANOSLEEP, |call| call.stack = stack);
             }
             Does::WaitsForNetwork(..) => {
-                scene.waits(CLIENT, time * MS, READ, |call| (call.stack, call.connection) = (stack, 1));
+                fixture.waits(CLIENT, time * MS, READ, |call| (call.stack, call.connection) = (stack, 1));
             }
             Does::Polls(..) => {
-                scene.waits(CLIENT, time * MS, EPOLL_WAIT, |call| call.stack = stack);
+                fixture.waits(CLIENT, time * MS, EPOLL_WAIT, |call| call.stack = stack);
             }
         }
     }
-    scene.end()
+    fixture.end()
 }
 
 fn rounded(rows: &[LibraryBlame]) -> Vec<(&str, i32, i32)> {
@@ -87,10 +87,10 @@ fn what_takes_less_is_not_suspected() {
 #[test]
 fn a_side_with_twice_the_exchanges_is_not_twice_as_slow() {
     let run = |exchanges: u32| {
-        let mut scene = keep_alive(exchanges, MS);
-        scene.stack(1, &["libwork.so.1!work", "client!main"]);
-        scene.computes(CLIENT, u64::from(exchanges) * 10 * MS, 1);
-        scene.end()
+        let mut fixture = keep_alive(exchanges, MS);
+        fixture.stack(1, &["libwork.so.1!work", "client!main"]);
+        fixture.computes(CLIENT, u64::from(exchanges) * 10 * MS, 1);
+        fixture.end()
     };
     let rows = blame(&[run(10)], &[run(20)]);
     assert_eq!(rounded(&rows), [("/usr/lib/libwork.so.1", 100, 0)]);

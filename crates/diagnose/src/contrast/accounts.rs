@@ -1,8 +1,8 @@
 //! The difference of two ledgers, account by account.
 
 use super::aliases::{Aliases, without_figures};
+use crate::analysis::Analysis;
 use crate::connections::End;
-use crate::evidence::Evidence;
 use crate::ledger::{Account, Object};
 use crate::units::Units;
 use case::AccountContrast;
@@ -15,32 +15,32 @@ const SMALL: f64 = 0.01;
 pub type Named = BTreeMap<String, f64>;
 
 /// The accounts of the run's ledger under names that another recording would give them too.
-pub fn named(evidence: &Evidence, rename: &dyn Fn(&str) -> String) -> Named {
+pub fn named(analysis: &Analysis, rename: &dyn Fn(&str) -> String) -> Named {
     let mut named = Named::new();
     let mut booked = 0.0;
-    for (&account, &length) in &evidence.accounts.run {
-        *named.entry(name(evidence, account, rename)).or_default() += length;
+    for (&account, &length) in &analysis.accounts.run {
+        *named.entry(name(analysis, account, rename)).or_default() += length;
         booked += length;
     }
-    let rest = evidence.wall() as f64 - booked;
+    let rest = analysis.wall() as f64 - booked;
     if rest > 0.0 {
-        *named.entry(Account::Unexplained.name(evidence)).or_default() += rest;
+        *named.entry(Account::Unexplained.name(analysis)).or_default() += rest;
     }
     named
 }
 
 /// An account's name, its module's common to both sides; clients have another port each time.
-fn name(evidence: &Evidence, account: Account, rename: &dyn Fn(&str) -> String) -> String {
-    let name = account.name(evidence);
+fn name(analysis: &Analysis, account: Account, rename: &dyn Fn(&str) -> String) -> String {
+    let name = account.name(analysis);
     match account {
         Account::Module(_, module) | Account::OutsideCpu(module) => {
-            let module = evidence.code.module_name(module);
+            let module = analysis.code.module_name(module);
             name.strip_suffix(module).map_or_else(|| name.clone(), |before| before.to_string() + &rename(module))
         }
         Account::Blocked(_, _, Object::Connection(slot)) | Account::OutsideBlocked(_, Object::Connection(slot)) => {
             let slot = slot as usize;
-            match evidence.connections.all()[slot].end {
-                Some(End::Server) => name.replace(&evidence.connections.remote(slot), "a client"),
+            match analysis.connections.all()[slot].end {
+                Some(End::Server) => name.replace(&analysis.connections.remote(slot), "a client"),
                 _ => name,
             }
         }

@@ -1,18 +1,18 @@
 use super::*;
-use crate::scene::{CLIENT, MS, Scene, US, keep_alive};
+use crate::fixture::{CLIENT, Fixture, MS, US, keep_alive};
 
 /// A run that parses for some milliseconds with a version of a library, and reads a file some times.
 fn run(parsing: u64, library: &str, reads: u32, file: &str) -> Recording {
-    let mut scene = Scene::new();
-    scene.path(9, file);
-    scene.stack(1, &["client!render", "client!main"]);
-    scene.computes(CLIENT, 100 * MS, 1);
-    scene.stack(2, &["libc.so.6!memchr", &format!("{library}!parse"), "client!main"]);
-    scene.computes(CLIENT, parsing * MS, 2);
+    let mut fixture = Fixture::new();
+    fixture.path(9, file);
+    fixture.stack(1, &["client!render", "client!main"]);
+    fixture.computes(CLIENT, 100 * MS, 1);
+    fixture.stack(2, &["libc.so.6!memchr", &format!("{library}!parse"), "client!main"]);
+    fixture.computes(CLIENT, parsing * MS, 2);
     for _ in 0..reads {
-        scene.does(CLIENT, 10 * US, 0, |call| (call.path, call.result) = (9, 512));
+        fixture.does(CLIENT, 10 * US, 0, |call| (call.path, call.result) = (9, 512));
     }
-    scene.end()
+    fixture.end()
 }
 
 fn functions(rows: &[CodeContrast]) -> Vec<&str> {
@@ -107,12 +107,12 @@ fn calls_are_told_by_what_they_are_about() {
 #[test]
 fn many_files_of_a_folder_count_together() {
     let many = |count: u32| {
-        let mut scene = Scene::new();
+        let mut fixture = Fixture::new();
         for file in 1..=count {
-            scene.path(file, &format!("/etc/ssl/certs/{file}.pem"));
-            scene.does(CLIENT, 10 * US, 257, |call| call.path = file);
+            fixture.path(file, &format!("/etc/ssl/certs/{file}.pem"));
+            fixture.does(CLIENT, 10 * US, 257, |call| call.path = file);
         }
-        scene.end()
+        fixture.end()
     };
     let contrasts = contrast(&[many(10)], &[many(140)]);
     assert_eq!((contrasts.calls[0].about.as_str(), contrasts.calls[0].b_count), ("/etc/ssl/certs/*", 140.0));
@@ -136,18 +136,18 @@ fn nothing_against_nothing_differs_in_nothing() {
 
 /// A run that computes some milliseconds in `walk`, called by many ways; the heaviest is by `load` and `fetch`.
 fn walking(walks: u64, renders: u64) -> Recording {
-    let mut scene = Scene::new();
-    scene.stack(1, &["client!render", "client!main"]);
-    scene.computes(CLIENT, renders * MS, 1);
-    scene.stack(2, &["lib.so!walk", "lib.so!fetch", "lib.so!load", "client!main"]);
-    scene.computes(CLIENT, 2 * walks * MS, 2);
+    let mut fixture = Fixture::new();
+    fixture.stack(1, &["client!render", "client!main"]);
+    fixture.computes(CLIENT, renders * MS, 1);
+    fixture.stack(2, &["lib.so!walk", "lib.so!fetch", "lib.so!load", "client!main"]);
+    fixture.computes(CLIENT, 2 * walks * MS, 2);
     for (number, caller) in (3..).zip(["one", "two", "three", "four"]) {
-        scene.stack(number, &["lib.so!walk", &format!("lib.so!{caller}"), "client!main"]);
-        scene.computes(CLIENT, walks * MS, number);
-        scene.stack(number + 4, &[&format!("lib.so!{caller}"), "client!main"]);
-        scene.computes(CLIENT, (walks + 5) * MS, number + 4);
+        fixture.stack(number, &["lib.so!walk", &format!("lib.so!{caller}"), "client!main"]);
+        fixture.computes(CLIENT, walks * MS, number);
+        fixture.stack(number + 4, &[&format!("lib.so!{caller}"), "client!main"]);
+        fixture.computes(CLIENT, (walks + 5) * MS, number + 4);
     }
-    scene.end()
+    fixture.end()
 }
 
 #[test]
@@ -165,12 +165,12 @@ fn what_burns_most_by_many_ways_is_named_with_the_heaviest_of_them() {
 #[test]
 fn where_all_functions_burn_a_little_more_none_is_a_hot_spot() {
     let run = |each: u64| {
-        let mut scene = Scene::new();
+        let mut fixture = Fixture::new();
         for number in 1..=32 {
-            scene.stack(number, &[&format!("lib.so!f{number}"), "client!main"]);
-            scene.computes(CLIENT, each * MS, number);
+            fixture.stack(number, &[&format!("lib.so!f{number}"), "client!main"]);
+            fixture.computes(CLIENT, each * MS, number);
         }
-        scene.end()
+        fixture.end()
     };
     let contrasts = contrast(&[run(20)], &[run(60)]);
     assert_eq!((functions(&contrasts.chain), contrasts.hot_spots), (vec!["main"], vec![]));
@@ -179,12 +179,12 @@ fn where_all_functions_burn_a_little_more_none_is_a_hot_spot() {
 #[test]
 fn a_function_that_calls_itself_is_a_hot_spot_once() {
     let run = |time: u64| {
-        let mut scene = Scene::new();
-        scene.stack(1, &["lib.so!descend", "client!main"]);
-        scene.computes(CLIENT, 9 * time * MS, 1);
-        scene.stack(2, &["lib.so!descend", "lib.so!descend", "client!main"]);
-        scene.computes(CLIENT, time * MS, 2);
-        scene.end()
+        let mut fixture = Fixture::new();
+        fixture.stack(1, &["lib.so!descend", "client!main"]);
+        fixture.computes(CLIENT, 9 * time * MS, 1);
+        fixture.stack(2, &["lib.so!descend", "lib.so!descend", "client!main"]);
+        fixture.computes(CLIENT, time * MS, 2);
+        fixture.end()
     };
     let hot_spot = contrast(&[run(1)], &[run(20)]).hot_spots.remove(0);
     assert_eq!(functions(&hot_spot.chain), ["main", "descend"]);
@@ -200,15 +200,15 @@ fn what_b_lacks_is_a_hot_spot_of_the_difference_too() {
 /// A run of stripped programs, in which `exported` of a library takes some milliseconds; where functions without a name lie is
 /// a matter of the build.
 fn stripped(version: &str, time: u64, main: u32, hidden: u32, exported: u32) -> Recording {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let library = |function: &str| format!("liba.so.{version}!{function}");
     let (outer, inner) = (library(&format!("+0x{hidden:x}")), library(&format!("+0x{:x}", 2 * hidden)));
     let exported = library(&format!("exported+0x{exported:x}"));
-    scene.stack(1, &[&exported, &inner, &outer, &format!("client!+0x{main:x}")]);
-    scene.computes(CLIENT, time * MS, 1);
-    scene.stack(2, &[&outer, &format!("client!+0x{main:x}")]);
-    scene.computes(CLIENT, 40 * MS, 2);
-    scene.end()
+    fixture.stack(1, &[&exported, &inner, &outer, &format!("client!+0x{main:x}")]);
+    fixture.computes(CLIENT, time * MS, 1);
+    fixture.stack(2, &[&outer, &format!("client!+0x{main:x}")]);
+    fixture.computes(CLIENT, 40 * MS, 2);
+    fixture.end()
 }
 
 #[test]
@@ -230,12 +230,12 @@ fn functions_without_a_name_are_told_apart_in_a_build_that_both_ran() {
 #[test]
 fn a_library_with_a_link_to_it_on_both_sides_is_the_same_library_in_two_versions() {
     let run = |version: &str, time: u64| {
-        let mut scene = Scene::new();
-        scene.stack(1, &[&format!("liba.so.4.{version}!work"), "client!main"]);
-        scene.computes(CLIENT, time * MS, 1);
-        scene.stack(2, &["liba.so.4!work", "client!main"]);
-        scene.computes(CLIENT, time * MS, 2);
-        scene.end()
+        let mut fixture = Fixture::new();
+        fixture.stack(1, &[&format!("liba.so.4.{version}!work"), "client!main"]);
+        fixture.computes(CLIENT, time * MS, 1);
+        fixture.stack(2, &["liba.so.4!work", "client!main"]);
+        fixture.computes(CLIENT, time * MS, 2);
+        fixture.end()
     };
     let contrasts = contrast(&[run("7.0", 20)], &[run("8.0", 60)]);
     assert_eq!(functions(&contrasts.chain), ["main", "work"]);

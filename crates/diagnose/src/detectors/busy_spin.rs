@@ -1,7 +1,7 @@
 //! P05: a thread repeats calls that neither move bytes nor wait.
 
 use super::{Found, detector, rows};
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::number::count;
 use crate::place;
 use crate::syscall;
@@ -59,10 +59,10 @@ struct Stretch {
     repeated: usize,
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
+fn detect(analysis: &Analysis) -> Option<Found> {
     let mut worst: Option<(u64, u32, Vec<Stretch>)> = None;
-    for thread in evidence.threads.all() {
-        let stretches = stretches(evidence, thread.calls.clone());
+    for thread in analysis.threads.all() {
+        let stretches = stretches(analysis, thread.calls.clone());
         let cpu = stretches.iter().map(|stretch| stretch.cpu).sum();
         if cpu > worst.as_ref().map_or(0, |worst| worst.0) {
             worst = Some((cpu, thread.tid, stretches));
@@ -71,12 +71,12 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     let (cpu, tid, stretches) = worst?;
     let longest =
         stretches.iter().max_by_key(|stretch| (stretch.calls.len(), std::cmp::Reverse(stretch.calls.start)))?;
-    let exchanges = evidence.exchanges.len().max(1) as u64;
+    let exchanges = analysis.exchanges.len().max(1) as u64;
     let calls: usize = stretches.iter().map(|stretch| stretch.calls.len()).sum();
-    let unit = unit(&evidence.recording.calls[longest.calls.clone()]);
-    let place = dearest_place(evidence, &stretches);
-    let toll = Toll { wall: 0, outside: 0, cpu, affected: stretches.len() as u64 };
-    let per = if evidence.exchanges.is_empty() { "in all" } else { "for every request" };
+    let unit = unit(&analysis.recording.calls[longest.calls.clone()]);
+    let place = top_place(analysis, &stretches);
+    let saving = PotentialSaving { wall: 0, outside: 0, cpu, affected: stretches.len() as u64 };
+    let per = if analysis.exchanges.is_empty() { "in all" } else { "for every request" };
     let title = format!(
         "A loop spins: {} calls {per} move no bytes and wait for nothing, {} of CPU{}",
         count(calls as u64 / exchanges),
@@ -93,15 +93,15 @@ fn detect(evidence: &Evidence) -> Option<Found> {
             Nanos(cpu)
         ),
     ];
-    let explains = stretches.iter().map(|stretch| span(evidence, tid, &stretch.calls)).collect();
+    let explains = stretches.iter().map(|stretch| span(analysis, tid, &stretch.calls)).collect();
     let rows = rows("calls", longest.calls.clone());
-    let remedy = remedy(evidence, &longest.calls).to_string();
-    Some(Found { title, mechanism, toll, place, remedy, rows, explains })
+    let remedy = remedy(analysis, &longest.calls).to_string();
+    Some(Found { title, mechanism, saving, place, remedy, rows, explains })
 }
 
 /// A loop that asks whether a descriptor is ready gets the wrong answer; one that does not should ask.
-fn remedy(evidence: &Evidence, calls: &std::ops::Range<usize>) -> &'static str {
-    if calls.clone().any(|row| syscall::is_poll(evidence.call(row).number)) {
+fn remedy(analysis: &Analysis, calls: &std::ops::Range<usize>) -> &'static str {
+    if calls.clone().any(|row| syscall::is_poll(analysis.call(row).number)) {
         "Arm only the event that is awaited and wait for it: keep write-readiness disarmed until there is something to \
          write, and let the kernel report a drained queue instead of asking for its length."
     } else {
@@ -109,22 +109,22 @@ fn remedy(evidence: &Evidence, calls: &std::ops::Range<usize>) -> &'static str {
     }
 }
 
-fn span(evidence: &Evidence, tid: u32, calls: &std::ops::Range<usize>) -> (u32, u64, u64) {
-    (tid, evidence.call(calls.start).start.0, call_end(evidence.call(calls.end - 1)))
+fn span(analysis: &Analysis, tid: u32, calls: &std::ops::Range<usize>) -> (u32, u64, u64) {
+    (tid, analysis.call(calls.start).start.0, call_end(analysis.call(calls.end - 1)))
 }
 
 /// The spinning stretches among a thread's calls.
-fn stretches(evidence: &Evidence, calls: std::ops::Range<usize>) -> Vec<Stretch> {
+fn stretches(analysis: &Analysis, calls: std::ops::Range<usize>) -> Vec<Stretch> {
     let mut found = Vec::new();
     let mut start = calls.start;
     for row in calls.clone() {
-        let idle = is_idle(evidence.call(row));
+        let idle = is_idle(analysis.call(row));
         if !idle {
-            found.extend(judge(evidence, start..row));
+            found.extend(judge(analysis, start..row));
             start = row + 1;
         }
     }
-    found.extend(judge(evidence, start..calls.end));
+    found.extend(judge(analysis, start..calls.end));
     found
 }
 
@@ -147,12 +147,12 @@ fn is_vain(call: &Call) -> bool {
     call.result == syscall::EAGAIN || ready_at_once || matches!(call.number, syscall::IOCTL | syscall::GETSOCKOPT)
 }
 
-fn judge(evidence: &Evidence, calls: std::ops::Range<usize>) -> Option<Stretch> {
+fn judge(analysis: &Analysis, calls: std::ops::Range<usize>) -> Option<Stretch> {
     if calls.len() < REPETITIONS {
         return None;
     }
     let mut counts: BTreeMap<(u16, i32, u64, i64), usize> = BTreeMap::new();
-    for call in evidence.recording.calls[calls.clone()].iter().filter(|call| is_vain(call)) {
+    for call in analysis.recording.calls[calls.clone()].iter().filter(|call| is_vain(call)) {
         *counts.entry(identity(call)).or_default() += 1;
     }
     let repeated = counts.values().max().copied().unwrap_or_default();
@@ -160,8 +160,8 @@ fn judge(evidence: &Evidence, calls: std::ops::Range<usize>) -> Option<Stretch> 
     if repeated < REPETITIONS || questions * QUESTIONS < calls.len() {
         return None;
     }
-    let (tid, start, end) = span(evidence, evidence.call(calls.start).tid, &calls);
-    let (outside, within) = evidence.threads.on_processor(tid, start, end);
+    let (tid, start, end) = span(analysis, analysis.call(calls.start).tid, &calls);
+    let (outside, within) = analysis.threads.on_processor(tid, start, end);
     let cpu = outside + within;
     (cpu / calls.len() as u64 <= BUSY_CALL).then_some(Stretch { calls, cpu, repeated })
 }
@@ -249,43 +249,43 @@ fn ioctl_name(command: u64) -> String {
 }
 
 /// The place that made most of the calls.
-fn dearest_place(evidence: &Evidence, stretches: &[Stretch]) -> Vec<case::Place> {
+fn top_place(analysis: &Analysis, stretches: &[Stretch]) -> Vec<case::Place> {
     let mut counts: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     for stretch in stretches {
-        for call in &evidence.recording.calls[stretch.calls.clone()] {
+        for call in &analysis.recording.calls[stretch.calls.clone()] {
             *counts.entry((call.script_stack, call.stack)).or_default() += 1;
         }
     }
     let known = counts.iter().filter(|(stacks, _)| **stacks != (0, 0));
     let best = known.max_by_key(|(stacks, count)| (**count, std::cmp::Reverse(**stacks)));
-    best.map_or_else(Vec::new, |((script, native), _)| place::of_stacks(&evidence.code, *script, *native))
+    best.map_or_else(Vec::new, |((script, native), _)| place::of_stacks(&analysis.code, *script, *native))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, EPOLL_WAIT, READ, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, READ, US, WRITE, keep_alive};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::tables::Call;
 
     /// A client that, before each of 20 requests, asks for its queue's length `times` times and re-arms its event.
     fn rearming(times: u32) -> Recording {
-        let mut scene = keep_alive(20, 300 * US);
+        let mut fixture = keep_alive(20, 300 * US);
         let on =
             |operation: u64| move |call: &mut Call| (call.fd, call.argument_1, call.argument_2) = (9, operation, 3);
         for _ in 0..20 {
             for _ in 0..times {
                 for _ in 0..2 {
-                    scene.does(CLIENT, 2 * US, 16, |call| {
+                    fixture.does(CLIENT, 2 * US, 16, |call| {
                         (call.fd, call.argument_1, call.argument_3) = (3, 0x5411, 999);
                     });
                 }
-                scene.does(CLIENT, 2 * US, 233, on(3));
-                scene.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
+                fixture.does(CLIENT, 2 * US, 233, on(3));
+                fixture.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
             }
-            scene.moves(CLIENT, 1, WRITE, 10);
+            fixture.moves(CLIENT, 1, WRITE, 10);
         }
-        scene.end()
+        fixture.end()
     }
 
     #[test]
@@ -306,34 +306,34 @@ mod tests {
 
     #[test]
     fn reading_until_eagain_once_a_wake_up_is_no_spin() {
-        let mut scene = keep_alive(20, 300 * US);
+        let mut fixture = keep_alive(20, 300 * US);
         for _ in 0..2000 {
-            scene.does(CLIENT, 2 * US, READ, |call| (call.fd, call.connection, call.result) = (3, 1, -11));
-            scene.waits(CLIENT, 30 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
+            fixture.does(CLIENT, 2 * US, READ, |call| (call.fd, call.connection, call.result) = (3, 1, -11));
+            fixture.waits(CLIENT, 30 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
         }
-        assert_eq!(names(&scene.end()), Vec::<String>::new());
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
     }
 
     #[test]
     fn taking_thousands_of_descriptors_off_a_list_is_no_spin() {
-        let mut scene = keep_alive(20, 300 * US);
+        let mut fixture = keep_alive(20, 300 * US);
         for turn in 0..2700 {
             let removes = |call: &mut Call| (call.fd, call.argument_1, call.argument_2) = (9, 2, 3);
-            scene.does(CLIENT, 2 * US, 233, removes);
+            fixture.does(CLIENT, 2 * US, 233, removes);
             if turn % 100 == 0 {
-                scene.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
+                fixture.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
             }
         }
-        assert_eq!(names(&scene.end()), Vec::<String>::new());
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
     }
 
     #[test]
     fn reading_in_vain_without_waiting_is_a_spin() {
-        let mut scene = keep_alive(20, 300 * US);
+        let mut fixture = keep_alive(20, 300 * US);
         for _ in 0..2000 {
-            scene.does(CLIENT, 2 * US, READ, |call| (call.fd, call.connection, call.result) = (3, 1, -11));
+            fixture.does(CLIENT, 2 * US, READ, |call| (call.fd, call.connection, call.result) = (3, 1, -11));
         }
-        let answer = answer(&scene.end());
+        let answer = answer(&fixture.end());
         assert_eq!(answer.findings[0].name, "busy-spin");
         assert!(answer.findings[0].remedy.starts_with("Wait until"), "{}", answer.findings[0].remedy);
     }

@@ -1,7 +1,7 @@
 //! P10: the same certificates are read and parsed again and again.
 
 use super::{Found, detector, rows};
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::place;
 use crate::syscall;
 use crate::threads::call_end;
@@ -51,12 +51,12 @@ struct Load {
     bytes: u64,
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let loads = loads(evidence);
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let loads = loads(analysis);
     // Counted for all processes of one side together: a process for each request loads its certificates once, and each
     // does. Such a process can be given a smaller bundle; a file that is small already is no cause.
     let roles: BTreeMap<u32, &str> =
-        evidence.recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
+        analysis.recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
     let key = |load: &Load| (roles.get(&load.pid).copied().unwrap_or_default(), load.path);
     let mut counts: BTreeMap<(&str, u32), (u64, BTreeSet<u32>)> = BTreeMap::new();
     for load in &loads {
@@ -71,7 +71,7 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     let repeated: Vec<&Load> = loads.iter().filter(is_repeated).collect();
     repeated.first()?;
     // Loaded now and then, by the workers of a server for example, is not loaded for each connection.
-    if repeated.len() * 2 < handshakes_of(evidence, &repeated) {
+    if repeated.len() * 2 < handshakes_of(analysis, &repeated) {
         return None;
     }
     let mut explains: Vec<(u32, u64, u64)> = Vec::new();
@@ -81,38 +81,38 @@ fn detect(evidence: &Evidence) -> Option<Found> {
             _ => explains.push((load.tid, load.start, load.end)),
         }
     }
-    let mut toll = Toll { affected: repeated.len() as u64, ..Toll::default() };
+    let mut saving = PotentialSaving { affected: repeated.len() as u64, ..PotentialSaving::default() };
     for &(tid, start, end) in &explains {
-        let (wall, outside) = evidence.split(tid, start, end);
-        let (user, kernel) = evidence.threads.on_processor(tid, start, end);
-        toll.wall += wall;
-        toll.outside += outside;
-        toll.cpu += user + kernel;
+        let (wall, outside) = analysis.split(tid, start, end);
+        let (user, kernel) = analysis.threads.on_processor(tid, start, end);
+        saving.wall += wall;
+        saving.outside += outside;
+        saving.cpu += user + kernel;
     }
-    let place = place::of_any(evidence, repeated.iter().map(|load| load.open));
-    Some(found(evidence, &repeated, toll, place, explains))
+    let place = place::of_any(analysis, repeated.iter().map(|load| load.open));
+    Some(found(analysis, &repeated, saving, place, explains))
 }
 
 fn found(
-    evidence: &Evidence,
+    analysis: &Analysis,
     repeated: &[&Load],
-    toll: Toll,
+    saving: PotentialSaving,
     place: Vec<case::Place>,
     explains: Vec<(u32, u64, u64)>,
 ) -> Found {
     let files: BTreeSet<u32> = repeated.iter().map(|load| load.path).collect();
     let pids: BTreeSet<u32> = repeated.iter().map(|load| load.pid).collect();
-    let handshakes = handshakes_of(evidence, repeated);
+    let handshakes = handshakes_of(analysis, repeated);
     let once_each = pids.len() as u64 >= HABIT && repeated.len() < 2 * pids.len() * files.len();
-    let count = evidence.exchanges.len().max(1) as u64;
+    let count = analysis.exchanges.len().max(1) as u64;
     let opened = repeated.len();
-    let total = toll.wall + toll.outside;
+    let total = saving.wall + saving.outside;
     let title = format!(
         "Certificates are loaded again for each TLS context: {opened} files opened for {handshakes} handshakes, {} a request{}",
         Nanos(total / count),
         place::in_words(&place),
     );
-    let name = path_name(evidence, repeated[0].path);
+    let name = path_name(analysis, repeated[0].path);
     let different = match files.len() {
         1 => format!("{name} is opened {opened} times"),
         several => format!("{several} certificate files, {name} among them, are opened {opened} times in all"),
@@ -126,7 +126,7 @@ fn found(
         format!(
             "Each load takes {} from opening the file to closing it, {} of that on a processor.",
             Nanos(total / explains.len().max(1) as u64),
-            Nanos(toll.cpu / explains.len().max(1) as u64),
+            Nanos(saving.cpu / explains.len().max(1) as u64),
         ),
     ];
     let remedy = if once_each {
@@ -137,26 +137,26 @@ fn found(
     };
     let remedy = remedy.to_string();
     let rows = rows("calls", repeated.iter().map(|load| load.open));
-    Found { title, mechanism, toll, place, remedy, rows, explains }
+    Found { title, mechanism, saving, place, remedy, rows, explains }
 }
 
 /// TLS handshakes of the processes that load.
-fn handshakes_of(evidence: &Evidence, loads: &[&Load]) -> usize {
+fn handshakes_of(analysis: &Analysis, loads: &[&Load]) -> usize {
     let pids: BTreeSet<u32> = loads.iter().map(|load| load.pid).collect();
     let of_them = |connection: u32| {
-        let slot = evidence.connections.slot(connection);
-        slot.is_some_and(|slot| pids.contains(&evidence.connections.row(slot).pid))
+        let slot = analysis.connections.slot(connection);
+        slot.is_some_and(|slot| pids.contains(&analysis.connections.row(slot).pid))
     };
-    evidence.recording.handshakes.iter().filter(|row| of_them(row.connection)).count()
+    analysis.recording.handshakes.iter().filter(|row| of_them(row.connection)).count()
 }
 
 /// Every reading of a certificate file: from opening it to closing it, or to the last read of it.
-fn loads(evidence: &Evidence) -> Vec<Load> {
+fn loads(analysis: &Analysis) -> Vec<Load> {
     let mut loads = Vec::new();
-    for thread in evidence.threads.all() {
+    for thread in analysis.threads.all() {
         let mut open: BTreeMap<i32, Load> = BTreeMap::new();
         for row in thread.calls.clone() {
-            let call = evidence.call(row);
+            let call = analysis.call(row);
             if syscall::OPENS.contains(&call.number) && call.result >= 0 && call.path != 0 {
                 let load = Load {
                     path: call.path,
@@ -165,7 +165,7 @@ fn loads(evidence: &Evidence) -> Vec<Load> {
                     open: row,
                     start: call.start.0,
                     end: call_end(call),
-                    certificates: is_hashed_name(path_name(evidence, call.path)),
+                    certificates: is_hashed_name(path_name(analysis, call.path)),
                     bytes: 0,
                 };
                 loads.extend(open.insert(call.result as i32, load).filter(|load| load.certificates));
@@ -191,8 +191,8 @@ fn follow(load: &mut Load, call: &Call) {
     load.bytes += if reads { call.result.max(0) as u64 } else { 0 };
 }
 
-fn path_name<'r>(evidence: &Evidence<'r>, id: u32) -> &'r str {
-    let paths = &evidence.recording.paths;
+fn path_name<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {
+    let paths = &analysis.recording.paths;
     paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
 }
 
@@ -206,32 +206,32 @@ fn is_hashed_name(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, READ, Scene, US, request};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, US, request};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::tables::content;
 
     /// Ten requests; a bundle is loaded, in 10 ms of work, before the first so many of them.
     fn loading(loads: u32) -> Recording {
-        let mut scene = Scene::new();
-        scene.path(1, "/etc/ssl/certs/ca-certificates.crt");
-        scene.script(7, &["/usr/lib/python3.11/ssl.py:738:create_default_context", "/srv/client.py:9:fetch"]);
-        let mut idle = scene.now;
-        scene.connect(1, CLIENT);
+        let mut fixture = Fixture::new();
+        fixture.path(1, "/etc/ssl/certs/ca-certificates.crt");
+        fixture.script(7, &["/usr/lib/python3.11/ssl.py:738:create_default_context", "/srv/client.py:9:fetch"]);
+        let mut idle = fixture.now;
+        fixture.connect(1, CLIENT);
         for number in 0..10 {
             if number < loads {
-                scene.does(CLIENT, 5 * US, 257, |call| (call.path, call.result, call.script_stack) = (1, 5, 7));
+                fixture.does(CLIENT, 5 * US, 257, |call| (call.path, call.result, call.script_stack) = (1, 5, 7));
                 for _ in 0..5 {
-                    scene.does(CLIENT, 5 * US, READ, |call| {
+                    fixture.does(CLIENT, 5 * US, READ, |call| {
                         (call.fd, call.path, call.result, call.content) = (5, 1, 4096, content::PEM);
                     });
-                    scene.now += 2 * MS;
+                    fixture.now += 2 * MS;
                 }
-                scene.does(CLIENT, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
+                fixture.does(CLIENT, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
             }
-            request(&mut scene, CLIENT, 1, 100 * US, &mut idle);
+            request(&mut fixture, CLIENT, 1, 100 * US, &mut idle);
         }
-        scene.end()
+        fixture.end()
     }
 
     #[test]
@@ -250,23 +250,23 @@ mod tests {
 
     /// Before each of ten requests a new process loads certificates, five reads of so many bytes.
     fn process_for_each(bytes: i64) -> Recording {
-        let mut scene = Scene::new();
-        scene.path(1, "/srv/trusted.pem");
-        let mut idle = scene.now;
-        scene.connect(1, CLIENT);
+        let mut fixture = Fixture::new();
+        fixture.path(1, "/srv/trusted.pem");
+        let mut idle = fixture.now;
+        fixture.connect(1, CLIENT);
         for pid in 500..510 {
-            scene.process(pid, "client");
-            scene.does(pid, 5 * US, 257, |call| (call.path, call.result) = (1, 5));
+            fixture.process(pid, "client");
+            fixture.does(pid, 5 * US, 257, |call| (call.path, call.result) = (1, 5));
             for _ in 0..5 {
-                scene.does(pid, 5 * US, READ, |call| {
+                fixture.does(pid, 5 * US, READ, |call| {
                     (call.fd, call.path, call.result, call.content) = (5, 1, bytes, content::PEM);
                 });
-                scene.now += 2 * MS;
+                fixture.now += 2 * MS;
             }
-            scene.does(pid, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
-            request(&mut scene, CLIENT, 1, 100 * US, &mut idle);
+            fixture.does(pid, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
+            request(&mut fixture, CLIENT, 1, 100 * US, &mut idle);
         }
-        scene.end()
+        fixture.end()
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! P07: a fresh connection for about every exchange.
 
 use super::{Found, detector, rows};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::evidence::{Evidence, Toll};
 use crate::exchange::Exchange;
 use crate::place;
 use crate::set_up::SetUp;
@@ -70,10 +70,10 @@ impl Churn<'_> {
     }
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
+fn detect(analysis: &Analysis) -> Option<Found> {
     let mut groups: BTreeMap<String, Churn> = BTreeMap::new();
-    for exchange in &evidence.exchanges {
-        let group = groups.entry(peer_name(evidence, exchange)).or_default();
+    for exchange in &analysis.exchanges {
+        let group = groups.entry(peer_name(analysis, exchange)).or_default();
         group.exchanges += 1;
         group.firsts.extend(exchange.set_up.map(|set_up| (exchange, set_up)));
         let last_use = group.last_uses.entry(exchange.connection).or_default();
@@ -81,27 +81,27 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     }
     groups.values_mut().for_each(Churn::find_avoidable);
     let habit = |churn: &&Churn| churn.avoidable.len() >= HABIT && churn.exchanges < 2 * churn.avoidable.len();
-    let mut toll = Toll::default();
+    let mut saving = PotentialSaving::default();
     let mut costs = Vec::new();
     let mut explains = Vec::new();
-    let mut dearest: Option<(&String, &Churn)> = None;
+    let mut top: Option<(&String, &Churn)> = None;
     for (name, churn) in groups.iter().filter(|(_, churn)| habit(churn)) {
-        toll.wall += wall(churn);
-        toll.affected += churn.avoidable.len() as u64;
+        saving.wall += wall(churn);
+        saving.affected += churn.avoidable.len() as u64;
         for (exchange, set_up) in &churn.avoidable {
-            costs.extend(busy_spans(evidence, exchange, set_up));
-            explains.extend(spans(evidence, exchange, set_up));
+            costs.extend(busy_spans(analysis, exchange, set_up));
+            explains.extend(spans(analysis, exchange, set_up));
         }
-        if dearest.is_none_or(|(_, known)| known.avoidable.len() < churn.avoidable.len()) {
-            dearest = Some((name, churn));
+        if top.is_none_or(|(_, known)| known.avoidable.len() < churn.avoidable.len()) {
+            top = Some((name, churn));
         }
     }
-    let (name, churn) = dearest?;
-    toll.cpu = cpu(evidence, &costs);
+    let (name, churn) = top?;
+    saving.cpu = cpu(analysis, &costs);
     let encrypted = churn.firsts.iter().any(|(_, set_up)| set_up.handshake < set_up.application);
-    let felt = evidence.cost(&toll).share_of_wall >= WAITING && toll.wall >= FELT * toll.affected;
+    let felt = analysis.cost(&saving).share_of_wall >= WAITING && saving.wall >= FELT * saving.affected;
     let counts = encrypted || felt;
-    counts.then(|| found(evidence, name, churn, toll, explains))
+    counts.then(|| found(analysis, name, churn, saving, explains))
 }
 
 /// What setting up took, without what any connect waited longer than the quickest: that is queueing, which a request on
@@ -114,33 +114,33 @@ fn wall(churn: &Churn) -> u64 {
 }
 
 /// Whom the exchange was with: address and port; for an exchange seen from the server's end, the address that asked.
-fn peer_name(evidence: &Evidence, exchange: &Exchange) -> String {
+fn peer_name(analysis: &Analysis, exchange: &Exchange) -> String {
     match exchange.end_seen {
-        End::Client => evidence.connections.remote(exchange.connection),
-        End::Server => evidence.connections.row(exchange.connection).remote_address.clone(),
+        End::Client => analysis.connections.remote(exchange.connection),
+        End::Server => analysis.connections.row(exchange.connection).remote_address.clone(),
     }
 }
 
 /// The stretches whose processor time is the set-up's: the client's from connect to request, the server's handshake.
 /// What else a server did meanwhile was for others.
-fn busy_spans(evidence: &Evidence, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
-    let peer = evidence.connections.all()[exchange.connection].peer;
-    let shaken = peer.and_then(|peer| evidence.connections.handshake(peer));
+fn busy_spans(analysis: &Analysis, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
+    let peer = analysis.connections.all()[exchange.connection].peer;
+    let shaken = peer.and_then(|peer| analysis.connections.handshake(peer));
     let shaken = shaken.map(|row| (row.tid, row.start.0, row.end.0));
-    spans(evidence, exchange, set_up).into_iter().take(1).chain(shaken).collect()
+    spans(analysis, exchange, set_up).into_iter().take(1).chain(shaken).collect()
 }
 
 /// The set-up as stretches of the threads that made it, at both ends.
-fn spans(evidence: &Evidence, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
+fn spans(analysis: &Analysis, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
     let first = |slot: usize| {
-        let mut transfers = evidence.connections.transfers_of(slot);
+        let mut transfers = analysis.connections.transfers_of(slot);
         transfers.next().map(|call| (call.tid, set_up.connect, set_up.application))
     };
-    let peer = evidence.connections.all()[exchange.connection].peer;
+    let peer = analysis.connections.all()[exchange.connection].peer;
     first(exchange.connection).into_iter().chain(peer.and_then(first)).collect()
 }
 
-fn cpu(evidence: &Evidence, spans: &[(u32, u64, u64)]) -> u64 {
+fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
     let mut by_thread: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for &(tid, start, end) in spans {
         by_thread.entry(tid).or_default().push((start, end));
@@ -148,28 +148,34 @@ fn cpu(evidence: &Evidence, spans: &[(u32, u64, u64)]) -> u64 {
     let mut total = 0;
     for (tid, spans) in by_thread {
         // Connections set up at the same time share one thread's processor time.
-        for (start, end) in crate::evidence::merge(spans) {
-            let (outside, within) = evidence.threads.on_processor(tid, start, end);
+        for (start, end) in crate::analysis::merge(spans) {
+            let (outside, within) = analysis.threads.on_processor(tid, start, end);
             total += outside + within;
         }
     }
     total
 }
 
-fn found(evidence: &Evidence, name: &str, churn: &Churn, toll: Toll, explains: Vec<(u32, u64, u64)>) -> Found {
+fn found(
+    analysis: &Analysis,
+    name: &str,
+    churn: &Churn,
+    saving: PotentialSaving,
+    explains: Vec<(u32, u64, u64)>,
+) -> Found {
     let connections = churn.firsts.len();
     let with_tls = churn.firsts.iter().filter(|(_, set_up)| set_up.handshake < set_up.application).count();
     let processes: std::collections::BTreeSet<u32> =
-        churn.firsts.iter().map(|(exchange, _)| evidence.connections.row(exchange.connection).pid).collect();
-    let connect_of = |exchange: &Exchange| evidence.connections.all()[exchange.connection].connect;
+        churn.firsts.iter().map(|(exchange, _)| analysis.connections.row(exchange.connection).pid).collect();
+    let connect_of = |exchange: &Exchange| analysis.connections.all()[exchange.connection].connect;
     let connects: Vec<usize> = churn.firsts.iter().filter_map(|(exchange, _)| connect_of(exchange)).collect();
-    let place = place::of_any(evidence, connects.iter().copied());
-    let count = evidence.exchanges.len().max(1) as u64;
-    let mean = toll.wall / toll.affected.max(1);
+    let place = place::of_any(analysis, connects.iter().copied());
+    let count = analysis.exchanges.len().max(1) as u64;
+    let mean = saving.wall / saving.affected.max(1);
     let title = format!(
         "A fresh connection for nearly every request: setting up takes {} of every {} request{}",
-        Nanos(toll.wall / count),
-        Nanos(evidence.exchange_wall() / count),
+        Nanos(saving.wall / count),
+        Nanos(analysis.exchange_wall() / count),
         place::in_words(&place),
     );
     let mut mechanism = vec![
@@ -191,7 +197,7 @@ fn found(evidence: &Evidence, name: &str, churn: &Churn, toll: Toll, explains: V
     }
     mechanism.push(format!(
         "Setting up costs {} of CPU a connection, recorded ends together.",
-        Nanos(toll.cpu / toll.affected.max(1))
+        Nanos(saving.cpu / saving.affected.max(1))
     ));
     let remedy = if processes.len() > 1 && processes.len() * 2 > connections {
         "Make many requests from one process over one connection (each process here opens its own), with keep-alive on \
@@ -205,30 +211,30 @@ fn found(evidence: &Evidence, name: &str, churn: &Churn, toll: Toll, explains: V
     } else {
         rows("calls", connects)
     };
-    Found { title, mechanism, toll, place, remedy: remedy.to_string(), rows, explains }
+    Found { title, mechanism, saving, place, remedy: remedy.to_string(), rows, explains }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, Scene, US, request};
+    use crate::fixture::{CLIENT, Fixture, US, request};
     use crate::tests::{answer, names};
     use case::Recording;
 
     /// Connections that carry this many requests each, all from one process or each from its own.
     fn connections(count: u32, requests: u32, processes: u32) -> Recording {
-        let mut scene = Scene::new();
-        let mut idle = scene.now;
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
         for id in 1..=count {
             let pid = CLIENT + id % processes;
             if pid != CLIENT && id <= processes {
-                scene.process(pid, "client");
+                fixture.process(pid, "client");
             }
-            scene.connect(id, pid);
+            fixture.connect(id, pid);
             for _ in 0..requests {
-                request(&mut scene, pid, id, 200 * US, &mut idle);
+                request(&mut fixture, pid, id, 200 * US, &mut idle);
             }
         }
-        scene.end()
+        fixture.end()
     }
 
     #[test]
@@ -252,11 +258,11 @@ mod tests {
 
     #[test]
     fn connections_for_requests_at_the_same_time_are_left_alone() {
-        let mut scene = Scene::new();
-        let mut idle = scene.now;
-        (1..=20).for_each(|id| scene.connect(id, CLIENT));
-        (1..=20).for_each(|id| request(&mut scene, CLIENT, id, 200 * US, &mut idle));
-        assert_eq!(names(&scene.end()), Vec::<String>::new());
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        (1..=20).for_each(|id| fixture.connect(id, CLIENT));
+        (1..=20).for_each(|id| request(&mut fixture, CLIENT, id, 200 * US, &mut idle));
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! P09: a TLS context is made for each request.
 
 use super::{Found, common_caller, detector, rows};
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::place;
 use case::Nanos;
 use case::tables::Sample;
@@ -56,13 +56,13 @@ fn makes(function: &str) -> bool {
     MAKERS.iter().any(|maker| function.starts_with(maker))
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let handshakes = handshakes(evidence);
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let handshakes = handshakes(analysis);
     let mut making: BTreeMap<u32, bool> = BTreeMap::new();
     let mut by_process: BTreeMap<u32, Making> = BTreeMap::new();
-    for (row, sample) in evidence.recording.samples.iter().enumerate() {
+    for (row, sample) in analysis.recording.samples.iter().enumerate() {
         let Some(times) = handshakes.get(&sample.pid) else { continue };
-        let makes_one = making.entry(sample.stack).or_insert_with(|| evidence.code.passes_through(sample.stack, makes));
+        let makes_one = making.entry(sample.stack).or_insert_with(|| analysis.code.passes_through(sample.stack, makes));
         if *makes_one {
             let process = by_process.entry(sample.pid).or_default();
             process.rows.push(row);
@@ -71,42 +71,42 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     }
     by_process.retain(|_, making| making.before.len() >= HABIT);
     let found_rows: Vec<usize> = by_process.values().flat_map(|making| making.rows.iter().copied()).collect();
-    let samples: Vec<&Sample> = found_rows.iter().map(|&row| &evidence.recording.samples[row]).collect();
+    let samples: Vec<&Sample> = found_rows.iter().map(|&row| &analysis.recording.samples[row]).collect();
     let made: usize = by_process.values().map(|making| making.before.len()).sum();
     let total: usize = by_process.keys().map(|pid| handshakes[pid].len()).sum();
-    (!samples.is_empty()).then(|| found(evidence, &found_rows, &samples, made, total))
+    (!samples.is_empty()).then(|| found(analysis, &found_rows, &samples, made, total))
 }
 
 /// When each process shook hands, in order.
-fn handshakes(evidence: &Evidence) -> BTreeMap<u32, Vec<u64>> {
+fn handshakes(analysis: &Analysis) -> BTreeMap<u32, Vec<u64>> {
     let mut handshakes: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-    for row in &evidence.recording.handshakes {
-        if let Some(slot) = evidence.connections.slot(row.connection) {
-            handshakes.entry(evidence.connections.row(slot).pid).or_default().push(row.start.0);
+    for row in &analysis.recording.handshakes {
+        if let Some(slot) = analysis.connections.slot(row.connection) {
+            handshakes.entry(analysis.connections.row(slot).pid).or_default().push(row.start.0);
         }
     }
     handshakes
 }
 
-fn found(evidence: &Evidence, found_rows: &[usize], samples: &[&Sample], made: usize, handshakes: usize) -> Found {
-    let period = evidence.sample_period();
+fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: usize, handshakes: usize) -> Found {
+    let period = analysis.sample_period();
     let spans = samples
         .iter()
         .map(|sample| (sample.tid, sample.time.0.saturating_sub(period / 2), sample.time.0.saturating_add(period / 2)));
     let explains: Vec<(u32, u64, u64)> = spans.collect();
     let cpu = samples.len() as u64 * period;
-    let inside: u64 = explains.iter().map(|&(tid, start, end)| evidence.split(tid, start, end).0).sum();
-    let toll = Toll { wall: inside.min(cpu), outside: cpu - inside.min(cpu), cpu, affected: made as u64 };
-    let place = common_caller(evidence, samples, makes);
+    let inside: u64 = explains.iter().map(|&(tid, start, end)| analysis.split(tid, start, end).0).sum();
+    let saving = PotentialSaving { wall: inside.min(cpu), outside: cpu - inside.min(cpu), cpu, affected: made as u64 };
+    let place = common_caller(analysis, samples, makes);
     let in_words = place::in_words(&place);
-    let count = evidence.exchanges.len().max(1) as u64;
+    let count = analysis.exchanges.len().max(1) as u64;
     Found {
         title: format!("A TLS context is made for each request: {} of CPU each{in_words}", Nanos(cpu / count)),
         mechanism: vec![
             format!("Between {handshakes} handshakes, contexts were seen being made {made} times."),
             format!("{} of processor time went into making them ({} samples).", Nanos(cpu), samples.len()),
         ],
-        toll,
+        saving,
         place,
         remedy: "Make one TLS context at start-up and use it for every connection; it is meant to be shared."
             .to_string(),
@@ -117,23 +117,23 @@ fn found(evidence: &Evidence, found_rows: &[usize], samples: &[&Sample], made: u
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, Scene, US, request};
+    use crate::fixture::{CLIENT, Fixture, MS, US, request};
     use crate::tests::names;
 
     /// Ten requests with a handshake each; a context is made before each of them, or before the first only.
     fn contexts(made: usize) -> Vec<String> {
-        let mut scene = Scene::new();
-        scene.stack(7, &["libcrypto.so.3!EVP_CIPHER_fetch", "libssl.so.3!SSL_CTX_new_ex", "client!main"]);
-        scene.stack(8, &["client!render", "client!main"]);
-        let mut idle = scene.now;
-        scene.connect(1, CLIENT);
+        let mut fixture = Fixture::new();
+        fixture.stack(7, &["libcrypto.so.3!EVP_CIPHER_fetch", "libssl.so.3!SSL_CTX_new_ex", "client!main"]);
+        fixture.stack(8, &["client!render", "client!main"]);
+        let mut idle = fixture.now;
+        fixture.connect(1, CLIENT);
         for number in 0..10 {
-            scene.computes(CLIENT, 10 * MS, if number < made { 7 } else { 8 });
-            let start = scene.now;
-            scene.handshake(1, CLIENT, start, |row| row.resumed = number > 0);
-            request(&mut scene, CLIENT, 1, 100 * US, &mut idle);
+            fixture.computes(CLIENT, 10 * MS, if number < made { 7 } else { 8 });
+            let start = fixture.now;
+            fixture.handshake(1, CLIENT, start, |row| row.resumed = number > 0);
+            request(&mut fixture, CLIENT, 1, 100 * US, &mut idle);
         }
-        names(&scene.end())
+        names(&fixture.end())
     }
 
     #[test]

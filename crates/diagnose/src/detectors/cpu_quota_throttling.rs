@@ -1,7 +1,7 @@
 //! P29: threads wait for the next period of a processor quota.
 
 use super::{Found, detector, median, rows};
-use crate::evidence::{Evidence, Toll, merge};
+use crate::analysis::{Analysis, PotentialSaving, merge};
 use crate::ledger::Account;
 use case::tables::Switch;
 use case::{Nanos, Recording, Share};
@@ -51,12 +51,12 @@ struct Throttling {
     time: u64,
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let throttling = throttling(evidence.recording)?;
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let throttling = throttling(analysis.recording)?;
     if throttling.throttled < LEAST_THROTTLED {
         return None;
     }
-    let gaps = gaps(evidence, &throttling);
+    let gaps = gaps(analysis, &throttling);
     let waited = merge(gaps.iter().map(|&(_, row)| (row.runnable.0, row.end.0)).collect());
     let length: u64 = waited.iter().map(|(start, end)| end - start).sum();
     // Threads that wait for longer than their group was throttled wait for something else.
@@ -65,8 +65,8 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     }
     // What they waited for beyond the group's throttling is somebody else's doing.
     let part = throttling.time.min(length) as f64 / length.max(1) as f64;
-    let toll = toll(evidence, &gaps, &waited, part);
-    Some(found(evidence, &throttling, gaps, toll))
+    let saving = saving(analysis, &gaps, &waited, part);
+    Some(found(analysis, &throttling, gaps, saving))
 }
 
 /// The group that was throttled most, if any was. A quota stops everything below its group, so the program's own group
@@ -89,49 +89,59 @@ fn throttling(recording: &Recording) -> Option<Throttling> {
 }
 
 /// The stretches in which threads were runnable and not running, long enough to be throttled ones, with their rows.
-fn gaps<'r>(evidence: &Evidence<'r>, throttling: &Throttling) -> Vec<(usize, &'r Switch)> {
+fn gaps<'r>(analysis: &Analysis<'r>, throttling: &Throttling) -> Vec<(usize, &'r Switch)> {
     // The time counts once for each processor that the group was stopped on; one stretch is no longer than a period.
-    let of_a_period = evidence.wall() / throttling.periods.max(1);
+    let of_a_period = analysis.wall() / throttling.periods.max(1);
     let mean = (throttling.time / throttling.throttled.max(1)).min(of_a_period);
     let least = (mean / PART_OF_MEAN).max(SHORTEST);
-    let rows = evidence.recording.switches.iter().enumerate();
+    let rows = analysis.recording.switches.iter().enumerate();
     rows.filter(|(_, row)| (row.end - row.runnable).0 >= least).collect()
 }
 
 /// What the waits cost, of which `part` is the group's throttling.
-fn toll(evidence: &Evidence, gaps: &[(usize, &Switch)], waited: &[(u64, u64)], part: f64) -> Toll {
+fn saving(analysis: &Analysis, gaps: &[(usize, &Switch)], waited: &[(u64, u64)], part: f64) -> PotentialSaving {
     let length = |row: &Switch| (row.end - row.runnable).0;
     let throttled: u64 = gaps.iter().map(|(_, row)| length(row)).sum();
-    if evidence.exchanges.is_empty() {
+    if analysis.exchanges.is_empty() {
         let length: u64 = waited.iter().map(|(start, end)| end - start).sum();
-        return Toll { wall: (length as f64 * part) as u64, outside: 0, cpu: 0, affected: gaps.len() as u64 };
+        return PotentialSaving {
+            wall: (length as f64 * part) as u64,
+            outside: 0,
+            cpu: 0,
+            affected: gaps.len() as u64,
+        };
     }
-    // One wait can hold up many exchanges at a time: their books know how long they waited for a processor, and the
+    // One wait can hold up many exchanges at a time: their breakdown know how long they waited for a processor, and the
     // throttled part of all such waits is taken of it.
-    let all: u64 = evidence.recording.switches.iter().map(length).sum();
+    let all: u64 = analysis.recording.switches.iter().map(length).sum();
     let of_processor = |account| matches!(account, Account::Processor(_) | Account::WakeUp(_));
-    let books = evidence.accounts.of_exchanges(of_processor) as f64 * throttled as f64 / all.max(1) as f64;
-    let split = gaps.iter().map(|(_, row)| evidence.split(row.tid, row.runnable.0, row.end.0));
+    let breakdown = analysis.accounts.of_exchanges(of_processor) as f64 * throttled as f64 / all.max(1) as f64;
+    let split = gaps.iter().map(|(_, row)| analysis.split(row.tid, row.runnable.0, row.end.0));
     let inside: u64 = split.map(|(inside, _)| inside).sum();
-    let wall = inside.max(books as u64).min(evidence.exchange_wall()) as f64 * part;
+    let wall = inside.max(breakdown as u64).min(analysis.exchange_wall()) as f64 * part;
     let touched = |start: u64, end: u64| {
         let next = waited.partition_point(|&(_, gap_end)| gap_end <= start);
         waited.get(next).is_some_and(|&(gap_start, _)| gap_start < end)
     };
-    let affected = evidence.exchanges.iter().filter(|exchange| touched(exchange.start, exchange.end)).count();
-    Toll { wall: wall as u64, outside: 0, cpu: 0, affected: affected as u64 }
+    let affected = analysis.exchanges.iter().filter(|exchange| touched(exchange.start, exchange.end)).count();
+    PotentialSaving { wall: wall as u64, outside: 0, cpu: 0, affected: affected as u64 }
 }
 
-fn found(evidence: &Evidence, throttling: &Throttling, mut gaps: Vec<(usize, &Switch)>, toll: Toll) -> Found {
+fn found(
+    analysis: &Analysis,
+    throttling: &Throttling,
+    mut gaps: Vec<(usize, &Switch)>,
+    saving: PotentialSaving,
+) -> Found {
     let length = |row: &Switch| (row.end - row.runnable).0;
     let middle = Nanos(median(gaps.iter().map(|(_, row)| length(row)).collect()));
     let all: u64 = gaps.iter().map(|(_, row)| length(row)).sum();
-    let of_server = gaps.iter().filter(|(_, row)| is_server(evidence, row.tid)).map(|(_, row)| length(row));
+    let of_server = gaps.iter().filter(|(_, row)| is_server(analysis, row.tid)).map(|(_, row)| length(row));
     let who = if of_server.sum::<u64>() * 2 > all { "the server" } else { "the client" };
-    let (count, wall) = (evidence.exchanges.len() as u64, evidence.exchange_wall());
+    let (count, wall) = (analysis.exchanges.len() as u64, analysis.exchange_wall());
     let cost = match count {
-        0 => format!("{} of the {} run", Nanos(toll.wall), Nanos(wall)),
-        _ => format!("{} of every {} request", Nanos(toll.wall / count), Nanos(wall / count)),
+        0 => format!("{} of the {} run", Nanos(saving.wall), Nanos(wall)),
+        _ => format!("{} of every {} request", Nanos(saving.wall / count), Nanos(wall / count)),
     };
     let Throttling { group, periods, throttled, time } = throttling;
     let share = Share(*throttled as f64 / (*periods).max(1) as f64);
@@ -146,7 +156,7 @@ fn found(evidence: &Evidence, throttling: &Throttling, mut gaps: Vec<(usize, &Sw
                 gaps.len()
             ),
         ],
-        toll,
+        saving,
         place: Vec::new(),
         remedy: format!(
             "Raise the quota of {group} (cpu.max, or cpu.cfs_quota_us), run fewer threads at a time, or make a request \
@@ -157,60 +167,60 @@ fn found(evidence: &Evidence, throttling: &Throttling, mut gaps: Vec<(usize, &Sw
     }
 }
 
-fn is_server(evidence: &Evidence, tid: u32) -> bool {
-    let pid = evidence.threads.get(tid).map_or(0, |thread| thread.pid);
-    evidence.recording.processes.iter().any(|process| process.pid == pid && process.role == "server")
+fn is_server(analysis: &Analysis, tid: u32) -> bool {
+    let pid = analysis.threads.get(tid).map_or(0, |thread| thread.pid);
+    analysis.recording.processes.iter().any(|process| process.pid == pid && process.role == "server")
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, EPOLL_WAIT, MS, READ, SERVER, Scene, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive};
     use crate::tests::{answer, names};
     use case::tables::{Counter, Switch, reason};
     use case::{Nanos, Recording};
 
     /// Requests of which the server works `WORK` on each, and after every second one does not run for `gap`.
-    fn interrupted(gap: u64) -> Scene {
+    fn interrupted(gap: u64) -> Fixture {
         const WORK: u64 = 15 * MS;
-        let mut scene = Scene::new();
-        scene.connect(1, CLIENT);
-        let mut idle = scene.now;
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
         for number in 0..40 {
-            let start = scene.now;
-            scene.moves(CLIENT, 1, WRITE, 200);
-            scene.travels(start + 3 * US, 1, 1001, 200);
-            let waiting = scene.now;
-            scene.now = idle;
-            scene.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
-            scene.moves(SERVER, 1001, READ, 200);
-            scene.now += WORK;
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            fixture.travels(start + 3 * US, 1, 1001, 200);
+            let waiting = fixture.now;
+            fixture.now = idle;
+            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
+            fixture.moves(SERVER, 1001, READ, 200);
+            fixture.now += WORK;
             if number % 2 == 1 {
-                stops(&mut scene, SERVER, gap);
+                stops(&mut fixture, SERVER, gap);
             }
-            let answered = scene.now;
-            scene.moves(SERVER, 1001, WRITE, 1000);
-            scene.travels(answered + 3 * US, 1001, 1, 1000);
-            idle = scene.now;
-            scene.now = waiting;
-            scene.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
-            scene.now += 20 * US;
+            let answered = fixture.now;
+            fixture.moves(SERVER, 1001, WRITE, 1000);
+            fixture.travels(answered + 3 * US, 1001, 1, 1000);
+            idle = fixture.now;
+            fixture.now = waiting;
+            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+            fixture.now += 20 * US;
         }
-        scene
+        fixture
     }
 
     /// A thread is runnable and does not run.
-    fn stops(scene: &mut Scene, tid: u32, gap: u64) {
-        let (start, end) = (Nanos(scene.now), Nanos(scene.now + gap));
+    fn stops(fixture: &mut Fixture, tid: u32, gap: u64) {
+        let (start, end) = (Nanos(fixture.now), Nanos(fixture.now + gap));
         let reason = reason::PREEMPTED;
-        scene.recording.switches.push(Switch { start, runnable: start, end, tid, reason, waker: 0 });
-        scene.now += gap;
+        fixture.recording.switches.push(Switch { start, runnable: start, end, tid, reason, waker: 0 });
+        fixture.now += gap;
     }
 
     /// What a group's counters say: throttled in 20 of 20 periods, for this long in all.
-    fn throttled(scene: &mut Scene, time: u64) {
+    fn throttled(fixture: &mut Fixture, time: u64) {
         let mut count = |name: &str, by: u64| {
             let (scope, name) = ("cgroup:/shop/web".to_string(), name.to_string());
-            scene.recording.counters.push(Counter { scope, name, before: 7, after: 7 + by });
+            fixture.recording.counters.push(Counter { scope, name, before: 7, after: 7 + by });
         };
         count("nr_periods", 20);
         count("nr_throttled", 20);
@@ -218,9 +228,9 @@ mod tests {
     }
 
     fn with_counters(gap: u64, time: u64) -> Recording {
-        let mut scene = interrupted(gap);
-        throttled(&mut scene, time);
-        scene.end()
+        let mut fixture = interrupted(gap);
+        throttled(&mut fixture, time);
+        fixture.end()
     }
 
     #[test]
@@ -246,9 +256,9 @@ mod tests {
 
     #[test]
     fn throttling_of_others_while_no_thread_of_ours_waited_is_left_alone() {
-        let mut scene = keep_alive(200, 300 * US);
-        throttled(&mut scene, 20 * 70 * MS);
-        assert_eq!(names(&scene.end()), Vec::<String>::new());
+        let mut fixture = keep_alive(200, 300 * US);
+        throttled(&mut fixture, 20 * 70 * MS);
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
     }
 
     #[test]

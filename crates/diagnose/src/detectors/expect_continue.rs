@@ -1,8 +1,8 @@
 //! P33: a client waits for '100 Continue' that never comes.
 
 use super::{Found, detector, median, rows};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::evidence::{Evidence, Toll};
 use crate::exchange::Exchange;
 use crate::place;
 use crate::syscall;
@@ -50,23 +50,23 @@ struct Pause {
     head_seen: bool,
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let asked = evidence.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client && exchange.answered);
-    let pauses: Vec<Pause> = asked.filter_map(|exchange| pause(evidence, exchange)).collect();
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let asked = analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client && exchange.answered);
+    let pauses: Vec<Pause> = asked.filter_map(|exchange| pause(analysis, exchange)).collect();
     let certain = pauses.iter().any(|pause| pause.head_seen || A_SECOND.contains(&pause.length));
     if !certain && pauses.len() < HABIT {
         return None;
     }
     let first = pauses.first()?;
     let wall = pauses.iter().map(|pause| pause.length).sum();
-    let toll = Toll { wall, outside: 0, cpu: 0, affected: pauses.len() as u64 };
-    let place = place::of_call(&evidence.code, evidence.call(first.timeout));
+    let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: pauses.len() as u64 };
+    let place = place::of_call(&analysis.code, analysis.call(first.timeout));
     let usual = Nanos(median(pauses.iter().map(|pause| pause.length).collect()));
     let heads = pauses.iter().filter(|pause| pause.head_seen).count();
     let title = format!(
         "The client waits {usual} for '100 Continue' before it sends a body, in {} of {} requests{}",
         pauses.len(),
-        evidence.exchanges.len(),
+        analysis.exchanges.len(),
         place::in_words(&place),
     );
     let mechanism = vec![
@@ -80,22 +80,22 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     ];
     let remedy = "Send no 'Expect: 100-continue' (curl: -H 'Expect:'), or let the server answer it.".to_string();
     let rows = rows("calls", pauses.iter().map(|pause| pause.head));
-    Some(Found { title, mechanism, toll, place, remedy, rows, explains: Vec::new() })
+    Some(Found { title, mechanism, saving, place, remedy, rows, explains: Vec::new() })
 }
 
 /// The pause between two writes of one request, if a timeout ended it.
-fn pause(evidence: &Evidence, exchange: &Exchange) -> Option<Pause> {
-    let transfers = evidence.transfers(exchange);
+fn pause(analysis: &Analysis, exchange: &Exchange) -> Option<Pause> {
+    let transfers = analysis.transfers(exchange);
     transfers.windows(2).find_map(|pair| {
-        let (head, body) = (evidence.call(pair[0] as usize), evidence.call(pair[1] as usize));
+        let (head, body) = (analysis.call(pair[0] as usize), analysis.call(pair[1] as usize));
         let writes = syscall::is_write(head.number) && syscall::is_write(body.number) && head.tid == body.tid;
         let length = body.start.0.saturating_sub(call_end(head));
         if !writes || !PATIENCE.contains(&length) {
             return None;
         }
-        let head_seen = expects(evidence, head)?;
+        let head_seen = expects(analysis, head)?;
         let between = (pair[0] as usize + 1..pair[1] as usize).rev();
-        let timeout = between.into_iter().find(|&row| is_timeout(evidence.call(row)))?;
+        let timeout = between.into_iter().find(|&row| is_timeout(analysis.call(row)))?;
         Some(Pause { head: pair[0] as usize, timeout, length, head_seen })
     })
 }
@@ -105,12 +105,12 @@ fn is_timeout(call: &Call) -> bool {
 }
 
 /// Whether the head asks for leave: yes, or not known (encrypted). None where it was seen and does not.
-fn expects(evidence: &Evidence, head: &Call) -> Option<bool> {
-    let messages = &evidence.recording.http_messages;
+fn expects(analysis: &Analysis, head: &Call) -> Option<bool> {
+    let messages = &analysis.recording.http_messages;
     let first = messages.partition_point(|row| row.connection < head.connection);
     let on_connection = || messages[first..].iter().take_while(|row| row.connection == head.connection);
     if on_connection().next().is_none() {
-        let encrypted = evidence.recording.handshakes.iter().any(|row| row.connection == head.connection);
+        let encrypted = analysis.recording.handshakes.iter().any(|row| row.connection == head.connection);
         return encrypted.then_some(false);
     }
     on_connection()
@@ -120,25 +120,25 @@ fn expects(evidence: &Evidence, head: &Call) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, EPOLL_WAIT, MS, Scene, US, WRITE};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, US, WRITE};
     use crate::tests::names;
     use case::Nanos;
     use case::tables::{HttpMessage, direction};
 
     fn uploads(expects_continue: bool, ready: i64) -> Vec<String> {
-        let mut scene = Scene::new();
-        scene.connect(1, CLIENT);
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
         for _ in 0..3 {
-            let (time, direction) = (Nanos(scene.now), direction::OUT);
+            let (time, direction) = (Nanos(fixture.now), direction::OUT);
             let head =
                 HttpMessage { time, connection: 1, tid: CLIENT, direction, expects_continue, ..HttpMessage::default() };
-            scene.recording.http_messages.push(head);
-            scene.moves(CLIENT, 1, WRITE, 150);
-            scene.waits(CLIENT, 1001 * MS, EPOLL_WAIT, |call| call.result = ready);
-            scene.moves(CLIENT, 1, WRITE, 2000);
-            scene.waits_for(CLIENT, 1, 300 * US, 100);
+            fixture.recording.http_messages.push(head);
+            fixture.moves(CLIENT, 1, WRITE, 150);
+            fixture.waits(CLIENT, 1001 * MS, EPOLL_WAIT, |call| call.result = ready);
+            fixture.moves(CLIENT, 1, WRITE, 2000);
+            fixture.waits_for(CLIENT, 1, 300 * US, 100);
         }
-        names(&scene.end())
+        names(&fixture.end())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! P51: one library burns the exchanges' processor time.
 
 use super::{Found, common_place, detector, rows};
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::ledger::{Account, is_within};
 use case::tables::Sample;
 use case::{Nanos, Share};
@@ -59,27 +59,27 @@ const RUNTIMES: [&str; 12] = [
     "libguile",
 ];
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let count = evidence.exchanges.len() as u64;
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let count = analysis.exchanges.len() as u64;
     let mut modules: BTreeMap<u32, f64> = BTreeMap::new();
-    for (account, length) in &evidence.accounts.exchanges {
+    for (account, length) in &analysis.accounts.exchanges {
         if let Account::Module(_, module) = account {
             *modules.entry(*module).or_default() += length;
         }
     }
     let (&module, &length) = modules.iter().max_by(|one, other| one.1.total_cmp(other.1))?;
-    let name = evidence.code.module_name(module);
+    let name = analysis.code.module_name(module);
     let length = length as u64;
-    let bytes: u64 = evidence.exchanges.iter().map(|exchange| exchange.bytes).sum();
-    let share = Nanos(length).share_of(Nanos(evidence.exchange_wall()));
+    let bytes: u64 = analysis.exchanges.iter().map(|exchange| exchange.bytes).sum();
+    let share = Nanos(length).share_of(Nanos(analysis.exchange_wall()));
     let dear = length >= PER_EXCHANGE * count.max(1) && length >= PER_BYTE.saturating_mul(bytes);
     if !is_library(name) || share.0 < MOST || !dear {
         return None;
     }
-    let of_library = |sample: &Sample| evidence.code.module_of(sample) == module && is_within(evidence, sample);
-    let numbered = evidence.recording.samples.iter().enumerate().filter(|(_, sample)| of_library(sample));
+    let of_library = |sample: &Sample| analysis.code.module_of(sample) == module && is_within(analysis, sample);
+    let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| of_library(sample));
     let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
-    (samples.len() >= SAMPLES).then(|| found(evidence, name, share, length, &found_rows, &samples))
+    (samples.len() >= SAMPLES).then(|| found(analysis, name, share, length, &found_rows, &samples))
 }
 
 fn is_library(name: &str) -> bool {
@@ -87,31 +87,31 @@ fn is_library(name: &str) -> bool {
 }
 
 fn found(
-    evidence: &Evidence,
+    analysis: &Analysis,
     name: &str,
     share: Share,
     length: u64,
     found_rows: &[usize],
     samples: &[&Sample],
 ) -> Found {
-    let count = evidence.exchanges.len().max(1) as u64;
-    let half = evidence.sample_period() / 2;
+    let count = analysis.exchanges.len().max(1) as u64;
+    let half = analysis.sample_period() / 2;
     let explains = samples
         .iter()
         .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)));
-    let (place, in_words) = common_place(evidence, samples);
+    let (place, in_words) = common_place(analysis, samples);
     Found {
         title: format!(
             "{name} takes {} of every {} request on a processor (a suspicion with an upper bound){in_words}",
             Nanos(length / count),
-            Nanos(evidence.exchange_wall() / count),
+            Nanos(analysis.exchange_wall() / count),
         ),
         mechanism: vec![
             format!("{share} of the exchanges' time is spent in {name}: {} samples.", samples.len()),
             "What replacing or bypassing it would really save is not known without trying; this is the most it can be."
                 .to_string(),
         ],
-        toll: Toll { wall: length, outside: 0, cpu: length, affected: count },
+        saving: PotentialSaving { wall: length, outside: 0, cpu: length, affected: count },
         place,
         remedy: format!("See what the caller asks of {name}: ask for less, keep the result, or use another version."),
         rows: rows("samples", found_rows.iter().copied()),
@@ -121,20 +121,20 @@ fn found(
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, MS, US, WRITE, keep_alive};
     use crate::tests::names;
 
     /// Twenty requests whose answers the client works 20 ms on, in one module, before it reads the rest.
     fn working_in(module: &str, bytes: i64) -> Vec<String> {
-        let mut scene = keep_alive(1, 50 * US);
-        scene.stack(7, &["libc.so.6!memchr", &format!("{module}!work"), "client!main"]);
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.stack(7, &["libc.so.6!memchr", &format!("{module}!work"), "client!main"]);
         for _ in 0..20 {
-            scene.moves(CLIENT, 1, WRITE, 20);
-            scene.waits_for(CLIENT, 1, 100 * US, 100);
-            scene.computes(CLIENT, 20 * MS, 7);
-            scene.waits_for(CLIENT, 1, 10 * US, bytes);
+            fixture.moves(CLIENT, 1, WRITE, 20);
+            fixture.waits_for(CLIENT, 1, 100 * US, 100);
+            fixture.computes(CLIENT, 20 * MS, 7);
+            fixture.waits_for(CLIENT, 1, 10 * US, bytes);
         }
-        names(&scene.end())
+        names(&fixture.end())
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod split_writes;
 mod sync_disk;
 mod tiny_reads;
 
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::place;
 use case::Place;
 use case::tables::Sample;
@@ -42,7 +42,7 @@ pub struct Detector {
     /// What it looks for.
     pub page: Page,
     /// Looks for it.
-    pub detect: fn(&Evidence) -> Option<Found>,
+    pub detect: fn(&Analysis) -> Option<Found>,
 }
 
 /// What a detector found.
@@ -53,7 +53,7 @@ pub struct Found {
     /// How it comes about, a sentence each.
     pub mechanism: Vec<String>,
     /// What removing it could save at most.
-    pub toll: Toll,
+    pub saving: PotentialSaving,
     /// Where in the code.
     pub place: Vec<Place>,
     /// What to change.
@@ -112,15 +112,15 @@ fn median(mut values: Vec<u64>) -> u64 {
 }
 
 /// The place where most of some samples were taken, and how it reads in a sentence.
-fn common_place(evidence: &Evidence, samples: &[&Sample]) -> (Vec<Place>, String) {
-    let places = most_common(samples, |script, native| place::of_stacks(&evidence.code, script, native));
+fn common_place(analysis: &Analysis, samples: &[&Sample]) -> (Vec<Place>, String) {
+    let places = most_common(samples, |script, native| place::of_stacks(&analysis.code, script, native));
     let words = place::in_words(&places);
     (places, words)
 }
 
 /// From where a function that the test accepts was called when most of some samples were taken.
-fn common_caller(evidence: &Evidence, samples: &[&Sample], accepts: impl Fn(&str) -> bool) -> Vec<Place> {
-    most_common(samples, |script, native| place::of_callers(&evidence.code, script, native, &accepts))
+fn common_caller(analysis: &Analysis, samples: &[&Sample], accepts: impl Fn(&str) -> bool) -> Vec<Place> {
+    most_common(samples, |script, native| place::of_callers(&analysis.code, script, native, &accepts))
 }
 
 /// The place of most samples; stacks that differ elsewhere count together where their first place is the same.

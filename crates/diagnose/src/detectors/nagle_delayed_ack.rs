@@ -3,9 +3,9 @@
 mod at_the_peer;
 
 use super::{Found, detector, median, rows};
-use crate::evidence::{Evidence, Toll};
-use crate::holds::Release;
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::place;
+use crate::send_stalls::Release;
 use crate::syscall;
 use case::Nanos;
 use case::tables::{Call, event};
@@ -66,44 +66,44 @@ struct Stall {
 }
 
 /// The dearer of the two sides: what a recorded writer's kernel held, and what an unseen writer's did.
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let found = here(evidence).into_iter().chain(at_the_peer::found(evidence));
-    found.reduce(|here, there| if there.toll.wall > here.toll.wall { there } else { here })
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let found = here(analysis).into_iter().chain(at_the_peer::found(analysis));
+    found.reduce(|here, there| if there.saving.wall > here.saving.wall { there } else { here })
 }
 
-fn here(evidence: &Evidence) -> Option<Found> {
-    let stalls = stalls(evidence);
+fn here(analysis: &Analysis) -> Option<Found> {
+    let stalls = stalls(analysis);
     let total: u64 = stalls.iter().map(|stall| stall.end - stall.start).sum();
-    let example = typical(evidence, &stalls)?;
-    let within = within_exchanges(evidence, &stalls);
-    let toll = Toll { wall: within, outside: 0, cpu: 0, affected: stalls.len() as u64 };
-    let place = place::of_call(&evidence.code, evidence.call(example.write));
-    let count = evidence.exchanges.len().max(1) as u64;
+    let example = typical(analysis, &stalls)?;
+    let within = within_exchanges(analysis, &stalls);
+    let saving = PotentialSaving { wall: within, outside: 0, cpu: 0, affected: stalls.len() as u64 };
+    let place = place::of_call(&analysis.code, analysis.call(example.write));
+    let count = analysis.exchanges.len().max(1) as u64;
     let title = format!(
         "Nagle's algorithm and delayed acknowledgements hold {}'s writes: {} of every {} request{}",
-        evidence.owner(example.slot),
+        analysis.owner(example.slot),
         Nanos(within / count),
-        Nanos(evidence.exchange_wall() / count),
+        Nanos(analysis.exchange_wall() / count),
         place::in_words(&place),
     );
     let remedy = format!(
         "Set TCP_NODELAY on the socket of {}, or send head and body in one write (one buffer, writev, or MSG_MORE).",
-        evidence.owner(example.slot)
+        analysis.owner(example.slot)
     );
-    let mechanism = mechanism(evidence, &stalls, example, total / stalls.len() as u64);
+    let mechanism = mechanism(analysis, &stalls, example, total / stalls.len() as u64);
     let rows = rows("calls", stalls.iter().map(|stall| stall.write));
-    Some(Found { title, mechanism, toll, place, remedy, rows, explains: Vec::new() })
+    Some(Found { title, mechanism, saving, place, remedy, rows, explains: Vec::new() })
 }
 
-fn stalls(evidence: &Evidence) -> Vec<Stall> {
+fn stalls(analysis: &Analysis) -> Vec<Stall> {
     let mut stalls = Vec::new();
-    for (slot, rows) in evidence.connections.all().iter().enumerate() {
-        for hold in &rows.holds {
-            let Some(release) = hold.nagle else { continue };
-            let timer_seen = timer_fired(evidence, slot, release);
-            if timer_seen || came_late(evidence, slot, release) {
-                let (start, end) = (hold.start, hold.end);
-                stalls.push(Stall { slot, write: hold.write, bytes: hold.bytes, start, end, release, timer_seen });
+    for (slot, rows) in analysis.connections.all().iter().enumerate() {
+        for stall in &rows.send_stalls {
+            let Some(release) = stall.nagle else { continue };
+            let timer_seen = timer_fired(analysis, slot, release);
+            if timer_seen || came_late(analysis, slot, release) {
+                let (start, end) = (stall.start, stall.end);
+                stalls.push(Stall { slot, write: stall.write, bytes: stall.bytes, start, end, release, timer_seen });
             }
         }
     }
@@ -111,63 +111,63 @@ fn stalls(evidence: &Evidence) -> Vec<Stall> {
 }
 
 /// Whether the peer's delayed-ACK timer fired just before the acknowledgement.
-fn timer_fired(evidence: &Evidence, slot: usize, release: Release) -> bool {
-    let Some(peer) = evidence.connections.all()[slot].peer else { return false };
-    let events = evidence.connections.events(peer);
+fn timer_fired(analysis: &Analysis, slot: usize, release: Release) -> bool {
+    let Some(peer) = analysis.connections.all()[slot].peer else { return false };
+    let events = analysis.connections.events(peer);
     let last = events.partition_point(|row| row.time.0 <= release.acknowledged);
     let recent =
         events[..last].iter().rev().take_while(|row| row.time.0 >= release.acknowledged.saturating_sub(TIMER_LEAD));
     recent.filter(|row| row.time.0 >= release.sent).any(|row| row.event == event::DELAYED_ACK_FIRED)
 }
 
-fn came_late(evidence: &Evidence, slot: usize, release: Release) -> bool {
+fn came_late(analysis: &Analysis, slot: usize, release: Release) -> bool {
     let delay = release.acknowledged.saturating_sub(release.sent);
-    let round_trip = evidence.connections.all()[slot].round_trip;
+    let round_trip = analysis.connections.all()[slot].round_trip;
     delay >= DELAYED && round_trip.is_some_and(|round_trip| delay >= ROUND_TRIPS * round_trip)
 }
 
 /// A stall at the line that held most, to show.
-fn typical<'s>(evidence: &Evidence, stalls: &'s [Stall]) -> Option<&'s Stall> {
+fn typical<'s>(analysis: &Analysis, stalls: &'s [Stall]) -> Option<&'s Stall> {
     let mut by_place: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let key = |stall: &Stall| {
-        let call = evidence.call(stall.write);
+        let call = analysis.call(stall.write);
         if call.script_stack != 0 { (call.script_stack, 0) } else { (0, call.stack) }
     };
     for stall in stalls {
         *by_place.entry(key(stall)).or_default() += stall.end - stall.start;
     }
     let known = |place: &(u32, u32)| *place != (0, 0);
-    let (dearest, _) = by_place.iter().max_by_key(|(place, total)| (known(place), **total))?;
-    stalls.iter().find(|stall| key(stall) == *dearest)
+    let (top, _) = by_place.iter().max_by_key(|(place, total)| (known(place), **total))?;
+    stalls.iter().find(|stall| key(stall) == *top)
 }
 
 /// The part of the stalls that falls into exchanges: on the same connection, or on any where a server's own stalled.
-fn within_exchanges(evidence: &Evidence, stalls: &[Stall]) -> u64 {
+fn within_exchanges(analysis: &Analysis, stalls: &[Stall]) -> u64 {
     let mut spans: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
     let mut all = Vec::new();
-    for exchange in &evidence.exchanges {
+    for exchange in &analysis.exchanges {
         spans.entry(exchange.connection).or_default().push((exchange.start, exchange.end));
         all.push((exchange.start, exchange.end));
     }
-    let all = crate::evidence::merge(all);
+    let all = crate::analysis::merge(all);
     let overlap = |spans: &[(u64, u64)], stall: &Stall| -> u64 {
         let first = spans.partition_point(|&(_, end)| end <= stall.start);
         let here = spans[first..].iter().take_while(|&&(start, _)| start < stall.end);
         here.map(|&(start, end)| end.min(stall.end).saturating_sub(start.max(stall.start))).sum()
     };
     let counted = |stall: &Stall| {
-        let peer = evidence.connections.all()[stall.slot].peer;
+        let peer = analysis.connections.all()[stall.slot].peer;
         let own = spans.get(&stall.slot).or_else(|| peer.and_then(|peer| spans.get(&peer)));
         overlap(own.map_or(&all, |spans| spans), stall)
     };
     stalls.iter().map(counted).sum()
 }
 
-fn mechanism(evidence: &Evidence, stalls: &[Stall], example: &Stall, mean: u64) -> Vec<String> {
-    let owner = evidence.owner(example.slot);
+fn mechanism(analysis: &Analysis, stalls: &[Stall], example: &Stall, mean: u64) -> Vec<String> {
+    let owner = analysis.owner(example.slot);
     let peer = if owner == "the client" { "the server" } else { "the client" };
-    let row = evidence.connections.row(example.slot);
-    let pieces = pieces_before(evidence, example);
+    let row = analysis.connections.row(example.slot);
+    let pieces = pieces_before(analysis, example);
     let same = || stalls.iter().filter(|stall| stall.slot == example.slot);
     let release = median(same().map(|stall| stall.end.saturating_sub(stall.release.acknowledged)).collect());
     let late = median(same().map(|stall| stall.release.acknowledged.saturating_sub(stall.release.sent)).collect());
@@ -184,7 +184,7 @@ fn mechanism(evidence: &Evidence, stalls: &[Stall], example: &Stall, mean: u64) 
             "The acknowledgement is late: it came {} after the data, while a round trip takes {}; {peer} was not \
              watched, but this is what a delayed acknowledgement looks like.",
             Nanos(late),
-            Nanos(evidence.connections.all()[example.slot].round_trip.unwrap_or_default()),
+            Nanos(analysis.connections.all()[example.slot].round_trip.unwrap_or_default()),
         )
     };
     vec![
@@ -200,11 +200,11 @@ fn mechanism(evidence: &Evidence, stalls: &[Stall], example: &Stall, mean: u64) 
 }
 
 /// The sizes of the writes of one turn, up to the held one: `112 + 109`.
-fn pieces_before(evidence: &Evidence, stall: &Stall) -> String {
-    let transfers = evidence.connections.transfer_numbers(stall.slot);
+fn pieces_before(analysis: &Analysis, stall: &Stall) -> String {
+    let transfers = analysis.connections.transfer_numbers(stall.slot);
     let position = transfers.iter().position(|&row| row as usize == stall.write).unwrap_or_default();
-    let turn = transfers.iter().take(position + 1).rev().map(|&row| evidence.call(row as usize));
-    let shaken = evidence.connections.handshake(stall.slot).map_or(0, |row| row.end.0);
+    let turn = transfers.iter().take(position + 1).rev().map(|&row| analysis.call(row as usize));
+    let shaken = analysis.connections.handshake(stall.slot).map_or(0, |row| row.end.0);
     let of_turn = |call: &&Call| syscall::is_write(call.number) && call.start.0 >= shaken;
     let mut sizes: Vec<String> = turn.take_while(of_turn).take(4).map(|call| call.result.to_string()).collect();
     sizes.reverse();
@@ -213,41 +213,41 @@ fn pieces_before(evidence: &Evidence, stall: &Stall) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, EPOLL_WAIT, MS, READ, SERVER, Scene, US, WRITE};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::{answer, names};
     use case::Recording;
 
     /// Head and body in two writes; the body waits `delay` for the server's acknowledgement of the head.
     fn write_write_read(delay: u64, nodelay: bool) -> Recording {
-        let mut scene = Scene::new();
-        scene.script(7, &["/usr/lib/python3.11/http/client.py:1000:send", "/srv/client.py:12:post"]);
-        scene.connect(1, CLIENT);
-        scene.recording.connections[0].nodelay = nodelay;
+        let mut fixture = Fixture::new();
+        fixture.script(7, &["/usr/lib/python3.11/http/client.py:1000:send", "/srv/client.py:12:post"]);
+        fixture.connect(1, CLIENT);
+        fixture.recording.connections[0].nodelay = nodelay;
         for _ in 0..20 {
-            let start = scene.now;
-            scene.moves(CLIENT, 1, WRITE, 112);
-            scene.travels(start + 3 * US, 1, 1001, 112);
-            let held = scene.moves(CLIENT, 1, WRITE, 109);
-            scene.recording.calls[held].script_stack = 7;
-            let waiting = scene.now;
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 112);
+            fixture.travels(start + 3 * US, 1, 1001, 112);
+            let held = fixture.moves(CLIENT, 1, WRITE, 109);
+            fixture.recording.calls[held].script_stack = 7;
+            let waiting = fixture.now;
             let acknowledged = start + delay;
-            scene.timer_fires(acknowledged - 6 * US, 1001);
-            scene.acknowledges(acknowledged, 1001, 1);
-            scene.travels(acknowledged + 25 * US, 1, 1001, 109);
-            scene.travels(acknowledged + 100 * US, 1001, 1, 300);
-            scene.waits_for(CLIENT, 1, acknowledged + 110 * US - waiting, 300);
-            let client_now = scene.now;
-            scene.now = start + 10 * US;
-            scene.moves(SERVER, 1001, READ, 112);
-            let duration = acknowledged + 35 * US - scene.now;
-            scene.waits(SERVER, duration, EPOLL_WAIT, |call| call.result = 1);
-            scene.moves(SERVER, 1001, READ, 109);
-            scene.now = acknowledged + 95 * US;
-            scene.moves(SERVER, 1001, WRITE, 300);
-            scene.off(SERVER, scene.now, client_now + MS + 9 * US);
-            scene.now = client_now + MS;
+            fixture.timer_fires(acknowledged - 6 * US, 1001);
+            fixture.acknowledges(acknowledged, 1001, 1);
+            fixture.travels(acknowledged + 25 * US, 1, 1001, 109);
+            fixture.travels(acknowledged + 100 * US, 1001, 1, 300);
+            fixture.waits_for(CLIENT, 1, acknowledged + 110 * US - waiting, 300);
+            let client_now = fixture.now;
+            fixture.now = start + 10 * US;
+            fixture.moves(SERVER, 1001, READ, 112);
+            let duration = acknowledged + 35 * US - fixture.now;
+            fixture.waits(SERVER, duration, EPOLL_WAIT, |call| call.result = 1);
+            fixture.moves(SERVER, 1001, READ, 109);
+            fixture.now = acknowledged + 95 * US;
+            fixture.moves(SERVER, 1001, WRITE, 300);
+            fixture.off(SERVER, fixture.now, client_now + MS + 9 * US);
+            fixture.now = client_now + MS;
         }
-        scene.end()
+        fixture.end()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! P31: names take long to look up, or are looked up too often.
 
 use super::{Found, detector, median, rows};
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::place;
 use case::Nanos;
 use case::tables::{Lookup, direction};
@@ -52,47 +52,47 @@ struct Messages {
     most_asked_row: usize,
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let lookups = spans(evidence);
-    let mut messages = read(&evidence.recording.lookups);
-    messages.silent = silent_waits(evidence, &lookups);
-    let mechanism = mechanism(evidence, &messages, lookups.len().max(1));
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let lookups = spans(analysis);
+    let mut messages = read(&analysis.recording.lookups);
+    messages.silent = silent_waits(analysis, &lookups);
+    let mechanism = mechanism(analysis, &messages, lookups.len().max(1));
     if mechanism.is_empty() {
         return None;
     }
     let wall: u64 = lookups.iter().map(|&(_, start, end)| end - start).sum();
-    let count = evidence.exchanges.len().max(1) as u64;
+    let count = analysis.exchanges.len().max(1) as u64;
     let shown: Vec<usize> = if messages.silent.is_empty() {
         vec![messages.most_asked_row]
     } else {
         messages.silent.iter().map(|&(row, _)| row).collect()
     };
-    let place = shown.first().map_or_else(Vec::new, |&row| place_of(evidence, &evidence.recording.lookups[row]));
+    let place = shown.first().map_or_else(Vec::new, |&row| place_of(analysis, &analysis.recording.lookups[row]));
     let title = format!(
         "Looking up names takes {} of every {} request{}",
         Nanos(wall / count),
-        Nanos(evidence.exchange_wall() / count),
+        Nanos(analysis.exchange_wall() / count),
         place::in_words(&place),
     );
     let remedy =
         "Check the resolvers in /etc/resolv.conf (one does not answer, or is slow), set ndots:1 or write names \
                   with a final dot, and keep answers: a caching resolver on this host, and connections that are reused."
             .to_string();
-    let toll = Toll { wall, outside: 0, cpu: 0, affected: lookups.len() as u64 };
-    Some(Found { title, mechanism, toll, place, remedy, rows: rows("lookups", shown), explains: Vec::new() })
+    let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: lookups.len() as u64 };
+    Some(Found { title, mechanism, saving, place, remedy, rows: rows("lookups", shown), explains: Vec::new() })
 }
 
 /// The look-ups that exchanges waited for: process, first query, connect.
-fn spans(evidence: &Evidence) -> Vec<(u32, u64, u64)> {
-    let set_ups = evidence.exchanges.iter().filter_map(|exchange| {
+fn spans(analysis: &Analysis) -> Vec<(u32, u64, u64)> {
+    let set_ups = analysis.exchanges.iter().filter_map(|exchange| {
         let (start, end) = exchange.set_up?.lookup;
-        (start < end).then(|| (evidence.connections.row(exchange.connection).pid, start, end))
+        (start < end).then(|| (analysis.connections.row(exchange.connection).pid, start, end))
     });
     set_ups.collect()
 }
 
-fn mechanism(evidence: &Evidence, messages: &Messages, resolutions: usize) -> Vec<String> {
-    let name_of = |row: usize| evidence.recording.lookups[row].name.as_str();
+fn mechanism(analysis: &Analysis, messages: &Messages, resolutions: usize) -> Vec<String> {
+    let name_of = |row: usize| analysis.recording.lookups[row].name.as_str();
     let mut mechanism = Vec::new();
     if let Some(&(row, _)) = messages.silent.first() {
         let longest = messages.silent.iter().map(|&(_, wait)| wait).max().unwrap_or_default();
@@ -141,13 +141,13 @@ fn read(lookups: &[Lookup]) -> Messages {
 }
 
 /// Within the look-ups that exchanges waited for, times without any message: the one before, and how long.
-fn silent_waits(evidence: &Evidence, spans: &[(u32, u64, u64)]) -> Vec<(usize, u64)> {
-    let lookups = &evidence.recording.lookups;
+fn silent_waits(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> Vec<(usize, u64)> {
+    let lookups = &analysis.recording.lookups;
     let mut found = Vec::new();
     for &(pid, start, end) in spans {
         let first = lookups.partition_point(|row| row.time.0 < start);
         let here = lookups[first..].iter().enumerate().take_while(|(_, row)| row.time.0 < end);
-        let own = here.filter(|(_, row)| evidence.threads.get(row.tid).is_none_or(|thread| thread.pid == pid));
+        let own = here.filter(|(_, row)| analysis.threads.get(row.tid).is_none_or(|thread| thread.pid == pid));
         let times: Vec<(usize, u64)> = own.map(|(index, row)| (first + index, row.time.0)).collect();
         let ends = times.iter().skip(1).map(|&(_, time)| time).chain([end]);
         let waits = times.iter().zip(ends).map(|(&(row, time), end)| (row, end.saturating_sub(time)));
@@ -157,34 +157,34 @@ fn silent_waits(evidence: &Evidence, spans: &[(u32, u64, u64)]) -> Vec<(usize, u
 }
 
 /// The line that asked: the call that sent the message.
-fn place_of(evidence: &Evidence, lookup: &Lookup) -> Vec<case::Place> {
-    let Some(thread) = evidence.threads.get(lookup.tid) else { return Vec::new() };
-    let calls = &evidence.recording.calls[thread.calls.clone()];
+fn place_of(analysis: &Analysis, lookup: &Lookup) -> Vec<case::Place> {
+    let Some(thread) = analysis.threads.get(lookup.tid) else { return Vec::new() };
+    let calls = &analysis.recording.calls[thread.calls.clone()];
     let call = calls.get(calls.partition_point(|call| call.start < lookup.time));
-    call.filter(|call| call.start == lookup.time).map_or_else(Vec::new, |call| place::of_call(&evidence.code, call))
+    call.filter(|call| call.start == lookup.time).map_or_else(Vec::new, |call| place::of_call(&analysis.code, call))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, Scene, US, request};
+    use crate::fixture::{CLIENT, Fixture, MS, US, request};
     use crate::tests::answer;
     use case::tables::direction::{IN, OUT};
 
     fn looked_up(answered_after: u64, times: u32) -> Vec<String> {
-        let mut scene = Scene::new();
-        let mut idle = scene.now;
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
         for id in 1..=times {
-            let asked = scene.now;
-            scene.lookup(CLIENT, asked, OUT, "host.example", 0);
-            scene.off(CLIENT, asked, asked + answered_after);
-            scene.now += answered_after;
-            scene.lookup(CLIENT, scene.now, IN, "host.example", 0);
-            scene.connect(id, CLIENT);
+            let asked = fixture.now;
+            fixture.lookup(CLIENT, asked, OUT, "host.example", 0);
+            fixture.off(CLIENT, asked, asked + answered_after);
+            fixture.now += answered_after;
+            fixture.lookup(CLIENT, fixture.now, IN, "host.example", 0);
+            fixture.connect(id, CLIENT);
             for _ in 0..20 {
-                request(&mut scene, CLIENT, id, 300 * US, &mut idle);
+                request(&mut fixture, CLIENT, id, 300 * US, &mut idle);
             }
         }
-        let answer = answer(&scene.end());
+        let answer = answer(&fixture.end());
         assert!(answer.ledger.accounts.iter().any(|account| account.name == "name look-up"), "{:?}", answer.ledger);
         answer.findings.into_iter().map(|finding| finding.name).collect()
     }

@@ -1,8 +1,8 @@
 //! P08: full TLS handshakes where a resumed one would do.
 
 use super::{Found, detector, rows};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::evidence::{Evidence, Toll};
 use crate::place;
 use crate::syscall;
 use case::Nanos;
@@ -49,18 +49,18 @@ struct Needless<'r> {
     ticket_seen: bool,
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
+fn detect(analysis: &Analysis) -> Option<Found> {
     let mut groups: BTreeMap<(u32, String, &str), Vec<Needless>> = BTreeMap::new();
     let mut known: BTreeMap<(u32, String, &str), bool> = BTreeMap::new();
-    for (row, handshake) in evidence.recording.handshakes.iter().enumerate() {
-        let Some(slot) = evidence.connections.slot(handshake.connection) else { continue };
-        let rows = &evidence.connections.all()[slot];
+    for (row, handshake) in analysis.recording.handshakes.iter().enumerate() {
+        let Some(slot) = analysis.connections.slot(handshake.connection) else { continue };
+        let rows = &analysis.connections.all()[slot];
         if rows.end != Some(End::Client) || handshake.end.0 == 0 {
             continue;
         }
         let key =
-            (evidence.connections.row(slot).pid, evidence.connections.remote(slot), handshake.server_name.as_str());
-        let ticket = handshake.ticket || gives_ticket(evidence, rows.peer);
+            (analysis.connections.row(slot).pid, analysis.connections.remote(slot), handshake.server_name.as_str());
+        let ticket = handshake.ticket || gives_ticket(analysis, rows.peer);
         if let Some(ticket_seen) = known.get(&key).copied()
             && !handshake.resumed
             && (ticket_seen || !handshake.offered)
@@ -69,23 +69,23 @@ fn detect(evidence: &Evidence) -> Option<Found> {
         }
         *known.entry(key).or_default() |= ticket;
     }
-    let closed = closed_after_use(evidence);
-    let needless = groups.into_values().map(|group| replacing(evidence, group, &closed));
+    let closed = closed_after_use(analysis);
+    let needless = groups.into_values().map(|group| replacing(analysis, group, &closed));
     let needless: Vec<Needless> = needless.filter(|group| group.len() >= HABIT).flatten().collect();
     let first = needless.first()?;
-    Some(found(evidence, first, &needless))
+    Some(found(analysis, first, &needless))
 }
 
 /// When each process closed connections over which it had asked something, in order, for each server.
-fn closed_after_use(evidence: &Evidence) -> BTreeMap<(u32, String), Vec<u64>> {
+fn closed_after_use(analysis: &Analysis) -> BTreeMap<(u32, String), Vec<u64>> {
     let mut closed: BTreeMap<(u32, String), Vec<u64>> = BTreeMap::new();
-    for (slot, rows) in evidence.connections.all().iter().enumerate() {
-        let Some(handshake) = evidence.connections.handshake(slot) else { continue };
+    for (slot, rows) in analysis.connections.all().iter().enumerate() {
+        let Some(handshake) = analysis.connections.handshake(slot) else { continue };
         let asks = |call: &&Call| syscall::is_write(call.number) && call.start >= handshake.end;
-        let asked: i64 = evidence.connections.transfers_of(slot).filter(asks).map(|call| call.result).sum();
+        let asked: i64 = analysis.connections.transfers_of(slot).filter(asks).map(|call| call.result).sum();
         if rows.end == Some(End::Client) && handshake.end.0 > 0 && asked > LONGEST_ALERT {
-            let row = evidence.connections.row(slot);
-            closed.entry((row.pid, evidence.connections.remote(slot))).or_default().push(row.closed.0);
+            let row = analysis.connections.row(slot);
+            closed.entry((row.pid, analysis.connections.remote(slot))).or_default().push(row.closed.0);
         }
     }
     for times in closed.values_mut() {
@@ -97,14 +97,14 @@ fn closed_after_use(evidence: &Evidence) -> BTreeMap<(u32, String), Vec<u64>> {
 /// Of handshakes with one server those for a connection that takes the place of a closed one. A pool that fills shakes
 /// hands once for each connection it keeps.
 fn replacing<'r>(
-    evidence: &Evidence,
+    analysis: &Analysis,
     mut group: Vec<Needless<'r>>,
     closed: &BTreeMap<(u32, String), Vec<u64>>,
 ) -> Vec<Needless<'r>> {
     group.sort_by_key(|one| one.handshake.start);
     let mut replaced = 0;
     group.retain(|one| {
-        let key = (evidence.connections.row(one.slot).pid, evidence.connections.remote(one.slot));
+        let key = (analysis.connections.row(one.slot).pid, analysis.connections.remote(one.slot));
         let closed = closed.get(&key).map_or(0, |times| times.partition_point(|&time| time <= one.handshake.end.0));
         let replaces = closed > replaced;
         replaced += usize::from(replaces);
@@ -113,35 +113,35 @@ fn replacing<'r>(
     group
 }
 
-fn gives_ticket(evidence: &Evidence, peer: Option<usize>) -> bool {
-    peer.and_then(|peer| evidence.connections.handshake(peer)).is_some_and(|row| row.ticket)
+fn gives_ticket(analysis: &Analysis, peer: Option<usize>) -> bool {
+    peer.and_then(|peer| analysis.connections.handshake(peer)).is_some_and(|row| row.ticket)
 }
 
-fn found(evidence: &Evidence, first: &Needless, needless: &[Needless]) -> Found {
-    let mut toll = Toll { affected: needless.len() as u64, ..Toll::default() };
+fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found {
+    let mut saving = PotentialSaving { affected: needless.len() as u64, ..PotentialSaving::default() };
     let mut explains = Vec::new();
     for one in needless {
         let (start, end) = (one.handshake.start.0, one.handshake.end.0);
         // A resumed handshake takes a round trip as well.
         let saved =
-            end.saturating_sub(start).saturating_sub(evidence.connections.round_trip(one.slot).unwrap_or_default());
-        toll.wall += saved;
-        let peer = evidence.connections.all()[one.slot].peer;
-        let peer_tid = peer.and_then(|peer| evidence.connections.handshake(peer)).map(|row| row.tid);
+            end.saturating_sub(start).saturating_sub(analysis.connections.round_trip(one.slot).unwrap_or_default());
+        saving.wall += saved;
+        let peer = analysis.connections.all()[one.slot].peer;
+        let peer_tid = peer.and_then(|peer| analysis.connections.handshake(peer)).map(|row| row.tid);
         for tid in std::iter::once(one.handshake.tid).chain(peer_tid) {
-            let (user, kernel) = evidence.threads.on_processor(tid, start, end);
-            toll.cpu += user + kernel;
+            let (user, kernel) = analysis.threads.on_processor(tid, start, end);
+            saving.cpu += user + kernel;
             explains.push((tid, start, end));
         }
     }
-    let mut calls = evidence.connections.transfers_of(first.slot);
+    let mut calls = analysis.connections.transfers_of(first.slot);
     let hello = calls.find(|call| call.start == first.handshake.start);
-    let place = hello.map_or_else(Vec::new, |call| place::of_call(&evidence.code, call));
-    let count = evidence.exchanges.len().max(1) as u64;
+    let place = hello.map_or_else(Vec::new, |call| place::of_call(&analysis.code, call));
+    let count = analysis.exchanges.len().max(1) as u64;
     let title = format!(
         "{} TLS handshakes are full where a resumed one would do: up to {} a request{}",
         needless.len(),
-        Nanos(toll.wall / count),
+        Nanos(saving.wall / count),
         place::in_words(&place),
     );
     let tickets = needless.iter().filter(|one| one.ticket_seen).count();
@@ -149,8 +149,10 @@ fn found(evidence: &Evidence, first: &Needless, needless: &[Needless]) -> Found 
     let mechanism = vec![
         format!(
             "One process shakes hands in full with {} again and again, {} each.",
-            evidence.connections.remote(first.slot),
-            Nanos(needless.iter().map(|one| (one.handshake.end - one.handshake.start).0).sum::<u64>() / toll.affected)
+            analysis.connections.remote(first.slot),
+            Nanos(
+                needless.iter().map(|one| (one.handshake.end - one.handshake.start).0).sum::<u64>() / saving.affected
+            )
         ),
         format!("Before {tickets} of the {} the server had handed out a ticket.", needless.len()),
         format!("The client offered to resume in {offered} of them."),
@@ -162,7 +164,7 @@ fn found(evidence: &Evidence, first: &Needless, needless: &[Needless]) -> Found 
     Found {
         title,
         mechanism,
-        toll,
+        saving,
         place,
         remedy,
         rows: rows("handshakes", needless.iter().map(|one| one.row)),
@@ -172,7 +174,7 @@ fn found(evidence: &Evidence, first: &Needless, needless: &[Needless]) -> Found 
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, READ, Scene, US, WRITE, request};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE, request};
     use crate::tests::names;
 
     #[derive(Clone, Copy, PartialEq)]
@@ -183,23 +185,23 @@ mod tests {
 
     /// Ten connections with a handshake of 5 ms each.
     fn handshakes(resumed: bool, requests: u32, closed: Closed) -> Vec<String> {
-        let mut scene = Scene::new();
-        let mut idle = scene.now;
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
         for id in 1..=10 {
-            scene.connect(id, CLIENT);
-            let start = scene.now;
-            scene.moves(CLIENT, id, WRITE, 300);
-            scene.now += 5 * MS;
-            scene.moves(CLIENT, id, READ, 3000);
-            scene.handshake(id, CLIENT, start, |row| row.resumed = resumed && id > 1);
+            fixture.connect(id, CLIENT);
+            let start = fixture.now;
+            fixture.moves(CLIENT, id, WRITE, 300);
+            fixture.now += 5 * MS;
+            fixture.moves(CLIENT, id, READ, 3000);
+            fixture.handshake(id, CLIENT, start, |row| row.resumed = resumed && id > 1);
             for _ in 0..requests {
-                request(&mut scene, CLIENT, id, 200 * US, &mut idle);
+                request(&mut fixture, CLIENT, id, 200 * US, &mut idle);
             }
             if closed == Closed::AfterUse {
-                scene.close(id);
+                fixture.close(id);
             }
         }
-        names(&scene.end())
+        names(&fixture.end())
     }
 
     #[test]
@@ -219,20 +221,20 @@ mod tests {
 
     #[test]
     fn connections_opened_at_the_same_time_are_left_alone() {
-        let mut scene = Scene::new();
-        let mut idle = scene.now;
-        let start = scene.now;
-        (1..=10).for_each(|id| scene.connect(id, CLIENT));
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        let start = fixture.now;
+        (1..=10).for_each(|id| fixture.connect(id, CLIENT));
         for id in 1..=10 {
-            scene.moves(CLIENT, id, WRITE, 300);
-            scene.now += 5 * MS;
-            scene.moves(CLIENT, id, READ, 3000);
-            scene.handshake(id, CLIENT, start + u64::from(id) * 60 * US, |_| {});
+            fixture.moves(CLIENT, id, WRITE, 300);
+            fixture.now += 5 * MS;
+            fixture.moves(CLIENT, id, READ, 3000);
+            fixture.handshake(id, CLIENT, start + u64::from(id) * 60 * US, |_| {});
         }
         for number in 0..100 {
-            request(&mut scene, CLIENT, 1 + number % 10, 200 * US, &mut idle);
+            request(&mut fixture, CLIENT, 1 + number % 10, 200 * US, &mut idle);
         }
-        assert_eq!(names(&scene.end()), Vec::<String>::new());
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! P36: sscanf measures a long string to its end for each piece that it takes from it.
 
 use super::{Found, common_place, detector, rows};
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use case::tables::{Location, Sample};
 use case::{Nanos, Share};
 use std::collections::BTreeMap;
@@ -49,13 +49,13 @@ const SEARCHES: [&str; 3] = ["memchr", "strlen", "strnlen"];
 /// How one sample's stack goes on below `sscanf`, by the places where functions begin.
 type Below = (u64, Option<u64>, bool);
 
-fn detect(evidence: &Evidence) -> Option<Found> {
+fn detect(analysis: &Analysis) -> Option<Found> {
     let mut kinds: BTreeMap<u32, Option<Below>> = BTreeMap::new();
     let mut counts: BTreeMap<Below, usize> = BTreeMap::new();
     let mut total = 0;
-    for sample in evidence.recording.samples.iter().filter(|sample| !sample.kernel) {
-        let kind = kinds.entry(sample.stack).or_insert_with(|| below(evidence, sample.stack));
-        if evidence.code.passes_through(sample.stack, is_sscanf) {
+    for sample in analysis.recording.samples.iter().filter(|sample| !sample.kernel) {
+        let kind = kinds.entry(sample.stack).or_insert_with(|| below(analysis, sample.stack));
+        if analysis.code.passes_through(sample.stack, is_sscanf) {
             total += 1;
         }
         if let Some(kind) = *kind {
@@ -68,16 +68,16 @@ fn detect(evidence: &Evidence) -> Option<Found> {
         return None;
     }
     let of_search = |sample: &Sample| !sample.kernel && kinds.get(&sample.stack) == Some(&Some(search));
-    let numbered = evidence.recording.samples.iter().enumerate().filter(|(_, sample)| of_search(sample));
+    let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| of_search(sample));
     let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
-    Some(found(evidence, total, &found_rows, &samples))
+    Some(found(analysis, total, &found_rows, &samples))
 }
 
 /// What a stack's innermost frames are below `sscanf`: the function that it called, the innermost function below that
 /// where there is exactly one more, and whether the innermost is known by its name to search. None where the stack does
 /// not go through it, or goes deeper.
-fn below(evidence: &Evidence, stack: u32) -> Option<Below> {
-    let frames: Vec<&Location> = evidence.code.frames(stack).take_while(|location| location.is_libc).collect();
+fn below(analysis: &Analysis, stack: u32) -> Option<Below> {
+    let frames: Vec<&Location> = analysis.code.frames(stack).take_while(|location| location.is_libc).collect();
     let at = frames.iter().position(|location| is_sscanf(&location.function))?;
     let named = |name: &str| SEARCHES.iter().any(|search| name.contains(search));
     match frames[..at] {
@@ -108,17 +108,17 @@ fn is_sscanf(function: &str) -> bool {
     matches!(name, "sscanf" | "vsscanf" | "IO_sscanf" | "IO_vsscanf")
 }
 
-fn found(evidence: &Evidence, total: usize, found_rows: &[usize], samples: &[&Sample]) -> Found {
-    let period = evidence.sample_period();
+fn found(analysis: &Analysis, total: usize, found_rows: &[usize], samples: &[&Sample]) -> Found {
+    let period = analysis.sample_period();
     let half = period / 2;
     let spans = samples
         .iter()
         .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)));
     let explains: Vec<(u32, u64, u64)> = spans.collect();
     let cpu = samples.len() as u64 * period;
-    let toll = toll(evidence, &explains, cpu);
-    let (place, in_words) = common_place(evidence, samples);
-    let exchanges = evidence.exchanges.len() as u64;
+    let saving = saving(analysis, &explains, cpu);
+    let (place, in_words) = common_place(analysis, samples);
+    let exchanges = analysis.exchanges.len() as u64;
     let title = format!(
         "sscanf looks for the end of a long string each time it takes a piece of it: {} of CPU {}{in_words}",
         Nanos(cpu / exchanges.max(1)),
@@ -137,38 +137,38 @@ fn found(evidence: &Evidence, total: usize, found_rows: &[usize], samples: &[&Sa
         "Convert with strtol or strtod, which tell where they stopped, or copy each token into a small buffer \
                   before it is scanned."
             .to_string();
-    Found { title, mechanism, toll, place, remedy, rows: rows("samples", found_rows.iter().copied()), explains }
+    Found { title, mechanism, saving, place, remedy, rows: rows("samples", found_rows.iter().copied()), explains }
 }
 
 /// Within exchanges each thread's time counts; outside, threads work side by side, and the busiest tells the wall time.
-fn toll(evidence: &Evidence, spans: &[(u32, u64, u64)], cpu: u64) -> Toll {
+fn saving(analysis: &Analysis, spans: &[(u32, u64, u64)], cpu: u64) -> PotentialSaving {
     let mut by_thread: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for &(tid, start, end) in spans {
-        let (inside, outside) = evidence.split(tid, start, end);
+        let (inside, outside) = analysis.split(tid, start, end);
         let sums = by_thread.entry(tid).or_default();
         sums.0 += inside;
         sums.1 += outside;
     }
     let wall = by_thread.values().map(|(inside, _)| inside).sum();
     let outside = by_thread.values().map(|(_, outside)| *outside).max().unwrap_or_default();
-    Toll { wall, outside, cpu, affected: evidence.exchanges.len().max(1) as u64 }
+    PotentialSaving { wall, outside, cpu, affected: analysis.exchanges.len().max(1) as u64 }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, Scene};
+    use crate::fixture::{CLIENT, Fixture, MS};
     use crate::tests::{answer, names};
     use case::Recording;
 
     /// What `sscanf` called when samples were taken, innermost first, and for how long.
     fn scanning(parts: &[(&[&str], u64)]) -> Recording {
-        let mut scene = Scene::new();
+        let mut fixture = Fixture::new();
         for (number, (frames, duration)) in (1u32..).zip(parts) {
             let callers = ["libc.so.6!__isoc99_sscanf", "tool!parse", "tool!main"];
-            scene.stack(number, &[frames, &callers[..]].concat());
-            scene.computes(CLIENT, duration * MS, number);
+            fixture.stack(number, &[frames, &callers[..]].concat());
+            fixture.computes(CLIENT, duration * MS, number);
         }
-        let mut recording = scene.end();
+        let mut recording = fixture.end();
         // A function begins where its name begins: the same for all its samples.
         let names: Vec<String> = recording.locations.iter().map(|row| row.function.clone()).collect();
         for row in &mut recording.locations {
@@ -221,9 +221,9 @@ mod tests {
 
     #[test]
     fn a_search_of_the_programs_own_is_left_alone() {
-        let mut scene = Scene::new();
-        scene.stack(1, &["libc.so.6!__memchr_evex", "tool!next_line", "tool!main"]);
-        scene.computes(CLIENT, 500 * MS, 1);
-        assert_eq!(names(&scene.end()), Vec::<String>::new());
+        let mut fixture = Fixture::new();
+        fixture.stack(1, &["libc.so.6!__memchr_evex", "tool!next_line", "tool!main"]);
+        fixture.computes(CLIENT, 500 * MS, 1);
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
     }
 }

@@ -1,7 +1,7 @@
 //! P50: one thread is the bottleneck while other processors idle.
 
 use super::{Found, common_place, detector, rows};
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::ledger::Class;
 use crate::threads::ThreadRows;
 use case::tables::Sample;
@@ -47,28 +47,28 @@ const AT_A_TIME: f64 = 1.5;
 /// Copying and ciphers in hardware take a nanosecond or two a byte; that is work well done.
 const PER_BYTE: u64 = 5;
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let wall = evidence.wall();
-    let processors = u64::from(evidence.recording.manifest.host.processors);
-    let at_a_time = evidence.exchange_wall() as f64 / wall.max(1) as f64;
-    if evidence.exchanges.is_empty() || processors < 2 || !(FILLED..=AT_A_TIME).contains(&at_a_time) {
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let wall = analysis.wall();
+    let processors = u64::from(analysis.recording.manifest.host.processors);
+    let at_a_time = analysis.exchange_wall() as f64 / wall.max(1) as f64;
+    if analysis.exchanges.is_empty() || processors < 2 || !(FILLED..=AT_A_TIME).contains(&at_a_time) {
         return None;
     }
-    let thread = evidence.threads.all().iter().max_by_key(|thread| (thread.on_processor, thread.tid))?;
-    let others = evidence.total_cpu() - thread.on_processor.min(evidence.total_cpu());
-    let bytes: u64 = evidence.exchanges.iter().map(|exchange| exchange.bytes).sum();
+    let thread = analysis.threads.all().iter().max_by_key(|thread| (thread.on_processor, thread.tid))?;
+    let others = analysis.total_cpu() - thread.on_processor.min(analysis.total_cpu());
+    let bytes: u64 = analysis.exchanges.iter().map(|exchange| exchange.bytes).sum();
     let idle = others * 2 < (processors - 1) * wall;
     let dear = thread.on_processor >= PER_BYTE.saturating_mul(bytes);
-    if !is_saturated(thread) || !idle || !dear || !evidence.taking_part.contains_key(&thread.tid) {
+    if !is_saturated(thread) || !idle || !dear || !analysis.taking_part.contains_key(&thread.tid) {
         return None;
     }
-    let samples: Vec<&Sample> = evidence.recording.samples[thread.samples.clone()].iter().collect();
+    let samples: Vec<&Sample> = analysis.recording.samples[thread.samples.clone()].iter().collect();
     let in_user_mode = samples.iter().filter(|sample| !sample.kernel).count();
-    let work = evidence.accounts.of_exchanges(|account| matches!(account.class(), Class::ClientCpu | Class::ServerCpu));
-    if in_user_mode * 10 < samples.len() * 6 || samples.is_empty() || work * 2 < evidence.exchange_wall() {
+    let work = analysis.accounts.of_exchanges(|account| matches!(account.class(), Class::ClientCpu | Class::ServerCpu));
+    if in_user_mode * 10 < samples.len() * 6 || samples.is_empty() || work * 2 < analysis.exchange_wall() {
         return None;
     }
-    Some(found(evidence, thread, work, &samples))
+    Some(found(analysis, thread, work, &samples))
 }
 
 fn is_saturated(thread: &ThreadRows) -> bool {
@@ -76,10 +76,10 @@ fn is_saturated(thread: &ThreadRows) -> bool {
     life >= LIFE && thread.on_processor as f64 >= BUSY * life as f64
 }
 
-fn found(evidence: &Evidence, thread: &ThreadRows, work: u64, samples: &[&Sample]) -> Found {
+fn found(analysis: &Analysis, thread: &ThreadRows, work: u64, samples: &[&Sample]) -> Found {
     let life = Nanos(thread.end.saturating_sub(thread.start));
-    let half = evidence.sample_period() / 2;
-    let (place, in_words) = common_place(evidence, samples);
+    let half = analysis.sample_period() / 2;
+    let (place, in_words) = common_place(analysis, samples);
     let busy: Share = Nanos(thread.on_processor).share_of(life);
     Found {
         title: format!(
@@ -91,10 +91,15 @@ fn found(evidence: &Evidence, thread: &ThreadRows, work: u64, samples: &[&Sample
             format!(
                 "The exchanges came one at a time and spent {} of their {} on such work.",
                 Nanos(work),
-                Nanos(evidence.exchange_wall())
+                Nanos(analysis.exchange_wall())
             ),
         ],
-        toll: Toll { wall: work, outside: 0, cpu: thread.on_processor, affected: evidence.exchanges.len() as u64 },
+        saving: PotentialSaving {
+            wall: work,
+            outside: 0,
+            cpu: thread.on_processor,
+            affected: analysis.exchanges.len() as u64,
+        },
         place,
         remedy: "Make the work for each byte cheaper on that thread, or split the flow among several.".to_string(),
         rows: rows("samples", thread.samples.clone()),
@@ -107,25 +112,25 @@ fn found(evidence: &Evidence, thread: &ThreadRows, work: u64, samples: &[&Sample
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, SERVER, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, MS, SERVER, US, WRITE, keep_alive};
     use crate::tests::names;
 
     /// A client that works 50 ms on each answer for three seconds, with this many processors.
     fn working(processors: u32, server_busy: bool) -> Vec<String> {
-        let mut scene = keep_alive(1, 50 * US);
-        scene.recording.manifest.host.processors = processors;
-        scene.stack(7, &["client!encrypt", "client!main"]);
-        let start = scene.now;
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.recording.manifest.host.processors = processors;
+        fixture.stack(7, &["client!encrypt", "client!main"]);
+        let start = fixture.now;
         for _ in 0..60 {
-            scene.moves(CLIENT, 1, WRITE, 20);
-            scene.waits_for(CLIENT, 1, 100 * US, 100);
-            scene.computes(CLIENT, 50 * MS, 7);
-            scene.waits_for(CLIENT, 1, 10 * US, 5000);
+            fixture.moves(CLIENT, 1, WRITE, 20);
+            fixture.waits_for(CLIENT, 1, 100 * US, 100);
+            fixture.computes(CLIENT, 50 * MS, 7);
+            fixture.waits_for(CLIENT, 1, 10 * US, 5000);
         }
         if !server_busy {
-            scene.off(SERVER, start + MS, scene.now);
+            fixture.off(SERVER, start + MS, fixture.now);
         }
-        names(&scene.end())
+        names(&fixture.end())
     }
 
     #[test]
@@ -135,19 +140,19 @@ mod tests {
 
     #[test]
     fn a_client_busy_between_its_requests_is_left_alone() {
-        let mut scene = keep_alive(1, 50 * US);
-        scene.recording.manifest.host.processors = 4;
-        scene.stack(7, &["client!draw", "client!main"]);
-        let start = scene.now;
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.recording.manifest.host.processors = 4;
+        fixture.stack(7, &["client!draw", "client!main"]);
+        let start = fixture.now;
         for _ in 0..60 {
-            scene.moves(CLIENT, 1, WRITE, 20);
-            scene.waits_for(CLIENT, 1, 100 * US, 100);
-            scene.computes(CLIENT, 20 * MS, 7);
-            scene.waits_for(CLIENT, 1, 10 * US, 5000);
-            scene.computes(CLIENT, 30 * MS, 7);
+            fixture.moves(CLIENT, 1, WRITE, 20);
+            fixture.waits_for(CLIENT, 1, 100 * US, 100);
+            fixture.computes(CLIENT, 20 * MS, 7);
+            fixture.waits_for(CLIENT, 1, 10 * US, 5000);
+            fixture.computes(CLIENT, 30 * MS, 7);
         }
-        scene.off(SERVER, start + MS, scene.now);
-        assert_eq!(names(&scene.end()), Vec::<String>::new());
+        fixture.off(SERVER, start + MS, fixture.now);
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! P35: many round trips, one after the other.
 
 use super::{Found, detector, median, rows};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::evidence::{Evidence, Toll};
 use crate::exchange::Exchange;
 use crate::place;
 use crate::syscall;
@@ -46,27 +46,27 @@ struct Series<'e> {
     round_trip: u64,
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
+fn detect(analysis: &Analysis) -> Option<Found> {
     let mut groups: BTreeMap<(u32, String), Series> = BTreeMap::new();
-    for exchange in evidence.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
-        let row = evidence.connections.row(exchange.connection);
-        let Some(round_trip) = evidence.connections.round_trip(exchange.connection) else { continue };
-        let key = (row.pid, evidence.connections.remote(exchange.connection));
+    for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
+        let row = analysis.connections.row(exchange.connection);
+        let Some(round_trip) = analysis.connections.round_trip(exchange.connection) else { continue };
+        let key = (row.pid, analysis.connections.remote(exchange.connection));
         let series = groups.entry(key).or_insert_with(|| Series { exchanges: Vec::new(), round_trip: u64::MAX });
         series.exchanges.push(exchange);
         series.round_trip = series.round_trip.min(round_trip);
     }
-    let mut dearest: Option<(u64, &(u32, String), &Series)> = None;
+    let mut top: Option<(u64, &(u32, String), &Series)> = None;
     for (key, series) in &groups {
-        if let Some(wall) = serial_wait(evidence, series)
-            && dearest.is_none_or(|(known, ..)| known < wall)
+        if let Some(wall) = serial_wait(analysis, series)
+            && top.is_none_or(|(known, ..)| known < wall)
         {
-            dearest = Some((wall, key, series));
+            top = Some((wall, key, series));
         }
     }
-    let (wall, (_, remote), series) = dearest?;
-    let first = evidence.transfers(series.exchanges[0]).first().copied()? as usize;
-    let place = place::of_call(&evidence.code, evidence.call(first));
+    let (wall, (_, remote), series) = top?;
+    let first = analysis.transfers(series.exchanges[0]).first().copied()? as usize;
+    let place = place::of_call(&analysis.code, analysis.call(first));
     let count = series.exchanges.len();
     let title = format!(
         "{count} requests to {remote} follow one another, each waiting for a round trip: {} in all{}",
@@ -82,14 +82,14 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     ];
     let remedy =
         "Ask for many things in one request, pipeline the requests, or make them at the same time.".to_string();
-    let toll = Toll { wall, outside: 0, cpu: 0, affected: count as u64 };
-    let writes = series.exchanges.iter().filter_map(|exchange| evidence.transfers(exchange).first());
+    let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: count as u64 };
+    let writes = series.exchanges.iter().filter_map(|exchange| analysis.transfers(exchange).first());
     let rows = rows("calls", writes.map(|&row| row as usize));
-    Some(Found { title, mechanism, toll, place, remedy, rows, explains: Vec::new() })
+    Some(Found { title, mechanism, saving, place, remedy, rows, explains: Vec::new() })
 }
 
 /// What all but the first question waited, if they are what the page describes.
-fn serial_wait(evidence: &Evidence, series: &Series) -> Option<u64> {
+fn serial_wait(analysis: &Analysis, series: &Series) -> Option<u64> {
     let exchanges = &series.exchanges;
     if exchanges.len() < HABIT || series.round_trip < DISTANT {
         return None;
@@ -102,7 +102,7 @@ fn serial_wait(evidence: &Evidence, series: &Series) -> Option<u64> {
     if median(gaps) > median(lengths) {
         return None;
     }
-    let waits: Vec<u64> = exchanges.iter().map(|exchange| wait(evidence, exchange)).collect();
+    let waits: Vec<u64> = exchanges.iter().map(|exchange| wait(analysis, exchange)).collect();
     // A little under one is the clock's doing: segments are timed at the device, calls at the program.
     let trips = |&&wait: &&u64| wait * 5 >= series.round_trip * 4 && wait <= series.round_trip * 2;
     let of_trips = waits.iter().filter(trips).count();
@@ -110,8 +110,8 @@ fn serial_wait(evidence: &Evidence, series: &Series) -> Option<u64> {
 }
 
 /// From the last byte of the question to the first of the answer.
-fn wait(evidence: &Evidence, exchange: &Exchange) -> u64 {
-    let calls = || evidence.transfers(exchange).iter().map(|&row| evidence.call(row as usize));
+fn wait(analysis: &Analysis, exchange: &Exchange) -> u64 {
+    let calls = || analysis.transfers(exchange).iter().map(|&row| analysis.call(row as usize));
     let Some(answer) = calls().find(|call| syscall::is_read(call.number)) else { return 0 };
     let question = calls().take_while(|call| syscall::is_write(call.number)).last().map_or(exchange.start, call_end);
     call_end(answer).saturating_sub(question)
@@ -119,26 +119,26 @@ fn wait(evidence: &Evidence, exchange: &Exchange) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, Scene, US, WRITE};
+    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE};
     use crate::tests::names;
     use case::tables::direction::{IN, OUT};
 
     /// Questions to a peer that was not watched, answered after `wait`, the way there and back being `round_trip`.
     fn questions(count: u32, round_trip: u64, wait: u64) -> Vec<String> {
-        let mut scene = Scene::new();
-        scene.connect(1, CLIENT);
-        scene.recording.connections.truncate(1);
-        scene.recording.connections[0].peer = 0;
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        fixture.recording.connections.truncate(1);
+        fixture.recording.connections[0].peer = 0;
         for _ in 0..count {
-            let start = scene.now;
-            scene.moves(CLIENT, 1, WRITE, 100);
-            scene.segment(start + 3 * US, 1, OUT, 100);
-            scene.segment(start + round_trip, 1, IN, 0);
-            scene.segment(start + wait, 1, IN, 100);
-            scene.waits_for(CLIENT, 1, wait, 100);
-            scene.now += 20 * US;
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 100);
+            fixture.segment(start + 3 * US, 1, OUT, 100);
+            fixture.segment(start + round_trip, 1, IN, 0);
+            fixture.segment(start + wait, 1, IN, 100);
+            fixture.waits_for(CLIENT, 1, wait, 100);
+            fixture.now += 20 * US;
         }
-        names(&scene.end())
+        names(&fixture.end())
     }
 
     #[test]

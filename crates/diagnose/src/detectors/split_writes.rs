@@ -1,7 +1,7 @@
 //! P03: one message in many small writes.
 
 use super::{Found, detector, rows};
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::place;
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
@@ -40,76 +40,76 @@ const SMALL: i64 = 512;
 /// Pieces further apart than this came into being one after the other.
 const TOGETHER: u64 = 1_000_000;
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let mut toll = Toll::default();
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let mut saving = PotentialSaving::default();
     let mut explains = Vec::new();
     let mut example: Option<Vec<usize>> = None;
     let mut pieces = 0;
-    for slot in (0..evidence.connections.all().len()).filter(|&slot| !is_multiplexed(evidence, slot)) {
-        for run in runs(evidence, slot) {
-            toll.affected += 1;
+    for slot in (0..analysis.connections.all().len()).filter(|&slot| !is_multiplexed(analysis, slot)) {
+        for run in runs(analysis, slot) {
+            saving.affected += 1;
             pieces += run.len();
             for &row in &run[1..] {
-                let call = evidence.call(row);
+                let call = analysis.call(row);
                 let cpu = busy_part(call);
-                let (inside, outside) = evidence.split(call.tid, call.start.0, call.start.0.saturating_add(cpu));
-                toll.cpu += cpu;
-                toll.wall += inside;
-                toll.outside += outside;
+                let (inside, outside) = analysis.split(call.tid, call.start.0, call.start.0.saturating_add(cpu));
+                saving.cpu += cpu;
+                saving.wall += inside;
+                saving.outside += outside;
                 explains.push((call.tid, call.start.0, call_end(call)));
             }
             example.get_or_insert(run);
         }
     }
     let example = example?;
-    let first = evidence.call(example[0]);
-    let place = place::of_call(&evidence.code, evidence.call(example[1]));
-    let owner = evidence.connections.slot(first.connection).map_or("a program", |slot| evidence.owner(slot));
-    let sizes: Vec<String> = example.iter().take(8).map(|&row| evidence.call(row).result.to_string()).collect();
+    let first = analysis.call(example[0]);
+    let place = place::of_call(&analysis.code, analysis.call(example[1]));
+    let owner = analysis.connections.slot(first.connection).map_or("a program", |slot| analysis.owner(slot));
+    let sizes: Vec<String> = example.iter().take(8).map(|&row| analysis.call(row).result.to_string()).collect();
     let title = format!(
         "Messages are written in {} pieces each: {} of CPU a request goes into writes that one would replace{}",
-        pieces as u64 / toll.affected.max(1),
-        Nanos(toll.cpu / evidence.exchanges.len().max(1) as u64),
+        pieces as u64 / saving.affected.max(1),
+        Nanos(saving.cpu / analysis.exchanges.len().max(1) as u64),
         place::in_words(&place),
     );
     let mechanism = vec![
         format!("In one turn {owner} writes {} bytes, one call each, without reading in between.", sizes.join(" + ")),
-        format!("{} messages were written like that, {pieces} calls in all; nothing held them up.", toll.affected),
+        format!("{} messages were written like that, {pieces} calls in all; nothing held them up.", saving.affected),
     ];
     let remedy = "Gather a message in a buffer and write it once (or use writev, MSG_MORE, TCP_CORK).".to_string();
-    Some(Found { title, mechanism, toll, place, remedy, rows: rows("calls", example), explains })
+    Some(Found { title, mechanism, saving, place, remedy, rows: rows("calls", example), explains })
 }
 
 /// Whether the connection may carry many messages at a time, so that pieces in a row need not be of one: HTTP/2, told by
 /// its first bytes or, where it is encrypted, by what the client offered to speak.
-fn is_multiplexed(evidence: &Evidence, slot: usize) -> bool {
-    let peer = evidence.connections.all()[slot].peer;
+fn is_multiplexed(analysis: &Analysis, slot: usize) -> bool {
+    let peer = analysis.connections.all()[slot].peer;
     let offers = |row: &case::tables::Handshake| row.protocols.split(',').any(|protocol| protocol == "h2");
     let begins = |slot: usize| {
-        let mut first = evidence.connections.transfers_of(slot).take(1);
+        let mut first = analysis.connections.transfers_of(slot).take(1);
         first.any(|call| call.content == content::HTTP2_PREFACE)
     };
     std::iter::once(slot)
         .chain(peer)
-        .any(|slot| evidence.connections.handshake(slot).is_some_and(offers) || begins(slot))
+        .any(|slot| analysis.connections.handshake(slot).is_some_and(offers) || begins(slot))
 }
 
 /// Runs of small writes that belong together and that Nagle's algorithm did not hold.
-fn runs(evidence: &Evidence, slot: usize) -> Vec<Vec<usize>> {
+fn runs(analysis: &Analysis, slot: usize) -> Vec<Vec<usize>> {
     let mut runs = Vec::new();
     let mut current: Vec<usize> = Vec::new();
     let mut finish = |run: &mut Vec<usize>| {
-        if run.len() >= PIECES && !is_held(evidence, slot, run) {
+        if run.len() >= PIECES && !is_held(analysis, slot, run) {
             runs.push(std::mem::take(run));
         }
         run.clear();
     };
-    for &row in evidence.connections.transfer_numbers(slot) {
+    for &row in analysis.connections.transfer_numbers(slot) {
         let row = row as usize;
-        let call = evidence.call(row);
+        let call = analysis.call(row);
         let small = syscall::is_write(call.number) && !syscall::is_handover(call.number) && call.result <= SMALL;
         let together = current.last().is_none_or(|&last| {
-            let last = evidence.call(last);
+            let last = analysis.call(last);
             last.tid == call.tid && call.start.0.saturating_sub(call_end(last)) <= TOGETHER
         });
         if !small || !together {
@@ -123,17 +123,17 @@ fn runs(evidence: &Evidence, slot: usize) -> Vec<Vec<usize>> {
     runs
 }
 
-fn is_held(evidence: &Evidence, slot: usize, run: &[usize]) -> bool {
-    let holds = &evidence.connections.all()[slot].holds;
-    let start = evidence.call(run[0]).start.0;
-    let end = run.last().map_or(start, |&row| call_end(evidence.call(row)));
-    let first = holds.partition_point(|hold| hold.start < start);
-    holds[first..].iter().take_while(|hold| hold.start <= end).any(|hold| hold.nagle.is_some())
+fn is_held(analysis: &Analysis, slot: usize, run: &[usize]) -> bool {
+    let send_stalls = &analysis.connections.all()[slot].send_stalls;
+    let start = analysis.call(run[0]).start.0;
+    let end = run.last().map_or(start, |&row| call_end(analysis.call(row)));
+    let first = send_stalls.partition_point(|stall| stall.start < start);
+    send_stalls[first..].iter().take_while(|stall| stall.start <= end).any(|stall| stall.nagle.is_some())
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, Scene, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, keep_alive};
     use crate::tests::names;
     use case::Recording;
     use case::tables::content;
@@ -142,15 +142,15 @@ mod tests {
         names(&writing(keep_alive(20, 100 * US), count, apart))
     }
 
-    fn writing(mut scene: Scene, count: u32, apart: u64) -> Recording {
+    fn writing(mut fixture: Fixture, count: u32, apart: u64) -> Recording {
         for _ in 0..20 {
             for _ in 0..count {
-                scene.moves(CLIENT, 1, WRITE, 20);
-                scene.now += apart;
+                fixture.moves(CLIENT, 1, WRITE, 20);
+                fixture.now += apart;
             }
-            scene.waits_for(CLIENT, 1, 50 * US, 100);
+            fixture.waits_for(CLIENT, 1, 50 * US, 100);
         }
-        scene.end()
+        fixture.end()
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! P39: requests wait for a disk.
 
 use super::{Found, detector, rows};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::evidence::{Evidence, Toll};
 use crate::ledger::Account;
 use crate::place;
 use crate::syscall;
@@ -46,20 +46,20 @@ struct Wait {
     between: u64,
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let waits = waits(evidence);
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let waits = waits(analysis);
     let in_hand: u64 = waits.iter().map(|wait| wait.inside).sum();
     let between: u64 = waits.iter().map(|wait| wait.between).sum();
     let shown: Vec<usize> = waits.iter().map(|wait| wait.row).collect();
     let longest = waits.iter().map(|wait| (wait.inside + wait.between, wait.row)).max();
     let syncs = |account| matches!(account, Account::Blocked(_, number, _) if syscall::is_sync(number));
-    // One sync can hold up many exchanges at a time: their books know.
-    let wall = in_hand.max(evidence.accounts.of_exchanges(syncs));
+    // One sync can hold up many exchanges at a time: their breakdown know.
+    let wall = in_hand.max(analysis.accounts.of_exchanges(syncs));
     let (length, row) = longest?;
-    let call = evidence.call(row);
-    let place = place::of_call(&evidence.code, call);
-    let count = evidence.exchanges.len().max(1) as u64;
-    let at_server = evidence.accounts.of_exchanges(
+    let call = analysis.call(row);
+    let place = place::of_call(&analysis.code, call);
+    let count = analysis.exchanges.len().max(1) as u64;
+    let at_server = analysis.accounts.of_exchanges(
         |account| matches!(account, Account::Blocked(End::Server, number, _) if syscall::is_sync(number)),
     );
     let who = if at_server > 0 { "the server" } else { "the client" };
@@ -73,7 +73,7 @@ fn detect(evidence: &Evidence) -> Option<Found> {
             "The next request waits for a disk: {who} is blocked in {call_name} for {each} before each{place_words}"
         )
     } else {
-        let (part, whole) = (Nanos(wall / count), Nanos(evidence.exchange_wall() / count));
+        let (part, whole) = (Nanos(wall / count), Nanos(analysis.exchange_wall() / count));
         format!(
             "Requests wait for a disk: {who} is blocked in {call_name} for {part} of every {whole} request{place_words}"
         )
@@ -85,28 +85,28 @@ fn detect(evidence: &Evidence) -> Option<Found> {
     let remedy =
         "Sync once for several requests, or in a thread that answers nobody; write logs without syncing each line."
             .to_string();
-    let toll = Toll { wall, outside: between, cpu: 0, affected: shown.len() as u64 };
+    let saving = PotentialSaving { wall, outside: between, cpu: 0, affected: shown.len() as u64 };
     let rows = rows("calls", std::iter::once(row).chain(shown.into_iter().filter(|&other| other != row)));
-    Some(Found { title, mechanism, toll, place, remedy, rows, explains: Vec::new() })
+    Some(Found { title, mechanism, saving, place, remedy, rows, explains: Vec::new() })
 }
 
-fn waits(evidence: &Evidence) -> Vec<Wait> {
-    let asking = asking(evidence);
+fn waits(analysis: &Analysis) -> Vec<Wait> {
+    let asking = asking(analysis);
     let delays_next = |call: &Call| {
         let asks = asking.get(&call.tid);
         syscall::is_sync(call.number)
             && asks.is_some_and(|&(first, last)| first <= call.start.0 && call_end(call) <= last)
     };
     let mut waits = Vec::new();
-    for (row, call) in evidence.recording.calls.iter().enumerate().filter(|(_, call)| call.blocked.0 > 0) {
-        if syscall::is_sync(call.number) || (is_file_write(call) && is_uninterruptible(evidence, call)) {
+    for (row, call) in analysis.recording.calls.iter().enumerate().filter(|(_, call)| call.blocked.0 > 0) {
+        if syscall::is_sync(call.number) || (is_file_write(call) && is_uninterruptible(analysis, call)) {
             // The whole call would go: while the thread was blocked others took its processor.
-            let (inside, outside) = evidence.split(call.tid, call.start.0, call_end(call));
+            let (inside, outside) = analysis.split(call.tid, call.start.0, call_end(call));
             waits.push(Wait { row, inside, between: if delays_next(call) { outside } else { 0 } });
         }
     }
     let between: u64 = waits.iter().map(|wait| wait.between).sum();
-    if (between as f64) < SHARE_OF_RUN * evidence.wall() as f64 {
+    if (between as f64) < SHARE_OF_RUN * analysis.wall() as f64 {
         for wait in &mut waits {
             wait.between = 0;
         }
@@ -117,11 +117,11 @@ fn waits(evidence: &Evidence) -> Vec<Wait> {
 
 /// For each thread that asks by itself, one request after the other: from its first to its last. What it waits for
 /// meanwhile delays its next request.
-fn asking(evidence: &Evidence) -> BTreeMap<u32, (u64, u64)> {
+fn asking(analysis: &Analysis) -> BTreeMap<u32, (u64, u64)> {
     let mut asking: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    for exchange in evidence.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
-        if let Some(&row) = evidence.transfers(exchange).first() {
-            let times = asking.entry(evidence.call(row as usize).tid).or_insert((exchange.start, exchange.start));
+    for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
+        if let Some(&row) = analysis.transfers(exchange).first() {
+            let times = asking.entry(analysis.call(row as usize).tid).or_insert((exchange.start, exchange.start));
             times.1 = exchange.start.max(times.1);
         }
     }
@@ -133,9 +133,9 @@ fn is_file_write(call: &Call) -> bool {
 }
 
 /// Whether the call's thread was off the processor uninterruptibly while it lasted.
-fn is_uninterruptible(evidence: &Evidence, call: &Call) -> bool {
-    let Some(thread) = evidence.threads.get(call.tid) else { return false };
-    let switches = &evidence.recording.switches[thread.switches.clone()];
+fn is_uninterruptible(analysis: &Analysis, call: &Call) -> bool {
+    let Some(thread) = analysis.threads.get(call.tid) else { return false };
+    let switches = &analysis.recording.switches[thread.switches.clone()];
     let first = switches.partition_point(|row| row.start < call.start);
     let within = switches[first..].iter().take_while(|row| row.start.0 < call_end(call));
     within.into_iter().any(|row| row.reason == reason::UNINTERRUPTIBLE)
@@ -143,47 +143,47 @@ fn is_uninterruptible(evidence: &Evidence, call: &Call) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, EPOLL_WAIT, MS, READ, SERVER, Scene, US, WRITE, keep_alive, request};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive, request};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::tables::Thread;
 
     /// Requests whose answers wait for an fsync in the server's thread, or that goes on in another one.
     fn syncing(thread: u32) -> Recording {
-        let mut scene = Scene::new();
-        scene.recording.threads.push(Thread {
+        let mut fixture = Fixture::new();
+        fixture.recording.threads.push(Thread {
             tid: 201,
             pid: SERVER,
-            start: case::Nanos(scene.now),
+            start: case::Nanos(fixture.now),
             ..Thread::default()
         });
-        scene.path(1, "/var/lib/db/log");
-        scene.connect(1, CLIENT);
-        let mut idle = scene.now;
+        fixture.path(1, "/var/lib/db/log");
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
         for _ in 0..20 {
-            let start = scene.now;
-            scene.moves(CLIENT, 1, WRITE, 200);
-            scene.travels(start + 3 * US, 1, 1001, 200);
-            let waiting = scene.now;
-            scene.now = idle;
-            scene.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
-            scene.moves(SERVER, 1001, READ, 200);
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            fixture.travels(start + 3 * US, 1, 1001, 200);
+            let waiting = fixture.now;
+            fixture.now = idle;
+            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
+            fixture.moves(SERVER, 1001, READ, 200);
             if thread == SERVER {
-                scene.waits(SERVER, 8 * MS, 74, |call| call.path = 1);
+                fixture.waits(SERVER, 8 * MS, 74, |call| call.path = 1);
             } else {
-                let before = scene.now;
-                scene.waits(thread, 8 * MS, 74, |call| (call.pid, call.path) = (SERVER, 1));
-                scene.now = before + 300 * US;
+                let before = fixture.now;
+                fixture.waits(thread, 8 * MS, 74, |call| (call.pid, call.path) = (SERVER, 1));
+                fixture.now = before + 300 * US;
             }
-            let answered = scene.now;
-            scene.moves(SERVER, 1001, WRITE, 1000);
-            scene.travels(answered + 3 * US, 1001, 1, 1000);
-            idle = scene.now;
-            scene.now = waiting;
-            scene.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
-            scene.now += 9 * MS;
+            let answered = fixture.now;
+            fixture.moves(SERVER, 1001, WRITE, 1000);
+            fixture.travels(answered + 3 * US, 1001, 1, 1000);
+            idle = fixture.now;
+            fixture.now = waiting;
+            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+            fixture.now += 9 * MS;
         }
-        scene.end()
+        fixture.end()
     }
 
     #[test]
@@ -197,15 +197,15 @@ mod tests {
 
     /// A client that does something for 8 ms after each answer.
     fn between_requests(number: u16) -> Recording {
-        let mut scene = Scene::new();
-        scene.path(1, "/var/lib/mail/box");
-        scene.connect(1, CLIENT);
-        let mut idle = scene.now;
+        let mut fixture = Fixture::new();
+        fixture.path(1, "/var/lib/mail/box");
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
         for _ in 0..20 {
-            request(&mut scene, CLIENT, 1, 300 * US, &mut idle);
-            scene.waits(CLIENT, 8 * MS, number, |call| call.path = 1);
+            request(&mut fixture, CLIENT, 1, 300 * US, &mut idle);
+            fixture.waits(CLIENT, 8 * MS, number, |call| call.path = 1);
         }
-        scene.end()
+        fixture.end()
     }
 
     #[test]
@@ -219,15 +219,15 @@ mod tests {
 
     #[test]
     fn a_sync_beside_much_other_work_between_requests_is_left_alone() {
-        let mut scene = Scene::new();
-        scene.connect(1, CLIENT);
-        let mut idle = scene.now;
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
         for _ in 0..20 {
-            request(&mut scene, CLIENT, 1, 300 * US, &mut idle);
-            scene.waits(CLIENT, 8 * MS, 74, |_| {});
-            scene.now += 300 * MS;
+            request(&mut fixture, CLIENT, 1, 300 * US, &mut idle);
+            fixture.waits(CLIENT, 8 * MS, 74, |_| {});
+            fixture.now += 300 * MS;
         }
-        assert_eq!(names(&scene.end()), Vec::<String>::new());
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! P42: a stream is read a few bytes at a time.
 
 use super::{Found, detector, rows};
-use crate::evidence::{Evidence, Toll};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::place;
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
@@ -51,19 +51,20 @@ struct Reads {
     first: usize,
 }
 
-fn detect(evidence: &Evidence) -> Option<Found> {
-    let tiny: Vec<Reads> = reads(evidence).into_values().filter(is_tiny).collect();
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let tiny: Vec<Reads> = reads(analysis).into_values().filter(is_tiny).collect();
     let total = |of: fn(&Reads) -> u64| tiny.iter().map(of).sum::<u64>();
     let (count, cpu, inside) = (total(|reads| reads.count), total(|reads| reads.cpu), total(|reads| reads.inside));
-    let exchanges = evidence.exchanges.len() as u64;
+    let exchanges = analysis.exchanges.len() as u64;
     let enough = if exchanges > 0 { MANY * exchanges } else { MANY_IN_ALL };
     if count < enough {
         return None;
     }
     let most = tiny.iter().max_by_key(|reads| (reads.count, std::cmp::Reverse(reads.first)))?;
-    let example = evidence.call(most.first);
-    let place = place::of_call(&evidence.code, example);
-    let toll = Toll { wall: inside, outside: cpu - inside.min(cpu), cpu, affected: exchanges.max(1).min(count) };
+    let example = analysis.call(most.first);
+    let place = place::of_call(&analysis.code, example);
+    let saving =
+        PotentialSaving { wall: inside, outside: cpu - inside.min(cpu), cpu, affected: exchanges.max(1).min(count) };
     let mean = total(|reads| reads.bytes) as f64 / count as f64;
     let title = format!(
         "Input is read {mean:.1} bytes at a time: {} reads and {} of CPU {}{}",
@@ -77,7 +78,7 @@ fn detect(evidence: &Evidence) -> Option<Found> {
         "Each got all it asked for, so more was there to be had with the same call.".to_string(),
     ];
     let remedy = "Read through a buffer of some kilobytes.".to_string();
-    Some(Found { title, mechanism, toll, place, remedy, rows: rows("calls", [most.first]), explains: Vec::new() })
+    Some(Found { title, mechanism, saving, place, remedy, rows: rows("calls", [most.first]), explains: Vec::new() })
 }
 
 fn is_tiny(reads: &Reads) -> bool {
@@ -85,16 +86,16 @@ fn is_tiny(reads: &Reads) -> bool {
 }
 
 /// The reads of each process from each connection and file, those within exchanges where there are any.
-fn reads(evidence: &Evidence) -> BTreeMap<(u32, u32, u32), Reads> {
+fn reads(analysis: &Analysis) -> BTreeMap<(u32, u32, u32), Reads> {
     let mut reads: BTreeMap<(u32, u32, u32), Reads> = BTreeMap::new();
     let mut known: BTreeMap<u32, bool> = BTreeMap::new();
-    for (row, call) in evidence.recording.calls.iter().enumerate() {
+    for (row, call) in analysis.recording.calls.iter().enumerate() {
         if !syscall::is_read(call.number) || !(1..=syscall::MOST_BYTES).contains(&call.result) {
             continue;
         }
         let is_stream = match call.connection {
-            0 => call.path != 0 && *known.entry(call.path).or_insert_with(|| is_plain_file(evidence, call.path)),
-            connection => is_tcp(evidence, connection),
+            0 => call.path != 0 && *known.entry(call.path).or_insert_with(|| is_plain_file(analysis, call.path)),
+            connection => is_tcp(analysis, connection),
         };
         if !is_stream {
             continue;
@@ -107,7 +108,7 @@ fn reads(evidence: &Evidence) -> BTreeMap<(u32, u32, u32), Reads> {
         entry.filled += u64::from(asked(call) == call.result as u64);
         entry.cpu += cpu;
         if call.result as u64 <= TINY {
-            entry.inside += evidence.split(call.tid, call_end(call).saturating_sub(cpu), call_end(call)).0;
+            entry.inside += analysis.split(call.tid, call_end(call).saturating_sub(cpu), call_end(call)).0;
         }
     }
     reads
@@ -118,13 +119,13 @@ fn asked(call: &Call) -> u64 {
     if matches!(call.number, 19 | 47 | 295 | 299 | 327) { call.argument_1 } else { call.argument_2 }
 }
 
-fn is_tcp(evidence: &Evidence, connection: u32) -> bool {
-    evidence.connections.slot(connection).is_some_and(|slot| evidence.connections.row(slot).transport == transport::TCP)
+fn is_tcp(analysis: &Analysis, connection: u32) -> bool {
+    analysis.connections.slot(connection).is_some_and(|slot| analysis.connections.row(slot).transport == transport::TCP)
 }
 
 /// Whether a path is a file's and not a pipe's, an event's or one of the kernel's own.
-fn is_plain_file(evidence: &Evidence, id: u32) -> bool {
-    let paths = &evidence.recording.paths;
+fn is_plain_file(analysis: &Analysis, id: u32) -> bool {
+    let paths = &analysis.recording.paths;
     let Ok(index) = paths.binary_search_by_key(&id, |row| row.id) else { return false };
     let path = &paths[index].path;
     path.starts_with('/') && !["/proc/", "/sys/", "/dev/"].iter().any(|kernel| path.starts_with(kernel))
@@ -132,19 +133,19 @@ fn is_plain_file(evidence: &Evidence, id: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, READ, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, READ, US, WRITE, keep_alive};
     use crate::tests::names;
 
     fn reading(asked: u64) -> Vec<String> {
-        let mut scene = keep_alive(5, 50 * US);
+        let mut fixture = keep_alive(5, 50 * US);
         for _ in 0..20 {
-            scene.moves(CLIENT, 1, WRITE, 20);
+            fixture.moves(CLIENT, 1, WRITE, 20);
             for _ in 0..200 {
-                let row = scene.moves(CLIENT, 1, READ, 1);
-                scene.recording.calls[row].argument_2 = asked;
+                let row = fixture.moves(CLIENT, 1, READ, 1);
+                fixture.recording.calls[row].argument_2 = asked;
             }
         }
-        names(&scene.end())
+        names(&fixture.end())
     }
 
     #[test]

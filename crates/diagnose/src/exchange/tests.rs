@@ -1,4 +1,4 @@
-use crate::scene::{CLIENT, EPOLL_WAIT, MS, READ, SERVER, Scene, US, WRITE, keep_alive, request};
+use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive, request};
 use crate::tests::answer;
 use crate::{Exchange, Options, study};
 use case::tables::{TlsRecord, direction, role, transport};
@@ -28,27 +28,27 @@ fn the_first_exchange_begins_with_the_connect() {
 
 #[test]
 fn a_connection_that_stood_ready_early_does_not_lengthen_its_first_exchange() {
-    let mut scene = Scene::new();
-    scene.connect(1, CLIENT);
-    let mut idle = scene.now;
-    scene.waits(CLIENT, 500 * MS, 35, |_| {});
-    request(&mut scene, CLIENT, 1, 300 * US, &mut idle);
-    assert!(exchanges(&scene.end())[0].length() < MS);
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    let mut idle = fixture.now;
+    fixture.waits(CLIENT, 500 * MS, 35, |_| {});
+    request(&mut fixture, CLIENT, 1, 300 * US, &mut idle);
+    assert!(exchanges(&fixture.end())[0].length() < MS);
 }
 
 #[test]
 fn a_handshake_is_no_exchange_of_its_own() {
-    let mut scene = Scene::new();
-    let mut idle = scene.now;
-    scene.connect(1, CLIENT);
-    let start = scene.now;
+    let mut fixture = Fixture::new();
+    let mut idle = fixture.now;
+    fixture.connect(1, CLIENT);
+    let start = fixture.now;
     for _ in 0..2 {
-        scene.moves(CLIENT, 1, WRITE, 300);
-        scene.waits_for(CLIENT, 1, 2 * MS, 3000);
+        fixture.moves(CLIENT, 1, WRITE, 300);
+        fixture.waits_for(CLIENT, 1, 2 * MS, 3000);
     }
-    scene.handshake(1, CLIENT, start, |_| {});
-    request(&mut scene, CLIENT, 1, 300 * US, &mut idle);
-    let recording = scene.end();
+    fixture.handshake(1, CLIENT, start, |_| {});
+    request(&mut fixture, CLIENT, 1, 300 * US, &mut idle);
+    let recording = fixture.end();
     let exchanges = exchanges(&recording);
     assert_eq!(exchanges.len(), 1);
     assert!(exchanges[0].length() > 4 * MS);
@@ -59,39 +59,39 @@ fn a_handshake_is_no_exchange_of_its_own() {
 
 #[test]
 fn a_request_written_together_with_the_handshakes_end_is_a_request() {
-    let mut scene = Scene::new();
-    scene.connect(1, CLIENT);
-    let start = scene.now;
-    scene.moves(CLIENT, 1, WRITE, 300);
-    scene.waits_for(CLIENT, 1, 2 * MS, 3000);
-    let time = Nanos(scene.now);
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    let start = fixture.now;
+    fixture.moves(CLIENT, 1, WRITE, 300);
+    fixture.waits_for(CLIENT, 1, 2 * MS, 3000);
+    let time = Nanos(fixture.now);
     for (content_type, length) in [(20, 1), (23, 69)] {
         let record = TlsRecord { time, connection: 1, tid: CLIENT, content_type, length, ..TlsRecord::default() };
-        scene.recording.tls_records.push(record);
+        fixture.recording.tls_records.push(record);
     }
-    scene.moves(CLIENT, 1, WRITE, 6 + 74 + 92);
-    scene.handshake(1, CLIENT, start, |_| {});
-    scene.waits_for(CLIENT, 1, MS, 500);
-    assert_eq!(exchanges(&scene.end()).len(), 1);
+    fixture.moves(CLIENT, 1, WRITE, 6 + 74 + 92);
+    fixture.handshake(1, CLIENT, start, |_| {});
+    fixture.waits_for(CLIENT, 1, MS, 500);
+    assert_eq!(exchanges(&fixture.end()).len(), 1);
 }
 
 #[test]
 fn a_farewell_is_no_request() {
-    let mut scene = keep_alive(2, 300 * US);
-    let time = Nanos(scene.now);
+    let mut fixture = keep_alive(2, 300 * US);
+    let time = Nanos(fixture.now);
     let record = TlsRecord { time, connection: 1, content_type: 21, length: 19, ..TlsRecord::default() };
-    scene.recording.tls_records.push(TlsRecord { direction: direction::OUT, ..record });
-    scene.moves(CLIENT, 1, WRITE, 24);
-    scene.now += 500 * MS;
-    assert_eq!(exchanges(&scene.end()).len(), 2);
+    fixture.recording.tls_records.push(TlsRecord { direction: direction::OUT, ..record });
+    fixture.moves(CLIENT, 1, WRITE, 24);
+    fixture.now += 500 * MS;
+    assert_eq!(exchanges(&fixture.end()).len(), 2);
 }
 
 #[test]
 fn a_request_that_is_never_answered_counts_until_the_connection_closes() {
-    let mut scene = keep_alive(2, 300 * US);
-    scene.moves(CLIENT, 1, WRITE, 200);
-    scene.waits(CLIENT, 500 * MS, READ, |call| call.connection = 1);
-    let exchanges = exchanges(&scene.end());
+    let mut fixture = keep_alive(2, 300 * US);
+    fixture.moves(CLIENT, 1, WRITE, 200);
+    fixture.waits(CLIENT, 500 * MS, READ, |call| call.connection = 1);
+    let exchanges = exchanges(&fixture.end());
     assert_eq!(exchanges.len(), 3);
     assert!(!exchanges[2].answered && exchanges[2].length() >= 500 * MS);
 }
@@ -110,21 +110,21 @@ fn a_server_alone_is_seen_from_its_own_end() {
 /// A server, watched alone, that writes head and body one after the other; the client acknowledges the head so late.
 fn head_and_body(delay: u64) -> Recording {
     let (client, server) = (1, 1001);
-    let mut scene = Scene::new();
-    scene.connect(client, CLIENT);
+    let mut fixture = Fixture::new();
+    fixture.connect(client, CLIENT);
     for _ in 0..5 {
-        scene.travels(scene.now, client, server, 100);
-        scene.moves(SERVER, server, READ, 100);
-        let head = scene.now + 2 * US;
-        scene.moves(SERVER, server, WRITE, 80);
-        scene.travels(head, server, client, 80);
-        scene.moves(SERVER, server, WRITE, 20);
-        scene.acknowledges(head + delay, client, server);
-        scene.travels(head + delay + 10 * US, server, client, 20);
-        scene.acknowledges(head + delay + 20 * US, client, server);
-        scene.waits(SERVER, delay + MS, EPOLL_WAIT, |_| {});
+        fixture.travels(fixture.now, client, server, 100);
+        fixture.moves(SERVER, server, READ, 100);
+        let head = fixture.now + 2 * US;
+        fixture.moves(SERVER, server, WRITE, 80);
+        fixture.travels(head, server, client, 80);
+        fixture.moves(SERVER, server, WRITE, 20);
+        fixture.acknowledges(head + delay, client, server);
+        fixture.travels(head + delay + 10 * US, server, client, 20);
+        fixture.acknowledges(head + delay + 20 * US, client, server);
+        fixture.waits(SERVER, delay + MS, EPOLL_WAIT, |_| {});
     }
-    let mut recording = scene.end();
+    let mut recording = fixture.end();
     recording.connections.retain(|row| row.role == role::SERVER);
     recording.connections[0].peer = 0;
     recording.calls.retain(|call| call.tid == SERVER);
@@ -151,12 +151,12 @@ fn a_body_that_leaves_with_a_prompt_acknowledgement_is_no_stall() {
 
 #[test]
 fn what_a_server_asks_others_is_not_counted_beside_what_it_is_asked() {
-    let mut scene = keep_alive(5, 300 * US);
-    scene.connect(7, SERVER);
-    scene.recording.connections.pop();
-    scene.moves(SERVER, 7, WRITE, 100);
-    scene.waits_for(SERVER, 7, 500 * US, 100);
-    assert_eq!(exchanges(&scene.end()).len(), 5);
+    let mut fixture = keep_alive(5, 300 * US);
+    fixture.connect(7, SERVER);
+    fixture.recording.connections.pop();
+    fixture.moves(SERVER, 7, WRITE, 100);
+    fixture.waits_for(SERVER, 7, 500 * US, 100);
+    assert_eq!(exchanges(&fixture.end()).len(), 5);
 }
 
 #[test]
@@ -168,11 +168,11 @@ fn a_datagram_socket_has_no_exchanges() {
 
 #[test]
 fn a_wait_before_an_own_write_is_not_the_networks() {
-    let mut scene = keep_alive(1, 300 * US);
-    scene.moves(CLIENT, 1, WRITE, 100);
-    scene.waits(CLIENT, 400 * MS, EPOLL_WAIT, |call| (call.connection, call.result) = (1, 0));
-    scene.moves(CLIENT, 1, WRITE, 100);
-    scene.waits_for(CLIENT, 1, 300 * US, 100);
-    let ledger = answer(&scene.end()).ledger;
+    let mut fixture = keep_alive(1, 300 * US);
+    fixture.moves(CLIENT, 1, WRITE, 100);
+    fixture.waits(CLIENT, 400 * MS, EPOLL_WAIT, |call| (call.connection, call.result) = (1, 0));
+    fixture.moves(CLIENT, 1, WRITE, 100);
+    fixture.waits_for(CLIENT, 1, 300 * US, 100);
+    let ledger = answer(&fixture.end()).ledger;
     assert!(ledger.accounts[0].name.starts_with("blocked in epoll_wait"), "{ledger:?}");
 }

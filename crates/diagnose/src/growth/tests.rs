@@ -1,14 +1,14 @@
 use super::*;
-use crate::scene::{CLIENT, MS, Scene};
+use crate::fixture::{CLIENT, Fixture, MS};
 
 /// A run that scans for some milliseconds and draws for some others.
 fn run(scanning: u64, drawing: u64) -> [Recording; 1] {
-    let mut scene = Scene::new();
-    scene.stack(1, &["libc.so.6!__rawmemchr_evex", "libc.so.6!__isoc99_sscanf", "tool!parse", "tool!main"]);
-    scene.computes(CLIENT, scanning * MS, 1);
-    scene.stack(2, &["tool!draw", "tool!main"]);
-    scene.computes(CLIENT, drawing * MS, 2);
-    [scene.end()]
+    let mut fixture = Fixture::new();
+    fixture.stack(1, &["libc.so.6!__rawmemchr_evex", "libc.so.6!__isoc99_sscanf", "tool!parse", "tool!main"]);
+    fixture.computes(CLIENT, scanning * MS, 1);
+    fixture.stack(2, &["tool!draw", "tool!main"]);
+    fixture.computes(CLIENT, drawing * MS, 2);
+    [fixture.end()]
 }
 
 #[test]
@@ -24,12 +24,12 @@ fn the_chain_that_grows_is_followed_to_its_end() {
 #[test]
 fn what_is_called_from_two_places_grows_in_both() {
     let run = |each: u64| {
-        let mut scene = Scene::new();
+        let mut fixture = Fixture::new();
         for (stack, caller) in [(1, "tool!names"), (2, "tool!prices")] {
-            scene.stack(stack, &["libc.so.6!__rawmemchr_evex", "libc.so.6!__isoc99_sscanf", caller, "tool!main"]);
-            scene.computes(CLIENT, each * MS, stack);
+            fixture.stack(stack, &["libc.so.6!__rawmemchr_evex", "libc.so.6!__isoc99_sscanf", caller, "tool!main"]);
+            fixture.computes(CLIENT, each * MS, stack);
         }
-        [scene.end()]
+        [fixture.end()]
     };
     let chain = growth((1000.0, &run(50)), (4000.0, &run(800)));
     let functions: Vec<&str> = chain.iter().map(|row| row.function.as_str()).collect();

@@ -1,17 +1,17 @@
 use super::*;
-use crate::scene::{CLIENT, MS, Scene};
+use crate::fixture::{CLIENT, Fixture, MS};
 
 /// A run that searches for duplicates and parses for some milliseconds each, then idles.
 fn run(searching: u64, parsing: u64, idle: u64) -> Recording {
-    let mut scene = Scene::new();
-    scene.stack(1, &["libc.so.6!strcmp", "game!find_duplicate", "game!load", "game!main"]);
-    scene.computes(CLIENT, searching * MS, 1);
-    scene.stack(2, &["game!parse", "game!load", "game!main"]);
-    scene.computes(CLIENT, parsing * MS, 2);
-    let start = scene.now;
-    scene.now += idle * MS;
-    scene.off(CLIENT, start, scene.now);
-    let mut recording = scene.end();
+    let mut fixture = Fixture::new();
+    fixture.stack(1, &["libc.so.6!strcmp", "game!find_duplicate", "game!load", "game!main"]);
+    fixture.computes(CLIENT, searching * MS, 1);
+    fixture.stack(2, &["game!parse", "game!load", "game!main"]);
+    fixture.computes(CLIENT, parsing * MS, 2);
+    let start = fixture.now;
+    fixture.now += idle * MS;
+    fixture.off(CLIENT, start, fixture.now);
+    let mut recording = fixture.end();
     for row in recording.locations.iter_mut().filter(|row| !row.is_libc) {
         row.module = "/srv/game".to_string();
         row.function_offset = 0x1000 + u64::from(row.id % 100);

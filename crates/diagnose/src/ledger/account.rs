@@ -1,7 +1,7 @@
 //! The accounts: what time can have gone into, and how each reads.
 
+use crate::analysis::Analysis;
 use crate::connections::End;
-use crate::evidence::Evidence;
 use crate::syscall;
 
 /// What time went into.
@@ -132,13 +132,13 @@ impl Account {
     }
 
     /// How the account reads. The end that the exchanges are seen from has no prefix.
-    pub fn name(self, evidence: &Evidence) -> String {
+    pub fn name(self, analysis: &Analysis) -> String {
         match self {
             Account::User(end, _) => format!("{}CPU: user", prefix(end)),
-            Account::Module(end, module) => format!("{}CPU: user, {}", prefix(end), evidence.code.module_name(module)),
+            Account::Module(end, module) => format!("{}CPU: user, {}", prefix(end), analysis.code.module_name(module)),
             Account::Kernel(end) => format!("{}CPU: kernel", prefix(end)),
             Account::Processor(end) => format!("{}waiting for a processor", prefix(end)),
-            Account::Blocked(end, number, object) => format!("{}{}", prefix(end), blocked(evidence, number, object)),
+            Account::Blocked(end, number, object) => format!("{}{}", prefix(end), blocked(analysis, number, object)),
             Account::BlockedElsewhere(end) => format!("{}blocked in a call that is not recorded", prefix(end)),
             Account::PageFault(end) => format!("{}blocked on a disk outside calls", prefix(end)),
             Account::Lookup => "name look-up".to_string(),
@@ -152,11 +152,11 @@ impl Account {
             Account::NetworkAndPeer => "network and peer".to_string(),
             Account::Network => "network".to_string(),
             Account::WakeUp(end) => format!("{}wake-up delay", prefix(end)),
-            Account::OutsideCpu(module) => format!("CPU outside exchanges: {}", evidence.code.module_name(module)),
+            Account::OutsideCpu(module) => format!("CPU outside exchanges: {}", analysis.code.module_name(module)),
             Account::OutsideCpuUnsampled => "CPU outside exchanges".to_string(),
             Account::OutsideProcessor => "waiting for a processor outside exchanges".to_string(),
             Account::OutsideBlocked(number, object) => {
-                format!("outside exchanges: {}", blocked(evidence, number, object))
+                format!("outside exchanges: {}", blocked(analysis, number, object))
             }
             Account::OutsideBlockedElsewhere => "outside exchanges: blocked in a call that is not recorded".to_string(),
             Account::StartAndEnd => "start-up and end of the program".to_string(),
@@ -181,11 +181,11 @@ fn prefix(end: End) -> &'static str {
     }
 }
 
-fn blocked(evidence: &Evidence, number: u16, object: Object) -> String {
+fn blocked(analysis: &Analysis, number: u16, object: Object) -> String {
     let call = syscall::name(number);
     match object {
-        Object::Path(path) => format!("blocked in {call} ({})", path_name(evidence, path)),
-        Object::Connection(slot) => format!("blocked in {call} (to {})", evidence.connections.remote(slot as usize)),
+        Object::Path(path) => format!("blocked in {call} ({})", path_name(analysis, path)),
+        Object::Connection(slot) => format!("blocked in {call} (to {})", analysis.connections.remote(slot as usize)),
         Object::Unnamed if number == syscall::FUTEX => "blocked in futex (a lock or another thread)".to_string(),
         Object::Unnamed if syscall::is_sleep(number) => format!("asleep in {call}"),
         Object::Unnamed if syscall::is_wait_for_child(number) => format!("blocked in {call}: waiting for a child"),
@@ -194,7 +194,7 @@ fn blocked(evidence: &Evidence, number: u16, object: Object) -> String {
     }
 }
 
-fn path_name<'r>(evidence: &Evidence<'r>, id: u32) -> &'r str {
-    let paths = &evidence.recording.paths;
+fn path_name<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {
+    let paths = &analysis.recording.paths;
     paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
 }

@@ -1,12 +1,12 @@
 //! The ledger: where wall time went, in accounts that add up to the whole.
 //!
-//! `account` names the accounts; `walk` books one exchange, `peer` continues it into the peer's threads; `run` divides
-//! the run's wall time among the exchanges in flight; `idle` books what lies between them; `pool` splits user-mode time
-//! by module; `thread` keeps one thread's own books; `totals` rounds, names and sorts; `books` does so for
+//! `account` names the accounts; `walk` breakdown one exchange, `peer` continues it into the peer's threads; `run` divides
+//! the run's wall time among the exchanges in flight; `idle` breakdown what lies between them; `pool` splits user-mode time
+//! by module; `thread` keeps one thread's own breakdown; `totals` rounds, names and sorts; `breakdown` does so for
 //! all exchanges at once.
 
 mod account;
-mod books;
+mod breakdown;
 mod idle;
 mod peer;
 mod pool;
@@ -16,7 +16,7 @@ mod totals;
 mod walk;
 
 pub use account::{Account, Class, Object};
-pub use books::{Books, run_name};
+pub use breakdown::{Breakdown, run_name};
 pub use pool::{Pools, is_within};
 pub use run::Accounts;
 pub use thread::of_thread;

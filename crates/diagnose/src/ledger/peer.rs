@@ -8,18 +8,18 @@ use crate::threads::{Moment, State, call_end};
 use case::tables::{Call, direction};
 
 impl Walker<'_> {
-    /// Books a stretch in which the client waited: under way, with the server, or held in the server's kernel.
+    /// Breakdown a stretch in which the client waited: under way, with the server, or held in the server's kernel.
     pub(super) fn peer(&mut self, slot: usize, from: u64, to: u64, charge: &mut Charge) {
-        let evidence = self.evidence;
-        let transfers = evidence.connections.transfer_numbers(slot);
-        let mut next = transfers.partition_point(|&row| call_end(evidence.call(row as usize)) <= from);
+        let analysis = self.analysis;
+        let transfers = analysis.connections.transfer_numbers(slot);
+        let mut next = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) <= from);
         let mut at = from;
         while at < to {
-            let before = next.checked_sub(1).and_then(|row| transfers.get(row)).map(|&row| evidence.call(row as usize));
+            let before = next.checked_sub(1).and_then(|row| transfers.get(row)).map(|&row| analysis.call(row as usize));
             let Some(&row) = transfers.get(next) else {
                 return self.after_the_last_transfer(slot, before, at, to, charge);
             };
-            let call = evidence.call(row as usize);
+            let call = analysis.call(row as usize);
             let until = call_end(call).clamp(at, to);
             if syscall::is_write(call.number) {
                 self.answering(slot, call, at, until, charge);
@@ -37,7 +37,7 @@ impl Walker<'_> {
 
     /// The first payload that reached the server in a stretch.
     fn arrival(&self, slot: usize, from: u64, to: u64) -> Option<u64> {
-        let segments = self.evidence.connections.segments(slot);
+        let segments = self.analysis.connections.segments(slot);
         let first = segments.partition_point(|segment| segment.time.0 <= from);
         let mut here = segments[first..].iter().take_while(|segment| segment.time.0 <= to);
         here.find(|segment| segment.direction == direction::IN && segment.payload > 0).map(|segment| segment.time.0)
@@ -57,9 +57,9 @@ impl Walker<'_> {
 
     /// Nothing for the server's thread to do: bytes were held in the server's kernel, or under way.
     fn under_way(&mut self, slot: usize, from: u64, to: u64, charge: &mut Charge) {
-        let rows = &self.evidence.connections.all()[slot];
-        overlay(&rows.holds, |hold| (hold.start, hold.end), from, to, &mut |from, to, hold| match hold {
-            Some(hold) if hold.nagle.is_some() => charge(from, to, Account::HeldByNagle(End::Server)),
+        let rows = &self.analysis.connections.all()[slot];
+        overlay(&rows.send_stalls, |stall| (stall.start, stall.end), from, to, &mut |from, to, stall| match stall {
+            Some(stall) if stall.nagle.is_some() => charge(from, to, Account::HeldByNagle(End::Server)),
             Some(_) => charge(from, to, Account::HeldInKernel(End::Server)),
             None => overlay(&rows.repairs, |&span| span, from, to, &mut |from, to, repair| {
                 charge(from, to, if repair.is_some() { Account::Retransmission } else { Account::Network });
@@ -72,20 +72,20 @@ impl Walker<'_> {
         if from >= to {
             return;
         }
-        let evidence = self.evidence;
-        let Some(thread) = evidence.threads.slot(call.tid) else { return charge(from, to, Account::Unexplained) };
+        let analysis = self.analysis;
+        let Some(thread) = analysis.threads.slot(call.tid) else { return charge(from, to, Account::Unexplained) };
         let mut cursor = self.cursors[thread];
-        evidence.threads.walk(thread, from, to, &mut cursor, &mut |moment| {
+        analysis.threads.walk(thread, from, to, &mut cursor, &mut |moment| {
             self.answering_moment(slot, call, moment, charge);
         });
         self.cursors[thread] = cursor;
     }
 
     fn answering_moment(&mut self, slot: usize, transfer: &Call, moment: Moment, charge: &mut Charge) {
-        let evidence = self.evidence;
+        let analysis = self.analysis;
         let (from, to) = (moment.start, moment.end);
-        let call = moment.call.map(|row| evidence.call(row));
-        let here = evidence.connections.row(slot).id;
+        let call = moment.call.map(|row| analysis.call(row));
+        let here = analysis.connections.row(slot).id;
         match (moment.state, call) {
             (State::OnProcessor, _) => charge(from, to, on_processor(End::Server, transfer.pid, call)),
             (State::Runnable, _) => charge(from, to, Account::Processor(End::Server)),
@@ -96,7 +96,7 @@ impl Walker<'_> {
             (_, Some(call)) if syscall::is_read(transfer.number) && waits_for_requests(call, here) => {
                 charge(from, to, Account::WakeUp(End::Server));
             }
-            (_, Some(call)) => charge(from, to, Account::Blocked(End::Server, call.number, object(evidence, call))),
+            (_, Some(call)) => charge(from, to, Account::Blocked(End::Server, call.number, object(analysis, call))),
             (State::BlockedOnDisk, None) => charge(from, to, Account::PageFault(End::Server)),
             (_, None) => charge(from, to, Account::BlockedElsewhere(End::Server)),
         }

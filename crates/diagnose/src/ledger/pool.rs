@@ -2,8 +2,8 @@
 //! the samples of one process are pooled: those within exchanges, and those of the subject outside them.
 
 use super::account::Account;
+use crate::analysis::Analysis;
 use crate::code::{Code, KERNEL_MODULE};
-use crate::evidence::Evidence;
 use case::tables::Sample;
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ pub struct Pools {
 
 impl Pools {
     /// Counts the samples.
-    pub fn new(evidence: &Evidence) -> Pools {
-        let recorded = recorded_numbers(evidence);
-        let mut pools = Pools { kernel: kernel_module(&evidence.code, evidence), ..Pools::default() };
-        for sample in &evidence.recording.samples {
-            let inside = is_within(evidence, sample);
+    pub fn new(analysis: &Analysis) -> Pools {
+        let recorded = recorded_numbers(analysis);
+        let mut pools = Pools { kernel: kernel_module(&analysis.code, analysis), ..Pools::default() };
+        for sample in &analysis.recording.samples {
+            let inside = is_within(analysis, sample);
             let in_recorded_call = sample.call_plus_one > 0 && recorded.contains(&(sample.call_plus_one - 1));
             let pool = match (inside, in_recorded_call) {
                 // Time in calls is exact and booked as the kernel's.
@@ -34,7 +34,7 @@ impl Pools {
                 (true, false) => &mut pools.within,
                 (false, _) => &mut pools.outside,
             };
-            *pool.entry(sample.pid).or_default().entry(evidence.code.module_of(sample)).or_default() += 1;
+            *pool.entry(sample.pid).or_default().entry(analysis.code.module_of(sample)).or_default() += 1;
         }
         pools
     }
@@ -71,22 +71,22 @@ fn divide(counts: &Counts, length: f64, add: &mut dyn FnMut(u32, f64)) {
     }
 }
 
-fn kernel_module(code: &Code, evidence: &Evidence) -> Option<u32> {
-    let kernel = evidence.recording.samples.iter().find(|sample| sample.kernel)?;
+fn kernel_module(code: &Code, analysis: &Analysis) -> Option<u32> {
+    let kernel = analysis.recording.samples.iter().find(|sample| sample.kernel)?;
     let module = code.module_of(kernel);
     (code.module_name(module) == KERNEL_MODULE).then_some(module)
 }
 
 /// The calls that the recording has rows of; a sample in another call fell into time outside calls.
-fn recorded_numbers(evidence: &Evidence) -> std::collections::BTreeSet<u16> {
+fn recorded_numbers(analysis: &Analysis) -> std::collections::BTreeSet<u16> {
     let mut seen = vec![false; usize::from(u16::MAX) + 1];
-    evidence.recording.calls.iter().for_each(|call| seen[usize::from(call.number)] = true);
+    analysis.recording.calls.iter().for_each(|call| seen[usize::from(call.number)] = true);
     (0..=u16::MAX).filter(|&number| seen[usize::from(number)]).collect()
 }
 
 /// Whether a sample fell into an exchange that its thread took part in.
-pub fn is_within(evidence: &Evidence, sample: &Sample) -> bool {
-    let Some(spans) = evidence.taking_part.get(&sample.tid) else { return false };
+pub fn is_within(analysis: &Analysis, sample: &Sample) -> bool {
+    let Some(spans) = analysis.taking_part.get(&sample.tid) else { return false };
     let next = spans.partition_point(|&(_, end)| end <= sample.time.0);
     spans.get(next).is_some_and(|&(start, _)| start <= sample.time.0)
 }

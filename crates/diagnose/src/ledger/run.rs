@@ -4,11 +4,11 @@
 use super::account::Account;
 use super::idle;
 use super::walk::Walker;
-use crate::evidence::Evidence;
+use crate::analysis::Analysis;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// The books of a recording, in nanoseconds; fractions come from instants that exchanges shared.
+/// The breakdown of a recording, in nanoseconds; fractions come from instants that exchanges shared.
 #[derive(Clone, Debug, Default)]
 pub struct Accounts {
     /// All exchanges together: the sum is the sum of their lengths.
@@ -18,12 +18,12 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Keeps the books of all exchanges and of the run.
-    pub fn new(evidence: &Evidence) -> Accounts {
-        let shares = Shares::new(evidence);
+    /// Keeps the breakdown of all exchanges and of the run.
+    pub fn new(analysis: &Analysis) -> Accounts {
+        let shares = Shares::new(analysis);
         let mut sums: FxHashMap<Account, (f64, f64)> = FxHashMap::default();
-        let mut walker = Walker::new(evidence);
-        for exchange in &evidence.exchanges {
+        let mut walker = Walker::new(analysis);
+        for exchange in &analysis.exchanges {
             let mut near = shares.at(exchange.start);
             walker.exchange(exchange, &mut |from, to, account| {
                 let sum = sums.entry(account).or_default();
@@ -33,14 +33,14 @@ impl Accounts {
         }
         let mut accounts = Accounts::default();
         for (account, (whole, shared)) in sums.into_iter().collect::<BTreeMap<_, _>>() {
-            evidence.pools.split(account, whole, &mut |account, part| {
+            analysis.pools.split(account, whole, &mut |account, part| {
                 *accounts.exchanges.entry(account).or_default() += part;
             });
-            evidence.pools.split(account, shared, &mut |account, part| {
+            analysis.pools.split(account, shared, &mut |account, part| {
                 *accounts.run.entry(account).or_default() += part;
             });
         }
-        idle::book(evidence, &shares.gaps(evidence), &mut |account, length| {
+        idle::book(analysis, &shares.gaps(analysis), &mut |account, length| {
             *accounts.run.entry(account).or_default() += length;
         });
         accounts
@@ -60,10 +60,10 @@ struct Shares {
 }
 
 impl Shares {
-    fn new(evidence: &Evidence) -> Shares {
-        let (first, last) = (evidence.recording.manifest.start.0, evidence.recording.manifest.end.0);
-        let mut borders: Vec<(u64, i32)> = Vec::with_capacity(evidence.exchanges.len() * 2);
-        for exchange in &evidence.exchanges {
+    fn new(analysis: &Analysis) -> Shares {
+        let (first, last) = (analysis.recording.manifest.start.0, analysis.recording.manifest.end.0);
+        let mut borders: Vec<(u64, i32)> = Vec::with_capacity(analysis.exchanges.len() * 2);
+        for exchange in &analysis.exchanges {
             let (start, end) =
                 (exchange.start.clamp(first, last.max(first)), exchange.end.clamp(first, last.max(first)));
             if start < end {
@@ -118,8 +118,8 @@ impl Shares {
     }
 
     /// When no exchange was in flight.
-    fn gaps(&self, evidence: &Evidence) -> Vec<(u64, u64)> {
-        let (first, last) = (evidence.recording.manifest.start.0, evidence.recording.manifest.end.0);
+    fn gaps(&self, analysis: &Analysis) -> Vec<(u64, u64)> {
+        let (first, last) = (analysis.recording.manifest.start.0, analysis.recording.manifest.end.0);
         let ends = self.times[1..].iter().copied().chain([u64::MAX]);
         let spans = self.times.iter().zip(&self.in_flight).zip(ends).filter(|((_, in_flight), _)| **in_flight == 0);
         let clipped = spans.map(|((&start, _), end)| (start.max(first), end.min(last)));

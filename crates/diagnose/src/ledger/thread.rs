@@ -1,21 +1,21 @@
-//! One thread's own books: on a processor by module, waiting for one, or blocked in a named call.
+//! One thread's own breakdown: on a processor by module, waiting for one, or blocked in a named call.
 
 use super::account::Account;
 use super::totals;
 use super::walk::object;
+use crate::analysis::Analysis;
 use crate::connections::End;
-use crate::evidence::Evidence;
 use crate::threads::{Cursor, State};
 use case::Ledger;
 use std::collections::BTreeMap;
 
 /// The ledger of a thread's life; the exact samples of this thread split its user-mode time.
-pub fn of_thread(evidence: &Evidence, slot: usize) -> Ledger {
-    let thread = &evidence.threads.all()[slot];
+pub fn of_thread(analysis: &Analysis, slot: usize) -> Ledger {
+    let thread = &analysis.threads.all()[slot];
     let mut user = 0;
     let mut accounts: BTreeMap<Account, f64> = BTreeMap::new();
-    evidence.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
-        let call = moment.call.map(|row| evidence.call(row));
+    analysis.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
+        let call = moment.call.map(|row| analysis.call(row));
         let account = match (moment.state, call) {
             (State::OnProcessor, None) => {
                 user += moment.end - moment.start;
@@ -24,21 +24,21 @@ pub fn of_thread(evidence: &Evidence, slot: usize) -> Ledger {
             (State::OnProcessor, Some(_)) => Account::Kernel(End::Client),
             (State::Runnable, _) => Account::Processor(End::Client),
             (State::Absent, _) => Account::Unexplained,
-            (_, Some(call)) => Account::Blocked(End::Client, call.number, object(evidence, call)),
+            (_, Some(call)) => Account::Blocked(End::Client, call.number, object(analysis, call)),
             (State::BlockedOnDisk, None) => Account::PageFault(End::Client),
             (State::Blocked, None) => Account::BlockedElsewhere(End::Client),
         };
         *accounts.entry(account).or_default() += (moment.end - moment.start) as f64;
     });
-    split_user_time(evidence, slot, user, &mut accounts);
-    totals::ledger(evidence, &accounts, thread.end.saturating_sub(thread.start))
+    split_user_time(analysis, slot, user, &mut accounts);
+    totals::ledger(analysis, &accounts, thread.end.saturating_sub(thread.start))
 }
 
-fn split_user_time(evidence: &Evidence, slot: usize, user: u64, accounts: &mut BTreeMap<Account, f64>) {
-    let thread = &evidence.threads.all()[slot];
+fn split_user_time(analysis: &Analysis, slot: usize, user: u64, accounts: &mut BTreeMap<Account, f64>) {
+    let thread = &analysis.threads.all()[slot];
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-    for sample in evidence.recording.samples[thread.samples.clone()].iter().filter(|sample| !sample.kernel) {
-        *counts.entry(evidence.code.module_of(sample)).or_default() += 1;
+    for sample in analysis.recording.samples[thread.samples.clone()].iter().filter(|sample| !sample.kernel) {
+        *counts.entry(analysis.code.module_of(sample)).or_default() += 1;
     }
     let total: u64 = counts.values().sum();
     if total == 0 && user > 0 {

@@ -1,8 +1,8 @@
-//! From books to a ledger that is shown: named, rounded so that the sum is exact, sorted.
+//! From breakdown to a ledger that is shown: named, rounded so that the sum is exact, sorted.
 
 use super::account::Account;
 use super::walk::Walker;
-use crate::evidence::Evidence;
+use crate::analysis::Analysis;
 use crate::exchange::Exchange;
 use case::Ledger;
 use std::collections::BTreeMap;
@@ -11,43 +11,43 @@ use std::collections::BTreeMap;
 const SMALL: f64 = 0.001;
 
 /// The run's ledger: its total is the wall time.
-pub fn of_run(evidence: &Evidence) -> Ledger {
-    ledger(evidence, &evidence.accounts.run, evidence.wall())
+pub fn of_run(analysis: &Analysis) -> Ledger {
+    ledger(analysis, &analysis.accounts.run, analysis.wall())
 }
 
 /// The ledger of all exchanges together: its total is the sum of their lengths.
-pub fn of_exchanges(evidence: &Evidence) -> Ledger {
-    let total = evidence.exchanges.iter().map(Exchange::length).sum();
-    ledger(evidence, &evidence.accounts.exchanges, total)
+pub fn of_exchanges(analysis: &Analysis) -> Ledger {
+    let total = analysis.exchanges.iter().map(Exchange::length).sum();
+    ledger(analysis, &analysis.accounts.exchanges, total)
 }
 
 /// The ledger of one exchange: its total is its length.
 pub fn of_exchange(walker: &mut Walker, exchange: &Exchange) -> Ledger {
-    let evidence = walker.evidence;
+    let analysis = walker.analysis;
     let mut whole: BTreeMap<Account, f64> = BTreeMap::new();
     walker.exchange(exchange, &mut |from, to, account| *whole.entry(account).or_default() += (to - from) as f64);
     let mut split: BTreeMap<Account, f64> = BTreeMap::new();
     for (account, length) in whole {
-        evidence.pools.split(account, length, &mut |account, part| *split.entry(account).or_default() += part);
+        analysis.pools.split(account, length, &mut |account, part| *split.entry(account).or_default() += part);
     }
-    ledger(evidence, &split, exchange.length())
+    ledger(analysis, &split, exchange.length())
 }
 
 /// Names, rounds and sorts accounts; what they lack to the total is unexplained.
-pub fn ledger(evidence: &Evidence, accounts: &BTreeMap<Account, f64>, total: u64) -> Ledger {
+pub fn ledger(analysis: &Analysis, accounts: &BTreeMap<Account, f64>, total: u64) -> Ledger {
     let mut named: BTreeMap<String, f64> = BTreeMap::new();
     let mut booked = 0.0;
     for (&account, &length) in accounts {
-        *named.entry(shown_as(account, length, total).name(evidence)).or_default() += length;
+        *named.entry(shown_as(account, length, total).name(analysis)).or_default() += length;
         booked += length;
     }
     let rest = total as f64 - booked;
     // Sums of fractions are good to a few nanoseconds in a million; only more than that is missing.
     if rest > 1.0 + total as f64 * 1e-9 {
-        *named.entry(Account::Unexplained.name(evidence)).or_default() += rest;
+        *named.entry(Account::Unexplained.name(analysis)).or_default() += rest;
     }
     let rounded = round(named.into_iter().collect(), total);
-    let unexplained_name = Account::Unexplained.name(evidence);
+    let unexplained_name = Account::Unexplained.name(analysis);
     let unexplained = rounded.iter().find(|(name, _)| *name == unexplained_name).map_or(0, |&(_, ns)| ns);
     let mut accounts: Vec<case::Account> =
         rounded.into_iter().filter(|&(_, ns)| ns > 0).map(|(name, ns)| case::Account { name, ns }).collect();

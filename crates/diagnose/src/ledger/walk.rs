@@ -1,11 +1,11 @@
-//! Books one exchange: every instant of it goes into exactly one account.
+//! Breakdown one exchange: every instant of it goes into exactly one account.
 //!
 //! The thread that makes the next transfer answers for the time until then. On a processor, or waiting for one, it is
 //! charged itself; blocked in something else, that call is; waiting for this connection, the network's state is.
 
 use super::account::{Account, Object};
+use crate::analysis::Analysis;
 use crate::connections::End;
-use crate::evidence::Evidence;
 use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State, call_end};
@@ -14,9 +14,9 @@ use case::tables::{Call, direction};
 /// Takes a stretch of time and the account it goes into.
 pub type Charge<'c> = dyn FnMut(u64, u64, Account) + 'c;
 
-/// Books exchanges; remembers where in each thread's time it was, since the next exchange is near.
+/// Breakdown exchanges; remembers where in each thread's time it was, since the next exchange is near.
 pub struct Walker<'e> {
-    pub(super) evidence: &'e Evidence<'e>,
+    pub(super) analysis: &'e Analysis<'e>,
     pub(super) cursors: Vec<Cursor>,
 }
 
@@ -37,17 +37,17 @@ struct Duty {
 
 impl<'e> Walker<'e> {
     /// A walker over a recording.
-    pub fn new(evidence: &'e Evidence<'e>) -> Walker<'e> {
-        Walker { evidence, cursors: vec![Cursor::default(); evidence.threads.all().len()] }
+    pub fn new(analysis: &'e Analysis<'e>) -> Walker<'e> {
+        Walker { analysis, cursors: vec![Cursor::default(); analysis.threads.all().len()] }
     }
 
     /// Hands over the whole of an exchange, in order and without gaps.
     pub fn exchange(&mut self, exchange: &Exchange, charge: &mut Charge) {
-        let evidence = self.evidence;
+        let analysis = self.analysis;
         let mut from = exchange.start;
         let mut before = None;
-        for &index in evidence.transfers(exchange) {
-            let call = evidence.call(index as usize);
+        for &index in analysis.transfers(exchange) {
+            let call = analysis.call(index as usize);
             let to = call_end(call).clamp(from, exchange.end);
             let duty = self.duty(exchange, call, before, from, to);
             self.stretch(exchange, &duty, from, to, charge);
@@ -55,17 +55,19 @@ impl<'e> Walker<'e> {
             before = Some(call.tid);
         }
         if from < exchange.end
-            && let Some(&last) = evidence.transfers(exchange).last()
+            && let Some(&last) = analysis.transfers(exchange).last()
         {
-            let call = evidence.call(last as usize);
+            let call = analysis.call(last as usize);
             let duty = Duty { reads: true, ..self.duty(exchange, call, before, from, exchange.end) };
-            let holds = &evidence.connections.all()[exchange.connection].holds;
-            overlay(holds, |hold| (hold.start, hold.end), from, exchange.end, &mut |from, to, hold| match hold {
-                // Its thread has done its part, whatever it does meanwhile for others.
-                Some(hold) if hold.nagle.is_some() && exchange.end_seen == End::Server => {
-                    charge(from, to, Account::HeldByNagle(End::Server));
+            let send_stalls = &analysis.connections.all()[exchange.connection].send_stalls;
+            overlay(send_stalls, |stall| (stall.start, stall.end), from, exchange.end, &mut |from, to, stall| {
+                match stall {
+                    // Its thread has done its part, whatever it does meanwhile for others.
+                    Some(stall) if stall.nagle.is_some() && exchange.end_seen == End::Server => {
+                        charge(from, to, Account::HeldByNagle(End::Server));
+                    }
+                    _ => self.stretch(exchange, &duty, from, to, charge),
                 }
-                _ => self.stretch(exchange, &duty, from, to, charge),
             });
         } else if from < exchange.end {
             charge(from, exchange.end, Account::Unexplained);
@@ -73,14 +75,14 @@ impl<'e> Walker<'e> {
     }
 
     fn duty(&self, exchange: &Exchange, call: &Call, before: Option<u32>, from: u64, to: u64) -> Duty {
-        let segments = self.evidence.connections.segments(exchange.connection);
+        let segments = self.analysis.connections.segments(exchange.connection);
         let first = segments.partition_point(|segment| segment.time.0 <= from);
         let arrived = segments[first..]
             .iter()
             .take_while(|segment| segment.time.0 <= to)
             .find(|segment| segment.direction == direction::IN && segment.payload > 0);
         Duty {
-            slot: self.evidence.threads.slot(call.tid),
+            slot: self.analysis.threads.slot(call.tid),
             pid: call.pid,
             reads: syscall::is_read(call.number),
             handed_over: before.is_some_and(|tid| tid != call.tid),
@@ -89,10 +91,10 @@ impl<'e> Walker<'e> {
     }
 
     fn stretch(&mut self, exchange: &Exchange, duty: &Duty, from: u64, to: u64, charge: &mut Charge) {
-        let evidence = self.evidence;
+        let analysis = self.analysis;
         let Some(slot) = duty.slot else { return charge_unless_empty(from, to, Account::Unexplained, charge) };
         let mut cursor = self.cursors[slot];
-        evidence.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
+        analysis.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
             self.moment(exchange, duty, moment, charge);
         });
         self.cursors[slot] = cursor;
@@ -101,7 +103,7 @@ impl<'e> Walker<'e> {
     fn moment(&mut self, exchange: &Exchange, duty: &Duty, moment: Moment, charge: &mut Charge) {
         let (from, to) = (moment.start, moment.end);
         let end = exchange.end_seen;
-        let call = moment.call.map(|row| self.evidence.call(row));
+        let call = moment.call.map(|row| self.analysis.call(row));
         match moment.state {
             State::OnProcessor => charge(from, to, on_processor(end, duty.pid, call)),
             State::Runnable => charge(from, to, Account::Processor(end)),
@@ -123,7 +125,7 @@ impl<'e> Walker<'e> {
     /// Blocked before the first request: the phase of the set-up it falls into, at the seams cut in two.
     fn setting_up(&mut self, exchange: &Exchange, duty: &Duty, moment: Moment, charge: &mut Charge) {
         let Some(set_up) = exchange.set_up else { return };
-        let resumed = self.evidence.connections.handshake(exchange.connection).is_some_and(|row| row.resumed);
+        let resumed = self.analysis.connections.handshake(exchange.connection).is_some_and(|row| row.resumed);
         let handshake = if resumed { Account::ResumedHandshake } else { Account::FullHandshake };
         let phases = [
             (set_up.lookup.1, Some(Account::Lookup)),
@@ -146,10 +148,10 @@ impl<'e> Walker<'e> {
     }
 
     fn blocked(&self, end: End, moment: Moment) -> Account {
-        match moment.call.map(|row| self.evidence.call(row)) {
+        match moment.call.map(|row| self.analysis.call(row)) {
             None if moment.state == State::BlockedOnDisk => Account::PageFault(end),
             None => Account::BlockedElsewhere(end),
-            Some(call) => Account::Blocked(end, call.number, object(self.evidence, call)),
+            Some(call) => Account::Blocked(end, call.number, object(self.analysis, call)),
         }
     }
 
@@ -160,7 +162,7 @@ impl<'e> Walker<'e> {
         if syscall::is_poll(call.number) {
             return duty.reads || self.is_held(exchange.connection, from);
         }
-        let here = self.evidence.connections.row(exchange.connection).id;
+        let here = self.analysis.connections.row(exchange.connection).id;
         if call.connection == here && !syscall::is_accept(call.number) {
             return true;
         }
@@ -171,15 +173,15 @@ impl<'e> Walker<'e> {
     }
 
     fn is_held(&self, slot: usize, at: u64) -> bool {
-        let holds = &self.evidence.connections.all()[slot].holds;
-        holds.get(holds.partition_point(|hold| hold.end <= at)).is_some_and(|hold| hold.start <= at)
+        let send_stalls = &self.analysis.connections.all()[slot].send_stalls;
+        send_stalls.get(send_stalls.partition_point(|stall| stall.end <= at)).is_some_and(|stall| stall.start <= at)
     }
 
     /// Waiting for this connection: what the network, the kernels and the peer did meanwhile.
     fn waiting(&mut self, exchange: &Exchange, duty: &Duty, from: u64, to: u64, charge: &mut Charge) {
-        let evidence = self.evidence;
-        let rows = &evidence.connections.all()[exchange.connection];
-        let held_at_peer = evidence.peer_holds.get(&exchange.connection).map_or(&[][..], Vec::as_slice);
+        let analysis = self.analysis;
+        let rows = &analysis.connections.all()[exchange.connection];
+        let held_at_peer = analysis.peer_stalls.get(&exchange.connection).map_or(&[][..], Vec::as_slice);
         let end = exchange.end_seen;
         let free = |walker: &mut Self, from: u64, to: u64, charge: &mut Charge| {
             overlay(&rows.repairs, |&span| span, from, to, &mut |from, to, repair| {
@@ -196,13 +198,15 @@ impl<'e> Walker<'e> {
                 charge_unless_empty(arrived, to, Account::WakeUp(end), charge);
             });
         };
-        overlay(&rows.holds, |hold| (hold.start, hold.end), from, to, &mut |from, to, hold| match hold {
-            Some(hold) if hold.nagle.is_some() => charge(from, to, Account::HeldByNagle(end)),
+        overlay(&rows.send_stalls, |stall| (stall.start, stall.end), from, to, &mut |from, to, stall| match stall {
+            Some(stall) if stall.nagle.is_some() => charge(from, to, Account::HeldByNagle(end)),
             Some(_) => charge(from, to, Account::HeldInKernel(end)),
-            None => overlay(held_at_peer, |hold| (hold.start, hold.end), from, to, &mut |from, to, hold| match hold {
-                Some(_) => charge(from, to, Account::HeldAtPeer),
-                None => free(self, from, to, charge),
-            }),
+            None => {
+                overlay(held_at_peer, |stall| (stall.start, stall.end), from, to, &mut |from, to, stall| match stall {
+                    Some(_) => charge(from, to, Account::HeldAtPeer),
+                    None => free(self, from, to, charge),
+                });
+            }
         });
     }
 }
@@ -213,11 +217,11 @@ pub(super) fn on_processor(end: End, pid: u32, call: Option<&Call>) -> Account {
 }
 
 /// What a blocked call is about.
-pub(crate) fn object(evidence: &Evidence, call: &Call) -> Object {
+pub(crate) fn object(analysis: &Analysis, call: &Call) -> Object {
     if syscall::is_poll(call.number) || call.number == syscall::FUTEX {
         return Object::Unnamed;
     }
-    match evidence.connections.slot(call.connection) {
+    match analysis.connections.slot(call.connection) {
         Some(slot) if call.connection != 0 => Object::Connection(slot as u32),
         _ if call.path != 0 => Object::Path(call.path),
         _ => Object::Unnamed,

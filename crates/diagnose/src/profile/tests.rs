@@ -1,5 +1,5 @@
 use super::*;
-use crate::scene::{CLIENT, MS, Scene};
+use crate::fixture::{CLIENT, Fixture, MS};
 
 fn inclusive(profile: &Profile, function: &str) -> u64 {
     profile.inclusive.iter().filter(|(frame, _)| frame.function == function).map(|(_, time)| time.ns).sum()
@@ -26,21 +26,21 @@ fn chains(profile: &Profile) -> Vec<String> {
 
 #[test]
 fn what_every_program_begins_with_is_left_out() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let start = ["libc.so.6!__libc_start_call_main", "libc.so.6!__libc_start_main", "client!_start"];
-    scene.stack(1, &[&["client!work", "client!main"], &start[..]].concat());
-    scene.computes(CLIENT, 5 * MS, 1);
-    scene.stack(2, &["client!worker", "libc.so.6!start_thread", "libc.so.6!clone3"]);
-    scene.computes(CLIENT, 3 * MS, 2);
-    assert_eq!(chains(&profile(&[scene.end()])), ["main > work 5", "worker 3"]);
+    fixture.stack(1, &[&["client!work", "client!main"], &start[..]].concat());
+    fixture.computes(CLIENT, 5 * MS, 1);
+    fixture.stack(2, &["client!worker", "libc.so.6!start_thread", "libc.so.6!clone3"]);
+    fixture.computes(CLIENT, 3 * MS, 2);
+    assert_eq!(chains(&profile(&[fixture.end()])), ["main > work 5", "worker 3"]);
 }
 
 #[test]
 fn libc_and_the_kernel_are_charged_to_their_caller_and_stay_in_the_chain() {
-    let mut scene = Scene::new();
-    scene.stack(1, &["libc.so.6!memcpy", "libz.so.1!inflate", "client!main"]);
-    scene.computes(CLIENT, 5 * MS, 1);
-    let mut recording = scene.end();
+    let mut fixture = Fixture::new();
+    fixture.stack(1, &["libc.so.6!memcpy", "libz.so.1!inflate", "client!main"]);
+    fixture.computes(CLIENT, 5 * MS, 1);
+    let mut recording = fixture.end();
     recording.samples.iter_mut().take(2).for_each(|row| (row.kernel, row.call_plus_one) = (true, 1));
     let profile = profile(&[recording]);
     assert_eq!(profile.libraries["libz.so.1"], Time { ns: 5 * MS, samples: 5 });
@@ -49,12 +49,12 @@ fn libc_and_the_kernel_are_charged_to_their_caller_and_stay_in_the_chain() {
 
 #[test]
 fn entering_and_leaving_a_call_is_the_calls_time_and_no_page_fault() {
-    let mut scene = Scene::new();
-    scene.stack(1, &["libc.so.6!__read", "client!main"]);
-    scene.computes(CLIENT, 5 * MS, 1);
-    scene.stack(2, &["libc.so.6!memset", "client!main"]);
-    scene.computes(CLIENT, 3 * MS, 2);
-    let mut recording = scene.end();
+    let mut fixture = Fixture::new();
+    fixture.stack(1, &["libc.so.6!__read", "client!main"]);
+    fixture.computes(CLIENT, 5 * MS, 1);
+    fixture.stack(2, &["libc.so.6!memset", "client!main"]);
+    fixture.computes(CLIENT, 3 * MS, 2);
+    let mut recording = fixture.end();
     recording.samples.iter_mut().for_each(|row| row.kernel = true);
     recording.samples[0].call_plus_one = 1;
     let expected = ["main > __read > read 5", "main > memset > page fault or interrupt 3"];
@@ -63,36 +63,36 @@ fn entering_and_leaving_a_call_is_the_calls_time_and_no_page_fault() {
 
 #[test]
 fn functions_that_call_each_other_are_there_once_however_deep() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let ring = ["client!pong", "client!ping"].repeat(20);
-    scene.stack(1, &[&["client!leaf"], &ring[..], &["client!main"]].concat());
-    scene.computes(CLIENT, 4 * MS, 1);
-    scene.stack(2, &[&["client!leaf", "client!ping"], &ring[..], &["client!main"]].concat());
-    scene.computes(CLIENT, 3 * MS, 2);
+    fixture.stack(1, &[&["client!leaf"], &ring[..], &["client!main"]].concat());
+    fixture.computes(CLIENT, 4 * MS, 1);
+    fixture.stack(2, &[&["client!leaf", "client!ping"], &ring[..], &["client!main"]].concat());
+    fixture.computes(CLIENT, 3 * MS, 2);
     let expected = ["main > ping > pong > ping > leaf 3", "main > ping > pong > leaf 4"];
-    assert_eq!(chains(&profile(&[scene.end()])), expected);
+    assert_eq!(chains(&profile(&[fixture.end()])), expected);
 }
 
 #[test]
 fn a_function_that_calls_itself_counts_once() {
-    let mut scene = Scene::new();
-    scene.stack(1, &["client!visit", "client!visit", "client!step", "client!visit", "client!main"]);
-    scene.computes(CLIENT, 4 * MS, 1);
-    let profile = profile(&[scene.end()]);
+    let mut fixture = Fixture::new();
+    fixture.stack(1, &["client!visit", "client!visit", "client!step", "client!visit", "client!main"]);
+    fixture.computes(CLIENT, 4 * MS, 1);
+    let profile = profile(&[fixture.end()]);
     assert_eq!(inclusive(&profile, "visit"), 4 * MS);
     assert_eq!(chains(&profile), ["main > visit > step > visit 4"]);
 }
 
 #[test]
 fn a_stack_cut_short_continues_where_a_whole_one_passes() {
-    let mut scene = Scene::new();
-    scene.stack(1, &["client!leaf", "client!work", "client!main"]);
-    scene.computes(CLIENT, 5 * MS, 1);
-    scene.stack(2, &["client!other", "client!work"]);
-    scene.computes(CLIENT, 2 * MS, 2);
-    scene.stack(3, &["client!lost"]);
-    scene.computes(CLIENT, MS, 3);
-    let mut recording = scene.end();
+    let mut fixture = Fixture::new();
+    fixture.stack(1, &["client!leaf", "client!work", "client!main"]);
+    fixture.computes(CLIENT, 5 * MS, 1);
+    fixture.stack(2, &["client!other", "client!work"]);
+    fixture.computes(CLIENT, 2 * MS, 2);
+    fixture.stack(3, &["client!lost"]);
+    fixture.computes(CLIENT, MS, 3);
+    let mut recording = fixture.end();
     recording.stacks.iter_mut().filter(|row| row.stack > 1).for_each(|row| row.complete = false);
     let profile = profile(&[recording]);
     assert_eq!(chains(&profile), ["main > work > leaf 5", "main > work > other 2", "(callers not known) > lost 1"]);
@@ -103,10 +103,10 @@ fn a_stack_cut_short_continues_where_a_whole_one_passes() {
 #[test]
 fn recordings_of_one_side_are_summed_up() {
     let run = || {
-        let mut scene = Scene::new();
-        scene.stack(1, &["client!main"]);
-        scene.computes(CLIENT, 5 * MS, 1);
-        scene.end()
+        let mut fixture = Fixture::new();
+        fixture.stack(1, &["client!main"]);
+        fixture.computes(CLIENT, 5 * MS, 1);
+        fixture.end()
     };
     let profile = profile(&[run(), run()]);
     assert_eq!((profile.total_ns, profile.samples), (10 * MS, 10));

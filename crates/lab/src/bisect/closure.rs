@@ -13,7 +13,7 @@ use super::layers::inside::Inside;
 use super::linkage::{Linkage, Missing, MissingKind, check};
 use super::search::Set;
 use crate::LabError;
-use crate::arrangement::End;
+use crate::treatment::End;
 use crate::world::World;
 use crate::worlds::Ready;
 use index::Index;

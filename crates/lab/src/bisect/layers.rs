@@ -6,9 +6,9 @@ pub(super) mod inside;
 use super::differences::{Change, Difference};
 use super::search::Set;
 use crate::LabError;
-use crate::arrangement::End;
 use crate::journal::{Entry, Journal};
-use crate::laid;
+use crate::staged;
+use crate::treatment::End;
 use crate::world::World;
 use crate::worlds::Ready;
 use copy::Copying;
@@ -49,7 +49,7 @@ impl Layers {
     /// # Errors
     /// Where there is no room in /dev/shm, or a file of the good world cannot be read.
     pub fn lay(differences: &[Difference], good: &Ready, bad: &Ready, journal: &Journal) -> Result<Layers, LabError> {
-        let (folder, entry) = laid::make_in(Path::new(PLACE), journal)?;
+        let (folder, entry) = staged::make_in(Path::new(PLACE), journal)?;
         let mut layers = Layers { folder, factors: Vec::new(), journal: journal.clone(), entry };
         for (number, difference) in differences.iter().enumerate() {
             let layer = layers.folder.join(number.to_string());

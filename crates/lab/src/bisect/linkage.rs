@@ -6,10 +6,10 @@ mod told;
 
 use super::layers::inside::Inside;
 use crate::LabError;
-use crate::arrangement::End;
+use crate::treatment::End;
 use crate::world::World;
 use elf::Elf;
-use record::{Input, Output, Program, Root, Tether};
+use record::{Input, Output, ParentDeathSignal, Program, Root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
@@ -153,7 +153,7 @@ impl Asking<'_> {
             // Our own folder need not be there inside.
             folder: self.world.folder.clone().or_else(|| self.root.is_some().then(|| "/".into())),
             root: self.root.clone(),
-            tether: Tether::ToUs,
+            parent_death_signal: ParentDeathSignal::Terminate,
             ..Program::default()
         };
         let mut running = asked.hold()?.release()?;

@@ -4,7 +4,7 @@
 //! itself: `/usr/bin/python3` is another program in each release.
 
 use super::layers::inside::Inside;
-use crate::arrangement::End;
+use crate::treatment::End;
 use crate::world::World;
 use std::collections::BTreeSet;
 use std::io::Read;

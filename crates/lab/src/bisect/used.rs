@@ -4,7 +4,7 @@
 //! calls. What it keeps of mapped images are those that got a sample, so libraries are taken from the calls. The loader
 //! itself, which the kernel maps, is in no call: it is known from the programs that name it.
 
-use crate::arrangement::End;
+use crate::treatment::End;
 use case::Recording;
 use case::tables::{Call, Process};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Comparisons of made-up programs.
 
 use super::*;
-use crate::traces::Traces;
+use crate::intervention_counters::InterventionCounters;
 use case::{Ledger, LossTotals, Nanos, Verdict};
 
 /// A program as trials see it: what a run takes, what it writes, how it ends.
@@ -36,7 +36,7 @@ fn contest_of(a: Made, b: Made, seed: u64, noise: f64) -> Contested {
         Ok(Outcome {
             row,
             mapped: std::collections::BTreeSet::new(),
-            traces: Traces::default(),
+            counters: InterventionCounters::default(),
             output,
             errors,
             took: Duration::ZERO,
@@ -108,7 +108,7 @@ fn a_side_without_the_figure_that_decides_is_named() {
         Ok(Outcome {
             row,
             mapped: std::collections::BTreeSet::new(),
-            traces: Traces::default(),
+            counters: InterventionCounters::default(),
             output: vec![],
             errors: String::new(),
             took: Duration::ZERO,

@@ -1,7 +1,7 @@
 //! `answer-100-continue`: nobody waits for leave to send a body.
 
 use super::{Intervention, Purpose, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 
 intervention! {
     /// # answer-100-continue
@@ -28,10 +28,10 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: "answer-100-continue", parameter: "on".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: "answer-100-continue", parameter: "on".into() });
             Ok(())
         },
-        applied: |traces| traces.of_shim("answer-100-continue"),
+        applied: |counters| counters.of_shim("answer-100-continue"),
     };
 }

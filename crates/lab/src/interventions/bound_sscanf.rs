@@ -1,7 +1,7 @@
 //! `bound-sscanf`: sscanf reads no further than it must.
 
 use super::{Intervention, Purpose, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 
 intervention! {
     /// # bound-sscanf
@@ -27,10 +27,10 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: "bound-sscanf", parameter: "on".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: "bound-sscanf", parameter: "on".into() });
             Ok(())
         },
-        applied: |traces| traces.of_shim("bound-sscanf"),
+        applied: |counters| counters.of_shim("bound-sscanf"),
     };
 }

@@ -1,7 +1,7 @@
 //! `coalesce-writes`: small writes leave together.
 
 use super::{Intervention, Purpose, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 
 intervention! {
     /// # coalesce-writes
@@ -34,10 +34,10 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: "coalesce-writes", parameter: "on".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: "coalesce-writes", parameter: "on".into() });
             Ok(())
         },
-        applied: |traces| traces.of_shim("coalesce-writes"),
+        applied: |counters| counters.of_shim("coalesce-writes"),
     };
 }

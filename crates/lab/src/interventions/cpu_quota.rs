@@ -23,13 +23,13 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.outside_quota = true;
+        treat: |_, treatment| {
+            treatment.outside_quota = true;
             Ok(())
         },
-        applied: |traces| {
+        applied: |counters| {
             let stays = "the host does not let it leave the control groups that limit it";
-            traces.outside_quota.then_some(1).ok_or_else(|| stays.to_string())
+            counters.outside_quota.then_some(1).ok_or_else(|| stays.to_string())
         },
     };
 }
@@ -37,16 +37,19 @@ intervention! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Arrangement;
+    use crate::Treatment;
+    use crate::intervention_counters::InterventionCounters;
     use crate::interventions::tests::request;
-    use crate::traces::Traces;
 
     #[test]
     fn it_took_hold_where_the_subject_left_its_groups() {
-        let mut arrangement = Arrangement::default();
-        (CPU_QUOTA.arrange)(&request(&crate::World::default()), &mut arrangement).expect("always possible to ask");
-        assert!(arrangement.outside_quota);
-        assert_eq!((CPU_QUOTA.applied)(&Traces { outside_quota: true, ..Traces::default() }), Ok(1));
-        assert!((CPU_QUOTA.applied)(&Traces::default()).is_err());
+        let mut treatment = Treatment::default();
+        (CPU_QUOTA.treat)(&request(&crate::World::default()), &mut treatment).expect("always possible to ask");
+        assert!(treatment.outside_quota);
+        assert_eq!(
+            (CPU_QUOTA.applied)(&InterventionCounters { outside_quota: true, ..InterventionCounters::default() }),
+            Ok(1)
+        );
+        assert!((CPU_QUOTA.applied)(&InterventionCounters::default()).is_err());
     }
 }

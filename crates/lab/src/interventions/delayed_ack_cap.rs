@@ -2,7 +2,7 @@
 
 use super::tcp_nodelay::set_on_connections;
 use super::{Intervention, NotHere, Purpose, Request, intervention};
-use crate::arrangement::Arrangement;
+use crate::treatment::Treatment;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -35,12 +35,12 @@ intervention! {
         doses: &DOSES,
         unit: "ms",
         stands_on: &[],
-        arrange,
-        applied: |traces| set_on_connections(traces, |counts| counts.capped),
+        treat,
+        applied: |counters| set_on_connections(counters, |counts| counts.capped),
     };
 }
 
-fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
+fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     if !request.has_server {
         return Err(NotHere("needs the server too (--server): a peer elsewhere delays as it likes".into()));
     }
@@ -49,7 +49,7 @@ fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHe
         return Err(NotHere(format!("takes a dose of {} to {} ms", TAKEN.start(), TAKEN.end())));
     }
     let cap = Duration::from_secs_f64(milliseconds / 1000.0);
-    arrangement.sockets.get_or_insert_default().delayed_ack_cap = Some(cap);
+    treatment.sockets.get_or_insert_default().delayed_ack_cap = Some(cap);
     Ok(())
 }
 
@@ -61,9 +61,9 @@ mod tests {
 
     fn capped(has_server: bool, dose: Option<f64>) -> Result<Option<Duration>, NotHere> {
         let world = World::default();
-        let mut arrangement = Arrangement::default();
-        arrange(&Request { has_server, dose, ..request(&world) }, &mut arrangement)?;
-        Ok(arrangement.sockets.and_then(|sockets| sockets.delayed_ack_cap))
+        let mut treatment = Treatment::default();
+        treat(&Request { has_server, dose, ..request(&world) }, &mut treatment)?;
+        Ok(treatment.sockets.and_then(|sockets| sockets.delayed_ack_cap))
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `hosts-entry`: names that are known without asking.
 
 use super::{Intervention, NotHere, Purpose, Request, intervention};
-use crate::arrangement::{Arrangement, Replacement};
+use crate::treatment::{Replacement, Treatment};
 use case::Recording;
 use case::tables::{Lookup, direction, role};
 use std::collections::BTreeMap;
@@ -44,15 +44,15 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange,
-        applied: |traces| match traces.replaced {
+        treat,
+        applied: |counters| match counters.replaced {
             0 => Err("the program does not look into the hosts file".into()),
             opened => Ok(opened),
         },
     };
 }
 
-fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
+fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     let Some(recording) = request.recording else {
         return Err(NotHere("needs a recording that tells which names are asked for".into()));
     };
@@ -68,7 +68,7 @@ fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHe
     for (name, address) in &entries {
         content.extend(format!("{address}\t{name}\n").into_bytes());
     }
-    arrangement.replacements.push(Replacement { path: HOSTS.into(), content });
+    treatment.replacements.push(Replacement { path: HOSTS.into(), content });
     Ok(())
 }
 
@@ -206,9 +206,9 @@ mod tests {
             ..Recording::default()
         };
         let world = World { link: "mtu=1500".parse().ok(), ..World::default() };
-        let mut arrangement = Arrangement::default();
-        arrange(&Request { recording: Some(&recording), ..request(&world) }, &mut arrangement).expect("one entry");
-        let content = String::from_utf8_lossy(&arrangement.replacements[0].content).into_owned();
+        let mut treatment = Treatment::default();
+        treat(&Request { recording: Some(&recording), ..request(&world) }, &mut treatment).expect("one entry");
+        let content = String::from_utf8_lossy(&treatment.replacements[0].content).into_owned();
         assert!(content.starts_with(&std::fs::read_to_string(HOSTS).unwrap_or_default()), "{content}");
         assert!(content.ends_with("10.0.0.1\tone.test\n"), "{content}");
     }
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn without_a_name_there_is_nothing_to_tell() {
         let (recording, world) = (Recording::default(), World::default());
-        let refused = arrange(&Request { recording: Some(&recording), ..request(&world) }, &mut Arrangement::default());
+        let refused = treat(&Request { recording: Some(&recording), ..request(&world) }, &mut Treatment::default());
         assert!(refused.is_err_and(|why| why.0.contains("address of any name")));
     }
 }

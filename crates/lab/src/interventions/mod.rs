@@ -21,8 +21,8 @@ mod switch_off;
 mod tcp_nodelay;
 mod wait_when_not_ready;
 
-use crate::arrangement::{Arrangement, End};
-use crate::traces::Traces;
+use crate::intervention_counters::InterventionCounters;
+use crate::treatment::{End, Treatment};
 use crate::world::World;
 use case::{Finding, Recording};
 
@@ -50,12 +50,12 @@ pub struct Intervention {
     /// Names of interventions that it stands on: they are attached with it (the steps of a ladder).
     pub stands_on: &'static [&'static str],
     /// Asks for the machinery that it needs, or says why it cannot be tried here.
-    pub arrange: fn(&Request, &mut Arrangement) -> Result<(), NotHere>,
+    pub treat: fn(&Request, &mut Treatment) -> Result<(), NotHere>,
     /// Whether it took hold, from what it left: how often it changed something, or why it did not.
-    pub applied: fn(&Traces) -> Result<u64, String>,
+    pub applied: fn(&InterventionCounters) -> Result<u64, String>,
 }
 
-/// What an intervention may look at when it is asked to arrange a trial.
+/// What an intervention may look at when it is asked to treat a trial.
 pub struct Request<'a> {
     /// What was recorded of the subject; none when a trial is run from a file.
     pub recording: Option<&'a Recording>,
@@ -86,7 +86,7 @@ const USUAL: Intervention = Intervention {
     about: "",
     needs_same_output: false,
     stands_on: &[],
-    arrange: |_, _| Ok(()),
+    treat: |_, _| Ok(()),
     applied: |_| Ok(0),
 };
 

@@ -1,7 +1,7 @@
 //! `no-fsync`: nobody waits for the disk.
 
 use super::{Intervention, Purpose, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 
 intervention! {
     /// # no-fsync
@@ -27,10 +27,10 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: "no-fsync", parameter: "on".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: "no-fsync", parameter: "on".into() });
             Ok(())
         },
-        applied: |traces| traces.of_shim("no-fsync"),
+        applied: |counters| counters.of_shim("no-fsync"),
     };
 }

@@ -17,7 +17,7 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, _| Ok(()),
+        treat: |_, _| Ok(()),
         applied: |_| Ok(0),
     };
 }

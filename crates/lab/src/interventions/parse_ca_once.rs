@@ -1,8 +1,8 @@
 //! `parse-ca-once`: trusted certificates parsed once.
 
 use super::{Intervention, Purpose, intervention};
-use crate::arrangement::Preload;
-use crate::traces::Traces;
+use crate::intervention_counters::InterventionCounters;
+use crate::treatment::Preload;
 
 /// The shim of this step and of those that stand on it.
 pub(super) const SHIM: &str = "tls-context";
@@ -31,8 +31,8 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: SHIM, parameter: "parse-ca-once".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: SHIM, parameter: "parse-ca-once".into() });
             Ok(())
         },
         applied: took_hold,
@@ -40,24 +40,24 @@ intervention! {
 }
 
 /// How often it changed something; why not, for this shim in particular.
-pub(super) fn took_hold(traces: &Traces) -> Result<u64, String> {
-    let seen = traces.shims.get(SHIM).is_some_and(|counts| counts.loaded > 0 && counts.seen == 0);
+pub(super) fn took_hold(counters: &InterventionCounters) -> Result<u64, String> {
+    let seen = counters.shims.get(SHIM).is_some_and(|counts| counts.loaded > 0 && counts.seen == 0);
     if seen {
         return Err("the program does not use OpenSSL's libssl as a library, or only as a server".into());
     }
-    traces.of_shim(SHIM)
+    counters.of_shim(SHIM)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traces::ShimCounts;
+    use crate::intervention_counters::ShimCounts;
 
     #[test]
     fn a_program_without_the_library_is_told_from_one_that_loads_once() {
         let told = |seen, changed| {
             let counts = ShimCounts { loaded: 1, seen, changed };
-            took_hold(&Traces { shims: [(SHIM, counts)].into(), ..Traces::default() })
+            took_hold(&InterventionCounters { shims: [(SHIM, counts)].into(), ..InterventionCounters::default() })
         };
         assert_eq!(told(10, 9), Ok(9));
         assert!(told(0, 0).is_err_and(|why| why.contains("OpenSSL")));

@@ -1,8 +1,8 @@
 //! `quickack-client-route` and `quickack-server-route`: acknowledgements without delay, at one end only.
 
 use super::{Intervention, NotHere, Purpose, Request, intervention};
-use crate::arrangement::{Arrangement, End};
-use crate::traces::Traces;
+use crate::intervention_counters::InterventionCounters;
+use crate::treatment::{End, Treatment};
 
 intervention! {
     /// # quickack-client-route
@@ -27,8 +27,8 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |request, arrangement| arrange(End::Client, request, arrangement),
-        applied: |traces| applied(End::Client, traces),
+        treat: |request, treatment| treat(End::Client, request, treatment),
+        applied: |counters| applied(End::Client, counters),
     };
 }
 
@@ -53,8 +53,8 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |request, arrangement| arrange(End::Server, request, arrangement),
-        applied: |traces| applied(End::Server, traces),
+        treat: |request, treatment| treat(End::Server, request, treatment),
+        applied: |counters| applied(End::Server, counters),
     };
 }
 
@@ -71,16 +71,16 @@ pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Pur
     Some(if end == holder { Purpose::Control } else { Purpose::Cause })
 }
 
-fn arrange(end: End, request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
+fn treat(end: End, request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     if request.world.link.is_none() || !request.has_server {
         return Err(NotHere("needs a link of its own (--link): the host's own routes are not touched".into()));
     }
-    arrangement.quick_acknowledgements.insert(end);
+    treatment.quick_acknowledgements.insert(end);
     Ok(())
 }
 
-fn applied(end: End, traces: &Traces) -> Result<u64, String> {
-    let changed = traces.routes.iter().filter(|one| **one == end).count() as u64;
+fn applied(end: End, counters: &InterventionCounters) -> Result<u64, String> {
+    let changed = counters.routes.iter().filter(|one| **one == end).count() as u64;
     if changed == 0 {
         return Err(format!("the kernel does not show the {}'s route as changed", end.word()));
     }
@@ -115,19 +115,19 @@ mod tests {
 
     #[test]
     fn the_hosts_own_routes_are_not_touched() {
-        let mut arrangement = Arrangement::default();
-        let refused = (QUICKACK_SERVER_ROUTE.arrange)(&request(&World::default()), &mut arrangement);
+        let mut treatment = Treatment::default();
+        let refused = (QUICKACK_SERVER_ROUTE.treat)(&request(&World::default()), &mut treatment);
         assert!(refused.is_err_and(|why| why.0.contains("--link")));
-        assert_eq!(arrangement, Arrangement::default());
+        assert_eq!(treatment, Treatment::default());
         let world = World { link: "mtu=1500".parse().ok(), ..World::default() };
-        (QUICKACK_SERVER_ROUTE.arrange)(&request(&world), &mut arrangement).expect("a link of ours");
-        assert_eq!(arrangement.quick_acknowledgements.into_iter().collect::<Vec<_>>(), [End::Server]);
+        (QUICKACK_SERVER_ROUTE.treat)(&request(&world), &mut treatment).expect("a link of ours");
+        assert_eq!(treatment.quick_acknowledgements.into_iter().collect::<Vec<_>>(), [End::Server]);
     }
 
     #[test]
     fn it_took_hold_where_the_kernel_shows_that_ends_route() {
-        let traces = Traces { routes: vec![End::Client], ..Traces::default() };
-        assert_eq!((QUICKACK_CLIENT_ROUTE.applied)(&traces), Ok(1));
-        assert!((QUICKACK_SERVER_ROUTE.applied)(&traces).is_err_and(|why| why.contains("the server's route")));
+        let counters = InterventionCounters { routes: vec![End::Client], ..InterventionCounters::default() };
+        assert_eq!((QUICKACK_CLIENT_ROUTE.applied)(&counters), Ok(1));
+        assert!((QUICKACK_SERVER_ROUTE.applied)(&counters).is_err_and(|why| why.contains("the server's route")));
     }
 }

@@ -1,7 +1,7 @@
 //! `read-buffer`: tiny reads out of one larger look.
 
 use super::{Intervention, Purpose, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 
 intervention! {
     /// # read-buffer
@@ -31,10 +31,10 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: "read-buffer", parameter: "on".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: "read-buffer", parameter: "on".into() });
             Ok(())
         },
-        applied: |traces| traces.of_shim("read-buffer"),
+        applied: |counters| counters.of_shim("read-buffer"),
     };
 }

@@ -2,7 +2,7 @@
 
 use super::parse_ca_once::{SHIM, took_hold};
 use super::{Intervention, Purpose, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 
 intervention! {
     /// # resume-sessions
@@ -29,8 +29,8 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &["share-ssl-context"],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: SHIM, parameter: "resume-sessions".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: SHIM, parameter: "resume-sessions".into() });
             Ok(())
         },
         applied: took_hold,

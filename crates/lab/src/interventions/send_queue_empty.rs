@@ -1,7 +1,7 @@
 //! `send-queue-empty`: nothing seems to wait in a send queue.
 
 use super::{Intervention, Purpose, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 
 intervention! {
     /// # send-queue-empty
@@ -27,10 +27,10 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: "send-queue-empty", parameter: "on".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: "send-queue-empty", parameter: "on".into() });
             Ok(())
         },
-        applied: |traces| traces.of_shim("send-queue-empty"),
+        applied: |counters| counters.of_shim("send-queue-empty"),
     };
 }

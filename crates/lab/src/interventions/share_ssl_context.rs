@@ -2,7 +2,7 @@
 
 use super::parse_ca_once::{SHIM, took_hold};
 use super::{Intervention, Purpose, Request, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 use case::Recording;
 use case::tables::content;
 use std::collections::BTreeMap;
@@ -40,8 +40,8 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &["parse-ca-once"],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: SHIM, parameter: "share-ssl-context".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: SHIM, parameter: "share-ssl-context".into() });
             Ok(())
         },
         applied: took_hold,

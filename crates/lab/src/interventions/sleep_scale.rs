@@ -1,7 +1,7 @@
 //! `sleep-scale`: sleeps made longer or shorter.
 
 use super::{Intervention, NotHere, Purpose, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 
 /// The dose where none is asked for.
 const HALF: f64 = 0.5;
@@ -33,15 +33,15 @@ intervention! {
         doses: &[0.5, 2.0],
         unit: "times",
         stands_on: &[],
-        arrange: |request, arrangement| {
+        treat: |request, treatment| {
             let factor = request.dose.unwrap_or(HALF);
             if !SANE.contains(&factor) {
                 return Err(NotHere(format!("takes a factor from {} to {}, not {factor}", SANE.start(), SANE.end())));
             }
-            arrangement.preloads.push(Preload { shim: "sleep-scale", parameter: format!("{factor:.6}") });
+            treatment.preloads.push(Preload { shim: "sleep-scale", parameter: format!("{factor:.6}") });
             Ok(())
         },
-        applied: |traces| traces.of_shim("sleep-scale"),
+        applied: |counters| counters.of_shim("sleep-scale"),
     };
 }
 
@@ -50,13 +50,13 @@ mod tests {
     use super::*;
     use crate::interventions::Request;
     use crate::interventions::tests::request as usual;
-    use crate::{Arrangement, World};
+    use crate::{Treatment, World};
 
     fn arranged(dose: Option<f64>) -> Result<String, NotHere> {
-        let (world, mut arrangement) = (World::default(), Arrangement::default());
+        let (world, mut treatment) = (World::default(), Treatment::default());
         let request = Request { has_server: false, dose, ..usual(&world) };
-        (SLEEP_SCALE.arrange)(&request, &mut arrangement)?;
-        Ok(arrangement.preloads[0].parameter.clone())
+        (SLEEP_SCALE.treat)(&request, &mut treatment)?;
+        Ok(treatment.preloads[0].parameter.clone())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `small-ca-bundle`: fewer trusted certificates to parse.
 
 use super::{Intervention, NotHere, Purpose, Request, intervention};
-use crate::arrangement::{Arrangement, Replacement};
+use crate::treatment::{Replacement, Treatment};
 use case::Recording;
 use case::tables::content;
 use std::collections::BTreeSet;
@@ -43,15 +43,15 @@ intervention! {
         doses: &DOSES,
         unit: "certificates",
         stands_on: &[],
-        arrange,
-        applied: |traces| match traces.replaced {
+        treat,
+        applied: |counters| match counters.replaced {
             0 => Err("the program did not open the bundle that it was shown".into()),
             opened => Ok(opened),
         },
     };
 }
 
-fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
+fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     let Some(recording) = request.recording else {
         return Err(NotHere("needs a recording that tells which bundles the program reads".into()));
     };
@@ -73,7 +73,7 @@ fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHe
             "finds no bundle of more than {certificates} certificates that the program reads"
         )));
     }
-    arrangement.replacements.extend(smaller);
+    treatment.replacements.extend(smaller);
     Ok(())
 }
 
@@ -127,11 +127,11 @@ mod tests {
             calls: vec![Call { path: 1, content: content::PEM, ..Call::default() }],
             ..Recording::default()
         };
-        let (world, mut arrangement) = (World::default(), Arrangement::default());
+        let (world, mut treatment) = (World::default(), Treatment::default());
         let request = Request { recording: Some(&recording), dose: Some(dose), ..request(&world) };
-        arrange(&request, &mut arrangement)?;
-        assert!(arrangement.replacements.iter().all(|one| one.path == file));
-        let texts = arrangement.replacements.into_iter().map(|one| String::from_utf8(one.content).expect("text"));
+        treat(&request, &mut treatment)?;
+        assert!(treatment.replacements.iter().all(|one| one.path == file));
+        let texts = treatment.replacements.into_iter().map(|one| String::from_utf8(one.content).expect("text"));
         Ok(texts.collect())
     }
 

@@ -3,8 +3,8 @@
 mod functions;
 
 use super::{Intervention, NotHere, Request, intervention};
-use crate::arrangement::{Arrangement, Preload};
-use crate::traces::{ShimCounts, Traces};
+use crate::intervention_counters::{InterventionCounters, ShimCounts};
+use crate::treatment::{Preload, Treatment};
 use case::Recording;
 use case::tables::kind;
 use std::collections::BTreeSet;
@@ -54,12 +54,12 @@ intervention! {
         tried_for: &[],
         about: "FUNCTION",
         needs_same_output: true,
-        arrange,
+        treat,
         applied,
     };
 }
 
-fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHere> {
+fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     let Some(about) = request.about else {
         return Err(NotHere("needs the name of a function: switch-off=FUNCTION".into()));
     };
@@ -85,15 +85,15 @@ fn arrange(request: &Request, arrangement: &mut Arrangement) -> Result<(), NotHe
     if told.len() > MOST_TOLD_BYTES {
         return Err(NotHere(format!("has found more clones of {function} than it can be told of")));
     }
-    arrangement.preloads.push(Preload { shim: SHIM, parameter: told });
+    treatment.preloads.push(Preload { shim: SHIM, parameter: told });
     Ok(())
 }
 
-fn applied(traces: &Traces) -> Result<u64, String> {
-    match traces.shims.get(SHIM).copied().unwrap_or_default() {
+fn applied(counters: &InterventionCounters) -> Result<u64, String> {
+    match counters.shims.get(SHIM).copied().unwrap_or_default() {
         ShimCounts { seen: 0, loaded: 1.., .. } => Err("no program had the function where the file has it".into()),
         ShimCounts { seen: 1.., changed: 0, .. } => Err("the function was never called".into()),
-        _ => traces.of_shim(SHIM),
+        _ => counters.of_shim(SHIM),
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
     fn refusal(recording: Option<&Recording>, about: Option<&str>) -> String {
         let world = World::default();
         let request = Request { recording, about, ..request(&world) };
-        arrange(&request, &mut Arrangement::default()).expect_err("refused").0
+        treat(&request, &mut Treatment::default()).expect_err("refused").0
     }
 
     fn ran(executable: &str, library: &str) -> Recording {
@@ -153,7 +153,7 @@ mod tests {
     fn what_was_never_called_did_not_take_hold() {
         let counted = |loaded, seen, changed| {
             let shims = [(SHIM, ShimCounts { loaded, seen, changed })].into();
-            applied(&Traces { shims, ..Traces::default() })
+            applied(&InterventionCounters { shims, ..InterventionCounters::default() })
         };
         assert_eq!(counted(1, 1, 3), Ok(3));
         assert!(counted(1, 1, 0).is_err_and(|why| why.contains("never called")));

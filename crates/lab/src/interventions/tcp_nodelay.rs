@@ -1,7 +1,7 @@
 //! `tcp-nodelay`: Nagle's algorithm switched off.
 
 use super::{Intervention, Purpose, intervention};
-use crate::traces::Traces;
+use crate::intervention_counters::InterventionCounters;
 
 intervention! {
     /// # tcp-nodelay
@@ -26,17 +26,20 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.sockets.get_or_insert_default().nodelay = true;
+        treat: |_, treatment| {
+            treatment.sockets.get_or_insert_default().nodelay = true;
             Ok(())
         },
-        applied: |traces| set_on_connections(traces, |counts| counts.nodelay),
+        applied: |counters| set_on_connections(counters, |counts| counts.nodelay),
     };
 }
 
 /// How many connections an option was set on; why none was.
-pub(super) fn set_on_connections(traces: &Traces, set: fn(&crate::traces::SocketCounts) -> u64) -> Result<u64, String> {
-    let counts = traces.sockets.unwrap_or_default();
+pub(super) fn set_on_connections(
+    counters: &InterventionCounters,
+    set: fn(&crate::intervention_counters::SocketCounts) -> u64,
+) -> Result<u64, String> {
+    let counts = counters.sockets.unwrap_or_default();
     match (set(&counts), counts.refused, counts.seen) {
         (1.., ..) => Ok(set(&counts)),
         (0, 1.., _) => Err(format!("the kernel refused to set it on {} connections", counts.refused)),
@@ -48,27 +51,27 @@ pub(super) fn set_on_connections(traces: &Traces, set: fn(&crate::traces::Socket
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Arrangement;
-    use crate::arrangement::Sockets;
+    use crate::Treatment;
+    use crate::intervention_counters::SocketCounts;
     use crate::interventions::tests::request;
-    use crate::traces::SocketCounts;
+    use crate::treatment::Sockets;
 
     #[test]
     fn it_sets_the_option_and_leaves_acknowledgements_alone() {
-        let mut arrangement = Arrangement::default();
-        (TCP_NODELAY.arrange)(&request(&crate::World::default()), &mut arrangement).expect("always possible");
-        assert_eq!(arrangement.sockets, Some(Sockets { nodelay: true, delayed_ack_cap: None }));
+        let mut treatment = Treatment::default();
+        (TCP_NODELAY.treat)(&request(&crate::World::default()), &mut treatment).expect("always possible");
+        assert_eq!(treatment.sockets, Some(Sockets { nodelay: true, delayed_ack_cap: None }));
     }
 
     #[test]
     fn it_took_hold_where_the_kernel_took_the_option_and_not_where_it_refused() {
         let applied = |seen, nodelay, refused| {
             let sockets = Some(SocketCounts { seen, nodelay, capped: 0, refused });
-            (TCP_NODELAY.applied)(&Traces { sockets, ..Traces::default() })
+            (TCP_NODELAY.applied)(&InterventionCounters { sockets, ..InterventionCounters::default() })
         };
         assert_eq!(applied(3, 3, 0), Ok(3));
         assert!(applied(3, 0, 3).is_err_and(|why| why.contains("refused to set it on 3")));
         assert!(applied(0, 0, 0).is_err_and(|why| why.contains("no connection was established")));
-        assert!((TCP_NODELAY.applied)(&Traces::default()).is_err());
+        assert!((TCP_NODELAY.applied)(&InterventionCounters::default()).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! `wait-when-not-ready`: the wait that a spinning loop lacks.
 
 use super::{Intervention, Purpose, intervention};
-use crate::arrangement::Preload;
+use crate::treatment::Preload;
 
 intervention! {
     /// # wait-when-not-ready
@@ -30,10 +30,10 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        arrange: |_, arrangement| {
-            arrangement.preloads.push(Preload { shim: "wait-when-not-ready", parameter: "on".into() });
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: "wait-when-not-ready", parameter: "on".into() });
             Ok(())
         },
-        applied: |traces| traces.of_shim("wait-when-not-ready"),
+        applied: |counters| counters.of_shim("wait-when-not-ready"),
     };
 }

@@ -2,7 +2,7 @@
 
 use super::{ENDING, Members, Undo, open_undos, place};
 use crate::LabError;
-use crate::{group, laid, live, sessions};
+use crate::{group, live, sessions, staged};
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -126,7 +126,7 @@ impl Undo {
             Undo::Session { leader, started_ticks } => sessions::undo(*leader, *started_ticks),
             Undo::Sockets { pid, started_ticks, inodes } => live::undo_sockets(*pid, *started_ticks, inodes),
             Undo::Quota { file, group, value } => live::undo_quota(file, *group, value),
-            Undo::Folder { path } => laid::undo(path),
+            Undo::Folder { path } => staged::undo(path),
         }
     }
 }

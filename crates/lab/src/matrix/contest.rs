@@ -179,12 +179,12 @@ fn values(metric: &Metric, row: &Trial, output: &[u8]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arrangement::Arrangement;
-    use crate::traces::Traces;
+    use crate::intervention_counters::InterventionCounters;
+    use crate::treatment::Treatment;
     use case::Nanos;
 
     fn arms() -> Vec<Arm> {
-        let arm = |name: &str| Arm { name: name.into(), arrangement: Arrangement::default(), parts: Vec::new() };
+        let arm = |name: &str| Arm { name: name.into(), treatment: Treatment::default(), parts: Vec::new() };
         ["1.1.1w", "3.0.2", "3.1.3"].map(arm).to_vec()
     }
 
@@ -210,7 +210,7 @@ mod tests {
             let row = Trial { wall: Nanos(9), client_user: Nanos((took * 1e6) as u64), exit, ..Trial::default() };
             Ok(Outcome {
                 row,
-                traces: Traces::default(),
+                counters: InterventionCounters::default(),
                 output: format!("took={took}\ntook={}\n", took * 3.0).into_bytes(),
                 errors: "it broke".into(),
                 mapped: std::collections::BTreeSet::new(),

@@ -1,11 +1,11 @@
 //! Whole experiments with trials made up: no program is run, so that every course of events can be had.
 
 use super::*;
-use crate::arrangement::Arrangement;
 use crate::experiment::Attempt;
+use crate::intervention_counters::{InterventionCounters, SocketCounts};
 use crate::interventions::find;
 use crate::metric::Metric;
-use crate::traces::{SocketCounts, Traces};
+use crate::treatment::Treatment;
 use case::{Cost, Evidence, Finding, Ledger, LossTotals, Nanos, Verdict};
 use std::cell::RefCell;
 
@@ -51,7 +51,7 @@ fn answer(findings: Vec<Finding>) -> Answer {
 fn arms(tried: &[(&str, &str, Purpose)]) -> Arms {
     let arm = |name: &str| Arm {
         name: name.into(),
-        arrangement: Arrangement::default(),
+        treatment: Treatment::default(),
         parts: find("tcp-nodelay").into_iter().filter(|_| name != SHAM).collect(),
     };
     let attempt = |(finding, name, purpose): &(&str, &str, Purpose)| Attempt {
@@ -82,11 +82,11 @@ fn made(milliseconds: f64, turn: u32) -> Outcome {
         ..Trial::default()
     };
     let sockets = Some(SocketCounts { seen: 1, nodelay: 1, capped: 1, refused: 0 });
-    let traces = Traces { sockets, ..Traces::default() };
+    let counters = InterventionCounters { sockets, ..InterventionCounters::default() };
     Outcome {
         row,
         mapped: std::collections::BTreeSet::new(),
-        traces,
+        counters,
         output: Vec::new(),
         errors: String::new(),
         took: Duration::from_millis(500),
@@ -149,7 +149,7 @@ fn what_did_not_take_hold_proves_nothing() {
     let mut answer = answer(vec![finding("P01", 0.95)]);
     let trials = proved(&mut answer, arms(&[("P01", "hope", Purpose::Cause)]), &|_| {
         let mut outcome = made(44.0, turn());
-        outcome.traces.sockets = Some(SocketCounts::default());
+        outcome.counters.sockets = Some(SocketCounts::default());
         outcome
     });
     assert_eq!(answer.findings[0].status, Status::Suspected);

@@ -1,8 +1,8 @@
 //! Where a value goes: into the commands, the world, or the number of clients.
 
 use super::values::{Value, Vary};
+use crate::launch::Subject;
 use crate::link::Link;
-use crate::stage::Subject;
 use crate::world::World;
 
 /// Runs a command several times side by side, and ends as the last of those that failed.

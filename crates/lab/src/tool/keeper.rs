@@ -1,5 +1,5 @@
 //! What ends a tool together with all that it has started. When whyslow is killed, the kernel tells the tool alone
-//! ([`record::Tether`]), not its children: a build would go on. A small shell outlives us by some seconds and ends them.
+//! ([`record::ParentDeathSignal`]), not its children: a build would go on. A small shell outlives us by some seconds and ends them.
 
 use crate::LabError;
 use std::io::Write;

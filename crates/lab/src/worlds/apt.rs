@@ -8,7 +8,7 @@ use super::store::Store;
 use super::tool::{self, Watch};
 use crate::LabError;
 use crate::journal::{Entry, Journal};
-use crate::laid;
+use crate::staged;
 use record::Program;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub fn install_over(
     mirror::check_suite(suite)?;
     packages.iter().try_for_each(|(name, _)| mirror::check_package(name))?;
     let mirror = mirror::mirror();
-    let (folder, entry) = laid::make_in(Path::new(PLACE), journal)?;
+    let (folder, entry) = staged::make_in(Path::new(PLACE), journal)?;
     let names = packages.iter().map(|(name, version)| format!("{name}={version}")).collect::<Vec<_>>();
     let (layer, command) = (folder.join("upper"), command(&mirror, suite, &names));
     let mut installed = Installed { layer, command, done: Vec::new(), folder, journal: journal.clone(), entry };

@@ -1,7 +1,7 @@
 //! A world that is there: its files are on this machine, whole and checked.
 
 use super::WorldName;
-use crate::arrangement::End;
+use crate::treatment::End;
 use crate::world::{Tree, World};
 use record::Root;
 use std::collections::BTreeMap;

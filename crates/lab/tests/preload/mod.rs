@@ -1,11 +1,11 @@
-//! Programs with shims loaded into them, laid out as a stage lays them out: a folder with an object, a parameter and a
+//! Programs with shims loaded into them, laid out as a launch lays them out: a folder with an object, a parameter and a
 //! file of counts for each. Every test has a folder of its own.
 
 // Each file of tests uses its own part of this.
 #![allow(dead_code)]
 
+use lab::intervention_counters::ShimCounts;
 use lab::shim;
-use lab::traces::ShimCounts;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

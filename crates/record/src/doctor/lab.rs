@@ -3,7 +3,7 @@
 use super::{Check, check, first_words};
 use crate::error::RecordError;
 use crate::meter::Meter;
-use crate::program::{Input, Mount, Program, Root, Tether};
+use crate::program::{Input, Mount, ParentDeathSignal, Program, Root};
 use crate::socket_program::SocketProgram;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use std::fs;
@@ -75,7 +75,7 @@ fn mounts() -> Check {
         arguments: vec!["true".to_string()],
         mounts: vec![Mount { source: file.clone(), target: file }],
         input: Input::Nothing,
-        tether: Tether::ToUs,
+        parent_death_signal: ParentDeathSignal::Terminate,
         ..Program::default()
     };
     let result = program.hold().map(|_| "files can be replaced for the subject alone".to_string());
@@ -90,7 +90,7 @@ fn trees() -> Check {
             arguments: vec!["true".to_string()],
             root: Some(root),
             input: Input::Nothing,
-            tether: Tether::ToUs,
+            parent_death_signal: ParentDeathSignal::Terminate,
             ..Program::default()
         };
         let held = program.hold().map(drop).map_err(|error| error.to_string());

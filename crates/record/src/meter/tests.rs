@@ -4,7 +4,7 @@ mod attached;
 
 use super::*;
 use crate::alone::alone;
-use crate::{Input, Output, Program, Running, Tether};
+use crate::{Input, Output, ParentDeathSignal, Program, Running};
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
@@ -92,7 +92,7 @@ impl Bench {
             // Python itself, and not a script that looks for one.
             environment: vec![("PATH".into(), Some("/usr/bin:/bin".into()))],
             folder: Some(self.folder.path().to_path_buf()),
-            tether: Tether::ToUs,
+            parent_death_signal: ParentDeathSignal::Terminate,
             input: Input::Nothing,
             output: Output::ToStandardError,
             ..Program::default()

@@ -4,7 +4,7 @@
 use super::environment::{environment, groups};
 use super::streams::Streams;
 use super::surroundings::{Refused, Surroundings};
-use super::{Network, Program, Tether, User, search};
+use super::{Network, ParentDeathSignal, Program, User, search};
 use crate::RecordError;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -90,7 +90,7 @@ pub(super) struct Launch {
     network: Network,
     streams: Streams,
     surroundings: Surroundings,
-    tether: Tether,
+    parent_death_signal: ParentDeathSignal,
     gate: RawFd,
     words: RawFd,
     /// The parent's ends, which the child must not keep: it would never see the parent go.
@@ -115,9 +115,9 @@ impl Launch {
             user: change,
             groups: change.map(groups).unwrap_or_default(),
             network: program.network,
-            streams: Streams::open(&program.input, &program.output, &program.errors, program.tether)?,
+            streams: Streams::open(&program.input, &program.output, &program.errors, program.parent_death_signal)?,
             surroundings: Surroundings::prepare(program)?,
-            tether: program.tether,
+            parent_death_signal: program.parent_death_signal,
             gate: gate.as_raw_fd(),
             words: words.as_raw_fd(),
             parents: [gate_write.as_raw_fd(), words_read.as_raw_fd()],
@@ -155,7 +155,7 @@ impl Launch {
             if !self.surroundings.enter_folder() {
                 self.fail(FOLDER);
             }
-            if self.tether == Tether::ToUs {
+            if self.parent_death_signal == ParentDeathSignal::Terminate {
                 // Only now: becoming another user clears it. The parent may have gone before it was set.
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
                 if libc::getppid() as u32 != parent {
@@ -213,7 +213,7 @@ impl Launch {
             if !self.streams.arrange() {
                 self.fail(OUTPUT);
             }
-            if self.tether == Tether::ToUs {
+            if self.parent_death_signal == ParentDeathSignal::Terminate {
                 libc::setsid();
             }
         }

@@ -1,7 +1,7 @@
 //! A program's standard input, output and errors: what can be asked for, and the descriptors that the child puts in
 //! place. Files are opened by the parent, so that a file that cannot be is an error before there is a process.
 
-use super::Tether;
+use super::ParentDeathSignal;
 use crate::RecordError;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Where a program's standard input comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Input {
-    /// From ours; nothing, where the program has a session of its own ([`Tether::ToUs`]).
+    /// From ours; nothing, where the program has a session of its own ([`ParentDeathSignal::Terminate`]).
     #[default]
     Inherited,
     /// From nowhere: it ends at once.
@@ -41,12 +41,17 @@ pub(super) struct Streams {
 
 impl Streams {
     /// Opens what is to be opened.
-    pub fn open(input: &Input, output: &Output, errors: &Output, tether: Tether) -> Result<Streams, RecordError> {
+    pub fn open(
+        input: &Input,
+        output: &Output,
+        errors: &Output,
+        parent_death_signal: ParentDeathSignal,
+    ) -> Result<Streams, RecordError> {
         let nothing = Path::new("/dev/null");
-        let input = match (input, tether) {
+        let input = match (input, parent_death_signal) {
             (Input::File(path), _) => Some(path.as_path()),
-            (Input::Nothing, _) | (Input::Inherited, Tether::ToUs) => Some(nothing),
-            (Input::Inherited, Tether::Loose) => None,
+            (Input::Nothing, _) | (Input::Inherited, ParentDeathSignal::Terminate) => Some(nothing),
+            (Input::Inherited, ParentDeathSignal::None) => None,
         };
         let read = |path: &Path| {
             File::open(path).map_err(RecordError::io(format!("opening the program's input {}", path.display())))

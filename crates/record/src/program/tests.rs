@@ -115,7 +115,7 @@ fn another_user_comes_with_groups_and_home() {
 
 #[test]
 fn a_tethered_program_does_not_outlive_its_handle() {
-    let tethered = Program { tether: Tether::ToUs, ..program(&["sleep", "60"]) };
+    let tethered = Program { parent_death_signal: ParentDeathSignal::Terminate, ..program(&["sleep", "60"]) };
     let running = tethered.hold().expect("held").release().expect("released");
     let pid = running.pid();
     drop(running);
@@ -230,7 +230,7 @@ fn streams_are_files_where_asked() {
         input: Input::File(path("input")),
         output: Output::File(path("output")),
         errors: Output::File(path("errors")),
-        tether: Tether::ToUs,
+        parent_death_signal: ParentDeathSignal::Terminate,
         ..program(&["sh", "-c", "cat; echo wrong >&2"])
     };
     assert_eq!(run(&program).exit, Some(0));
@@ -252,7 +252,10 @@ fn both_streams_are_added_to_one_file_behind_what_was_there() {
 #[test]
 fn no_input_ends_at_once() {
     assert_eq!(printed("wc -c", Program { input: Input::Nothing, ..Program::default() }), "0\n");
-    assert_eq!(printed("wc -c", Program { tether: Tether::ToUs, ..Program::default() }), "0\n");
+    assert_eq!(
+        printed("wc -c", Program { parent_death_signal: ParentDeathSignal::Terminate, ..Program::default() }),
+        "0\n"
+    );
     let program = Program { input: Input::File("/no/such/input".into()), ..program(&["true"]) };
     assert!(refusal(&program).starts_with("opening the program's input /no/such/input: No such file"));
 }

@@ -2,7 +2,7 @@
 //! option is set.
 
 use super::*;
-use crate::{Input, Output, Program, Tether};
+use crate::{Input, Output, ParentDeathSignal, Program};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -72,7 +72,7 @@ fn milliseconds(group: Option<&Group>, meanwhile: impl FnOnce() -> Option<Socket
         folder: Some(folder.path().into()),
         output: Output::File(folder.path().join("printed")),
         input: Input::Nothing,
-        tether: Tether::ToUs,
+        parent_death_signal: ParentDeathSignal::Terminate,
         ..Program::default()
     };
     let held = program.hold().expect("held");

@@ -149,7 +149,7 @@ fn frame(location: &Location) -> Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::scene::recording;
+    use crate::export::fixture::recording;
     use serde_json::Value;
 
     #[test]

@@ -1,11 +1,11 @@
 //! Section: system calls by kind, with how many of each a request makes.
 
 use super::sheet::{Cell, Column, Sheet};
-use super::{Material, SideExhibits};
+use super::{Material, SideViews};
 use crate::figure::three;
 use crate::text::{clean, count, counted};
 use askama::Template;
-use case::exhibits::CallExhibit;
+use case::views::CallView;
 
 #[derive(Template)]
 #[template(path = "page/calls.html")]
@@ -22,17 +22,17 @@ struct SideCalls {
 
 /// The section's HTML; nothing where no calls were recorded.
 pub(super) fn section(material: &Material) -> String {
-    let sides = material.sides.iter().filter(|side| !side.exhibits.calls.is_empty()).map(side).collect::<Vec<_>>();
+    let sides = material.sides.iter().filter(|side| !side.views.calls.is_empty()).map(side).collect::<Vec<_>>();
     if sides.is_empty() { String::new() } else { Calls { sides }.render().unwrap_or_default() }
 }
 
-fn side(side: &SideExhibits) -> SideCalls {
-    let calls = &side.exhibits.calls;
+fn side(side: &SideViews) -> SideCalls {
+    let calls = &side.views.calls;
     SideCalls { name: clean(&side.name), sentence: sentence(calls), sheet: sheet(calls).html() }
 }
 
 /// How many calls each program makes a request, those who make most first.
-fn sentence(calls: &[CallExhibit]) -> String {
+fn sentence(calls: &[CallView]) -> String {
     let mut sums: Vec<(String, u64, f64)> = Vec::new();
     for call in calls {
         let who = if call.who.is_empty() { "another program".to_string() } else { clean(&call.who) };
@@ -67,7 +67,7 @@ fn short(number: f64) -> String {
     if is_bare { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
-fn sheet(calls: &[CallExhibit]) -> Sheet {
+fn sheet(calls: &[CallView]) -> Sheet {
     let columns = vec![
         Column::words("Call"),
         Column::words("About").meaning("The kind of file or socket, or its path, where that is known"),
@@ -97,14 +97,14 @@ fn sheet(calls: &[CallExhibit]) -> Sheet {
 
 #[cfg(test)]
 mod tests {
-    use super::super::examples::{answer, assert_harmless, exhibits, hostile, material};
-    use super::super::{Exhibits, Told};
+    use super::super::examples::{answer, assert_harmless, hostile, material, views};
+    use super::super::{Told, Views};
     use super::*;
 
     #[test]
     fn a_request_is_said_to_make_so_many_calls() {
         let answer = answer();
-        let html = section(&material(Told::Answer(&answer), vec![("", exhibits())]));
+        let html = section(&material(Told::Answer(&answer), vec![("", views())]));
         assert!(html.contains("The client makes 9.2 calls a request, 920 in all."), "{html}");
         assert!(html.contains("tcp socket") && !html.contains("Failed"), "{html}");
     }
@@ -113,15 +113,15 @@ mod tests {
     fn what_is_hostile_is_escaped_and_nothing_is_no_section() {
         let answer = answer();
         assert_harmless(&section(&material(Told::Answer(&answer), vec![("", hostile())])));
-        assert_eq!(section(&material(Told::Answer(&answer), vec![("", Exhibits::default())])), "");
+        assert_eq!(section(&material(Told::Answer(&answer), vec![("", Views::default())])), "");
     }
 
     #[test]
     fn without_requests_calls_are_counted_in_all() {
-        let mut exhibits = exhibits();
-        exhibits.calls.iter_mut().for_each(|call| call.per_exchange = f64::NAN);
+        let mut views = views();
+        views.calls.iter_mut().for_each(|call| call.per_exchange = f64::NAN);
         let answer = answer();
-        let html = section(&material(Told::Answer(&answer), vec![("", exhibits)]));
+        let html = section(&material(Told::Answer(&answer), vec![("", views)]));
         assert!(html.contains("The client makes 920 calls.") && !html.contains("NaN"), "{html}");
     }
 }

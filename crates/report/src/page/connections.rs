@@ -1,10 +1,10 @@
 //! Section: connections, with what was negotiated on each and how much it carried.
 
 use super::sheet::{Cell, Column, Sheet};
-use super::{Material, SideExhibits};
+use super::{Material, SideViews};
 use crate::text::{clean, counted};
 use askama::Template;
-use case::exhibits::{ConnectionExhibit, Exhibits, Rest};
+use case::views::{ConnectionView, Rest, Views};
 use case::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
@@ -25,34 +25,34 @@ struct SideConnections {
 
 /// The section's HTML; nothing where there were no connections.
 pub(super) fn section(material: &Material) -> String {
-    let has_any = |side: &&SideExhibits| !side.exhibits.connections.is_empty();
+    let has_any = |side: &&SideViews| !side.views.connections.is_empty();
     let sides = material.sides.iter().filter(has_any).map(side).collect::<Vec<_>>();
     if sides.is_empty() { String::new() } else { Connections { sides }.render().unwrap_or_default() }
 }
 
-fn side(side: &SideExhibits) -> SideConnections {
-    let exhibits = &side.exhibits;
+fn side(side: &SideViews) -> SideConnections {
+    let views = &side.views;
     SideConnections {
         name: clean(&side.name),
-        sentence: sentence(exhibits),
-        sheet: sheet(&exhibits.connections).html(),
-        particulars: particulars(&exhibits.connections).html(),
-        left_out: left_out(exhibits.connections_left_out),
+        sentence: sentence(views),
+        sheet: sheet(&views.connections).html(),
+        particulars: particulars(&views.connections).html(),
+        left_out: left_out(views.connections_left_out),
     }
 }
 
 /// What the connections come to: `1 connection, TLS 1.3, full handshake, 100 requests.`
-fn sentence(exhibits: &Exhibits) -> String {
-    let seen = once(&exhibits.connections);
-    let requests = seen.iter().map(|one| one.exchanges).sum::<u64>() + exhibits.connections_left_out.exchanges;
+fn sentence(views: &Views) -> String {
+    let seen = once(&views.connections);
+    let requests = seen.iter().map(|one| one.exchanges).sum::<u64>() + views.connections_left_out.exchanges;
     // What carries no requests says nothing of how they are carried.
     let busy = seen.iter().copied().filter(|one| one.exchanges > 0).collect::<Vec<_>>();
     let idle = if busy.is_empty() { 0 } else { (seen.len() - busy.len()) as u64 };
     let seen = if busy.is_empty() { seen } else { busy };
-    let total = seen.len() as u64 + exhibits.connections_left_out.rows;
+    let total = seen.len() as u64 + views.connections_left_out.rows;
     let mut parts = vec![counted(total, "connection")];
     parts.extend(alike(&seen, |one| one.tls_version.clone()));
-    let handshake = |one: &ConnectionExhibit| match one.handshake.as_str() {
+    let handshake = |one: &ConnectionView| match one.handshake.as_str() {
         "" => String::new(),
         "unfinished" => "unfinished handshake".into(),
         kind => format!("{kind} handshake"),
@@ -65,14 +65,14 @@ fn sentence(exhibits: &Exhibits) -> String {
     }
     let idle =
         if idle == 0 { String::new() } else { format!(" {} without requests.", counted(idle, "other connection")) };
-    let both = once(&exhibits.connections).len() < exhibits.connections.len();
+    let both = once(&views.connections).len() < views.connections.len();
     let both = if both { " Where both ends were recorded, each has a row." } else { "" };
     parts.join(", ") + "." + &idle + both
 }
 
 /// Each connection once: the client's end where both were recorded.
-fn once(ends: &[ConnectionExhibit]) -> Vec<&ConnectionExhibit> {
-    let is_told_by_its_client = |end: &ConnectionExhibit| {
+fn once(ends: &[ConnectionView]) -> Vec<&ConnectionView> {
+    let is_told_by_its_client = |end: &ConnectionView| {
         end.end == "server"
             && ends.iter().any(|other| {
                 other.end != "server" && !end.local.is_empty() && other.local == end.remote && other.remote == end.local
@@ -82,7 +82,7 @@ fn once(ends: &[ConnectionExhibit]) -> Vec<&ConnectionExhibit> {
 }
 
 /// What connections have in common, or how many have which: `2 full handshake, 98 resumed handshake`.
-fn alike(seen: &[&ConnectionExhibit], of: impl Fn(&ConnectionExhibit) -> String) -> Option<String> {
+fn alike(seen: &[&ConnectionView], of: impl Fn(&ConnectionView) -> String) -> Option<String> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for one in seen {
         *counts.entry(clean(&of(one))).or_default() += 1;
@@ -105,7 +105,7 @@ fn left_out(rest: Rest) -> String {
 }
 
 /// What is looked at first, as wide as a window; the rest is [`particulars`].
-fn sheet(connections: &[ConnectionExhibit]) -> Sheet {
+fn sheet(connections: &[ConnectionView]) -> Sheet {
     let columns = vec![
         Column::words("Program").meaning("The process that holds this end"),
         Column::words("End"),
@@ -120,7 +120,7 @@ fn sheet(connections: &[ConnectionExhibit]) -> Sheet {
         Column::words("NODELAY").meaning("Whether TCP_NODELAY was on"),
         Column::figures("Sent again").meaning("Segments that were retransmitted"),
     ];
-    let row = |one: &ConnectionExhibit| {
+    let row = |one: &ConnectionView| {
         vec![
             Cell::words(&one.process),
             Cell::words(&one.end),
@@ -140,7 +140,7 @@ fn sheet(connections: &[ConnectionExhibit]) -> Sheet {
 }
 
 /// What is looked at more rarely.
-fn particulars(connections: &[ConnectionExhibit]) -> Sheet {
+fn particulars(connections: &[ConnectionView]) -> Sheet {
     let columns = vec![
         Column::words("From"),
         Column::words("To"),
@@ -153,7 +153,7 @@ fn particulars(connections: &[ConnectionExhibit]) -> Sheet {
         Column::figures("RTT").meaning("Smoothed round-trip time, as the kernel has it"),
         Column::figures("MSS").meaning("Maximum segment size, in bytes"),
     ];
-    let row = |one: &ConnectionExhibit| {
+    let row = |one: &ConnectionView| {
         vec![
             Cell::words(&one.local),
             Cell::words(&one.remote),
@@ -171,7 +171,7 @@ fn particulars(connections: &[ConnectionExhibit]) -> Sheet {
 }
 
 /// Whether `TCP_NODELAY` was on, where there is such an option.
-fn nodelay(one: &ConnectionExhibit) -> &'static str {
+fn nodelay(one: &ConnectionView) -> &'static str {
     match (one.transport == "tcp", one.nodelay) {
         (false, _) => "",
         (true, true) => "on",
@@ -182,17 +182,17 @@ fn nodelay(one: &ConnectionExhibit) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::super::Told;
-    use super::super::examples::{answer, assert_harmless, connection, exhibits, hostile, material};
+    use super::super::examples::{answer, assert_harmless, connection, hostile, material, views};
     use super::*;
 
-    fn drawn(exhibits: Exhibits) -> String {
+    fn drawn(views: Views) -> String {
         let answer = answer();
-        section(&material(Told::Answer(&answer), vec![("", exhibits)]))
+        section(&material(Told::Answer(&answer), vec![("", views)]))
     }
 
     #[test]
     fn one_connection_is_said_in_one_line() {
-        let html = drawn(exhibits());
+        let html = drawn(views());
         assert!(html.contains("1 connection, TLS 1.3, full handshake, 100 requests."), "{html}");
         assert!(html.contains("casebook.test") && !html.contains("Sent again"), "{html}");
     }
@@ -201,17 +201,17 @@ mod tests {
     fn a_connection_with_both_ends_recorded_is_counted_once() {
         let client = connection();
         let (local, remote) = (client.remote.clone(), client.local.clone());
-        let server = ConnectionExhibit { end: "server".into(), local, remote, ..client.clone() };
-        let html = drawn(Exhibits { connections: vec![client, server], ..exhibits() });
+        let server = ConnectionView { end: "server".into(), local, remote, ..client.clone() };
+        let html = drawn(Views { connections: vec![client, server], ..views() });
         assert!(html.contains("1 connection, TLS 1.3") && html.contains("each has a row"), "{html}");
     }
 
     #[test]
     fn kinds_of_handshakes_and_what_is_left_out_are_counted() {
-        let resumed = ConnectionExhibit { handshake: "resumed".into(), retransmitted: 2, ..connection() };
+        let resumed = ConnectionView { handshake: "resumed".into(), retransmitted: 2, ..connection() };
         let connections = vec![connection(), resumed.clone(), resumed];
         let rest = Rest { rows: 40, exchanges: 400, bytes: 12 };
-        let html = drawn(Exhibits { connections, connections_left_out: rest, ..exhibits() });
+        let html = drawn(Views { connections, connections_left_out: rest, ..views() });
         assert!(html.contains("43 connections, TLS 1.3, 2 with resumed handshake, 1 with full handshake"), "{html}");
         assert!(html.contains("700 requests, 4 segments sent again."), "{html}");
         assert!(html.contains("40 connections more found no place here"), "{html}");
@@ -219,14 +219,14 @@ mod tests {
 
     #[test]
     fn what_carries_no_requests_is_counted_apart() {
-        let idle = ConnectionExhibit {
+        let idle = ConnectionView {
             exchanges: 0,
             tls_version: String::new(),
             handshake: String::new(),
             local: String::new(),
             ..connection()
         };
-        let html = drawn(Exhibits { connections: vec![connection(), idle], ..exhibits() });
+        let html = drawn(Views { connections: vec![connection(), idle], ..views() });
         assert!(
             html.contains("1 connection, TLS 1.3, full handshake, 100 requests. 1 other connection without"),
             "{html}"
@@ -236,6 +236,6 @@ mod tests {
     #[test]
     fn what_is_hostile_is_escaped_and_nothing_is_no_section() {
         assert_harmless(&drawn(hostile()));
-        assert_eq!(drawn(Exhibits::default()), "");
+        assert_eq!(drawn(Views::default()), "");
     }
 }

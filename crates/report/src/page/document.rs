@@ -167,7 +167,7 @@ fn without_folders(words: &[String]) -> Vec<String> {
 
 /// That a recording did not come to its end; empty where all did.
 fn notice(material: &Material) -> String {
-    let cut = material.sides.iter().filter(|side| side.exhibits.cut_short).map(|side| clean(&side.name));
+    let cut = material.sides.iter().filter(|side| side.views.cut_short).map(|side| clean(&side.name));
     match cut.collect::<Vec<_>>().as_slice() {
         [] => String::new(),
         [_] if material.sides.len() == 1 => "This recording was cut short: its last rows may be missing.".into(),

@@ -1,10 +1,10 @@
 //! Section: what it was measured on, what was lost, and what was not looked for.
 
-use super::{Material, SideExhibits, Told};
+use super::{Material, SideViews, Told};
 use crate::text::{clean, count};
 use askama::Template;
 use case::Nanos;
-use case::exhibits::{Exhibits, LossExhibit};
+use case::views::{LossView, Views};
 
 /// Facts of this group are many and seldom wanted: they are folded.
 const FOLDED: &str = "Kernel counters";
@@ -62,7 +62,7 @@ struct Loss {
 
 /// The section's HTML. It is always there: that nothing was lost is worth a sentence.
 pub(super) fn section(material: &Material) -> String {
-    let losses = material.sides.iter().filter(|side| !side.exhibits.losses.is_empty()).map(losses);
+    let losses = material.sides.iter().filter(|side| !side.views.losses.is_empty()).map(losses);
     let losses = losses.collect::<Vec<_>>();
     let totals = match material.told {
         Told::Answer(answer) => answer.losses.events + answer.losses.stacks,
@@ -71,7 +71,7 @@ pub(super) fn section(material: &Material) -> String {
     let lost = match material.sides.len() {
         0 => Lost::Unknown,
         _ if !losses.is_empty() || totals > 0 => Lost::Something,
-        _ if material.sides.iter().any(|side| side.exhibits.cut_short) => Lost::CutShort,
+        _ if material.sides.iter().any(|side| side.views.cut_short) => Lost::CutShort,
         _ => Lost::Nothing,
     };
     let missing = missing(material);
@@ -88,7 +88,7 @@ fn missing(material: &Material) -> Vec<String> {
     }
     let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
     for side in &material.sides {
-        for line in &side.exhibits.missing {
+        for line in &side.views.missing {
             match lines.iter_mut().find(|(known, _)| known == line) {
                 Some((_, sides)) => sides.push(clean(&side.name)),
                 None => lines.push((line, vec![clean(&side.name)])),
@@ -102,9 +102,9 @@ fn missing(material: &Material) -> Vec<String> {
 }
 
 /// The facts by group, in the order in which they come.
-fn groups(sides: &[SideExhibits]) -> Vec<Group> {
+fn groups(sides: &[SideViews]) -> Vec<Group> {
     let mut names: Vec<&str> = Vec::new();
-    for fact in sides.iter().flat_map(|side| &side.exhibits.environment) {
+    for fact in sides.iter().flat_map(|side| &side.views.environment) {
         if !names.contains(&fact.group.as_str()) {
             names.push(&fact.group);
         }
@@ -113,9 +113,9 @@ fn groups(sides: &[SideExhibits]) -> Vec<Group> {
     names.into_iter().map(group).collect()
 }
 
-fn facts(sides: &[SideExhibits], group: &str) -> Vec<Line> {
+fn facts(sides: &[SideViews], group: &str) -> Vec<Line> {
     let mut names: Vec<&str> = Vec::new();
-    for fact in sides.iter().flat_map(|side| &side.exhibits.environment).filter(|fact| fact.group == group) {
+    for fact in sides.iter().flat_map(|side| &side.views.environment).filter(|fact| fact.group == group) {
         if !names.contains(&fact.name.as_str()) {
             names.push(&fact.name);
         }
@@ -124,12 +124,12 @@ fn facts(sides: &[SideExhibits], group: &str) -> Vec<Line> {
 }
 
 /// The values of a fact: one where all sides have the same, else one a side with its name.
-fn values(sides: &[SideExhibits], group: &str, name: &str) -> Vec<String> {
-    let of = |exhibits: &Exhibits| {
-        let named = exhibits.environment.iter().filter(|fact| fact.group == group && fact.name == name);
+fn values(sides: &[SideViews], group: &str, name: &str) -> Vec<String> {
+    let of = |views: &Views| {
+        let named = views.environment.iter().filter(|fact| fact.group == group && fact.name == name);
         named.map(|fact| clean(&fact.value)).collect::<Vec<_>>()
     };
-    let each = sides.iter().map(|side| (clean(&side.name), of(&side.exhibits))).collect::<Vec<_>>();
+    let each = sides.iter().map(|side| (clean(&side.name), of(&side.views))).collect::<Vec<_>>();
     let first = each.first().map(|(_, values)| values.clone()).unwrap_or_default();
     let mut values = if each.iter().all(|(_, values)| *values == first) {
         first
@@ -148,8 +148,8 @@ fn values(sides: &[SideExhibits], group: &str, name: &str) -> Vec<String> {
     values
 }
 
-fn losses(side: &SideExhibits) -> SideLosses {
-    let row = |loss: &LossExhibit| Loss {
+fn losses(side: &SideViews) -> SideLosses {
+    let row = |loss: &LossView| Loss {
         table: clean(&loss.table),
         reason: clean(&loss.reason),
         count: count(loss.count),
@@ -159,20 +159,20 @@ fn losses(side: &SideExhibits) -> SideLosses {
             Nanos(loss.from).to_string()
         },
     };
-    SideLosses { name: clean(&side.name), rows: side.exhibits.losses.iter().map(row).collect() }
+    SideLosses { name: clean(&side.name), rows: side.views.losses.iter().map(row).collect() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::examples::{answer, assert_harmless, exhibits, hostile, material};
+    use super::super::examples::{answer, assert_harmless, hostile, material, views};
     use super::*;
     use case::Comparison;
-    use case::exhibits::Fact;
+    use case::views::Fact;
 
     #[test]
     fn that_nothing_was_lost_is_said_and_what_was_not_looked_for() {
         let answer = answer();
-        let html = section(&material(Told::Answer(&answer), vec![("", exhibits())]));
+        let html = section(&material(Told::Answer(&answer), vec![("", views())]));
         assert!(html.contains("Nothing was lost.") && html.contains("perf_event_paranoid is 3"), "{html}");
         assert!(html.contains("3.11.7"), "{html}");
         let folded = html.split_once("<details").map(|(_, folded)| folded).expect("folded counters");
@@ -191,7 +191,7 @@ mod tests {
     fn totals_without_a_table_are_not_called_nothing() {
         let mut answer = answer();
         answer.losses.stacks = 3;
-        let html = section(&material(Told::Answer(&answer), vec![("", exhibits())]));
+        let html = section(&material(Told::Answer(&answer), vec![("", views())]));
         assert!(!html.contains("Nothing was lost") && html.contains("Something was lost"), "{html}");
     }
 
@@ -199,16 +199,16 @@ mod tests {
     fn what_differs_between_sides_is_told_of_each() {
         let comparison = Comparison::default();
         let fact = |value: &str| Fact { group: "Programs".into(), name: "python3".into(), value: value.into() };
-        let mut other = exhibits();
+        let mut other = views();
         other.environment[1] = fact("3.12.1");
-        let html = section(&material(Told::Comparison(&comparison), vec![("A", exhibits()), ("B", other)]));
+        let html = section(&material(Told::Comparison(&comparison), vec![("A", views()), ("B", other)]));
         assert!(html.contains("A: 3.11.7") && html.contains("B: 3.12.1") && !html.contains("A: 6.1.0"), "{html}");
     }
 
     #[test]
     fn what_was_not_looked_for_on_one_side_names_it() {
         let comparison = Comparison::default();
-        let (mut a, mut b) = (exhibits(), exhibits());
+        let (mut a, mut b) = (views(), views());
         a.missing = vec!["operations inside io_uring".into(), "CPU samples: refused".into()];
         b.missing = vec!["operations inside io_uring".into()];
         let html = section(&material(Told::Comparison(&comparison), vec![("A", a), ("B", b)]));
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn of_a_recording_that_was_cut_short_no_losses_are_denied() {
         let answer = answer();
-        let html = section(&material(Told::Answer(&answer), vec![("", Exhibits { cut_short: true, ..exhibits() })]));
+        let html = section(&material(Told::Answer(&answer), vec![("", Views { cut_short: true, ..views() })]));
         assert!(!html.contains("Nothing was lost") && html.contains("cut short"), "{html}");
     }
 

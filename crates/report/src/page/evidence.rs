@@ -5,7 +5,7 @@ use crate::command::typed;
 use crate::finding::head_word;
 use crate::text::{clean, count, counted};
 use askama::Template;
-use case::exhibits::{EvidenceExhibit, EvidenceRow};
+use case::views::{EvidenceRow, EvidenceView};
 use case::{Answer, Finding};
 
 /// More rows than this are better looked at with the query.
@@ -42,12 +42,12 @@ struct Rows {
 /// The section's HTML; empty where no finding has rows.
 pub(super) fn section(material: &Material) -> String {
     let Told::Answer(answer) = material.told else { return String::new() };
-    let exhibits = material.sides.iter().flat_map(|side| &side.exhibits.evidence);
-    let with_rows = exhibits.filter(|one| !one.rows.is_empty()).collect::<Vec<_>>();
+    let views = material.sides.iter().flat_map(|side| &side.views.evidence);
+    let with_rows = views.filter(|one| !one.rows.is_empty()).collect::<Vec<_>>();
     let tables = answer.findings.iter().enumerate().filter_map(|(index, finding)| {
         let own = with_rows.iter().find(|one| one.finding == index);
-        let exhibit = own.map(|one| (*one).clone()).or_else(|| elsewhere(index, finding))?;
-        Some(rows(&exhibit, finding, answer))
+        let view = own.map(|one| (*one).clone()).or_else(|| elsewhere(index, finding))?;
+        Some(rows(&view, finding, answer))
     });
     let tables = tables.collect::<Vec<_>>();
     if tables.is_empty() {
@@ -57,36 +57,36 @@ pub(super) fn section(material: &Material) -> String {
 }
 
 /// The rows of a finding that a second look made, in a recording of its own: their numbers only.
-fn elsewhere(index: usize, finding: &Finding) -> Option<EvidenceExhibit> {
+fn elsewhere(index: usize, finding: &Finding) -> Option<EvidenceView> {
     let evidence = &finding.evidence;
     let rows = evidence.rows.iter().map(|row| EvidenceRow { row: *row, cells: Vec::new() }).collect::<Vec<_>>();
     let is_elsewhere = evidence.table.contains('/') && !rows.is_empty();
-    is_elsewhere.then(|| EvidenceExhibit { finding: index, table: evidence.table.clone(), columns: Vec::new(), rows })
+    is_elsewhere.then(|| EvidenceView { finding: index, table: evidence.table.clone(), columns: Vec::new(), rows })
 }
 
-fn rows(exhibit: &EvidenceExhibit, finding: &Finding, answer: &Answer) -> Rows {
-    let shown = exhibit.rows.iter().take(MOST_ROWS);
+fn rows(view: &EvidenceView, finding: &Finding, answer: &Answer) -> Rows {
+    let shown = view.rows.iter().take(MOST_ROWS);
     let shown = shown.map(|row| (count(row.row), row.cells.iter().map(|cell| clean(cell)).collect()));
-    let left_out = exhibit.rows.len().saturating_sub(MOST_ROWS);
+    let left_out = view.rows.len().saturating_sub(MOST_ROWS);
     Rows {
-        number: exhibit.finding + 1,
+        number: view.finding + 1,
         heading: format!("{}: {}", head_word(finding.status), clean(&finding.name)),
         title: clean(&finding.title),
-        elsewhere: elsewhere_in_words(exhibit, answer),
-        table: clean(&exhibit.table),
-        columns: exhibit.columns.iter().map(|column| clean(column)).collect(),
+        elsewhere: elsewhere_in_words(view, answer),
+        table: clean(&view.table),
+        columns: view.columns.iter().map(|column| clean(column)).collect(),
         numbered: shown.collect(),
         left_out: if left_out == 0 { String::new() } else { format!("and {}", counted(left_out as u64, "more row")) },
-        query: query(exhibit, answer),
+        query: query(view, answer),
     }
 }
 
 /// Where rows lie whose cells are not with this recording, and how to see that one.
-fn elsewhere_in_words(exhibit: &EvidenceExhibit, answer: &Answer) -> String {
-    let Some((within, table)) = exhibit.table.rsplit_once('/').filter(|_| exhibit.columns.is_empty()) else {
+fn elsewhere_in_words(view: &EvidenceView, answer: &Answer) -> String {
+    let Some((within, table)) = view.table.rsplit_once('/').filter(|_| view.columns.is_empty()) else {
         return String::new();
     };
-    let numbers = exhibit.rows.iter().take(MOST_ROWS).map(|row| count(row.row)).collect::<Vec<_>>().join("; ");
+    let numbers = view.rows.iter().take(MOST_ROWS).map(|row| count(row.row)).collect::<Vec<_>>().join("; ");
     let folder = typed(&[format!("{}/{within}", answer.case)]);
     format!(
         "Seen when the program was recorded a second time, with an earlier cause switched off ({}): table {}, rows \
@@ -97,14 +97,14 @@ fn elsewhere_in_words(exhibit: &EvidenceExhibit, answer: &Answer) -> String {
 }
 
 /// The same rows by duckdb, which reads the case's files in place and numbers rows from 0 as the case does.
-fn query(exhibit: &EvidenceExhibit, answer: &Answer) -> String {
-    let (folder, table) = match exhibit.table.rsplit_once('/') {
+fn query(view: &EvidenceView, answer: &Answer) -> String {
+    let (folder, table) = match view.table.rsplit_once('/') {
         Some((within, table)) => (format!("{}/{within}", answer.case), table),
-        None => (answer.case.clone(), exhibit.table.as_str()),
+        None => (answer.case.clone(), view.table.as_str()),
     };
     // A quote within a string of SQL is written twice.
     let file = clean(&format!("{folder}/tables/{table}.parquet")).replace('\'', "''");
-    let numbers = exhibit.rows.iter().take(MOST_ROWS).map(|row| row.row.to_string()).collect::<Vec<_>>().join(", ");
+    let numbers = view.rows.iter().take(MOST_ROWS).map(|row| row.row.to_string()).collect::<Vec<_>>().join(", ");
     let select =
         format!("select * from read_parquet('{file}', file_row_number = true) where file_row_number in ({numbers})");
     format!("duckdb -c {}", quoted(&select))

@@ -1,9 +1,7 @@
 //! What a recording shows, made by hand for the tests of the sections.
 
-use super::{Material, SideExhibits, Told};
-use case::exhibits::{
-    Bin, CallExhibit, ConnectionExhibit, Exhibits, Fact, Lengths, LossExhibit, Moment, Outlier, Quantile, Rest,
-};
+use super::{Material, SideViews, Told};
+use case::views::{Bin, CallView, ConnectionView, Fact, Lengths, LossView, Moment, Outlier, Quantile, Rest, Views};
 use case::{Answer, LossTotals, Verdict};
 
 /// A string that would run, end an attribute or turn the direction of writing, were it not escaped.
@@ -55,8 +53,8 @@ fn bins(sorted: &[u64]) -> Vec<Bin> {
 }
 
 /// A connection of a client with 100 requests over TLS.
-pub(super) fn connection() -> ConnectionExhibit {
-    ConnectionExhibit {
+pub(super) fn connection() -> ConnectionView {
+    ConnectionView {
         id: 1,
         end: "client".into(),
         process: "python3 (4711)".into(),
@@ -82,13 +80,13 @@ pub(super) fn connection() -> ConnectionExhibit {
 }
 
 /// What a run of 100 requests shows, two of them very slow.
-pub(super) fn exhibits() -> Exhibits {
+pub(super) fn views() -> Views {
     let milliseconds = (0..100).map(|index| match index {
         41 => 802.0,
         73 => 1_210.0,
         _ => 43.5 + f64::from(index % 7) * 0.1,
     });
-    let call = |call: &str, about: &str, count: u64| CallExhibit {
+    let call = |call: &str, about: &str, count: u64| CallView {
         call: call.into(),
         about: about.into(),
         who: "client".into(),
@@ -101,7 +99,7 @@ pub(super) fn exhibits() -> Exhibits {
     };
     let fact =
         |group: &str, name: &str, value: &str| Fact { group: group.into(), name: name.into(), value: value.into() };
-    Exhibits {
+    Views {
         wall_ns: 6_500_000_000,
         lengths: lengths(&milliseconds.collect::<Vec<_>>()),
         connections: vec![connection()],
@@ -115,15 +113,15 @@ pub(super) fn exhibits() -> Exhibits {
             fact("Programs", "python3", "3.11.7"),
             fact("Kernel counters", "TcpRetransSegs", "0"),
         ],
-        ..Exhibits::default()
+        ..Views::default()
     }
 }
 
 /// What a run shows in which every string is hostile.
-pub(super) fn hostile() -> Exhibits {
+pub(super) fn hostile() -> Views {
     let text = || HOSTILE.to_string();
     let base = connection();
-    let connection = ConnectionExhibit {
+    let connection = ConnectionView {
         end: text(),
         process: text(),
         transport: text(),
@@ -135,14 +133,14 @@ pub(super) fn hostile() -> Exhibits {
         server_name: text(),
         ..base
     };
-    let call = CallExhibit { call: text(), about: text(), who: text(), count: 1, ..CallExhibit::default() };
-    Exhibits {
+    let call = CallView { call: text(), about: text(), who: text(), count: 1, ..CallView::default() };
+    Views {
         connections: vec![connection],
         connections_left_out: Rest { rows: 3, exchanges: 4, bytes: 5 },
         calls: vec![call],
         environment: vec![Fact { group: text(), name: text(), value: text() }],
-        losses: vec![LossExhibit { table: text(), reason: text(), count: 7, from: 1, to: 2 }],
-        ..exhibits()
+        losses: vec![LossView { table: text(), reason: text(), count: 7, from: 1, to: 2 }],
+        ..views()
     }
 }
 
@@ -169,8 +167,8 @@ pub(super) fn answer() -> Answer {
 }
 
 /// Material of one recording.
-pub(super) fn material<'a>(told: Told<'a>, sides: Vec<(&str, Exhibits)>) -> Material<'a> {
-    let sides = sides.into_iter().map(|(name, exhibits)| SideExhibits { name: name.into(), exhibits }).collect();
+pub(super) fn material<'a>(told: Told<'a>, sides: Vec<(&str, Views)>) -> Material<'a> {
+    let sides = sides.into_iter().map(|(name, views)| SideViews { name: name.into(), views }).collect();
     Material { told, sides, differences: Vec::new(), arms: Vec::new() }
 }
 

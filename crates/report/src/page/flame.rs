@@ -8,10 +8,10 @@ mod folded;
 mod functions;
 mod hottest;
 
-use super::{Material, SideExhibits, Told};
+use super::{Material, SideViews, Told};
 use crate::text::clean;
 use askama::Template;
-use case::exhibits::Flame;
+use case::views::Flame;
 use differences::Sides;
 use functions::FunctionRow;
 use hottest::Step;
@@ -63,8 +63,8 @@ pub(super) fn section(material: &Material) -> String {
     html
 }
 
-fn side_of_flames(side: &SideExhibits, suffix: &str) -> SideOfFlames {
-    let (processor, blocked) = (&side.exhibits.processor, &side.exhibits.blocked);
+fn side_of_flames(side: &SideViews, suffix: &str) -> SideOfFlames {
+    let (processor, blocked) = (&side.views.processor, &side.views.blocked);
     let flames = vec![
         drawn(format!("flame-processor{suffix}"), "On a processor".to_string(), NO_SAMPLES, processor),
         drawn(format!("flame-blocked{suffix}"), "Blocked".to_string(), NEVER_BLOCKED, blocked),

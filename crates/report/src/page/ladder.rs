@@ -16,10 +16,10 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::{Material, SideExhibits};
+use super::{Material, SideViews};
 use crate::text::clean;
 use askama::Template;
-use case::exhibits::Ladder;
+use case::views::Ladder;
 use table::TableRow;
 
 #[derive(Template)]
@@ -61,8 +61,8 @@ pub(super) fn section(material: &Material) -> String {
     Section { choice: tabs.len() > 1, tabs }.render().unwrap_or_default()
 }
 
-fn tab(side: &SideExhibits, ladder: &Ladder, id: String, checked: bool) -> Tab {
-    let count = side.exhibits.lengths.count;
+fn tab(side: &SideViews, ladder: &Ladder, id: String, checked: bool) -> Tab {
+    let count = side.views.lengths.count;
     Tab {
         name: sentence::name(&side.name, ladder),
         sentence: sentence::sentence(&side.name, ladder, count),
@@ -76,8 +76,8 @@ fn tab(side: &SideExhibits, ladder: &Ladder, id: String, checked: bool) -> Tab {
 }
 
 /// The ladders of a side that are on the page.
-pub(super) fn shown(side: &SideExhibits, several: bool) -> impl Iterator<Item = &Ladder> {
-    let told = side.exhibits.ladders.iter().filter(|ladder| !ladder.lanes.is_empty());
+pub(super) fn shown(side: &SideViews, several: bool) -> impl Iterator<Item = &Ladder> {
+    let told = side.views.ladders.iter().filter(|ladder| !ladder.lanes.is_empty());
     told.take(if several { 1 } else { usize::MAX })
 }
 

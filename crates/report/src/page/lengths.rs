@@ -6,12 +6,12 @@ mod sentence;
 
 use super::ladder;
 use super::sheet::{Cell, Column, Sheet};
-use super::{Material, SideExhibits};
+use super::{Material, SideViews};
 use crate::figure::three;
 use crate::text::{clean, count};
 use askama::Template;
 use case::Nanos;
-use case::exhibits::Lengths;
+use case::views::Lengths;
 
 /// More curves than this in one picture cannot be told apart.
 const MOST_SIDES: usize = 5;
@@ -51,13 +51,13 @@ struct Linked {
 
 /// The section's HTML; nothing where there were no requests.
 pub(super) fn section(material: &Material) -> String {
-    let has_any = |side: &&SideExhibits| side.exhibits.lengths.count > 0 && longest(&side.exhibits.lengths) > 0;
+    let has_any = |side: &&SideViews| side.views.lengths.count > 0 && longest(&side.views.lengths) > 0;
     let with_any = material.sides.iter().filter(has_any).collect::<Vec<_>>();
     let shown = &with_any[..with_any.len().min(MOST_SIDES)];
     if shown.is_empty() {
         return String::new();
     }
-    let lengths = shown.iter().map(|side| &side.exhibits.lengths).collect::<Vec<_>>();
+    let lengths = shown.iter().map(|side| &side.views.lengths).collect::<Vec<_>>();
     let page = Drawn {
         sides: shown.iter().enumerate().map(|(index, side)| drawn(index, side, material.sides.len() > 1)).collect(),
         is_compared: shown.len() > 1,
@@ -68,8 +68,8 @@ pub(super) fn section(material: &Material) -> String {
     page.render().unwrap_or_default()
 }
 
-fn drawn(index: usize, side: &SideExhibits, several: bool) -> SideLengths {
-    let lengths = &side.exhibits.lengths;
+fn drawn(index: usize, side: &SideViews, several: bool) -> SideLengths {
+    let lengths = &side.views.lengths;
     let figures = points(lengths).map(|(_, ns)| ns.map_or(String::new(), |ns| Nanos(ns).to_string()));
     SideLengths {
         name: clean(&side.name),
@@ -83,7 +83,7 @@ fn drawn(index: usize, side: &SideExhibits, several: bool) -> SideLengths {
 }
 
 /// The requests that have a drawing of their own.
-fn step_by_step(side: &SideExhibits, several: bool) -> Vec<Linked> {
+fn step_by_step(side: &SideViews, several: bool) -> Vec<Linked> {
     let mut linked: Vec<Linked> = Vec::new();
     for one in ladder::shown(side, several) {
         let (number, why, anchor) = (count(one.number), clean(&one.why), ladder::anchor(&side.name, one.number));

@@ -39,7 +39,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "TIME")]
     pub budget: Option<String>,
 
-    /// Try this besides, on the dearest finding: a name of `whyslow explain`, with =DOSE where it has one; can be given again
+    /// Try this besides, on the top finding: a name of `whyslow explain`, with =DOSE where it has one; can be given again
     #[arg(long = "try", value_name = "INTERVENTION")]
     pub asked: Vec<String>,
 

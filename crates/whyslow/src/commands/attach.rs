@@ -143,7 +143,7 @@ fn command_line(pid: u32) -> Vec<String> {
     words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
-/// Switches on and off what reaches the running program, the dearest finding first.
+/// Switches on and off what reaches the running program, the top finding first.
 fn prove(
     answer: &mut Answer,
     case: &Case,

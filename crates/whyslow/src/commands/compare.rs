@@ -145,7 +145,7 @@ impl Comparing<'_> {
             &format!("recording {}{again}", which.arm()),
             &side.subject,
             &side.world,
-            &side.arm.arrangement,
+            &side.arm.treatment,
             &folder,
             LONGEST.max(self.budget / LONGEST_PART),
             &self.interrupts,
@@ -205,7 +205,7 @@ impl Comparing<'_> {
         let mut laboratory = Laboratory::open(&journal, self.metric.as_ref(), &mut wait)?;
         let mut execute = |which: Which, extent: &Extent| {
             let side = &self.both[which as usize];
-            laboratory.run(&side.subject, &side.world, &side.arm.arrangement, extent)
+            laboratory.run(&side.subject, &side.world, &side.arm.treatment, extent)
         };
         Ok(contest.run(&mut execute)?)
     }

@@ -18,7 +18,7 @@ use candidate::{Candidate, candidates};
 use case::{CaseWriter, Contrast, Matrix, Version, VersionState, redact_arguments};
 use lab::compare::{excess_of, extent_of};
 use lab::matrix::{Contest, Measured, Workshop, advice, figures, ratios};
-use lab::{Arrangement, End, Extent, Journal, Laboratory, Metric, Subject, World};
+use lab::{End, Extent, Journal, Laboratory, Metric, Subject, Treatment, World};
 use plan::Plan;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -156,7 +156,7 @@ impl Measuring<'_> {
         let mut warnings = Vec::new();
         for candidate in candidates.iter_mut().filter(|candidate| candidate.is_ready()) {
             progress.say(&format!("looking whether the program runs on {}", candidate.version.version));
-            match laboratory.run(&candidate.subject, &candidate.world, &Arrangement::default(), &extent) {
+            match laboratory.run(&candidate.subject, &candidate.world, &Treatment::default(), &extent) {
                 Ok(outcome) => {
                     warnings.extend(candidate.judge(&outcome, usual.as_ref()));
                     if candidate.is_ready() {
@@ -184,7 +184,7 @@ impl Measuring<'_> {
             &format!("recording {name}"),
             &candidate.subject,
             &candidate.world,
-            &Arrangement::default(),
+            &Treatment::default(),
             &self.folder.join(name),
             self.longest(),
             self.interrupts,
@@ -231,7 +231,7 @@ impl Measuring<'_> {
         let mut laboratory = Laboratory::open(&journal, None, &mut wait)?;
         let mut execute = |place: usize, extent: &Extent| {
             let (version, _) = lineup.of(place);
-            laboratory.run(&ready[version].subject, &ready[version].world, &arms[place].arrangement, extent)
+            laboratory.run(&ready[version].subject, &ready[version].world, &arms[place].treatment, extent)
         };
         Ok(contest.run(&mut execute)?)
     }

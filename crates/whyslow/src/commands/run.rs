@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::recording::{LOOKING, Take, Taken};
 use crate::{folder, page, proof, recording, typed};
 use case::Recording;
-use lab::{Arrangement, Kind, Outputs};
+use lab::{Kind, Outputs, Treatment};
 use record::{Ended, Output};
 
 /// Runs the programs, and prints what the recording means.
@@ -50,7 +50,7 @@ fn take<'a>(arguments: &RunArguments, plan: &'a Plan) -> Take<'a> {
     Take {
         subject: &plan.subject,
         world: &plan.world,
-        arrangement: Arrangement::default(),
+        treatment: Treatment::default(),
         outputs,
         doing: "recording",
         kind: Kind::Watched,

@@ -10,7 +10,7 @@ use crate::recording::Quiet;
 use crate::{folder, output, page, recording, typed};
 use case::{CaseWriter, Cliff, Finding, Regime, SegmentTie, Sweep, redact_arguments};
 
-use lab::{Arrangement, Extent, Journal, Laboratory, Metric, Subject, SweepTerms, Swept, Value, Vary, World, place};
+use lab::{Extent, Journal, Laboratory, Metric, Subject, SweepTerms, Swept, Treatment, Value, Vary, World, place};
 use std::path::Path;
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ impl Sweeping<'_> {
         let mut laboratory = Laboratory::open(&journal, self.metric.as_ref(), &mut wait)?;
         let mut execute = |value: &Value, extent: &Extent| {
             let (subject, world) = place(self.vary, self.subject, self.world, value).map_err(lab::LabError::World)?;
-            laboratory.run(&subject, &world, &Arrangement::default(), extent)
+            laboratory.run(&subject, &world, &Treatment::default(), extent)
         };
         let terms = SweepTerms { budget: self.budget, seed, metric: self.metric.clone(), grain: None, say: &say };
         lab::sweep(self.vary, &mut execute, &terms).map_err(Failure::sweep)
@@ -172,7 +172,7 @@ impl Sweeping<'_> {
         let is_of_exchanges = sweep.metric.contains("exchange");
         let longest = if is_of_exchanges { LONGEST_OF_EXCHANGES } else { LONGEST };
         let doing = format!("recording a run at {}={}", self.vary.name, value.label);
-        recording::record_quietly(&doing, &subject, &world, &Arrangement::default(), &folder, longest, &self.interrupts)
+        recording::record_quietly(&doing, &subject, &world, &Treatment::default(), &folder, longest, &self.interrupts)
     }
 }
 

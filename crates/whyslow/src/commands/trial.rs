@@ -53,7 +53,7 @@ fn run(spec: &TrialSpec, typed: &TrialArguments, invoker: &Invoker) -> Result<Tr
     let journal = Journal::open()?;
     let mut wait = |longest: Duration| interrupts.next(longest).is_some();
     let mut laboratory = Laboratory::open(&journal, spec.metric.as_ref(), &mut wait)?;
-    let outcome = laboratory.run(&subject, &spec.world, &arm.arrangement, &spec.extent())?;
+    let outcome = laboratory.run(&subject, &spec.world, &arm.treatment, &spec.extent())?;
     Ok(outcome.of_arm(&arm, 0, 0).row)
 }
 

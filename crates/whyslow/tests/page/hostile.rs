@@ -3,9 +3,9 @@
 use crate::browser::{Browser, WIDE};
 use crate::case::nagle;
 use crate::stage::Stage;
-use case::exhibits::Exhibits;
+use case::views::Views;
 use case::{Answer, Case, Comparison, Recording, Sweep};
-use report::page::{Difference, Material, SideExhibits, Told, page};
+use report::page::{Difference, Material, SideViews, Told, page};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -72,16 +72,16 @@ fn a_page_whose_every_string_is_hostile_is_inert() {
     let case = Case::open(&told.case).expect("the case");
     let recording = Recording::load(&case).expect("the recording");
     let answer: Answer = case.kept("answer.json").expect("readable").expect("an answer");
-    let exhibits: Exhibits = poisoned(&diagnose::exhibits(&recording, &answer));
+    let views: Views = poisoned(&diagnose::views(&recording, &answer));
     let sides = |names: &[&str]| {
-        names.iter().map(|name| SideExhibits { name: (*name).to_string(), exhibits: exhibits.clone() }).collect()
+        names.iter().map(|name| SideViews { name: (*name).to_string(), views: views.clone() }).collect()
     };
     let answer = poisoned(&answer);
     let of_run =
         Material { told: Told::Answer(&answer), sides: sides(&[""]), differences: Vec::new(), arms: Vec::new() };
     shows_only_text(&mut browser, folder.path(), "run", &of_run);
     let comparison: Comparison = poisoned(&comparison());
-    let differences = vec![Difference { a: "A".into(), b: HOSTILE.into(), flame: exhibits.processor.clone() }];
+    let differences = vec![Difference { a: "A".into(), b: HOSTILE.into(), flame: views.processor.clone() }];
     let told = Told::Comparison(&comparison);
     let of_both = Material { told, sides: sides(&["A", "B"]), differences, arms: Vec::new() };
     shows_only_text(&mut browser, folder.path(), "comparison", &of_both);

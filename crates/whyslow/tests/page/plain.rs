@@ -35,8 +35,8 @@ fn a_hundred_thousand_requests_are_a_page_of_less_than_two_megabytes_with_the_wo
     let recording = case::Recording::load(&case).expect("the recording");
     let answer = diagnose::diagnose(&recording, "", &diagnose::Options::default());
     assert!(answer.exchanges >= 99_000, "{} exchanges", answer.exchanges);
-    let exhibits = diagnose::exhibits(&recording, &answer);
-    let worst = exhibits.lengths.worst.first().expect("a longest exchange");
+    let views = diagnose::views(&recording, &answer);
+    let worst = views.lengths.worst.first().expect("a longest exchange");
     let page = std::fs::read_to_string(&told.page).expect("the page");
     assert!(page.contains(&format!("id=\"ladder-{}\"", worst.number)), "no ladder of the longest, {}", worst.number);
     let Some(mut browser) = Browser::start() else { return };

@@ -8,7 +8,7 @@ fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
     let _stage = stage();
     let Some(told) = suspect("nagle", "slow") else { return };
     let finding = told.finding("nagle-delayed-ack");
-    assert_eq!(told.names()[0], "nagle-delayed-ack", "the dearest comes first: {:?}", told.names());
+    assert_eq!(told.names()[0], "nagle-delayed-ack", "the top comes first: {:?}", told.names());
     assert_eq!((finding.id.as_str(), finding.status), ("P01", Status::Suspected));
     assert_eq!(told.answer.verdict, Verdict::Suspected);
     assert!(finding.cost.share_of_wall >= 0.9, "{:?}", finding.cost);

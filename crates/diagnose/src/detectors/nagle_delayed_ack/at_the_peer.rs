@@ -1,15 +1,15 @@
 //! The other side of P01: only the end that reads was recorded, and the sender that holds its bytes was not.
 
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::detectors::{Found, median, rows};
-use crate::evidence::{Evidence, Toll};
-use crate::peer_holds::PeerHold;
+use crate::peer_stalls::PeerStall;
 use crate::place;
 use case::Nanos;
 use std::collections::BTreeMap;
 
 /// A stall and the place of its connection.
-type Stall<'e> = (usize, &'e PeerHold);
+type Stall<'e> = (usize, &'e PeerStall);
 
 /// The two ends in words, and what travels from the peer to here.
 struct Words {
@@ -21,14 +21,15 @@ struct Words {
     one: &'static str,
 }
 
-pub(super) fn found(evidence: &Evidence) -> Option<Found> {
-    let all = evidence.peer_holds.iter().flat_map(|(&slot, holds)| holds.iter().map(move |hold| (slot, hold)));
+pub(super) fn found(analysis: &Analysis) -> Option<Found> {
+    let all =
+        analysis.peer_stalls.iter().flat_map(|(&slot, send_stalls)| send_stalls.iter().map(move |stall| (slot, stall)));
     let stalls: Vec<Stall> = all.collect();
-    let example = dearest(evidence, &stalls)?;
-    let wall: u64 = stalls.iter().map(|(_, hold)| hold.waited).sum();
-    let place = place::of_call(&evidence.code, evidence.call(example.1.read));
-    let count = evidence.exchanges.len().max(1) as u64;
-    let words = words(evidence, example.0);
+    let example = top(analysis, &stalls)?;
+    let wall: u64 = stalls.iter().map(|(_, stall)| stall.waited).sum();
+    let place = place::of_call(&analysis.code, analysis.call(example.1.read));
+    let count = analysis.exchanges.len().max(1) as u64;
+    let words = words(analysis, example.0);
     let Words { reader, peer, message, .. } = words;
     let line = match place::in_words(&place).strip_prefix(", ") {
         Some(line) => format!("; {line} waits for it"),
@@ -38,51 +39,51 @@ pub(super) fn found(evidence: &Evidence) -> Option<Found> {
         "{peer}, which was not watched, holds the rest of its {message} until {reader}'s delayed acknowledgement: {} \
          of every {} request{line}",
         Nanos(wall / count),
-        Nanos(evidence.exchange_wall() / count),
+        Nanos(analysis.exchange_wall() / count),
         peer = capitalized(peer),
     );
     let remedy = format!(
         "At {peer}{}, set TCP_NODELAY on the socket, or send head and body in one write. Where that cannot be changed, \
          acknowledge at once at {reader}: a route to the peer with quickack 1 (ip route change ... quickack 1).",
-        address(evidence, example.0),
+        address(analysis, example.0),
     );
     Some(Found {
         title,
-        mechanism: mechanism(evidence, &stalls, example, &words),
-        toll: Toll { wall, outside: 0, cpu: 0, affected: stalls.len() as u64 },
+        mechanism: mechanism(analysis, &stalls, example, &words),
+        saving: PotentialSaving { wall, outside: 0, cpu: 0, affected: stalls.len() as u64 },
         place,
         remedy,
-        rows: rows("tcp_events", stalls.iter().map(|(_, hold)| hold.timer)),
+        rows: rows("tcp_events", stalls.iter().map(|(_, stall)| stall.timer)),
         explains: Vec::new(),
     })
 }
 
 /// A stall at the line that waited longest, to show.
-fn dearest<'e>(evidence: &Evidence, stalls: &[Stall<'e>]) -> Option<Stall<'e>> {
-    let line = |hold: &PeerHold| {
-        let call = evidence.call(hold.read);
+fn top<'e>(analysis: &Analysis, stalls: &[Stall<'e>]) -> Option<Stall<'e>> {
+    let line = |stall: &PeerStall| {
+        let call = analysis.call(stall.read);
         if call.script_stack != 0 { (call.script_stack, 0) } else { (0, call.stack) }
     };
     let mut by_line: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for (_, hold) in stalls {
-        *by_line.entry(line(hold)).or_default() += hold.waited;
+    for (_, stall) in stalls {
+        *by_line.entry(line(stall)).or_default() += stall.waited;
     }
     let (longest, _) = by_line.iter().max_by_key(|(line, total)| (**line != (0, 0), **total))?;
-    stalls.iter().find(|(_, hold)| line(hold) == *longest).copied()
+    stalls.iter().find(|(_, stall)| line(stall) == *longest).copied()
 }
 
-fn words(evidence: &Evidence, slot: usize) -> Words {
-    match evidence.connections.all()[slot].end {
+fn words(analysis: &Analysis, slot: usize) -> Words {
+    match analysis.connections.all()[slot].end {
         Some(End::Server) => Words { reader: "the server", peer: "the client", message: "requests", one: "a request" },
         _ => Words { reader: "the client", peer: "the server", message: "answers", one: "an answer" },
     }
 }
 
 /// Where the peer is; a client's address is one of many.
-fn address(evidence: &Evidence, slot: usize) -> String {
-    match evidence.connections.all()[slot].end {
+fn address(analysis: &Analysis, slot: usize) -> String {
+    match analysis.connections.all()[slot].end {
         Some(End::Server) => String::new(),
-        _ => format!(" ({})", evidence.connections.remote(slot)),
+        _ => format!(" ({})", analysis.connections.remote(slot)),
     }
 }
 
@@ -91,12 +92,12 @@ fn capitalized(words: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-fn mechanism(evidence: &Evidence, stalls: &[Stall], (slot, example): Stall, words: &Words) -> Vec<String> {
+fn mechanism(analysis: &Analysis, stalls: &[Stall], (slot, example): Stall, words: &Words) -> Vec<String> {
     let Words { reader, peer, one, .. } = words;
-    let middle = |length: fn(&PeerHold) -> u64| Nanos(median(stalls.iter().map(|(_, hold)| length(hold)).collect()));
-    let delay = middle(|hold| hold.acknowledged.saturating_sub(hold.start));
-    let release = middle(PeerHold::release);
-    let round_trip = evidence.connections.round_trip(slot).map(Nanos);
+    let middle = |length: fn(&PeerStall) -> u64| Nanos(median(stalls.iter().map(|(_, stall)| length(stall)).collect()));
+    let delay = middle(|stall| stall.acknowledged.saturating_sub(stall.start));
+    let release = middle(PeerStall::release);
+    let round_trip = analysis.connections.round_trip(slot).map(Nanos);
     let round_trip = round_trip.map_or(String::new(), |length| format!("; a round trip takes {length}"));
     vec![
         format!(
@@ -118,7 +119,7 @@ fn mechanism(evidence: &Evidence, stalls: &[Stall], (slot, example): Stall, word
         ),
         format!(
             "The place named is the line of {reader} that waits; the cause is where {peer} sends{}.",
-            if is_on_this_machine(evidence, slot) { RELAY } else { "" }
+            if is_on_this_machine(analysis, slot) { RELAY } else { "" }
         ),
     ]
 }
@@ -128,15 +129,15 @@ fn mechanism(evidence: &Evidence, stalls: &[Stall], (slot, example): Stall, word
 const RELAY: &str = ", or, where it only relays what another sends, at that one: on one machine the delayed \
                      acknowledgements of both fall on the same tick";
 
-fn is_on_this_machine(evidence: &Evidence, slot: usize) -> bool {
-    let row = evidence.connections.row(slot);
+fn is_on_this_machine(analysis: &Analysis, slot: usize) -> bool {
+    let row = analysis.connections.row(slot);
     row.remote_address == row.local_address
         || row.remote_address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::scene::{CLIENT, MS, READ, Scene, US, WRITE};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::tables::direction::{IN, OUT};
@@ -160,39 +161,39 @@ mod tests {
     const NAGLE: Story =
         Story { answers: 20, round_trip: 10 * US, rest: 300, times: |number| (delay(number), delay(number) + 30 * US) };
 
-    fn scene(story: &Story, second_read: fn(&mut Scene, u64) -> usize) -> Scene {
-        let mut scene = Scene::new();
-        scene.script(7, &["/usr/lib/python3.11/socket.py:706:readinto", "/srv/client.py:5:ask"]);
-        scene.connect(1, CLIENT);
-        scene.recording.connections.retain(|row| row.id == 1);
-        scene.recording.connections[0].peer = 0;
+    fn fixture(story: &Story, second_read: fn(&mut Fixture, u64) -> usize) -> Fixture {
+        let mut fixture = Fixture::new();
+        fixture.script(7, &["/usr/lib/python3.11/socket.py:706:readinto", "/srv/client.py:5:ask"]);
+        fixture.connect(1, CLIENT);
+        fixture.recording.connections.retain(|row| row.id == 1);
+        fixture.recording.connections[0].peer = 0;
         for number in 0..story.answers {
-            let start = scene.now;
-            scene.moves(CLIENT, 1, WRITE, 68);
-            scene.segment(start + 3 * US, 1, OUT, 68);
-            scene.segment(start + 3 * US + story.round_trip, 1, IN, 0);
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 68);
+            fixture.segment(start + 3 * US, 1, OUT, 68);
+            fixture.segment(start + 3 * US + story.round_trip, 1, IN, 0);
             let piece = start + story.round_trip + 200 * US;
-            scene.segment(piece, 1, IN, 113);
-            scene.waits_for(CLIENT, 1, piece + 10 * US - scene.now, 113);
+            fixture.segment(piece, 1, IN, 113);
+            fixture.waits_for(CLIENT, 1, piece + 10 * US - fixture.now, 113);
             let (acknowledged, rest) = (story.times)(number);
             if acknowledged < rest && acknowledged < 40 * MS {
-                scene.segment(piece + acknowledged, 1, OUT, 0);
+                fixture.segment(piece + acknowledged, 1, OUT, 0);
             } else if acknowledged < rest {
-                scene.timer_fires(piece + acknowledged - 12 * US, 1);
-                scene.segment(piece + acknowledged, 1, OUT, 0);
+                fixture.timer_fires(piece + acknowledged - 12 * US, 1);
+                fixture.segment(piece + acknowledged, 1, OUT, 0);
             }
-            scene.segment(piece + rest, 1, IN, story.rest);
+            fixture.segment(piece + rest, 1, IN, story.rest);
             let until = piece + rest + 10 * US;
-            let read = second_read(&mut scene, until);
-            scene.recording.calls[read].script_stack = 7;
-            scene.segment(until, 1, OUT, 0);
-            scene.now += 100 * US;
+            let read = second_read(&mut fixture, until);
+            fixture.recording.calls[read].script_stack = 7;
+            fixture.segment(until, 1, OUT, 0);
+            fixture.now += 100 * US;
         }
-        scene
+        fixture
     }
 
     fn recorded(story: &Story) -> Recording {
-        scene(story, |scene, until| scene.waits_for(CLIENT, 1, until - scene.now, 300)).end()
+        fixture(story, |fixture, until| fixture.waits_for(CLIENT, 1, until - fixture.now, 300)).end()
     }
 
     fn is_accused(recording: &Recording) -> bool {
@@ -293,11 +294,11 @@ mod tests {
 
     #[test]
     fn a_write_of_its_own_meanwhile_makes_the_wait_its_own() {
-        let busy = |scene: &mut Scene, until: u64| {
-            scene.moves(CLIENT, 1, WRITE, 10);
-            scene.waits_for(CLIENT, 1, until - scene.now, 300)
+        let busy = |fixture: &mut Fixture, until: u64| {
+            fixture.moves(CLIENT, 1, WRITE, 10);
+            fixture.waits_for(CLIENT, 1, until - fixture.now, 300)
         };
-        assert!(!is_accused(&scene(&NAGLE, busy).end()));
+        assert!(!is_accused(&fixture(&NAGLE, busy).end()));
     }
 
     #[test]
@@ -307,11 +308,11 @@ mod tests {
 
     #[test]
     fn a_reader_that_had_other_things_to_do_did_not_wait() {
-        let busy = |scene: &mut Scene, until: u64| {
-            scene.now = until;
-            scene.moves(CLIENT, 1, READ, 300)
+        let busy = |fixture: &mut Fixture, until: u64| {
+            fixture.now = until;
+            fixture.moves(CLIENT, 1, READ, 300)
         };
-        assert!(!is_accused(&scene(&NAGLE, busy).end()));
+        assert!(!is_accused(&fixture(&NAGLE, busy).end()));
     }
 
     #[test]

@@ -3,9 +3,9 @@ use super::super::lineup::Lineup;
 use super::tried;
 use crate::arms::Arm;
 use crate::extent::Extent;
+use crate::intervention_counters::{InterventionCounters, ShimCounts};
 use crate::metric::Metric;
 use crate::outcome::Outcome;
-use crate::traces::{ShimCounts, Traces};
 use case::tables::Trial;
 use case::{Contrast, Nanos, TriedOn};
 use std::collections::BTreeSet;
@@ -44,7 +44,10 @@ fn measured(milliseconds: [f64; 4], absent: &[usize]) -> Measured {
         let counts = ShimCounts { loaded: 1, seen: 20, changed };
         Ok(Outcome {
             row: Trial { wall: Nanos(9), client_user: Nanos((took * 1e6) as u64), ..Trial::default() },
-            traces: Traces { shims: [("tls-context", counts)].into(), ..Traces::default() },
+            counters: InterventionCounters {
+                shims: [("tls-context", counts)].into(),
+                ..InterventionCounters::default()
+            },
             output: Vec::new(),
             errors: String::new(),
             mapped: BTreeSet::new(),

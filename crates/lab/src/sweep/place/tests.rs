@@ -2,7 +2,7 @@
 
 use super::super::values::Vary;
 use super::place;
-use crate::stage::Subject;
+use crate::launch::Subject;
 use crate::world::World;
 
 fn subject(client: &[&str], server: &[&str]) -> Subject {

@@ -2,9 +2,9 @@
 
 use crate::error::LabError;
 use crate::extent::Extent;
+use crate::intervention_counters::InterventionCounters;
 use crate::outcome::Outcome;
 use crate::sweep::{SweepTerms, Swept, Value, Vary, sweep};
-use crate::traces::Traces;
 use case::Nanos;
 use case::tables::Trial;
 use fastrand::Rng;
@@ -62,7 +62,7 @@ fn outcome(row: Trial, took: f64, errors: &str) -> Outcome {
     Outcome {
         row,
         mapped: std::collections::BTreeSet::new(),
-        traces: Traces::default(),
+        counters: InterventionCounters::default(),
         output: Vec::new(),
         errors: errors.to_string(),
         took,

@@ -1,4 +1,4 @@
-use crate::export::scene::{START, known, recording, segment};
+use crate::export::fixture::{START, known, recording, segment};
 use serde_json::Value;
 
 fn profile() -> Value {

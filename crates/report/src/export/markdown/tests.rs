@@ -1,7 +1,7 @@
 use super::markdown;
 use crate::bisection::examples as bisected;
 use crate::comparison::examples as compared;
-use crate::export::scene::HOSTILE;
+use crate::export::fixture::HOSTILE;
 use crate::hostile::hostile;
 use crate::matrix::examples as matrices;
 use crate::page::Told;

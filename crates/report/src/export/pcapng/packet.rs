@@ -102,7 +102,7 @@ mod tests {
             flags: flags::ACK,
             sequence: 7,
             payload,
-            ..crate::export::scene::segment(1, 0)
+            ..crate::export::fixture::segment(1, 0)
         };
         let connection = Connection {
             transport: transport::TCP,
@@ -110,7 +110,7 @@ mod tests {
             local_port: 40_000,
             remote_address: remote.into(),
             remote_port: 443,
-            ..crate::export::scene::connection(1)
+            ..crate::export::fixture::connection(1)
         };
         Heads::of(&segment, &connection)
     }

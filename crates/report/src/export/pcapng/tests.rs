@@ -1,4 +1,4 @@
-use crate::export::scene::{connection, known, recording, segment};
+use crate::export::fixture::{connection, known, recording, segment};
 use pcap_file::pcapng::{Block, PcapNgReader};
 
 /// The file's packets: interface, nanoseconds since 1970, original length, bytes, comment.

@@ -21,7 +21,7 @@ pub(super) fn facts(material: &Material) -> Vec<(&'static str, String)> {
 
 /// When it was recorded, as the environment's facts say.
 fn recorded(material: &Material) -> Option<String> {
-    let facts = material.sides.iter().flat_map(|side| &side.exhibits.environment);
+    let facts = material.sides.iter().flat_map(|side| &side.views.environment);
     let mut times = facts.filter(|fact| {
         let name = fact.name.to_lowercase();
         WHEN.iter().any(|word| name.starts_with(word))
@@ -57,14 +57,14 @@ pub(super) fn commands(material: &Material) -> Vec<Typed> {
 fn again(material: &Material) -> (String, &'static str) {
     match material.told {
         Told::Answer(answer) => {
-            let exhibits = material.sides.first().map(|side| &side.exhibits);
+            let views = material.sides.first().map(|side| &side.views);
             // Of a recording that was cut short it is not known how the program ended.
-            let is_cut = exhibits.is_some_and(|exhibits| exhibits.cut_short);
+            let is_cut = views.is_some_and(|views| views.cut_short);
             // A program that was running already is found by its process, which is gone by now.
             if !answer.live.is_empty() || (answer.subject_exit.is_none() && !is_cut) {
                 return ("whyslow attach PID".into(), "PID is the process to look at");
             }
-            let server = exhibits.map_or(String::new(), |exhibits| server(&exhibits.server));
+            let server = views.map_or(String::new(), |views| server(&views.server));
             (format!("whyslow run {server}-- {}", typed(&answer.command)), "")
         }
         Told::Comparison(comparison) => {

@@ -4,7 +4,7 @@ use crate::page::{Material, Told, page};
 use crate::sweep::examples as swept;
 use crate::terminal::examples;
 use case::Answer;
-use case::exhibits::Exhibits;
+use case::views::Views;
 
 fn of(told: Told) -> String {
     page(&Material { told, sides: Vec::new(), differences: Vec::new(), arms: Vec::new() })
@@ -93,14 +93,14 @@ fn nothing_can_be_asked_for_from_outside() {
 
 #[test]
 fn small_material_makes_a_small_page() {
-    let sides = vec![crate::page::SideExhibits { name: String::new(), exhibits: Exhibits::default() }];
+    let sides = vec![crate::page::SideViews { name: String::new(), views: Views::default() }];
     let answer = examples::proved();
     let html = page(&Material { told: Told::Answer(&answer), sides, differences: Vec::new(), arms: Vec::new() });
     assert!(html.len() < 250_000, "{} bytes", html.len());
 }
 
-fn sides(exhibits: Exhibits) -> Vec<crate::page::SideExhibits> {
-    vec![crate::page::SideExhibits { name: String::new(), exhibits }]
+fn sides(views: Views) -> Vec<crate::page::SideViews> {
+    vec![crate::page::SideViews { name: String::new(), views }]
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn the_same_again_is_typed_whole_and_with_its_server() {
     let mut answer = examples::proved();
     answer.command.push("a".repeat(4_000));
     let server = ["nginx", "-c", "/a b"].map(String::from).to_vec();
-    let sides = sides(Exhibits { server, ..Exhibits::default() });
+    let sides = sides(Views { server, ..Views::default() });
     let html = page(&Material { told: Told::Answer(&answer), sides, differences: Vec::new(), arms: Vec::new() });
     let again = html.split("<dt>Again</dt>").nth(1).expect("again").split("</code>").next().expect("a command");
     let again = again.replace("&#39;", "'");
@@ -120,7 +120,7 @@ fn the_same_again_is_typed_whole_and_with_its_server() {
 fn a_recording_that_was_cut_short_says_so_on_top_and_is_run_again() {
     let mut answer = examples::healthy();
     answer.subject_exit = None;
-    let sides = sides(Exhibits { cut_short: true, ..Exhibits::default() });
+    let sides = sides(Views { cut_short: true, ..Views::default() });
     let html = page(&Material { told: Told::Answer(&answer), sides, differences: Vec::new(), arms: Vec::new() });
     let top = html.split("</header>").next().expect("a head");
     assert!(top.contains("This recording was cut short: its last rows may be missing."), "{top}");

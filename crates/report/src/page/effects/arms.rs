@@ -1,6 +1,6 @@
 //! Which arm's trials belong to an intervention, and which to what it is compared with.
 
-use case::exhibits::{ArmDots, Dot};
+use case::views::{ArmDots, Dot};
 use case::{Together, Tried};
 
 /// The arm with all machinery attached, inert.

@@ -3,7 +3,7 @@
 use crate::figure::{is_better_larger, pair};
 use crate::page::chart::Px;
 use crate::page::scale::Scale;
-use case::exhibits::Dot;
+use case::views::Dot;
 
 /// Where the lanes are drawn, in pixels.
 const LANES: [i32; 2] = [14, 40];

@@ -2,7 +2,7 @@ use super::*;
 use crate::comparison::examples as compared;
 use crate::terminal::examples;
 use case::Answer;
-use case::exhibits::{ArmDots, Dot};
+use case::views::{ArmDots, Dot};
 
 const TIME: &str = "wall_ns_per_exchange";
 

@@ -9,7 +9,7 @@ use crate::page::Material;
 use crate::terminal::ordered;
 use crate::text::clean;
 use crate::tried::{Row as Told, groups, no_result};
-use case::exhibits::ArmDots;
+use case::views::ArmDots;
 use case::{Answer, Finding, Proof, Purpose, Together, Tried};
 
 /// The charts of an answer; each intervention once.

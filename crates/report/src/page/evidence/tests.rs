@@ -1,16 +1,16 @@
 use super::*;
-use crate::page::SideExhibits;
+use crate::page::SideViews;
 use crate::terminal::examples;
-use case::exhibits::{EvidenceRow, Exhibits};
+use case::views::{EvidenceRow, Views};
 
 fn drawn(answer: &Answer, table: &str, cell: &str) -> String {
-    let evidence = vec![EvidenceExhibit {
+    let evidence = vec![EvidenceView {
         finding: 0,
         table: table.into(),
         columns: vec!["call".into()],
         rows: vec![EvidenceRow { row: 1361, cells: vec![cell.into()] }],
     }];
-    let sides = vec![SideExhibits { name: String::new(), exhibits: Exhibits { evidence, ..Exhibits::default() } }];
+    let sides = vec![SideViews { name: String::new(), views: Views { evidence, ..Views::default() } }];
     section(&Material { told: Told::Answer(answer), sides, differences: Vec::new(), arms: Vec::new() })
 }
 
@@ -36,7 +36,7 @@ fn rows_that_only_a_second_look_has_are_told_and_not_drawn() {
     let mut answer = examples::proved();
     answer.case = "/home/me/a case".into();
     answer.findings[0].evidence = case::Evidence { table: "after-bound-sscanf/samples".into(), rows: vec![8, 9] };
-    let sides = vec![SideExhibits { name: String::new(), exhibits: Exhibits::default() }];
+    let sides = vec![SideViews { name: String::new(), views: Views::default() }];
     let html = section(&Material { told: Told::Answer(&answer), sides, differences: Vec::new(), arms: Vec::new() });
     assert!(html.contains("recorded a second time") && html.contains("rows 8; 9"), "{html}");
     assert!(html.contains("a case/after-bound-sscanf&#39;") && !html.contains("<table"), "{html}");
@@ -47,7 +47,7 @@ fn rows_that_only_a_second_look_has_are_told_and_not_drawn() {
 fn a_path_that_a_shell_would_act_on_is_quoted() {
     let mut answer = examples::proved();
     answer.case = "/home/me/$(reboot)".into();
-    let rows = EvidenceExhibit { table: "calls".into(), ..EvidenceExhibit::default() };
+    let rows = EvidenceView { table: "calls".into(), ..EvidenceView::default() };
     assert!(query(&rows, &answer).starts_with("duckdb -c 'select"), "{}", query(&rows, &answer));
 }
 

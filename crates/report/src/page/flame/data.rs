@@ -2,7 +2,7 @@
 
 use crate::page::embed;
 use crate::text::clean;
-use case::exhibits::Flame;
+use case::views::Flame;
 use serde::Serialize;
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@
 //! same few names. Every function stays on every path that it was on, and every time of its own stays its own.
 
 use super::functions::own_times;
-use case::exhibits::{Flame, FlameNode};
+use case::views::{Flame, FlameNode};
 
 /// The longest chain whose repetition is looked for.
 const LONGEST: usize = 24;

@@ -2,7 +2,7 @@
 
 use crate::figure::single;
 use crate::text::clean;
-use case::exhibits::{Flame, FlameNode};
+use case::views::{Flame, FlameNode};
 use std::collections::BTreeMap;
 
 /// Rows shown.

@@ -2,7 +2,7 @@
 
 use super::functions::{difference, is_chance, share, time};
 use crate::text::clean;
-use case::exhibits::{Flame, FlameNode};
+use case::views::{Flame, FlameNode};
 
 /// A step with less than this part of the whole ends the path.
 const LEAST_PART: u64 = 20;

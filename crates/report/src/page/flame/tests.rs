@@ -1,5 +1,5 @@
 use super::*;
-use case::exhibits::{Exhibits, FlameNode};
+use case::views::{FlameNode, Views};
 
 const MS: u64 = 1_000_000;
 
@@ -34,8 +34,8 @@ pub(super) fn difference() -> Flame {
 }
 
 fn drawn_html(processor: Flame, blocked: Flame) -> String {
-    let exhibits = Exhibits { processor, blocked, ..Exhibits::default() };
-    side_of_flames(&SideExhibits { name: String::new(), exhibits }, "").render().expect("a template")
+    let views = Views { processor, blocked, ..Views::default() };
+    side_of_flames(&SideViews { name: String::new(), views }, "").render().expect("a template")
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::layout::{CLIENT, Layout, Px, SERVER};
 use super::sentence::part;
 use crate::text::{clean, wrap};
 use case::Nanos;
-use case::exhibits::{Ladder, Stretch};
+use case::views::{Ladder, Stretch};
 use std::collections::BTreeMap;
 
 /// A delay of at least this share of the exchange has its name beside it.

@@ -9,7 +9,7 @@ use super::steps::{self, Step};
 use crate::text::{clean, shorten};
 use askama::Template;
 use case::Nanos;
-use case::exhibits::Ladder;
+use case::views::Ladder;
 
 /// Letters of a life line's name.
 const NAME_ROOM: usize = 44;

@@ -1,7 +1,7 @@
 //! Ladders for tests.
 
 use case::Place;
-use case::exhibits::{EventKind, Ladder, LadderEvent, Lane, Stretch};
+use case::views::{EventKind, Ladder, LadderEvent, Lane, Stretch};
 
 pub(super) const US: u64 = 1_000;
 pub(super) const MS: u64 = 1_000_000;

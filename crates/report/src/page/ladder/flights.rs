@@ -3,7 +3,7 @@
 use super::layout::{CLIENT, Layout, Px, SERVER};
 use super::steps::what;
 use crate::text::{clean, shorten};
-use case::exhibits::{EventKind, Ladder, LadderEvent};
+use case::views::{EventKind, Ladder, LadderEvent};
 
 /// Letters that find room on an arrow.
 const ROOM: usize = 54;

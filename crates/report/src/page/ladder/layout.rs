@@ -1,7 +1,7 @@
 //! Where steps lie: time runs downwards. Every step has a row of its own, which takes no time; what lies between rows
 //! is to scale. So a burst of calls can be read, and a stall is as long as it was.
 
-use case::exhibits::{EventKind, Ladder};
+use case::views::{EventKind, Ladder};
 use std::fmt;
 
 /// Pixels of the drawing's width, with room for the words on both sides.

@@ -2,7 +2,7 @@
 
 use crate::text::{clean, count, counted};
 use case::Nanos;
-use case::exhibits::{Ladder, Stretch};
+use case::views::{Ladder, Stretch};
 use std::collections::BTreeMap;
 
 /// A second account is named where it has at least this share of the exchange.

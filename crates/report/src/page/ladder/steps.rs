@@ -3,7 +3,7 @@
 use super::layout::{CLIENT, Layout, Px, SERVER};
 use super::sentence::since;
 use crate::text::{clean, count, shorten};
-use case::exhibits::{EventKind, Ladder, LadderEvent};
+use case::views::{EventKind, Ladder, LadderEvent};
 use case::{Nanos, Place};
 
 /// Letters that find room between a life line and the times, those of the code among them.

@@ -4,7 +4,7 @@ use super::sentence::since;
 use super::steps::{full_place, what};
 use crate::text::clean;
 use case::Nanos;
-use case::exhibits::{EventKind, Ladder, LadderEvent};
+use case::views::{EventKind, Ladder, LadderEvent};
 
 /// One row.
 pub(super) struct TableRow {

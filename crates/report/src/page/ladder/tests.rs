@@ -1,15 +1,15 @@
 use super::examples::{MS, US, event, held};
 use super::layout::Layout;
 use super::section;
-use crate::page::{Material, SideExhibits, Told};
-use case::exhibits::{EventKind, Exhibits, Ladder, Lengths};
+use crate::page::{Material, SideViews, Told};
+use case::views::{EventKind, Ladder, Lengths, Views};
 use case::{Comparison, Place};
 
 fn drawn(sides: Vec<(&str, Vec<Ladder>)>) -> String {
     let comparison = Comparison::default();
     let sides = sides.into_iter().map(|(name, ladders)| {
         let lengths = Lengths { count: 100, ..Lengths::default() };
-        SideExhibits { name: name.to_string(), exhibits: Exhibits { ladders, lengths, ..Exhibits::default() } }
+        SideViews { name: name.to_string(), views: Views { ladders, lengths, ..Views::default() } }
     });
     let sides = sides.collect();
     section(&Material { told: Told::Comparison(&comparison), sides, differences: Vec::new(), arms: Vec::new() })

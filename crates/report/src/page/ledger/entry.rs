@@ -4,10 +4,10 @@ use super::bar::{Thin, thin};
 use super::meaning::{class, sentence};
 use crate::text::{clean, count};
 use case::Nanos;
-use case::exhibits::{AccountExhibit, ExchangeExhibit, Exhibits};
+use case::views::{AccountView, ExchangeView, Views};
 
 /// Requests shown for one account.
-const MOST_DEAREST: usize = 6;
+const MOST_TOP: usize = 6;
 
 /// One line of the list.
 #[derive(Default)]
@@ -25,13 +25,13 @@ pub(super) struct Entry {
     /// How many requests have any of it, and a difference in words; empty where there is nothing to say.
     pub told: String,
     /// The requests with most of it.
-    pub dearest: Vec<DearestView>,
+    pub top: Vec<TopRow>,
     /// The small accounts in it: name and figures.
     pub folded: Vec<(String, Vec<String>)>,
 }
 
 /// A request that has much of an account.
-pub(super) struct DearestView {
+pub(super) struct TopRow {
     /// Its number.
     pub number: u64,
     /// The number as it is read.
@@ -56,20 +56,20 @@ pub(super) fn entry(number: usize, name: &str, figures: Vec<String>) -> Entry {
 }
 
 /// The requests with most of an account.
-pub(super) fn dearest(account: &AccountExhibit, exhibits: &Exhibits) -> Vec<DearestView> {
-    let known = account.dearest.iter().filter_map(|dearest| {
-        let exchange = exhibits.exchanges.iter().find(|one| one.number == dearest.number)?;
-        Some(view(exchange, Nanos(dearest.ns), exhibits))
+pub(super) fn top(account: &AccountView, views: &Views) -> Vec<TopRow> {
+    let known = account.top.iter().filter_map(|top| {
+        let exchange = views.exchanges.iter().find(|one| one.number == top.number)?;
+        Some(view(exchange, Nanos(top.ns), views))
     });
-    known.take(MOST_DEAREST).collect()
+    known.take(MOST_TOP).collect()
 }
 
-fn view(exchange: &ExchangeExhibit, part: Nanos, exhibits: &Exhibits) -> DearestView {
+fn view(exchange: &ExchangeView, part: Nanos, views: &Views) -> TopRow {
     let length = Nanos(exchange.length_ns);
-    DearestView {
+    TopRow {
         number: exchange.number,
         shown: count(exchange.number),
-        has_ladder: exhibits.ladders.iter().any(|ladder| ladder.number == exchange.number),
+        has_ladder: views.ladders.iter().any(|ladder| ladder.number == exchange.number),
         about: clean(&exchange.about),
         at: Nanos(exchange.at).to_string(),
         length: length.to_string(),

@@ -2,11 +2,11 @@
 
 use super::Ledger;
 use super::bar::{Bar, segment};
-use super::entry::{Entry, dearest, entry};
+use super::entry::{Entry, entry, top};
 use super::parts::{Part, parts};
 use crate::page::Material;
 use crate::text::{clean, count, counted};
-use case::exhibits::{AccountExhibit, Exhibits};
+use case::views::{AccountView, Views};
 use case::{Answer, Nanos};
 
 /// The bar and the list; none where no time was booked.
@@ -16,11 +16,11 @@ pub(super) fn ledger(answer: &Answer, material: &Material) -> Option<Ledger> {
         return None;
     }
     let parts = parts(&answer.ledger);
-    let exhibits = material.sides.first().map(|side| &side.exhibits);
+    let views = material.sides.first().map(|side| &side.views);
     // A box has a least width: one for no time at all would claim some.
     let boxed = parts.iter().enumerate().filter(|(_, part)| part.time > Nanos(0));
     let segments = boxed.map(|(index, part)| segment(index + 1, &named(part, answer), part.time, whole));
-    let entries = parts.iter().enumerate().map(|(index, part)| line(index + 1, part, whole, answer, exhibits));
+    let entries = parts.iter().enumerate().map(|(index, part)| line(index + 1, part, whole, answer, views));
     Some(Ledger {
         intro: intro(answer),
         bars: vec![Bar {
@@ -48,13 +48,13 @@ fn intro(answer: &Answer) -> String {
     }
 }
 
-fn line(number: usize, part: &Part, whole: Nanos, answer: &Answer, exhibits: Option<&Exhibits>) -> Entry {
+fn line(number: usize, part: &Part, whole: Nanos, answer: &Answer, views: Option<&Views>) -> Entry {
     let figures = |time: Nanos| vec![time.share_of(whole).to_string(), time.to_string()];
-    let account = exhibits.and_then(|all| account(all, &part.name).map(|account| (account, all)));
+    let account = views.and_then(|all| account(all, &part.name).map(|account| (account, all)));
     let mut entry = entry(number, &named(part, answer), figures(part.time));
-    if let Some((account, exhibits)) = account {
+    if let Some((account, views)) = account {
         entry.told = touched(account, answer);
-        entry.dearest = dearest(account, exhibits);
+        entry.top = top(account, views);
     }
     if !part.folded.is_empty() {
         entry.meaning = "Accounts of less than 1 % each, or too many to draw.".into();
@@ -72,12 +72,12 @@ fn named(part: &Part, answer: &Answer) -> String {
     part.name.replace(" outside exchanges", "").replace("outside exchanges: ", "")
 }
 
-fn account<'a>(exhibits: &'a Exhibits, name: &str) -> Option<&'a AccountExhibit> {
-    exhibits.accounts.iter().find(|account| account.name == name)
+fn account<'a>(views: &'a Views, name: &str) -> Option<&'a AccountView> {
+    views.accounts.iter().find(|account| account.name == name)
 }
 
 /// How many requests have any of an account, and how much each of these has.
-fn touched(account: &AccountExhibit, answer: &Answer) -> String {
+fn touched(account: &AccountView, answer: &Answer) -> String {
     let Some(mean) = account.ns.checked_div(account.exchanges) else { return String::new() };
     let (some, all) = (count(account.exchanges), counted(answer.exchanges, "request"));
     format!("{some} of {all} have it, {} each on average.", Nanos(mean))

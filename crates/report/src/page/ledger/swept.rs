@@ -4,7 +4,7 @@
 use super::Ledger;
 use super::bar::{Bar, segment};
 use super::entry::entry;
-use crate::page::{Material, SideExhibits};
+use crate::page::{Material, SideViews};
 use crate::text::{clean, counted};
 use case::Nanos;
 
@@ -44,23 +44,23 @@ pub(super) fn ledger(material: &Material, of: &str) -> Option<Ledger> {
 }
 
 /// The mean request of a side, in words.
-fn said(side: &SideExhibits) -> String {
-    let count = side.exhibits.lengths.count;
+fn said(side: &SideViews) -> String {
+    let count = side.views.lengths.count;
     match total(side).0.checked_div(count) {
         Some(mean) => format!("{}, {} each", counted(count, "request"), Nanos(mean)),
         None => total(side).to_string(),
     }
 }
 
-fn total(side: &SideExhibits) -> Nanos {
-    side.exhibits.accounts.iter().map(|account| Nanos(account.ns)).sum()
+fn total(side: &SideViews) -> Nanos {
+    side.views.accounts.iter().map(|account| Nanos(account.ns)).sum()
 }
 
 /// The accounts that are drawn, by the largest share that they have anywhere.
-fn names(sides: &[&SideExhibits]) -> Vec<String> {
+fn names(sides: &[&SideViews]) -> Vec<String> {
     let mut shares: Vec<(String, f64)> = Vec::new();
     for side in sides {
-        for account in &side.exhibits.accounts {
+        for account in &side.views.accounts {
             let share = Nanos(account.ns).share_of(total(side)).0;
             match shares.iter_mut().find(|(name, _)| *name == account.name) {
                 Some((_, most)) => *most = most.max(share),
@@ -76,8 +76,8 @@ fn names(sides: &[&SideExhibits]) -> Vec<String> {
 }
 
 /// A side's time in an account, or in all that have none of their own.
-fn part(side: &SideExhibits, name: &str, names: &[String]) -> Nanos {
-    let accounts = side.exhibits.accounts.iter();
+fn part(side: &SideViews, name: &str, names: &[String]) -> Nanos {
+    let accounts = side.views.accounts.iter();
     let belongs = |own: &String| if name == OTHERS { !names.contains(own) } else { own == name };
     accounts.filter(|account| belongs(&account.name)).map(|account| Nanos(account.ns)).sum()
 }

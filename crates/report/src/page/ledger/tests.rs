@@ -1,28 +1,28 @@
 use super::*;
 use crate::comparison::examples as compared;
-use crate::page::SideExhibits;
+use crate::page::SideViews;
 use crate::terminal::examples;
 use case::Answer;
-use case::exhibits::{AccountExhibit, Dearest, ExchangeExhibit, Exhibits, Ladder};
+use case::views::{AccountView, ExchangeView, Ladder, TopExchange, Views};
 
 /// The section of a run whose largest account has one dear request.
 fn drawn(answer: &Answer) -> String {
     let first = answer.ledger.accounts[0].clone();
-    let dearest = vec![Dearest { number: 17, ns: 40_000_000 }];
-    let account = AccountExhibit { name: first.name.clone(), ns: first.ns, exchanges: 249, dearest };
-    let exhibits = Exhibits {
+    let top = vec![TopExchange { number: 17, ns: 40_000_000 }];
+    let account = AccountView { name: first.name.clone(), ns: first.ns, exchanges: 249, top };
+    let views = Views {
         accounts: vec![account],
-        exchanges: vec![ExchangeExhibit {
+        exchanges: vec![ExchangeView {
             number: 17,
             at: 1_500_000_000,
             length_ns: 50_000_000,
             accounts: vec![case::Account { ns: 50_000_000, ..first }],
-            ..ExchangeExhibit::default()
+            ..ExchangeView::default()
         }],
         ladders: vec![Ladder { number: 17, ..Ladder::default() }],
-        ..Exhibits::default()
+        ..Views::default()
     };
-    let sides = vec![SideExhibits { name: String::new(), exhibits }];
+    let sides = vec![SideViews { name: String::new(), views }];
     section(&Material { told: Told::Answer(answer), sides, differences: Vec::new(), arms: Vec::new() })
 }
 

@@ -6,7 +6,7 @@ use super::super::scale::Scale;
 use super::{longest, points};
 use crate::text::{count, counted};
 use askama::Template;
-use case::exhibits::{Bin, Lengths};
+use case::views::{Bin, Lengths};
 use case::{Nanos, Share};
 
 /// All lengths are times.

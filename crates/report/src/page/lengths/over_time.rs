@@ -7,7 +7,7 @@ use super::super::scale::Scale;
 use super::longest;
 use askama::Template;
 use case::Nanos;
-use case::exhibits::Lengths;
+use case::views::Lengths;
 use serde::Serialize;
 
 /// A single stretch of time shows no course.

@@ -3,7 +3,7 @@
 use super::{longest, points, quantile};
 use crate::text::{count, counted};
 use case::Nanos;
-use case::exhibits::Lengths;
+use case::views::Lengths;
 
 /// What takes more than this many medians is worth counting.
 const MANY_MEDIANS: u64 = 10;

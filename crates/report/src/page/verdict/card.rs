@@ -50,7 +50,7 @@ pub(super) fn card(finding: &Finding, answer: &Answer, material: &Material) -> C
     let certainty = certainty(finding, answer.proof.as_ref(), &answer.live);
     let stands = finding.status != Status::Refuted;
     let (share, share_of) = share(finding, answer);
-    let rows = |side: &super::super::SideExhibits| side.exhibits.evidence.iter().any(|one| one.finding == index);
+    let rows = |side: &super::super::SideViews| side.views.evidence.iter().any(|one| one.finding == index);
     Card {
         number: index + 1,
         badge: badge(finding.status),

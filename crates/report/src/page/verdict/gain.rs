@@ -31,7 +31,7 @@ pub(super) struct Bar {
     pub class: &'static str,
 }
 
-/// The most that was proved: with all that was tried together, else with what the dearest confirmed finding was proved by.
+/// The most that was proved: with all that was tried together, else with what the top confirmed finding was proved by.
 pub(super) fn of_answer(answer: &Answer) -> Option<Gain> {
     let confirmed = answer.findings.iter().find(|finding| finding.status == Status::Confirmed)?;
     let joint = answer.together.iter().rfind(|one| one.applied && one.ratio > 0.0);

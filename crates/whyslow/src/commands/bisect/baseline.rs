@@ -11,7 +11,7 @@ use diagnose::LibraryBlame;
 use lab::bisect::Axis;
 use lab::compare::{Contest, Which, compared, extent_of, metrics_of};
 use lab::worlds::Ready;
-use lab::{Arm, Arrangement, Extent, Laboratory, Metric, Subject};
+use lab::{Arm, Extent, Laboratory, Metric, Subject, Treatment};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -225,7 +225,7 @@ fn record(asked: &Asked, side: usize, number: usize, folder: &Path, interrupts: 
         &format!("recording the {} world", SIDES[side]),
         &asked.terms.subject,
         &ready.world(&asked.terms.world, asked.terms.end, &[]),
-        &Arrangement::default(),
+        &Treatment::default(),
         &folder.join(format!("{}-{number}", SIDES[side])),
         LONGEST.max(asked.terms.budget / PART),
         interrupts,
@@ -247,7 +247,7 @@ pub fn contest(
 ) -> Result<lab::compare::Contested, Failure> {
     let progress = Progress::of("comparing the worlds");
     let say = |line: &str| progress.say(&line.replace("comparing", "comparing the worlds"));
-    let plain = |name: &str| Arm { name: name.to_string(), arrangement: Arrangement::default(), parts: Vec::new() };
+    let plain = |name: &str| Arm { name: name.to_string(), treatment: Treatment::default(), parts: Vec::new() };
     let sides = [(Which::A, plain("A")), (Which::B, plain("B"))];
     let contest = Contest {
         sides: &sides,
@@ -262,8 +262,7 @@ pub fn contest(
     };
     let worlds =
         [Which::A, Which::B].map(|side| world(asked, side as usize).world(&asked.terms.world, asked.terms.end, &[]));
-    let mut execute = |which: Which, extent: &Extent| {
-        laboratory.run(subject, &worlds[which as usize], &Arrangement::default(), extent)
-    };
+    let mut execute =
+        |which: Which, extent: &Extent| laboratory.run(subject, &worlds[which as usize], &Treatment::default(), extent);
     Ok(contest.run(&mut execute)?)
 }

@@ -5,7 +5,7 @@ use super::question::Asked;
 use crate::progress::Progress;
 use case::{Bisection, Probe, ProbeKind, ProbeResult};
 use lab::bisect::{Axis, Probed};
-use lab::{Arrangement, LabError, Laboratory, World};
+use lab::{LabError, Laboratory, Treatment, World};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ impl<'a, 'l> Runs<'a, 'l> {
     /// Runs once: the metric, where the run was as it should be.
     fn measure(&self, world: &World, is_probe: bool) -> Result<Option<f64>, LabError> {
         let mut laboratory = self.laboratory.borrow_mut();
-        let nothing = Arrangement::default();
+        let nothing = Treatment::default();
         let outcome = laboratory.run(&self.asked.terms.subject, world, &nothing, &self.baseline.extent);
         let outcome = match outcome {
             Err(error @ LabError::Interrupted) => return Err(error),

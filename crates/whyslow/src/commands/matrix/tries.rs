@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::fail::Failure;
 use case::TriedOn;
 use lab::matrix::{Lineup, Measured, tried};
-use lab::{Arm, Arrangement, Metric, TrialSpec};
+use lab::{Arm, Metric, Treatment, TrialSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads what was asked for.
@@ -46,14 +46,14 @@ impl Field<'_> {
         for (version, candidate) in ready.iter().enumerate() {
             let name = &candidate.version.version;
             let own = tries.iter().map(|asked| arm(candidate, asked)).collect::<Vec<_>>();
-            let mut all = Arrangement::default();
-            own.iter().flatten().for_each(|arm| all.join(arm.arrangement.clone()));
-            arms[lineup.plain(version)] = Arm { name: name.clone(), arrangement: all.inert(), ..Arm::plain() };
+            let mut all = Treatment::default();
+            own.iter().flatten().for_each(|arm| all.join(arm.treatment.clone()));
+            arms[lineup.plain(version)] = Arm { name: name.clone(), treatment: all.inert(), ..Arm::plain() };
             for (attempt, own) in own.into_iter().enumerate() {
                 let place = lineup.with(version, attempt);
                 match own {
                     Ok(mut arm) => {
-                        arm.arrangement.carry(&all);
+                        arm.treatment.carry(&all);
                         arms[place] = Arm { name: format!("{name}+{}", arm.name), ..arm };
                     }
                     Err(why) => drop(refused.insert(place, why)),

@@ -2,14 +2,14 @@ use super::super::tests::difference;
 use super::*;
 use crate::hostile::hostile;
 use crate::matrix::examples;
-use crate::page::examples::{HOSTILE, assert_harmless, exhibits, material};
+use crate::page::examples::{HOSTILE, assert_harmless, material, views};
 use crate::page::page;
-use case::exhibits::Flame;
+use case::views::Flame;
 use case::{Bisection, Comparison, Version};
 
 /// What a page is made of, with a picture for each pair of the matrix.
 fn with_differences(matrix: &Matrix) -> Material<'_> {
-    let sides = matrix.versions.iter().map(|version| (version.version.as_str(), exhibits()));
+    let sides = matrix.versions.iter().map(|version| (version.version.as_str(), views()));
     let mut material = material(Told::Matrix(matrix), sides.collect());
     if let Some(pairs) = Pairs::of(matrix) {
         material.differences = pairs.drawn.iter().map(|version| against(pairs.first, version)).collect();

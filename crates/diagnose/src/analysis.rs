@@ -1,0 +1,186 @@
+//! What detectors get: the recording, and every index over it that a diagnosis needs.
+
+use crate::code::Code;
+use crate::connections::{Connections, End};
+use crate::exchange::{self, Exchange};
+use crate::ledger::{Accounts, Pools};
+use crate::peer_stalls::{self, PeerStalls};
+use crate::threads::Threads;
+use case::tables::Call;
+use case::{Cost, Recording};
+use std::collections::BTreeMap;
+
+/// A recording and what follows from it.
+pub struct Analysis<'r> {
+    /// The tables.
+    pub recording: &'r Recording,
+    /// Threads over time.
+    pub threads: Threads<'r>,
+    /// Connections and their transfers.
+    pub connections: Connections<'r>,
+    /// Stacks and modules.
+    pub code: Code<'r>,
+    /// Exchanges that count.
+    pub exchanges: Vec<Exchange>,
+    /// When each thread took part in an exchange that counts: merged, in order of time.
+    pub taking_part: BTreeMap<u32, Vec<(u64, u64)>>,
+    /// When bytes were held at peers that nobody watched.
+    pub peer_stalls: PeerStalls,
+    /// Where the exchanges' time and the run's went.
+    pub accounts: Accounts,
+    /// What the user-mode time of each process consists of.
+    pub pools: Pools,
+}
+
+/// What removing a mechanism could save at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PotentialSaving {
+    /// Wall time within exchanges, in nanoseconds.
+    pub wall: u64,
+    /// Wall time between exchanges.
+    pub outside: u64,
+    /// Processor time.
+    pub cpu: u64,
+    /// Exchanges or events touched.
+    pub affected: u64,
+}
+
+impl<'r> Analysis<'r> {
+    /// Indexes a recording, splits it into exchanges and breaks the time down.
+    pub fn new(recording: &'r Recording) -> Analysis<'r> {
+        let connections = Connections::new(recording);
+        let counted = exchange::find(recording, &connections);
+        let taking_part = taking_part(recording, &connections, &counted);
+        let mut analysis = Analysis {
+            recording,
+            threads: Threads::new(recording),
+            connections,
+            code: Code::new(recording),
+            exchanges: counted,
+            taking_part,
+            peer_stalls: PeerStalls::new(),
+            accounts: Accounts::default(),
+            pools: Pools::default(),
+        };
+        analysis.peer_stalls = peer_stalls::find(&analysis);
+        analysis.pools = Pools::new(&analysis);
+        analysis.accounts = Accounts::new(&analysis);
+        analysis
+    }
+
+    /// How long was recorded.
+    pub fn wall(&self) -> u64 {
+        (self.recording.manifest.end - self.recording.manifest.start).0
+    }
+
+    /// The sum of the exchanges' lengths; the run's where there are none.
+    pub fn exchange_wall(&self) -> u64 {
+        if self.exchanges.is_empty() { self.wall() } else { self.exchanges.iter().map(Exchange::length).sum() }
+    }
+
+    /// Processor time of all threads recorded.
+    pub fn total_cpu(&self) -> u64 {
+        let exact: u64 = self.threads.all().iter().map(|thread| thread.on_processor).sum();
+        if exact > 0 { exact } else { self.recording.samples.len() as u64 * self.sample_period() }
+    }
+
+    /// The processor time a sample stands for.
+    pub fn sample_period(&self) -> u64 {
+        1_000_000_000 / u64::from(self.recording.manifest.sampling_hertz.max(1))
+    }
+
+    /// Wall time of a stretch of one thread, split into what falls within its exchanges and what falls outside.
+    pub fn split(&self, tid: u32, start: u64, end: u64) -> (u64, u64) {
+        let spans = self.taking_part.get(&tid).map_or(&[][..], Vec::as_slice);
+        let first = spans.partition_point(|&(_, span_end)| span_end <= start);
+        let overlaps = spans[first..].iter().take_while(|&&(span_start, _)| span_start < end);
+        let inside: u64 = overlaps.map(|&(from, to)| to.min(end).saturating_sub(from.max(start))).sum();
+        (inside, end.saturating_sub(start).saturating_sub(inside))
+    }
+
+    /// A saving as the answer's cost.
+    pub fn cost(&self, saving: &PotentialSaving) -> Cost {
+        let count = self.exchanges.len().max(1) as u64;
+        // What lies between exchanges is no part of their wall time; it joins both sides of the fraction.
+        let between = if self.exchanges.is_empty() { 0 } else { saving.outside };
+        let wall = saving.wall + saving.outside;
+        Cost {
+            ns_per_exchange: wall / count,
+            between_ns_per_exchange: between / count,
+            share_of_wall: share(wall, self.exchange_wall() + between),
+            cpu_ns_per_exchange: saving.cpu / count,
+            share_of_cpu: share(saving.cpu, self.total_cpu()),
+            affected: if self.exchanges.is_empty() { saving.affected } else { saving.affected.min(count) },
+        }
+    }
+
+    /// A call by its row.
+    pub fn call(&self, row: usize) -> &'r Call {
+        &self.recording.calls[row]
+    }
+
+    /// The calls that moved an exchange's bytes, as rows.
+    pub fn transfers(&self, exchange: &Exchange) -> &[u32] {
+        &self.connections.transfers()[exchange.transfers.clone()]
+    }
+
+    /// The words for a connection's owner in a sentence: `the client` or `the server`.
+    pub fn owner(&self, slot: usize) -> &'static str {
+        match self.connections.all()[slot].end {
+            Some(End::Server) => "the server",
+            _ => "the client",
+        }
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { (part as f64 / whole as f64).clamp(0.0, 1.0) }
+}
+
+/// When each thread, at either end, took part in exchanges.
+fn taking_part(
+    recording: &Recording,
+    connections: &Connections,
+    exchanges: &[Exchange],
+) -> BTreeMap<u32, Vec<(u64, u64)>> {
+    let mut spans: rustc_hash::FxHashMap<u32, Vec<(u64, u64)>> = rustc_hash::FxHashMap::default();
+    let mut take_part = |tid: u32, start: u64, end: u64| {
+        let spans = spans.entry(tid).or_default();
+        match spans.last_mut() {
+            Some(last) if last.0 <= start && start <= last.1 => last.1 = last.1.max(end),
+            _ => spans.push((start, end)),
+        }
+    };
+    for exchange in exchanges {
+        let ours = &connections.transfers()[exchange.transfers.clone()];
+        let peers = connections.all()[exchange.connection].peer.map_or(&[][..], |peer| {
+            let rows = connections.transfer_numbers(peer);
+            let time = |&index: &u32| crate::threads::call_end(&recording.calls[index as usize]);
+            let first = rows.partition_point(|index| time(index) <= exchange.start);
+            let last = rows.partition_point(|index| time(index) <= exchange.end);
+            &rows[first.min(last)..last]
+        });
+        let mut before = 0;
+        for &index in ours.iter().chain(peers) {
+            let tid = recording.calls[index as usize].tid;
+            if tid != before {
+                take_part(tid, exchange.start, exchange.end);
+            }
+            before = tid;
+        }
+    }
+    spans.into_iter().map(|(tid, spans)| (tid, merge(spans))).collect()
+}
+
+/// Sorted spans without overlaps.
+pub fn merge(mut spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    spans.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::with_capacity(spans.len());
+    for (start, end) in spans {
+        match merged.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => merged.push((start, end)),
+        }
+    }
+    merged
+}

@@ -1,0 +1,46 @@
+//! What a trial left behind that tells whether its interventions took hold: counts kept by shims, by the programs on
+//! sockets, and what the kernel said of routes.
+
+pub use record::SocketCounts;
+use std::collections::BTreeMap;
+
+/// What one shim counted, over all processes that it was loaded into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShimCounts {
+    /// Processes (program images) that it was loaded into.
+    pub loaded: u64,
+    /// Calls that it saw.
+    pub seen: u64,
+    /// Calls that it answered otherwise than the library would have.
+    pub changed: u64,
+}
+
+/// What a trial left behind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InterventionCounters {
+    /// Of each shim, by its name.
+    pub shims: BTreeMap<&'static str, ShimCounts>,
+    /// Of the program on sockets; none where there was none.
+    pub sockets: Option<SocketCounts>,
+    /// Ends whose route was changed, and the kernel showed it so when asked.
+    pub routes: Vec<crate::treatment::End>,
+    /// Files that were replaced and opened by the subject's view.
+    pub replaced: u64,
+    /// Whether the subject ran outside the groups that limit it.
+    pub outside_quota: bool,
+}
+
+impl InterventionCounters {
+    /// The verdict of most shims: applied where it changed something; else why not.
+    pub fn of_shim(&self, shim: &str) -> Result<u64, String> {
+        let counts = self.shims.get(shim).copied().unwrap_or_default();
+        match counts {
+            ShimCounts { changed: 1.., .. } => Ok(counts.changed),
+            ShimCounts { loaded: 0, .. } => {
+                Err("no program loaded it: statically linked, or written in a language that does not use libc".into())
+            }
+            ShimCounts { seen: 0, .. } => Err("the program does not call what it stands before".into()),
+            _ => Err("it found nothing to change".into()),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The function that holds most of what is left: what is said of it, should the program do without.
+
+use case::tables::{Call, Process};
+use case::{Answer, Cost, Evidence, Finding, Nanos, Place, Recording, Share, Status};
+use diagnose::Hottest;
+use std::collections::BTreeSet;
+
+/// System calls that write: write, pwrite64, writev, sendfile, sendto, sendmsg, splice, pwritev, sendmmsg,
+/// copy_file_range, pwritev2.
+const WRITES: [u16; 11] = [1, 18, 20, 40, 44, 46, 275, 296, 307, 326, 328];
+
+/// So many samples are named as evidence.
+const MOST_ROWS: usize = 8;
+
+/// Whether the program may leave counters that a comparison of its standard output does not show: it wrote elsewhere, or
+/// calls were lost.
+pub fn could_go_unseen(recording: &Recording) -> bool {
+    let is_client = |row: &&Process| row.role == "client";
+    let clients = recording.processes.iter().filter(is_client).map(|row| row.pid).collect::<BTreeSet<_>>();
+    // What goes to its standard error is a comment on its work.
+    let is_elsewhere = |call: &Call| WRITES.contains(&call.number) && call.result > 0 && !matches!(call.fd, 1 | 2);
+    let lost = recording.losses.iter().any(|loss| loss.table == "calls");
+    lost || recording.calls.iter().any(|call| clients.contains(&call.pid) && is_elsewhere(call))
+}
+
+/// What is to be said of it once it is proved.
+pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &str) -> Finding {
+    let (function, share) = (brief(&hottest.function), &hottest.share);
+    let cpu = crate::second_pass::processor_ns(recording);
+    let own = (cpu as f64 * share) as u64;
+    let share_of_wall = (own as f64 / left.wall_ns.max(1) as f64).min(1.0);
+    let exchanges = left.exchanges.max(1);
+    let (wall, each) = ((left.wall_ns as f64 * share_of_wall) as u64, |nanos: u64| nanos / exchanges);
+    let cost = Cost {
+        ns_per_exchange: each(wall),
+        share_of_wall,
+        cpu_ns_per_exchange: each(own),
+        share_of_cpu: *share,
+        ..Cost::default()
+    };
+    Finding {
+        id: "P36".into(),
+        name: "superlinear-work".into(),
+        status: Status::Suspected,
+        title: format!(
+            "{function} takes {} of what is left with {upon}, and the program writes the same without it",
+            Share(*share)
+        ),
+        mechanism: vec![
+            format!(
+                "Once {upon} is in place, {} of the {} of processor time that is left goes by in {function}.",
+                Nanos(own),
+                Nanos(cpu)
+            ),
+            format!(
+                "Made to return at once, {function} is called as before; the program ends with the same status and \
+                 writes the same to its standard output."
+            ),
+        ],
+        cost,
+        effect: None,
+        tried: Vec::new(),
+        place: vec![place(hottest, recording)],
+        remedy: format!(
+            "See what {function} is called for: with this input, nothing that the program writes depends on it. Do its \
+             work where it is needed, or with a structure that does not look at everything each time."
+        ),
+        evidence: Evidence { table: "samples".into(), rows: rows(hottest, recording) },
+        caveats: vec![
+            format!("Seen only once {upon} is in place."),
+            format!("With another input {function} can matter: only what was written in these runs was compared."),
+        ],
+    }
+}
+
+/// A function's name in a sentence: without the types of its arguments.
+pub fn brief(function: &str) -> &str {
+    match function.split_once('(') {
+        Some((name, _)) if !name.is_empty() && !name.ends_with("operator") => name,
+        _ => function,
+    }
+}
+
+/// Where it is: the first of its lines that was seen.
+fn place(hottest: &Hottest, recording: &Recording) -> Place {
+    let own = recording.locations.iter().filter(|row| row.function == hottest.function && row.module == hottest.module);
+    let first = own.filter(|row| row.line > 0).min_by_key(|row| row.line);
+    Place {
+        function: hottest.function.clone(),
+        module: hottest.module.clone(),
+        file: first.map(|row| row.file.clone()).unwrap_or_default(),
+        line: first.map_or(0, |row| row.line),
+    }
+}
+
+/// Some samples that were taken in it. The case that holds them is that of the run with the cure.
+fn rows(hottest: &Hottest, recording: &Recording) -> Vec<u64> {
+    let own = recording.locations.iter().filter(|row| row.function == hottest.function && row.module == hottest.module);
+    let own = own.map(|row| row.id).collect::<BTreeSet<_>>();
+    let stacks = recording.stacks.iter().filter(|frame| own.contains(&frame.location));
+    let stacks = stacks.map(|frame| frame.stack).collect::<BTreeSet<_>>();
+    let samples = recording.samples.iter().zip(0..).filter(|(sample, _)| stacks.contains(&sample.stack));
+    samples.map(|(_, row)| row).take(MOST_ROWS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrote(number: u16, fd: i32, role: &str) -> bool {
+        could_go_unseen(&Recording {
+            processes: vec![Process { pid: 7, role: role.into(), ..Process::default() }],
+            calls: vec![Call { pid: 7, number, fd, result: 12, ..Call::default() }],
+            ..Recording::default()
+        })
+    }
+
+    #[test]
+    fn what_is_written_to_standard_output_is_seen_and_what_goes_elsewhere_is_not() {
+        assert!(!wrote(1, 1, "client") && !wrote(20, 2, "client"));
+        assert!(wrote(1, 3, "client") && wrote(44, 5, "client"));
+        assert!(!wrote(0, 3, "client"), "a read leaves no trace");
+        assert!(!wrote(1, 3, "other"));
+    }
+
+    #[test]
+    fn a_sentence_names_a_function_without_its_arguments() {
+        assert_eq!(brief("list::search(item const&, int)"), "list::search");
+        assert_eq!(brief("find_dup"), "find_dup");
+        assert_eq!(brief("item::operator()(int)"), "item::operator()(int)");
+        assert_eq!(brief("(anonymous namespace)::search(int)"), "(anonymous namespace)::search(int)");
+    }
+}
