@@ -7,6 +7,7 @@ mod attached;
 pub mod bisect;
 pub mod compare;
 mod ending;
+pub mod engine;
 mod error;
 mod experiment;
 mod extent;

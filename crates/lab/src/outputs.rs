@@ -7,7 +7,7 @@ use case::tables::output;
 
 /// So many outputs without an intervention must agree before another is called different: what differs by itself, by a
 /// name drawn at random or a date, would be blamed on an intervention.
-const LEAST_REFERENCES: usize = 3;
+pub const LEAST_REFERENCES: usize = 3;
 
 /// Whether another run without an intervention is needed before anything can be said.
 pub fn asks_for_reference(references: &[Vec<u8>], outcomes: &[Outcome]) -> bool {

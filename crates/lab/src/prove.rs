@@ -1,10 +1,16 @@
 //! Proving: every arm in turn, round after round, until each question is answered or the budget is spent.
+//!
+//! The experiments are [`Design`]s for the engine: what findings call for one by one, then what can be built on that
+//! together, then runs to the program's end for what was only seen cut.
 
 mod planning;
 mod soundness;
 mod written;
 
 use crate::arms::{Arm, Arms, Base};
+use crate::engine::{
+    self, Budget, Design, Entry, Failing, Order, Pace, Precision, State, Stop, Stopped, Study, Turn, is_given_up,
+};
 use crate::error::LabError;
 use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
 use crate::extent::Extent;
@@ -14,30 +20,27 @@ use crate::verdict;
 use case::tables::Trial;
 use case::{Answer, Purpose, Status};
 use stats::{Decision, Looks};
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Rounds before the first look: fewer pairs say nothing.
 const FIRST_LOOK: u32 = 4;
 /// Rounds after which an open question stays open: the effects that are worth a change show long before.
 const MOST_ROUNDS: u32 = 48;
-/// An interval whose ends are no further apart than this is worth showing at once.
-const NARROW: f64 = 1.25;
-/// After so many pairs an effect is shown with the interval that it has got.
-const ENOUGH_PAIRS: usize = 8;
+/// How exact a gain is shown.
+const PRECISION: Precision = Precision::OF_A_CAUSE;
+/// So many pairs tell what something costs that is proved already.
+const ENOUGH_PAIRS: usize = PRECISION.enough_pairs;
 /// So many rounds tell what the machinery itself costs.
 const PLAIN_ROUNDS: usize = 12;
 /// A dose shows its effect in so many rounds; the cause itself is proved without it.
 const DOSE_ROUNDS: u32 = 4;
-/// Trials in which an arm may fail to take hold, or break the program, before it is dropped.
-const MOST_FAILURES: usize = 2;
 /// The part of the budget that is kept for what is tried together.
 const KEPT_FOR_LATER: f64 = 0.35;
 
 /// Runs one trial of an arm.
 pub type Execute<'a> = dyn FnMut(&Arm, &Extent) -> Result<Outcome, LabError> + 'a;
 
-/// What proving is told, besides the arms.
+/// What proving takes, besides the arms.
 pub struct Terms<'a> {
     /// Time for all trials.
     pub budget: Duration,
@@ -45,7 +48,7 @@ pub struct Terms<'a> {
     pub seed: u64,
     /// Whether outputs are compared.
     pub compares_output: bool,
-    /// Told what is being done.
+    /// Shown what is being done.
     pub say: &'a dyn Fn(&str),
 }
 
@@ -65,42 +68,40 @@ pub fn prove(
     // The sham has what the others have cured: it takes as long as the program took at first.
     let without = base.as_ref().map_or(Duration::ZERO, |base| base.without);
     extent.longest = extent.longest.max(Extent::whole(without).longest);
-    let mut course = Course {
+    let mut proving = Proving {
         answer,
         terms,
         execute,
         extent,
         base,
         looks: Looks::standard(),
-        begun: Instant::now(),
+        state: State::new(terms.budget),
         experiment,
         outcomes: Vec::new(),
         wholes: Vec::new(),
         wholes_begun: 0,
-        round: 0,
         overhead: planning::USUAL_OVERHEAD,
-        costs: BTreeMap::new(),
     };
-    if let Some(base) = &course.base {
-        course.costs.insert(SHAM.to_string(), (base.without + planning::USUAL_OVERHEAD, 1));
+    if let Some(base) = &proving.base {
+        proving.state.presume(SHAM, base.without + planning::USUAL_OVERHEAD);
     }
-    course.experiment.budget_ns = terms.budget.as_nanos() as u64;
-    if !course.experiment.attempts.is_empty() {
-        course.experiment.extent = Some(course.extent);
-        match course.all(&alone, &ladders) {
+    proving.experiment.budget_ns = terms.budget.as_nanos() as u64;
+    if !proving.experiment.attempts.is_empty() {
+        proving.experiment.extent = Some(proving.extent);
+        match proving.all(&alone, &ladders) {
             Ok(()) => {}
             Err(LabError::Interrupted) => {
-                course.experiment.not_tried.push("the rest: it was ended by Ctrl-C or a signal".to_string());
+                proving.experiment.not_tried.push("the rest: it was ended by Ctrl-C or a signal".to_string());
             }
             Err(error) => return Err(error),
         }
     }
-    course.experiment.spent_ns = course.begun.elapsed().as_nanos() as u64;
-    Ok((course.experiment, course.outcomes.into_iter().map(|outcome| outcome.row).collect()))
+    proving.experiment.spent_ns = proving.state.spent().as_nanos() as u64;
+    Ok((proving.experiment, proving.outcomes.into_iter().map(|outcome| outcome.row).collect()))
 }
 
-/// An experiment under way.
-struct Course<'a, 'l> {
+/// What a run suspects, being proved.
+struct Proving<'a, 'l> {
     answer: &'a Answer,
     terms: &'a Terms<'a>,
     execute: &'a mut Execute<'l>,
@@ -108,29 +109,35 @@ struct Course<'a, 'l> {
     /// What all arms stand on, where that is something.
     base: Option<Base>,
     looks: Looks,
-    begun: Instant,
+    state: State,
     experiment: Experiment,
     outcomes: Vec<Outcome>,
     /// Whole runs with nothing attached, besides the trials: they show how the program ends, and what it writes.
     wholes: Vec<Outcome>,
     /// How many were begun; not all come to their end.
     wholes_begun: usize,
-    round: u32,
     /// What it takes to start and end the programs of a trial.
     overhead: Duration,
-    /// How long trials of each arm took, together, and how many there were.
-    costs: BTreeMap<String, (Duration, u32)>,
 }
 
-impl Course<'_, '_> {
+impl Study for Proving<'_, '_> {
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+impl Proving<'_, '_> {
     fn all(&mut self, alone: &[Arm], ladders: &[Arm]) -> Result<(), LabError> {
         let may_join = self.base.is_none() && (!ladders.is_empty() || self.answer.findings.len() > 1);
         let kept = if may_join { KEPT_FOR_LATER } else { 0.0 };
         let mut arms = self.affordable(alone, self.terms.budget.mul_f64(1.0 - kept));
         if arms.len() > 2 {
             self.pilot()?;
-            let left = self.terms.budget.saturating_sub(self.begun.elapsed());
-            arms = self.affordable(&arms, left.mul_f64(1.0 - kept));
+            arms = self.affordable(&arms, self.state.left().mul_f64(1.0 - kept));
         }
         if arms.iter().any(|arm| !is_reference(arm)) {
             self.rounds(&arms, self.terms.budget.mul_f64(1.0 - kept))?;
@@ -151,59 +158,41 @@ impl Course<'_, '_> {
 
     /// Runs rounds over arms until every question that they were to answer is.
     fn rounds(&mut self, arms: &[Arm], budget: Duration) -> Result<(), LabError> {
-        let schedule = stats::schedule(arms.len(), MOST_ROUNDS as usize, self.terms.seed + u64::from(self.round));
-        let first = self.round;
-        for order in schedule {
-            let open = self.open(arms, first);
-            let is_answered = !arms.iter().zip(&open).any(|(arm, open)| *open && !is_reference(arm));
-            let due = arms.iter().zip(&open).filter(|(_, open)| **open).map(|(arm, _)| self.usual_cost(arm));
-            if is_answered || self.begun.elapsed() + due.sum::<Duration>() > budget {
-                break;
-            }
-            for index in order {
-                if open[index] {
-                    self.trial(&arms[index])?;
-                }
-                if let Some(why) = soundness::hopeless(&self.outcomes) {
-                    self.experiment.not_tried.push(why);
-                    return Ok(());
-                }
-            }
-            self.round += 1;
+        let first = self.state.round();
+        let design = Design {
+            doing: "proving",
+            arms: entries(arms),
+            order: Order::Random(self.terms.seed + u64::from(first)),
+            most_rounds: MOST_ROUNDS,
+            budget: Budget { time: budget, pace: Pace::Usual { expected: self.expected() } },
+            open: Box::new(|proving: &mut Self| proving.open(arms, first)),
+            stop: Stop::at_trials(|proving: &Self| {
+                soundness::hopeless(&proving.outcomes).map(|_| Stopped::NothingSound)
+            }),
+            say: self.terms.say,
+        };
+        let stopped = engine::run(&design, self, &mut |proving, turn| proving.trial(&arms[turn.arm], turn))?;
+        if stopped.unless_interrupted()? == Stopped::NothingSound {
+            self.experiment.not_tried.extend(soundness::hopeless(&self.outcomes));
         }
         Ok(())
     }
 
     /// Which arms have a turn in the next round: those with a question open, and what they are compared with.
-    fn open(&self, arms: &[Arm], first: u32) -> Vec<bool> {
+    fn open(&self, arms: &[Arm], first: u32) -> Vec<usize> {
         let own = arms.iter().map(|arm| self.is_open(arm, first)).collect::<Vec<_>>();
         let names = arms.iter().zip(&own).filter(|(_, open)| **open).map(|(arm, _)| arm.name.as_str());
         let names = names.collect::<Vec<_>>();
         let joints = self.experiment.joints.iter().filter(|joint| names.contains(&joint.arm.as_str()));
         let compared = joints.map(|joint| joint.before.as_str()).collect::<Vec<_>>();
-        arms.iter().zip(own).map(|(arm, open)| open || compared.contains(&arm.name.as_str())).collect()
+        let has_turn = |place: &usize| own[*place] || compared.contains(&arms[*place].name.as_str());
+        (0..arms.len()).filter(has_turn).collect()
     }
 
-    fn trial(&mut self, arm: &Arm) -> Result<(), LabError> {
-        let trials = self.outcomes.len() as u32;
-        let left = self.terms.budget.saturating_sub(self.begun.elapsed());
-        (self.terms.say)(&format!(
-            "proving: round {}, trial {}, {}; at most {} s to go",
-            self.round + 1,
-            trials + 1,
-            arm.name,
-            left.as_secs()
-        ));
-        let begun = Instant::now();
-        let outcome = match (self.execute)(arm, &self.extent) {
-            Ok(outcome) => outcome.of_arm(arm, self.round, trials),
-            Err(LabError::Interrupted) => return Err(LabError::Interrupted),
-            // One start that fails is no reason to forget all others, and an arm whose programs never start fails alone.
-            Err(error) => Outcome::not_started(&error, arm, self.round, trials),
-        };
-        let cost = self.costs.entry(arm.name.clone()).or_default();
-        *cost = (cost.0 + begun.elapsed(), cost.1 + 1);
-        self.outcomes.push(outcome);
+    fn trial(&mut self, arm: &Arm, turn: &Turn) -> Result<(), LabError> {
+        let (result, _) = self.state.timed(Some(&arm.name), || (self.execute)(arm, &self.extent));
+        // One start that fails is no reason to forget all others.
+        self.outcomes.push(turn.outcome(arm, result, Failing::Counts)?);
         self.mark();
         if soundness::asks_for_whole(&self.outcomes, self.wholes_begun) {
             self.whole()?;
@@ -220,14 +209,15 @@ impl Course<'_, '_> {
     fn whole(&mut self) -> Result<(), LabError> {
         let recorded = Duration::from_nanos(self.answer.wall_ns);
         let has_ended = self.answer.subject_exit.is_some();
-        if !has_ended || self.begun.elapsed() + recorded + self.overhead > self.terms.budget {
+        if !has_ended || recorded + self.overhead > self.state.left() {
             return Ok(());
         }
         self.wholes_begun += 1;
         (self.terms.say)("proving: one whole run with nothing attached, to see how the program ends");
         let arm = self.bare();
-        match (self.execute)(&arm, &Extent::whole(recorded)) {
-            Ok(outcome) if outcome.row.exit >= 0 => self.wholes.push(outcome.of_arm(&arm, self.round, 0)),
+        let (result, _) = self.state.timed(None, || (self.execute)(&arm, &Extent::whole(recorded)));
+        match result {
+            Ok(outcome) if outcome.row.exit >= 0 => self.wholes.push(outcome.of_arm(&arm, self.state.round(), 0)),
             Err(LabError::Interrupted) => return Err(LabError::Interrupted),
             // What is not known is not compared.
             Ok(_) | Err(_) => {}
@@ -245,7 +235,7 @@ impl Course<'_, '_> {
         let rows = self.rows().filter(|row| row.arm == arm.name && row.round >= first);
         let failures = rows.clone().filter(|row| !row.applied || !row.problem.is_empty()).count();
         let trials = rows.count();
-        if failures >= MOST_FAILURES && failures * 2 > trials {
+        if is_given_up(failures, trials) {
             return false;
         }
         if arm.name == PLAIN {
@@ -283,9 +273,8 @@ impl Course<'_, '_> {
             return false;
         }
         let Some(ratio) = ratio(&self.looks, pairs) else { return false };
-        let is_narrow = ratio.high / ratio.low <= NARROW || pairs.len() >= ENOUGH_PAIRS;
         match verdict::status(&ratio) {
-            Status::Confirmed => is_narrow,
+            Status::Confirmed => PRECISION.is_met(ratio.low, ratio.high, pairs.len()),
             Status::Refuted => true,
             Status::Suspected | Status::Undecided => false,
         }
@@ -296,10 +285,12 @@ impl Course<'_, '_> {
     }
 
     fn usual_cost(&self, arm: &Arm) -> Duration {
-        match self.costs.get(&arm.name) {
-            Some((together, trials)) if *trials > 0 => *together / *trials,
-            _ => self.extent.expected(self.answer) + self.overhead,
-        }
+        self.state.cost(&arm.name).unwrap_or_else(|| self.expected())
+    }
+
+    /// How long a trial of an arm that was never run is expected to take.
+    fn expected(&self) -> Duration {
+        self.extent.expected(self.answer) + self.overhead
     }
 
     /// What is tried together: the steps of ladders whose foot has proved something, and one cure for each finding.
@@ -340,6 +331,12 @@ impl Course<'_, '_> {
     fn metric_of(&self, arm: &str) -> Option<crate::metric::Metric> {
         self.experiment.attempts.iter().find(|attempt| attempt.arm == arm).map(|attempt| attempt.metric.clone())
     }
+}
+
+/// The arms as the engine knows them.
+fn entries(arms: &[Arm]) -> Vec<Entry> {
+    let entry = |arm: &Arm| if is_reference(arm) { Entry::reference(&arm.name) } else { Entry::tried(&arm.name) };
+    arms.iter().map(entry).collect()
 }
 
 /// Whether an arm is only there for others to be compared with.

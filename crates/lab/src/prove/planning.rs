@@ -1,33 +1,33 @@
 //! What a budget allows: which arms can have their first look, and how long a trial takes.
 
-use super::{Course, FIRST_LOOK, PLAIN};
+use super::{FIRST_LOOK, PLAIN, Proving};
 use crate::arms::Arm;
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::prove::soundness;
 use case::{Nanos, Purpose};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How much of a trial is left where its cause is switched off, as a guess.
 const CURED: f64 = 0.5;
 /// What it takes to start and end the programs of a trial, before any trial has shown it.
 pub(super) const USUAL_OVERHEAD: Duration = Duration::from_millis(500);
 
-impl Course<'_, '_> {
+impl Proving<'_, '_> {
     /// Runs the program once with nothing attached: what starting it takes, and whether a trial that is cut shows what
     /// the recorded run showed. Where its exchanges are of another length than those of the run, the run has phases, and
     /// only whole runs can be compared.
     pub(super) fn pilot(&mut self) -> Result<(), LabError> {
         (self.terms.say)("proving: one run with nothing attached, to see how long a trial takes");
         let bare = self.bare();
-        let begun = Instant::now();
-        let pilot = match (self.execute)(&bare, &self.extent) {
+        let (result, took) = self.state.timed(None, || (self.execute)(&bare, &self.extent));
+        let pilot = match result {
             Err(LabError::Interrupted) => return Err(LabError::Interrupted),
             // What is wrong shows in the trials, where it is told.
             Err(_) => return Ok(()),
             Ok(pilot) => pilot,
         };
-        self.overhead = begun.elapsed().saturating_sub(Duration::from_nanos(pilot.row.wall.0)).max(USUAL_OVERHEAD);
+        self.overhead = took.saturating_sub(Duration::from_nanos(pilot.row.wall.0)).max(USUAL_OVERHEAD);
         if self.extent.window.is_some() && !soundness::stands_for(&pilot.row, self.answer) {
             self.extent = Extent::whole(Duration::from_nanos(self.answer.wall_ns));
             self.experiment.extent = Some(self.extent);
@@ -38,7 +38,7 @@ impl Course<'_, '_> {
     /// The arms for which a first look is affordable: doses are given up first, then what only repeats or checks a
     /// proof, then the arm with nothing attached, and the proof itself last.
     pub(super) fn affordable(&mut self, arms: &[Arm], budget: Duration) -> Vec<Arm> {
-        let trial = self.extent.expected(self.answer) + self.overhead;
+        let trial = self.expected();
         let mut kept = arms.to_vec();
         while self.first_look(&kept) > budget {
             let worst = |purpose| kept.iter().rposition(|arm| self.is_for(arm, purpose));
@@ -64,8 +64,7 @@ impl Course<'_, '_> {
     fn first_look(&self, arms: &[Arm]) -> Duration {
         let window = self.extent.expected(self.answer);
         let cured = |arm: &Arm| if self.is_for(arm, Purpose::Cause) { window.mul_f64(CURED) } else { window };
-        let known = |arm: &Arm| self.costs.contains_key(&arm.name).then(|| self.usual_cost(arm));
-        let expected = |arm: &Arm| known(arm).unwrap_or_else(|| cured(arm) + self.overhead);
+        let expected = |arm: &Arm| self.state.cost(&arm.name).unwrap_or_else(|| cured(arm) + self.overhead);
         arms.iter().map(expected).sum::<Duration>() * FIRST_LOOK
     }
 

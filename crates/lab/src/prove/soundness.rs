@@ -1,6 +1,7 @@
 //! Whether trials can be believed: each alone, all of them together, and against the run that was recorded.
 
-use super::{MOST_FAILURES, is_reference_row};
+use super::is_reference_row;
+use crate::engine::MOST_FAILURES;
 use crate::experiment::{Attempt, Experiment};
 use crate::metric::{Metric, elapsed_per_exchange};
 use crate::outcome::Outcome;

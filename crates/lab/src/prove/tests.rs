@@ -1,6 +1,7 @@
 //! Whole experiments with trials made up: no program is run, so that every course of events can be had.
 
 use super::*;
+use crate::engine::MOST_FAILURES;
 use crate::experiment::Attempt;
 use crate::intervention_counters::{InterventionCounters, SocketCounts};
 use crate::interventions::find;

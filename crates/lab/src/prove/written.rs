@@ -1,7 +1,8 @@
 //! What the program writes with a cure and without it: whole runs for it, and their comparison.
 
-use super::{Course, is_reference_row};
+use super::{Proving, entries, is_reference_row};
 use crate::arms::Arm;
+use crate::engine::{self, Budget, Design, Entry, Order, Pace, Stop, Stopped, Turn};
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::outcome::Outcome;
@@ -10,7 +11,7 @@ use crate::verdict;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-impl Course<'_, '_> {
+impl Proving<'_, '_> {
     /// Lets each cure run to the program's end once, where all its trials were cut: what it breaks can show late. As far
     /// as the budget allows it, together with the run without an intervention that it is compared with.
     pub(super) fn run_cures_whole(&mut self, arms: &[Arm]) -> Result<(), LabError> {
@@ -19,17 +20,29 @@ impl Course<'_, '_> {
         verdict::judge(&mut answer, &self.experiment, &rows);
         let recorded = Duration::from_nanos(self.answer.wall_ns);
         let has_ended = |name: &str| rows.iter().any(|row| row.arm == name && row.exit >= 0);
-        for arm in verdict::cures(&answer).iter().filter_map(|name| arms.iter().find(|arm| arm.name == *name)) {
-            let fits = self.begun.elapsed() + (recorded + self.overhead) * 2 <= self.terms.budget;
-            if self.answer.subject_exit.is_none() || has_ended(&arm.name) || !fits {
-                continue;
-            }
-            let extent = std::mem::replace(&mut self.extent, Extent::whole(recorded));
-            let tried = self.trial(arm);
-            self.extent = extent;
-            tried?;
+        if self.answer.subject_exit.is_none() {
+            return Ok(());
         }
-        Ok(())
+        let cures = verdict::cures(&answer);
+        let cures = cures.iter().filter_map(|name| arms.iter().find(|arm| arm.name == *name && !has_ended(name)));
+        let cures = cures.cloned().collect::<Vec<_>>();
+        let design = Design {
+            doing: "proving, to the program's end",
+            arms: entries(&cures),
+            order: Order::Listed((0..cures.len()).collect()),
+            most_rounds: 1,
+            budget: Budget { time: self.terms.budget, pace: Pace::Unlimited },
+            open: Design::<Self>::all(cures.len()),
+            stop: Stop::at_trials(|proving: &Self| {
+                let fits = (recorded + proving.overhead) * 2 <= proving.state.left();
+                (!fits).then_some(Stopped::BudgetSpent)
+            }),
+            say: self.terms.say,
+        };
+        let extent = std::mem::replace(&mut self.extent, Extent::whole(recorded));
+        let stopped = engine::run(&design, self, &mut |proving, turn| proving.trial(&cures[turn.arm], turn));
+        self.extent = extent;
+        stopped?.unless_interrupted().map(|_| ())
     }
 
     /// Compares what was written with interventions to what was written without. Where too few trials without ran to
@@ -45,17 +58,28 @@ impl Course<'_, '_> {
             self.compare_to_the_letter(&[]);
             return Ok(());
         }
-        let references = |course: &Self| {
-            let without = course.outcomes.iter().filter(|one| ended(one, true));
-            without.chain(&course.wholes).map(|one| one.output.clone()).collect::<Vec<_>>()
+        let references = |proving: &Self| {
+            let without = proving.outcomes.iter().filter(|one| ended(one, true));
+            without.chain(&proving.wholes).map(|one| one.output.clone()).collect::<Vec<_>>()
         };
-        while outputs::asks_for_reference(&references(self), &self.outcomes) {
-            let before = self.wholes.len();
-            self.whole()?;
-            if self.wholes.len() == before {
-                break;
-            }
-        }
+        let before = self.wholes.len() as u32;
+        let begun = self.state.round();
+        let design = Design {
+            doing: "proving",
+            arms: vec![Entry::tried("whole")],
+            order: Order::Listed(vec![0]),
+            most_rounds: outputs::LEAST_REFERENCES as u32,
+            budget: Budget { time: self.terms.budget, pace: Pace::Unlimited },
+            open: Design::<Self>::all(1),
+            stop: Stop::at_rounds(|proving: &mut Self| {
+                let is_answered = !outputs::asks_for_reference(&references(proving), &proving.outcomes);
+                // One that was not run, or did not come to its end, will not the next time.
+                let has_failed = (proving.wholes.len() as u32) < before + proving.state.round() - begun;
+                (is_answered || has_failed).then_some(Stopped::Answered)
+            }),
+            say: &|_| {},
+        };
+        engine::run(&design, self, &mut |proving, _: &Turn| proving.whole())?.unless_interrupted()?;
         let references = references(self);
         self.experiment.output = outputs::compare(&references, &mut self.outcomes);
         self.compare_to_the_letter(&references);

@@ -1,0 +1,98 @@
+//! When an experiment is over.
+
+use crate::error::LabError;
+
+/// Trials in which an arm may fail to take hold, or break the program, before it is given up: one can be a disturbance.
+pub const MOST_FAILURES: usize = 2;
+/// The last planned look of [`stats::Looks::standard`]: rounds after which whatever is open stays open.
+pub const MOST_ROUNDS: u32 = 128;
+
+/// Whether an arm is given up that failed so often in so many trials: twice, and more often than not.
+pub fn is_given_up(failures: usize, trials: usize) -> bool {
+    failures >= MOST_FAILURES && failures * 2 > trials
+}
+
+/// Why an experiment went no further.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stopped {
+    /// Every question has its answer.
+    #[default]
+    Answered,
+    /// What was planned was run; what is open stays open.
+    MostRounds,
+    /// What comes next does not fit the budget.
+    BudgetSpent,
+    /// Ctrl-C, or a signal.
+    Interrupted,
+    /// Trials do not do what they have to: programs fail, or interventions do not take hold.
+    NothingSound,
+    /// The sides do different things: there is nothing to compare.
+    Incomparable,
+    /// The program that is experimented on has ended.
+    Gone,
+}
+
+impl Stopped {
+    /// As an error where the user ended it, for studies of several experiments.
+    ///
+    /// # Errors
+    /// [`LabError::Interrupted`].
+    pub fn unless_interrupted(self) -> Result<Stopped, LabError> {
+        if self == Stopped::Interrupted { Err(LabError::Interrupted) } else { Ok(self) }
+    }
+}
+
+/// A rule that is asked between rounds. It may take in what a round brought.
+type AtRounds<'d, S> = Box<dyn Fn(&mut S) -> Option<Stopped> + 'd>;
+/// A rule that is asked before each trial, and after the last one.
+type AtTrials<'d, S> = Box<dyn Fn(&S) -> Option<Stopped> + 'd>;
+
+/// The rules that end an experiment, besides its budget and its most rounds.
+pub struct Stop<'d, S> {
+    pub(super) at_rounds: AtRounds<'d, S>,
+    pub(super) at_trials: AtTrials<'d, S>,
+}
+
+impl<'d, S> Stop<'d, S> {
+    /// No rule but the others.
+    pub fn never() -> Stop<'d, S> {
+        Stop { at_rounds: Box::new(|_| None), at_trials: Box::new(|_| None) }
+    }
+
+    /// One that is asked between rounds.
+    pub fn at_rounds(rule: impl Fn(&mut S) -> Option<Stopped> + 'd) -> Stop<'d, S> {
+        Stop { at_rounds: Box::new(rule), ..Stop::never() }
+    }
+
+    /// One that is asked before each trial, and after the last one.
+    pub fn at_trials(rule: impl Fn(&S) -> Option<Stopped> + 'd) -> Stop<'d, S> {
+        Stop { at_trials: Box::new(rule), ..Stop::never() }
+    }
+
+    /// And this one before each trial.
+    #[must_use]
+    pub fn or_at_trials(self, rule: impl Fn(&S) -> Option<Stopped> + 'd) -> Stop<'d, S> {
+        Stop { at_trials: Box::new(rule), ..self }
+    }
+}
+
+/// How exact an effect has to be before no more trials are spent on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// The ends of the interval are no further apart than this, as a ratio, ...
+    pub narrow: f64,
+    /// ... or so many pairs were run: the effect is shown with the interval that it has by then.
+    pub enough_pairs: usize,
+}
+
+impl Precision {
+    /// Of a cause: that it is one, and about how much it costs.
+    pub const OF_A_CAUSE: Precision = Precision { narrow: 1.25, enough_pairs: 8 };
+    /// Of a comparison: how much faster is what was asked.
+    pub const OF_A_COMPARISON: Precision = Precision { narrow: 1.04, enough_pairs: 24 };
+
+    /// Whether an interval of so many pairs is exact enough.
+    pub fn is_met(&self, low: f64, high: f64, pairs: usize) -> bool {
+        high / low <= self.narrow || pairs >= self.enough_pairs
+    }
+}
