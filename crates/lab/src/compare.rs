@@ -1,4 +1,4 @@
-//! Comparing two subjects, each in its world: trials in turns, until the metrics are told apart or the budget is spent.
+//! Comparing two subjects, each in its world: trials in turns, until the metrics are decided or the budget is spent.
 
 mod gate;
 mod likeness;
@@ -6,32 +6,28 @@ mod metrics;
 
 pub use gate::Condition;
 pub use likeness::Unlike;
+pub(crate) use metrics::of_pairs;
 pub use metrics::{against_earlier, compared};
-pub(crate) use metrics::{of_pairs, share};
 
 use crate::arms::Arm;
+use crate::engine::{
+    self, Budget, Design, EXCESS, Entry, Failing, LEAST_ROUNDS, MOST_ROUNDS, Order, Pace, Precision, State, Stop,
+    Stopped, Study,
+};
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::metric::Metric;
 use crate::outcome::Outcome;
 use case::tables::Trial;
 use case::{Answer, Compared, Contrast, Gate, GateState};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Whole runs are compared where the budget holds so many of both sides: a whole run is what a user means by a command.
 const WHOLE_ROUNDS: u32 = 10;
-/// Fewer rounds tell nothing.
-const LEAST_ROUNDS: u32 = 4;
-/// So many budgets may be spent on the least rounds, when the machine is slower than it was.
-const EXCESS: u32 = 2;
 /// What starting and ending the programs of a trial takes, before it is known.
 const USUAL_OVERHEAD: Duration = Duration::from_millis(150);
-/// An interval whose ends are no further apart is not worth more trials.
-const NARROW: f64 = 1.04;
-/// After so many rounds a difference is shown with the interval that it has got, and a likeness with its.
-const ENOUGH_ROUNDS: u32 = 24;
-/// Rounds after which whatever is open stays open: the last planned look.
-const MOST_ROUNDS: u32 = 128;
+/// How exact a difference is shown, and a likeness.
+const PRECISION: Precision = Precision::OF_A_COMPARISON;
 /// Rounds of a side that is compared with one measured earlier, where the budget allows it: what the interval of a
 /// difference of two samples gains beyond is little.
 const ROUNDS_ALONE: u32 = 16;
@@ -58,8 +54,8 @@ impl Which {
     }
 }
 
-/// What comparing is told.
-pub struct Contest<'a> {
+/// A comparison, before anything is run.
+pub struct Terms<'a> {
     /// The sides, each with what is attached to it: both, or B alone where it is compared with earlier trials.
     pub sides: &'a [(Which, Arm)],
     /// How far each trial goes.
@@ -72,23 +68,25 @@ pub struct Contest<'a> {
     pub budget: Duration,
     /// What the order of trials is drawn from.
     pub seed: u64,
+    /// What is being done, for whoever watches: `comparing`.
+    pub doing: &'a str,
     /// Whether what the sides write is compared.
     pub compares_output: bool,
-    /// Told what is being done.
+    /// Shown what is being done.
     pub say: &'a dyn Fn(&str),
 }
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub struct Contested {
+pub struct Measured {
     /// All trials.
     pub trials: Vec<Trial>,
     /// What the sides wrote: `same`, or why it was not compared.
     pub output: String,
     /// Why they cannot be compared; none where they can.
     pub unlike: Option<Unlike>,
-    /// Whether the user ended it.
-    pub ended_early: bool,
+    /// Why it went no further.
+    pub stopped: Stopped,
     /// Time spent.
     pub spent: Duration,
 }
@@ -137,80 +135,90 @@ pub fn metrics_of(answers: &[&Answer], extent: &Extent, asked: Option<&Metric>) 
     metrics
 }
 
-impl Contest<'_> {
-    /// Runs the trials. What the user ends early is no error: what there is counts.
-    ///
-    /// # Errors
-    /// Where the first trial of a side cannot be started.
-    pub fn run(
-        &self,
-        execute: &mut dyn FnMut(Which, &Extent) -> Result<Outcome, LabError>,
-    ) -> Result<Contested, LabError> {
-        let begun = Instant::now();
-        let mut outcomes: Vec<(Which, Outcome)> = Vec::new();
-        let mut contested = Contested::default();
-        let most = if self.sides.len() > 1 { MOST_ROUNDS } else { ROUNDS_ALONE };
-        let schedule = stats::schedule(self.sides.len(), most as usize, self.seed);
-        'rounds: for (round, order) in (0..).zip(schedule) {
-            if self.is_answered(&contested.trials, round) || self.is_spent(begun.elapsed(), round) {
-                break;
-            }
-            for index in order {
-                let (which, arm) = &self.sides[index];
-                let left = self.budget.saturating_sub(begun.elapsed()).as_secs();
-                (self.say)(&format!("comparing: round {}, {}; at most {left} s to go", round + 1, which.arm()));
-                let position = outcomes.len() as u32;
-                let outcome = match execute(*which, &self.extent) {
-                    Ok(outcome) => named(outcome.of_arm(arm, round, position), *which),
-                    Err(LabError::Interrupted) => {
-                        contested.ended_early = true;
-                        break 'rounds;
-                    }
-                    Err(error) if round == 0 => return Err(error),
-                    Err(error) => named(Outcome::not_started(&error, arm, round, position), *which),
-                };
-                contested.trials.push(outcome.row.clone());
-                outcomes.push((*which, outcome));
-            }
-            contested.unlike = likeness::unlike(&outcomes, self.compares_output, self.metrics.first());
-            if contested.unlike.is_some() {
-                break;
-            }
-        }
-        contested.output = likeness::output(&outcomes, self.compares_output);
-        contested.spent = begun.elapsed();
-        Ok(contested)
+impl Measured {
+    /// Whether the user ended it.
+    pub fn ended_early(&self) -> bool {
+        self.stopped == Stopped::Interrupted
+    }
+}
+
+/// The sides under way.
+struct Sides {
+    state: State,
+    outcomes: Vec<(Which, Outcome)>,
+    trials: Vec<Trial>,
+    unlike: Option<Unlike>,
+}
+
+impl Study for Sides {
+    fn state(&self) -> &State {
+        &self.state
     }
 
-    /// Whether another round would exceed the budget. For the first four, without which nothing can be told, some more
-    /// is spent.
-    fn is_spent(&self, elapsed: Duration, round: u32) -> bool {
-        let a_round = elapsed / round.max(1);
-        let budget = if round < LEAST_ROUNDS { self.budget * EXCESS } else { self.budget };
-        round > 0 && elapsed + a_round > budget
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
     }
+}
 
+/// Runs the trials. What the user ends early is no error: what there is counts.
+///
+/// # Errors
+/// Where the first trial of a side cannot be started.
+pub fn compare(
+    terms: &Terms,
+    execute: &mut dyn FnMut(Which, &Extent) -> Result<Outcome, LabError>,
+) -> Result<Measured, LabError> {
+    let state = State::new(terms.budget);
+    let mut sides = Sides { state, outcomes: Vec::new(), trials: Vec::new(), unlike: None };
+    let design = Design {
+        doing: terms.doing,
+        arms: terms.sides.iter().map(|(which, _)| Entry::tried(which.arm())).collect(),
+        order: Order::Random(terms.seed),
+        most_rounds: if terms.sides.len() > 1 { MOST_ROUNDS } else { ROUNDS_ALONE },
+        budget: Budget { time: terms.budget, pace: Pace::Average },
+        open: Design::<Sides>::all(terms.sides.len()),
+        stop: Stop::at_rounds(|sides: &mut Sides| {
+            sides.unlike = likeness::unlike(&sides.outcomes, terms.compares_output, terms.metrics.first());
+            let is_unlike = sides.unlike.is_some().then_some(Stopped::Incomparable);
+            is_unlike.or_else(|| terms.is_answered(sides).then_some(Stopped::Answered))
+        }),
+        say: terms.say,
+    };
+    let stopped = engine::run(&design, &mut sides, &mut |sides, turn| {
+        let (which, arm) = &terms.sides[turn.arm];
+        let (result, _) = sides.state.timed(Some(which.arm()), || execute(*which, &terms.extent));
+        let mut outcome = turn.outcome(arm, result, Failing::EndsTheFirstRound)?;
+        outcome.row.arm = which.arm().to_string();
+        sides.trials.push(outcome.row.clone());
+        sides.outcomes.push((*which, outcome));
+        Ok(())
+    })?;
+    Ok(Measured {
+        output: likeness::output(&sides.outcomes, terms.compares_output),
+        trials: sides.trials,
+        unlike: sides.unlike,
+        stopped,
+        spent: sides.state.spent(),
+    })
+}
+
+impl Terms<'_> {
     /// Whether every question has its answer.
-    fn is_answered(&self, trials: &[Trial], round: u32) -> bool {
-        if self.sides.len() < 2 || !stats::Looks::standard().is_look(round as usize) {
+    fn is_answered(&self, sides: &Sides) -> bool {
+        let rounds = sides.state.round() as usize;
+        if self.sides.len() < 2 || !stats::Looks::standard().is_look(rounds) {
             return false;
         }
-        let all = compared(trials, self.metrics);
+        let all = compared(&sides.trials, self.metrics);
         let Some(first) = all.first() else { return false };
-        let is_narrow = first.high / first.low <= NARROW || round >= ENOUGH_ROUNDS;
-        let is_told = first.outcome != Contrast::Open && is_narrow;
-        is_told && self.gates(&all).iter().all(|gate| gate.state != GateState::Open)
+        let is_decided = first.outcome != Contrast::Open && PRECISION.is_met(first.low, first.high, rounds);
+        is_decided && self.gates(&all).iter().all(|gate| gate.state != GateState::Open)
     }
 
     /// What became of the conditions.
     pub fn gates(&self, all: &[Compared]) -> Vec<Gate> {
         self.conditions.iter().map(|condition| condition.gate(all)).collect()
     }
-}
-
-fn named(mut outcome: Outcome, which: Which) -> Outcome {
-    outcome.row.arm = which.arm().to_string();
-    outcome
 }
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
 //! Versions of a library built from their sources, side by side.
 //!
 //! A [`Source`] says where a library's versions are and how one is built. A [`Workshop`] fetches and builds them, each into a
-//! prefix of its own. [`linkage`] proves that a subject really runs on what was built, a [`Contest`] measures it on every
+//! prefix of its own. [`linkage`] proves that a subject really runs on what was built, [`measure`] runs it on every
 //! version in turns, and [`advice`] says which one to take.
 
 pub mod advice;
 mod build;
-mod contest;
 mod download;
 mod elf;
+mod factorial;
 mod figures;
 mod kept;
-mod lineup;
 pub mod linkage;
+mod measure;
 mod order;
 mod prefix;
 mod problem;
@@ -24,9 +24,9 @@ mod tried;
 mod version;
 mod workshop;
 
-pub use contest::{Contest, Measured, Run};
+pub use factorial::{Factorial, Versus};
 pub use figures::{figures, ratios};
-pub use lineup::{Lineup, Versus};
+pub use measure::{Measured, Run, Terms, measure};
 pub use order::{Item, chain};
 pub use prefix::Prefix;
 pub use problem::{Fault, Problem};

@@ -5,6 +5,7 @@ use crate::fail::Failure;
 use crate::invoker::{Invoker, subject_user};
 use crate::proof::Wish;
 use crate::typed;
+use lab::engine::Kind;
 use lab::{Subject, World};
 use record::Input;
 use std::path::PathBuf;
@@ -26,9 +27,6 @@ pub struct Plan {
     pub options: record::Options,
 }
 
-/// Time for proving, where none is asked for: with the recorded run, an answer within about a minute.
-const BUDGET: Duration = Duration::from_mins(1);
-
 /// When to stop recording although the client still runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
@@ -48,7 +46,7 @@ impl Plan {
         let proof = Wish {
             asked: asked.map_err(|error| Failure::value("--try", &error.to_string(), "--try tcp-nodelay"))?,
             is_wanted: !typed.no_prove,
-            budget: typed::budget(typed.budget.as_deref(), BUDGET)?,
+            budget: typed::budget(typed.budget.as_deref(), Kind::Run)?,
             compares_output: typed.check_output == CheckOutput::Auto,
             metric: typed::metric(typed.metric.as_deref())?,
         };

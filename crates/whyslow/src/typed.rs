@@ -5,6 +5,7 @@ use crate::fail::Failure;
 use crate::folder;
 use crate::invoker::Invoker;
 use case::{Manifest, redact_arguments};
+use lab::engine::Kind;
 use lab::{Addresses, End, Link, Metric, Subject, World};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -18,10 +19,10 @@ pub fn duration(text: Option<&str>) -> Result<Option<Duration>, Failure> {
     text.map(read).transpose()
 }
 
-/// `--budget`, or what is usual.
-pub fn budget(text: Option<&str>, usual: Duration) -> Result<Duration, Failure> {
+/// `--budget`, or what is usual for such an experiment.
+pub fn budget(text: Option<&str>, kind: Kind) -> Result<Duration, Failure> {
     let read = |text| crate::duration::parse(text).map_err(|why| Failure::value("--budget", &why, "--budget 2m"));
-    Ok(text.map(read).transpose()?.unwrap_or(usual))
+    Ok(text.map(read).transpose()?.unwrap_or(kind.budget()))
 }
 
 /// `--metric`.

@@ -1,15 +1,13 @@
 //! What trials say of each metric of two sides.
 
 use super::Which;
+use crate::engine::share;
 use crate::metric::{Better, Metric};
 use crate::pairs::{WORTH, middle, pairs};
 use case::tables::Trial;
 use case::{Compared, Contrast};
 use stats::{Decision, Looks, Ratio};
 
-/// The part of the 5 % of false alarms that the deciding metric gets; the others share the rest, so that all intervals
-/// hold together.
-const FIRST_SHARE: f64 = 0.6;
 /// A difference below this is what the place of a program in memory makes; nobody is told that B takes more.
 const LEAST: f64 = 1.01;
 /// What an interval of two samples holds with, where one was measured earlier and looked at once.
@@ -22,7 +20,7 @@ const LEAST_PAIRS: usize = 4;
 pub fn compared(trials: &[Trial], metrics: &[Metric]) -> Vec<Compared> {
     let each = |(place, metric): (usize, &Metric)| {
         let pairs = pairs(trials, metric, Which::B.arm(), Which::A.arm());
-        of_pairs(&pairs, metric, share(place, metrics.len()))
+        of_pairs(&pairs, metric, share(place, metrics.len(), 1))
     };
     metrics.iter().enumerate().filter_map(each).collect()
 }
@@ -41,7 +39,7 @@ pub fn against_earlier(earlier: &[Trial], trials: &[Trial], metrics: &[Metric]) 
         let [before, now] = [earlier, trials].map(|side| sound(side, metric));
         let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<_>>();
         let (before_logs, now_logs) = (logs(&before), logs(&now));
-        let confidence = 1.0 - (1.0 - CONFIDENCE) * share(place, metrics.len());
+        let confidence = 1.0 - (1.0 - CONFIDENCE) * share(place, metrics.len(), 1);
         let interval = stats::shift_interval(&now_logs, &before_logs, confidence)?;
         let ratio = Ratio {
             ratio: stats::shift(&now_logs, &before_logs).exp(),
@@ -53,15 +51,6 @@ pub fn against_earlier(earlier: &[Trial], trials: &[Trial], metrics: &[Metric]) 
         Some(row(metric, &ratio, [middle(before.into_iter()), middle(now.into_iter())]))
     };
     metrics.iter().enumerate().filter_map(each).collect()
-}
-
-/// The part of the false alarms that a metric gets, by its place among so many.
-pub fn share(place: usize, metrics: usize) -> f64 {
-    match (place, metrics) {
-        (_, 1) => 1.0,
-        (0, _) => FIRST_SHARE,
-        _ => (1.0 - FIRST_SHARE) / (metrics - 1) as f64,
-    }
 }
 
 fn sound(trials: &[Trial], metric: &Metric) -> Vec<f64> {

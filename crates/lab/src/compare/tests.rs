@@ -14,16 +14,17 @@ struct Made {
 
 const SOUND: Made = Made { millis: 10.0, writes: "done\n", exit: 0 };
 
-fn contest_of(a: Made, b: Made, seed: u64, noise: f64) -> Contested {
+fn measured(a: Made, b: Made, seed: u64, noise: f64) -> Measured {
     let mut random = fastrand::Rng::with_seed(seed);
     let sides = Which::BOTH.map(|which| (which, Arm::plain()));
-    let contest = Contest {
+    let terms = Terms {
         sides: &sides,
         extent: Extent::whole(Duration::from_millis(10)),
         metrics: &[Metric::Wall, Metric::Cpu],
         conditions: &[],
         budget: Duration::from_mins(1),
         seed,
+        doing: "comparing",
         compares_output: true,
         say: &|_| {},
     };
@@ -42,49 +43,49 @@ fn contest_of(a: Made, b: Made, seed: u64, noise: f64) -> Contested {
             took: Duration::ZERO,
         })
     };
-    contest.run(&mut execute).expect("run")
+    compare(&terms, &mut execute).expect("run")
 }
 
-fn outcome_of(contested: &Contested) -> Contrast {
-    compared(&contested.trials, &[Metric::Wall, Metric::Cpu])[0].outcome
+fn outcome_of(measured: &Measured) -> Contrast {
+    compared(&measured.trials, &[Metric::Wall, Metric::Cpu])[0].outcome
 }
 
 #[test]
 fn a_slower_program_is_told_with_its_ratio_and_soon() {
-    let contested = contest_of(SOUND, Made { millis: 15.0, ..SOUND }, 1, 0.02);
-    let wall = compared(&contested.trials, &[Metric::Wall])[0].clone();
+    let measured = measured(SOUND, Made { millis: 15.0, ..SOUND }, 1, 0.02);
+    let wall = compared(&measured.trials, &[Metric::Wall])[0].clone();
     assert_eq!(wall.outcome, Contrast::More);
     assert!(wall.low < 1.5 && wall.high > 1.5 && wall.low > 1.3, "{wall:?}");
-    assert!(contested.trials.len() <= 2 * 24, "{}", contested.trials.len());
-    assert_eq!((contested.output.as_str(), contested.unlike), ("same", None));
+    assert!(measured.trials.len() <= 2 * 24, "{}", measured.trials.len());
+    assert_eq!((measured.output.as_str(), measured.unlike), ("same", None));
 }
 
 #[test]
 fn a_program_seldom_differs_from_itself() {
     let claims = (0..200)
-        .filter(|seed| !matches!(outcome_of(&contest_of(SOUND, SOUND, *seed, 0.05)), Contrast::Same | Contrast::Open));
+        .filter(|seed| !matches!(outcome_of(&measured(SOUND, SOUND, *seed, 0.05)), Contrast::Same | Contrast::Open));
     // 5 % of false alarms are allowed, over all metrics and looks.
     assert!(claims.count() <= 17);
 }
 
 #[test]
 fn a_side_that_fails_is_named_with_what_it_said() {
-    let unlike = contest_of(SOUND, Made { exit: 7, ..SOUND }, 1, 0.0).unlike;
+    let unlike = measured(SOUND, Made { exit: 7, ..SOUND }, 1, 0.0).unlike;
     let fails = Unlike::Fails { which: Which::B, status: 7, other: 0, said: "it broke".into() };
     assert_eq!(unlike, Some(fails));
 }
 
 #[test]
 fn sides_that_write_something_else_are_not_compared_and_figures_are_no_difference() {
-    let unlike = contest_of(SOUND, Made { writes: "failed\n", ..SOUND }, 1, 0.0).unlike;
+    let unlike = measured(SOUND, Made { writes: "failed\n", ..SOUND }, 1, 0.0).unlike;
     assert_eq!(unlike, Some(Unlike::Writes { a: "`done`".into(), b: "`failed`".into() }));
-    let figures = contest_of(Made { writes: "p95 44\n", ..SOUND }, Made { writes: "p95 7\n", ..SOUND }, 1, 0.0);
+    let figures = measured(Made { writes: "p95 44\n", ..SOUND }, Made { writes: "p95 7\n", ..SOUND }, 1, 0.0);
     assert_eq!(figures.unlike, None);
 }
 
 #[test]
 fn bytes_that_are_no_text_do_not_reach_the_terminal() {
-    let unlike = contest_of(SOUND, Made { writes: "\u{1b}[2Jdone\n", ..SOUND }, 1, 0.0).unlike;
+    let unlike = measured(SOUND, Made { writes: "\u{1b}[2Jdone\n", ..SOUND }, 1, 0.0).unlike;
     assert_eq!(unlike, Some(Unlike::Writes { a: "`done`".into(), b: "bytes that are no text".into() }));
 }
 
@@ -92,13 +93,14 @@ fn bytes_that_are_no_text_do_not_reach_the_terminal() {
 fn a_side_without_the_figure_that_decides_is_named() {
     let sides = Which::BOTH.map(|which| (which, Arm::plain()));
     let metric = "stdout:rate=(.*)".parse::<Metric>().expect("a metric");
-    let contest = Contest {
+    let terms = Terms {
         sides: &sides,
         extent: Extent::whole(Duration::from_millis(10)),
         metrics: &[metric, Metric::Wall],
         conditions: &[],
         budget: Duration::from_mins(1),
         seed: 1,
+        doing: "comparing",
         compares_output: false,
         say: &|_| {},
     };
@@ -114,10 +116,10 @@ fn a_side_without_the_figure_that_decides_is_named() {
             took: Duration::ZERO,
         })
     };
-    let contested = contest.run(&mut execute).expect("run");
+    let measured = compare(&terms, &mut execute).expect("run");
     let unlike = Unlike::Unmeasured { which: Which::B, metric: "stdout:rate=(.*)".into() };
-    assert_eq!(contested.unlike, Some(unlike));
-    assert!(contested.trials.len() <= 6, "said at once");
+    assert_eq!(measured.unlike, Some(unlike));
+    assert!(measured.trials.len() <= 6, "said at once");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! What the trials of several versions say: distributions, and ratios against the first.
 
-use super::contest::Run;
-use super::lineup::Versus;
-use crate::compare::{of_pairs, share};
+use super::factorial::Versus;
+use super::measure::Run;
+use crate::compare::of_pairs;
+use crate::engine::share;
 use crate::metric::Metric;
 use case::{Compared, Figures};
 
@@ -58,7 +59,7 @@ fn ratio(runs: &[Run], metrics: &[Metric], contrast: Versus, contrasts: usize, p
     let rounds = runs.iter().map(|run| run.round + 1).max().unwrap_or_default();
     let pair = |round| Some((of(contrast.arm, round)?, of(contrast.reference, round)?));
     let pairs = (0..rounds).filter_map(pair).collect::<Vec<_>>();
-    of_pairs(&pairs, metric, share(place, metrics.len()) / contrasts.max(1) as f64)
+    of_pairs(&pairs, metric, share(place, metrics.len(), contrasts))
 }
 
 #[cfg(test)]

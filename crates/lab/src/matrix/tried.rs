@@ -1,8 +1,8 @@
 //! What the trials say of an intervention on a version.
 
-use super::contest::Measured;
+use super::factorial::Factorial;
 use super::figures::{figures, ratios};
-use super::lineup::Lineup;
+use super::measure::Measured;
 use crate::metric::Metric;
 use case::TriedOn;
 
@@ -10,11 +10,11 @@ use case::TriedOn;
 pub fn tried(
     measured: &Measured,
     metrics: &[Metric],
-    lineup: Lineup,
+    design: Factorial,
     (version, attempt): (usize, usize),
     asked: &str,
 ) -> TriedOn {
-    let (runs, arm) = (&measured.runs, lineup.with(version, attempt));
+    let (runs, arm) = (&measured.runs, design.with(version, attempt));
     let trials = measured.places.iter().zip(&measured.trials).filter(|(place, _)| **place == arm);
     let trials = trials.map(|(_, trial)| trial).collect::<Vec<_>>();
     let failed = trials.iter().filter(|trial| !trial.problem.is_empty()).collect::<Vec<_>>();
@@ -31,11 +31,11 @@ pub fn tried(
         ..TriedOn::default()
     };
     if told.applied {
-        let contrasts = lineup.contrasts().len();
+        let contrasts = design.contrasts().len();
         told.changes = stats::median(&changes).round() as u64;
         told.figures = figures(runs, metrics, arm);
-        told.gain = ratios(runs, metrics, lineup.gain(version, attempt), contrasts);
-        let remains = lineup.remains(version, attempt);
+        told.gain = ratios(runs, metrics, design.gain(version, attempt), contrasts);
+        let remains = design.remains(version, attempt);
         told.remains = remains.map(|one| ratios(runs, metrics, one, contrasts)).unwrap_or_default();
     }
     told

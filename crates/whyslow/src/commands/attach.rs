@@ -10,6 +10,7 @@ use crate::progress::Progress;
 use crate::recording::LOOKING;
 use crate::{folder, output, page, typed};
 use case::{Answer, Case, Finding, Recording, Status};
+use lab::engine::Kind;
 use lab::live::{self, Live, LiveTerms};
 use lab::{Journal, Subject, World};
 use record::{Recorder, Role};
@@ -18,8 +19,6 @@ use std::time::{Duration, Instant};
 
 /// Recorded for so long where nothing is said: some hundred requests of a program that is worth attaching to.
 const DURATION: Duration = Duration::from_secs(5);
-/// Time for switching where none is asked for.
-const BUDGET: Duration = Duration::from_secs(30);
 /// How often is looked whether something has happened.
 const TICK: Duration = Duration::from_millis(20);
 /// What was switched, as the case keeps it.
@@ -33,7 +32,7 @@ pub fn attach(arguments: &AttachArguments) -> Result<u8, Failure> {
         duration: Some(typed::duration(arguments.duration.as_deref())?.unwrap_or(DURATION)),
         requests: arguments.requests,
     };
-    let budget = typed::budget(arguments.budget.as_deref(), BUDGET)?;
+    let budget = typed::budget(arguments.budget.as_deref(), Kind::Attach)?;
     let command = command_line(pid);
     let folder = typed::case_folder(arguments.folder.as_deref(), &command, &invoker)?;
     folder::make_parents(&folder, &invoker)?;

@@ -12,14 +12,13 @@ use crate::sides::{Sided, sides};
 use crate::{folder, output, page, recording, typed};
 use case::{Case, CaseWriter, Comparison, Contrast, Recording, Side};
 use lab::compare::{
-    Condition, Contest, Contested, Unlike, Which, against_earlier, compared, excess_of, extent_of, metrics_of,
+    self, Condition, Measured, Terms, Unlike, Which, against_earlier, compared, excess_of, extent_of, metrics_of,
 };
+use lab::engine::Kind;
 use lab::{Extent, Journal, Laboratory, Metric};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Time for trials where none is asked for.
-const BUDGET: Duration = Duration::from_mins(1);
 /// A profile of so many samples a side tells functions of a few percent; shorter programs are recorded again for it.
 const WANTED_SAMPLES: usize = 500;
 /// Recordings of a side at most, and the time for those after the first.
@@ -46,7 +45,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Failure> {
         both: &both,
         conditions,
         baseline,
-        budget: typed::budget(arguments.budget.as_deref(), BUDGET)?,
+        budget: typed::budget(arguments.budget.as_deref(), Kind::Compare)?,
         metric: typed::metric(arguments.metric.as_deref())?,
         compares_output: arguments.check_output == CheckOutput::Auto,
         folder: &case,
@@ -92,10 +91,10 @@ impl Comparing<'_> {
     fn all(self) -> Result<Comparison, Failure> {
         let mut writer = CaseWriter::create(self.folder, typed::manifest(&self.both[1].subject, &self.both[1].world))?;
         let mut recorded = [Vec::new(), Vec::new()];
-        for which in self.measured() {
+        for which in self.sides() {
             recorded[which as usize].push(self.record(which, 1)?);
         }
-        let named = self.measured().into_iter().filter_map(|which| Some((which, recorded[which as usize].first()?)));
+        let named = self.sides().into_iter().filter_map(|which| Some((which, recorded[which as usize].first()?)));
         let named = named.collect::<Vec<_>>();
         let firsts = named.iter().map(|(_, quiet)| *quiet).collect::<Vec<_>>();
         self.expect_same_status(&firsts)?;
@@ -115,24 +114,24 @@ impl Comparing<'_> {
         let manifest = &firsts[0].recording.manifest;
         let seed = manifest.started_unix_seconds;
         writer.manifest().host = manifest.host.clone();
-        let contested = self.contest(&extent, &metrics, seed)?;
-        if let Some((first, last)) = contested.trials.first().zip(contested.trials.last()) {
+        let measured = self.run(&extent, &metrics, seed)?;
+        if let Some((first, last)) = measured.trials.first().zip(measured.trials.last()) {
             (writer.manifest().start, writer.manifest().end) = (first.start, last.start + last.wall);
         }
-        writer.append(contested.trials.clone())?;
+        writer.append(measured.trials.clone())?;
         let case = writer.close()?;
         case.keep(EXTENT_FILE, &extent)?;
-        if let Some(unlike) = &contested.unlike {
+        if let Some(unlike) = &measured.unlike {
             return Err(Failure::unlike(unlike, self.folder));
         }
-        let mut comparison = self.draw(contested, &metrics, recorded, &case)?;
+        let mut comparison = self.draw(measured, &metrics, recorded, &case)?;
         comparison.page = page::keep(&case, || page::of_comparison(&comparison, &case));
         case.keep(FILE, &comparison)?;
         Ok(comparison)
     }
 
     /// The sides that are run.
-    fn measured(&self) -> Vec<Which> {
+    fn sides(&self) -> Vec<Which> {
         if self.baseline.is_some() { vec![Which::B] } else { Which::BOTH.to_vec() }
     }
 
@@ -183,20 +182,21 @@ impl Comparing<'_> {
     }
 
     /// Runs the trials.
-    fn contest(&self, extent: &Extent, metrics: &[Metric], seed: u64) -> Result<Contested, Failure> {
+    fn run(&self, extent: &Extent, metrics: &[Metric], seed: u64) -> Result<Measured, Failure> {
         let most = self.budget.as_secs_f64();
         output::say(&format!("to compare them, both are run in turns, for {most:.0} s at most"));
         let progress = Progress::of("comparing");
         let say = |line: &str| progress.say(line);
-        let sides = self.measured().into_iter().map(|which| (which, self.both[which as usize].arm.clone()));
+        let sides = self.sides().into_iter().map(|which| (which, self.both[which as usize].arm.clone()));
         let sides = sides.collect::<Vec<_>>();
-        let contest = Contest {
+        let terms = Terms {
             sides: &sides,
             extent: *extent,
             metrics,
             conditions: &self.conditions,
             budget: self.budget,
             seed,
+            doing: "comparing",
             compares_output: self.compares_output,
             say: &say,
         };
@@ -207,24 +207,24 @@ impl Comparing<'_> {
             let side = &self.both[which as usize];
             laboratory.run(&side.subject, &side.world, &side.arm.treatment, extent)
         };
-        Ok(contest.run(&mut execute)?)
+        Ok(compare::compare(&terms, &mut execute)?)
     }
 
     /// What it all means.
     fn draw(
         &self,
-        contested: Contested,
+        measured: Measured,
         metrics: &[Metric],
         mut recorded: [Vec<Quiet>; 2],
         case: &Case,
     ) -> Result<Comparison, Failure> {
         let all = match &self.baseline {
-            Some(baseline) => against_earlier(&baseline.trials, &contested.trials, metrics),
-            None => compared(&contested.trials, metrics),
+            Some(baseline) => against_earlier(&baseline.trials, &measured.trials, metrics),
+            None => compared(&measured.trials, metrics),
         };
         let differs = all.iter().any(|one| matches!(one.outcome, Contrast::More | Contrast::Less));
         let mut warnings = Vec::new();
-        if contested.ended_early {
+        if measured.ended_early() {
             warnings.push("It was ended by Ctrl-C or a signal; what the trials so far say stands here.".to_string());
         }
         let status = recorded.iter().flatten().find_map(|one| one.answer.subject_exit).unwrap_or_default();
@@ -232,7 +232,7 @@ impl Comparing<'_> {
             let who = if self.baseline.is_some() { "B ends" } else { "Both end" };
             warnings.push(format!("{who} with status {status}: what was measured is perhaps how soon they fail."));
         }
-        if differs && !contested.ended_early {
+        if differs && !measured.ended_early() {
             self.record_more(&mut recorded)?;
         }
         warnings
@@ -245,9 +245,9 @@ impl Comparing<'_> {
             outcome: all.first().map(|first| first.outcome).unwrap_or_default(),
             gates: self.conditions.iter().map(|condition| condition.gate(&all)).collect(),
             metrics: all,
-            output: contested.output,
-            trials: contested.trials.len() as u32,
-            spent_ns: contested.spent.as_nanos() as u64,
+            output: measured.output,
+            trials: measured.trials.len() as u32,
+            spent_ns: measured.spent.as_nanos() as u64,
             budget_ns: self.budget.as_nanos() as u64,
             warnings,
             ..Comparison::default()
@@ -282,12 +282,12 @@ impl Comparing<'_> {
         let begun = Instant::now();
         for number in 2..=MOST_RECORDINGS {
             let samples = |side: &[Quiet]| side.iter().map(|one| one.recording.samples.len()).sum::<usize>();
-            let is_enough = self.measured().iter().all(|which| samples(&recorded[*which as usize]) >= WANTED_SAMPLES);
+            let is_enough = self.sides().iter().all(|which| samples(&recorded[*which as usize]) >= WANTED_SAMPLES);
             let taken = begun.elapsed() / (number as u32 - 1);
             if is_enough || begun.elapsed() + taken > RECORDING_TIME {
                 break;
             }
-            for which in self.measured() {
+            for which in self.sides() {
                 recorded[which as usize].push(self.record(which, number)?);
             }
         }

@@ -17,15 +17,14 @@ use crate::{folder, output, page, recording, typed};
 use candidate::{Candidate, candidates};
 use case::{CaseWriter, Contrast, Matrix, Version, VersionState, redact_arguments};
 use lab::compare::{excess_of, extent_of};
-use lab::matrix::{Contest, Measured, Workshop, advice, figures, ratios};
+use lab::engine::Kind;
+use lab::matrix::{self, Measured, Terms, Workshop, advice, figures, ratios};
 use lab::{End, Extent, Journal, Laboratory, Metric, Subject, Treatment, World};
 use plan::Plan;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tries::Field;
 
-/// Time for trials where none is asked for: some rounds of several versions.
-const BUDGET: Duration = Duration::from_mins(2);
 /// A profile of so many samples tells functions of a few percent; shorter programs are recorded again for it.
 const WANTED_SAMPLES: usize = 1_000;
 /// Recordings of a version at most, and the time for those after the first.
@@ -53,7 +52,7 @@ pub fn matrix(arguments: &MatrixArguments) -> Result<u8, Failure> {
     let asked = arguments.metric.iter().map(|text| typed::metric(Some(text)));
     let asked = asked.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect::<Vec<Metric>>();
     let tries = tries::read(&arguments.tries)?;
-    let budget = typed::budget(arguments.budget.as_deref(), BUDGET)?;
+    let budget = typed::budget(arguments.budget.as_deref(), Kind::Matrix)?;
     let folder = typed::case_folder(arguments.keeping.folder.as_deref(), &arguments.command, &invoker)?;
     folder::make_parents(&folder, &invoker)?;
     let (workshop, interrupts) = (Workshop::open()?, Interrupts::take()?);
@@ -120,7 +119,7 @@ impl Measuring<'_> {
             (writer.manifest().start, writer.manifest().end) = (first.start, last.start + last.wall);
         }
         writer.append(measured.trials.clone())?;
-        if measured.ended_early {
+        if measured.ended_early() {
             warnings.push("It was ended by Ctrl-C or a signal; what the trials so far say stands here.".to_string());
         }
         enter(&mut candidates, &field, &metrics, &measured);
@@ -223,17 +222,17 @@ impl Measuring<'_> {
         let progress = Progress::of("measuring");
         let exits = ready.iter().map(|one| one.exit).collect::<Vec<_>>();
         let say = |line: &str| progress.say(line);
-        let (arms, lineup, budget) = (field.arms.as_slice(), field.lineup, self.budget);
+        let (arms, design, budget) = (field.arms.as_slice(), field.design, self.budget);
         let absent = &field.absent();
-        let contest = Contest { arms, lineup, absent, exits: &exits, metrics, extent, budget, seed, say: &say };
+        let terms = Terms { arms, design, absent, exits: &exits, metrics, extent, budget, seed, say: &say };
         let journal = Journal::open()?;
         let mut wait = |longest: Duration| self.interrupts.next(longest).is_some();
         let mut laboratory = Laboratory::open(&journal, None, &mut wait)?;
         let mut execute = |place: usize, extent: &Extent| {
-            let (version, _) = lineup.of(place);
+            let (version, _) = design.of(place);
             laboratory.run(&ready[version].subject, &ready[version].world, &arms[place].treatment, extent)
         };
-        Ok(contest.run(&mut execute)?)
+        Ok(matrix::measure(&terms, &mut execute)?)
     }
 
     /// Finds out where the processor time differs, for each version that is told from the first.
@@ -298,11 +297,11 @@ impl Measuring<'_> {
 /// Enters what the trials say into each version that was measured.
 fn enter(candidates: &mut [Candidate], field: &Field, metrics: &[Metric], measured: &Measured) {
     let ready = candidates.iter_mut().filter(|candidate| candidate.is_ready());
-    let contrasts = field.lineup.contrasts().len();
+    let contrasts = field.design.contrasts().len();
     for (place, candidate) in ready.enumerate().filter(|_| !measured.runs.is_empty()) {
         let version = &mut candidate.version;
-        version.figures = figures(&measured.runs, metrics, field.lineup.plain(place));
-        let against = field.lineup.against_first(place);
+        version.figures = figures(&measured.runs, metrics, field.design.plain(place));
+        let against = field.design.against_first(place);
         version.ratios = against.map(|one| ratios(&measured.runs, metrics, one, contrasts)).unwrap_or_default();
         version.tried = field.tried(measured, metrics, place);
     }

@@ -9,13 +9,11 @@ use crate::progress::Progress;
 use crate::recording::Quiet;
 use crate::{folder, output, page, recording, typed};
 use case::{CaseWriter, Cliff, Finding, Regime, SegmentTie, Sweep, redact_arguments};
-
+use lab::engine::Kind;
 use lab::{Extent, Journal, Laboratory, Metric, Subject, SweepTerms, Swept, Treatment, Value, Vary, World, place};
 use std::path::Path;
 use std::time::Duration;
 
-/// Time for trials where none is asked for: thirty points of some trials each.
-const BUDGET: Duration = Duration::from_secs(90);
 /// A run of many exchanges shows in so long what it does.
 const LONGEST_OF_EXCHANGES: Duration = Duration::from_secs(3);
 /// A run that is measured as a whole is recorded for so long at most.
@@ -50,7 +48,7 @@ pub fn sweep(arguments: &SweepArguments) -> Result<u8, Failure> {
         vary: &vary,
         subject: &subject,
         world: &world,
-        budget: typed::budget(arguments.budget.as_deref(), BUDGET)?,
+        budget: typed::budget(arguments.budget.as_deref(), Kind::Sweep)?,
         metric: typed::metric(arguments.metric.as_deref())?,
         folder: &folder,
         interrupts: Interrupts::take()?,

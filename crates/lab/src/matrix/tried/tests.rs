@@ -1,5 +1,5 @@
-use super::super::contest::{Contest, Measured};
-use super::super::lineup::Lineup;
+use super::super::factorial::Factorial;
+use super::super::measure::{Measured, Terms, measure};
 use super::tried;
 use crate::arms::Arm;
 use crate::extent::Extent;
@@ -11,7 +11,7 @@ use case::{Contrast, Nanos, TriedOn};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-const LINEUP: Lineup = Lineup { versions: 2, tries: 1 };
+const DESIGN: Factorial = Factorial { versions: 2, tries: 1 };
 
 fn metrics() -> Vec<Metric> {
     vec!["cpu_ns".parse().expect("a metric")]
@@ -25,9 +25,9 @@ fn measured(milliseconds: [f64; 4], absent: &[usize]) -> Measured {
     let with = |name: &str| Arm { name: format!("{name}+{}", share.name), parts: vec![share], ..Arm::plain() };
     let arms = [plain("1.1.1w"), plain("3.0.2"), with("1.1.1w"), with("3.0.2")];
     let metrics = metrics();
-    let contest = Contest {
+    let terms = Terms {
         arms: &arms,
-        lineup: LINEUP,
+        design: DESIGN,
         absent: &absent.iter().copied().collect::<BTreeSet<_>>(),
         exits: &[0, 0],
         metrics: &metrics,
@@ -54,11 +54,11 @@ fn measured(milliseconds: [f64; 4], absent: &[usize]) -> Measured {
             took: Duration::ZERO,
         })
     };
-    contest.run(&mut execute).expect("run")
+    measure(&terms, &mut execute).expect("run")
 }
 
 fn told(measured: &Measured) -> [TriedOn; 2] {
-    [0, 1].map(|version| tried(measured, &metrics(), LINEUP, (version, 0), "share-ssl-context"))
+    [0, 1].map(|version| tried(measured, &metrics(), DESIGN, (version, 0), "share-ssl-context"))
 }
 
 #[test]

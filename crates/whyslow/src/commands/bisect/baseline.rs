@@ -9,7 +9,7 @@ use case::tables::Trial;
 use case::{Compared, Contrast, Host, Recording};
 use diagnose::LibraryBlame;
 use lab::bisect::Axis;
-use lab::compare::{Contest, Which, compared, extent_of, metrics_of};
+use lab::compare::{self, Terms, Which, compared, extent_of, metrics_of};
 use lab::worlds::Ready;
 use lab::{Arm, Extent, Laboratory, Metric, Subject, Treatment};
 use std::collections::BTreeSet;
@@ -103,24 +103,24 @@ impl Baseline {
     ) -> Result<Vec<Trial>, Failure> {
         let answers = [&self.recorded[0][0].answer, &self.recorded[1][0].answer];
         let metrics = metrics_of(&answers, &self.extent, asked.terms.metric.as_ref());
-        let contested = contest(asked, &asked.terms.subject, &metrics, self.extent, self.seed, laboratory)?;
-        if let Some(unlike) = &contested.unlike {
+        let measured = compare(asked, &asked.terms.subject, &metrics, self.extent, self.seed, laboratory)?;
+        if let Some(unlike) = &measured.unlike {
             return Err(Failure::unlike(unlike, folder));
         }
-        if contested.ended_early {
+        if measured.ended_early() {
             return Err(Failure::given_up(folder));
         }
-        self.runs = contested.trials.len() as u32;
-        self.compared = compared(&contested.trials, &metrics);
+        self.runs = measured.trials.len() as u32;
+        self.compared = compared(&measured.trials, &metrics);
         self.decide(asked.terms.metric.as_ref());
         let decides = self.compared.first();
         if let Some(metric) = decides.and_then(|first| metrics.iter().find(|one| one.to_string() == first.metric)) {
             self.metric = metric.clone();
         }
         if decides.is_some_and(|first| first.outcome == Contrast::More) {
-            self.axis = Axis::of(&contested.trials, &self.metric);
+            self.axis = Axis::of(&measured.trials, &self.metric);
         }
-        Ok(contested.trials)
+        Ok(measured.trials)
     }
 
     /// Puts the metric that decides first: the one asked for; else of those that show nearly as much as the one that shows
@@ -237,25 +237,26 @@ fn record(asked: &Asked, side: usize, number: usize, folder: &Path, interrupts: 
 }
 
 /// Runs a subject in both worlds in turns.
-pub fn contest(
+pub fn compare(
     asked: &Asked,
     subject: &Subject,
     metrics: &[Metric],
     extent: Extent,
     seed: u64,
     laboratory: &mut Laboratory,
-) -> Result<lab::compare::Contested, Failure> {
+) -> Result<compare::Measured, Failure> {
     let progress = Progress::of("comparing the worlds");
-    let say = |line: &str| progress.say(&line.replace("comparing", "comparing the worlds"));
+    let say = |line: &str| progress.say(line);
     let plain = |name: &str| Arm { name: name.to_string(), treatment: Treatment::default(), parts: Vec::new() };
     let sides = [(Which::A, plain("A")), (Which::B, plain("B"))];
-    let contest = Contest {
+    let terms = Terms {
         sides: &sides,
         extent,
         metrics,
         conditions: &[],
         budget: asked.terms.budget / PART,
         seed,
+        doing: "comparing the worlds",
         // Programs of other versions greet with other words.
         compares_output: false,
         say: &say,
@@ -264,5 +265,5 @@ pub fn contest(
         [Which::A, Which::B].map(|side| world(asked, side as usize).world(&asked.terms.world, asked.terms.end, &[]));
     let mut execute =
         |which: Which, extent: &Extent| laboratory.run(subject, &worlds[which as usize], &Treatment::default(), extent);
-    Ok(contest.run(&mut execute)?)
+    Ok(compare::compare(&terms, &mut execute)?)
 }

@@ -6,13 +6,11 @@ use crate::interrupts::Interrupts;
 use crate::invoker::{Invoker, subject_user};
 use crate::progress::Progress;
 use crate::typed;
+use lab::engine::Kind;
 use lab::worlds::{self, Commit, Ready, Repository, Store, Wanted, WorldName};
 use lab::{End, LabError, Metric, Subject, World};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// Time for the search where none is asked for.
-const BUDGET: Duration = Duration::from_mins(2);
 
 /// What is asked, and the names of the worlds.
 pub struct Question {
@@ -88,7 +86,7 @@ impl Question {
             world,
             end,
             metric: typed::metric(typed.metric.as_deref())?,
-            budget: typed::budget(typed.budget.as_deref(), BUDGET)?,
+            budget: typed::budget(typed.budget.as_deref(), Kind::Bisect)?,
             seed: typed.seed,
             only_search: typed.only_search,
             store: Store::open()?,

@@ -1,6 +1,6 @@
 //! What stands upon a found culprit: what cures the bad world without going back, and the control.
 
-use super::baseline::{Baseline, contest};
+use super::baseline::{Baseline, compare};
 use super::question::Asked;
 use crate::commands::answer;
 use crate::fail::Failure;
@@ -26,13 +26,13 @@ pub fn control(
     let Some(subject) = &asked.terms.control else { return Ok(()) };
     let bad = &baseline.bad_run().answer;
     let metrics = metrics_of(&[bad], &baseline.extent, asked.terms.metric.as_ref());
-    let contested = contest(asked, subject, &metrics, baseline.extent, baseline.seed, laboratory)?;
-    if contested.unlike.is_some() {
+    let measured = compare(asked, subject, &metrics, baseline.extent, baseline.seed, laboratory)?;
+    if measured.unlike.is_some() {
         told.not_tried.push("The control was not compared: it does not end the same way in both worlds.".to_string());
         return Ok(());
     }
-    told.runs += contested.trials.len() as u32;
-    told.control = compared(&contested.trials, &metrics);
+    told.runs += measured.trials.len() as u32;
+    told.control = compared(&measured.trials, &metrics);
     told.control.sort_by_key(|one| one.metric != baseline.metric.to_string());
     Ok(())
 }

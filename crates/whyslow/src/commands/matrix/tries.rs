@@ -1,9 +1,9 @@
-//! What is tried on each version besides: the arms of the contest, those with nothing attached included.
+//! What is tried on each version besides: the arms of the experiment, those with nothing attached included.
 
 use super::candidate::Candidate;
 use crate::fail::Failure;
 use case::TriedOn;
-use lab::matrix::{Lineup, Measured, tried};
+use lab::matrix::{Factorial, Measured, tried};
 use lab::{Arm, Metric, Treatment, TrialSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,10 +26,10 @@ pub fn read(asked: &[String]) -> Result<Vec<String>, Failure> {
     Ok(read)
 }
 
-/// All arms, in the order of the lineup.
+/// All arms, in the order of the design.
 pub struct Field<'a> {
     /// Which is which.
-    pub lineup: Lineup,
+    pub design: Factorial,
     /// The arms.
     pub arms: Vec<Arm>,
     /// Why those that cannot be run cannot, by their place.
@@ -41,16 +41,16 @@ impl Field<'_> {
     /// The arms of all versions that run. What is tried on a version is attached to it where it is plain, too, and does
     /// nothing there: only what it does is to differ.
     pub fn of<'a>(ready: &[&Candidate], tries: &'a [String]) -> Field<'a> {
-        let lineup = Lineup { versions: ready.len(), tries: tries.len() };
-        let (mut arms, mut refused) = (vec![Arm::plain(); lineup.arms()], BTreeMap::new());
+        let design = Factorial { versions: ready.len(), tries: tries.len() };
+        let (mut arms, mut refused) = (vec![Arm::plain(); design.arms()], BTreeMap::new());
         for (version, candidate) in ready.iter().enumerate() {
             let name = &candidate.version.version;
             let own = tries.iter().map(|asked| arm(candidate, asked)).collect::<Vec<_>>();
             let mut all = Treatment::default();
             own.iter().flatten().for_each(|arm| all.join(arm.treatment.clone()));
-            arms[lineup.plain(version)] = Arm { name: name.clone(), treatment: all.inert(), ..Arm::plain() };
+            arms[design.plain(version)] = Arm { name: name.clone(), treatment: all.inert(), ..Arm::plain() };
             for (attempt, own) in own.into_iter().enumerate() {
-                let place = lineup.with(version, attempt);
+                let place = design.with(version, attempt);
                 match own {
                     Ok(mut arm) => {
                         arm.treatment.carry(&all);
@@ -60,7 +60,7 @@ impl Field<'_> {
                 }
             }
         }
-        Field { lineup, arms, refused, tries }
+        Field { design, arms, refused, tries }
     }
 
     /// The places of those that cannot be run.
@@ -70,9 +70,9 @@ impl Field<'_> {
 
     /// What the trials say of all that was tried on a version.
     pub fn tried(&self, measured: &Measured, metrics: &[Metric], version: usize) -> Vec<TriedOn> {
-        let one = |(attempt, asked): (usize, &String)| match self.refused.get(&self.lineup.with(version, attempt)) {
+        let one = |(attempt, asked): (usize, &String)| match self.refused.get(&self.design.with(version, attempt)) {
             Some(why) => TriedOn { intervention: asked.clone(), problem: why.clone(), ..TriedOn::default() },
-            None => tried(measured, metrics, self.lineup, (version, attempt), asked),
+            None => tried(measured, metrics, self.design, (version, attempt), asked),
         };
         self.tries.iter().enumerate().map(one).collect()
     }

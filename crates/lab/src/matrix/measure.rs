@@ -1,34 +1,30 @@
 //! Trials of a subject on several versions, plain and with what is tried, in turns.
 
+use super::factorial::{Factorial, Versus};
 use super::figures::decisive;
-use super::lineup::{Lineup, Versus};
-use crate::LabError;
 use crate::arms::Arm;
+use crate::engine::{
+    self, Budget, Design, Entry, Failing, LEAST_ROUNDS, MOST_ROUNDS, Order, Pace, Precision, State, Stop, Stopped,
+    Study,
+};
+use crate::error::LabError;
 use crate::extent::Extent;
 use crate::metric::Metric;
 use crate::outcome::Outcome;
 use case::Contrast;
 use case::tables::Trial;
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Fewer rounds tell nothing.
-const LEAST_ROUNDS: u32 = 4;
-/// So many budgets may be spent on the least rounds, when the machine is slower than it was.
-const EXCESS: u32 = 2;
-/// After so many rounds a difference is shown with the interval that it has got, and a likeness with its.
-const ENOUGH_ROUNDS: u32 = 24;
-/// The last planned look.
-const MOST_ROUNDS: u32 = 128;
-/// An interval whose ends are no further apart is not worth more trials.
-const NARROW: f64 = 1.04;
+/// How exact a difference is shown, and a likeness.
+const PRECISION: Precision = Precision::OF_A_COMPARISON;
 
-/// What is measured.
-pub struct Contest<'a> {
-    /// The versions, plain and with what is tried, in the order of the lineup.
+/// What is measured, before anything is run.
+pub struct Terms<'a> {
+    /// The versions, plain and with what is tried, in the order of the design.
     pub arms: &'a [Arm],
     /// Which arm is which, and what is compared.
-    pub lineup: Lineup,
+    pub design: Factorial,
     /// Arms that cannot be run, by their place.
     pub absent: &'a BTreeSet<usize>,
     /// How each version's program ended when it was tried.
@@ -41,7 +37,7 @@ pub struct Contest<'a> {
     pub budget: Duration,
     /// What the order of trials is drawn from.
     pub seed: u64,
-    /// Told what is being done.
+    /// Shown what is being done.
     pub say: &'a dyn Fn(&str),
 }
 
@@ -67,54 +63,56 @@ pub struct Measured {
     pub runs: Vec<Run>,
     /// Rounds that were begun.
     pub rounds: u32,
-    /// Whether the user ended it.
-    pub ended_early: bool,
-    /// Time spent.
-    pub spent: Duration,
+    /// Why it went no further.
+    pub stopped: Stopped,
+    /// How far it came, and the time that it took.
+    state: State,
 }
 
-impl Contest<'_> {
-    /// Runs the trials. What the user ends early is no error: what there is counts.
-    ///
-    /// # Errors
-    /// Where the first trial of a version cannot be started.
-    pub fn run(
-        &self,
-        execute: &mut dyn FnMut(usize, &Extent) -> Result<Outcome, LabError>,
-    ) -> Result<Measured, LabError> {
-        let begun = Instant::now();
-        let mut measured = Measured::default();
-        'rounds: for (round, order) in (0..).zip(stats::schedule(self.arms.len(), MOST_ROUNDS as usize, self.seed)) {
-            if self.is_told(&measured, round) || self.is_spent(begun.elapsed(), round) {
-                break;
-            }
-            for place in order {
-                if self.is_left_out(place, &measured, round) {
-                    continue;
-                }
-                let arm = &self.arms[place];
-                let left = self.budget.saturating_sub(begun.elapsed()).as_secs();
-                (self.say)(&format!("measuring: round {}, {}; at most {left} s to go", round + 1, arm.name));
-                let position = measured.trials.len() as u32;
-                let outcome = match execute(place, &self.extent) {
-                    Ok(outcome) => outcome.of_arm(arm, round, position),
-                    Err(LabError::Interrupted) => {
-                        measured.ended_early = true;
-                        break 'rounds;
-                    }
-                    Err(error) if round == 0 => return Err(error),
-                    Err(error) => Outcome::not_started(&error, arm, round, position),
-                };
-                self.take(place, outcome, &mut measured);
-            }
-            measured.rounds = round + 1;
-        }
-        measured.spent = begun.elapsed();
-        Ok(measured)
+impl Study for Measured {
+    fn state(&self) -> &State {
+        &self.state
     }
 
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+/// Runs the trials. What the user ends early is no error: what there is counts.
+///
+/// # Errors
+/// Where the first trial of a version cannot be started.
+pub fn measure(
+    terms: &Terms,
+    execute: &mut dyn FnMut(usize, &Extent) -> Result<Outcome, LabError>,
+) -> Result<Measured, LabError> {
+    let mut measured = Measured { state: State::new(terms.budget), ..Measured::default() };
+    let design = Design {
+        doing: "measuring",
+        arms: terms.arms.iter().map(|arm| Entry::tried(&arm.name)).collect(),
+        order: Order::Random(terms.seed),
+        most_rounds: MOST_ROUNDS,
+        budget: Budget { time: terms.budget, pace: Pace::Average },
+        open: Box::new(|measured: &mut Measured| {
+            (0..terms.arms.len()).filter(|place| !terms.is_left_out(*place, measured)).collect()
+        }),
+        stop: Stop::at_rounds(|measured: &mut Measured| terms.is_answered(measured).then_some(Stopped::Answered)),
+        say: terms.say,
+    };
+    measured.stopped = engine::run(&design, &mut measured, &mut |measured, turn| {
+        let arm = &terms.arms[turn.arm];
+        let (result, _) = measured.state.timed(Some(&arm.name), || execute(turn.arm, &terms.extent));
+        terms.take(turn.arm, turn.outcome(arm, result, Failing::EndsTheFirstRound)?, measured);
+        Ok(())
+    })?;
+    measured.rounds = measured.state.round();
+    Ok(measured)
+}
+
+impl Terms<'_> {
     fn take(&self, place: usize, mut outcome: Outcome, measured: &mut Measured) {
-        let (version, _) = self.lineup.of(place);
+        let (version, _) = self.design.of(place);
         let (row, usual) = (&mut outcome.row, self.exits.get(version).copied().unwrap_or_default());
         if row.problem.is_empty() && row.exit >= 0 && row.exit != usual {
             row.problem = format!("it ended with status {}, and with {usual} before: {}", row.exit, outcome.errors);
@@ -131,37 +129,34 @@ impl Contest<'_> {
         measured.places.push(place);
     }
 
-    /// Whether another round would exceed the budget. For the least rounds some more is spent.
-    fn is_spent(&self, elapsed: Duration, round: u32) -> bool {
-        let a_round = elapsed / round.max(1);
-        let budget = if round < LEAST_ROUNDS { self.budget * EXCESS } else { self.budget };
-        round > 0 && elapsed + a_round > budget
-    }
-
-    /// Whether all that is compared is told apart, by the metric that decides. What never counts is waited for no longer.
-    fn is_told(&self, measured: &Measured, round: u32) -> bool {
-        if !stats::Looks::standard().is_look(round as usize) {
+    /// Whether all that is compared is decided, by the metric that decides. What never counts is waited for no longer.
+    fn is_answered(&self, measured: &Measured) -> bool {
+        let rounds = measured.state.round() as usize;
+        if !stats::Looks::standard().is_look(rounds) {
             return false;
         }
-        let contrasts = self.lineup.contrasts();
-        let is_run =
-            |one: &&Versus| [one.arm, one.reference].iter().all(|arm| !self.is_left_out(*arm, measured, round));
+        let contrasts = self.design.contrasts();
+        let is_run = |one: &&Versus| [one.arm, one.reference].iter().all(|arm| !self.is_left_out(*arm, measured));
         contrasts.iter().filter(is_run).all(|one| {
             let compared = decisive(&measured.runs, self.metrics, *one, contrasts.len());
-            let is_narrow = |low: f64, high: f64| high / low <= NARROW || round >= ENOUGH_ROUNDS;
-            compared.is_some_and(|one| one.outcome != Contrast::Open && is_narrow(one.low, one.high))
+            compared.is_some_and(|one| one.outcome != Contrast::Open && PRECISION.is_met(one.low, one.high, rounds))
         })
     }
 
     /// Whether an arm is not run: it cannot be, or what is tried in it did not take hold so far.
-    fn is_left_out(&self, place: usize, measured: &Measured, round: u32) -> bool {
-        let (_, attempt) = self.lineup.of(place);
-        let is_hopeless = attempt.is_some() && round >= LEAST_ROUNDS && measured.never_counted(place);
+    fn is_left_out(&self, place: usize, measured: &Measured) -> bool {
+        let (_, attempt) = self.design.of(place);
+        let is_hopeless = attempt.is_some() && measured.state.round() >= LEAST_ROUNDS && measured.never_counted(place);
         is_hopeless || self.absent.contains(&place)
     }
 }
 
 impl Measured {
+    /// Whether the user ended it.
+    pub fn ended_early(&self) -> bool {
+        self.stopped == Stopped::Interrupted
+    }
+
     /// Whether no trial of an arm counts.
     fn never_counted(&self, place: usize) -> bool {
         self.runs.iter().all(|run| run.arm != place)
@@ -191,9 +186,9 @@ mod tests {
     /// Measures programs that take so many milliseconds, each value a little off by the trial's place.
     fn measured(milliseconds: [f64; 3], exit_of_last: i32) -> Measured {
         let (arms, metrics) = (arms(), ["stdout:took=([0-9.]+)", "cpu_ns"].map(|one| one.parse().expect("a metric")));
-        let contest = Contest {
+        let terms = Terms {
             arms: &arms,
-            lineup: Lineup { versions: 3, tries: 0 },
+            design: Factorial { versions: 3, tries: 0 },
             absent: &BTreeSet::new(),
             exits: &[0, 0, 0],
             metrics: &metrics,
@@ -217,14 +212,14 @@ mod tests {
                 took: Duration::ZERO,
             })
         };
-        contest.run(&mut execute).expect("run")
+        measure(&terms, &mut execute).expect("run")
     }
 
     #[test]
     fn every_version_is_run_once_a_round_and_all_its_values_are_kept() {
         let measured = measured([5.0, 27.0, 7.0], 0);
         assert_eq!(measured.trials.len() as u32, measured.rounds * 3);
-        assert!(measured.rounds >= LEAST_ROUNDS && !measured.ended_early);
+        assert!(measured.rounds >= LEAST_ROUNDS && !measured.ended_early());
         assert!(measured.runs.iter().all(|run| run.values[0].len() == 2 && run.values[1].len() == 1));
         assert!(measured.trials.iter().all(|trial| trial.metric.is_finite()));
     }

@@ -1,8 +1,8 @@
-//! Which arm of a contest is which, and what is compared with what.
+//! Versions by interventions: which arm is which, and what is compared with what.
 
 /// The arms: every version plain, then every version with the first intervention, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lineup {
+pub struct Factorial {
     /// How many versions; the first is what the others are compared with.
     pub versions: usize,
     /// How many interventions are tried on each.
@@ -18,7 +18,7 @@ pub struct Versus {
     pub reference: usize,
 }
 
-impl Lineup {
+impl Factorial {
     /// The place of a version without anything.
     pub fn plain(self, version: usize) -> usize {
         version
@@ -72,16 +72,16 @@ mod tests {
 
     #[test]
     fn every_place_is_of_one_version_with_one_thing_or_nothing() {
-        let lineup = Lineup { versions: 3, tries: 2 };
-        let places = (0..lineup.arms()).map(|place| lineup.of(place)).collect::<Vec<_>>();
+        let design = Factorial { versions: 3, tries: 2 };
+        let places = (0..design.arms()).map(|place| design.of(place)).collect::<Vec<_>>();
         assert_eq!(places[..4], [(0, None), (1, None), (2, None), (0, Some(0))]);
-        assert_eq!(lineup.of(lineup.with(1, 1)), (1, Some(1)));
-        assert_eq!(lineup.arms(), 9);
+        assert_eq!(design.of(design.with(1, 1)), (1, Some(1)));
+        assert_eq!(design.arms(), 9);
     }
 
     #[test]
     fn versions_are_compared_with_the_first_and_what_is_tried_with_both_its_sides() {
-        let contrasts = |versions, tries| Lineup { versions, tries }.contrasts();
+        let contrasts = |versions, tries| Factorial { versions, tries }.contrasts();
         let versus = |arm, reference| Versus { arm, reference };
         assert_eq!(contrasts(3, 0), [versus(1, 0), versus(2, 0)]);
         assert_eq!(contrasts(2, 1), [versus(1, 0), versus(0, 2), versus(1, 3), versus(3, 2)]);
