@@ -5,7 +5,7 @@
 
 mod bench;
 mod cliffs;
-mod course;
+mod measure;
 mod number;
 mod pilot;
 mod place;
@@ -27,7 +27,7 @@ use std::time::Duration;
 /// Runs one trial at a value.
 pub type At<'a> = dyn FnMut(&Value, &Extent) -> Result<Outcome, LabError> + 'a;
 
-/// What sweeping is told, besides what is varied.
+/// What sweeping takes, besides what is varied.
 pub struct SweepTerms<'a> {
     /// Time for all trials.
     pub budget: Duration,
@@ -37,7 +37,7 @@ pub struct SweepTerms<'a> {
     pub metric: Option<Metric>,
     /// How narrow a cliff is to be enclosed; none leaves it to the values.
     pub grain: Option<f64>,
-    /// Told what is being done.
+    /// Shown what is being done.
     pub say: &'a dyn Fn(&str),
 }
 
@@ -59,7 +59,7 @@ pub struct Swept {
 /// Where the program fails at every value: the error says how, with its last words. What the user ends before anything
 /// was measured is [`LabError::Interrupted`]; later, what there is is returned with a warning.
 pub fn sweep(vary: &Vary, execute: &mut At, terms: &SweepTerms) -> Result<Swept, LabError> {
-    course::run(vary, execute, terms)
+    measure::run(vary, execute, terms)
 }
 
 #[cfg(test)]

@@ -2,14 +2,12 @@
 
 use super::values::{Value, Vary};
 use super::{At, SweepTerms};
+use crate::engine::{self, Budget, Design, Entry, Open, Order, Pace, State, Stop, Stopped, Study, Turn, is_given_up};
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::metric::Metric;
 use case::tables::Trial;
-use std::time::{Duration, Instant};
-
-/// A value that failed so often, and more often than not, is not tried again.
-const MOST_FAILURES: usize = 2;
+use std::time::Duration;
 
 /// One trial that was made.
 #[derive(Clone, Debug)]
@@ -47,8 +45,17 @@ pub(super) struct Bench<'a, 'e> {
     pub left_out: Vec<LeftOut>,
     pub cliffs: Vec<case::Cliff>,
     pub warnings: Vec<String>,
-    pub spent: Duration,
-    pub round: u32,
+    pub state: State,
+}
+
+impl Study for Bench<'_, '_> {
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
 }
 
 impl<'a, 'e> Bench<'a, 'e> {
@@ -64,32 +71,73 @@ impl<'a, 'e> Bench<'a, 'e> {
             left_out: Vec::new(),
             cliffs: Vec::new(),
             warnings: Vec::new(),
-            spent: Duration::ZERO,
-            round: 0,
+            state: State::new(terms.budget),
         }
     }
 
-    /// Runs the program at a value, and counts the time.
+    /// Runs the program at a value besides the experiments, and counts the time.
     pub fn execute(&mut self, value: &Value, extent: &Extent) -> (Result<crate::Outcome, LabError>, Duration) {
-        let begun = Instant::now();
-        let result = (self.execute)(value, extent);
-        // Of a run that was made up, or made elsewhere, only the outcome knows how long it took.
-        let took = result.as_ref().map_or(Duration::ZERO, |outcome| outcome.took).max(begun.elapsed());
-        self.spent += took;
-        (result, took)
+        self.state.timed(None, || (self.execute)(value, extent))
+    }
+
+    /// Runs an experiment over values: those that are open have a turn in each round.
+    ///
+    /// # Errors
+    /// Where the user wants an end.
+    pub fn run(&mut self, design: &Design<Self>, values: &[Value]) -> Result<Stopped, LabError> {
+        let stopped = engine::run(design, self, &mut |bench, turn| bench.trial(&values[turn.arm], turn).map(|_| ()))?;
+        stopped.unless_interrupted()
+    }
+
+    /// Measures values in this order, once, as far as the rule allows.
+    ///
+    /// # Errors
+    /// Where the user wants an end.
+    pub fn measure(
+        &mut self,
+        doing: &str,
+        values: &[Value],
+        order: Vec<usize>,
+        stop: Stop<Self>,
+    ) -> Result<Stopped, LabError> {
+        let design = Design {
+            order: Order::Listed(order),
+            most_rounds: 1,
+            stop,
+            ..self.design(doing, values, Design::<Self>::all(values.len()))
+        };
+        self.run(&design, values)
+    }
+
+    /// An experiment over values, each round in random order.
+    pub fn design<'d, S>(&self, doing: &'d str, values: &[Value], open: Open<'d, S>) -> Design<'d, S>
+    where
+        'a: 'd,
+    {
+        Design {
+            doing,
+            arms: values.iter().map(|value| Entry::tried(self.arm(value))).collect(),
+            order: Order::Random(self.terms.seed),
+            most_rounds: u32::MAX,
+            budget: Budget { time: self.terms.budget, pace: Pace::Unlimited },
+            open,
+            stop: Stop::never(),
+            say: self.terms.say,
+        }
+    }
+
+    /// The name of a value's trials.
+    fn arm(&self, value: &Value) -> String {
+        format!("{}={}", self.vary.name, value.label)
     }
 
     /// Makes a trial. What it measured, or none where it failed.
     ///
     /// # Errors
     /// Where the user wants an end.
-    pub fn trial(&mut self, value: &Value, doing: &str) -> Result<Option<f64>, LabError> {
-        let (position, label) = (self.attempts.len() as u32, &value.label);
-        let left = self.left().as_secs();
-        let name = &self.vary.name;
-        (self.terms.say)(&format!("{doing}: trial {}, {name}={label}; at most {left} s to go", position + 1));
-        let extent = self.extent;
-        let (result, took) = self.execute(value, &extent);
+    pub fn trial(&mut self, value: &Value, turn: &Turn) -> Result<Option<f64>, LabError> {
+        let (arm, extent) = (self.arm(value), self.extent);
+        let (result, took) = self.state.timed(Some(&arm), || (self.execute)(value, &extent));
         let mut row = match result {
             Ok(outcome) => {
                 let problem = self.problem(&outcome);
@@ -98,7 +146,7 @@ impl<'a, 'e> Bench<'a, 'e> {
             Err(LabError::Interrupted) => return Err(LabError::Interrupted),
             Err(error) => Trial { exit: -1, metric: f64::NAN, problem: error.to_string(), ..Trial::default() },
         };
-        (row.round, row.position, row.arm) = (self.round, position, format!("{name}={label}"));
+        (row.round, row.position, row.arm) = (turn.round, turn.position, arm);
         let reading = self.metric.of(&row).filter(|_| row.problem.is_empty());
         self.attempts.push(Attempt { number: value.number, row, reading, took });
         Ok(reading)
@@ -122,7 +170,7 @@ impl<'a, 'e> Bench<'a, 'e> {
     }
 
     pub fn left(&self) -> Duration {
-        self.terms.budget.saturating_sub(self.spent)
+        self.state.left()
     }
 
     pub fn of(&self, number: f64) -> impl Iterator<Item = &Attempt> + Clone {
@@ -143,7 +191,7 @@ impl<'a, 'e> Bench<'a, 'e> {
 
     pub fn is_given_up(&self, number: f64) -> bool {
         let failures = self.of(number).filter(|attempt| attempt.reading.is_none()).count();
-        failures >= MOST_FAILURES && self.fails(number)
+        is_given_up(failures, self.of(number).count())
     }
 
     pub fn has_left_out(&self, number: f64) -> bool {

@@ -3,6 +3,7 @@
 use super::bench::{Bench, LeftOut, seconds};
 use super::pilot::{Ends, LONGEST_TRIAL};
 use super::values::Value;
+use crate::engine::{Budget, Design, Pace, Stop, Stopped};
 use crate::error::LabError;
 use std::time::Duration;
 
@@ -23,28 +24,16 @@ const FEWEST_VALUES: usize = 5;
 /// Measures all values.
 pub(super) fn run(bench: &mut Bench, ends: &Ends) -> Result<(), LabError> {
     let values = affordable(bench, ends);
-    let seed = bench.terms.seed;
-    let schedule = stats::schedule(values.len(), MOST_ROUNDS as usize, seed);
     let is_known = ends.first.is_some() && ends.last.is_some();
     if !is_known {
         explore(bench, &values, ends.first.is_none() && ends.last.is_some())?;
-        bench.round += 1;
     }
-    for order in schedule {
-        let open = open(bench, &values);
-        if open.is_empty() {
-            break;
-        }
-        for index in order.into_iter().filter(|index| open.contains(index)) {
-            let value = &values[index];
-            if bench.round > 0 && bench.cost(value.number).unwrap_or_default() > bench.left() {
-                continue;
-            }
-            bench.trial(value, "sweeping")?;
-        }
-        bench.round += 1;
-    }
-    Ok(())
+    let design = Design {
+        most_rounds: MOST_ROUNDS,
+        budget: Budget { time: bench.terms.budget, pace: Pace::Trials },
+        ..bench.design("sweeping", &values, Box::new(|bench: &mut Bench| open(bench, &values)))
+    };
+    bench.run(&design, &values).map(|_| ())
 }
 
 /// The values that two rounds can be made of: the costliest are left out, then every second of the rest.
@@ -95,28 +84,36 @@ fn leave_out(bench: &mut Bench, value: &Value, why: &str) {
 
 /// The first round where a run at one end takes too long: from the other end on, up to where it does.
 fn explore(bench: &mut Bench, values: &[Value], is_from_last: bool) -> Result<(), LabError> {
-    let mut order = values.iter().collect::<Vec<_>>();
-    if is_from_last {
-        order.reverse();
-    }
-    let mut rest = order.into_iter();
-    for value in rest.by_ref() {
-        bench.trial(value, "sweeping")?;
-        let took = bench.cost(value.number).unwrap_or_default();
-        // A second round would cost as much again as this one up to here.
-        let again = bench.attempts.iter().map(|attempt| attempt.took).sum::<Duration>();
-        let label = &value.label;
-        let why = if is_endless(bench, took) {
-            format!("not tried: a run at {label} takes longer than {}", seconds(took))
-        } else if again + took > for_rounds(bench) {
-            format!("not tried: a run at {label} takes {}, and the budget does not hold longer ones", seconds(took))
-        } else {
-            continue;
-        };
-        rest.for_each(|value| leave_out(bench, value, &why));
-        break;
+    let places = 0..values.len();
+    let order = if is_from_last { places.rev().collect::<Vec<_>>() } else { places.collect() };
+    let begun = bench.attempts.len();
+    let too_long = Stop::at_trials(|bench: &Bench| {
+        let last = bench.attempts.len().checked_sub(begun + 1)?;
+        why_too_long(bench, &values[order[last]]).map(|_| Stopped::BudgetSpent)
+    });
+    let stopped = bench.measure("sweeping", values, order.clone(), too_long)?;
+    if stopped == Stopped::BudgetSpent {
+        bench.state.end_round();
+        let tried = bench.attempts.len() - begun;
+        let why = why_too_long(bench, &values[order[tried - 1]]).unwrap_or_default();
+        order[tried..].iter().for_each(|place| leave_out(bench, &values[*place], &why));
     }
     Ok(())
+}
+
+/// Why values beyond one that was just tried are not: a run there takes too long.
+fn why_too_long(bench: &Bench, value: &Value) -> Option<String> {
+    let took = bench.cost(value.number).unwrap_or_default();
+    // A second round would cost as much again as this one up to here.
+    let again = bench.attempts.iter().map(|attempt| attempt.took).sum::<Duration>();
+    let label = &value.label;
+    if is_endless(bench, took) {
+        return Some(format!("not tried: a run at {label} takes longer than {}", seconds(took)));
+    }
+    let is_too_long = again + took > for_rounds(bench);
+    is_too_long.then(|| {
+        format!("not tried: a run at {label} takes {}, and the budget does not hold longer ones", seconds(took))
+    })
 }
 
 /// The values that have a turn in the next round.
@@ -129,7 +126,7 @@ fn open(bench: &mut Bench, values: &[Value]) -> Vec<usize> {
     let cost = |index: usize| bench.cost(values[index].number).unwrap_or_default();
     let due = |open: &[usize]| open.iter().map(|index| cost(*index)).sum::<Duration>();
     let time = for_rounds(bench);
-    match bench.round {
+    match bench.state.round() {
         0 => {}
         round if round < LEAST_ROUNDS => {
             let before = open.len();
@@ -144,7 +141,7 @@ fn open(bench: &mut Bench, values: &[Value]) -> Vec<usize> {
             }
         }
         round if round < USUAL_ROUNDS && due(&open) <= time => {}
-        round if round >= USUAL_ROUNDS && bench.spent + due(&open) <= bench.terms.budget.mul_f64(PLENTY) => {}
+        round if round >= USUAL_ROUNDS && bench.state.spent() + due(&open) <= bench.terms.budget.mul_f64(PLENTY) => {}
         _ => open.clear(),
     }
     open
@@ -161,5 +158,5 @@ fn is_endless(bench: &Bench, took: Duration) -> bool {
 
 /// What is left of the time for rounds.
 fn for_rounds(bench: &Bench) -> Duration {
-    bench.terms.budget.mul_f64(FOR_ROUNDS).saturating_sub(bench.spent)
+    bench.terms.budget.mul_f64(FOR_ROUNDS).saturating_sub(bench.state.spent())
 }

@@ -1,5 +1,6 @@
 //! The search for one cliff, from the gap where it was seen to the two nearest values about it.
 
+use crate::engine::{self, Design, Order, State, Stop, Stopped, Study};
 use crate::error::LabError;
 use crate::sweep::bench::Bench;
 use stats::{Bisection, Bracket};
@@ -77,19 +78,13 @@ impl Search {
             self.fate = Fate::Done;
             return Ok(());
         };
-        let value = bench.vary.at(at);
-        bench.round += 1;
-        while bisection.next() == Some(at) {
-            if bench.fails(at) || !is_affordable(bench, self.seen) {
-                self.fate = Fate::Done;
-                let (below, above) = (bench.vary.at(self.seen.below).label, bench.vary.at(self.seen.above).label);
-                let why = if bench.fails(at) { "a value in between failed" } else { "the budget was spent" };
-                bench.warnings.push(format!("the jump between {below} and {above} was not narrowed further: {why}"));
-                return Ok(());
-            }
-            if let Some(reading) = bench.trial(&value, "narrowing a cliff")? {
-                bisection.take(reading);
-            }
+        let stopped = Halving { bench, bisection }.run(at, self.seen)?;
+        if stopped.unless_interrupted()? != Stopped::Answered {
+            self.fate = Fate::Done;
+            let (below, above) = (bench.vary.at(self.seen.below).label, bench.vary.at(self.seen.above).label);
+            let why = if bench.fails(at) { "a value in between failed" } else { "the budget was spent" };
+            bench.warnings.push(format!("the jump between {below} and {above} was not narrowed further: {why}"));
+            return Ok(());
         }
         if self.is_slope(bench, self.bracket()) {
             self.fate = Fate::Refused;
@@ -138,12 +133,8 @@ impl Search {
             if !is_between || bench.tried().len() >= most {
                 return Ok(());
             }
-            bench.round += 1;
-            for _ in 0..SHOWING {
-                if is_affordable(bench, narrow) {
-                    bench.trial(&bench.vary.at(at), "narrowing a cliff")?;
-                }
-            }
+            let values = [bench.vary.at(at)];
+            bench.measure("narrowing a cliff", &values, vec![0; SHOWING], while_affordable(narrow))?;
         }
         Ok(())
     }
@@ -187,18 +178,13 @@ impl Search {
     }
 
     fn measure_ends(&mut self, bench: &mut Bench, bracket: Bracket) -> Result<(), LabError> {
-        bench.round += 1;
-        for turn in 0..2 * CONFIRMING {
-            // Below, above, above, below: a steady drift cancels.
-            let at = if [0, 3].contains(&(turn % 4)) { bracket.below } else { bracket.above };
-            if !is_affordable(bench, bracket) {
-                return Ok(());
-            }
-            let value = bench.vary.at(at);
-            if let Some(reading) = bench.trial(&value, "confirming a cliff")? {
-                self.fresh.push((at, reading));
-            }
-        }
+        let values = [bench.vary.at(bracket.below), bench.vary.at(bracket.above)];
+        let begun = bench.attempts.len();
+        // Below, above, above, below: a steady drift cancels.
+        let order = (0..2 * CONFIRMING).map(|turn| usize::from(![0, 3].contains(&(turn % 4)))).collect();
+        bench.measure("confirming a cliff", &values, order, while_affordable(bracket))?;
+        let new = bench.attempts[begun..].iter();
+        self.fresh.extend(new.filter_map(|attempt| Some((attempt.number, attempt.reading?))));
         Ok(())
     }
 
@@ -223,6 +209,54 @@ impl Search {
     fn fresh_within(&self, values: impl RangeBounds<f64>) -> Vec<f64> {
         self.fresh.iter().filter(|(at, _)| values.contains(at)).map(|(_, reading)| *reading).collect()
     }
+}
+
+/// A value in a gap, measured until its side is known.
+struct Halving<'h, 'a, 'e> {
+    bench: &'h mut Bench<'a, 'e>,
+    bisection: &'h mut Bisection,
+}
+
+impl Study for Halving<'_, '_, '_> {
+    fn state(&self) -> &State {
+        self.bench.state()
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        self.bench.state_mut()
+    }
+}
+
+impl Halving<'_, '_, '_> {
+    /// Measures a value as often as it takes.
+    fn run(&mut self, at: f64, gap: Bracket) -> Result<Stopped, LabError> {
+        let values = [self.bench.vary.at(at)];
+        let design = Design {
+            order: Order::Listed(vec![0]),
+            stop: Stop::at_rounds(move |halving: &mut Self| halving.is_over(at, gap)),
+            ..self.bench.design("narrowing a cliff", &values, Design::<Self>::all(1))
+        };
+        engine::run(&design, self, &mut |halving, turn| {
+            if let Some(reading) = halving.bench.trial(&values[0], turn)? {
+                halving.bisection.take(reading);
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether the side of a value is known, or cannot be.
+    fn is_over(&self, at: f64, gap: Bracket) -> Option<Stopped> {
+        match () {
+            () if self.bisection.next() != Some(at) => Some(Stopped::Answered),
+            () if self.bench.fails(at) => Some(Stopped::NothingSound),
+            () => (!is_affordable(self.bench, gap)).then_some(Stopped::BudgetSpent),
+        }
+    }
+}
+
+/// Ends measuring about a gap where what is left of the budget holds no trial there.
+fn while_affordable<'d, 'a, 'e>(gap: Bracket) -> Stop<'d, Bench<'a, 'e>> {
+    Stop::at_trials(move |bench: &Bench| (!is_affordable(bench, gap)).then_some(Stopped::BudgetSpent))
 }
 
 /// Whether a cost rises or falls more over a gap than in proportion to the values: over a gap that could not be narrowed

@@ -1,4 +1,4 @@
-//! The course of a sweep: first runs, rounds over all values, cliffs, and what the curve says.
+//! A sweep from end to end: first runs, rounds over all values, cliffs, and what the curve says.
 
 use super::bench::Bench;
 use super::values::Vary;
@@ -6,7 +6,7 @@ use super::{At, SweepTerms, Swept, cliffs, pilot, points, rounds, shape};
 use crate::error::LabError;
 use case::{SCHEMA, Sweep};
 
-/// The whole course.
+/// All of it.
 pub(super) fn run(vary: &Vary, execute: &mut At, terms: &SweepTerms) -> Result<Swept, LabError> {
     let mut bench = Bench::new(vary, execute, terms);
     match measure(&mut bench) {
@@ -56,7 +56,7 @@ fn swept(mut bench: Bench) -> Swept {
         knee: shape.knee,
         growth: shape.growth,
         trials: bench.attempts.len() as u32,
-        spent_ns: bench.spent.as_nanos() as u64,
+        spent_ns: bench.state.spent().as_nanos() as u64,
         budget_ns: bench.terms.budget.as_nanos() as u64,
         warnings: bench.warnings,
         ..Sweep::default()
