@@ -7,12 +7,14 @@
 //!
 //! A world in between, to which only a part of the gain comes, is neither: the answer is unclear, and its place is told.
 
+use crate::engine::{self, Budget, Design, Entry, MOST_FAILURES, Order, Pace, State, Stop, Stopped, Study, Turn};
 use crate::error::LabError;
 use crate::metric::Metric;
 use crate::pairs::{middle, pairs};
 use case::ProbeResult;
 use case::tables::Trial;
 use stats::{Mean, SequentialTest, median};
+use std::time::Duration;
 
 /// The chance of a wrong answer, either way.
 const ERROR: f64 = 0.001;
@@ -32,8 +34,6 @@ const BETWEEN: (f64, f64) = (0.3, 0.7);
 const CONFIDENCE: f64 = 0.95;
 /// Standard deviations to either side that a normal mean lies within with that confidence.
 const REACH: f64 = 1.96;
-/// A world in which the subject fails so often cannot be tried.
-const FAILURES: u32 = 2;
 
 /// What good and bad are, and how far runs vary.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,6 +164,49 @@ pub struct Probed {
 /// A run of the subject: the metric, or none where the run did not work.
 pub type Run<'r> = &'r mut dyn FnMut() -> Result<Option<f64>, LabError>;
 
+/// The probed world and the bad one, by their numbers in the design.
+const ARMS: [&str; 2] = ["probe", "control"];
+
+/// A probe under way: its runs, and the pair that is not complete.
+struct Pairs {
+    state: State,
+    probing: Probing,
+    /// What each world's run of this round came to.
+    pair: [Option<f64>; 2],
+    /// Runs of each that did not work.
+    failed: [usize; 2],
+    result: Option<ProbeResult>,
+}
+
+impl Study for Pairs {
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+impl Pairs {
+    fn take(&mut self, turn: &Turn, value: Option<f64>) {
+        self.pair[turn.arm] = value;
+        self.failed[turn.arm] += usize::from(value.is_none());
+    }
+
+    /// After each pair: Wald's test decides, or there is no bad world to compare with.
+    fn is_over(&mut self) -> Option<Stopped> {
+        if let [Some(value), Some(control)] = std::mem::take(&mut self.pair) {
+            self.probing.add(value, control);
+        }
+        self.result = self.probing.decision();
+        match self.result {
+            Some(_) => Some(Stopped::Answered),
+            None => (self.failed[1] >= MOST_FAILURES).then_some(Stopped::NothingSound),
+        }
+    }
+}
+
 /// Runs pairs, each of one run in the probed world and one in the bad one, until the answer is there or `most_pairs` were run.
 /// Which comes first is drawn from the seed, and changes from pair to pair.
 ///
@@ -173,33 +216,29 @@ pub type Run<'r> = &'r mut dyn FnMut() -> Result<Option<f64>, LabError>;
 /// # Errors
 /// As the runs.
 pub fn probe(axis: &Axis, most_pairs: u32, run_probe: Run, run_control: Run, seed: u64) -> Result<Probed, LabError> {
-    let mut probing = Probing { most_pairs: most_pairs.max(LEAST_PAIRS), ..Probing::new(axis) };
-    let order = stats::schedule(2, probing.most_pairs as usize + 2 * FAILURES as usize, seed);
-    let (mut failed, mut controls_failed) = (0, 0);
-    for round in &order {
-        let (mut value, mut control) = (None, None);
-        for arm in round {
-            match arm {
-                0 => value = run_probe()?,
-                _ => control = run_control()?,
-            }
-            failed += u32::from(*arm == 0 && value.is_none());
-            controls_failed += u32::from(*arm != 0 && control.is_none());
-            if failed >= FAILURES {
-                return Ok(probing.told(ProbeResult::Untestable));
-            }
-        }
-        if let (Some(value), Some(control)) = (value, control) {
-            probing.add(value, control);
-        }
-        if let Some(result) = probing.decision() {
-            return Ok(probing.told(result));
-        }
-        if controls_failed >= FAILURES {
-            break;
-        }
-    }
-    Ok(probing.told(ProbeResult::Unclear))
+    let probing = Probing { most_pairs: most_pairs.max(LEAST_PAIRS), ..Probing::new(axis) };
+    let most_rounds = probing.most_pairs + 2 * MOST_FAILURES as u32;
+    let mut pairs = Pairs { state: State::default(), probing, pair: [None; 2], failed: [0; 2], result: None };
+    let is_untestable = |pairs: &Pairs| pairs.failed[0] >= MOST_FAILURES;
+    let design = Design {
+        doing: "probing",
+        arms: vec![Entry::tried(ARMS[0]), Entry::reference(ARMS[1])],
+        order: Order::Random(seed),
+        most_rounds,
+        budget: Budget { time: Duration::MAX, pace: Pace::Unlimited },
+        open: Design::<Pairs>::all(ARMS.len()),
+        stop: Stop::at_rounds(Pairs::is_over)
+            .or_at_trials(move |pairs| is_untestable(pairs).then_some(Stopped::NothingSound)),
+        say: &|_| {},
+    };
+    let stopped = engine::run(&design, &mut pairs, &mut |pairs, turn| {
+        let value = if turn.arm == 0 { run_probe()? } else { run_control()? };
+        pairs.take(turn, value);
+        Ok(())
+    })?;
+    stopped.unless_interrupted()?;
+    let unclear = if is_untestable(&pairs) { ProbeResult::Untestable } else { ProbeResult::Unclear };
+    Ok(pairs.probing.told(pairs.result.unwrap_or(unclear)))
 }
 
 impl Probing {
