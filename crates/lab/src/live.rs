@@ -7,11 +7,11 @@
 //! Promises: whatever happens, all is set back to what it was; what would outlive a kill stands in the journal first; what
 //! the program set itself is neither touched nor set back.
 
-mod course;
 mod judgement;
 mod nodelay;
 mod quota;
 mod target;
+mod windows;
 
 pub use judgement::Live;
 pub(crate) use nodelay::undo as undo_sockets;
@@ -22,11 +22,11 @@ use crate::interventions;
 use crate::journal::Journal;
 use case::tables::TcpEvent;
 use case::{Finding, Purpose, Row};
-use course::Course;
 use judgement::Gauge;
 use record::{Meter, Role, Side};
 use std::time::Duration;
 use target::Target;
+use windows::Windows;
 
 /// How a cause is tried in a running program.
 pub struct LiveTerms<'a> {
@@ -38,7 +38,7 @@ pub struct LiveTerms<'a> {
     pub role: Role,
     /// Whose exchanges are to count; none for those that a server accepted, or else the best that there are.
     pub side: Option<Side>,
-    /// Told what is being done.
+    /// Shown what is being done.
     pub say: &'a dyn Fn(&str),
 }
 
@@ -135,7 +135,7 @@ pub fn switch(
     meter.attach(pid, terms.role)?;
     (terms.say)(&format!("proving: {name} is switched on and off in the running process {pid}, which goes on"));
     let gauge = Gauge::of(finding, name, terms.role);
-    let measured = Course::new(&gauge, target, switch, &mut meter, terms, wait).run();
+    let measured = Windows::new(&gauge, target, switch, &mut meter, terms, wait).run();
     Ok(judgement::judge(finding, name, &gauge, measured))
 }
 

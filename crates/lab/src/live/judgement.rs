@@ -1,6 +1,6 @@
 //! From windows to a verdict. Pure: the same windows give the same verdict.
 
-use super::course::Stop;
+use crate::engine::Stopped;
 use crate::metric::Metric;
 use crate::pairs::{middle, ratio};
 use crate::verdict;
@@ -26,8 +26,10 @@ pub struct Measured {
     pub reached: u64,
     /// Why on none, where that is so.
     pub why_none: String,
-    /// Why it ended before anything was decided.
-    pub stop: Option<Stop>,
+    /// Why it went no further.
+    pub stopped: Stopped,
+    /// Why the switch does not work.
+    pub failure: Option<String>,
     /// Why not everything is as it was.
     pub not_reverted: Option<String>,
 }
@@ -122,7 +124,7 @@ pub fn judge(finding: &Finding, intervention: &str, gauge: &Gauge, measured: Mea
     let pairs_of = |metric: &Metric| pairs(&measured.rows, metric);
     let ratio_of = |metric: &Metric| ratio(&looks, &pairs_of(metric)).filter(|ratio| ratio.pairs >= LEAST_PAIRS);
     let found = ratio_of(metric);
-    let has_gone = matches!(measured.stop, Some(Stop::Gone));
+    let has_gone = measured.stopped == Stopped::Gone;
     let status = match &found {
         Some(ratio) if measured.reached > 0 && !has_gone => status(ratio, finding),
         _ => Status::Undecided,
@@ -182,18 +184,20 @@ fn effect(tried: &Tried, metric: &Metric, ratio_of: &dyn Fn(&Metric) -> Option<R
 
 /// Why it did not take hold, or was not decided; empty where all is well.
 fn problem(measured: &Measured, has_ratio: bool, is_missed: bool) -> String {
-    let why = match &measured.stop {
-        Some(Stop::Gone) => "the program ended while it was measured",
-        Some(Stop::Interrupted) => "it was ended by Ctrl-C or a signal",
-        Some(Stop::Silent) => "no exchange ended while it was measured",
-        Some(Stop::Failed(error)) => return error.to_string(),
-        None if measured.reached == 0 => &measured.why_none,
-        None if !has_ratio && measured.rows.iter().all(|row| row.exchanges > 0) => {
+    if let Some(failure) = &measured.failure {
+        return failure.clone();
+    }
+    let why = match measured.stopped {
+        Stopped::Gone => "the program ended while it was measured",
+        Stopped::Interrupted => "it was ended by Ctrl-C or a signal",
+        Stopped::NothingSound => "no exchange ended while it was measured",
+        _ if measured.reached == 0 => &measured.why_none,
+        _ if !has_ratio && measured.rows.iter().all(|row| row.exchanges > 0) => {
             "the budget was too short for enough windows"
         }
-        None if !has_ratio => "in too few windows an exchange ended",
-        None if is_missed => MISSED,
-        None => "",
+        _ if !has_ratio => "in too few windows an exchange ended",
+        _ if is_missed => MISSED,
+        _ => "",
     };
     why.to_string()
 }
@@ -261,7 +265,7 @@ pub(super) mod tests {
     #[test]
     fn what_reached_nothing_or_saw_the_program_end_confirms_nothing() {
         let unreached = Measured { reached: 0, why_none: "no connection".into(), ..measured(&FAST_WHEN_ON) };
-        let ended = Measured { stop: Some(Stop::Gone), ..measured(&FAST_WHEN_ON) };
+        let ended = Measured { stopped: Stopped::Gone, ..measured(&FAST_WHEN_ON) };
         let short = measured(&FAST_WHEN_ON[..7]);
         let mut silent = measured(&FAST_WHEN_ON);
         silent.rows[1].exchanges = 0;

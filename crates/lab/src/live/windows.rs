@@ -3,6 +3,7 @@
 use super::judgement::{self, Gauge, LEAST_PAIRS, Measured};
 use super::target::Target;
 use super::{LiveTerms, State, Switch};
+use crate::engine::{self, Budget, Design, Entry, Order, Pace, State as Progress, Stop, Stopped, Study};
 use crate::error::LabError;
 use crate::pairs::ratio;
 use case::tables::Trial;
@@ -18,10 +19,12 @@ const REFRESH: Duration = Duration::from_millis(200);
 /// No window is shorter, whatever the budget: it holds five exchanges that are stalled for 40 ms each.
 const SHORTEST: Duration = Duration::from_millis(250);
 /// After so many pairs what is open stays open: the program is somebody's.
-const MOST_PAIRS: usize = 12;
+const MOST_PAIRS: u32 = 12;
+/// The arms, by their numbers: the windows without it are its sham, the same machinery inert.
+const ARMS: [State; 2] = [State::On, State::Off];
 
 /// An experiment on a running program.
-pub struct Course<'a> {
+pub struct Windows<'a> {
     gauge: &'a Gauge,
     target: Target,
     switch: Box<dyn Switch>,
@@ -31,23 +34,22 @@ pub struct Course<'a> {
     length: Duration,
     wait: &'a mut dyn FnMut(Duration) -> bool,
     looks: Looks,
-    begun: Instant,
+    state: Progress,
+    has_gone: bool,
     measured: Measured,
 }
 
-/// Why it goes no further.
-pub enum Stop {
-    /// The program has ended.
-    Gone,
-    /// The user wants an end.
-    Interrupted,
-    /// Nothing is exchanged.
-    Silent,
-    /// The switch does not work.
-    Failed(LabError),
+impl Study for Windows<'_> {
+    fn state(&self) -> &Progress {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut Progress {
+        &mut self.state
+    }
 }
 
-impl<'a> Course<'a> {
+impl<'a> Windows<'a> {
     pub fn new(
         gauge: &'a Gauge,
         target: Target,
@@ -55,21 +57,26 @@ impl<'a> Course<'a> {
         meter: &'a mut Meter,
         terms: &'a LiveTerms<'a>,
         wait: &'a mut dyn FnMut(Duration) -> bool,
-    ) -> Course<'a> {
-        let (looks, begun) = (Looks::standard(), Instant::now());
-        let length = length(terms);
-        Course { gauge, target, switch, meter, terms, length, wait, looks, begun, measured: Measured::default() }
+    ) -> Windows<'a> {
+        let (looks, state, measured) = (Looks::standard(), Progress::new(terms.budget), Measured::default());
+        let (length, has_gone) = (length(terms), false);
+        Windows { gauge, target, switch, meter, terms, length, wait, looks, state, has_gone, measured }
     }
 
     /// Measures, and sets everything back.
     pub fn run(mut self) -> Measured {
-        let stop = self.alternate().err();
+        match self.alternate() {
+            Ok(stopped) => self.measured.stopped = stopped,
+            Err(error) => self.measured.failure = Some(error.to_string()),
+        }
         self.measured.reached = self.measured.reached.max(self.switch.reached());
         let back = self.switch.turn(State::Off);
         // The connections of a program that has ended are gone with it.
         let has_gone = !self.target.runs();
         self.measured.not_reverted = back.err().filter(|_| !has_gone).map(|error| error.to_string());
-        self.measured.stop = if has_gone { Some(Stop::Gone) } else { stop };
+        if has_gone {
+            (self.measured.stopped, self.measured.failure) = (Stopped::Gone, None);
+        }
         if self.measured.reached == 0 {
             let was_on = self.measured.windows.iter().any(|window| window.on);
             self.measured.why_none = if was_on { self.switch.why_none() } else { too_short() };
@@ -77,56 +84,77 @@ impl<'a> Course<'a> {
         self.measured
     }
 
-    fn alternate(&mut self) -> Result<(), Stop> {
-        self.first_window()?;
-        while self.may_go_on() {
-            self.window(State::On)?;
-            self.window(State::Off)?;
+    /// The first window without it, then pairs of one with it and one without, until a look decides.
+    fn alternate(&mut self) -> Result<Stopped, LabError> {
+        let first = self.first_window()?;
+        if first != Stopped::MostRounds {
+            return Ok(first);
         }
-        Ok(())
+        let expected = self.length + SETTLING;
+        let design = Design {
+            arms: vec![entry(State::On), Entry::reference(name(State::Off))],
+            order: Order::Listed(vec![0, 1]),
+            most_rounds: MOST_PAIRS,
+            budget: Budget { time: self.terms.budget, pace: Pace::Usual { expected } },
+            open: Design::<Self>::all(ARMS.len()),
+            stop: while_it_runs(|windows| windows.is_settled().then_some(Stopped::Answered)),
+            ..self.design()
+        };
+        engine::run(&design, self, &mut |windows, turn| windows.window(ARMS[turn.arm]))
     }
 
-    /// The first window, on the side that is told from then on. What a server asks of others is part of what is asked of
+    /// The first window, on the side that is measured from then on. What a server asks of others is part of what is asked of
     /// it: where it has accepted anything, that counts.
-    fn first_window(&mut self) -> Result<(), Stop> {
+    fn first_window(&mut self) -> Result<Stopped, LabError> {
         let outer = (self.terms.role == Role::Server).then_some(Side::Accepted);
         let sides = if self.terms.side.is_some() { vec![self.terms.side] } else { vec![outer, None] };
         for side in sides {
             self.meter.tell(side);
             self.measured.rows.clear();
             self.measured.windows.clear();
-            self.window(State::Off)?;
-            if self.measured.rows.iter().any(|row| row.exchanges > 0) {
-                return Ok(());
+            let stopped = engine::run(&self.design(), self, &mut |windows, _| windows.window(State::Off))?;
+            let has_exchanges = self.measured.rows.iter().any(|row| row.exchanges > 0);
+            if stopped != Stopped::MostRounds || has_exchanges {
+                return Ok(stopped);
             }
         }
-        Err(Stop::Silent)
+        Ok(Stopped::NothingSound)
     }
 
-    /// Whether another pair is needed and can be afforded.
-    fn may_go_on(&self) -> bool {
-        let rounds = self.measured.rows.len() / 2;
+    /// One window without it.
+    fn design<'d>(&self) -> Design<'d, Self>
+    where
+        'a: 'd,
+    {
+        Design {
+            doing: "proving",
+            arms: vec![entry(State::Off)],
+            order: Order::Listed(vec![0]),
+            most_rounds: 1,
+            budget: Budget { time: self.terms.budget, pace: Pace::Unlimited },
+            open: Box::new(|_| vec![0]),
+            stop: while_it_runs(|_| None),
+            say: self.terms.say,
+        }
+    }
+
+    /// Whether a look decides.
+    fn is_settled(&self) -> bool {
         let pairs = judgement::pairs(&self.measured.rows, &self.gauge.metric);
-        let is_settled = self.looks.is_look(pairs.len())
-            && ratio(&self.looks, &pairs).is_some_and(|ratio| judgement::is_settled(&ratio));
-        let next = (self.length + SETTLING) * 2;
-        rounds < MOST_PAIRS && !is_settled && self.begun.elapsed() + next <= self.terms.budget
+        self.looks.is_look(pairs.len()) && ratio(&self.looks, &pairs).is_some_and(|ratio| judgement::is_settled(&ratio))
     }
 
     /// One window, after it has settled.
-    fn window(&mut self, state: State) -> Result<(), Stop> {
-        self.switch.turn(state).map_err(Stop::Failed)?;
-        (self.terms.say)(&format!(
-            "proving: window {}, {}",
-            self.measured.rows.len() + 1,
-            match state {
-                State::On => "switched on",
-                State::Off => "switched off",
-            }
-        ));
-        self.pass(SETTLING)?;
+    fn window(&mut self, state: State) -> Result<(), LabError> {
+        let begun = Instant::now();
+        self.switch.turn(state)?;
+        if !self.pass(SETTLING)? {
+            return Ok(());
+        }
         let (first, before) = (self.meter.read(), self.meter.lengths());
-        self.pass(self.length)?;
+        if !self.pass(self.length)? {
+            return Ok(());
+        }
         let last = self.meter.read();
         let lengths = self.meter.lengths().since(&before);
         let reached = self.switch.reached();
@@ -141,25 +169,43 @@ impl<'a> Course<'a> {
         };
         self.measured.windows.push(window(&row, state));
         self.measured.rows.push(row);
+        self.state.book(Some(name(state)), begun.elapsed());
         Ok(())
     }
 
-    /// Lets time pass, with an eye on what comes and goes.
-    fn pass(&mut self, time: Duration) -> Result<(), Stop> {
+    /// Lets time pass, with an eye on what comes and goes. Whether the program still runs.
+    fn pass(&mut self, time: Duration) -> Result<bool, LabError> {
         let end = Instant::now() + time;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Ok(());
+                return Ok(true);
             }
             if (self.wait)(left.min(REFRESH)) {
-                return Err(Stop::Interrupted);
+                return Err(LabError::Interrupted);
             }
             if !self.target.runs() {
-                return Err(Stop::Gone);
+                self.has_gone = true;
+                return Ok(false);
             }
-            self.switch.refresh().map_err(Stop::Failed)?;
+            self.switch.refresh()?;
         }
+    }
+}
+
+/// A rule, which also ends where the program has.
+fn while_it_runs<'d, 'a>(rule: impl Fn(&mut Windows<'a>) -> Option<Stopped> + 'd) -> Stop<'d, Windows<'a>> {
+    Stop::at_rounds(rule).or_at_trials(|windows| windows.has_gone.then_some(Stopped::Gone))
+}
+
+fn entry(state: State) -> Entry {
+    Entry::tried(name(state))
+}
+
+fn name(state: State) -> &'static str {
+    match state {
+        State::On => "switched on",
+        State::Off => "switched off",
     }
 }
 
