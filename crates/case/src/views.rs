@@ -8,6 +8,8 @@ mod exchange;
 mod flame;
 mod ladder;
 mod lengths;
+mod page;
+mod pairs;
 mod sheets;
 mod trial_dots;
 
@@ -15,6 +17,8 @@ pub use exchange::{AccountView, ExchangeView, TopExchange};
 pub use flame::{Flame, FlameNode};
 pub use ladder::{EventKind, Ladder, LadderEvent, Lane, Stretch};
 pub use lengths::{Bin, Lengths, Moment, Outlier, Quantile};
+pub use page::{Difference, PageViews, SideViews};
+pub use pairs::{MOST_PAIRS, Pairs};
 pub use sheets::{CallView, ConnectionView, EvidenceRow, EvidenceView, Fact, LossView, Rest};
 pub use trial_dots::{ArmDots, Dot};
 

@@ -27,9 +27,9 @@ mod sheet;
 mod swept;
 mod verdict;
 
-pub use matrix::Pairs;
+pub use case::views::{Difference, SideViews};
 
-use case::views::{ArmDots, Flame, Views};
+use case::views::ArmDots;
 use case::{Answer, Bisection, Comparison, Matrix, Sweep};
 
 /// What a page is made of.
@@ -40,7 +40,7 @@ pub struct Material<'a> {
     /// the good and the bad world for a bisection, one a version for a matrix.
     pub sides: Vec<SideViews>,
     /// Where processor time differs between sides: B's from A's for a comparison, the bad world's from the good one's for a
-    /// bisection, each of the [`Pairs`] for a matrix.
+    /// bisection, each of the [`case::views::Pairs`] for a matrix.
     pub differences: Vec<Difference>,
     /// Every trial, arm by arm.
     pub arms: Vec<ArmDots>,
@@ -59,24 +59,6 @@ pub enum Told<'a> {
     Bisection(&'a Bisection),
     /// Versions of a library.
     Matrix(&'a Matrix),
-}
-
-/// What the recording of one side shows.
-pub struct SideViews {
-    /// The side's name: `A`, `B`, `at 1424`; empty where there is one only.
-    pub name: String,
-    /// What it shows.
-    pub views: Views,
-}
-
-/// Where the processor time of a side differs from another's.
-pub struct Difference {
-    /// The name of what is compared with: `A`, or a version.
-    pub a: String,
-    /// The name of what is compared: `B`, or a version.
-    pub b: String,
-    /// A's times are those before, B's those after.
-    pub flame: Flame,
 }
 
 /// A section of the page.

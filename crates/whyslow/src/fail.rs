@@ -6,6 +6,7 @@ mod laboratory;
 mod matrix;
 mod running;
 mod story;
+mod studying;
 mod worlds;
 
 use case::CaseError;
@@ -107,7 +108,7 @@ impl Failure {
 
     /// A server that ended before it listened.
     pub fn server_ended(command: &str, ended: Ended) -> Failure {
-        let how = crate::watch::how(ended);
+        let how = studies::how(ended);
         Failure::new(
             format!("the server `{command}` never listened"),
             format!("it {how} before it opened a listening socket; what it said stands above"),

@@ -1,8 +1,7 @@
 //! Where a case goes: the folder that was asked for, or a new one that says when and what.
 
 use crate::invoker::Invoker;
-use case::tables::Trial;
-use case::{Case, CaseError};
+use case::CaseError;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -32,24 +31,6 @@ pub fn make_parents(case: &Path, invoker: &Invoker) -> Result<(), CaseError> {
         invoker.own(folder);
     }
     Ok(())
-}
-
-/// Removes the case of a comparison or sweep that failed before anything was run: it would only be in the way.
-pub fn remove_empty(case: &Path) {
-    let Ok(case_is) = Case::open(case) else { return };
-    let has_runs = std::fs::read_dir(case)
-        .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| Case::open(&entry.path()).is_ok())));
-    let has_trials = case_is.read::<Trial>().is_ok_and(|trials| !trials.is_empty());
-    if !has_runs && !has_trials {
-        // What cannot be removed stays, and says itself that it holds nothing.
-        let _ = std::fs::remove_dir_all(case);
-    }
-}
-
-/// Removes a comparison's folder whose programs could not all be started even once.
-pub fn remove_unfinished(case: &Path) {
-    // What cannot be removed stays; the next run says that the folder is there.
-    let _ = std::fs::remove_dir_all(case);
 }
 
 /// The command's file name, with everything but letters, digits, dots and dashes left out.

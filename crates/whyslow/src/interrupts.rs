@@ -6,27 +6,10 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::cell::Cell;
 use std::os::fd::AsFd;
 use std::time::Duration;
+pub use studies::{Interrupt, Reach};
 
 /// The kernel's own mark on a signal that a terminal sends to all programs in front of it (`SI_KERNEL`).
 const FROM_THE_TERMINAL: i32 = 0x80;
-
-/// A request to end, from a terminal or from another process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interrupt {
-    /// The signal's number.
-    pub signal: i32,
-    /// Who else got it.
-    pub reach: Reach,
-}
-
-/// Who got a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// A terminal sent it to all programs in front of it, the client included.
-    EveryoneInFront,
-    /// It was sent to us; whether to the client too, nobody can tell.
-    Us,
-}
 
 /// Takes SIGINT, SIGTERM and SIGHUP instead of being ended by them, as long as it lives.
 pub struct Interrupts {

@@ -1,8 +1,9 @@
 //! whyslow watches an unmodified networked program, accounts for its time and names the cause of its slowness.
 
 mod arguments;
-mod baseline;
 mod commands;
+mod console;
+mod documents;
 mod duration;
 mod fail;
 mod folder;
@@ -10,16 +11,10 @@ mod interrupts;
 mod invoker;
 mod nearest;
 mod output;
-mod page;
-mod plan;
 mod progress;
-mod proof;
-mod recording;
-mod second_pass;
-mod sides;
+mod requests;
 mod story;
 mod typed;
-mod watch;
 
 use arguments::{Arguments, Command};
 use std::process::ExitCode;
@@ -29,12 +24,12 @@ fn main() -> ExitCode {
     let outcome = std::panic::catch_unwind(|| {
         let typed = Arguments::typed().map_err(fail::usage)?;
         match typed.command {
-            Command::Run(typed) => commands::run::run(&typed),
-            Command::Attach(typed) => commands::attach::attach(&typed),
-            Command::Compare(typed) => commands::compare::compare(&typed),
-            Command::Bisect(typed) => commands::bisect::bisect(&typed),
-            Command::Sweep(typed) => commands::sweep::sweep(&typed),
-            Command::Matrix(typed) => commands::matrix::matrix(&typed),
+            Command::Run(typed) => commands::study::run(&typed),
+            Command::Attach(typed) => commands::study::attach(&typed),
+            Command::Compare(typed) => commands::study::compare(&typed),
+            Command::Bisect(typed) => commands::study::bisect(&typed),
+            Command::Sweep(typed) => commands::study::sweep(&typed),
+            Command::Matrix(typed) => commands::study::matrix(&typed),
             Command::Report(typed) => commands::report::report(&typed),
             Command::Trial(typed) => commands::trial::trial(&typed),
             Command::Explain(typed) => commands::explain::explain(&typed),

@@ -3,7 +3,6 @@
 
 use crate::output;
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
-use record::Recorder;
 use std::cell::Cell;
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -31,7 +30,6 @@ pub fn out_of_the_way(write: impl FnOnce()) {
 pub struct Progress {
     shown: Shown,
     begun: Instant,
-    recording_shown: Instant,
 }
 
 /// How.
@@ -55,7 +53,7 @@ impl Progress {
         if let Shown::Renewed(line) = &shown {
             *RENEWED.lock().unwrap_or_else(PoisonError::into_inner) = Some(line.clone());
         }
-        Progress { shown, begun: Instant::now(), recording_shown: Instant::now() }
+        Progress { shown, begun: Instant::now() }
     }
 
     /// The same, with its first words.
@@ -65,15 +63,11 @@ impl Progress {
         progress
     }
 
-    /// Says how far a recording has got, where the last time was long enough ago; `doing` is what is recorded. Where it
-    /// ends by itself after `longest`, what is left of that is said too.
-    pub fn show(&mut self, doing: &str, recorder: &Recorder, longest: Option<Duration>) {
-        if self.recording_shown.elapsed() < INTERVAL || matches!(self.shown, Shown::Nowhere) {
-            return;
-        }
-        self.recording_shown = Instant::now();
+    /// Says how far a recording has got; `doing` is what is recorded. Where it ends by itself after `longest`, what is left
+    /// of that is said too.
+    pub fn recording(&self, doing: &str, progress: record::Progress, longest: Option<Duration>) {
         let left = longest.map(|longest| longest.saturating_sub(self.begun.elapsed()));
-        self.say(&line(doing, recorder.progress(), left));
+        self.say(&line(doing, progress, left));
     }
 
     /// Says what is being done, as a part of what was begun.

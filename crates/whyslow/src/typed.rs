@@ -4,9 +4,8 @@ use crate::arguments::{AskedEnd, WorldArguments};
 use crate::fail::Failure;
 use crate::folder;
 use crate::invoker::Invoker;
-use case::{Manifest, redact_arguments};
 use lab::engine::Kind;
-use lab::{Addresses, End, Link, Metric, Subject, World};
+use lab::{Addresses, End, Link, Metric, World};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -113,18 +112,4 @@ pub fn addresses(link: Option<Link>) -> Addresses {
 pub fn with_addresses(words: &[String], addresses: Addresses) -> Vec<String> {
     let (client, server) = (addresses.client.to_string(), addresses.server.to_string());
     words.iter().map(|word| word.replace("{server}", &server).replace("{client}", &client)).collect()
-}
-
-/// The head of a case, as far as the recorder cannot know it.
-pub fn manifest(subject: &Subject, world: &World) -> Manifest {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    Manifest {
-        schema: case::SCHEMA,
-        whyslow: env!("CARGO_PKG_VERSION").to_string(),
-        command: redact_arguments(&subject.client),
-        server: redact_arguments(subject.server.as_deref().unwrap_or_default()),
-        link: world.link.map(|link| link.to_string()).unwrap_or_default(),
-        started_unix_seconds: now.map_or(0, |since| since.as_secs()),
-        ..Manifest::default()
-    }
 }

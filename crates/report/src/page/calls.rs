@@ -97,9 +97,10 @@ fn sheet(calls: &[CallView]) -> Sheet {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Told;
     use super::super::examples::{answer, assert_harmless, hostile, material, views};
-    use super::super::{Told, Views};
     use super::*;
+    use case::views::Views;
 
     #[test]
     fn a_request_is_said_to_make_so_many_calls() {

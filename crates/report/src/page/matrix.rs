@@ -1,12 +1,10 @@
 //! Section: versions of a library. Each version's distribution drawn and in figures, its ratios to the first, the chain
 //! that a slower one burns its time in, and what became of every version.
 
+#[cfg(test)]
 mod pairs;
 mod spread;
 mod tries;
-
-pub(in crate::page) use pairs::MOST_PAIRS;
-pub use pairs::Pairs;
 
 use super::chain::chain;
 use super::compared::ratios;

@@ -1,14 +1,14 @@
 //! `whyslow report CASE`: says again what a case means, here or on another machine, or exports it.
 
-use super::{answer, bisect, compare, matrix, sweep};
 use crate::arguments::{Format, ReportArguments};
+use crate::console::Terminal;
 use crate::fail::Failure;
-use crate::{output, page};
-use case::{Answer, Bisection, Case, Comparison, Matrix, Recording, Sweep};
+use crate::invoker::Invoker;
+use crate::{documents, output};
+use case::{Case, Recording};
 use report::export::{self, Known, Span};
-use report::page::Told;
 use std::io::IsTerminal;
-use std::path::Path;
+use studies::{Document, views};
 
 /// Reads the case and prints what is asked for. The case is not changed.
 pub fn report(typed: &ReportArguments) -> Result<u8, Failure> {
@@ -22,27 +22,21 @@ pub fn report(typed: &ReportArguments) -> Result<u8, Failure> {
         output::say("this recording was cut short; its last rows may be missing");
     }
     match format {
-        Format::Text | Format::Json if typed.file.is_none() => show(&case, typed, format == Format::Json),
+        Format::Text | Format::Json if typed.file.is_none() => {
+            documents::show(&read(&case, typed)?, format == Format::Json)
+        }
         _ => export(&case, typed, format),
     }
 }
 
-/// Prints the text, or the JSON.
-fn show(case: &Case, typed: &ReportArguments, as_json: bool) -> Result<u8, Failure> {
-    if let Some(comparison) = case.kept(compare::FILE)? {
-        return compare::show(&comparison, as_json);
+/// What the case means.
+fn read(case: &Case, typed: &ReportArguments) -> Result<Document, Failure> {
+    let reading = diagnose::Options { all: typed.answer.all };
+    let mut document = studies::report::read(case, reading, &Terminal::leaving_signals(&Invoker::find()))?;
+    if let Document::Answer(answer) = &mut document {
+        answer.page = documents::kept_page(case);
     }
-    if let Some(bisection) = case.kept(bisect::FILE)? {
-        return bisect::show(&bisection, as_json);
-    }
-    if let Some(matrix) = case.kept(matrix::FILE)? {
-        return matrix::show(&matrix, as_json);
-    }
-    if let Some(sweep) = case.kept(sweep::FILE)? {
-        return sweep::show(&sweep, as_json);
-    }
-    let answering = crate::arguments::AnswerArguments { json: as_json, ..typed.answer };
-    answer::show(&answer::read(case, answering)?, answering)
+    Ok(document)
 }
 
 /// Writes the case in another form.
@@ -50,10 +44,12 @@ fn export(case: &Case, typed: &ReportArguments, format: Format) -> Result<u8, Fa
     let contents = match format {
         Format::Pcapng | Format::FirefoxProfile | Format::Speedscope => of_recording(case, typed, format)?,
         Format::Html => {
-            let recording = Recording::load(case)?;
-            page::of_case(case, &answer::read(case, typed.answer)?, &recording)?.into_bytes()
+            let document = read(case, typed)?;
+            documents::page(&document, views::of(&document, case)?).into_bytes()
         }
-        Format::Text | Format::Json | Format::Markdown => told(case, typed, format)?.into_bytes(),
+        Format::Json => output::json(&read(case, typed)?)?.into_bytes(),
+        Format::Text => documents::text(&read(case, typed)?, &report::Style::default()).into_bytes(),
+        Format::Markdown => export::markdown(&documents::told(&read(case, typed)?), case.manifest()).into_bytes(),
     };
     output::write(&contents, typed.file.as_deref())?;
     Ok(0)
@@ -97,65 +93,9 @@ fn known(recording: &Recording, with_exchanges: bool) -> Known {
 
 /// The last names of the recorded cases in a comparison or a sweep; none for a run.
 fn recorded_inside(case: &Case) -> Result<Vec<String>, Failure> {
-    let comparison: Option<Comparison> = case.kept(compare::FILE)?;
-    let sweep: Option<Sweep> = case.kept(sweep::FILE)?;
-    let matrix: Option<Matrix> = case.kept(matrix::FILE)?;
-    let of_comparison = comparison.iter().flat_map(|one| one.a.cases.iter().chain(&one.b.cases));
-    let bisection: Option<Bisection> = case.kept(bisect::FILE)?;
-    let of_bisection = bisection.iter().flat_map(|_| ["good-1", "bad-1"]).map(Path::new);
-    let of_sweep = sweep.iter().flat_map(|one| one.regimes.iter().map(|regime| &regime.case));
-    let of_matrix = matrix.iter().flat_map(|one| &one.versions).map(|version| Path::new(&version.version));
-    let others = of_bisection.chain(of_matrix);
-    let names = of_comparison.chain(of_sweep).map(Path::new).chain(others).filter_map(Path::file_name);
-    let names = names.map(|name| name.to_string_lossy().into_owned()).filter(|name| case.folder().join(name).is_dir());
-    let names = names.collect::<Vec<_>>();
-    let has_none =
-        names.is_empty() && (comparison.is_some() || sweep.is_some() || bisection.is_some() || matrix.is_some());
-    if has_none { Err(Failure::nothing_recorded(case.folder())) } else { Ok(names) }
-}
-
-/// What is told, as text.
-fn told(case: &Case, typed: &ReportArguments, format: Format) -> Result<String, Failure> {
-    let (comparison, sweep) = (case.kept::<Comparison>(compare::FILE)?, case.kept::<Sweep>(sweep::FILE)?);
-    let bisection = case.kept::<Bisection>(bisect::FILE)?;
-    let matrix = case.kept::<Matrix>(matrix::FILE)?;
-    let answer: Answer;
-    let told = match (&comparison, &sweep, &bisection, &matrix) {
-        (Some(comparison), ..) => Told::Comparison(comparison),
-        (None, Some(sweep), ..) => Told::Sweep(sweep),
-        (None, None, Some(bisection), _) => Told::Bisection(bisection),
-        (None, None, None, Some(matrix)) => Told::Matrix(matrix),
-        (None, None, None, None) => {
-            answer = answer::read(case, typed.answer)?;
-            Told::Answer(&answer)
-        }
-    };
-    match format {
-        Format::Json => json(&told),
-        Format::Text => Ok(text(&told)),
-        _ => Ok(export::markdown(&told, case.manifest())),
-    }
-}
-
-fn json(told: &Told) -> Result<String, Failure> {
-    match told {
-        Told::Answer(answer) => output::json(answer),
-        Told::Comparison(comparison) => output::json(comparison),
-        Told::Sweep(sweep) => output::json(sweep),
-        Told::Bisection(bisection) => output::json(bisection),
-        Told::Matrix(matrix) => output::json(matrix),
-    }
-}
-
-fn text(told: &Told) -> String {
-    let style = report::Style::default();
-    match told {
-        Told::Answer(answer) => report::terminal(answer, &style),
-        Told::Comparison(comparison) => report::comparison(comparison, &style),
-        Told::Sweep(sweep) => report::sweep(sweep, &style),
-        Told::Bisection(bisection) => report::bisection(bisection, &style),
-        Told::Matrix(matrix) => report::matrix(matrix, &style),
-    }
+    let Some(document) = Document::kept(case)? else { return Ok(Vec::new()) };
+    let names = studies::report::recorded_inside(&document, case);
+    if names.is_empty() { Err(Failure::nothing_recorded(case.folder())) } else { Ok(names) }
 }
 
 /// A format as it is typed.

@@ -5,7 +5,7 @@
 
 mod story;
 
-use super::{doctor, trial, undo, world};
+use super::{doctor, undo, world};
 use crate::arguments::SchemaArguments;
 use crate::fail::Failure;
 use crate::{nearest, output};
@@ -81,7 +81,7 @@ const ENTRIES: &[Entry] = &[
     Entry {
         name: "trial",
         about: "the figures of one trial",
-        draw: SchemaGenerator::into_root_schema_for::<trial::Figures>,
+        draw: SchemaGenerator::into_root_schema_for::<studies::trial::Figures>,
     },
     Entry {
         name: "undo",

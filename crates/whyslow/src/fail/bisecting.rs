@@ -1,7 +1,7 @@
 //! Errors of bisecting.
 
 use super::{Failure, quote_path};
-use lab::worlds::{Ready, WorldName};
+use lab::worlds::WorldName;
 use std::path::Path;
 
 impl Failure {
@@ -13,38 +13,38 @@ impl Failure {
     }
 
     /// A subject that fails in one world only.
-    pub fn fails_in_world(ready: &Ready, side: &str, status: i32, said: &str, case: &Path) -> Failure {
+    pub fn fails_in_world(world: &WorldName, side: &str, status: i32, said: &str, case: &Path) -> Failure {
         let said = if said.is_empty() { String::new() } else { format!(": {said}") };
         let why = format!(
             "there it ends with status {status}, in the other one it does not{said}; what was run is kept in {}",
             case.display()
         );
-        let remedy = format!("whyslow world run {} -- COMMAND", quote_path(Path::new(&ready.name.to_string())));
-        Failure::new(format!("the program fails in the {side} world ({})", ready.name), why, remedy)
+        let remedy = format!("whyslow world run {} -- COMMAND", quote_path(Path::new(&world.to_string())));
+        Failure::new(format!("the program fails in the {side} world ({world})"), why, remedy)
     }
 
     /// A subject that does not find in either world what it is to run.
-    pub fn not_in_world(ready: &Ready, side: &str, said: &str, case: &Path) -> Failure {
+    pub fn not_in_world(world: &WorldName, side: &str, said: &str, case: &Path) -> Failure {
         let said = if said.is_empty() { String::new() } else { format!(": {said}") };
         let case = case.display();
         let why = format!("it ends with status 127 in both{said}; what was run is kept in {case}");
-        let remedy = bring(ready);
-        Failure::new(format!("a program or library is missing in the {side} world ({})", ready.name), why, remedy)
+        let remedy = bring(world);
+        Failure::new(format!("a program or library is missing in the {side} world ({world})"), why, remedy)
     }
 
     /// The same, where the program is not in that world.
     #[must_use]
-    pub fn missing_from(mut self, ready: &Ready) -> Failure {
-        self.remedy = bring(ready);
+    pub fn missing_from(mut self, world: &WorldName) -> Failure {
+        self.remedy = bring(world);
         self
     }
 }
 
 /// How what is missing in a world may come into it.
-fn bring(ready: &Ready) -> String {
-    match ready.name {
+fn bring(world: &WorldName) -> String {
+    match world {
         WorldName::Debian(_) => "--package NAME, for the package that it is in".to_string(),
         WorldName::Git(_) => "--build COMMAND, for what has to be built".to_string(),
-        _ => format!("whyslow world run {} -- COMMAND", quote_path(Path::new(&ready.name.to_string()))),
+        _ => format!("whyslow world run {} -- COMMAND", quote_path(Path::new(&world.to_string()))),
     }
 }

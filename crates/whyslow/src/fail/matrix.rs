@@ -1,7 +1,7 @@
 //! Errors of `whyslow matrix`.
 
 use super::Failure;
-use lab::matrix::{Problem, Source};
+use lab::matrix::Problem;
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ impl Failure {
     }
 
     /// A version that the registry does not have.
-    pub fn unknown_version(source: &Source, version: &str, nearest: &[String]) -> Failure {
+    pub fn unknown_version((library, package): (&str, &str), version: &str, nearest: &[String]) -> Failure {
         let why = match nearest {
-            [] => format!("no package of {} carries a version of it", source.package),
-            nearest => format!("{} has, near to it: {}", source.package, nearest.join(", ")),
+            [] => format!("no package of {package} carries a version of it"),
+            nearest => format!("{} has, near to it: {}", package, nearest.join(", ")),
         };
-        let remedy = nearest.last().map_or(EXAMPLE.to_string(), |last| format!("--library {}={last}", source.name));
-        Failure::new(format!("there is no {} {version} in the registry", source.name), why, remedy)
+        let remedy = nearest.last().map_or(EXAMPLE.to_string(), |last| format!("--library {library}={last}"));
+        Failure::new(format!("there is no {library} {version} in the registry"), why, remedy)
     }
 
     /// A registry that cannot be asked which versions there are.
@@ -43,9 +43,9 @@ impl Failure {
     }
 
     /// Programs that building takes and that are not there.
-    pub fn tools(missing: &[(&str, &str)]) -> Failure {
-        let names = missing.iter().map(|(program, _)| *program).collect::<Vec<_>>().join(", ");
-        let mut packages = missing.iter().map(|(_, package)| *package).collect::<Vec<_>>();
+    pub fn tools(missing: &[(String, String)]) -> Failure {
+        let names = missing.iter().map(|(program, _)| program.as_str()).collect::<Vec<_>>().join(", ");
+        let mut packages = missing.iter().map(|(_, package)| package.as_str()).collect::<Vec<_>>();
         packages.sort_unstable();
         packages.dedup();
         let why = format!("no folder of PATH holds {names}");

@@ -47,7 +47,7 @@ impl Told {
 
     /// The case's page, where there is one.
     pub fn page(&self) -> Option<PathBuf> {
-        Some(self.case.join(crate::page::FILE)).filter(|page| page.is_file())
+        Some(self.case.join(crate::documents::PAGE)).filter(|page| page.is_file())
     }
 }
 

@@ -3,11 +3,11 @@
 
 use super::{Drawn, NO_SAMPLES, SideOfFlames, drawn};
 use crate::bisection::label::joined;
-use crate::page::matrix::{MOST_PAIRS, Pairs};
 use crate::page::{Difference, Material, Told};
 use crate::text::clean;
 use askama::Template;
 use case::Matrix;
+use case::views::{MOST_PAIRS, Pairs};
 
 /// What a difference calls its two sides.
 pub struct Sides {

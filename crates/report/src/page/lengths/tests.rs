@@ -1,9 +1,9 @@
 //! Tests of the lengths' section.
 
+use super::super::Told;
 use super::super::examples::{HOSTILE, answer, assert_harmless, lengths, material, views};
-use super::super::{Told, Views};
 use super::*;
-use case::views::{Bin, Moment};
+use case::views::{Bin, Moment, Views};
 
 fn drawn(sides: Vec<(&str, Views)>) -> String {
     let answer = answer();

@@ -1,0 +1,52 @@
+//! The versions whose processor time is drawn against the first one's: those that are told from it, a handful of them.
+
+use crate::{Compared, Contrast, Matrix, Version, VersionState};
+
+/// Pictures of a difference on a page at most: each is some 100 kB, and nobody reads a dozen.
+pub const MOST_PAIRS: usize = 4;
+
+/// A figure of the program's own output of which more is better is named by its pattern after this.
+const MORE_IS_BETTER: &str = "stdout-more:";
+
+/// What is drawn against what.
+pub struct Pairs<'m> {
+    /// The first version that was measured: A of every pair.
+    pub first: &'m Version,
+    /// The versions that are drawn against it, each B of its pair; the largest slow-down first.
+    pub drawn: Vec<&'m Version>,
+    /// Those that are told from it as well, and for which there is no room.
+    pub left_out: Vec<&'m Version>,
+}
+
+impl<'m> Pairs<'m> {
+    /// The pairs of a matrix; none where no version was measured. Those that are slower by the metric that decides come
+    /// first, then those that only some other metric tells from the first version, then those that are faster.
+    pub fn of(matrix: &'m Matrix) -> Option<Pairs<'m>> {
+        let mut measured = matrix.versions.iter().filter(|version| is_measured(version));
+        let first = measured.next()?;
+        let mut drawn = measured.filter(|version| differs(version)).collect::<Vec<_>>();
+        drawn.sort_by(|one, other| slow_down(other).total_cmp(&slow_down(one)));
+        let left_out = drawn.split_off(drawn.len().min(MOST_PAIRS));
+        Some(Pairs { first, drawn, left_out })
+    }
+}
+
+fn is_measured(version: &Version) -> bool {
+    version.state == VersionState::Measured && !version.figures.is_empty()
+}
+
+/// Whether any metric certainly tells it from the first.
+fn differs(version: &Version) -> bool {
+    version.ratios.iter().any(is_certain)
+}
+
+fn is_certain(compared: &Compared) -> bool {
+    matches!(compared.outcome, Contrast::More | Contrast::Less)
+}
+
+/// How many times as bad a version is by the metric that decides; 1 where that does not tell it from the first.
+fn slow_down(version: &Version) -> f64 {
+    let Some(decides) = version.ratios.first().filter(|decides| is_certain(decides)) else { return 1.0 };
+    let times = if decides.metric.starts_with(MORE_IS_BETTER) { decides.ratio.recip() } else { decides.ratio };
+    if times.is_nan() { 1.0 } else { times }
+}

@@ -1,0 +1,155 @@
+//! `whyslow bisect --good WORLD --bad WORLD -- COMMAND`: which of the things that differ makes the difference.
+
+mod baseline;
+mod bench;
+mod commits;
+mod owners;
+mod question;
+mod runs;
+mod splitting;
+mod telling;
+mod upon;
+mod way_back;
+
+use crate::manifest::manifest;
+use crate::unfinished::remove_empty;
+use crate::{Console, Document, Done, StudyError, views};
+use baseline::Baseline;
+use bench::Trials;
+use case::{Bisection, CaseWriter};
+use lab::bisect::{Axis, Closures, Ground, Layers};
+use lab::{Journal, LabError, Laboratory};
+use owners::Owners;
+use question::Asked;
+use runs::Runs;
+use std::time::{Duration, Instant};
+
+pub use question::{Request, Terms};
+
+/// The bisection itself, in its case.
+pub const FILE: &str = "bisection.json";
+
+/// Searches. The summary of the bisection is left empty.
+///
+/// # Errors
+/// Where a world cannot be had, the program does not run in it, or the case cannot be written.
+pub fn bisect(request: Request, console: &dyn Console) -> Result<Done, StudyError> {
+    let folder = request.folder.clone();
+    all(request, console).inspect_err(|_| remove_empty(&folder))
+}
+
+/// From two names to what makes the difference.
+fn all(request: Request, console: &dyn Console) -> Result<Done, StudyError> {
+    let begun = Instant::now();
+    let folder = &request.folder.clone();
+    let asked = request.prepare(console)?;
+    let preparing = begun.elapsed();
+    let mut writer = CaseWriter::create(folder, manifest(&asked.terms.subject, &asked.terms.world))?;
+    let mut baseline = Baseline::record(&asked, folder, console)?;
+    writer.manifest().host = baseline.host();
+    let journal = Journal::open()?;
+    let mut wait = |longest: Duration| console.next(longest).is_some();
+    let mut laboratory = Laboratory::open(&journal, asked.terms.metric.as_ref(), &mut wait)?;
+    let trials = baseline.measure(&asked, &mut laboratory, folder, console)?;
+    if let Some((first, last)) = trials.first().zip(trials.last()) {
+        (writer.manifest().start, writer.manifest().end) = (first.start, last.start + last.wall);
+    }
+    writer.append(trials)?;
+    let case = writer.close()?;
+    let mut told = telling::begin(&asked, &baseline, folder);
+    told.preparing_ns = preparing.as_nanos() as u64;
+    let mut cures = None;
+    if baseline.axis.is_some() {
+        baseline.record_more(&asked, folder, console)?;
+        let searching = Searching { asked: &asked, baseline: &baseline, journal: &journal, console };
+        searching.search(&mut laboratory, &mut told)?;
+        if !asked.terms.only_search && !console.has_come() {
+            upon::control(&asked, &baseline, &mut laboratory, console, &mut told)?;
+            drop(laboratory);
+            cures = Some(upon::cures(&asked, &baseline, console, &mut told)?);
+        }
+    }
+    if console.has_come() && !told.warnings.iter().any(|warning| warning.as_str() == telling::ENDED) {
+        told.warnings.push(telling::ENDED.to_string());
+    }
+    told.spent_ns = begun.elapsed().saturating_sub(preparing).as_nanos() as u64;
+    let document = Document::Bisection(Box::new(told));
+    let views = views::gathered(console, || views::of(&document, &case));
+    Ok(Done { inside: cures.into_iter().collect(), ..Done::of(document, case, views) })
+}
+
+/// A search under way.
+struct Searching<'a> {
+    asked: &'a Asked,
+    baseline: &'a Baseline,
+    journal: &'a Journal,
+    console: &'a dyn Console,
+}
+
+impl Searching<'_> {
+    /// Finds what differs, which of it makes the difference, and whether that is all.
+    fn search(&self, laboratory: &mut Laboratory, told: &mut Bisection) -> Result<(), StudyError> {
+        let (asked, baseline) = (self.asked, self.baseline);
+        let Some(axis) = &baseline.axis else { return Ok(()) };
+        if let Some(commits) = &asked.commits {
+            let mut runs = Runs::new(asked, (baseline, axis), laboratory, self.console, told);
+            let done = commits::search(asked, commits, baseline, self.console, &mut runs);
+            drop(runs);
+            return self.ended(done, told);
+        }
+        self.search_factors(axis, laboratory, told)
+    }
+
+    /// The same where the worlds are not commits.
+    fn search_factors(&self, axis: &Axis, laboratory: &mut Laboratory, told: &mut Bisection) -> Result<(), StudyError> {
+        let (asked, baseline) = (self.asked, self.baseline);
+        let [good, bad] = baseline.used(asked);
+        let mut differences = lab::bisect::differences(&asked.good, &asked.bad, &good, &bad)?;
+        let blames = baseline.blame();
+        let owners = Owners::read(asked);
+        telling::suspect(&mut differences, &blames, &owners);
+        let layers = Layers::lay(&differences, &asked.good, &asked.bad, self.journal)?;
+        let terms = &asked.terms;
+        let mut wait = |longest: Duration| self.console.next(longest).is_some();
+        let ground = Ground {
+            differences: &differences,
+            layers: &layers,
+            good: &asked.good,
+            bad: &asked.bad,
+            used_good: &good,
+            used_bad: &bad,
+            world: &terms.world,
+            end: terms.end,
+        };
+        let closures = Closures::new(ground, &mut wait)?;
+        let runs = Runs::new(asked, (baseline, axis), laboratory, self.console, told);
+        let mut trials = Trials::new(asked, (&differences, &layers), closures, runs);
+        trials.tell_factors();
+        let testable = layers.all_testable();
+        let order = telling::order(&differences, terms.seed);
+        let order = order.into_iter().filter(|factor| testable.contains(factor)).collect::<Vec<_>>();
+        let found = lab::bisect::search(&order, &mut trials);
+        let is_over = found.is_ok();
+        self.ended(found.map(|found| telling::conclude(&mut trials, found, baseline)), trials.told())?;
+        if is_over {
+            splitting::split(asked, baseline, (&owners, &blames), self.console, &mut trials)?;
+        }
+        if is_over && !terms.only_search {
+            way_back::way_back(asked, baseline, &mut trials, self.journal, self.console)?;
+        }
+        trials.told().burner = telling::burner(&blames, &owners, baseline.contrast());
+        Ok(())
+    }
+
+    /// A search that was not brought to its end is no error: what was found out so far counts.
+    fn ended(&self, done: Result<(), LabError>, told: &mut Bisection) -> Result<(), StudyError> {
+        match done {
+            Err(LabError::Interrupted) => {
+                let why = if self.console.has_come() { telling::ENDED } else { telling::SPENT };
+                told.warnings.push(why.to_string());
+                Ok(())
+            }
+            done => Ok(done?),
+        }
+    }
+}

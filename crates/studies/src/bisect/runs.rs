@@ -1,0 +1,134 @@
+//! Runs of a world in turns with the bad one: what every probe is made of.
+
+use super::baseline::Baseline;
+use super::question::Asked;
+use crate::{Activity, Console};
+use case::{Bisection, Probe, ProbeKind, ProbeResult};
+use lab::bisect::{Axis, Probed};
+use lab::{LabError, Laboratory, Treatment, World};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Pairs of runs that a probe takes at most.
+const MOST_PAIRS: u32 = 12;
+
+/// What probes are made with, and what is told of them.
+pub struct Runs<'a, 'l> {
+    asked: &'a Asked,
+    baseline: &'a Baseline,
+    axis: &'a Axis,
+    laboratory: RefCell<&'a mut Laboratory<'l>>,
+    activity: Activity<'a>,
+    begun: Instant,
+    /// Files that were mapped in the last probe's runs.
+    mapped: RefCell<BTreeSet<PathBuf>>,
+    /// Why a run of the last probe does not count; empty where all do.
+    failed: RefCell<String>,
+    /// What is told.
+    pub told: &'a mut Bisection,
+}
+
+impl<'a, 'l> Runs<'a, 'l> {
+    /// Nothing probed yet.
+    pub fn new(
+        asked: &'a Asked,
+        (baseline, axis): (&'a Baseline, &'a Axis),
+        laboratory: &'a mut Laboratory<'l>,
+        console: &'a dyn Console,
+        told: &'a mut Bisection,
+    ) -> Runs<'a, 'l> {
+        laboratory.tells_mapped = Some(asked.terms.end);
+        let (activity, mapped, failed) = (Activity::of(console, "searching"), RefCell::default(), RefCell::default());
+        let laboratory = RefCell::new(laboratory);
+        Runs { asked, baseline, axis, laboratory, activity, begun: Instant::now(), mapped, failed, told }
+    }
+
+    /// Says what is being done.
+    pub fn say(&self, line: &str) {
+        self.activity.say(line);
+    }
+
+    /// Whether a path was mapped in the last probe's runs.
+    pub fn has_mapped(&self, path: &Path) -> bool {
+        self.mapped.borrow().contains(path)
+    }
+
+    /// Why a run of the last probe does not count; empty where all do.
+    pub fn failed(&self) -> String {
+        self.failed.borrow().clone()
+    }
+
+    /// Probes a world; `what` is taken into it, in a few words.
+    ///
+    /// # Errors
+    /// Where the laboratory fails; [`LabError::Interrupted`] where the user wants an end or time is up.
+    pub fn probe(&self, world: &World, what: &str) -> Result<Probed, LabError> {
+        let terms = &self.asked.terms;
+        let bad = self.asked.bad.world(&terms.world, terms.end, &[]);
+        let left = terms.budget.saturating_sub(self.begun.elapsed());
+        if left == Duration::ZERO {
+            return Err(LabError::Interrupted);
+        }
+        self.say(&format!("probe {}: {what}; at most {} s to go", self.told.probes.len() + 1, left.as_secs()));
+        self.mapped.borrow_mut().clear();
+        self.failed.borrow_mut().clear();
+        let seed = self.baseline.seed.wrapping_add(self.told.probes.len() as u64);
+        let (mut probe, mut control) = (|| self.measure(world, true), || self.measure(&bad, false));
+        lab::bisect::probe(self.axis, MOST_PAIRS, &mut probe, &mut control, seed)
+    }
+
+    /// Runs once: the metric, where the run was as it should be.
+    fn measure(&self, world: &World, is_probe: bool) -> Result<Option<f64>, LabError> {
+        let mut laboratory = self.laboratory.borrow_mut();
+        let nothing = Treatment::default();
+        let outcome = laboratory.run(&self.asked.terms.subject, world, &nothing, &self.baseline.extent);
+        let outcome = match outcome {
+            Err(error @ LabError::Interrupted) => return Err(error),
+            // A world in which programs cannot be started is no failure of the laboratory's.
+            Err(error) if is_probe => return Ok(self.does_not_count(error.to_string())),
+            other => other?,
+        };
+        if is_probe {
+            self.mapped.borrow_mut().extend(outcome.mapped);
+        }
+        if !outcome.row.problem.is_empty() {
+            return Ok(self.does_not_count(outcome.row.problem));
+        }
+        if !self.ends_as_ever(outcome.row.exit) {
+            return Ok(self.does_not_count(format!("the program ends with status {}", outcome.row.exit)));
+        }
+        let value = self.baseline.metric.of(&outcome.row);
+        Ok(value.or_else(|| self.does_not_count(format!("it has no {}", self.baseline.metric))))
+    }
+
+    fn does_not_count(&self, why: String) -> Option<f64> {
+        *self.failed.borrow_mut() = why;
+        None
+    }
+
+    /// Whether a run ended as the recorded one in the bad world did, or was cut.
+    fn ends_as_ever(&self, exit: i32) -> bool {
+        let status = self.baseline.bad_run().answer.subject_exit.unwrap_or(-1);
+        exit == status || (self.baseline.extent.window.is_some() && exit == -1)
+    }
+
+    /// Adds a probe to what is told.
+    pub fn tell(&mut self, probe: Probe, probed: &Probed) {
+        self.told.runs += 2 * probed.pairs;
+        let is_search = matches!(probe.kind, ProbeKind::All | ProbeKind::Suspect | ProbeKind::Part | ProbeKind::Shrink);
+        self.told.trials += u32::from(is_search);
+        let failed = self.failed();
+        let says_why = probe.note.is_empty() && probed.result == ProbeResult::Untestable;
+        self.told.probes.push(Probe {
+            note: if says_why { failed } else { probe.note },
+            place: probed.place,
+            low: probed.low,
+            high: probed.high,
+            result: probed.result,
+            pairs: probed.pairs,
+            ..probe
+        });
+    }
+}

@@ -1,0 +1,70 @@
+//! What stands upon a found culprit: what cures the bad world without going back, and the control.
+
+use super::baseline::{Baseline, compare};
+use super::question::Asked;
+use crate::proof::{self, Wish};
+use crate::run::Request;
+use crate::{Console, Document, Done, Limits, StudyError, report, views};
+use case::{Bisection, Case, Recording};
+use lab::compare::{compared, metrics_of};
+use lab::{Laboratory, Outputs};
+
+/// The part of the budget for trying what would cure the bad world.
+const CURES_PART: u32 = 3;
+
+/// Runs the control in both worlds.
+pub fn control(
+    asked: &Asked,
+    baseline: &Baseline,
+    laboratory: &mut Laboratory,
+    console: &dyn Console,
+    told: &mut Bisection,
+) -> Result<(), StudyError> {
+    let Some(subject) = &asked.terms.control else { return Ok(()) };
+    let bad = &baseline.bad_run().answer;
+    let metrics = metrics_of(&[bad], &baseline.extent, asked.terms.metric.as_ref());
+    let measured = compare(asked, subject, &metrics, baseline.extent, baseline.seed, laboratory, console)?;
+    if measured.unlike.is_some() {
+        told.not_tried.push("The control was not compared: it does not end the same way in both worlds.".to_string());
+        return Ok(());
+    }
+    told.runs += measured.trials.len() as u32;
+    told.control = compared(&measured.trials, &metrics);
+    told.control.sort_by_key(|one| one.metric != baseline.metric.to_string());
+    Ok(())
+}
+
+/// Looks in the recorded bad run for what makes it slow, and tries what would cure that: a study of its own, in the case of
+/// that run.
+pub fn cures(
+    asked: &Asked,
+    baseline: &Baseline,
+    console: &dyn Console,
+    told: &mut Bisection,
+) -> Result<Done, StudyError> {
+    let run = baseline.bad_run();
+    let case = Case::open(&run.folder)?;
+    let request = Request {
+        subject: asked.terms.subject.clone(),
+        world: asked.bad.world(&asked.terms.world, asked.terms.end, &[]),
+        outputs: Outputs::default(),
+        proof: Wish {
+            is_wanted: true,
+            asked: Vec::new(),
+            budget: asked.terms.budget / CURES_PART,
+            compares_output: true,
+            metric: asked.terms.metric.clone(),
+        },
+        limits: Limits::default(),
+        folder: run.folder.clone(),
+        options: record::Options::default(),
+        reading: diagnose::Options::default(),
+    };
+    console.note("what would cure the bad world without going back is tried");
+    let recording = Recording::load(&case)?;
+    let mut answer = report::draw(&recording, &case, request.reading);
+    let proved = proof::prove(&mut answer, &case, recording, &request, console);
+    let views = views::gathered(console, || Ok(views::of_answer(&answer, &Recording::load(&case)?)));
+    told.cures.clone_from(&answer.findings);
+    Ok(Done { failed: proved.err(), ..Done::of(Document::Answer(Box::new(answer)), case, views) })
+}

@@ -1,0 +1,92 @@
+//! What a study returns: a document, the case that holds it, and what its page shows.
+
+use crate::{StudyError, attach, bisect, compare, matrix, sweep};
+use case::views::PageViews;
+use case::{Answer, Bisection, Case, CaseError, Comparison, Matrix, Sweep};
+use record::Ended;
+use serde::Serialize;
+
+/// What a study has found out. As JSON it is what it holds.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Document {
+    /// Of a run, or of something that was watched while running.
+    Answer(Box<Answer>),
+    /// Two against each other.
+    Comparison(Box<Comparison>),
+    /// One thing varied.
+    Sweep(Box<Sweep>),
+    /// Which of the things that differ makes the difference.
+    Bisection(Box<Bisection>),
+    /// Versions of a library.
+    Matrix(Box<Matrix>),
+}
+
+/// A study that came to a document.
+#[derive(Debug)]
+pub struct Done {
+    /// What was found out. Its summary and its page are still to be filled in where they are the printer's.
+    pub document: Document,
+    /// The case that it belongs to.
+    pub case: Case,
+    /// What its page shows. An error there takes nothing from the document.
+    pub views: Result<PageViews, StudyError>,
+    /// What failed once there was something to say; the document says what was found before that.
+    pub failed: Option<StudyError>,
+    /// How the client of a watched run ended; none where it runs on, or where nothing was watched.
+    pub ended: Option<Ended>,
+    /// Studies that were made on the way, in cases of their own inside this one.
+    pub inside: Vec<Done>,
+}
+
+impl Document {
+    /// The document that a case keeps; none where it keeps a run, whose answer is drawn from its recording.
+    ///
+    /// # Errors
+    /// Where what is kept is damaged.
+    pub fn kept(case: &Case) -> Result<Option<Document>, CaseError> {
+        if let Some(comparison) = case.kept(compare::FILE)? {
+            return Ok(Some(Document::Comparison(comparison)));
+        }
+        if let Some(bisection) = case.kept(bisect::FILE)? {
+            return Ok(Some(Document::Bisection(bisection)));
+        }
+        if let Some(matrix) = case.kept(matrix::FILE)? {
+            return Ok(Some(Document::Matrix(matrix)));
+        }
+        Ok(case.kept(sweep::FILE)?.map(Document::Sweep))
+    }
+
+    /// Keeps it in its case.
+    ///
+    /// # Errors
+    /// Where the case cannot be written.
+    pub fn keep(&self, case: &Case) -> Result<(), CaseError> {
+        let file = match self {
+            Document::Answer(_) => attach::ANSWER_FILE,
+            Document::Comparison(_) => compare::FILE,
+            Document::Sweep(_) => sweep::FILE,
+            Document::Bisection(_) => bisect::FILE,
+            Document::Matrix(_) => matrix::FILE,
+        };
+        case.keep(file, self)
+    }
+
+    /// The path of its page, to be filled in.
+    pub fn page(&mut self) -> &mut String {
+        match self {
+            Document::Answer(answer) => &mut answer.page,
+            Document::Comparison(comparison) => &mut comparison.page,
+            Document::Sweep(sweep) => &mut sweep.page,
+            Document::Bisection(bisection) => &mut bisection.page,
+            Document::Matrix(matrix) => &mut matrix.page,
+        }
+    }
+}
+
+impl Done {
+    /// Of a document that nothing else is to be said of.
+    pub(crate) fn of(document: Document, case: Case, views: Result<PageViews, StudyError>) -> Done {
+        Done { document, case, views, failed: None, ended: None, inside: Vec::new() }
+    }
+}

@@ -1,0 +1,203 @@
+//! What keeps a study from coming to its document.
+
+use case::CaseError;
+use lab::compare::{Unlike, Which};
+use lab::matrix::Problem;
+use lab::worlds::WorldName;
+use lab::{LabError, Metric};
+use record::RecordError;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Why there is no document, or why it says less than it could.
+#[derive(Debug, Error)]
+pub enum StudyError {
+    /// A case cannot be read or written.
+    #[error(transparent)]
+    Case(#[from] CaseError),
+    /// Something cannot be recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The laboratory failed.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// A sweep came to nothing.
+    #[error("no value was measured: {0}")]
+    Sweep(LabError),
+    /// A file that is only needed meanwhile cannot be made.
+    #[error("a temporary file cannot be made: {0}")]
+    Temporary(io::Error),
+    /// Ctrl-C while something was recorded that the rest stands on.
+    #[error("interrupted; what was recorded is in {case}")]
+    GivenUp {
+        /// The case.
+        case: PathBuf,
+    },
+    /// There is no such process.
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    /// Nobody listens on a port.
+    #[error("nobody listens on port {0}")]
+    NobodyListens(u16),
+    /// Several programs listen on a port, in networks of their own.
+    #[error("several programs listen on port {port}")]
+    SeveralListen {
+        /// The port.
+        port: u16,
+        /// Their numbers.
+        pids: Vec<u32>,
+    },
+    /// A side of a comparison failed.
+    #[error("{}: {source}", side.arm())]
+    OfSide {
+        /// Which.
+        side: Which,
+        /// How.
+        source: Box<StudyError>,
+    },
+    /// Two sides do not do the same.
+    #[error("the sides do not do the same")]
+    Unlike {
+        /// How they differ.
+        unlike: Unlike,
+        /// The case that keeps what was run.
+        case: PathBuf,
+    },
+    /// A side runs on, and makes no requests that could be counted.
+    #[error("{} does not end", side.arm())]
+    Endless {
+        /// Which.
+        side: Which,
+        /// How long it was recorded.
+        recorded: Duration,
+        /// The case that keeps what was recorded.
+        case: PathBuf,
+    },
+    /// Both sides run too long for the budget.
+    #[error("the budget is too short for these programs")]
+    OverBudget {
+        /// What four runs of both take.
+        least: Duration,
+        /// The budget.
+        budget: Duration,
+        /// The case that keeps what was recorded.
+        case: PathBuf,
+    },
+    /// A condition asks for a metric that is not measured.
+    #[error("`{condition}` cannot be decided")]
+    Undecidable {
+        /// The condition, as it was typed.
+        condition: String,
+        /// What is measured.
+        metrics: Vec<Metric>,
+    },
+    /// A case that no comparison has left.
+    #[error("{} was not left by a comparison", .0.display())]
+    NoBaseline(PathBuf),
+    /// A value of a sweep cannot be put into the programs or their world.
+    #[error("{0}")]
+    Vary(String),
+    /// Something failed in one of the worlds of a bisection.
+    #[error("in the {side} world ({name}): {source}")]
+    InWorld {
+        /// `good` or `bad`.
+        side: &'static str,
+        /// The world's name.
+        name: WorldName,
+        /// Whether the program is missing there, or something else failed.
+        program: ProgramThere,
+        /// What failed.
+        source: Box<StudyError>,
+    },
+    /// The subject fails in one world only.
+    #[error("the program fails in the {side} world ({name})")]
+    FailsInWorld {
+        /// `good` or `bad`.
+        side: &'static str,
+        /// The world's name.
+        name: WorldName,
+        /// The program's exit status there.
+        status: i32,
+        /// The last thing it said.
+        said: String,
+        /// The case that keeps what was run.
+        case: PathBuf,
+    },
+    /// The subject does not find in either world what it is to run.
+    #[error("a program or library is missing in the {side} world ({name})")]
+    NotInWorld {
+        /// `good` or `bad`.
+        side: &'static str,
+        /// The world's name.
+        name: WorldName,
+        /// The last thing it said.
+        said: String,
+        /// The case that keeps what was run.
+        case: PathBuf,
+    },
+    /// Libraries that cannot be built upon each other.
+    #[error("{0}")]
+    Chain(String),
+    /// A version that the registry does not have.
+    #[error("there is no {library} {version} in the registry")]
+    UnknownVersion {
+        /// The library's name.
+        library: String,
+        /// The package that carries it.
+        package: String,
+        /// The version.
+        version: String,
+        /// Those next to it.
+        nearest: Vec<String>,
+    },
+    /// The registry does not say which versions there are.
+    #[error("the registry cannot be asked: {}", .0.why)]
+    Registry(Problem),
+    /// Programs that building takes are not there: each with the package that it is in.
+    #[error("programs that building takes are missing")]
+    Tools(Vec<(String, String)>),
+    /// The program under study runs on, and makes no requests that could be counted.
+    #[error("the program does not end")]
+    MatrixEndless {
+        /// How long it was recorded.
+        recorded: Duration,
+        /// The case that keeps what was recorded.
+        case: PathBuf,
+    },
+    /// Runs on all versions take too long for the budget.
+    #[error("the budget is too short for this program")]
+    MatrixOverBudget {
+        /// What four runs on each version take.
+        least: Duration,
+        /// The budget.
+        budget: Duration,
+        /// The case that keeps what was recorded.
+        case: PathBuf,
+    },
+    /// A file describes a trial that cannot be run.
+    #[error("{}: {why}", file.display())]
+    Spec {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        why: LabError,
+    },
+}
+
+/// Whether a world has the program that is to run in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramThere {
+    /// It is there.
+    Yes,
+    /// It is missing.
+    Missing,
+}
+
+impl StudyError {
+    /// The same, of one side of a comparison.
+    pub(crate) fn of_side(self, side: Which) -> StudyError {
+        StudyError::OfSide { side, source: Box::new(self) }
+    }
+}

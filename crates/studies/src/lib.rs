@@ -1,0 +1,29 @@
+//! Studies: what each command does from end to end. A study takes a typed request, records, diagnoses, plans experiments,
+//! and returns a document with the case that holds it and the views that its page shows.
+//!
+//! Nothing here prints, reads arguments or knows exit codes. Progress, notes and interruptions pass through a
+//! [`Console`]; errors are [`StudyError`]s. Sentences that sum a document up are the printer's, and are left empty here.
+
+pub mod attach;
+pub mod bisect;
+pub mod compare;
+mod console;
+mod document;
+mod error;
+mod manifest;
+pub mod matrix;
+pub mod proof;
+pub mod recording;
+pub mod report;
+pub mod run;
+mod second_pass;
+pub mod sweep;
+pub mod trial;
+mod unfinished;
+pub mod views;
+mod watch;
+
+pub use console::{Activity, Console, Event, Interrupt, Reach};
+pub use document::{Document, Done};
+pub use error::{ProgramThere, StudyError};
+pub use watch::{Limits, how};

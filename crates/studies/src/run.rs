@@ -1,0 +1,62 @@
+//! `run`: starts the programs, records them, diagnoses, and proves what that suspects.
+
+use crate::manifest::manifest;
+use crate::proof::{self, Wish};
+use crate::recording::{self, LOOKING, Take, Taken};
+use crate::{Activity, Console, Document, Done, Event, Limits, StudyError, report, views};
+use case::Recording;
+use lab::{Kind, Outputs, Subject, Treatment, World};
+use std::path::PathBuf;
+
+/// What is to be done.
+pub struct Request {
+    /// What is run.
+    pub subject: Subject,
+    /// Where they run.
+    pub world: World,
+    /// Where their words go in the run that is recorded.
+    pub outputs: Outputs,
+    /// What is tried afterwards.
+    pub proof: Wish,
+    /// When to stop recording before the client ends.
+    pub limits: Limits,
+    /// The case's folder, which is not there yet.
+    pub folder: PathBuf,
+    /// What to record.
+    pub options: record::Options,
+    /// How to read it.
+    pub reading: diagnose::Options,
+}
+
+/// Runs the programs, and says what the recording means and what of that is proved.
+///
+/// # Errors
+/// Where nothing was recorded. What fails later is in [`Done::failed`].
+pub fn run(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
+    let Taken { case, ended, .. } = recording::record(take(request), console)?;
+    console.show(Event::Recorded(case.folder()));
+    let activity = Activity::of(console, LOOKING);
+    let recording = Recording::load(&case)?;
+    let mut answer = report::draw(&recording, &case, request.reading);
+    drop(activity);
+    let proved = proof::prove(&mut answer, &case, recording, request, console);
+    let views = views::gathered(console, || Ok(views::of_answer(&answer, &Recording::load(&case)?)));
+    let done = Done::of(Document::Answer(Box::new(answer)), case, views);
+    Ok(Done { failed: proved.err(), ended, ..done })
+}
+
+/// What is recorded: the user's own run, its words passed through.
+fn take(request: &Request) -> Take<'_> {
+    Take {
+        subject: &request.subject,
+        world: &request.world,
+        treatment: Treatment::default(),
+        outputs: request.outputs.clone(),
+        doing: "recording",
+        kind: Kind::Watched,
+        limits: request.limits,
+        folder: &request.folder,
+        manifest: manifest(&request.subject, &request.world),
+        options: &request.options,
+    }
+}

@@ -1,0 +1,209 @@
+//! What is left once a cause is switched off: the program is recorded again so, what shows then is tried upon the first
+//! cure, and what that proves is added to the answer.
+
+mod candidate;
+mod worth;
+
+use crate::proof::{self, Tried};
+use crate::recording::{Quiet, record_quietly};
+use crate::run::Request;
+use crate::{Console, StudyError};
+use case::tables::Trial;
+use case::{Answer, Case, Finding, Recording, Status};
+use lab::{Arm, Arms, Candidate, Metric, SecondPass, Setting, Subject, Upon};
+use std::time::Duration;
+use worth::Worth;
+
+/// Each pass is another run and another round of trials; a third culprit under a second is rare.
+const MOST: usize = 2;
+
+/// A program is given so many times the length of its trials, and at least this, before its recording is ended.
+const PATIENCE: u32 = 5;
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The experiments upon a cure, and the trials of all experiments.
+pub struct SecondPasses {
+    /// One for each time that something was left to look for.
+    pub all: Vec<SecondPass>,
+    /// All trials, those of the first experiment at the beginning.
+    pub trials: Vec<Trial>,
+}
+
+/// What everything here happens to.
+struct Context<'a> {
+    request: &'a Request,
+    case: &'a Case,
+    subject: &'a Subject,
+    console: &'a dyn Console,
+    /// The length of the recorded run, and its processor time.
+    first: (u64, u64),
+}
+
+/// Goes on from a first experiment for as long as a cure is found and enough is left. `cpu_ns` is the processor time of
+/// the recorded run.
+pub fn second_pass(
+    answer: &Answer,
+    first: Tried,
+    subject: &Subject,
+    cpu_ns: u64,
+    (request, case): (&Request, &Case),
+    console: &dyn Console,
+) -> Result<SecondPasses, StudyError> {
+    let context = Context { request, case, subject, console, first: (answer.wall_ns, cpu_ns) };
+    let mut passes = SecondPasses { all: Vec::new(), trials: first.trials };
+    let mut known = answer.findings.clone();
+    let (mut answer, mut experiment, mut arms) = (answer.clone(), first.experiment, first.arms);
+    for _ in 0..MOST {
+        let Some(cure) = cure(&answer, &experiment, &arms) else { break };
+        let rows = experiment.own(&passes.trials);
+        let worth = Worth::of(&rows, &cure.arm.name, cure.ratio, context.first.0, request.subject.server.is_some());
+        if !worth.is_some_and(|worth| worth.is_enough()) || console.has_come() {
+            break;
+        }
+        let whole = worth.map_or(Duration::ZERO, |worth| worth.whole());
+        console.note(&format!("with {} the program is recorded again, to see what is left", cure.arm.name));
+        let quiet = context.record(&cure.arm, whole)?;
+        // What a run shows in which the cure did not take hold is not what is left.
+        if cure.arm.parts.iter().any(|part| (part.applied)(&quiet.counters).is_err()) {
+            break;
+        }
+        let Some((mut second_pass, tried)) = context.try_what_is_left(&known, &cure.arm, &quiet)? else { break };
+        let mut own = tried.trials;
+        second_pass.experiment = tried.experiment;
+        second_pass.experiment.follow(&passes.trials, &mut own);
+        passes.trials.append(&mut own);
+        let judged = second_pass.judged(&answer, &passes.trials);
+        experiment = second_pass.experiment.clone();
+        arms = tried.arms;
+        passes.all.push(second_pass);
+        answer.findings = judged.findings;
+        known.extend(answer.findings.iter().cloned());
+    }
+    Ok(passes)
+}
+
+/// What cured most, and by how much.
+struct Cure {
+    arm: Arm,
+    ratio: f64,
+}
+
+fn cure(answer: &Answer, experiment: &lab::Experiment, arms: &[Arm]) -> Option<Cure> {
+    let confirmed = answer.findings.iter().filter(|finding| finding.status == Status::Confirmed);
+    let cures = confirmed.filter_map(|finding| {
+        let effect = finding.effect.as_ref()?;
+        let is_it =
+            |attempt: &&lab::Attempt| attempt.finding == finding.id && attempt.intervention == effect.intervention;
+        let attempt = experiment.attempts.iter().find(is_it)?;
+        let arm = arms.iter().find(|arm| arm.name == attempt.arm)?.clone();
+        Some(Cure { arm, ratio: effect.ratio })
+    });
+    cures.max_by(|one, other| one.ratio.total_cmp(&other.ratio))
+}
+
+impl Context<'_> {
+    fn record(&self, arm: &Arm, whole: Duration) -> Result<Quiet, StudyError> {
+        let folder = self.case.folder().join(proof::file_name(&format!("after-{}", arm.name)));
+        let longest = (whole * PATIENCE).max(LEAST_PATIENCE);
+        record_quietly(
+            "recording what is left",
+            self.subject,
+            &self.request.world,
+            &arm.treatment,
+            &folder,
+            longest,
+            self.console,
+        )
+    }
+
+    /// Tries what a run with a cure shows, upon that cure; none where it shows nothing that could be tried.
+    fn try_what_is_left(
+        &self,
+        known: &[Finding],
+        upon: &Arm,
+        quiet: &Quiet,
+    ) -> Result<Option<(SecondPass, Tried)>, StudyError> {
+        let mut left = quiet.answer.clone();
+        left.findings.retain(|finding| is_new(finding, known));
+        let (arms, candidate) = match (left.findings.is_empty(), quiet.answer.findings.is_empty()) {
+            (false, _) => (self.arms_of_findings(&mut left, upon, quiet), None),
+            // What was known already and is still there is no reason to accuse a function.
+            (true, false) => return Ok(None),
+            (true, true) => match self.arms_of_function(&mut left, upon, quiet) {
+                Some((arms, candidate)) => (arms, Some(candidate)),
+                None => return Ok(None),
+            },
+        };
+        let tried =
+            proof::experiment(&left, arms, self.subject, self.request, &quiet.recording.manifest, self.console)?;
+        let (wall, cpu) = (self.first.0.max(1) as f64, self.first.1.max(1) as f64);
+        let second_pass = SecondPass {
+            upon: upon.name.clone(),
+            case: quiet.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            findings: left.findings,
+            candidate,
+            exchanges: left.exchanges,
+            share_of_wall: left.wall_ns as f64 / wall,
+            share_of_cpu: processor_ns(&quiet.recording) as f64 / cpu,
+            ..SecondPass::default()
+        };
+        Ok(Some((second_pass, tried)))
+    }
+
+    fn arms_of_findings(&self, left: &mut Answer, upon: &Arm, quiet: &Quiet) -> Arms {
+        for finding in &mut left.findings {
+            finding.caveats.push(format!("Seen only once {} is in place.", upon.name));
+        }
+        Arms::of(&self.setting(left, &quiet.recording, upon, self.request.proof.metric.as_ref()))
+    }
+
+    /// Nothing known is left: the function that holds most of the rest, if the program may do without.
+    fn arms_of_function(&self, left: &mut Answer, upon: &Arm, quiet: &Quiet) -> Option<(Arms, Candidate)> {
+        if !self.request.proof.compares_output || candidate::could_go_unseen(&quiet.recording) {
+            return None;
+        }
+        let hottest = diagnose::hottest(&quiet.recording)?;
+        let asked = format!("switch-off={}", hottest.function);
+        let asked = lab::named_intervention(&asked).ok()?;
+        left.findings = vec![candidate::finding(&hottest, &quiet.recording, left, &upon.name)];
+        let metric = self.request.proof.metric.clone().unwrap_or(Metric::Wall);
+        let setting = self.setting(left, &quiet.recording, upon, Some(&metric));
+        let arms = match Arms::of_one(&setting, &asked) {
+            Ok(arms) => arms,
+            Err(why) => {
+                Arms::not_to_be_had(format!("switch-off for {}: {}", candidate::brief(&hottest.function), why.0))
+            }
+        };
+        let function = candidate::brief(&hottest.function).to_string();
+        Some((arms, Candidate { function, share: hottest.share }))
+    }
+
+    fn setting<'s>(
+        &'s self,
+        left: &'s Answer,
+        recording: &'s Recording,
+        upon: &'s Arm,
+        metric: Option<&'s Metric>,
+    ) -> Setting<'s> {
+        Setting {
+            answer: left,
+            recording,
+            world: &self.request.world,
+            has_server: self.request.subject.server.is_some(),
+            metric,
+            asked: &[],
+            compares_output: self.request.proof.compares_output,
+            upon: Some(Upon { arm: upon, without: Duration::from_nanos(self.first.0) }),
+        }
+    }
+}
+
+/// Whether a finding is not among those that are known: another pathology, or the same in another place.
+fn is_new(finding: &Finding, known: &[Finding]) -> bool {
+    known.iter().all(|one| one.id != finding.id || one.place.first() != finding.place.first())
+}
+
+/// Processor time of all threads.
+pub fn processor_ns(recording: &Recording) -> u64 {
+    recording.threads.iter().map(|thread| thread.on_cpu.0).sum()
+}

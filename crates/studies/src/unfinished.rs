@@ -1,0 +1,23 @@
+//! Cases of studies that failed before there was anything to keep.
+
+use case::Case;
+use case::tables::Trial;
+use std::path::Path;
+
+/// Removes the case of a study that failed before anything was run: it would only be in the way.
+pub fn remove_empty(case: &Path) {
+    let Ok(case_is) = Case::open(case) else { return };
+    let has_runs = std::fs::read_dir(case)
+        .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| Case::open(&entry.path()).is_ok())));
+    let has_trials = case_is.read::<Trial>().is_ok_and(|trials| !trials.is_empty());
+    if !has_runs && !has_trials {
+        // What cannot be removed stays, and says itself that it holds nothing.
+        let _ = std::fs::remove_dir_all(case);
+    }
+}
+
+/// Removes a comparison's folder whose programs could not all be started even once.
+pub fn remove_unfinished(case: &Path) {
+    // What cannot be removed stays; the next run says that the folder is there.
+    let _ = std::fs::remove_dir_all(case);
+}
