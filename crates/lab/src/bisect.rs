@@ -14,14 +14,17 @@
 //! | `split` | which member of a bundle it is, by other versions and the profile |
 
 mod closure;
+mod content;
 mod differences;
 mod history;
+mod inside;
 mod layers;
 mod linkage;
 mod probe;
 mod search;
 pub mod split;
 mod started;
+mod target;
 mod used;
 
 pub use closure::{Closures, Ground};

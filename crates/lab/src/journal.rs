@@ -5,13 +5,9 @@
 //! owner lives, which the kernel ends with it, whatever ends it: a lock that can be had is an owner that is gone. It is
 //! removed when nothing is left in it.
 
-mod place;
-mod repair;
+pub(crate) mod place;
 
-pub(crate) use repair::Outcome;
-pub use repair::{Repair, Repaired, repair};
-
-use crate::LabError;
+use crate::error::LabError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -21,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The ending of a journal's file.
-const ENDING: &str = "jsonl";
+pub(crate) const ENDING: &str = "jsonl";
 
 /// Something that outlives a process, and how it is undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +60,16 @@ pub(crate) enum Undo {
         /// Its path.
         path: PathBuf,
     },
+}
+
+/// What became of one undo.
+pub(crate) enum Outcome {
+    /// There was nothing left to do.
+    WasGone,
+    /// It was undone; this says what.
+    Undone(String),
+    /// It is still there; this says why.
+    Left(String),
 }
 
 /// Whose processes run in a control group.
@@ -218,7 +224,7 @@ fn as_text(line: &Line) -> String {
 
 /// The undos that are open in a journal's text, oldest first. Lines that cannot be read are skipped: the last one may
 /// have been cut off by a crash, before what it announces was done.
-fn open_undos(text: &str) -> Vec<Undo> {
+pub(crate) fn open_undos(text: &str) -> Vec<Undo> {
     let mut open = BTreeMap::new();
     for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
         match line {

@@ -12,10 +12,12 @@ mod place;
 mod points;
 mod rounds;
 mod shape;
+mod value;
 mod values;
 
 pub use place::place;
-pub use values::{Value, Vary};
+pub use value::Value;
+pub use values::Vary;
 
 use crate::error::LabError;
 use crate::extent::Extent;

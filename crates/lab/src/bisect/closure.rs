@@ -6,10 +6,10 @@ pub(super) mod fixture;
 mod index;
 mod objects;
 
+use super::content::is_library_name;
 use super::differences::Difference;
+use super::inside::Inside;
 use super::layers::Layers;
-use super::layers::copy::is_library_name;
-use super::layers::inside::Inside;
 use super::linkage::{Linkage, Missing, MissingKind, check};
 use super::search::Set;
 use crate::LabError;

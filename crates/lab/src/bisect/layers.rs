@@ -1,25 +1,23 @@
 //! A world in which some factors are taken from the good one: a folder a factor, laid over the bad world's files.
 
-pub(super) mod copy;
-pub(super) mod inside;
+mod copy;
 
 use super::differences::{Change, Difference};
+use super::inside::Inside;
 use super::search::Set;
-use crate::LabError;
+use super::target::{LIBRARIES, target};
+use crate::error::LabError;
 use crate::journal::{Entry, Journal};
 use crate::staged;
 use crate::treatment::End;
 use crate::world::World;
 use crate::worlds::Ready;
 use copy::Copying;
-use inside::Inside;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Where layers lie: in memory, and on no file system that a world's base lies on, which the kernel would refuse.
 const PLACE: &str = "/dev/shm";
-/// Where libraries of a folder of libraries are seen inside: one folder in front of all others, whichever layers are laid.
-pub(super) const LIBRARIES: &str = "/.whyslow-libraries";
 /// The variable that names folders of libraries to the loader.
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
@@ -124,25 +122,6 @@ fn targets(change: &Change, good: &Ready, bad: &Ready) -> BTreeMap<PathBuf, Path
     let Change::Files { paths } = change else { return BTreeMap::new() };
     let inside = Inside::of_world(bad);
     paths.iter().map(|path| (path.clone(), target(path, good, bad, &inside))).collect()
-}
-
-/// Where a file of the good world belongs in the bad one.
-pub(super) fn target(path: &Path, good: &Ready, bad: &Ready, inside: &Inside) -> PathBuf {
-    let name = path.file_name().unwrap_or_default();
-    let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
-    let is_of_folder = |world: &Ready| world.libraries.as_ref().is_some_and(|folder| path.starts_with(real(folder)));
-    let is_in_folder = || bad.libraries.as_ref().is_some_and(|folder| folder.join(name).symlink_metadata().is_ok());
-    if is_of_folder(good) || is_in_folder() {
-        return Path::new(LIBRARIES).join(name);
-    }
-    // One of the worlds may keep below /usr what the other keeps beside it: where both can be had, the place in use counts.
-    let without = path.strip_prefix("/usr").map_or_else(
-        |_| Path::new("/usr").join(path.strip_prefix("/").unwrap_or(path)),
-        |below| Path::new("/").join(below),
-    );
-    let places = [path.to_path_buf(), without].map(|place| inside.settled(&place));
-    let used = places.iter().find(|place| inside.entry(place).is_some());
-    used.unwrap_or(&places[0]).clone()
 }
 
 #[cfg(test)]

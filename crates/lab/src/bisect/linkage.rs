@@ -4,7 +4,7 @@
 pub(super) mod elf;
 mod told;
 
-use super::layers::inside::Inside;
+use super::inside::Inside;
 use crate::LabError;
 use crate::treatment::End;
 use crate::world::World;

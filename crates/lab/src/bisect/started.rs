@@ -3,7 +3,7 @@
 //! The recorder is told of an image by its own path, links followed. That a link leads to it is a difference between worlds by
 //! itself: `/usr/bin/python3` is another program in each release.
 
-use super::layers::inside::Inside;
+use super::inside::Inside;
 use crate::treatment::End;
 use crate::world::World;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Where journals are kept: where only this user can write, since whoever repairs does what they say.
 
-use crate::LabError;
+use crate::error::LabError;
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(super) fn candidates() -> Vec<PathBuf> {
 }
 
 /// Those of them that are there and that nobody else can have written to.
-pub(super) fn existing() -> Vec<PathBuf> {
+pub(crate) fn existing() -> Vec<PathBuf> {
     candidates().into_iter().filter(|folder| is_private(folder)).collect()
 }
 

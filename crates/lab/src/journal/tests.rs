@@ -1,5 +1,5 @@
-use super::repair::repair_folder;
 use super::*;
+use crate::repair::{Repair, Repaired, repair_folder};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! What the trials of several versions say: distributions, and ratios against the first.
 
 use super::factorial::Versus;
-use super::measure::Run;
+use super::trial::Run;
 use crate::compare::of_pairs;
 use crate::engine::share;
 use crate::metric::Metric;

@@ -2,6 +2,7 @@
 
 use super::factorial::{Factorial, Versus};
 use super::figures::decisive;
+use super::trial::Run;
 use crate::arms::Arm;
 use crate::engine::{
     self, Budget, Design, Entry, Failing, LEAST_ROUNDS, MOST_ROUNDS, Order, Pace, Precision, State, Stop, Stopped,
@@ -39,17 +40,6 @@ pub struct Terms<'a> {
     pub seed: u64,
     /// Shown what is being done.
     pub say: &'a dyn Fn(&str),
-}
-
-/// One sound trial.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
-    /// By its place among the arms.
-    pub arm: usize,
-    /// Its round.
-    pub round: u32,
-    /// The values of each metric, as they are shown: one of a trial's own, as many as the program writes of the others.
-    pub values: Vec<Vec<f64>>,
 }
 
 /// What came of it.

@@ -1,6 +1,7 @@
 //! What a sweep measures with: one trial after another, each with its time, its soundness and its reading.
 
-use super::values::{Value, Vary};
+use super::value::Value;
+use super::values::Vary;
 use super::{At, SweepTerms};
 use crate::engine::{self, Budget, Design, Entry, Open, Order, Pace, State, Stop, Stopped, Study, Turn, is_given_up};
 use crate::error::LabError;

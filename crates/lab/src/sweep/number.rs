@@ -1,6 +1,6 @@
 //! The numbers of a sweep: how they are read, rounded and shown.
 
-use super::values::Value;
+use super::value::Value;
 use crate::rate::Rate;
 
 /// Units of numbers, largest first.

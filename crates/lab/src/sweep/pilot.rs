@@ -1,7 +1,7 @@
 //! The first runs of a sweep, at its ends: whether there are exchanges, how long runs take, and whether they work at all.
 
 use super::bench::{Bench, failure, seconds};
-use super::values::Value;
+use super::value::Value;
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::metric::Metric;

@@ -1,6 +1,7 @@
 //! Where a value goes: into the commands, the world, or the number of clients.
 
-use super::values::{Value, Vary};
+use super::value::Value;
+use super::values::Vary;
 use crate::launch::Subject;
 use crate::link::Link;
 use crate::world::World;

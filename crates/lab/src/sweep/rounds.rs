@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, LeftOut, seconds};
 use super::pilot::{Ends, LONGEST_TRIAL};
-use super::values::Value;
+use super::value::Value;
 use crate::engine::{Budget, Design, Pace, Stop, Stopped};
 use crate::error::LabError;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! What is varied, and through which values: `size=1..16K:log`, `n=10..100:5`, `cipher=AES128,AES256`.
 
 use super::number::{Kind, nice};
+use super::value::Value;
 
 /// A sweep in powers is told by no more values: cliffs between them are looked for anyway.
 const MOST_OF_POWERS: usize = 24;
@@ -13,17 +14,6 @@ const GRAIN_OF_WHOLE: f64 = 0.002;
 const GRAIN: f64 = 0.01;
 /// What is put into commands anyway.
 const TAKEN: [&str; 2] = ["server", "client"];
-
-/// One value.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Value {
-    /// As a number: bytes of a size, bits a second of a rate, the place (from 0) of a word.
-    pub number: f64,
-    /// As it is shown: `16K`.
-    pub label: String,
-    /// As it is put into a command or world: `16384`, `10mbit`.
-    pub text: String,
-}
 
 /// What is varied.
 #[derive(Clone, Debug, PartialEq)]

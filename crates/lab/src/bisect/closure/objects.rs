@@ -2,7 +2,7 @@
 
 use super::Ground;
 use crate::LabError;
-use crate::bisect::layers::inside::Inside;
+use crate::bisect::inside::Inside;
 use crate::bisect::linkage::elf::Elf;
 use crate::bisect::linkage::{Linkage, check};
 use crate::world::World;

@@ -1,7 +1,7 @@
 //! Libraries of a folder of libraries that differ from those that the other world loads in their place.
 
 use super::{Change, Difference, Side, size};
-use crate::bisect::layers::copy::{is_library_name, same};
+use crate::bisect::content::{is_library_name, same};
 use case::{Factor, FactorKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

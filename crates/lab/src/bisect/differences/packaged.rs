@@ -1,7 +1,8 @@
 //! Packages that differ, grouped by the source that they are built from.
 
 use super::{Change, Difference, Side};
-use crate::bisect::layers::{copy::same, target};
+use crate::bisect::content::same;
+use crate::bisect::target::target;
 use crate::worlds::Package;
 use case::{Factor, FactorKind};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! One of the two worlds, with what the subject used of it.
 
 use crate::LabError;
-use crate::bisect::layers::inside::Inside;
+use crate::bisect::inside::Inside;
 use crate::bisect::linkage::elf::Elf;
 use crate::worlds::{Package, Packages, Ready};
 use std::collections::{BTreeMap, BTreeSet};

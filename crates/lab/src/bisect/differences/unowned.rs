@@ -1,7 +1,7 @@
 //! Files that belong to no package in either world, and differ.
 
 use super::{Change, Difference, Side, is_c_library, size};
-use crate::bisect::layers::copy::same;
+use crate::bisect::content::same;
 use crate::bisect::linkage::elf::Elf;
 use case::{Factor, FactorKind};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,19 +1,16 @@
 //! Copying the files of a factor into its layer.
 
-use super::LIBRARIES;
-use super::inside::Inside;
-use crate::LabError;
-use std::ffi::OsStr;
-use std::fs::{File, FileTimes, Metadata, OpenOptions};
-use std::io::{BufReader, Read};
+use crate::bisect::content::same;
+use crate::bisect::inside::Inside;
+use crate::bisect::target::LIBRARIES;
+use crate::error::LabError;
+use std::fs::{FileTimes, Metadata, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Folders of documentation, which no program's speed depends on.
 const DOCUMENTATION: [&str; 5] =
     ["/usr/share/doc", "/usr/share/man", "/usr/share/info", "/usr/share/locale", "/usr/share/lintian"];
-/// How much of two files is compared at a time.
-const PIECE_BYTES: usize = 1 << 16;
 
 /// From the good world, over the bad one, into a layer.
 pub(super) struct Copying {
@@ -77,36 +74,4 @@ fn copy_dated(source: &Path, metadata: &Metadata, place: &Path) -> std::io::Resu
         .and_then(|()| OpenOptions::new().write(true).open(place));
     copied?.set_times(dates)?;
     std::fs::set_permissions(place, metadata.permissions())
-}
-
-/// Whether two files, or two links, are the same byte for byte.
-pub(in crate::bisect) fn same(one: (&Path, &Metadata), other: (&Path, &Metadata)) -> bool {
-    if one.1.is_symlink() || other.1.is_symlink() {
-        let target = |path: &Path| std::fs::read_link(path).ok();
-        return target(one.0).is_some_and(|target_of_one| Some(target_of_one) == target(other.0));
-    }
-    let is_like = one.1.is_file() && other.1.is_file() && one.1.len() == other.1.len();
-    is_like && (one.0 == other.0 || same_content(one.0, other.0).unwrap_or(false))
-}
-
-fn same_content(one: &Path, other: &Path) -> std::io::Result<bool> {
-    let open = |path: &Path| File::open(path).map(|file| BufReader::with_capacity(PIECE_BYTES, file));
-    let (mut one, mut other) = (open(one)?, open(other)?);
-    let (mut left, mut right) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
-    loop {
-        let read = one.read(&mut left)?;
-        if read == 0 {
-            return Ok(true);
-        }
-        other.read_exact(&mut right[..read])?;
-        if left[..read] != right[..read] {
-            return Ok(false);
-        }
-    }
-}
-
-/// Whether a name is that of a shared library: `libx.so`, `libx.so.1.2`.
-pub(in crate::bisect) fn is_library_name(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    name.ends_with(".so") || name.contains(".so.")
 }

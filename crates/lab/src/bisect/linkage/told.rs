@@ -1,7 +1,7 @@
 //! What a loader prints when it is asked what it loads (glibc 2.31 to 2.41).
 
 use super::{Linkage, Missing, MissingKind};
-use crate::bisect::layers::inside::Inside;
+use crate::bisect::inside::Inside;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Undoing what whyslow processes that are gone have left behind.
 
-use super::{ENDING, Members, Undo, open_undos, place};
-use crate::LabError;
+use crate::error::LabError;
+use crate::journal::{ENDING, Members, Outcome, Undo, open_undos, place};
 use crate::{group, live, sessions, staged};
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::MetadataExt;
@@ -29,16 +29,6 @@ pub struct Repaired {
     pub left: Vec<String>,
 }
 
-/// What became of one undo.
-pub(crate) enum Outcome {
-    /// There was nothing left to do.
-    WasGone,
-    /// It was undone; this says what.
-    Undone(String),
-    /// It is still there; this says why.
-    Left(String),
-}
-
 /// Undoes what is written in the journals of processes that are gone. Journals of processes that live are not touched.
 ///
 /// # Errors
@@ -51,7 +41,7 @@ pub fn repair(which: Repair) -> Result<Repaired, LabError> {
     Ok(repaired)
 }
 
-pub(super) fn repair_folder(folder: &Path, which: Repair, repaired: &mut Repaired) -> Result<(), LabError> {
+pub(crate) fn repair_folder(folder: &Path, which: Repair, repaired: &mut Repaired) -> Result<(), LabError> {
     let entries = std::fs::read_dir(folder).map_err(LabError::io(folder))?;
     let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path())).collect::<Vec<_>>();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
@@ -96,7 +86,7 @@ fn repair_journal(path: &Path, file: File, which: Repair, repaired: &mut Repaire
     let mut is_done = true;
     // What was made last stands on what was made before it.
     for undo in open_undos(&String::from_utf8_lossy(&bytes)).into_iter().rev() {
-        match undo.perform(which) {
+        match perform(&undo, which) {
             Outcome::WasGone => {}
             Outcome::Undone(line) => repaired.done.push(line),
             Outcome::Left(line) => {
@@ -116,17 +106,16 @@ fn repair_journal(path: &Path, file: File, which: Repair, repaired: &mut Repaire
     Ok(())
 }
 
-impl Undo {
-    fn perform(&self, which: Repair) -> Outcome {
-        match self {
-            Undo::Group { folder, members } => match (members, which) {
-                (Members::TheUsers, Repair::Left) => group::undo_if_empty(folder),
-                _ => group::undo(folder),
-            },
-            Undo::Session { leader, started_ticks } => sessions::undo(*leader, *started_ticks),
-            Undo::Sockets { pid, started_ticks, inodes } => live::undo_sockets(*pid, *started_ticks, inodes),
-            Undo::Quota { file, group, value } => live::undo_quota(file, *group, value),
-            Undo::Folder { path } => staged::undo(path),
-        }
+/// Does what an undo says.
+fn perform(undo: &Undo, which: Repair) -> Outcome {
+    match undo {
+        Undo::Group { folder, members } => match (members, which) {
+            (Members::TheUsers, Repair::Left) => group::undo_if_empty(folder),
+            _ => group::undo(folder),
+        },
+        Undo::Session { leader, started_ticks } => sessions::undo(*leader, *started_ticks),
+        Undo::Sockets { pid, started_ticks, inodes } => live::undo_sockets(*pid, *started_ticks, inodes),
+        Undo::Quota { file, group, value } => live::undo_quota(file, *group, value),
+        Undo::Folder { path } => staged::undo(path),
     }
 }

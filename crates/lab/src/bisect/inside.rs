@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// A tree of files as it is seen inside.
-pub(in crate::bisect) struct Inside {
+pub(super) struct Inside {
     root: Root,
 }
 
