@@ -2,6 +2,7 @@
 //! added, never renamed or removed.
 
 use crate::live::Switched;
+use crate::stopped::Stopped;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -285,6 +286,9 @@ pub struct Proof {
     /// Whether the program's output stayed the same: `same`, `same but for figures`, `different`, or why it was not
     /// compared.
     pub output: String,
+    /// Why trials went no further; null where there were none, or nobody kept it.
+    #[serde(default)]
+    pub stopped: Option<Stopped>,
     /// What was not tried, and why: one sentence each.
     pub not_tried: Vec<String>,
 }

@@ -2,7 +2,7 @@
 //!
 //! A study describes its experiment as a [`Design`] (the arms, the order of their turns, the budget, the rules that end it)
 //! and hands it to [`run`] with a function that runs one trial. The engine decides who is next, which arms still have a turn,
-//! whether another round fits into the budget, and when it is over; it returns why ([`Stopped`]). What the trials left is in
+//! whether another round fits into the budget, and when it is over; it returns why ([`case::Stopped`]). What the trials left is in
 //! the study's own hands: the rules of a design read it there, so that tests make trials up.
 //!
 //! This is the loop:
@@ -40,12 +40,13 @@ mod state;
 mod stop;
 
 pub use budget::{Budget, EXCESS, Kind, LEAST_ROUNDS, Pace};
+pub use case::Stopped;
 pub use design::{Design, Entry, Open, Role};
 pub use run::{Failing, Turn, run};
 pub use schedule::Order;
 pub use sharing::share;
 pub use state::{State, Study};
-pub use stop::{MOST_FAILURES, MOST_ROUNDS, Precision, Stop, Stopped, is_given_up};
+pub use stop::{MOST_FAILURES, MOST_ROUNDS, Precision, Stop, is_given_up, unless_interrupted};
 
 #[cfg(test)]
 mod tests;

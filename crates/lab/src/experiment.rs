@@ -4,8 +4,8 @@
 use crate::extent::Extent;
 use crate::interventions;
 use crate::metric::Metric;
-use case::Purpose;
 use case::tables::Trial;
+use case::{Purpose, Stopped};
 use serde::{Deserialize, Serialize};
 
 /// The arm with nothing attached.
@@ -31,6 +31,9 @@ pub struct Experiment {
     pub budget_ns: u64,
     /// Time spent, in nanoseconds.
     pub spent_ns: u64,
+    /// Why its rounds went no further; none where there were none, or of a case that was made before this was kept.
+    #[serde(default)]
+    pub stopped: Option<Stopped>,
     /// What became of the comparison of outputs: `same`, `different`, or why there was none.
     pub output: String,
     /// The rounds that are its own, the first and the one after its last; none where all are.

@@ -91,6 +91,7 @@ pub fn prove(
         match proving.all(&alone, &ladders) {
             Ok(()) => {}
             Err(LabError::Interrupted) => {
+                proving.experiment.stopped = Some(Stopped::Interrupted);
                 proving.experiment.not_tried.push("the rest: it was ended by Ctrl-C or a signal".to_string());
             }
             Err(error) => return Err(error),
@@ -172,7 +173,8 @@ impl Proving<'_, '_> {
             say: self.terms.say,
         };
         let stopped = engine::run(&design, self, &mut |proving, turn| proving.trial(&arms[turn.arm], turn))?;
-        if stopped.unless_interrupted()? == Stopped::NothingSound {
+        self.experiment.stopped = Some(stopped);
+        if engine::unless_interrupted(stopped)? == Stopped::NothingSound {
             self.experiment.not_tried.extend(soundness::hopeless(&self.outcomes));
         }
         Ok(())

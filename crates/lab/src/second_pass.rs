@@ -3,7 +3,7 @@
 use crate::experiment::Experiment;
 use crate::verdict::judge;
 use case::tables::{Trial, output};
-use case::{Answer, Finding, Proof, Share, Status, Tried, standing};
+use case::{Answer, Finding, Proof, Share, Status, Stopped, Tried, standing};
 use serde::{Deserialize, Serialize};
 
 /// What was found in a run with a cause switched off, and how it was tried upon that.
@@ -141,6 +141,9 @@ fn add(proof: &mut Proof, own: &Proof) {
     proof.rounds = proof.rounds.max(own.rounds);
     proof.spent_ns += own.spent_ns;
     proof.budget_ns += own.budget_ns;
+    if own.stopped == Some(Stopped::Interrupted) {
+        proof.stopped = own.stopped;
+    }
     proof.not_tried.extend(own.not_tried.iter().cloned());
 }
 

@@ -71,6 +71,7 @@ fn proof(experiment: &Experiment, trials: &[Trial]) -> Proof {
         budget_ns: experiment.budget_ns,
         sham: None,
         output: experiment.output.clone(),
+        stopped: experiment.stopped,
         not_tried: experiment.not_tried.clone(),
     }
 }

@@ -5,7 +5,7 @@ use crate::run::Request;
 use crate::second_pass::{self, SecondPasses};
 use crate::{Activity, Console, StudyError};
 use case::tables::Trial;
-use case::{Answer, Case, CaseError, Manifest, Recording};
+use case::{Answer, Case, CaseError, Manifest, Recording, Stopped};
 use lab::{Arm, Arms, Asked, Experiment, Extent, Journal, Laboratory, SecondPass, Setting, Subject, Terms, TrialSpec};
 use record::Input;
 use std::collections::BTreeSet;
@@ -200,7 +200,7 @@ pub fn experiment(
     let proved = lab::prove(arms, answer, &mut execute, &terms);
     drop(activity);
     let (experiment, trials) = proved?;
-    if experiment.not_tried.iter().any(|why| why.contains("Ctrl-C")) {
+    if experiment.stopped == Some(Stopped::Interrupted) {
         console.note("proving was ended early; what the trials so far say stands in the answer");
     }
     Ok(Tried { experiment, trials, arms: all })

@@ -236,7 +236,7 @@ pub fn probe(axis: &Axis, most_pairs: u32, run_probe: Run, run_control: Run, see
         pairs.take(turn, value);
         Ok(())
     })?;
-    stopped.unless_interrupted()?;
+    engine::unless_interrupted(stopped)?;
     let unclear = if is_untestable(&pairs) { ProbeResult::Untestable } else { ProbeResult::Unclear };
     Ok(pairs.probing.told(pairs.result.unwrap_or(unclear)))
 }

@@ -3,10 +3,10 @@
 use super::budget::Begun;
 use super::design::Design;
 use super::state::Study;
-use super::stop::Stopped;
 use crate::arms::Arm;
 use crate::error::LabError;
 use crate::outcome::Outcome;
+use case::Stopped;
 
 /// One trial's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

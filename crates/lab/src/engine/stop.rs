@@ -1,6 +1,7 @@
 //! When an experiment is over.
 
 use crate::error::LabError;
+use case::Stopped;
 
 /// Trials in which an arm may fail to take hold, or break the program, before it is given up: one can be a disturbance.
 pub const MOST_FAILURES: usize = 2;
@@ -12,34 +13,12 @@ pub fn is_given_up(failures: usize, trials: usize) -> bool {
     failures >= MOST_FAILURES && failures * 2 > trials
 }
 
-/// Why an experiment went no further.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stopped {
-    /// Every question has its answer.
-    #[default]
-    Answered,
-    /// What was planned was run; what is open stays open.
-    MostRounds,
-    /// What comes next does not fit the budget.
-    BudgetSpent,
-    /// Ctrl-C, or a signal.
-    Interrupted,
-    /// Trials do not do what they have to: programs fail, or interventions do not take hold.
-    NothingSound,
-    /// The sides do different things: there is nothing to compare.
-    Incomparable,
-    /// The program that is experimented on has ended.
-    Gone,
-}
-
-impl Stopped {
-    /// As an error where the user ended it, for studies of several experiments.
-    ///
-    /// # Errors
-    /// [`LabError::Interrupted`].
-    pub fn unless_interrupted(self) -> Result<Stopped, LabError> {
-        if self == Stopped::Interrupted { Err(LabError::Interrupted) } else { Ok(self) }
-    }
+/// As an error where the user ended it, for studies of several experiments.
+///
+/// # Errors
+/// [`LabError::Interrupted`].
+pub fn unless_interrupted(stopped: Stopped) -> Result<Stopped, LabError> {
+    if stopped == Stopped::Interrupted { Err(LabError::Interrupted) } else { Ok(stopped) }
 }
 
 /// A rule that is asked between rounds. It may take in what a round brought.

@@ -42,7 +42,7 @@ impl Proving<'_, '_> {
         let extent = std::mem::replace(&mut self.extent, Extent::whole(recorded));
         let stopped = engine::run(&design, self, &mut |proving, turn| proving.trial(&cures[turn.arm], turn));
         self.extent = extent;
-        stopped?.unless_interrupted().map(|_| ())
+        engine::unless_interrupted(stopped?).map(|_| ())
     }
 
     /// Compares what was written with interventions to what was written without. Where too few trials without ran to
@@ -79,7 +79,8 @@ impl Proving<'_, '_> {
             }),
             say: &|_| {},
         };
-        engine::run(&design, self, &mut |proving, _: &Turn| proving.whole())?.unless_interrupted()?;
+        let stopped = engine::run(&design, self, &mut |proving, _: &Turn| proving.whole())?;
+        engine::unless_interrupted(stopped)?;
         let references = references(self);
         self.experiment.output = outputs::compare(&references, &mut self.outcomes);
         self.compare_to_the_letter(&references);

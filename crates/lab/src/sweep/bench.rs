@@ -87,7 +87,7 @@ impl<'a, 'e> Bench<'a, 'e> {
     /// Where the user wants an end.
     pub fn run(&mut self, design: &Design<Self>, values: &[Value]) -> Result<Stopped, LabError> {
         let stopped = engine::run(design, self, &mut |bench, turn| bench.trial(&values[turn.arm], turn).map(|_| ()))?;
-        stopped.unless_interrupted()
+        engine::unless_interrupted(stopped)
     }
 
     /// Measures values in this order, once, as far as the rule allows.

@@ -143,6 +143,7 @@ fn proof() -> Proof {
         budget_ns: 60_000_000_000,
         sham: Some(measured(TIME, (0.991, 0.998, 1.004))),
         output: "same".into(),
+        stopped: Some(case::Stopped::Answered),
         not_tried: vec!["quickack: it needs a link of its own, and --server was not given.".into()],
     }
 }

@@ -79,7 +79,7 @@ impl Search {
             return Ok(());
         };
         let stopped = Halving { bench, bisection }.run(at, self.seen)?;
-        if stopped.unless_interrupted()? != Stopped::Answered {
+        if engine::unless_interrupted(stopped)? != Stopped::Answered {
             self.fate = Fate::Done;
             let (below, above) = (bench.vary.at(self.seen.below).label, bench.vary.at(self.seen.above).label);
             let why = if bench.fails(at) { "a value in between failed" } else { "the budget was spent" };
