@@ -6,6 +6,9 @@ use case::{Answer, Bisection, Case, CaseError, Comparison, Matrix, Sweep};
 use record::Ended;
 use serde::Serialize;
 
+/// The name of a document's page in its case.
+pub const PAGE: &str = "report.html";
+
 /// What a study has found out. As JSON it is what it holds.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]

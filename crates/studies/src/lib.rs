@@ -17,6 +17,7 @@ pub mod recording;
 pub mod report;
 pub mod run;
 mod second_pass;
+pub mod story;
 pub mod sweep;
 pub mod trial;
 mod unfinished;
@@ -24,6 +25,6 @@ pub mod views;
 mod watch;
 
 pub use console::{Activity, Console, Event, Interrupt, Reach};
-pub use document::{Document, Done};
+pub use document::{Document, Done, PAGE};
 pub use error::{ProgramThere, StudyError};
 pub use watch::{Limits, how};

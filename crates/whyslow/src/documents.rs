@@ -7,10 +7,7 @@ use case::Case;
 use case::views::PageViews;
 use report::Outcome;
 use report::page::{Material, Told};
-use studies::{Document, Done, StudyError};
-
-/// The page's name in its case.
-pub const PAGE: &str = "report.html";
+use studies::{Document, Done, PAGE, StudyError};
 
 /// Sums up what a study has found, draws its page, and keeps both in its case. What failed on the way, with the first error
 /// of all: the document stands without it.

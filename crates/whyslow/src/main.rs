@@ -13,7 +13,6 @@ mod nearest;
 mod output;
 mod progress;
 mod requests;
-mod story;
 mod typed;
 
 use arguments::{Arguments, Command};

@@ -4,15 +4,17 @@ mod document;
 mod shown;
 
 use crate::arguments::{StoryAction, StoryArguments, StoryRunArguments};
+use crate::console::Terminal;
 use crate::fail::{self, Failure};
 use crate::invoker::Invoker;
-use crate::story::casebook::Casebook;
-use crate::story::check::{Check, checks};
-use crate::story::declaration::{Story, Telling};
-use crate::story::telling::{Outcome, tell};
+use crate::nearest::nearest;
 use crate::{folder, output};
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
+use studies::story::casebook::Casebook;
+use studies::story::check::{Check, checks};
+use studies::story::declaration::{Story, Telling};
+use studies::story::telling::{Outcome, start};
 
 /// A story that was run.
 pub struct StoryRun<'a> {
@@ -74,7 +76,11 @@ pub fn story(typed: &StoryArguments) -> Result<u8, Failure> {
 }
 
 fn run_chosen(casebook: &Casebook, typed: &StoryRunArguments, as_json: bool) -> Result<u8, Failure> {
-    let stories = casebook.chosen(&typed.name)?;
+    let stories = casebook.chosen(&typed.name);
+    if stories.is_empty() {
+        let names = casebook.stories.iter().map(|story| story.name.as_str());
+        return Err(Failure::unknown_story(&typed.name, &nearest(&typed.name, names)));
+    }
     let tellings = stories.iter().map(|story| chosen_tellings(story, typed)).collect::<Result<Vec<_>, _>>()?;
     if !nix::unistd::geteuid().is_root() {
         return Err(Failure::needs_root("tell a story", "recording takes root's rights, and most stories a link"));
@@ -154,7 +160,8 @@ fn run_one<'a>(
         let words = telling.words().join(" ");
         output::say(&format!("{}, {number} of {count}: run.sh {words}", story.name));
         let path = case(&format!("{}-{}", story.name, name.replace(' ', "-")))?;
-        let outcome = tell(story, telling, &path)?;
+        let started = start(story, telling, &path)?;
+        let outcome = started.finish(&Terminal::take(&Invoker::find())?)?;
         run.checks.extend(checks(story, telling, &outcome));
         run.tellings.push((telling, outcome));
     }

@@ -1,6 +1,7 @@
 //! Errors of studies.
 
 use super::Failure;
+use studies::story::StoryError;
 use studies::{ProgramThere, StudyError};
 
 impl From<StudyError> for Failure {
@@ -39,6 +40,18 @@ impl From<StudyError> for Failure {
             StudyError::MatrixEndless { recorded, case } => Failure::matrix_endless(recorded, &case),
             StudyError::MatrixOverBudget { least, budget, case } => Failure::matrix_over_budget(least, budget, &case),
             StudyError::Spec { file, why } => Failure::spec(&file, &why.to_string()),
+        }
+    }
+}
+
+impl From<StoryError> for Failure {
+    fn from(error: StoryError) -> Failure {
+        match error {
+            StoryError::NoCasebook(looked) => Failure::no_casebook(&looked),
+            StoryError::Story { file, why } => Failure::story(&file, &why),
+            StoryError::Interrupted(name) => Failure::story_interrupted(&name),
+            StoryError::Answer(error) => Failure::output(&error),
+            StoryError::Internal(error) => Failure::internal(&error.to_string()),
         }
     }
 }

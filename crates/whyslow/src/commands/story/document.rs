@@ -1,11 +1,11 @@
 //! What `whyslow story --json` prints.
 
 use super::{State, StoryRun, variants_skipped};
-use crate::story::casebook::Casebook;
-use crate::story::check::Check;
-use crate::story::declaration::{Story, Telling};
-use crate::story::telling::{Outcome, Told};
 use serde_json::{Value, json};
+use studies::story::casebook::Casebook;
+use studies::story::check::Check;
+use studies::story::declaration::{Story, Telling};
+use studies::story::telling::{Outcome, Told};
 
 /// The version of what is printed.
 const SCHEMA: u32 = 1;

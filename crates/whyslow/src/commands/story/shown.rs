@@ -1,11 +1,11 @@
 //! What `whyslow story` prints in words; `document.rs` says the same as JSON.
 
 use super::{State, StoryRun, variants_skipped};
-use crate::story::casebook::Casebook;
-use crate::story::check::{Aspect, Check};
-use crate::story::declaration::Story;
-use crate::story::telling::Outcome;
 use report::{clean, wrap};
+use studies::story::casebook::Casebook;
+use studies::story::check::{Aspect, Check};
+use studies::story::declaration::Story;
+use studies::story::telling::Outcome;
 
 /// As everywhere.
 const COLUMNS: usize = 80;

@@ -1,12 +1,13 @@
 //! Telling a story: its run.sh with this very whyslow, the answer as JSON, the case kept.
 
 use super::declaration::{Story, Telling};
-use crate::fail::Failure;
-use crate::interrupts::{Interrupts, Reach};
+use super::error::StoryError;
+use crate::{Console, PAGE, Reach};
 use case::Case;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -47,58 +48,80 @@ impl Told {
 
     /// The case's page, where there is one.
     pub fn page(&self) -> Option<PathBuf> {
-        Some(self.case.join(crate::documents::PAGE)).filter(|page| page.is_file())
+        Some(self.case.join(PAGE)).filter(|page| page.is_file())
     }
 }
 
-/// Tells it, and waits until it is over. The case goes to `case`, which is not there yet.
+/// A story that is being told.
+pub struct Started<'a> {
+    story: &'a Story,
+    telling: &'a Telling,
+    case: PathBuf,
+    own: PathBuf,
+    answer: File,
+    child: Child,
+    begun: Instant,
+}
+
+/// Begins to tell it. The case goes to `case`, which is not there yet. Signals are not to be held back yet: what is started
+/// would inherit that, and could not end its programs.
 ///
 /// # Errors
-/// Where it cannot be started, or the user wants an end.
-pub fn tell(story: &Story, telling: &Telling, case: &Path) -> Result<Outcome, Failure> {
+/// Where it cannot be started.
+pub fn start<'a>(story: &'a Story, telling: &'a Telling, case: &Path) -> Result<Started<'a>, StoryError> {
     let begun = Instant::now();
-    let mut answer = tempfile::tempfile().map_err(|error| Failure::output(&error))?;
-    let own = std::env::current_exe().map_err(|error| Failure::internal(&error.to_string()))?;
+    let answer = tempfile::tempfile().map_err(StoryError::Answer)?;
+    let own = std::env::current_exe().map_err(StoryError::Internal)?;
+    let script = story.folder.join("run.sh");
     let child = Command::new("bash")
-        .arg(story.folder.join("run.sh"))
+        .arg(&script)
         .args(telling.words())
         .args(["--json", "-o"])
         .arg(case)
         .env("WHYSLOW", &own)
         .stdin(Stdio::null())
-        .stdout(answer.try_clone().map_err(|error| Failure::output(&error))?)
+        .stdout(answer.try_clone().map_err(StoryError::Answer)?)
         .spawn();
-    let child = child.map_err(|error| Failure::story(&story.folder.join("run.sh"), &error.to_string()))?;
-    // Not before it is started: it would inherit that signals are held back, and could not end its programs.
-    let interrupts = Interrupts::take()?;
-    let status = wait(child, &own, &interrupts)?;
-    if interrupts.has_come() {
-        return Err(Failure::story_interrupted(&story.name));
+    let child = child.map_err(|error| StoryError::Story { file: script, why: error.to_string() })?;
+    Ok(Started { story, telling, case: case.to_path_buf(), own, answer, child, begun })
+}
+
+impl Started<'_> {
+    /// Waits until it is over.
+    ///
+    /// # Errors
+    /// Where the user wants an end.
+    pub fn finish(mut self, console: &dyn Console) -> Result<Outcome, StoryError> {
+        let status = wait(&mut self.child, &self.own, console)?;
+        if console.has_come() {
+            return Err(StoryError::Interrupted(self.story.name.clone()));
+        }
+        let mut text = String::new();
+        let read = self.answer.rewind().and_then(|()| self.answer.read_to_string(&mut text));
+        read.map_err(StoryError::Answer)?;
+        let exit = status.code().unwrap_or(-1);
+        if exit == SKIPPED {
+            return Ok(Outcome::Skipped);
+        }
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let told = |document| Told { document, exit, case: self.case.clone(), seconds };
+        Ok(match serde_json::from_str(&text) {
+            Ok(document) => match other_than_declared(self.story, self.telling, &self.case) {
+                None => Outcome::Told(Box::new(told(document))),
+                Some(why) => Outcome::Failed(why),
+            },
+            Err(_) => Outcome::Failed(format!("run.sh ended with status {exit} and gave no answer")),
+        })
     }
-    let mut text = String::new();
-    let read = answer.rewind().and_then(|()| answer.read_to_string(&mut text));
-    read.map_err(|error| Failure::output(&error))?;
-    let exit = status.code().unwrap_or(-1);
-    if exit == SKIPPED {
-        return Ok(Outcome::Skipped);
-    }
-    let told = |document| Told { document, exit, case: case.to_path_buf(), seconds: begun.elapsed().as_secs_f64() };
-    Ok(match serde_json::from_str(&text) {
-        Ok(document) => match other_than_declared(story, telling, case) {
-            None => Outcome::Told(Box::new(told(document))),
-            Some(why) => Outcome::Failed(why),
-        },
-        Err(_) => Outcome::Failed(format!("run.sh ended with status {exit} and gave no answer")),
-    })
 }
 
 /// Waits for the end. A terminal's Ctrl-C reaches everybody in front of it; what is sent to us alone is handed on.
-fn wait(mut child: Child, own: &Path, interrupts: &Interrupts) -> Result<ExitStatus, Failure> {
+fn wait(child: &mut Child, own: &Path, console: &dyn Console) -> Result<ExitStatus, StoryError> {
     loop {
-        if let Some(status) = child.try_wait().map_err(|error| Failure::internal(&error.to_string()))? {
+        if let Some(status) = child.try_wait().map_err(StoryError::Internal)? {
             return Ok(status);
         }
-        let Some(interrupt) = interrupts.next(TICK).filter(|interrupt| interrupt.reach == Reach::Us) else { continue };
+        let Some(interrupt) = console.next(TICK).filter(|interrupt| interrupt.reach == Reach::Us) else { continue };
         let is_whyslow = |pid: &u32| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == own);
         let inner = record::descendants(child.id()).into_iter().filter(is_whyslow);
         for pid in [child.id()].into_iter().chain(inner) {

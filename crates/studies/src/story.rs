@@ -3,5 +3,8 @@
 pub mod casebook;
 pub mod check;
 pub mod declaration;
-pub mod said;
+mod error;
+mod said;
 pub mod telling;
+
+pub use error::StoryError;

@@ -1,8 +1,7 @@
 //! Where the casebook is, and which stories it holds.
 
 use super::declaration::Story;
-use crate::fail::Failure;
-use crate::nearest::nearest;
+use super::error::StoryError;
 use std::path::{Path, PathBuf};
 
 /// The variable that names the casebook where `--casebook` does not.
@@ -22,30 +21,23 @@ impl Casebook {
     ///
     /// # Errors
     /// Where there is none, or a story's declaration cannot be read.
-    pub fn open(named: Option<&Path>) -> Result<Casebook, Failure> {
+    pub fn open(named: Option<&Path>) -> Result<Casebook, StoryError> {
         let candidates = match (named, std::env::var_os(VARIABLE)) {
             (Some(named), _) => vec![named.to_path_buf()],
             (None, Some(named)) => vec![named.into()],
             (None, None) => vec!["casebook".into(), beside_the_program()],
         };
         let is_casebook = |folder: &&PathBuf| !declared(folder).is_empty();
-        let folder = candidates.iter().find(is_casebook).ok_or_else(|| Failure::no_casebook(&candidates))?;
-        let folder = folder.canonicalize().map_err(|error| Failure::story(folder, &error.to_string()))?;
+        let folder = candidates.iter().find(is_casebook).ok_or_else(|| StoryError::NoCasebook(candidates.clone()))?;
+        let unread = |error: std::io::Error| StoryError::Story { file: folder.clone(), why: error.to_string() };
+        let folder = folder.canonicalize().map_err(unread)?;
         let stories = declared(&folder).iter().map(|story| Story::read(story)).collect::<Result<Vec<_>, _>>()?;
         Ok(Casebook { folder, stories })
     }
 
-    /// The story of that name, or all of them.
-    ///
-    /// # Errors
-    /// Where there is none: the nearest names are in the error.
-    pub fn chosen(&self, name: &str) -> Result<Vec<&Story>, Failure> {
-        if name == "all" {
-            return Ok(self.stories.iter().collect());
-        }
-        let found = self.stories.iter().find(|story| story.name == name);
-        let names = || self.stories.iter().map(|story| story.name.as_str());
-        found.map(|story| vec![story]).ok_or_else(|| Failure::unknown_story(name, &nearest(name, names())))
+    /// The story of that name, or all of them; none where there is none of that name.
+    pub fn chosen(&self, name: &str) -> Vec<&Story> {
+        self.stories.iter().filter(|story| name == "all" || story.name == name).collect()
     }
 }
 

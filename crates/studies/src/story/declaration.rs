@@ -1,7 +1,7 @@
 //! `casebook/NAME/story.toml`: what is studied, where, and what must come out. How it is started stands in the story's
 //! run.sh; what a declaration says of that is held against what was recorded.
 
-use crate::fail::Failure;
+use super::error::StoryError;
 use case::Status;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -131,14 +131,15 @@ impl Story {
     ///
     /// # Errors
     /// Where its story.toml cannot be read, or names what is not there.
-    pub fn read(folder: &Path) -> Result<Story, Failure> {
+    pub fn read(folder: &Path) -> Result<Story, StoryError> {
         let file = folder.join("story.toml");
-        let text = std::fs::read_to_string(&file).map_err(|error| Failure::story(&file, &error.to_string()))?;
-        let mut story = toml::from_str::<Story>(&text)
-            .map_err(|error| Failure::story(&file, &error.to_string().trim().replace('\n', " ")))?;
+        let wrong = |why: String| StoryError::Story { file: file.clone(), why };
+        let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
+        let mut story =
+            toml::from_str::<Story>(&text).map_err(|error| wrong(error.to_string().trim().replace('\n', " ")))?;
         story.folder = folder.to_path_buf();
         story.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        story.check().map_err(|why| Failure::story(&file, &why))?;
+        story.check().map_err(wrong)?;
         Ok(story)
     }
 

@@ -1,0 +1,30 @@
+//! What keeps a story from being run.
+
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a story was not run, or not to its end.
+#[derive(Debug, Error)]
+pub enum StoryError {
+    /// None of these folders holds a story.
+    #[error("there is no casebook")]
+    NoCasebook(Vec<PathBuf>),
+    /// A story's file cannot be read or run, or does not hold together.
+    #[error("{}: {why}", file.display())]
+    Story {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The user wanted an end.
+    #[error("{0} was interrupted")]
+    Interrupted(String),
+    /// The answer cannot be written or read back.
+    #[error("the answer cannot be kept: {0}")]
+    Answer(io::Error),
+    /// A defect of ours, or of the system.
+    #[error("{0}")]
+    Internal(io::Error),
+}
