@@ -1,6 +1,7 @@
 //! What a case means: findings, the ledger, the verdict. This is the JSON contract (schema 1): fields are only ever
 //! added, never renamed or removed.
 
+use crate::facts::Account;
 use crate::live::Switched;
 use crate::stopped::Stopped;
 use schemars::JsonSchema;
@@ -323,18 +324,53 @@ pub struct Ledger {
     /// What the accounts add up to.
     pub total: u64,
     /// The accounts, largest first.
-    pub accounts: Vec<Account>,
+    pub accounts: Vec<AccountTime>,
     /// Time that no account explains.
     pub unexplained: u64,
 }
 
-/// One account of a ledger.
+impl Ledger {
+    /// The accounts that have time and explain it, largest first.
+    pub fn explained(&self) -> Vec<&AccountTime> {
+        let explains = |one: &&AccountTime| one.ns > 0 && one.account != Account::Unexplained;
+        let mut accounts = self.accounts.iter().filter(explains).collect::<Vec<_>>();
+        accounts.sort_by_key(|one| std::cmp::Reverse(one.ns));
+        accounts
+    }
+}
+
+/// What one account has of a ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Account {
-    /// What the time went into, in words a user knows.
+#[serde(from = "WrittenTime")]
+pub struct AccountTime {
+    /// What the time went into, in words a user knows: the name of `account`.
     pub name: String,
     /// How much, in nanoseconds.
     pub ns: u64,
+    /// What the time went into.
+    pub account: Account,
+}
+
+impl AccountTime {
+    /// An account's time, under the account's name.
+    pub fn new(account: Account, ns: u64) -> AccountTime {
+        AccountTime { name: account.name(), ns, account }
+    }
+}
+
+/// The same as files have it: older ones have only the name.
+#[derive(Deserialize, JsonSchema)]
+struct WrittenTime {
+    name: String,
+    ns: u64,
+    account: Option<Account>,
+}
+
+impl From<WrittenTime> for AccountTime {
+    fn from(WrittenTime { name, ns, account }: WrittenTime) -> AccountTime {
+        let account = account.unwrap_or_else(|| Account::from_name(&name));
+        AccountTime { name, ns, account }
+    }
 }
 
 /// What was lost while recording.

@@ -3,6 +3,7 @@
 //!
 //! A is what was, B what is asked about. Every ratio here is B over A, so over 1 means that B takes more.
 
+use crate::facts::Account;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -111,13 +112,33 @@ pub struct Compared {
 
 /// One account of both ledgers, in nanoseconds an exchange (or a run).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "WrittenContrast")]
 pub struct AccountContrast {
-    /// What the time went into.
+    /// What the time went into: the account's name, without mention of exchanges where there were none; both names where
+    /// the sides name it differently.
     pub name: String,
     /// In A.
     pub a_ns: u64,
     /// In B.
     pub b_ns: u64,
+    /// What the time went into; A's account where the sides name it differently.
+    pub account: Account,
+}
+
+/// The same as files have it: older ones have only the name.
+#[derive(Deserialize, JsonSchema)]
+struct WrittenContrast {
+    name: String,
+    a_ns: u64,
+    b_ns: u64,
+    account: Option<Account>,
+}
+
+impl From<WrittenContrast> for AccountContrast {
+    fn from(WrittenContrast { name, a_ns, b_ns, account }: WrittenContrast) -> AccountContrast {
+        let account = account.unwrap_or_else(|| Account::from_name(&name));
+        AccountContrast { name, a_ns, b_ns, account }
+    }
 }
 
 /// Processor time in some code, of both sides, in nanoseconds an exchange (or a run).

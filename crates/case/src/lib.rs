@@ -9,6 +9,7 @@ mod bisection;
 mod calendar;
 mod comparison;
 mod error;
+pub mod facts;
 mod folder;
 mod live;
 mod manifest;
@@ -23,7 +24,7 @@ mod units;
 pub mod views;
 
 pub use answer::{
-    Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, Status,
+    AccountTime, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, Status,
     Together, Tried, Verdict, standing,
 };
 pub use bisection::{
@@ -35,6 +36,7 @@ pub use comparison::{
     AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, HotSpot, Side,
 };
 pub use error::CaseError;
+pub use facts::{Account, End};
 pub use folder::{Case, CaseWriter};
 pub use live::{Switched, Window};
 pub use manifest::{Host, Manifest, SCHEMA, Subject};

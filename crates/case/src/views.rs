@@ -15,7 +15,7 @@ mod trial_dots;
 
 pub use exchange::{AccountView, ExchangeView, TopExchange};
 pub use flame::{Flame, FlameNode};
-pub use ladder::{EventKind, Ladder, LadderEvent, Lane, Stretch};
+pub use ladder::{EventKind, Ladder, LadderEvent, Lane, Stretch, Why};
 pub use lengths::{Bin, Lengths, Moment, Outlier, Quantile};
 pub use page::{Difference, PageViews, SideViews};
 pub use pairs::{MOST_PAIRS, Pairs};

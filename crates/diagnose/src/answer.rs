@@ -136,13 +136,8 @@ fn of_the_run(analysis: &Analysis) -> String {
     let ledger = ledger::of_run(analysis);
     let Some(largest) = ledger.accounts.first() else { return "Nothing was recorded.".to_string() };
     let share = Nanos(largest.ns).share_of(Nanos(ledger.total));
-    let name = without_exchanges(&largest.name);
+    let name = largest.account.name_of_run();
     format!("No exchange was seen; the largest part of the {}, {share}, is: {name}.", Nanos(ledger.total))
-}
-
-/// An account's name where nothing is inside exchanges: that it is outside them says nothing.
-fn without_exchanges(name: &str) -> String {
-    name.strip_prefix("outside exchanges: ").unwrap_or(name).replacen(" outside exchanges", "", 1)
 }
 
 fn of_the_time_between(analysis: &Analysis, count: usize, between: f64) -> String {
@@ -157,7 +152,7 @@ fn of_the_time_between(analysis: &Analysis, count: usize, between: f64) -> Strin
         Share(between / wall),
         Nanos(analysis.wall()),
         Share(length / wall),
-        account.name(analysis),
+        account.fact(analysis).name(),
     )
 }
 

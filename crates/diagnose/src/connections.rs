@@ -3,19 +3,11 @@
 use crate::send_stalls::{self, SendStall};
 use crate::syscall;
 use crate::threads::{call_end, groups};
+pub use case::End;
 use case::Recording;
 use case::tables::{Call, Connection, Handshake, Segment, TcpEvent, direction, event, flags, role, transport};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-
-/// Which end of an exchange somebody is at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum End {
-    /// The one that asks.
-    Client,
-    /// The one that answers.
-    Server,
-}
 
 /// One end of a connection and its rows.
 #[derive(Clone, Debug)]
@@ -224,18 +216,20 @@ impl<'r> Connections<'r> {
 
     /// `address:port` of the remote end; the path or a blank description where it has none.
     pub fn remote(&self, slot: usize) -> String {
+        self.remote_name(slot).unwrap_or_else(|| "a local socket".to_string())
+    }
+
+    /// `address:port` of the remote end, or the path; none where it has neither.
+    pub fn remote_name(&self, slot: usize) -> Option<String> {
         let row = self.row(slot);
         if row.remote_port > 0 {
             let address = &row.remote_address;
             let bracketed = address.contains(':');
-            return if bracketed {
-                format!("[{address}]:{}", row.remote_port)
-            } else {
-                format!("{address}:{}", row.remote_port)
-            };
+            let host = if bracketed { format!("[{address}]") } else { address.clone() };
+            return Some(format!("{host}:{}", row.remote_port));
         }
         let path = if row.remote_address.is_empty() { &row.local_address } else { &row.remote_address };
-        if path.is_empty() { "a local socket".to_string() } else { path.clone() }
+        (!path.is_empty()).then(|| path.clone())
     }
 }
 

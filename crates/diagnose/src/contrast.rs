@@ -54,11 +54,11 @@ pub fn contrast(a: &[Recording], b: &[Recording]) -> Contrasts {
     let (profile_a, profile_b) = (renamed(a, aliases.of_a()), renamed(b, aliases.of_b()));
     let (accounts_a, accounts_b) =
         (breakdown_a.iter().map(|run| &run.accounts), breakdown_b.iter().map(|run| &run.accounts));
-    let ledger = accounts::contrast(accounts_a, accounts_b, units, wall);
     let has_exchanges = breakdown_a.iter().chain(&breakdown_b).any(|run| run.exchanges > 0);
+    let naming = if has_exchanges { case::Account::name } else { case::Account::name_of_run };
     Contrasts {
         per: if units.exchanges { "exchange" } else { "run" }.to_string(),
-        ledger: if has_exchanges { ledger } else { accounts::of_runs(ledger) },
+        ledger: accounts::contrast(accounts_a, accounts_b, naming, units, wall),
         libraries: code::libraries(&profile_a, &profile_b, units),
         functions: code::functions(&profile_a, &profile_b, units),
         chain: code::chain(&profile_a, &profile_b, units),
@@ -76,14 +76,14 @@ pub fn contrast(a: &[Recording], b: &[Recording]) -> Contrasts {
 struct Breakdown {
     exchanges: usize,
     wall: f64,
-    accounts: accounts::Named,
+    accounts: accounts::Accounts,
     calls: calls::Kinds,
 }
 
 impl Breakdown {
     fn keep(recording: &Recording, rename: &dyn Fn(&str) -> String) -> Breakdown {
         let (exchanges, wall, accounts) = with_analysis(recording, |analysis| {
-            (analysis.exchanges.len(), analysis.wall() as f64, accounts::named(analysis, rename))
+            (analysis.exchanges.len(), analysis.wall() as f64, accounts::of_run(analysis, rename))
         });
         Breakdown { exchanges, wall, accounts, calls: calls::kinds(&sorted(recording)) }
     }

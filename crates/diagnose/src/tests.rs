@@ -84,7 +84,7 @@ fn a_program_without_exchanges_is_accounted_for_as_well() {
 #[test]
 fn every_page_has_its_headings() {
     for page in pages() {
-        for heading in ["What it is", "Analysis", "What proves it", "Remedy", "Not to be confused with"] {
+        for heading in ["What it is", "Evidence", "What proves it", "Remedy", "Not to be confused with"] {
             assert!(page.text.contains(&format!("## {heading}\n")), "{} lacks '{heading}'", page.name);
         }
         assert!(page.text.starts_with(&format!("# {}\n", page.name)), "{}", page.text);

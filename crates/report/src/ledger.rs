@@ -3,7 +3,7 @@
 use crate::bar::bar;
 use crate::style::Style;
 use crate::text::{clean, shorten};
-use case::{Answer, Ledger, Nanos};
+use case::{Account, Answer, Ledger, Nanos};
 
 /// Accounts below this share are folded into one line.
 const LEAST_SHARE: f64 = 0.01;
@@ -44,8 +44,7 @@ pub(crate) fn ledger(answer: &Answer, style: Style) -> String {
 
 /// The accounts worth a line, largest first, then what is folded together, then what no account explains.
 fn lines(ledger: &Ledger) -> Vec<Line> {
-    let mut accounts = ledger.accounts.iter().filter(|account| account.ns > 0).collect::<Vec<_>>();
-    accounts.sort_by_key(|account| std::cmp::Reverse(account.ns));
+    let accounts = ledger.explained();
     let is_large = |ns: u64| Nanos(ns).share_of(Nanos(ledger.total)).0 >= LEAST_SHARE;
     let shown = accounts.iter().take(MOST_LINES).filter(|account| is_large(account.ns)).count();
     let line = |name: &str, ns: u64| Line { name: shorten(&clean(name), NAME_COLUMNS), time: Nanos(ns) };
@@ -58,7 +57,7 @@ fn lines(ledger: &Ledger) -> Vec<Line> {
             lines.push(line(&format!("other ({} accounts)", rest.len()), sum));
         }
     }
-    lines.push(line("unexplained", ledger.unexplained));
+    lines.push(line(&Account::Unexplained.name(), ledger.unexplained));
     lines
 }
 

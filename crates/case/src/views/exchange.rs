@@ -1,6 +1,7 @@
 //! Single exchanges, and the accounts that they add up to.
 
-use crate::answer::Account;
+use crate::answer::AccountTime;
+use crate::facts::Account;
 use serde::{Deserialize, Serialize};
 
 /// One exchange.
@@ -21,13 +22,15 @@ pub struct ExchangeView {
     /// Whether an answer came.
     pub answered: bool,
     /// Its own ledger, largest account first; adds up to its length.
-    pub accounts: Vec<Account>,
+    pub accounts: Vec<AccountTime>,
 }
 
 /// One account of all exchanges together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AccountView {
     /// What the time went into.
+    pub account: Account,
+    /// Its name in the answer's ledger.
     pub name: String,
     /// How much, in nanoseconds: a part of the sum of all exchanges' lengths.
     pub ns: u64,

@@ -1,13 +1,14 @@
 //! The sequence ladder: one exchange step by step, on the life lines of those who took part.
 
 use crate::answer::Place;
+use crate::facts::{Account, End};
 use serde::{Deserialize, Serialize};
 
 /// One exchange step by step. Times are nanoseconds since it began.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ladder {
-    /// Why this one: `typical`, `worst`, `best`, or the account that it has most of.
-    pub why: String,
+    /// Why this one.
+    pub why: Why,
     /// The exchange's number, counted from 1.
     pub number: u64,
     /// When it began, in nanoseconds since recording began.
@@ -24,11 +25,29 @@ pub struct Ladder {
     pub left_out: u64,
 }
 
+/// Why an exchange is shown step by step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Why {
+    /// It resembles most others.
+    #[default]
+    Typical,
+    /// It took longest.
+    Worst,
+    /// It took least.
+    Best,
+    /// It has most of an account.
+    MostOf {
+        /// The account.
+        account: Account,
+    },
+}
+
 /// A life line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
-    /// `client` or `server`.
-    pub end: String,
+    /// Whose it is.
+    pub end: End,
     /// The program and its process: `python3 (4711)`; empty for a peer that was not watched.
     pub process: String,
 }
@@ -40,8 +59,8 @@ pub struct Stretch {
     pub from: u64,
     /// Its end.
     pub to: u64,
-    /// The account, named as in the ledger.
-    pub account: String,
+    /// The account.
+    pub account: Account,
 }
 
 /// One step.

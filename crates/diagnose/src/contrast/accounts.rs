@@ -6,86 +6,105 @@ use crate::connections::End;
 use crate::ledger::{Account, Object};
 use crate::units::Units;
 use case::AccountContrast;
+use case::facts::Object as Thing;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A difference under this share of the whole is left out.
 const SMALL: f64 = 0.01;
 
-/// Accounts by name, in nanoseconds.
-pub type Named = BTreeMap<String, f64>;
+/// Accounts, in nanoseconds.
+pub type Accounts = BTreeMap<case::Account, f64>;
 
 /// The accounts of the run's ledger under names that another recording would give them too.
-pub fn named(analysis: &Analysis, rename: &dyn Fn(&str) -> String) -> Named {
-    let mut named = Named::new();
+pub fn of_run(analysis: &Analysis, rename: &dyn Fn(&str) -> String) -> Accounts {
+    let mut accounts = Accounts::new();
     let mut booked = 0.0;
     for (&account, &length) in &analysis.accounts.run {
-        *named.entry(name(analysis, account, rename)).or_default() += length;
+        *accounts.entry(common(analysis, account, rename)).or_default() += length;
         booked += length;
     }
     let rest = analysis.wall() as f64 - booked;
     if rest > 0.0 {
-        *named.entry(Account::Unexplained.name(analysis)).or_default() += rest;
-    }
-    named
-}
-
-/// An account's name, its module's common to both sides; clients have another port each time.
-fn name(analysis: &Analysis, account: Account, rename: &dyn Fn(&str) -> String) -> String {
-    let name = account.name(analysis);
-    match account {
-        Account::Module(_, module) | Account::OutsideCpu(module) => {
-            let module = analysis.code.module_name(module);
-            name.strip_suffix(module).map_or_else(|| name.clone(), |before| before.to_string() + &rename(module))
-        }
-        Account::Blocked(_, _, Object::Connection(slot)) | Account::OutsideBlocked(_, Object::Connection(slot)) => {
-            let slot = slot as usize;
-            match analysis.connections.all()[slot].end {
-                Some(End::Server) => name.replace(&analysis.connections.remote(slot), "a client"),
-                _ => name,
-            }
-        }
-        _ => name,
-    }
-}
-
-/// The accounts of programs without any exchange, which have nothing to be outside of.
-pub fn of_runs(mut accounts: Vec<AccountContrast>) -> Vec<AccountContrast> {
-    for account in &mut accounts {
-        let name = account.name.strip_prefix("outside exchanges: ").unwrap_or(&account.name);
-        account.name = name.replacen(" outside exchanges", "", 1);
+        *accounts.entry(case::Account::Unexplained).or_default() += rest;
     }
     accounts
 }
 
+/// An account with its module's name common to both sides; clients have another port each time.
+fn common(analysis: &Analysis, account: Account, rename: &dyn Fn(&str) -> String) -> case::Account {
+    let mut fact = account.fact(analysis);
+    match &mut fact {
+        case::Account::UserCpu { module: Some(module), .. } | case::Account::CpuOutside { module: Some(module) } => {
+            *module = rename(module);
+        }
+        case::Account::Blocked { object, .. } | case::Account::BlockedOutside { object, .. }
+            if is_of_client(analysis, account) =>
+        {
+            *object = Some(Thing::Client);
+        }
+        _ => {}
+    }
+    fact
+}
+
+/// Whether a server was blocked on one of its clients.
+fn is_of_client(analysis: &Analysis, account: Account) -> bool {
+    let (Account::Blocked(_, _, Object::Connection(slot)) | Account::OutsideBlocked(_, Object::Connection(slot))) =
+        account
+    else {
+        return false;
+    };
+    analysis.connections.all()[slot as usize].end == Some(End::Server)
+}
+
+/// How accounts are called: with exchanges seen, and without any, when there is nothing to be outside of.
+pub type Naming = fn(&case::Account) -> String;
+
 /// The accounts that differ, largest difference first.
 pub fn contrast<'n>(
-    a: impl Iterator<Item = &'n Named>,
-    b: impl Iterator<Item = &'n Named>,
+    a: impl Iterator<Item = &'n Accounts>,
+    b: impl Iterator<Item = &'n Accounts>,
+    naming: Naming,
     units: Units,
     whole: f64,
 ) -> Vec<AccountContrast> {
     let (a, b) = (sum(a), sum(b));
-    let names = |side: &Named| -> BTreeSet<String> { side.keys().cloned().collect() };
+    let names = |side: &Accounts| -> BTreeSet<String> { side.keys().map(naming).collect() };
     let aliases = Aliases::pair(&names(&a), &names(&b), without_figures);
-    let mut both: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    for (name, length) in &a {
-        both.entry(aliases.in_a(name)).or_default().0 += length / units.a;
+    let mut both: BTreeMap<String, Both> = BTreeMap::new();
+    for (account, length) in a {
+        both.entry(aliases.in_a(&naming(&account))).or_insert_with(|| of(account)).a += length / units.a;
     }
-    for (name, length) in &b {
-        both.entry(aliases.in_b(name)).or_default().1 += length / units.b;
+    for (account, length) in b {
+        both.entry(aliases.in_b(&naming(&account))).or_insert_with(|| of(account)).b += length / units.b;
     }
-    let mut both: Vec<(String, (f64, f64))> = both.into_iter().collect();
-    both.retain(|(_, (a, b))| (b - a).abs() >= (SMALL * whole).max(1.0));
-    both.sort_by(|(_, (a, b)), (_, (c, d))| (d - c).abs().total_cmp(&(b - a).abs()));
-    both.into_iter()
-        .map(|(name, (a, b))| AccountContrast { name, a_ns: a.round() as u64, b_ns: b.round() as u64 })
-        .collect()
+    let mut both: Vec<(String, Both)> = both.into_iter().collect();
+    both.retain(|(_, one)| (one.b - one.a).abs() >= (SMALL * whole).max(1.0));
+    both.sort_by(|(_, one), (_, other)| (other.b - other.a).abs().total_cmp(&(one.b - one.a).abs()));
+    let shown = both.into_iter().map(|(name, one)| AccountContrast {
+        name,
+        a_ns: one.a.round() as u64,
+        b_ns: one.b.round() as u64,
+        account: one.account,
+    });
+    shown.collect()
 }
 
-fn sum<'n>(recordings: impl Iterator<Item = &'n Named>) -> Named {
-    let mut sum = Named::new();
-    for (name, length) in recordings.flatten() {
-        *sum.entry(name.clone()).or_default() += length;
+/// An account's time of both sides, in nanoseconds an exchange (or a run).
+struct Both {
+    account: case::Account,
+    a: f64,
+    b: f64,
+}
+
+fn of(account: case::Account) -> Both {
+    Both { account, a: 0.0, b: 0.0 }
+}
+
+fn sum<'n>(recordings: impl Iterator<Item = &'n Accounts>) -> Accounts {
+    let mut sum = Accounts::new();
+    for (account, length) in recordings.flatten() {
+        *sum.entry(account.clone()).or_default() += length;
     }
     sum
 }

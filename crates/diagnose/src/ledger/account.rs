@@ -1,8 +1,10 @@
-//! The accounts: what time can have gone into, and how each reads.
+//! The accounts while time is booked: [`case::Account`] with numbers in place of names, so that they are quick to copy and
+//! to compare.
 
 use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::syscall;
+use case::facts::{self, Wait};
 
 /// What time went into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,36 +133,42 @@ impl Account {
         )
     }
 
-    /// How the account reads. The end that the exchanges are seen from has no prefix.
-    pub fn name(self, analysis: &Analysis) -> String {
+    /// The account as a fact: with names in place of numbers.
+    pub fn fact(self, analysis: &Analysis) -> case::Account {
+        let module = |module: u32| Some(analysis.code.module_name(module).to_string());
+        let call = |number: u16| (syscall::name(number), wait(number));
         match self {
-            Account::User(end, _) => format!("{}CPU: user", prefix(end)),
-            Account::Module(end, module) => format!("{}CPU: user, {}", prefix(end), analysis.code.module_name(module)),
-            Account::Kernel(end) => format!("{}CPU: kernel", prefix(end)),
-            Account::Processor(end) => format!("{}waiting for a processor", prefix(end)),
-            Account::Blocked(end, number, object) => format!("{}{}", prefix(end), blocked(analysis, number, object)),
-            Account::BlockedElsewhere(end) => format!("{}blocked in a call that is not recorded", prefix(end)),
-            Account::PageFault(end) => format!("{}blocked on a disk outside calls", prefix(end)),
-            Account::Lookup => "name look-up".to_string(),
-            Account::Connect => "connect".to_string(),
-            Account::FullHandshake => "TLS handshake (full)".to_string(),
-            Account::ResumedHandshake => "TLS handshake (resumed)".to_string(),
-            Account::HeldByNagle(end) => format!("{}held by Nagle until the peer acknowledges", prefix(end)),
-            Account::HeldInKernel(end) => format!("{}held in the local kernel (window or queue)", prefix(end)),
-            Account::HeldAtPeer => "held at the peer until our delayed acknowledgement".to_string(),
-            Account::Retransmission => "waiting for a retransmission".to_string(),
-            Account::NetworkAndPeer => "network and peer".to_string(),
-            Account::Network => "network".to_string(),
-            Account::WakeUp(end) => format!("{}wake-up delay", prefix(end)),
-            Account::OutsideCpu(module) => format!("CPU outside exchanges: {}", analysis.code.module_name(module)),
-            Account::OutsideCpuUnsampled => "CPU outside exchanges".to_string(),
-            Account::OutsideProcessor => "waiting for a processor outside exchanges".to_string(),
-            Account::OutsideBlocked(number, object) => {
-                format!("outside exchanges: {}", blocked(analysis, number, object))
+            Account::User(end, _) => case::Account::UserCpu { end, module: None },
+            Account::Module(end, number) => case::Account::UserCpu { end, module: module(number) },
+            Account::Kernel(end) => case::Account::KernelCpu { end },
+            Account::Processor(end) => case::Account::RunDelay { end },
+            Account::Blocked(end, number, object) => {
+                let (call, wait) = call(number);
+                case::Account::Blocked { end, call, wait, object: object.fact(analysis) }
             }
-            Account::OutsideBlockedElsewhere => "outside exchanges: blocked in a call that is not recorded".to_string(),
-            Account::StartAndEnd => "start-up and end of the program".to_string(),
-            Account::Unexplained => "unexplained".to_string(),
+            Account::BlockedElsewhere(end) => case::Account::BlockedElsewhere { end },
+            Account::PageFault(end) => case::Account::PageFault { end },
+            Account::Lookup => case::Account::Lookup,
+            Account::Connect => case::Account::Connect,
+            Account::FullHandshake => case::Account::FullHandshake,
+            Account::ResumedHandshake => case::Account::ResumedHandshake,
+            Account::HeldByNagle(end) => case::Account::HeldByNagle { end },
+            Account::HeldInKernel(end) => case::Account::HeldInKernel { end },
+            Account::HeldAtPeer => case::Account::HeldAtPeer,
+            Account::Retransmission => case::Account::Retransmission,
+            Account::NetworkAndPeer => case::Account::NetworkAndPeer,
+            Account::Network => case::Account::Network,
+            Account::WakeUp(end) => case::Account::WakeUp { end },
+            Account::OutsideCpu(number) => case::Account::CpuOutside { module: module(number) },
+            Account::OutsideCpuUnsampled => case::Account::CpuOutside { module: None },
+            Account::OutsideProcessor => case::Account::RunDelayOutside,
+            Account::OutsideBlocked(number, object) => {
+                let (call, wait) = call(number);
+                case::Account::BlockedOutside { call, wait, object: object.fact(analysis) }
+            }
+            Account::OutsideBlockedElsewhere => case::Account::BlockedElsewhereOutside,
+            Account::StartAndEnd => case::Account::StartAndEnd,
+            Account::Unexplained => case::Account::Unexplained,
         }
     }
 
@@ -174,27 +182,30 @@ impl Account {
     }
 }
 
-fn prefix(end: End) -> &'static str {
-    match end {
-        End::Client => "",
-        End::Server => "server ",
+impl Object {
+    fn fact(self, analysis: &Analysis) -> Option<facts::Object> {
+        match self {
+            Object::Unnamed => None,
+            Object::Path(id) => Some(facts::Object::File { path: path(analysis, id) }),
+            Object::Connection(slot) => {
+                Some(facts::Object::Connection { remote: analysis.connections.remote_name(slot as usize) })
+            }
+        }
     }
 }
 
-fn blocked(analysis: &Analysis, number: u16, object: Object) -> String {
-    let call = syscall::name(number);
-    match object {
-        Object::Path(path) => format!("blocked in {call} ({})", path_name(analysis, path)),
-        Object::Connection(slot) => format!("blocked in {call} (to {})", analysis.connections.remote(slot as usize)),
-        Object::Unnamed if number == syscall::FUTEX => "blocked in futex (a lock or another thread)".to_string(),
-        Object::Unnamed if syscall::is_sleep(number) => format!("asleep in {call}"),
-        Object::Unnamed if syscall::is_wait_for_child(number) => format!("blocked in {call}: waiting for a child"),
-        Object::Unnamed if syscall::is_poll(number) => format!("blocked in {call} (other events)"),
-        Object::Unnamed => format!("blocked in {call}"),
+/// What a call waits for.
+fn wait(number: u16) -> Wait {
+    match number {
+        syscall::FUTEX => Wait::Lock,
+        _ if syscall::is_sleep(number) => Wait::Sleep,
+        _ if syscall::is_wait_for_child(number) => Wait::Child,
+        _ if syscall::is_poll(number) => Wait::Events,
+        _ => Wait::Object,
     }
 }
 
-fn path_name<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {
+fn path(analysis: &Analysis, id: u32) -> Option<String> {
     let paths = &analysis.recording.paths;
-    paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
+    paths.binary_search_by_key(&id, |row| row.id).ok().map(|index| paths[index].path.clone())
 }

@@ -1,6 +1,6 @@
-//! The ledgers of all exchanges at once, in few bytes: a name is written once, and an exchange has numbers.
+//! The ledgers of all exchanges at once, in few bytes: an account is written once, and an exchange has numbers.
 //!
-//! Names are those of the run's ledger, so that the two join: an account that is small in the run is shown without its
+//! Accounts are those of the run's ledger, so that the two join: an account that is small in the run is shown without its
 //! object there, and so in each exchange, however large it is in that one.
 
 use super::account::Account;
@@ -8,12 +8,13 @@ use super::totals::shown_as;
 use super::walk::Walker;
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
+use case::AccountTime;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The ledgers of all exchanges.
 pub struct Breakdown {
-    names: Vec<String>,
+    accounts: Vec<(String, case::Account)>,
     parts: Vec<Part>,
     /// Where the parts of each exchange begin, and where the last one's end.
     borders: Vec<usize>,
@@ -22,8 +23,8 @@ pub struct Breakdown {
 /// What one account has of one exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The account's name, as [`Breakdown::name`] tells it.
-    pub name: u32,
+    /// The account's number: see [`Breakdown::account`].
+    pub account: u32,
     /// How much, in nanoseconds.
     pub ns: u64,
 }
@@ -33,12 +34,12 @@ impl Breakdown {
     pub fn new(analysis: &Analysis) -> Breakdown {
         let mut builder = Builder::new(analysis);
         let mut walker = Walker::new(analysis);
-        let mut breakdown = Breakdown { names: Vec::new(), parts: Vec::new(), borders: vec![0] };
+        let mut breakdown = Breakdown { accounts: Vec::new(), parts: Vec::new(), borders: vec![0] };
         for exchange in &analysis.exchanges {
             builder.book(&mut walker, exchange, &mut breakdown.parts);
             breakdown.borders.push(breakdown.parts.len());
         }
-        breakdown.names = builder.names;
+        breakdown.accounts = builder.accounts;
         breakdown
     }
 
@@ -47,14 +48,20 @@ impl Breakdown {
         &self.parts[self.borders[exchange]..self.borders[exchange + 1]]
     }
 
-    /// The names of the accounts, in order of their numbers.
-    pub fn names(&self) -> &[String] {
-        &self.names
+    /// The accounts with their names, in order of their numbers.
+    pub fn accounts(&self) -> &[(String, case::Account)] {
+        &self.accounts
     }
 
-    /// The name of a part's account.
-    pub fn name(&self, part: Part) -> &str {
-        &self.names[part.name as usize]
+    /// A part as it is shown.
+    pub fn shown(&self, part: Part) -> AccountTime {
+        let (name, account) = self.accounts[part.account as usize].clone();
+        AccountTime { name, ns: part.ns, account }
+    }
+
+    /// The number of an account that goes by a name.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        number(&self.accounts, name)
     }
 
     /// How many exchanges.
@@ -63,23 +70,27 @@ impl Breakdown {
     }
 }
 
-/// How the run's ledger calls an account.
-pub fn run_name(analysis: &Analysis, account: Account) -> String {
+/// An account as the run's ledger shows it.
+pub fn run_account(analysis: &Analysis, account: Account) -> case::Account {
     let length = analysis.accounts.run.get(&account).copied().unwrap_or_default();
-    shown_as(account, length, analysis.wall()).name(analysis)
+    shown_as(account, length, analysis.wall()).fact(analysis)
+}
+
+fn number(accounts: &[(String, case::Account)], name: &str) -> Option<u32> {
+    accounts.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok().map(|index| index as u32)
 }
 
 /// Breakdown one exchange after the other.
 struct Builder<'e> {
     analysis: &'e Analysis<'e>,
-    /// In order of the alphabet.
-    names: Vec<String>,
+    /// With their names, in order of the alphabet.
+    accounts: Vec<(String, case::Account)>,
     unexplained: u32,
-    /// What a booked account is split into: names, each with its share.
+    /// What a booked account is split into: accounts, each with its share.
     split: FxHashMap<Account, Vec<(u32, f64)>>,
     /// The exchange's accounts as they are walked: a handful.
     walked: Vec<(Account, f64)>,
-    /// The exchange's time by name, and the names it has.
+    /// The exchange's time by account, and the accounts it has.
     sums: Vec<f64>,
     had: Vec<u32>,
 }
@@ -87,13 +98,20 @@ struct Builder<'e> {
 impl<'e> Builder<'e> {
     fn new(analysis: &'e Analysis<'e>) -> Builder<'e> {
         let accounts = analysis.accounts.exchanges.keys().chain(analysis.accounts.run.keys());
-        let mut names: BTreeSet<String> = accounts.map(|&account| run_name(analysis, account)).collect();
-        let unexplained = run_name(analysis, Account::Unexplained);
-        names.insert(unexplained.clone());
-        let names: Vec<String> = names.into_iter().collect();
-        let unexplained = names.binary_search(&unexplained).unwrap_or_default() as u32;
-        let sums = vec![0.0; names.len()];
-        Builder { analysis, names, unexplained, split: FxHashMap::default(), walked: Vec::new(), sums, had: Vec::new() }
+        let accounts = accounts.map(|&account| run_account(analysis, account)).chain([case::Account::Unexplained]);
+        let accounts: BTreeMap<String, case::Account> = accounts.map(|account| (account.name(), account)).collect();
+        let accounts: Vec<(String, case::Account)> = accounts.into_iter().collect();
+        let unexplained = number(&accounts, &case::Account::Unexplained.name()).unwrap_or_default();
+        let sums = vec![0.0; accounts.len()];
+        Builder {
+            analysis,
+            accounts,
+            unexplained,
+            split: FxHashMap::default(),
+            walked: Vec::new(),
+            sums,
+            had: Vec::new(),
+        }
     }
 
     fn book(&mut self, walker: &mut Walker, exchange: &Exchange, parts: &mut Vec<Part>) {
@@ -119,31 +137,31 @@ impl<'e> Builder<'e> {
     }
 
     fn divide(&mut self, account: Account, length: f64) {
-        let (analysis, names) = (self.analysis, &self.names);
+        let (analysis, accounts) = (self.analysis, &self.accounts);
         let split = self.split.entry(account).or_insert_with(|| {
             let mut split = Vec::new();
             analysis.pools.split(account, 1.0, &mut |account, share| {
                 // Every account of an exchange is one of all exchanges'.
-                if let Ok(name) = names.binary_search(&run_name(analysis, account)) {
-                    split.push((name as u32, share));
+                if let Some(number) = number(accounts, &run_account(analysis, account).name()) {
+                    split.push((number, share));
                 }
             });
             split
         });
         let (sums, had) = (&mut self.sums, &mut self.had);
-        for &(name, share) in &*split {
-            if !had.contains(&name) {
-                had.push(name);
+        for &(account, share) in &*split {
+            if !had.contains(&account) {
+                had.push(account);
             }
-            sums[name as usize] += length * share;
+            sums[account as usize] += length * share;
         }
     }
 
-    fn add(&mut self, name: u32, length: f64) {
-        if !self.had.contains(&name) {
-            self.had.push(name);
+    fn add(&mut self, account: u32, length: f64) {
+        if !self.had.contains(&account) {
+            self.had.push(account);
         }
-        self.sums[name as usize] += length;
+        self.sums[account as usize] += length;
     }
 
     /// Rounds so that the sum is exactly the total: the largest account takes what rounding left over.
@@ -151,17 +169,17 @@ impl<'e> Builder<'e> {
         let first = parts.len();
         self.had.sort_unstable();
         let mut left = total;
-        for name in self.had.drain(..) {
-            let length = std::mem::take(&mut self.sums[name as usize]);
+        for account in self.had.drain(..) {
+            let length = std::mem::take(&mut self.sums[account as usize]);
             let ns = (length.round() as u64).min(left);
             left -= ns;
-            parts.push(Part { name, ns });
+            parts.push(Part { account, ns });
         }
         if parts.len() == first {
-            parts.push(Part { name: self.unexplained, ns: 0 });
+            parts.push(Part { account: self.unexplained, ns: 0 });
         }
         let own = &mut parts[first..];
-        own.sort_unstable_by_key(|part| (std::cmp::Reverse(part.ns), part.name));
+        own.sort_unstable_by_key(|part| (std::cmp::Reverse(part.ns), part.account));
         own[0].ns += left;
         let shown = own.iter().take_while(|part| part.ns > 0).count();
         parts.truncate(first + shown);

@@ -16,7 +16,7 @@ mod totals;
 mod walk;
 
 pub use account::{Account, Class, Object};
-pub use breakdown::{Breakdown, run_name};
+pub use breakdown::{Breakdown, run_account};
 pub use pool::{Pools, is_within};
 pub use run::Accounts;
 pub use thread::of_thread;

@@ -4,7 +4,7 @@ use super::account::Account;
 use super::walk::Walker;
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
-use case::Ledger;
+use case::{AccountTime, Ledger};
 use std::collections::BTreeMap;
 
 /// Accounts of named objects below this share of the whole are shown together, without the name.
@@ -35,24 +35,30 @@ pub fn of_exchange(walker: &mut Walker, exchange: &Exchange) -> Ledger {
 
 /// Names, rounds and sorts accounts; what they lack to the total is unexplained.
 pub fn ledger(analysis: &Analysis, accounts: &BTreeMap<Account, f64>, total: u64) -> Ledger {
-    let mut named: BTreeMap<String, f64> = BTreeMap::new();
+    // By name: that is the order in which equal times are shown.
+    let mut named: BTreeMap<(String, case::Account), f64> = BTreeMap::new();
     let mut booked = 0.0;
     for (&account, &length) in accounts {
-        *named.entry(shown_as(account, length, total).name(analysis)).or_default() += length;
+        *named.entry(with_name(shown_as(account, length, total).fact(analysis))).or_default() += length;
         booked += length;
     }
     let rest = total as f64 - booked;
     // Sums of fractions are good to a few nanoseconds in a million; only more than that is missing.
     if rest > 1.0 + total as f64 * 1e-9 {
-        *named.entry(Account::Unexplained.name(analysis)).or_default() += rest;
+        *named.entry(with_name(case::Account::Unexplained)).or_default() += rest;
     }
     let rounded = round(named.into_iter().collect(), total);
-    let unexplained_name = Account::Unexplained.name(analysis);
-    let unexplained = rounded.iter().find(|(name, _)| *name == unexplained_name).map_or(0, |&(_, ns)| ns);
-    let mut accounts: Vec<case::Account> =
-        rounded.into_iter().filter(|&(_, ns)| ns > 0).map(|(name, ns)| case::Account { name, ns }).collect();
+    let is_unexplained = |(key, _): &&((_, case::Account), u64)| key.1 == case::Account::Unexplained;
+    let unexplained = rounded.iter().find(is_unexplained).map_or(0, |&(_, ns)| ns);
+    let booked = rounded.into_iter().filter(|&(_, ns)| ns > 0);
+    let mut accounts: Vec<AccountTime> =
+        booked.map(|((name, account), ns)| AccountTime { name, ns, account }).collect();
     accounts.sort_by(|one, other| other.ns.cmp(&one.ns).then_with(|| one.name.cmp(&other.name)));
     Ledger { unit: "ns".to_string(), total, accounts, unexplained }
+}
+
+fn with_name(account: case::Account) -> (String, case::Account) {
+    (account.name(), account)
 }
 
 /// What an account is shown as: itself, or without its object where it is a small part of the whole.
@@ -61,18 +67,18 @@ pub(super) fn shown_as(account: Account, length: f64, total: u64) -> Account {
 }
 
 /// Rounds so that the sum is exactly the total: the largest account takes what rounding left over.
-fn round(parts: Vec<(String, f64)>, total: u64) -> Vec<(String, u64)> {
+fn round(parts: Vec<((String, case::Account), f64)>, total: u64) -> Vec<((String, case::Account), u64)> {
     let mut left = total;
-    let mut rounded: Vec<(String, u64)> = Vec::with_capacity(parts.len());
-    for (name, length) in parts {
+    let mut rounded = Vec::with_capacity(parts.len());
+    for (key, length) in parts {
         let ns = (length.max(0.0).round() as u64).min(left);
         left -= ns;
-        rounded.push((name, ns));
+        rounded.push((key, ns));
     }
     if let Some(largest) = (0..rounded.len()).max_by_key(|&index| (rounded[index].1, std::cmp::Reverse(index))) {
         rounded[largest].1 += left;
     } else if total > 0 {
-        rounded.push(("unexplained".to_string(), total));
+        rounded.push((with_name(case::Account::Unexplained), total));
     }
     rounded
 }

@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::ledger::Breakdown;
-use case::views::AccountView;
+use case::views::{AccountView, Why};
 use std::collections::BTreeMap;
 
 /// Exchanges shown step by step at most.
@@ -18,8 +18,8 @@ const COMMON: f64 = 0.25;
 /// An exchange that is shown step by step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// Why: `typical`, `worst`, `best`, or the account that it has most of.
-    pub why: String,
+    /// Why.
+    pub why: Why,
     /// Its index among the exchanges.
     pub index: usize,
 }
@@ -34,21 +34,21 @@ pub fn ladders(
 ) -> Vec<Chosen> {
     let (worst, rest) = match longest_first {
         [] => return Vec::new(),
-        [one] => return vec![chosen("typical", *one)],
+        [one] => return vec![chosen(Why::Typical, *one)],
         [worst, rest @ ..] => (*worst, rest),
     };
     let answered = rest.iter().rev().find(|&&index| analysis.exchanges[index].answered);
     let best = answered.or(rest.last()).copied().unwrap_or(worst);
     let candidates: Vec<usize> = rest.iter().rev().copied().filter(|&index| index != best).collect();
     let typical = typical(analysis, breakdown, accounts, candidates);
-    let mut shown: Vec<Chosen> = typical.map(|index| chosen("typical", index)).into_iter().collect();
-    shown.extend([chosen("worst", worst), chosen("best", best)]);
+    let mut shown: Vec<Chosen> = typical.map(|index| chosen(Why::Typical, index)).into_iter().collect();
+    shown.extend([chosen(Why::Worst, worst), chosen(Why::Best, best)]);
     add_top(accounts, &mut shown);
     shown
 }
 
-fn chosen(why: &str, index: usize) -> Chosen {
-    Chosen { why: why.to_string(), index }
+fn chosen(why: Why, index: usize) -> Chosen {
+    Chosen { why, index }
 }
 
 /// The exchange that resembles most others: set up or not as most are, its time in the account where most of theirs is,
@@ -62,16 +62,17 @@ fn typical(
     let set_up = |index: &usize| analysis.exchanges[*index].set_up.is_some();
     let mostly_set_up = candidates.iter().filter(|index| set_up(index)).count() * 2 > candidates.len();
     candidates.retain(|index| set_up(index) == mostly_set_up);
-    let largest = |index: &usize| breakdown.parts(*index).first().map(|part| part.name);
+    let largest = |index: &usize| breakdown.parts(*index).first().map(|part| part.account);
     let mut counts: BTreeMap<Option<u32>, usize> = BTreeMap::new();
     for index in &candidates {
         *counts.entry(largest(index)).or_default() += 1;
     }
-    let common =
-        |name: &Option<u32>| counts.get(name).is_some_and(|&count| count as f64 >= COMMON * candidates.len() as f64);
-    let number = |account: &AccountView| breakdown.names().binary_search(&account.name).ok().map(|name| name as u32);
+    let common = |account: &Option<u32>| {
+        counts.get(account).is_some_and(|&count| count as f64 >= COMMON * candidates.len() as f64)
+    };
+    let number = |account: &AccountView| breakdown.number(&account.name);
     let of_the_whole = accounts.first().map(number).filter(common);
-    let most_frequent = || counts.iter().max_by_key(|&(_, count)| count).map(|(name, _)| *name);
+    let most_frequent = || counts.iter().max_by_key(|&(_, count)| count).map(|(account, _)| *account);
     let account = of_the_whole.or_else(most_frequent)?;
     candidates.retain(|index| largest(index) == account);
     candidates.get(candidates.len() / 2).copied()
@@ -85,7 +86,7 @@ fn add_top(accounts: &[AccountView], shown: &mut Vec<Chosen>) {
         if let Some(index) = top.filter(|index| shown.iter().all(|one| one.index != *index))
             && shown.len() < SHOWN
         {
-            shown.push(chosen(&account.name, index));
+            shown.push(chosen(Why::MostOf { account: account.account.clone() }, index));
         }
     }
 }

@@ -4,7 +4,6 @@ use super::choice::Chosen;
 use super::requests::Requests;
 use crate::analysis::Analysis;
 use crate::ledger::Breakdown;
-use case::Account;
 use case::views::{AccountView, ExchangeView, TopExchange};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -20,13 +19,13 @@ const WORST: usize = 50;
 
 /// The accounts of all exchanges together, largest first; the larger ones with their top exchanges.
 pub fn accounts(breakdown: &Breakdown) -> Vec<AccountView> {
-    let mut sums: Vec<Sum> = breakdown.names().iter().map(|_| Sum::default()).collect();
+    let mut sums: Vec<Sum> = breakdown.accounts().iter().map(|_| Sum::default()).collect();
     for index in 0..breakdown.exchanges() {
         for part in breakdown.parts(index) {
-            sums[part.name as usize].add(index, part.ns);
+            sums[part.account as usize].add(index, part.ns);
         }
     }
-    let views = sums.into_iter().zip(breakdown.names()).map(|(sum, name)| sum.view(name));
+    let views = sums.into_iter().zip(breakdown.accounts()).map(|(sum, (name, account))| sum.view(name, account));
     let mut accounts: Vec<AccountView> = views.filter(|account| account.ns > 0).collect();
     accounts.sort_by(|one, other| other.ns.cmp(&one.ns).then_with(|| one.name.cmp(&other.name)));
     accounts.iter_mut().skip(WITH_TOP).for_each(|account| account.top.clear());
@@ -60,7 +59,7 @@ fn view(analysis: &Analysis, breakdown: &Breakdown, requests: &Requests, index: 
         about: requests.about(exchange),
         bytes: exchange.bytes,
         answered: exchange.answered,
-        accounts: parts.map(|part| Account { name: breakdown.name(*part).to_string(), ns: part.ns }).collect(),
+        accounts: parts.map(|part| breakdown.shown(*part)).collect(),
     }
 }
 
@@ -86,10 +85,16 @@ impl Sum {
         }
     }
 
-    fn view(self, name: &str) -> AccountView {
+    fn view(self, name: &str, account: &case::Account) -> AccountView {
         let top = self.top.into_sorted_vec().into_iter();
         let top = top.map(|Reverse((ns, Reverse(index)))| TopExchange { number: index as u64 + 1, ns });
-        AccountView { name: name.to_string(), ns: self.ns, exchanges: self.exchanges, top: top.collect() }
+        AccountView {
+            account: account.clone(),
+            name: name.to_string(),
+            ns: self.ns,
+            exchanges: self.exchanges,
+            top: top.collect(),
+        }
     }
 }
 

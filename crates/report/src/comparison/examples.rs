@@ -1,7 +1,7 @@
 //! Comparisons made by hand, for the tests of this crate.
 
 use case::{
-    AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, SCHEMA, Side,
+    Account, AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, SCHEMA, Side,
 };
 
 fn words(text: &str) -> Vec<String> {
@@ -13,8 +13,8 @@ pub(crate) fn compared(metric: &str, a: f64, (low, ratio, high): (f64, f64, f64)
     Compared { metric: metric.into(), a, b: a * ratio, ratio, low, high, pairs: 24, outcome }
 }
 
-fn account(name: &str, a_ns: u64, b_ns: u64) -> AccountContrast {
-    AccountContrast { name: name.into(), a_ns, b_ns }
+pub(super) fn account(name: &str, a_ns: u64, b_ns: u64) -> AccountContrast {
+    AccountContrast { name: name.into(), a_ns, b_ns, account: Account::from_name(name) }
 }
 
 pub(crate) fn code(function: &str, module: &str, a_ns: u64, b_ns: u64) -> CodeContrast {

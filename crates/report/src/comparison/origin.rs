@@ -4,18 +4,19 @@ use super::sentence::{is_figure_of_its_own, is_processor, processor};
 use crate::chain::code;
 use crate::figure::three;
 use crate::text::clean;
-use case::{AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Nanos, Share};
+use case::{Account, AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Nanos, Share};
 
 /// What makes up less than this of a difference is not named in the verdict.
 const LEAST_PART: f64 = 0.5;
 /// Counts of calls that differ by less are no explanation.
 const LEAST_CALLS: f64 = 1.5;
-/// How accounts of time without a processor end or begin; on a machine that others use too it grows with the work.
-const WAITING: &str = "waiting for a processor";
 /// What is left out is mentioned from this part of the rest on.
 const LEAST_LEFT_OUT: f64 = 0.1;
-/// The account of what no other explains: it says nothing of where a difference comes from.
-const UNEXPLAINED: &str = "unexplained";
+
+/// Time without a processor: on a machine that others use too it grows with the work.
+fn is_waiting(account: &Account) -> bool {
+    matches!(account, Account::RunDelay { .. } | Account::RunDelayOutside)
+}
 
 /// The account that makes up most of the difference in time.
 pub(super) fn account(comparison: &Comparison, first: &Compared) -> Option<String> {
@@ -24,7 +25,7 @@ pub(super) fn account(comparison: &Comparison, first: &Compared) -> Option<Strin
     }
     // Who has more to do waits longer for a busy processor, too: that is no cause beside the work.
     let is_more_work = processor(comparison).is_some_and(|cpu| cpu.outcome == first.outcome);
-    let counts = |account: &&AccountContrast| !(is_more_work && account.name.contains(WAITING));
+    let counts = |account: &&AccountContrast| !(is_more_work && is_waiting(&account.account));
     let accounts = comparison.ledger.iter().filter(counts);
     let whole = accounts.clone().map(|account| difference(account.a_ns, account.b_ns)).sum::<i64>();
     if whole == 0 || (whole > 0) != (first.outcome == Contrast::More) {
@@ -33,7 +34,7 @@ pub(super) fn account(comparison: &Comparison, first: &Compared) -> Option<Strin
     let part = |account: &&AccountContrast| difference(account.a_ns, account.b_ns) as f64 / whole as f64;
     let largest = accounts.clone().max_by(|a, b| part(a).total_cmp(&part(b)))?;
     let share = part(&largest);
-    if share < LEAST_PART || largest.name == UNEXPLAINED {
+    if share < LEAST_PART || largest.account == Account::Unexplained {
         return None;
     }
     let name = clean(&largest.name);

@@ -1,6 +1,7 @@
+use super::examples::account;
 use super::*;
 use crate::outcome::{Outcome, comparison_outcome};
-use case::{AccountContrast, Gate, GateState, GateState::Failed, GateState::Open, GateState::Passed};
+use case::{Gate, GateState, GateState::Failed, GateState::Open, GateState::Passed};
 
 fn told(one: &Comparison) -> String {
     comparison(one, &Style::default())
@@ -82,7 +83,7 @@ fn a_faster_command_is_said_to_be_faster_with_minus_signs() {
 #[test]
 fn waiting_for_a_busy_processor_is_no_cause_beside_more_work() {
     let mut one = examples::slower();
-    let waiting = AccountContrast { name: "waiting for a processor".into(), a_ns: 5_000_000, b_ns: 30_000_000 };
+    let waiting = account("waiting for a processor", 5_000_000, 30_000_000);
     one.ledger.push(waiting);
     let said = contrast_sentence(&one);
     assert!(said.contains("'processor: user' makes up 99 % of the difference (+21.7 ms a run, time spent"), "{said}");

@@ -17,9 +17,9 @@ mod table;
 mod tests;
 
 use super::{Material, SideViews};
-use crate::text::clean;
 use askama::Template;
 use case::views::Ladder;
+pub(super) use sentence::short;
 use table::TableRow;
 
 #[derive(Template)]
@@ -51,7 +51,7 @@ pub(super) fn section(material: &Material) -> String {
         let id = anchor(&side.name, ladder.number);
         // A request can be both the typical and the best one: it is drawn once, under both names.
         match tabs.iter_mut().find(|tab| tab.id == id) {
-            Some(known) => known.name = format!("{}, {}", known.name, clean(&ladder.why)),
+            Some(known) => known.name = format!("{}, {}", known.name, short(&ladder.why)),
             None => tabs.push(tab(side, ladder, id, tabs.is_empty())),
         }
     }

@@ -86,7 +86,8 @@ fn drawn(index: usize, side: &SideViews, several: bool) -> SideLengths {
 fn step_by_step(side: &SideViews, several: bool) -> Vec<Linked> {
     let mut linked: Vec<Linked> = Vec::new();
     for one in ladder::shown(side, several) {
-        let (number, why, anchor) = (count(one.number), clean(&one.why), ladder::anchor(&side.name, one.number));
+        let (number, why, anchor) =
+            (count(one.number), ladder::short(&one.why), ladder::anchor(&side.name, one.number));
         match linked.iter_mut().find(|known| known.anchor == anchor) {
             Some(known) => known.why = format!("{}, {why}", known.why),
             None => linked.push(Linked { number, why, anchor }),

@@ -1,12 +1,12 @@
 //! Answers made by hand, for the tests of this crate.
 
 use case::{
-    Account, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, SCHEMA,
-    Status, Switched, Together, Tried, Verdict, Window,
+    Account, AccountTime, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose,
+    SCHEMA, Status, Switched, Together, Tried, Verdict, Window,
 };
 
-fn account(name: &str, ns: u64) -> Account {
-    Account { name: name.into(), ns }
+fn account(name: &str, ns: u64) -> AccountTime {
+    AccountTime { name: name.into(), ns, account: Account::from_name(name) }
 }
 
 /// A program with one suspected cause.

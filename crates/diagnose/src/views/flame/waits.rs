@@ -13,6 +13,7 @@ use crate::syscall;
 use crate::threads::{ThreadRows, call_end};
 use crate::views::images::Images;
 use case::Nanos;
+use case::facts::Transport;
 use case::tables::{Call, Process, reason, role, transport};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -138,16 +139,23 @@ fn without_wrapper(mut path: CallPath) -> CallPath {
 
 /// The ledger's words; a client of many is not named, or each would be a step of its own.
 fn name(analysis: &Analysis, account: Account) -> String {
-    let Account::Blocked(_, number, Object::Connection(slot)) = account else { return account.name(analysis) };
-    let row = analysis.connections.row(slot as usize);
-    if row.role == role::CLIENT && row.remote_port > 0 {
-        return account.name(analysis);
+    let mut fact = account.fact(analysis);
+    if let (case::Account::Blocked { object, .. }, Account::Blocked(_, _, Object::Connection(slot))) =
+        (&mut fact, account)
+    {
+        let row = analysis.connections.row(slot as usize);
+        if row.role != role::CLIENT || row.remote_port == 0 {
+            *object = Some(case::facts::Object::Socket { transport: transport(row.transport) });
+        }
     }
-    let kind = match row.transport {
-        transport::TCP => "tcp",
-        transport::UDP => "udp",
-        transport::UNIX => "unix",
-        _ => "another kind of",
-    };
-    format!("blocked in {} ({kind} socket)", syscall::name(number))
+    fact.name()
+}
+
+fn transport(code: u8) -> Transport {
+    match code {
+        transport::TCP => Transport::Tcp,
+        transport::UDP => Transport::Udp,
+        transport::UNIX => Transport::Unix,
+        _ => Transport::Other,
+    }
 }

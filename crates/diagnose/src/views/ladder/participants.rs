@@ -28,11 +28,11 @@ impl Participants {
         slots[ours] = Some(exchange.connection);
         slots[1 - ours] = analysis.connections.all()[exchange.connection].peer;
         let threads = slots.map(|slot| slot.map(|slot| threads(analysis, exchange, slot)).unwrap_or_default());
-        let lanes = ["client", "server"].iter().enumerate().map(|(lane, end)| {
+        let lanes = [End::Client, End::Server].into_iter().enumerate().map(|(lane, end)| {
             let owner = slots[lane].map(|slot| analysis.connections.row(slot).pid);
             let first = threads[lane].first().and_then(|&tid| analysis.threads.get(tid)).map(|thread| thread.pid);
             let process = first.or(owner).map(|pid| process(analysis, pid, exchange.start)).unwrap_or_default();
-            Lane { end: (*end).to_string(), process }
+            Lane { end, process }
         });
         Participants { lanes: lanes.collect(), slots, threads }
     }

@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
-use crate::ledger::{Account, Walker, run_name};
+use crate::ledger::{Account, Walker, run_account};
 use case::views::Stretch;
 
 /// The stretches of an exchange from 0 to its length, without gaps; neighbours in one account are one.
@@ -31,7 +31,7 @@ pub fn stretches(analysis: &Analysis, exchange: &Exchange) -> Vec<Stretch> {
     }
     let mut stretches: Vec<Stretch> = Vec::with_capacity(booked.len());
     for (from, to, account) in booked {
-        let (from, to, account) = (from - exchange.start, to - exchange.start, run_name(analysis, account));
+        let (from, to, account) = (from - exchange.start, to - exchange.start, run_account(analysis, account));
         match stretches.last_mut() {
             Some(last) if last.account == account => last.to = to,
             _ => stretches.push(Stretch { from, to, account }),

@@ -14,7 +14,7 @@ fn longest(recording: &Recording) -> Ladder {
     with_analysis(recording, |analysis| {
         let lengths = analysis.exchanges.iter().map(Exchange::length);
         let (index, _) = lengths.enumerate().max_by_key(|&(_, length)| length).expect("an exchange");
-        super::ladders(analysis, &[Chosen { why: "worst".to_string(), index }]).remove(0)
+        super::ladders(analysis, &[Chosen { why: case::views::Why::Worst, index }]).remove(0)
     })
 }
 
@@ -61,7 +61,11 @@ fn held_bytes_leave_forty_milliseconds_after_their_write() {
     assert_eq!((place.line, place.function.as_str()), (31, "send_body"));
     let timer = find(&ladder, EventKind::Tcp, "the delayed-ACK timer fires");
     assert_eq!((timer.lane, ladder.lanes[1].process.as_str()), (1, "server (200)"));
-    let held = ladder.stretches.iter().find(|stretch| stretch.account.starts_with("held by Nagle")).expect("a hold");
+    let held = ladder
+        .stretches
+        .iter()
+        .find(|stretch| stretch.account == case::Account::HeldByNagle { end: case::End::Client })
+        .expect("a hold");
     assert!(held.to - held.from > 40 * MS, "{held:?}");
 }
 

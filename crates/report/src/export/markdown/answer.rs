@@ -9,7 +9,7 @@ use crate::live::{ending, head, is_said_elsewhere, stretches};
 use crate::proof::{not_tried, told};
 use crate::terminal::{lost, opening, ordered};
 use crate::tried::{groups, no_result};
-use case::{Answer, Finding, Manifest, Nanos, Share, Status};
+use case::{Account, Answer, Finding, Manifest, Nanos, Share, Status};
 
 /// Accounts below this share are added up in one row.
 const LEAST_SHARE: f64 = 0.005;
@@ -124,8 +124,7 @@ fn ledger(answer: &Answer) -> String {
     }
     let total = Nanos(ledger.total);
     let row = |name: &str, time: Nanos| vec![name.to_string(), time.share_of(total).to_string(), time.to_string()];
-    let mut accounts = ledger.accounts.iter().filter(|account| account.ns > 0).collect::<Vec<_>>();
-    accounts.sort_by_key(|account| std::cmp::Reverse(account.ns));
+    let accounts = ledger.explained();
     let is_large = |time: Nanos| time.share_of(total).0 >= LEAST_SHARE;
     let (large, small): (Vec<_>, Vec<_>) = accounts.into_iter().partition(|account| is_large(Nanos(account.ns)));
     let mut rows = large.iter().map(|account| row(&account.name, Nanos(account.ns))).collect::<Vec<_>>();
@@ -133,7 +132,7 @@ fn ledger(answer: &Answer) -> String {
         let sum = small.iter().map(|account| Nanos(account.ns)).sum();
         rows.push(row(&format!("other ({} accounts)", small.len()), sum));
     }
-    rows.push(row("unexplained", Nanos(ledger.unexplained)));
+    rows.push(row(&Account::Unexplained.name(), Nanos(ledger.unexplained)));
     rows.push(vec!["**in all**".into(), Share(1.0).to_string(), total.to_string()]);
     table(&["Account", "Share", "Time"], &rows).replace("\\*\\*in all\\*\\*", "**in all**")
 }

@@ -5,8 +5,8 @@ use super::account;
 use super::layout::{CLIENT, Layout, Px, SERVER};
 use super::sentence::part;
 use crate::text::{clean, wrap};
-use case::Nanos;
 use case::views::{Ladder, Stretch};
+use case::{Account, End, Nanos};
 use std::collections::BTreeMap;
 
 /// A delay of at least this share of the exchange has its name beside it.
@@ -59,9 +59,9 @@ pub(super) fn strip(ladder: &Ladder, layout: &Layout) -> Vec<Piece> {
     let x = Px(booked_line(ladder) - 4.0);
     let mut pieces = Vec::new();
     for (from, to, top, _) in layout.gaps() {
-        let mut waiting: Vec<(&str, u64)> = Vec::new();
+        let mut waiting: Vec<(&Account, u64)> = Vec::new();
         let mut begun = from;
-        let mut emit = |waiting: &mut Vec<(&str, u64)>, from: u64, to: u64| {
+        let mut emit = |waiting: &mut Vec<(&Account, u64)>, from: u64, to: u64| {
             let y = top + (from - begun_of(layout, from, top).0) as f64 * layout.scale;
             let height = (to - from) as f64 * layout.scale;
             if let Some((account, ns)) = largest(waiting) {
@@ -100,7 +100,7 @@ pub(super) fn delays(ladder: &Ladder, layout: &Layout) -> Vec<Delay> {
     for run in joined(ladder, layout).into_iter().filter(|run| long(run.from, run.to)) {
         let whole = run.to - run.from;
         let length = part_or_whole(run.ns, whole, run.ns as f64 >= PURE * whole as f64);
-        if let Some(delay) = delay(layout, run.account, (run.from, run.to), (clean(run.account), length)) {
+        if let Some(delay) = delay(layout, run.account, (run.from, run.to), (clean(&run.account.name()), length)) {
             named.push((run.from, run.to));
             delays.push(delay);
         }
@@ -109,11 +109,11 @@ pub(super) fn delays(ladder: &Ladder, layout: &Layout) -> Vec<Delay> {
         if named.iter().any(|&(start, end)| start < to && from < end) {
             continue;
         }
-        let sums: Vec<(&str, u64)> =
-            within(&ladder.stretches, from, to).map(|(from, to, name)| (name, to - from)).collect();
+        let sums: Vec<(&Account, u64)> =
+            within(&ladder.stretches, from, to).map(|(from, to, account)| (account, to - from)).collect();
         if let Some((account, ns)) = largest(&sums) {
             let pure = ns as f64 >= PURE * (to - from) as f64;
-            let name = clean(account);
+            let name = clean(&account.name());
             let name = if pure { name } else { format!("mostly {name}") };
             delays.extend(delay(layout, account, (from, to), (name, part_or_whole(ns, to - from, pure))));
         }
@@ -125,7 +125,7 @@ pub(super) fn delays(ladder: &Ladder, layout: &Layout) -> Vec<Delay> {
 struct Joined<'l> {
     from: u64,
     to: u64,
-    account: &'l str,
+    account: &'l Account,
     /// What is that account's.
     ns: u64,
 }
@@ -135,10 +135,10 @@ struct Joined<'l> {
 fn joined<'l>(ladder: &'l Ladder, layout: &Layout) -> Vec<Joined<'l>> {
     let has_step = |from: u64, to: u64| layout.rows.iter().any(|row| from <= row.at && row.at <= to);
     let mut runs: Vec<Joined> = Vec::new();
-    let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut last: BTreeMap<&Account, usize> = BTreeMap::new();
     for stretch in ladder.stretches.iter().filter(|stretch| stretch.from < stretch.to) {
         let ns = stretch.to - stretch.from;
-        let known = last.get(stretch.account.as_str()).and_then(|&index| runs.get_mut(index));
+        let known = last.get(&stretch.account).and_then(|&index| runs.get_mut(index));
         match known {
             Some(run)
                 if (run.ns + ns) as f64 >= JOINED * (stretch.to - run.from) as f64
@@ -157,7 +157,12 @@ fn joined<'l>(ladder: &'l Ladder, layout: &Layout) -> Vec<Joined<'l>> {
 }
 
 /// A delay's bracket and its words, in the highest gap between rows within it; none where they find no room.
-fn delay(layout: &Layout, account: &str, (from, to): (u64, u64), (name, length): (String, String)) -> Option<Delay> {
+fn delay(
+    layout: &Layout,
+    account: &Account,
+    (from, to): (u64, u64),
+    (name, length): (String, String),
+) -> Option<Delay> {
     let (top, bottom) = (layout.y(from), layout.y_end(to));
     let inside = layout.gaps().filter(|&(start, end, ..)| start < to && from < end);
     let free = inside.map(|(_, _, above, below)| (above.max(top), below.min(bottom)));
@@ -171,7 +176,7 @@ fn delay(layout: &Layout, account: &str, (from, to): (u64, u64), (name, length):
     if words.len() > lines.max(1) || below - above < LINE - 3.0 {
         return None;
     }
-    let server = account.starts_with("server ");
+    let server = account.end() == Some(End::Server);
     let (x, outward) = if server { (SERVER, -1.0) } else { (CLIENT, 1.0) };
     let first = f64::midpoint(above, below) - LINE * (words.len() as f64 - 1.0) / 2.0 + 4.0;
     let strong = words.len() - 1;
@@ -194,16 +199,16 @@ fn part_or_whole(ns: u64, of: u64, pure: bool) -> String {
 }
 
 /// The parts of stretches within a time: from, to, account.
-fn within(stretches: &[Stretch], from: u64, to: u64) -> impl Iterator<Item = (u64, u64, &str)> {
+fn within(stretches: &[Stretch], from: u64, to: u64) -> impl Iterator<Item = (u64, u64, &Account)> {
     let first = stretches.partition_point(|stretch| stretch.to <= from);
     let here = stretches[first..].iter().take_while(move |stretch| stretch.from < to);
-    let parts = here.map(move |stretch| (stretch.from.max(from), stretch.to.min(to), stretch.account.as_str()));
+    let parts = here.map(move |stretch| (stretch.from.max(from), stretch.to.min(to), &stretch.account));
     parts.filter(|(from, to, _)| from < to)
 }
 
 /// The account with most of some time, and how much.
-fn largest<'n>(parts: &[(&'n str, u64)]) -> Option<(&'n str, u64)> {
-    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+fn largest<'n>(parts: &[(&'n Account, u64)]) -> Option<(&'n Account, u64)> {
+    let mut sums: BTreeMap<&Account, u64> = BTreeMap::new();
     for &(account, ns) in parts {
         *sums.entry(account).or_default() += ns;
     }
@@ -211,10 +216,7 @@ fn largest<'n>(parts: &[(&'n str, u64)]) -> Option<(&'n str, u64)> {
 }
 
 /// A piece in words.
-fn said(account: &str, ns: u64, of: u64) -> String {
-    if ns == of {
-        format!("{}, {}", clean(account), Nanos(of))
-    } else {
-        format!("mostly {}, {}", clean(account), part(ns, of))
-    }
+fn said(account: &Account, ns: u64, of: u64) -> String {
+    let name = clean(&account.name());
+    if ns == of { format!("{name}, {}", Nanos(of)) } else { format!("mostly {name}, {}", part(ns, of)) }
 }

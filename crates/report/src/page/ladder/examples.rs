@@ -1,7 +1,7 @@
 //! Ladders for tests.
 
-use case::Place;
-use case::views::{EventKind, Ladder, LadderEvent, Lane, Stretch};
+use case::views::{EventKind, Ladder, LadderEvent, Lane, Stretch, Why};
+use case::{Account, End, Place};
 
 pub(super) const US: u64 = 1_000;
 pub(super) const MS: u64 = 1_000_000;
@@ -11,13 +11,13 @@ pub(super) fn event(at: u64, lane: usize, kind: EventKind, label: &str) -> Ladde
     LadderEvent { at, to: at, lane, kind, label: label.to_string(), times: 1, ..LadderEvent::default() }
 }
 
-fn stretch(from: u64, to: u64, account: &str) -> Stretch {
-    Stretch { from, to, account: account.to_string() }
+fn stretch(from: u64, to: u64, account: Account) -> Stretch {
+    Stretch { from, to, account }
 }
 
 /// A request whose second part was held for 40.9 of 44.0 ms.
 pub(super) fn held() -> Ladder {
-    let lane = |end: &str, process: &str| Lane { end: end.to_string(), process: process.to_string() };
+    let lane = |end, process: &str| Lane { end, process: process.to_string() };
     let place = |line: u32, function: &str| {
         Some(Place { function: function.to_string(), file: "/srv/client.py".to_string(), line, ..Place::default() })
     };
@@ -40,15 +40,15 @@ pub(super) fn held() -> Ladder {
     ];
     events.sort_by_key(|event| event.at);
     Ladder {
-        why: "typical".to_string(),
+        why: Why::Typical,
         number: 51,
         began: 0,
         length_ns: 44 * MS,
-        lanes: vec![lane("client", "python3 (4711)"), lane("server", "nginx (815)")],
+        lanes: vec![lane(End::Client, "python3 (4711)"), lane(End::Server, "nginx (815)")],
         stretches: vec![
-            stretch(0, 100 * US, "CPU: kernel"),
-            stretch(100 * US, left, "held by Nagle until the peer acknowledges"),
-            stretch(left, 44 * MS, "server CPU: user"),
+            stretch(0, 100 * US, Account::KernelCpu { end: End::Client }),
+            stretch(100 * US, left, Account::HeldByNagle { end: End::Client }),
+            stretch(left, 44 * MS, Account::UserCpu { end: End::Server, module: None }),
         ],
         events,
         left_out: 0,

@@ -1,8 +1,8 @@
 //! A ladder in words.
 
 use crate::text::{clean, count, counted};
-use case::Nanos;
-use case::views::{Ladder, Stretch};
+use case::views::{Ladder, Stretch, Why};
+use case::{Account, Nanos};
 use std::collections::BTreeMap;
 
 /// A second account is named where it has at least this share of the exchange.
@@ -15,11 +15,21 @@ pub(super) fn name(side: &str, ladder: &Ladder) -> String {
 }
 
 fn why(ladder: &Ladder) -> String {
-    match ladder.why.as_str() {
-        "typical" => "Typical".to_string(),
-        "worst" => "Worst".to_string(),
-        "best" => "Best".to_string(),
-        account => format!("Most of: {}", clean(account)),
+    match &ladder.why {
+        Why::Typical => "Typical".to_string(),
+        Why::Worst => "Worst".to_string(),
+        Why::Best => "Best".to_string(),
+        Why::MostOf { account } => format!("Most of: {}", clean(&account.name())),
+    }
+}
+
+/// Why it is shown, behind another reason: `worst`, or the account that it has most of.
+pub(in crate::page) fn short(why: &Why) -> String {
+    match why {
+        Why::Typical => "typical".to_string(),
+        Why::Worst => "worst".to_string(),
+        Why::Best => "best".to_string(),
+        Why::MostOf { account } => clean(&account.name()),
     }
 }
 
@@ -29,21 +39,21 @@ pub(super) fn sentence(side: &str, ladder: &Ladder, exchanges: u64) -> String {
     let which = format!("{}: request {}{of}, {}.", name(side, ladder), count(ladder.number), Nanos(ladder.length_ns));
     let mut sums = sums(&ladder.stretches).into_iter();
     let Some((account, ns)) = sums.next() else { return which };
-    let mut where_to = format!("{}: {}", part(ns, ladder.length_ns), clean(account));
+    let mut where_to = format!("{}: {}", part(ns, ladder.length_ns), clean(&account.name()));
     let second = sums.next().filter(|(_, ns)| *ns as f64 >= NAMED * ladder.length_ns as f64);
     if let Some((account, ns)) = second {
-        where_to += &format!("; {}: {}", Nanos(ns), clean(account));
+        where_to += &format!("; {}: {}", Nanos(ns), clean(&account.name()));
     }
     format!("{which} {where_to}.")
 }
 
 /// Accounts with their time, most first.
-fn sums(stretches: &[Stretch]) -> Vec<(&str, u64)> {
-    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+fn sums(stretches: &[Stretch]) -> Vec<(&Account, u64)> {
+    let mut sums: BTreeMap<&Account, u64> = BTreeMap::new();
     for stretch in stretches {
         *sums.entry(&stretch.account).or_default() += stretch.to.saturating_sub(stretch.from);
     }
-    let mut sums: Vec<(&str, u64)> = sums.into_iter().collect();
+    let mut sums: Vec<(&Account, u64)> = sums.into_iter().collect();
     sums.sort_by_key(|&(account, ns)| (std::cmp::Reverse(ns), account));
     sums
 }

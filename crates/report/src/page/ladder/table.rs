@@ -36,13 +36,13 @@ pub(super) fn rows(ladder: &Ladder) -> Vec<TableRow> {
 fn row(ladder: &Ladder, number: usize, event: &LadderEvent, before: u64) -> TableRow {
     let lane = ladder.lanes.get(event.lane);
     let process = if event.process.is_empty() { lane.map_or("", |lane| &lane.process) } else { &event.process };
-    let end = lane.map_or("", |lane| &lane.end);
+    let end = lane.map_or_else(String::new, |lane| lane.end.to_string());
     let records: Vec<String> = event.records.iter().map(|record| clean(record)).collect();
     TableRow {
         number,
         time: since(event.at, ladder.length_ns),
         before: Nanos(before).to_string(),
-        who: if process.is_empty() { clean(end) } else { format!("{}, {}", clean(end), clean(process)) },
+        who: if process.is_empty() { end } else { format!("{end}, {}", clean(process)) },
         what: said(event),
         took: if event.to > event.at { Nanos(event.to - event.at).to_string() } else { String::new() },
         records: records.join("; "),

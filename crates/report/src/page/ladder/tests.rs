@@ -2,8 +2,8 @@ use super::examples::{MS, US, event, held};
 use super::layout::Layout;
 use super::section;
 use crate::page::{Material, SideViews, Told};
-use case::views::{EventKind, Ladder, Lengths, Views};
-use case::{Comparison, Place};
+use case::views::{EventKind, Ladder, Lengths, Views, Why};
+use case::{Account, Comparison, End, Place};
 
 fn drawn(sides: Vec<(&str, Vec<Ladder>)>) -> String {
     let comparison = Comparison::default();
@@ -72,9 +72,10 @@ fn the_table_holds_every_step_without_a_script() {
 fn words_from_outside_are_escaped_wherever_they_are_shown() {
     let hostile = "</text><script>alert(1)</script>\"'\u{202e}";
     let mut ladder = held();
-    ladder.why = hostile.to_string();
+    let account = Account::UserCpu { end: End::Client, module: Some(hostile.to_string()) };
+    ladder.why = Why::MostOf { account: account.clone() };
     ladder.lanes[0].process = hostile.to_string();
-    ladder.stretches[1].account = hostile.to_string();
+    ladder.stretches[1].account = account;
     for step in &mut ladder.events {
         (step.label, step.process) = (hostile.to_string(), hostile.to_string());
         step.records = vec![hostile.to_string()];
@@ -89,7 +90,7 @@ fn words_from_outside_are_escaped_wherever_they_are_shown() {
 
 #[test]
 fn each_side_has_its_typical_request_under_its_name() {
-    let worst = Ladder { why: "worst".to_string(), number: 2, ..held() };
+    let worst = Ladder { why: Why::Worst, number: 2, ..held() };
     let html = drawn(vec![("A", vec![held(), worst.clone()]), ("B", vec![held()])]);
     assert!(html.contains("id=\"ladder-A-51\"") && html.contains("id=\"ladder-B-51\""), "{html}");
     assert!(html.contains("A: typical: request 51 of 100"), "{html}");

@@ -2,7 +2,7 @@
 
 use super::meaning::class;
 use crate::text::clean;
-use case::{Account, Nanos};
+use case::{Account, AccountTime, Nanos};
 
 /// A box narrower than this, in percent of the bar, has no room for its number.
 const LEAST_LABELLED: f64 = 4.0;
@@ -35,13 +35,13 @@ pub(super) struct Segment {
     pub said: String,
 }
 
-/// One box.
-pub(super) fn segment(number: usize, name: &str, time: Nanos, whole: Nanos) -> Segment {
+/// One box, of an account or of several.
+pub(super) fn segment(number: usize, (name, account): (&str, Option<&Account>), time: Nanos, whole: Nanos) -> Segment {
     let share = time.share_of(whole);
     let percent = (share.0 * 100.0).clamp(0.0, 100.0);
     Segment {
         number,
-        class: class(name),
+        class: class(account),
         percent: format!("{percent:.3}"),
         label: if percent >= LEAST_LABELLED { number.to_string() } else { String::new() },
         said: format!("{}: {share}, {time}", clean(name)),
@@ -57,10 +57,11 @@ pub(super) struct Thin {
 }
 
 /// The thin bar of one request's accounts.
-pub(super) fn thin(accounts: &[Account]) -> Thin {
+pub(super) fn thin(accounts: &[AccountTime]) -> Thin {
     let whole = accounts.iter().map(|account| Nanos(account.ns)).sum::<Nanos>();
-    let share = |account: &Account| Nanos(account.ns).share_of(whole);
-    let boxes = accounts.iter().map(|account| (class(&account.name), format!("{:.2}", share(account).0 * 100.0)));
+    let share = |account: &AccountTime| Nanos(account.ns).share_of(whole);
+    let boxes =
+        accounts.iter().map(|account| (class(Some(&account.account)), format!("{:.2}", share(account).0 * 100.0)));
     let said = accounts.iter().take(MOST_SAID).map(|account| format!("{} {}", clean(&account.name), share(account)));
     Thin { boxes: boxes.collect(), said: said.collect::<Vec<_>>().join(", ") }
 }

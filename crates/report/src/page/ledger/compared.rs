@@ -4,7 +4,7 @@ use super::Ledger;
 use super::bar::{Bar, segment};
 use super::entry::{Entry, entry};
 use crate::comparison::origin::{per, signed};
-use case::{AccountContrast, Comparison, Nanos};
+use case::{Account, AccountContrast, Comparison, Nanos};
 
 /// Differences smaller than this part of the longer bar are not told in words.
 const LEAST_TOLD: f64 = 0.001;
@@ -18,6 +18,7 @@ pub(super) fn ledger(comparison: &Comparison) -> Option<Ledger> {
         return None;
     }
     let per = per(comparison);
+    let shown_as = shown_as(comparison);
     let bar = |name: &str, whole: Nanos, of: fn(&AccountContrast) -> u64| Bar {
         name: name.into(),
         total: format!("{whole} {per}"),
@@ -27,10 +28,13 @@ pub(super) fn ledger(comparison: &Comparison) -> Option<Ledger> {
             .iter()
             .enumerate()
             .filter(|(_, one)| of(one) > 0)
-            .map(|(index, one)| segment(index + 1, &one.name, Nanos(of(one)), whole))
+            .map(|(index, one)| segment(index + 1, (&one.name, Some(&shown_as[index])), Nanos(of(one)), whole))
             .collect(),
     };
-    let entries = comparison.ledger.iter().enumerate().map(|(index, one)| line(index + 1, one, most, per));
+    let entries = comparison.ledger.iter().enumerate().map(|(index, one)| {
+        let entry = entry(index + 1, (&one.name, Some(&shown_as[index])), figures(one));
+        Entry { told: difference(one, most, per), ..entry }
+    });
     Some(Ledger {
         intro: format!("Where the time went in A and in B, {per}, on the same scale; the largest differences first."),
         bars: vec![bar("A", a, |one| one.a_ns), bar("B", b, |one| one.b_ns)],
@@ -39,9 +43,15 @@ pub(super) fn ledger(comparison: &Comparison) -> Option<Ledger> {
     })
 }
 
-fn line(number: usize, one: &AccountContrast, most: Nanos, per: &str) -> Entry {
-    let figures = vec![Nanos(one.a_ns).to_string(), Nanos(one.b_ns).to_string(), signed(one.a_ns, one.b_ns)];
-    Entry { told: difference(one, most, per), ..entry(number, &one.name, figures) }
+/// What each account is shown as: where no exchange was seen, there is nothing to be outside of.
+fn shown_as(comparison: &Comparison) -> Vec<Account> {
+    let has_exchanges = comparison.a.exchanges > 0.0 || comparison.b.exchanges > 0.0;
+    let shown_as = |one: &AccountContrast| if has_exchanges { one.account.clone() } else { one.account.of_run() };
+    comparison.ledger.iter().map(shown_as).collect()
+}
+
+fn figures(one: &AccountContrast) -> Vec<String> {
+    vec![Nanos(one.a_ns).to_string(), Nanos(one.b_ns).to_string(), signed(one.a_ns, one.b_ns)]
 }
 
 fn difference(one: &AccountContrast, most: Nanos, per: &str) -> String {

@@ -3,8 +3,8 @@
 use super::bar::{Thin, thin};
 use super::meaning::{class, sentence};
 use crate::text::{clean, count};
-use case::Nanos;
 use case::views::{AccountView, ExchangeView, Views};
+use case::{Account, Nanos};
 
 /// Requests shown for one account.
 const MOST_TOP: usize = 6;
@@ -51,8 +51,9 @@ pub(super) struct TopRow {
 }
 
 /// A line without what it opens to.
-pub(super) fn entry(number: usize, name: &str, figures: Vec<String>) -> Entry {
-    Entry { number, class: class(name), name: clean(name), figures, meaning: sentence(name), ..Entry::default() }
+pub(super) fn entry(number: usize, (name, account): (&str, Option<&Account>), figures: Vec<String>) -> Entry {
+    let meaning = account.map(sentence).unwrap_or_default();
+    Entry { number, class: class(account), name: clean(name), figures, meaning, ..Entry::default() }
 }
 
 /// The requests with most of an account.

@@ -1,140 +1,144 @@
 //! What an account means, in one sentence by its kind, and the look of that kind.
 
-/// A kind of account.
-pub(super) struct Kind {
-    /// What its name holds, less the end it is seen from.
-    holds: &'static str,
-    /// The class of its colour and pattern.
-    pub class: &'static str,
-    /// What it means.
-    pub sentence: &'static str,
+use case::facts::Wait;
+use case::{Account, End};
+
+/// The class of the look of what is no account that is known, or several.
+const OTHER: &str = "other";
+
+/// The class of the look of an account, or of several small ones.
+pub(super) fn class(account: Option<&Account>) -> String {
+    account.map_or_else(|| OTHER.to_string(), class_of)
 }
 
-/// Kinds by what their names hold, the more specific before the more general. Names are those of the answer's ledger.
-const KINDS: &[Kind] = &[
-    Kind {
-        holds: "unexplained",
-        class: "unexplained",
-        sentence: "No account explains this time. It is shown so that it hides in no other.",
-    },
-    Kind {
-        holds: "held by Nagle",
-        class: "held",
-        sentence: "Bytes had been written, and the sender's kernel kept them back until the other end acknowledged \
-                   what had left before.",
-    },
-    Kind {
-        holds: "held at the peer",
-        class: "held",
-        sentence: "The other end kept bytes back until this end acknowledged earlier ones.",
-    },
-    Kind {
-        holds: "held in the local kernel",
-        class: "held",
-        sentence: "Bytes had been written and waited in the sender's kernel, for room in the window or in a queue.",
-    },
-    Kind {
-        holds: "retransmission",
-        class: "held",
-        sentence: "A segment was lost, and it took this long until it was sent again.",
-    },
-    Kind {
-        holds: "waiting for a processor",
-        class: "waiting",
-        sentence: "A thread was ready to run, and every processor that it may use was busy with something else.",
-    },
-    Kind {
-        holds: "wake-up delay",
-        class: "waiting",
-        sentence: "Bytes had arrived, and the thread that waited for them was not running yet.",
-    },
-    Kind {
-        holds: "CPU outside exchanges",
-        class: "processor outside",
-        sentence: "The program was on a processor, in this code, while no request was under way.",
-    },
-    Kind {
-        holds: "CPU: kernel",
-        class: "processor",
-        sentence: "A thread was on a processor, in the kernel: system calls and what they do.",
-    },
-    Kind {
-        holds: "CPU",
-        class: "processor",
-        sentence: "A thread was on a processor, in the code of this library or program.",
-    },
-    Kind { holds: "asleep", class: "blocked", sentence: "A thread slept for a time that the program chose." },
-    Kind {
-        holds: "futex",
-        class: "blocked",
-        sentence: "A thread waited for a lock, or for another thread to finish something.",
-    },
-    Kind {
-        holds: "not recorded",
-        class: "blocked",
-        sentence: "A thread waited in a system call of a kind that is not recorded one by one.",
-    },
-    Kind {
-        holds: "blocked on a disk",
-        class: "blocked",
-        sentence: "A thread waited for the disk outside of calls: a page had to be read, as a rule.",
-    },
-    Kind { holds: "blocked in", class: "blocked", sentence: "A thread waited in this system call." },
-    Kind { holds: "name look-up", class: "setup", sentence: "A name had to be turned into an address." },
-    Kind { holds: "connect", class: "setup", sentence: "A connection was being opened." },
-    Kind { holds: "TLS handshake", class: "setup", sentence: "Both ends agreed on keys before the request could go." },
-    Kind {
-        holds: "network and peer",
-        class: "network",
-        sentence: "The request had left and no answer had come: the network, and a peer that was not recorded.",
-    },
-    Kind { holds: "network", class: "network", sentence: "Bytes were under way between the two recorded ends." },
-    Kind {
-        holds: "start-up and end",
-        class: "other",
-        sentence: "Before the program's first recorded event, and after its last.",
-    },
-];
-
-/// Where nothing is known of a kind.
-const ANY: Kind = Kind { holds: "", class: "other", sentence: "" };
-
-/// The kind of an account.
-pub(super) fn kind(name: &str) -> &'static Kind {
-    // What is blocked on can be called anything: only what stands before a bracket names the kind.
-    let named = if name.contains("futex (") { "futex" } else { name.split(" (").next().unwrap_or(name) };
-    KINDS.iter().find(|kind| named.contains(kind.holds)).unwrap_or(&ANY)
-}
-
-/// The class of an account's look; what is at the server has a colour of its own.
-pub(super) fn class(name: &str) -> String {
-    let class = kind(name).class;
-    if name.starts_with("server ") { format!("{class} server") } else { class.to_string() }
+/// The class of an account's colour and pattern; what is at the server has a colour of its own.
+fn class_of(account: &Account) -> String {
+    let class = match account {
+        Account::UserCpu { .. } | Account::KernelCpu { .. } => "processor",
+        Account::CpuOutside { .. } => "processor outside",
+        Account::RunDelay { .. } | Account::RunDelayOutside | Account::WakeUp { .. } => "waiting",
+        Account::Blocked { .. }
+        | Account::BlockedOutside { .. }
+        | Account::BlockedElsewhere { .. }
+        | Account::BlockedElsewhereOutside
+        | Account::PageFault { .. } => "blocked",
+        Account::Lookup | Account::Connect | Account::FullHandshake | Account::ResumedHandshake => "setup",
+        Account::HeldByNagle { .. } | Account::HeldInKernel { .. } | Account::HeldAtPeer | Account::Retransmission => {
+            "held"
+        }
+        Account::NetworkAndPeer | Account::Network => "network",
+        Account::Unexplained => "unexplained",
+        Account::StartAndEnd | Account::Other => OTHER,
+    };
+    if account.end() == Some(End::Server) { format!("{class} server") } else { class.to_string() }
 }
 
 /// What an account means, and at which end; empty where that is not known.
-pub(super) fn sentence(name: &str) -> String {
-    let sentence = kind(name).sentence;
-    match (name.starts_with("server "), sentence) {
-        (_, "") => String::new(),
-        (true, sentence) => format!("At the server. {sentence}"),
-        (false, sentence) if name.contains("outside exchanges") && !sentence.contains("no request") => {
+pub(super) fn sentence(account: &Account) -> String {
+    let sentence = of_kind(account);
+    match account {
+        _ if account.end() == Some(End::Server) => format!("At the server. {sentence}"),
+        Account::RunDelayOutside | Account::BlockedOutside { .. } | Account::BlockedElsewhereOutside => {
             format!("{sentence} No request was under way meanwhile.")
         }
-        (false, sentence) => sentence.to_string(),
+        _ => sentence.to_string(),
+    }
+}
+
+fn of_kind(account: &Account) -> &'static str {
+    match account {
+        Account::UserCpu { .. } => "A thread was on a processor, in the code of this library or program.",
+        Account::KernelCpu { .. } => "A thread was on a processor, in the kernel: system calls and what they do.",
+        Account::CpuOutside { .. } => "The program was on a processor, in this code, while no request was under way.",
+        Account::RunDelay { .. } | Account::RunDelayOutside => {
+            "A thread was ready to run, and every processor that it may use was busy with something else."
+        }
+        Account::WakeUp { .. } => "Bytes had arrived, and the thread that waited for them was not running yet.",
+        Account::Blocked { wait, .. } | Account::BlockedOutside { wait, .. } => of_wait(*wait),
+        Account::BlockedElsewhere { .. } | Account::BlockedElsewhereOutside => {
+            "A thread waited in a system call of a kind that is not recorded one by one."
+        }
+        Account::PageFault { .. } => "A thread waited for the disk outside of calls: a page had to be read, as a rule.",
+        Account::Lookup => "A name had to be turned into an address.",
+        Account::Connect => "A connection was being opened.",
+        Account::FullHandshake | Account::ResumedHandshake => "Both ends agreed on keys before the request could go.",
+        Account::HeldByNagle { .. } => {
+            "Bytes had been written, and the sender's kernel kept them back until the other end acknowledged what had \
+             left before."
+        }
+        Account::HeldInKernel { .. } => {
+            "Bytes had been written and waited in the sender's kernel, for room in the window or in a queue."
+        }
+        Account::HeldAtPeer => "The other end kept bytes back until this end acknowledged earlier ones.",
+        Account::Retransmission => "A segment was lost, and it took this long until it was sent again.",
+        Account::NetworkAndPeer => {
+            "The request had left and no answer had come: the network, and a peer that was not recorded."
+        }
+        Account::Network => "Bytes were under way between the two recorded ends.",
+        Account::StartAndEnd => "Before the program's first recorded event, and after its last.",
+        Account::Unexplained => "No account explains this time. It is shown so that it hides in no other.",
+        Account::Other => "",
+    }
+}
+
+fn of_wait(wait: Wait) -> &'static str {
+    match wait {
+        Wait::Sleep => "A thread slept for a time that the program chose.",
+        Wait::Lock => "A thread waited for a lock, or for another thread to finish something.",
+        Wait::Child | Wait::Events | Wait::Object => "A thread waited in this system call.",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use case::facts::Object;
+
+    fn blocked(end: End, wait: Wait) -> Account {
+        let path = Some("/srv/network/CPU".to_string());
+        Account::Blocked { end, call: "read".into(), wait, object: Some(Object::File { path }) }
+    }
 
     #[test]
-    fn an_account_is_told_by_its_kind_and_not_by_what_a_path_is_called() {
-        assert!(sentence("server CPU: user, nginx").starts_with("At the server. A thread was on a processor"));
-        assert_eq!(class("blocked in read (/srv/network/CPU)"), "blocked");
-        assert_eq!(class("server waiting for a processor"), "waiting server");
-        assert!(sentence("waiting for a processor outside exchanges").ends_with("No request was under way meanwhile."));
-        assert_eq!(sentence("something new"), "");
+    fn an_account_means_what_its_kind_means_whatever_a_path_is_called() {
+        let nginx = Account::UserCpu { end: End::Server, module: Some("nginx".into()) };
+        assert!(sentence(&nginx).starts_with("At the server. A thread was on a processor"));
+        assert_eq!(sentence(&blocked(End::Client, Wait::Object)), "A thread waited in this system call.");
+        assert!(sentence(&Account::RunDelayOutside).ends_with("No request was under way meanwhile."));
+        assert_eq!(sentence(&Account::Other), "");
+    }
+
+    #[test]
+    fn each_account_has_its_look() {
+        let (client, server, module) = (End::Client, End::Server, None);
+        let looks = [
+            (Account::UserCpu { end: client, module: module.clone() }, "processor"),
+            (Account::KernelCpu { end: server }, "processor server"),
+            (Account::CpuOutside { module }, "processor outside"),
+            (Account::RunDelay { end: server }, "waiting server"),
+            (Account::RunDelayOutside, "waiting"),
+            (Account::WakeUp { end: client }, "waiting"),
+            (blocked(client, Wait::Lock), "blocked"),
+            (blocked(server, Wait::Sleep), "blocked server"),
+            (Account::BlockedElsewhere { end: server }, "blocked server"),
+            (Account::BlockedElsewhereOutside, "blocked"),
+            (Account::PageFault { end: client }, "blocked"),
+            (Account::Lookup, "setup"),
+            (Account::Connect, "setup"),
+            (Account::FullHandshake, "setup"),
+            (Account::ResumedHandshake, "setup"),
+            (Account::HeldByNagle { end: client }, "held"),
+            (Account::HeldInKernel { end: server }, "held server"),
+            (Account::HeldAtPeer, "held"),
+            (Account::Retransmission, "held"),
+            (Account::NetworkAndPeer, "network"),
+            (Account::Network, "network"),
+            (Account::StartAndEnd, "other"),
+            (Account::Unexplained, "unexplained"),
+            (Account::Other, "other"),
+        ];
+        for (account, look) in looks {
+            assert_eq!(class(Some(&account)), look, "{account:?}");
+        }
     }
 }

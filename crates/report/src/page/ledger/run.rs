@@ -7,7 +7,7 @@ use super::parts::{Part, parts};
 use crate::page::Material;
 use crate::text::{clean, count, counted};
 use case::views::{AccountView, Views};
-use case::{Answer, Nanos};
+use case::{Account, Answer, Nanos};
 
 /// The bar and the list; none where no time was booked.
 pub(super) fn ledger(answer: &Answer, material: &Material) -> Option<Ledger> {
@@ -19,7 +19,10 @@ pub(super) fn ledger(answer: &Answer, material: &Material) -> Option<Ledger> {
     let views = material.sides.first().map(|side| &side.views);
     // A box has a least width: one for no time at all would claim some.
     let boxed = parts.iter().enumerate().filter(|(_, part)| part.time > Nanos(0));
-    let segments = boxed.map(|(index, part)| segment(index + 1, &named(part, answer), part.time, whole));
+    let segments = boxed.map(|(index, part)| {
+        let (name, account) = named(part, answer);
+        segment(index + 1, (&name, account.as_ref()), part.time, whole)
+    });
     let entries = parts.iter().enumerate().map(|(index, part)| line(index + 1, part, whole, answer, views));
     Some(Ledger {
         intro: intro(answer),
@@ -50,8 +53,9 @@ fn intro(answer: &Answer) -> String {
 
 fn line(number: usize, part: &Part, whole: Nanos, answer: &Answer, views: Option<&Views>) -> Entry {
     let figures = |time: Nanos| vec![time.share_of(whole).to_string(), time.to_string()];
-    let account = views.and_then(|all| account(all, &part.name).map(|account| (account, all)));
-    let mut entry = entry(number, &named(part, answer), figures(part.time));
+    let account = views.and_then(|all| account(all, part.account.as_ref()?).map(|account| (account, all)));
+    let (name, shown_as) = named(part, answer);
+    let mut entry = entry(number, (&name, shown_as.as_ref()), figures(part.time));
     if let Some((account, views)) = account {
         entry.told = touched(account, answer);
         entry.top = top(account, views);
@@ -64,16 +68,18 @@ fn line(number: usize, part: &Part, whole: Nanos, answer: &Answer, views: Option
     entry
 }
 
-/// What a part is called: where no exchange was seen, nothing needs telling apart from exchanges.
-fn named(part: &Part, answer: &Answer) -> String {
-    if answer.exchanges > 0 {
-        return part.name.clone();
+/// What a part is called and shown as: where no exchange was seen, there is nothing to be outside of.
+fn named(part: &Part, answer: &Answer) -> (String, Option<Account>) {
+    match &part.account {
+        Some(account) if account.is_outside() && answer.exchanges == 0 => {
+            (account.name_of_run(), Some(account.of_run()))
+        }
+        account => (part.name.clone(), account.clone()),
     }
-    part.name.replace(" outside exchanges", "").replace("outside exchanges: ", "")
 }
 
-fn account<'a>(views: &'a Views, name: &str) -> Option<&'a AccountView> {
-    views.accounts.iter().find(|account| account.name == name)
+fn account<'a>(views: &'a Views, account: &Account) -> Option<&'a AccountView> {
+    views.accounts.iter().find(|one| one.account == *account)
 }
 
 /// How many requests have any of an account, and how much each of these has.

@@ -6,12 +6,16 @@ use super::bar::{Bar, segment};
 use super::entry::entry;
 use crate::page::{Material, SideViews};
 use crate::text::{clean, counted};
-use case::Nanos;
+use case::views::AccountView;
+use case::{Account, Nanos};
 
 /// Accounts that are drawn one by one; the others are one.
 const MOST_PARTS: usize = 8;
 /// The account of all others.
 const OTHERS: &str = "other accounts";
+
+/// What is drawn: an account, or none for all others.
+type Drawn<'a> = Option<&'a AccountView>;
 
 /// One bar a side, each the recorded run `of` what is said; none where no requests were recorded.
 pub(super) fn ledger(material: &Material, of: &str) -> Option<Ledger> {
@@ -19,21 +23,21 @@ pub(super) fn ledger(material: &Material, of: &str) -> Option<Ledger> {
     if sides.is_empty() {
         return None;
     }
-    let names = names(&sides);
+    let drawn = drawn(&sides);
     let bars = sides.iter().map(|side| Bar {
         name: clean(&side.name),
         total: said(side),
         width: "100".into(),
-        segments: names
+        segments: drawn
             .iter()
             .enumerate()
-            .filter(|(_, name)| part(side, name, &names) > Nanos(0))
-            .map(|(index, name)| segment(index + 1, name, part(side, name, &names), total(side)))
+            .filter(|(_, one)| part(side, **one, &drawn) > Nanos(0))
+            .map(|(index, one)| segment(index + 1, named(*one), part(side, *one, &drawn), total(side)))
             .collect(),
     });
-    let entries = names.iter().enumerate().map(|(index, name)| {
-        let shares = sides.iter().map(|side| part(side, name, &names).share_of(total(side)).to_string());
-        entry(index + 1, name, shares.collect())
+    let entries = drawn.iter().enumerate().map(|(index, one)| {
+        let shares = sides.iter().map(|side| part(side, *one, &drawn).share_of(total(side)).to_string());
+        entry(index + 1, named(*one), shares.collect())
     });
     Some(Ledger {
         intro: format!("Where the time of requests went in the recorded run {of}; each bar is a whole of its own."),
@@ -57,27 +61,38 @@ fn total(side: &SideViews) -> Nanos {
 }
 
 /// The accounts that are drawn, by the largest share that they have anywhere.
-fn names(sides: &[&SideViews]) -> Vec<String> {
-    let mut shares: Vec<(String, f64)> = Vec::new();
+fn drawn<'a>(sides: &[&'a SideViews]) -> Vec<Drawn<'a>> {
+    let mut shares: Vec<(&AccountView, f64)> = Vec::new();
     for side in sides {
         for account in &side.views.accounts {
             let share = Nanos(account.ns).share_of(total(side)).0;
-            match shares.iter_mut().find(|(name, _)| *name == account.name) {
+            match shares.iter_mut().find(|(known, _)| is_same(known, account)) {
                 Some((_, most)) => *most = most.max(share),
-                None => shares.push((account.name.clone(), share)),
+                None => shares.push((account, share)),
             }
         }
     }
     shares.sort_by(|one, other| other.1.total_cmp(&one.1));
     let more = shares.len() > MOST_PARTS + 1;
     let shown = if more { MOST_PARTS } else { shares.len() };
-    let names = shares.into_iter().take(shown).map(|(name, _)| name);
-    names.chain(more.then(|| OTHERS.to_string())).collect()
+    let accounts = shares.into_iter().take(shown).map(|(account, _)| Some(account));
+    accounts.chain(more.then_some(None)).collect()
+}
+
+fn named(drawn: Drawn<'_>) -> (&str, Option<&Account>) {
+    drawn.map_or((OTHERS, None), |one| (&one.name, Some(&one.account)))
+}
+
+fn is_same(one: &AccountView, other: &AccountView) -> bool {
+    one.account == other.account && one.name == other.name
 }
 
 /// A side's time in an account, or in all that have none of their own.
-fn part(side: &SideViews, name: &str, names: &[String]) -> Nanos {
+fn part(side: &SideViews, one: Drawn, drawn: &[Drawn]) -> Nanos {
     let accounts = side.views.accounts.iter();
-    let belongs = |own: &String| if name == OTHERS { !names.contains(own) } else { own == name };
-    accounts.filter(|account| belongs(&account.name)).map(|account| Nanos(account.ns)).sum()
+    let belongs = |own: &AccountView| match one {
+        Some(one) => is_same(one, own),
+        None => !drawn.iter().flatten().any(|one| is_same(one, own)),
+    };
+    accounts.filter(|own| belongs(own)).map(|own| Nanos(own.ns)).sum()
 }

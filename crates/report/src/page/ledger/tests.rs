@@ -9,14 +9,15 @@ use case::views::{AccountView, ExchangeView, Ladder, TopExchange, Views};
 fn drawn(answer: &Answer) -> String {
     let first = answer.ledger.accounts[0].clone();
     let top = vec![TopExchange { number: 17, ns: 40_000_000 }];
-    let account = AccountView { name: first.name.clone(), ns: first.ns, exchanges: 249, top };
+    let account =
+        AccountView { account: first.account.clone(), name: first.name.clone(), ns: first.ns, exchanges: 249, top };
     let views = Views {
         accounts: vec![account],
         exchanges: vec![ExchangeView {
             number: 17,
             at: 1_500_000_000,
             length_ns: 50_000_000,
-            accounts: vec![case::Account { ns: 50_000_000, ..first }],
+            accounts: vec![case::AccountTime { ns: 50_000_000, ..first }],
             ..ExchangeView::default()
         }],
         ladders: vec![Ladder { number: 17, ..Ladder::default() }],

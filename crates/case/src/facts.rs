@@ -1,0 +1,10 @@
+//! The vocabulary of facts: what an answer is about, as types. A fact keeps its type from where it is found to where it is
+//! printed; nothing reads a sentence back.
+//!
+//! Everything here is part of the JSON contract: tags are only ever added.
+
+mod account;
+mod end;
+
+pub use account::{Account, Object, Transport, Wait};
+pub use end::End;
