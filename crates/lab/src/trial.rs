@@ -40,7 +40,7 @@ pub struct Laboratory<'a> {
 }
 
 /// A client as far as its trial has got.
-struct Course {
+struct Measured {
     first: Reading,
     last: Reading,
     /// How long the exchanges of the window were; none where it never began.
@@ -110,14 +110,14 @@ impl<'a> Laboratory<'a> {
         let alone = server.as_ref().filter(|_| asked == End::Server).map_or(pid, Server::pid);
         let members = || Some(attached.members_of(asked)).filter(|all| !all.is_empty()).unwrap_or(vec![alone]);
         let mut look = |elapsed| mapped.as_mut().map_or((), |mapped| mapped.look(elapsed, members));
-        let course = self.follow(&mut client, extent, released, &mut look)?;
+        let measured = self.follow(&mut client, extent, released, &mut look)?;
         if let Some(mapped) = &mut mapped {
             mapped.read(&members());
         }
         let counters = attached.counters();
         drop((client, server, attached));
         let output = beginning(&output);
-        let row = Trial { metric: self.figure(&output), ..row(&course) };
+        let row = Trial { metric: self.figure(&output), ..row(&measured) };
         let mapped = mapped.map(Mapped::take).unwrap_or_default();
         Ok(Outcome { row, counters, output, errors: last_words(&errors), mapped, took: begun.elapsed() })
     }
@@ -129,7 +129,7 @@ impl<'a> Laboratory<'a> {
         extent: &Extent,
         released: Reading,
         look: &mut dyn FnMut(Duration),
-    ) -> Result<Course, LabError> {
+    ) -> Result<Measured, LabError> {
         let begun = Instant::now();
         let mut first = released;
         // The last look at which nothing had been exchanged, and the one at which the last exchange so far was seen.
@@ -154,7 +154,7 @@ impl<'a> Laboratory<'a> {
                 // Where other trials are cut after an exchange, the program's way to its end is no part of this one.
                 let is_trimmed = extent.window.is_some() && grown.exchanges > first.exchanges;
                 let lengths = dropped.map(|dropped| self.meter.lengths().since(&dropped));
-                return Ok(Course { first, last: if is_trimmed { grown } else { last }, lengths, ended });
+                return Ok(Measured { first, last: if is_trimmed { grown } else { last }, lengths, ended });
             }
             if !is_warm {
                 // Where all is over before the next look, the window has begun with the look before.
@@ -173,7 +173,7 @@ impl<'a> Laboratory<'a> {
                 let is_overdue = extent.window.is_some_and(|longest| window.elapsed() >= 2 * longest);
                 if (has_made && window.elapsed() >= extent.least) || (is_late && is_new) || is_overdue {
                     let lengths = dropped.map(|dropped| self.meter.lengths().since(&dropped));
-                    return Ok(Course { first, last, lengths, ended: None });
+                    return Ok(Measured { first, last, lengths, ended: None });
                 }
             }
             look(begun.elapsed());
@@ -213,10 +213,10 @@ impl<'a> Laboratory<'a> {
     }
 }
 
-fn row(course: &Course) -> Trial {
-    let (first, last) = (&course.first, &course.last);
-    let length = |share| course.lengths.as_ref().and_then(|lengths| lengths.quantile(share)).unwrap_or_default();
-    let status = course.ended.and_then(|ended| ended.exit.or(ended.signal.map(|signal| 128 + signal)));
+fn row(measured: &Measured) -> Trial {
+    let (first, last) = (&measured.first, &measured.last);
+    let length = |share| measured.lengths.as_ref().and_then(|lengths| lengths.quantile(share)).unwrap_or_default();
+    let status = measured.ended.and_then(|ended| ended.exit.or(ended.signal.map(|signal| 128 + signal)));
     Trial {
         start: first.time,
         wall: last.time - first.time,

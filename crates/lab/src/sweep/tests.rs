@@ -1,6 +1,6 @@
 //! Sweeps of made-up programs: their times are known, so what the sweep finds can be told from what is there.
 
 mod cliffs;
-mod course;
 mod program;
 mod shapes;
+mod trials;

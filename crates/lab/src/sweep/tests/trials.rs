@@ -1,4 +1,4 @@
-//! The course of a sweep: what is measured, how often, and what becomes of failures.
+//! The trials of a sweep: what is measured, how often, and what becomes of failures.
 
 use super::program::{exchanging, failing, noisy, running, swept, swept_whole, terms};
 use crate::error::LabError;
