@@ -1,7 +1,8 @@
-//! Tasks of the workspace that are no part of whyslow. So far one: `cargo run -p xtask -- docs FOLDER` builds the
-//! documentation's site into a folder.
+//! Tasks of the workspace that are no part of whyslow: `cargo run -p xtask -- docs FOLDER` builds the documentation's site
+//! into a folder, `cargo run -p xtask -- cycles` fails where modules of a crate import each other in a circle.
 
 mod catalogue;
+mod cycles;
 mod intervention;
 mod links;
 mod markdown;
@@ -15,8 +16,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match docs() {
-        Ok(()) => ExitCode::SUCCESS,
+    match task() {
+        Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::FAILURE
@@ -24,15 +25,25 @@ fn main() -> ExitCode {
     }
 }
 
-fn docs() -> Result<()> {
+fn task() -> Result<ExitCode> {
     let words = std::env::args().skip(1).collect::<Vec<_>>();
-    let [task, folder] = words.as_slice() else { bail!("usage: xtask docs FOLDER") };
-    if task != "docs" {
-        bail!("there is no task `{task}`; the only one is docs");
-    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the workspace's folder")?;
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["docs", folder] => docs(root, folder),
+        ["cycles"] => cycles(root),
+        _ => bail!("usage: xtask docs FOLDER | xtask cycles"),
+    }
+}
+
+fn docs(root: &Path, folder: &str) -> Result<ExitCode> {
     let files = site::build(root)?;
     site::write(&files, Path::new(folder))?;
     println!("{} pages, no broken link: {folder}/index.html", site::pages(&files));
-    Ok(())
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cycles(root: &Path) -> Result<ExitCode> {
+    let cycles = cycles::find(root)?;
+    print!("{}", cycles::text(&cycles));
+    Ok(if cycles.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
