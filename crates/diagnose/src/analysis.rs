@@ -1,13 +1,16 @@
 //! What detectors get: the recording, and every index over it that a diagnosis needs.
 
+pub mod ledger;
+pub mod peer_stalls;
+
 use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
-use crate::ledger::{Accounts, Pools};
-use crate::peer_stalls::{self, PeerStalls};
 use crate::threads::Threads;
 use case::tables::Call;
 use case::{Cost, Recording};
+use ledger::{Accounts, Pools};
+use peer_stalls::PeerStalls;
 use std::collections::BTreeMap;
 
 /// A recording and what follows from it.

@@ -2,8 +2,8 @@
 
 use crate::Options;
 use crate::analysis::Analysis;
+use crate::analysis::ledger::{self, Class};
 use crate::detectors::{ALL, Detector, Found};
-use crate::ledger::{self, Class};
 use crate::overlap;
 use case::tables::Loss;
 use case::{Answer, Cost, Finding, LossTotals, Nanos, SCHEMA, Share, Status, Verdict, standing};

@@ -6,7 +6,7 @@
 
 use crate::code::{Code, base_name};
 use crate::contrast::Aliases;
-use crate::naming::Names;
+use crate::profile::naming::Names;
 use crate::profile::renamed;
 use crate::units::Units;
 use crate::{sorted, syscall, with_analysis};

@@ -6,14 +6,18 @@
 //! recorded. A TLS handshake is no exchange of its own: it belongs, with the look-up of the name and the connect, to the
 //! first exchange of the connection.
 
+mod set_up;
+
 use crate::connections::{ConnectionRows, Connections, End, transfer_time};
-use crate::set_up::{SetUp, SetUps};
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use case::Recording;
 use case::tables::{Call, TlsRecord, direction, role, transport};
+use set_up::SetUps;
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+pub use set_up::SetUp;
 
 /// A request that got no answer counts only if somebody waited this long for one: a farewell before closing does not.
 const UNANSWERED: u64 = 10_000_000;

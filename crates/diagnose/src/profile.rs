@@ -6,15 +6,16 @@
 //! was cut short continues where a whole stack has its outermost function, else it stands under a frame that says so.
 
 mod gather;
+pub(crate) mod naming;
 mod tree;
 
 pub(crate) use gather::{Gathered, Sampled, fold, kernel_frame, without_start};
 pub use tree::{Frame, Time};
 pub(crate) use tree::{ROOT, Tree, children_of_both};
 
-use crate::naming::Names;
 use crate::sorted;
 use case::Recording;
+use naming::Names;
 use std::collections::BTreeMap;
 
 /// The function of a frame that stands for callers nobody knows.

@@ -17,7 +17,7 @@ mod tls_names;
 
 pub use flame::flame_difference;
 
-use crate::ledger::Breakdown;
+use crate::analysis::ledger::Breakdown;
 use crate::with_analysis;
 use case::views::Views;
 use case::{Answer, Recording};

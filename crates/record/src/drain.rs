@@ -1,14 +1,14 @@
 //! The drain: empties the ring every 20 ms into the intake, hands rows to the case, counts losses, and writes at the
 //! end what only then is known.
 
-use crate::attach::Found;
 use crate::counters::{self, Counters};
 use crate::error::RecordError;
 use crate::events::{self, ThreadState, kind};
 use crate::intake::Intake;
 use crate::kernel::Lost;
 use crate::programs::{InterpreterMaps, Programs};
-use crate::recorder::{Progress, Role};
+use crate::running::Found;
+use crate::source::{Progress, Role};
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::tables::{Loss, Switch};
 use case::{CaseError, CaseWriter, Nanos};

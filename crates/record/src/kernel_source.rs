@@ -1,14 +1,14 @@
 //! The source of rows that sees most: programs in the kernel, and a thread that takes what they hand over.
 
-use crate::attach;
+mod attach;
+
 use crate::drain::{Drain, now};
 use crate::error::RecordError;
 use crate::events::{ListenerKey, ThreadState};
 use crate::host;
 use crate::kernel::{Kernel, refused};
 use crate::programs::InterpreterMaps;
-use crate::recorder::{Options, Progress, Role};
-use crate::source::Source;
+use crate::source::{Options, Progress, Role, Source};
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::{CaseWriter, Manifest};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -122,7 +122,7 @@ impl Source for KernelSource {
     }
 
     fn attach(&self, pid: u32, role: Role) -> Result<(), RecordError> {
-        attach::attach(self, pid, role)
+        attach::follow(self, pid, role)
     }
 
     fn progress(&self) -> Progress {

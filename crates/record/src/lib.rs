@@ -2,7 +2,6 @@
 
 #[cfg(test)]
 mod alone;
-mod attach;
 mod call_rows;
 mod calls;
 mod connections;
@@ -44,6 +43,7 @@ pub use program::{
     Ended, Held, Input, Mount, Network, Output, ParentDeathSignal, Program, Root, Running, User, adopt_orphans,
     reap_orphans, send_signal,
 };
-pub use recorder::{DEFAULT_EVENTS, Options, Progress, Recorder, Role};
+pub use recorder::Recorder;
 pub use running::{is_running, is_stopped};
 pub use socket_program::{SocketCounts, SocketProgram};
+pub use source::{DEFAULT_EVENTS, Options, Progress, Role};

@@ -2,7 +2,7 @@
 
 use crate::events::{ExitEvent, ForkEvent, ThreadState};
 use crate::processes;
-use crate::recorder::Role;
+use crate::source::Role;
 use case::Nanos;
 use case::tables::{Process, Thread};
 use rustc_hash::FxHashMap;

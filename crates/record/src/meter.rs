@@ -16,7 +16,7 @@ use crate::drain::now;
 use crate::error::RecordError;
 use crate::host;
 use crate::kernel::{attach, kernel_release, no_map, refused};
-use crate::recorder::Role;
+use crate::source::Role;
 use aya::maps::{HashMap, MapData};
 use aya::util::nr_cpus;
 use aya::{Btf, Ebpf, EbpfLoader};

@@ -4,6 +4,7 @@
 //! itself, also when whyslow is killed; a program that cannot be executed is reported as an error and never as an
 //! exit status. The client is left alone whatever happens to us; a server that is tethered ends when we do.
 
+mod c_string;
 mod child;
 mod environment;
 mod orphans;

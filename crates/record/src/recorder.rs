@@ -2,48 +2,16 @@
 
 use crate::error::RecordError;
 use crate::host;
-use crate::source::{SOURCES, Source};
+use crate::kernel_source::KernelSource;
+use crate::source::{Options, Progress, Role, Source};
 use case::{Case, Manifest, SCHEMA};
 use std::path::Path;
 
-/// Events that are kept unless asked otherwise: eight million, calls all of them, are diagnosed within 1 GB of memory.
-pub const DEFAULT_EVENTS: u64 = 8_000_000;
+/// Makes a case and begins to fill it; an error says why this source does not work here.
+type Begin = fn(&Path, &Manifest, &Options) -> Result<Box<dyn Source>, RecordError>;
 
-/// What to record.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// CPU samples a second on each processor; 0 takes none.
-    pub sampling_hertz: u32,
-    /// Most events that are kept; those beyond are counted as lost, by table.
-    pub event_limit: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        // 997 is prime, so that samples do not run in step with timers.
-        Options { sampling_hertz: 997, event_limit: DEFAULT_EVENTS }
-    }
-}
-
-/// Whose process it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// The subject's command.
-    Client,
-    /// The command given by `--server`.
-    Server,
-}
-
-/// How far a recording has got.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
-    /// Events taken.
-    pub events: u64,
-    /// Events lost.
-    pub lost: u64,
-    /// Requests (first bytes out after bytes in) seen so far on clients' connections.
-    pub requests: u64,
-}
+/// All sources, the one that sees most first.
+const SOURCES: &[Begin] = &[KernelSource::begin];
 
 /// A recording under way.
 pub struct Recorder {

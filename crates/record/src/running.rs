@@ -5,6 +5,19 @@ use crate::listening;
 use std::fs;
 use std::io::ErrorKind;
 
+/// What is known of a process that runs already.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its id.
+    pub pid: u32,
+    /// The files it holds open.
+    pub files: Vec<(i32, String)>,
+    /// Its network namespace.
+    pub namespace: u64,
+    /// The TCP ports that are listened on there.
+    pub ports: Vec<u16>,
+}
+
 /// A thread of the kernel has this flag (`PF_KTHREAD` in linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 

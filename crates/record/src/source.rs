@@ -1,11 +1,47 @@
-//! Sources of rows. What records, and with which privileges, is behind this seam: a second way of recording (without
-//! privileges, say) is one file and one line here.
+//! Sources of rows: what they are asked for and what they say. What records, and with which privileges, is behind this
+//! seam: a second way of recording (without privileges, say) is one file and a line in the recorder's list.
 
 use crate::error::RecordError;
-use crate::kernel_source::KernelSource;
-use crate::recorder::{Options, Progress, Role};
-use case::{CaseWriter, Manifest};
-use std::path::Path;
+use case::CaseWriter;
+
+/// Events that are kept unless asked otherwise: eight million, calls all of them, are diagnosed within 1 GB of memory.
+pub const DEFAULT_EVENTS: u64 = 8_000_000;
+
+/// What to record.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// CPU samples a second on each processor; 0 takes none.
+    pub sampling_hertz: u32,
+    /// Most events that are kept; those beyond are counted as lost, by table.
+    pub event_limit: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        // 997 is prime, so that samples do not run in step with timers.
+        Options { sampling_hertz: 997, event_limit: DEFAULT_EVENTS }
+    }
+}
+
+/// Whose process it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The subject's command.
+    Client,
+    /// The command given by `--server`.
+    Server,
+}
+
+/// How far a recording has got.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Events taken.
+    pub events: u64,
+    /// Events lost.
+    pub lost: u64,
+    /// Requests (first bytes out after bytes in) seen so far on clients' connections.
+    pub requests: u64,
+}
 
 /// Something that fills a case.
 pub trait Source {
@@ -24,9 +60,3 @@ pub trait Source {
     /// Stops, writes what is known only at the end, and hands back the case for closing.
     fn finish(self: Box<Self>) -> Result<CaseWriter, RecordError>;
 }
-
-/// Makes a case and begins to fill it; an error says why this source does not work here.
-type Begin = fn(&Path, &Manifest, &Options) -> Result<Box<dyn Source>, RecordError>;
-
-/// All sources, the one that sees most first.
-pub const SOURCES: &[Begin] = &[KernelSource::begin];

@@ -2,8 +2,8 @@
 
 use super::aliases::{Aliases, without_figures};
 use crate::analysis::Analysis;
+use crate::analysis::ledger::{Account, Object};
 use crate::connections::End;
-use crate::ledger::{Account, Object};
 use crate::units::Units;
 use case::AccountContrast;
 use case::facts::Object as Thing;

@@ -1,7 +1,7 @@
 //! Which names of one side mean the same as which of the other.
 
 use crate::code::base_name;
-use crate::naming::{Names, address};
+use crate::profile::naming::{Names, address};
 use case::Recording;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,8 +4,8 @@ use super::{Found, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
+use crate::exchange::SetUp;
 use crate::place;
-use crate::set_up::SetUp;
 use case::Nanos;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! P29: threads wait for the next period of a processor quota.
 
 use super::{Found, detector, median, rows};
+use crate::analysis::ledger::Account;
 use crate::analysis::{Analysis, PotentialSaving, merge};
-use crate::ledger::Account;
 use case::tables::Switch;
 use case::{Nanos, Recording, Share};
 

@@ -1,8 +1,8 @@
 //! P51: one library burns the exchanges' processor time.
 
 use super::{Found, common_place, detector, rows};
+use crate::analysis::ledger::{Account, is_within};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::ledger::{Account, is_within};
 use case::tables::Sample;
 use case::{Nanos, Share};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! P50: one thread is the bottleneck while other processors idle.
 
 use super::{Found, common_place, detector, rows};
+use crate::analysis::ledger::Class;
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::ledger::Class;
 use crate::threads::ThreadRows;
 use case::tables::Sample;
 use case::{Nanos, Share};

@@ -1,9 +1,9 @@
 //! P39: requests wait for a disk.
 
 use super::{Found, detector, rows};
+use crate::analysis::ledger::Account;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::ledger::Account;
 use crate::place;
 use crate::syscall;
 use crate::threads::call_end;

@@ -3,7 +3,7 @@
 use super::CUT_SHORT;
 use super::tree::{Frame, Time};
 use crate::code::{Code, KERNEL_MODULE, UNKNOWN_MODULE, base_name};
-use crate::naming::Names;
+use crate::profile::naming::Names;
 use crate::syscall;
 use case::Recording;
 use case::tables::{Location, Sample};

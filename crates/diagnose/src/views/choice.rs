@@ -1,7 +1,7 @@
 //! Which exchanges are shown step by step.
 
 use crate::analysis::Analysis;
-use crate::ledger::Breakdown;
+use crate::analysis::ledger::Breakdown;
 use case::views::{AccountView, Why};
 use std::collections::BTreeMap;
 

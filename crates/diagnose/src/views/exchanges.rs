@@ -3,7 +3,7 @@
 use super::choice::Chosen;
 use super::requests::Requests;
 use crate::analysis::Analysis;
-use crate::ledger::Breakdown;
+use crate::analysis::ledger::Breakdown;
 use case::views::{AccountView, ExchangeView, TopExchange};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

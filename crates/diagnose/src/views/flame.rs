@@ -11,8 +11,8 @@ mod waits;
 
 use crate::analysis::Analysis;
 use crate::contrast::Aliases;
-use crate::naming::Names;
 use crate::number::count;
+use crate::profile::naming::Names;
 use crate::units::Units;
 use crate::{sorted, with_analysis};
 use case::views::Flame;

@@ -1,6 +1,7 @@
 //! What happens in the new process between fork and exec. Everything that needs memory is prepared before the fork;
 //! after it only calls that are safe in a forked thread are made, and every failure is one word to the parent.
 
+use super::c_string::c_string;
 use super::environment::{environment, groups};
 use super::streams::Streams;
 use super::surroundings::{Refused, Surroundings};
@@ -8,7 +9,6 @@ use super::{Network, ParentDeathSignal, Program, User, search};
 use crate::RecordError;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The child stands in its namespaces and waits.
@@ -273,10 +273,6 @@ unsafe fn reset_signals() {
 
 fn ourselves() -> User {
     User { uid: nix::unistd::geteuid().as_raw(), gid: nix::unistd::getegid().as_raw() }
-}
-
-pub(super) fn c_string(text: &OsStr) -> Result<CString, RecordError> {
-    CString::new(text.as_bytes()).map_err(|error| RecordError::io("reading the command line")(error.into()))
 }
 
 /// The array of pointers, ended by a null, that execve wants.

@@ -1,5 +1,6 @@
 //! The environment and the groups that a program gets.
 
+use super::c_string::c_string;
 use super::{Program, User};
 use crate::RecordError;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ pub(super) fn environment(program: &Program, becomes: Option<User>) -> Result<Ve
     let pairs = variables.into_iter().map(|(mut name, value)| {
         name.push("=");
         name.push(value);
-        super::child::c_string(&name)
+        c_string(&name)
     });
     pairs.collect()
 }

@@ -3,7 +3,7 @@
 
 mod paths;
 
-use super::child::c_string;
+use super::c_string::c_string;
 use crate::RecordError;
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -2,6 +2,7 @@
 //! before the fork, put in place in the child.
 
 use super::Program;
+use super::c_string::c_string;
 use super::root::{self, Tree};
 use crate::RecordError;
 use std::ffi::CString;
@@ -40,14 +41,14 @@ pub(super) struct Surroundings {
 impl Surroundings {
     /// Checks what can be checked before there is a process.
     pub fn prepare(program: &Program) -> Result<Surroundings, RecordError> {
-        let text = |path: &PathBuf| super::child::c_string(path.as_os_str());
+        let text = |path: &PathBuf| c_string(path.as_os_str());
         let source = |mount: &Mount| {
             if program.root.is_none() {
                 return text(&mount.source);
             }
             let source = mount.source.canonicalize();
             let source = source.map_err(RecordError::io(format!("looking for {}", mount.source.display())))?;
-            super::child::c_string(&root::on_host(&source))
+            c_string(&root::on_host(&source))
         };
         let mounts = program.mounts.iter().map(|mount| Ok((source(mount)?, text(&mount.target)?)));
         // Another tree has another folder of that name.

@@ -1,9 +1,9 @@
 //! The other side of P01: only the end that reads was recorded, and the sender that holds its bytes was not.
 
+use crate::analysis::peer_stalls::PeerStall;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::detectors::{Found, median, rows};
-use crate::peer_stalls::PeerStall;
 use crate::place;
 use case::Nanos;
 use std::collections::BTreeMap;

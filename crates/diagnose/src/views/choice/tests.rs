@@ -1,8 +1,8 @@
 //! Which exchanges are shown step by step.
 
 use super::*;
+use crate::analysis::ledger::Breakdown;
 use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, keep_alive, request};
-use crate::ledger::Breakdown;
 use crate::views::{exchanges, lengths};
 use case::Recording;
 

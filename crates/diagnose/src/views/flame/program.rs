@@ -1,8 +1,8 @@
 //! Whose time it is: the roots of call trees.
 
 use crate::code::{UNKNOWN_MODULE, base_name};
-use crate::naming::Names;
 use crate::profile::Frame;
+use crate::profile::naming::Names;
 use case::tables::Process;
 
 /// The root of a program's tree: its role and its executable's name.

@@ -3,7 +3,7 @@
 use super::call_path::CallPath;
 use super::program::{executable, root};
 use crate::code::Code;
-use crate::naming::Names;
+use crate::profile::naming::Names;
 use crate::profile::{CUT_SHORT, Frame, Gathered, Sampled, Time, Tree, fold, kernel_frame};
 use crate::views::images::Images;
 use case::Recording;

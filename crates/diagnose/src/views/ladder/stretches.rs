@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
-use crate::ledger::{Account, Walker, run_account};
+use crate::analysis::ledger::{Account, Walker, run_account};
 use case::views::Stretch;
 
 /// The stretches of an exchange from 0 to its length, without gaps; neighbours in one account are one.

@@ -5,15 +5,15 @@
 //! others are found by listing again, until a listing has nothing new. A thread that moves between being looked at and
 //! being put into the table is looked at again.
 
+use super::KernelSource;
 use crate::counters;
 use crate::drain::now;
 use crate::error::RecordError;
 use crate::events::ListenerKey;
 use crate::kernel::refused;
-use crate::kernel_source::KernelSource;
 use crate::listening;
-use crate::recorder::Role;
-use crate::running;
+use crate::running::{self, Found};
+use crate::source::Role;
 use crate::standing::Standing;
 use aya::maps::MapError;
 use case::Nanos;
@@ -30,24 +30,11 @@ const MOST_LOOKS: u32 = 5;
 /// Put into a table only where it is not there yet (`BPF_NOEXIST`).
 const IF_NEW: u64 = 1;
 
-/// What is known of a process that runs already.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// Its id.
-    pub pid: u32,
-    /// The files it holds open.
-    pub files: Vec<(i32, String)>,
-    /// Its network namespace.
-    pub namespace: u64,
-    /// The TCP ports that are listened on there.
-    pub ports: Vec<u16>,
-}
-
 /// Follows a process with all its threads and descendants.
 ///
 /// # Errors
 /// Where it is not there or may not be followed, the table is full, or recording has stopped.
-pub fn attach(source: &KernelSource, pid: u32, role: Role) -> Result<(), RecordError> {
+pub fn follow(source: &KernelSource, pid: u32, role: Role) -> Result<(), RecordError> {
     let pid = running::attachable(pid)?;
     let mut processes = BTreeSet::new();
     for _ in 0..MOST_LISTINGS {
