@@ -19,6 +19,7 @@ mod redact;
 mod row;
 mod stopped;
 mod sweep;
+pub mod syscall;
 pub mod tables;
 mod units;
 pub mod views;

@@ -20,7 +20,6 @@ mod place;
 mod profile;
 mod segment_tie;
 mod send_stalls;
-mod syscall;
 mod threads;
 mod units;
 mod views;
@@ -34,11 +33,10 @@ pub use growth::growth;
 pub use hottest::{Hottest, hottest};
 pub use profile::{Frame, Profile, Time, profile};
 pub use segment_tie::segment_tie;
-pub use syscall::name as call_name;
 pub use views::{flame_difference, views};
 
 use analysis::{Analysis, ledger};
-use case::{Answer, Ledger, Recording};
+use case::{Answer, Ledger, Recording, syscall};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 

@@ -4,8 +4,8 @@ use crate::calls::{self, Flow, Timeout};
 use crate::connections::Connections;
 use crate::events::{CallEvent, ThreadState};
 use crate::protocol::{self, Moved, Seen};
-use case::Nanos;
 use case::tables::{Call, Handshake, HttpMessage, Lookup, Path, TlsRecord, direction, transport};
+use case::{Nanos, syscall};
 use rustc_hash::FxHashMap;
 
 const RECVFROM: u16 = 45;
@@ -53,7 +53,7 @@ impl CallRows {
             call.path = self.open_files.get(&(call.pid, call.fd)).copied().unwrap_or(0);
             call.content = if head.is_empty() { 0 } else { protocol::content_of(head) };
         }
-        if call.number == calls::CLOSE {
+        if call.number == syscall::CLOSE {
             self.open_files.remove(&(call.pid, call.fd));
             if call.connection != 0 {
                 connections.closed(call.connection, call.pid, call.start);
@@ -118,7 +118,7 @@ impl CallRows {
             return;
         }
         call.path = self.path_number(path);
-        if calls::opens_path(call.number) && call.result >= 0 {
+        if syscall::is_open(call.number) && call.result >= 0 {
             self.open_files.insert((call.pid, call.result as i32), call.path);
         }
     }
@@ -177,7 +177,7 @@ fn moved<'a>(call: &Call, head: &'a [u8]) -> Option<Moved<'a>> {
     if call.result <= 0 || peeked {
         return None;
     }
-    let direction = match recorded.flow {
+    let direction = match recorded.flow() {
         Flow::In => direction::IN,
         Flow::Out => direction::OUT,
         Flow::Nothing => return None,

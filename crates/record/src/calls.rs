@@ -1,6 +1,7 @@
 //! Which system calls are recorded, and what there is to read about each. One line a call.
 
 use crate::events::CallClass;
+use case::syscall::{self, Class};
 
 /// Mirrors the flags in `bpf/calls.bpf.h`.
 mod class {
@@ -23,6 +24,14 @@ use class::{
     ACCEPT, BUFFER, CLOSES, CONNECT, DESCRIPTOR, LISTEN, MAPPING, MESSAGE, MESSAGES, PATH_0, PATH_1, POLL, RECORD,
     VECTOR,
 };
+
+const EPOLL_PWAIT: u16 = libc::SYS_epoll_pwait as u16;
+const EPOLL_WAIT: u16 = libc::SYS_epoll_wait as u16;
+const RECVFROM: u16 = libc::SYS_recvfrom as u16;
+const RECVMMSG: u16 = libc::SYS_recvmmsg as u16;
+const SENDMMSG: u16 = libc::SYS_sendmmsg as u16;
+const SENDTO: u16 = libc::SYS_sendto as u16;
+const SPLICE: u16 = libc::SYS_splice as u16;
 
 /// No such argument.
 const NONE: u8 = 255;
@@ -54,16 +63,14 @@ pub enum Timeout {
 pub struct Recorded {
     /// Its number.
     pub number: u16,
-    /// Which way its bytes go.
-    pub flow: Flow,
     /// How its timeout is given.
     pub timeout: Timeout,
     class: CallClass,
 }
 
-const fn call(number: u16, flags: u16, flow: Flow) -> Recorded {
+const fn call(number: libc::c_long, flags: u16) -> Recorded {
     let class = CallClass { flags: flags | RECORD, time_argument: NONE, value_argument: NONE };
-    Recorded { number, flow, timeout: Timeout::AsRead, class }
+    Recorded { number: number as u16, timeout: Timeout::AsRead, class }
 }
 
 impl Recorded {
@@ -77,13 +84,24 @@ impl Recorded {
         self
     }
 
+    /// Which way the bytes of its descriptor go. The first descriptor of `splice` is the one that it empties, and what it
+    /// moves is no message of the program's.
+    pub fn flow(self) -> Flow {
+        match syscall::class(self.number) {
+            Class::Read | Class::ReadVector => Flow::In,
+            Class::HandOver if self.number == SPLICE => Flow::Nothing,
+            Class::Write | Class::HandOver => Flow::Out,
+            _ => Flow::Nothing,
+        }
+    }
+
     /// The third value as it stands in the row. Where it was read through a pointer it fills the lower half (the upper
     /// one holds the fourth argument); `poll` gives its first entry whole; other calls give their fourth argument, which
     /// is worth keeping where it is the flags of a send or receive.
     pub fn third_value(self, read: u64) -> u64 {
         if self.class.value_argument != NONE {
             read & 0xffff_ffff
-        } else if self.class.flags & POLL != 0 || matches!(self.number, 44 | 45) {
+        } else if self.class.flags & POLL != 0 || matches!(self.number, SENDTO | RECVFROM) {
             read
         } else {
             0
@@ -92,7 +110,7 @@ impl Recorded {
 
     /// The timeout of `epoll_wait` is its fourth argument, that of `poll` its third.
     pub fn timeout_argument(self, arguments: &[u64; 3]) -> u64 {
-        if matches!(self.number, 232 | 281) { arguments[2] >> 32 } else { arguments[1] }
+        if matches!(self.number, EPOLL_WAIT | EPOLL_PWAIT) { arguments[2] >> 32 } else { arguments[1] }
     }
 
     const fn timeout(mut self, timeout: Timeout) -> Recorded {
@@ -101,80 +119,78 @@ impl Recorded {
     }
 }
 
-use Flow::{In, Nothing, Out};
-
-/// Every recorded call (numbers of x86-64 Linux).
+/// Every recorded call, in order of their numbers.
 const CALLS: &[Recorded] = &[
-    call(0, DESCRIPTOR | BUFFER, In),                                       // read
-    call(1, DESCRIPTOR | BUFFER, Out),                                      // write
-    call(2, PATH_0, Nothing),                                               // open
-    call(3, DESCRIPTOR | CLOSES, Nothing),                                  // close
-    call(4, PATH_0, Nothing),                                               // stat
-    call(5, DESCRIPTOR, Nothing),                                           // fstat
-    call(6, PATH_0, Nothing),                                               // lstat
-    call(7, POLL, Nothing).timeout(Timeout::Milliseconds),                  // poll
-    call(9, MAPPING, Nothing),                                              // mmap
-    call(16, DESCRIPTOR, Nothing).value(2),                                 // ioctl
-    call(17, DESCRIPTOR | BUFFER, In),                                      // pread64
-    call(18, DESCRIPTOR | BUFFER, Out),                                     // pwrite64
-    call(19, DESCRIPTOR | VECTOR, In),                                      // readv
-    call(20, DESCRIPTOR | VECTOR, Out),                                     // writev
-    call(21, PATH_0, Nothing),                                              // access
-    call(23, 0, Nothing).time(4).timeout(Timeout::TimeValue),               // select
-    call(24, 0, Nothing),                                                   // sched_yield
-    call(26, 0, Nothing),                                                   // msync
-    call(32, DESCRIPTOR, Nothing),                                          // dup
-    call(33, DESCRIPTOR | CLOSES, Nothing),                                 // dup2
-    call(34, 0, Nothing),                                                   // pause
-    call(35, 0, Nothing).time(0),                                           // nanosleep
-    call(40, DESCRIPTOR, Out),                                              // sendfile
-    call(41, 0, Nothing),                                                   // socket
-    call(42, DESCRIPTOR | CONNECT, Nothing),                                // connect
-    call(43, DESCRIPTOR | ACCEPT, Nothing),                                 // accept
-    call(44, DESCRIPTOR | BUFFER, Out),                                     // sendto
-    call(45, DESCRIPTOR | BUFFER, In),                                      // recvfrom
-    call(46, DESCRIPTOR | MESSAGE, Out),                                    // sendmsg
-    call(47, DESCRIPTOR | MESSAGE, In),                                     // recvmsg
-    call(48, DESCRIPTOR, Nothing),                                          // shutdown
-    call(50, DESCRIPTOR | LISTEN, Nothing),                                 // listen
-    call(54, DESCRIPTOR, Nothing).value(3),                                 // setsockopt
-    call(61, 0, Nothing),                                                   // wait4
-    call(72, DESCRIPTOR, Nothing),                                          // fcntl
-    call(73, DESCRIPTOR, Nothing),                                          // flock
-    call(74, DESCRIPTOR, Nothing),                                          // fsync
-    call(75, DESCRIPTOR, Nothing),                                          // fdatasync
-    call(82, PATH_0, Nothing),                                              // rename
-    call(87, PATH_0, Nothing),                                              // unlink
-    call(128, 0, Nothing).time(2),                                          // rt_sigtimedwait
-    call(202, 0, Nothing).time(3),                                          // futex
-    call(217, DESCRIPTOR, Nothing),                                         // getdents64
-    call(230, 0, Nothing).time(2),                                          // clock_nanosleep
-    call(232, DESCRIPTOR, Nothing).value(1).timeout(Timeout::Milliseconds), // epoll_wait
-    call(233, DESCRIPTOR, Nothing).value(3),                                // epoll_ctl
-    call(247, 0, Nothing),                                                  // waitid
-    call(257, PATH_1, Nothing),                                             // openat
-    call(262, PATH_1, Nothing),                                             // newfstatat
-    call(269, PATH_1, Nothing),                                             // faccessat
-    call(270, 0, Nothing).time(4),                                          // pselect6
-    call(271, POLL, Nothing).time(2),                                       // ppoll
-    call(275, DESCRIPTOR, Nothing),                                         // splice
-    call(277, DESCRIPTOR, Nothing),                                         // sync_file_range
-    call(281, DESCRIPTOR, Nothing).value(1).timeout(Timeout::Milliseconds), // epoll_pwait
-    call(288, DESCRIPTOR | ACCEPT, Nothing),                                // accept4
-    call(292, DESCRIPTOR | CLOSES, Nothing),                                // dup3
-    call(295, DESCRIPTOR | VECTOR, In),                                     // preadv
-    call(296, DESCRIPTOR | VECTOR, Out),                                    // pwritev
-    call(299, DESCRIPTOR | MESSAGE | MESSAGES, In),                         // recvmmsg
-    call(307, DESCRIPTOR | MESSAGE | MESSAGES, Out),                        // sendmmsg
-    call(318, 0, Nothing),                                                  // getrandom
-    call(327, DESCRIPTOR | VECTOR, In),                                     // preadv2
-    call(328, DESCRIPTOR | VECTOR, Out),                                    // pwritev2
-    call(332, PATH_1, Nothing),                                             // statx
-    call(426, DESCRIPTOR, Nothing),                                         // io_uring_enter
-    call(436, CLOSES, Nothing),                                             // close_range
-    call(437, PATH_1, Nothing),                                             // openat2
-    call(439, PATH_1, Nothing),                                             // faccessat2
-    call(441, DESCRIPTOR, Nothing).value(1).time(3),                        // epoll_pwait2
+    call(libc::SYS_read, DESCRIPTOR | BUFFER),
+    call(libc::SYS_write, DESCRIPTOR | BUFFER),
+    call(libc::SYS_open, PATH_0),
+    call(libc::SYS_close, DESCRIPTOR | CLOSES),
+    call(libc::SYS_stat, PATH_0),
+    call(libc::SYS_fstat, DESCRIPTOR),
+    call(libc::SYS_lstat, PATH_0),
+    call(libc::SYS_poll, POLL).timeout(Timeout::Milliseconds),
+    call(libc::SYS_mmap, MAPPING),
+    call(libc::SYS_ioctl, DESCRIPTOR).value(2),
+    call(libc::SYS_pread64, DESCRIPTOR | BUFFER),
+    call(libc::SYS_pwrite64, DESCRIPTOR | BUFFER),
+    call(libc::SYS_readv, DESCRIPTOR | VECTOR),
+    call(libc::SYS_writev, DESCRIPTOR | VECTOR),
+    call(libc::SYS_access, PATH_0),
+    call(libc::SYS_select, 0).time(4).timeout(Timeout::TimeValue),
+    call(libc::SYS_sched_yield, 0),
+    call(libc::SYS_msync, 0),
+    call(libc::SYS_dup, DESCRIPTOR),
+    call(libc::SYS_dup2, DESCRIPTOR | CLOSES),
+    call(libc::SYS_pause, 0),
+    call(libc::SYS_nanosleep, 0).time(0),
+    call(libc::SYS_sendfile, DESCRIPTOR),
+    call(libc::SYS_socket, 0),
+    call(libc::SYS_connect, DESCRIPTOR | CONNECT),
+    call(libc::SYS_accept, DESCRIPTOR | ACCEPT),
+    call(libc::SYS_sendto, DESCRIPTOR | BUFFER),
+    call(libc::SYS_recvfrom, DESCRIPTOR | BUFFER),
+    call(libc::SYS_sendmsg, DESCRIPTOR | MESSAGE),
+    call(libc::SYS_recvmsg, DESCRIPTOR | MESSAGE),
+    call(libc::SYS_shutdown, DESCRIPTOR),
+    call(libc::SYS_listen, DESCRIPTOR | LISTEN),
+    call(libc::SYS_setsockopt, DESCRIPTOR).value(3),
+    call(libc::SYS_wait4, 0),
+    call(libc::SYS_fcntl, DESCRIPTOR),
+    call(libc::SYS_flock, DESCRIPTOR),
+    call(libc::SYS_fsync, DESCRIPTOR),
+    call(libc::SYS_fdatasync, DESCRIPTOR),
+    call(libc::SYS_rename, PATH_0),
+    call(libc::SYS_unlink, PATH_0),
+    call(libc::SYS_rt_sigtimedwait, 0).time(2),
+    call(libc::SYS_futex, 0).time(3),
+    call(libc::SYS_getdents64, DESCRIPTOR),
+    call(libc::SYS_clock_nanosleep, 0).time(2),
+    call(libc::SYS_epoll_wait, DESCRIPTOR).value(1).timeout(Timeout::Milliseconds),
+    call(libc::SYS_epoll_ctl, DESCRIPTOR).value(3),
+    call(libc::SYS_waitid, 0),
+    call(libc::SYS_openat, PATH_1),
+    call(libc::SYS_newfstatat, PATH_1),
+    call(libc::SYS_faccessat, PATH_1),
+    call(libc::SYS_pselect6, 0).time(4),
+    call(libc::SYS_ppoll, POLL).time(2),
+    call(libc::SYS_splice, DESCRIPTOR),
+    call(libc::SYS_sync_file_range, DESCRIPTOR),
+    call(libc::SYS_epoll_pwait, DESCRIPTOR).value(1).timeout(Timeout::Milliseconds),
+    call(libc::SYS_accept4, DESCRIPTOR | ACCEPT),
+    call(libc::SYS_dup3, DESCRIPTOR | CLOSES),
+    call(libc::SYS_preadv, DESCRIPTOR | VECTOR),
+    call(libc::SYS_pwritev, DESCRIPTOR | VECTOR),
+    call(libc::SYS_recvmmsg, DESCRIPTOR | MESSAGE | MESSAGES),
+    call(libc::SYS_sendmmsg, DESCRIPTOR | MESSAGE | MESSAGES),
+    call(libc::SYS_getrandom, 0),
+    call(libc::SYS_preadv2, DESCRIPTOR | VECTOR),
+    call(libc::SYS_pwritev2, DESCRIPTOR | VECTOR),
+    call(libc::SYS_statx, PATH_1),
+    call(libc::SYS_io_uring_enter, DESCRIPTOR),
+    call(libc::SYS_close_range, CLOSES),
+    call(libc::SYS_openat2, PATH_1),
+    call(libc::SYS_faccessat2, PATH_1),
+    call(libc::SYS_epoll_pwait2, DESCRIPTOR).value(1).time(3),
 ];
 
 /// The table that the BPF programs read, by call number.
@@ -202,18 +218,10 @@ pub fn has_descriptor(number: u16) -> bool {
     recorded(number).is_some_and(|call| call.class.flags & DESCRIPTOR != 0)
 }
 
-/// Number of `openat`'s kind of call: those that return a descriptor for the path they name.
-pub fn opens_path(number: u16) -> bool {
-    matches!(number, 2 | 257 | 437)
-}
-
 /// Whether a call moves several messages and returns how many: `recvmmsg`, `sendmmsg`.
 pub fn moves_several(number: u16) -> bool {
-    matches!(number, 299 | 307)
+    matches!(number, RECVMMSG | SENDMMSG)
 }
-
-/// Number of `close`.
-pub const CLOSE: u16 = 3;
 
 #[cfg(test)]
 mod tests {
@@ -224,5 +232,10 @@ mod tests {
         assert!(CALLS.windows(2).all(|pair| pair[0].number < pair[1].number));
         assert_eq!(recorded(42).map(|call| call.number), Some(42));
         assert!(recorded(60).is_none());
+    }
+
+    #[test]
+    fn every_recorded_call_has_a_name() {
+        assert!(CALLS.iter().all(|call| !syscall::name(call.number).starts_with("call ")));
     }
 }

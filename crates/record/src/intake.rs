@@ -146,7 +146,7 @@ impl Intake {
         if event.socket == 0 || event.result <= 0 {
             return;
         }
-        let turn = match calls::recorded(event.number).map(|recorded| recorded.flow) {
+        let turn = match calls::recorded(event.number).map(|recorded| recorded.flow()) {
             Some(Flow::In) => direction::IN,
             Some(Flow::Out) => direction::OUT,
             Some(Flow::Nothing) | None => return,

@@ -158,7 +158,7 @@ fn arms(answer: &Answer, recording: &Recording, request: &Request) -> Result<(Ar
 fn reads_its_input(recording: &Recording) -> bool {
     let is_client = |pid: u32| recording.processes.iter().any(|one| one.pid == pid && one.role == "client");
     // Read, readv, pread64: the calls that take bytes from a pipe.
-    let takes = |call: &case::tables::Call| call.fd == 0 && call.result > 0 && matches!(call.number, 0 | 17 | 19);
+    let takes = |call: &case::tables::Call| call.fd == 0 && call.result > 0 && case::syscall::is_read(call.number);
     recording.calls.iter().any(|call| takes(call) && call.connection == 0 && is_client(call.pid))
 }
 

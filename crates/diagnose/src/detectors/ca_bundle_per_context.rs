@@ -157,7 +157,7 @@ fn loads(analysis: &Analysis) -> Vec<Load> {
         let mut open: BTreeMap<i32, Load> = BTreeMap::new();
         for row in thread.calls.clone() {
             let call = analysis.call(row);
-            if syscall::OPENS.contains(&call.number) && call.result >= 0 && call.path != 0 {
+            if syscall::is_open(call.number) && call.result >= 0 && call.path != 0 {
                 let load = Load {
                     path: call.path,
                     pid: call.pid,

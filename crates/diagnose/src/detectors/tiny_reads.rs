@@ -116,7 +116,7 @@ fn reads(analysis: &Analysis) -> BTreeMap<(u32, u32, u32), Reads> {
 
 /// The bytes that a read asked for; with a vector they stand in another argument.
 fn asked(call: &Call) -> u64 {
-    if matches!(call.number, 19 | 47 | 295 | 299 | 327) { call.argument_1 } else { call.argument_2 }
+    if syscall::class(call.number) == syscall::Class::ReadVector { call.argument_1 } else { call.argument_2 }
 }
 
 fn is_tcp(analysis: &Analysis, connection: u32) -> bool {

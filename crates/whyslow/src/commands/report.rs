@@ -88,7 +88,7 @@ fn known(recording: &Recording, with_exchanges: bool) -> Known {
             answered: exchange.answered,
         })
     });
-    Known { exchanges: spans.collect(), call_name: diagnose::call_name }
+    Known { exchanges: spans.collect(), call_name: case::syscall::name }
 }
 
 /// The last names of the recorded cases in a comparison or a sweep; none for a run.

@@ -163,7 +163,7 @@ fn result(row: &Values) -> String {
         words::error(result)
     } else if syscall::is_read(call) || syscall::is_write(call) {
         Bytes(result as u64).to_string()
-    } else if syscall::OPENS.contains(&call) || syscall::is_accept(call) || call == syscall::SOCKET {
+    } else if syscall::is_open(call) || syscall::is_accept(call) || call == syscall::SOCKET {
         format!("descriptor {result}")
     } else {
         result.to_string()

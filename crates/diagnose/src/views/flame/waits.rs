@@ -17,10 +17,6 @@ use case::facts::Transport;
 use case::tables::{Call, Process, reason, role, transport};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls in which a server waits for work besides `poll`, `accept`, reading, sleeping and waiting for a child or for
-/// another thread: `rt_sigtimedwait` and `rt_sigsuspend`.
-const FOR_SIGNALS: [u16; 2] = [128, 130];
-
 /// What was waited in, so that equal waits are added up: the program's image, both stacks and the account.
 type Kind = (Option<(u32, Nanos)>, u32, u32, Account);
 
@@ -124,7 +120,7 @@ fn servers(analysis: &Analysis) -> BTreeSet<u32> {
 fn waits_for_work(call: &Call) -> bool {
     let number = call.number;
     let reads = syscall::is_read(number) && call.path == 0;
-    let sleeps = syscall::is_sleep(number) || FOR_SIGNALS.contains(&number);
+    let sleeps = syscall::is_sleep(number) || syscall::class(number) == syscall::Class::WaitForSignal;
     let for_others = syscall::is_wait_for_child(number) || number == syscall::FUTEX;
     syscall::is_poll(number) || syscall::is_accept(number) || reads || sleeps || for_others
 }

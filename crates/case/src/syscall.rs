@@ -1,0 +1,270 @@
+//! System calls of x86-64 Linux, by the numbers that stand in the tables: their names, and what each is for.
+
+/// What a call is for, as far as a diagnosis distinguishes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Reads bytes from its descriptor into one buffer.
+    Read,
+    /// Reads bytes from its descriptor into several buffers; their number or their list stands where others have a length.
+    ReadVector,
+    /// Writes bytes to its descriptor.
+    Write,
+    /// Hands over bytes from a file or pipe, without a buffer of the caller's.
+    HandOver,
+    /// Waits for any of several descriptors.
+    Poll,
+    /// Takes a connection.
+    Accept,
+    /// Opens a path.
+    Open,
+    /// Only sleeps.
+    Sleep,
+    /// Waits for a lock, or lets go of one.
+    Lock,
+    /// Waits for a child process.
+    WaitForChild,
+    /// Waits for a signal.
+    WaitForSignal,
+    /// Puts data on a disk for good.
+    Sync,
+    /// Something else.
+    Other,
+}
+
+/// A call that a recording can hold.
+struct SystemCall {
+    number: u16,
+    name: &'static str,
+    class: Class,
+}
+
+macro_rules! calls {
+    ($($constant:ident $class:ident,)*) => {
+        [$(SystemCall {
+            number: libc::$constant as u16,
+            // Without the `SYS_` of the constant's name.
+            name: stringify!($constant).split_at(4).1,
+            class: Class::$class,
+        }),*]
+    };
+}
+
+/// The calls that a recording can hold, in order of their numbers (arch/x86/entry/syscalls/syscall_64.tbl).
+const CALLS: [SystemCall; 90] = calls![
+    SYS_read Read,
+    SYS_write Write,
+    SYS_open Open,
+    SYS_close Other,
+    SYS_stat Other,
+    SYS_fstat Other,
+    SYS_lstat Other,
+    SYS_poll Poll,
+    SYS_lseek Other,
+    SYS_mmap Other,
+    SYS_munmap Other,
+    SYS_brk Other,
+    SYS_ioctl Other,
+    SYS_pread64 Read,
+    SYS_pwrite64 Write,
+    SYS_readv ReadVector,
+    SYS_writev Write,
+    SYS_access Other,
+    SYS_pipe Other,
+    SYS_select Poll,
+    SYS_sched_yield Other,
+    SYS_msync Sync,
+    SYS_madvise Other,
+    SYS_dup Other,
+    SYS_dup2 Other,
+    SYS_pause Sleep,
+    SYS_nanosleep Sleep,
+    SYS_sendfile HandOver,
+    SYS_socket Other,
+    SYS_connect Other,
+    SYS_accept Accept,
+    SYS_sendto Write,
+    SYS_recvfrom Read,
+    SYS_sendmsg Write,
+    SYS_recvmsg ReadVector,
+    SYS_shutdown Other,
+    SYS_bind Other,
+    SYS_listen Other,
+    SYS_socketpair Other,
+    SYS_setsockopt Other,
+    SYS_getsockopt Other,
+    SYS_clone Other,
+    SYS_fork Other,
+    SYS_vfork Other,
+    SYS_execve Other,
+    SYS_wait4 WaitForChild,
+    SYS_fcntl Other,
+    SYS_flock Other,
+    SYS_fsync Sync,
+    SYS_fdatasync Sync,
+    SYS_getdents Other,
+    SYS_rename Other,
+    SYS_unlink Other,
+    SYS_rt_sigtimedwait WaitForSignal,
+    SYS_rt_sigsuspend WaitForSignal,
+    SYS_sync Sync,
+    SYS_futex Lock,
+    SYS_getdents64 Other,
+    SYS_clock_nanosleep Sleep,
+    SYS_exit_group Other,
+    SYS_epoll_wait Poll,
+    SYS_epoll_ctl Other,
+    SYS_waitid WaitForChild,
+    SYS_openat Open,
+    SYS_newfstatat Other,
+    SYS_faccessat Other,
+    SYS_pselect6 Poll,
+    SYS_ppoll Poll,
+    SYS_splice HandOver,
+    SYS_sync_file_range Sync,
+    SYS_epoll_pwait Poll,
+    SYS_accept4 Accept,
+    SYS_eventfd2 Other,
+    SYS_epoll_create1 Other,
+    SYS_dup3 Other,
+    SYS_preadv ReadVector,
+    SYS_pwritev Write,
+    SYS_recvmmsg ReadVector,
+    SYS_syncfs Sync,
+    SYS_sendmmsg Write,
+    SYS_getrandom Other,
+    SYS_preadv2 ReadVector,
+    SYS_pwritev2 Write,
+    SYS_statx Other,
+    SYS_io_uring_enter Poll,
+    SYS_clone3 Other,
+    SYS_close_range Other,
+    SYS_openat2 Open,
+    SYS_faccessat2 Other,
+    SYS_epoll_pwait2 Poll,
+];
+
+/// Numbers that are looked up by their place; those above are no calls that can be recorded.
+const MOST_NUMBERS: usize = 512;
+
+/// The classes by number: asked for each of millions of calls.
+static CLASSES: [Class; MOST_NUMBERS] = {
+    let mut classes = [Class::Other; MOST_NUMBERS];
+    let mut at = 0;
+    while at < CALLS.len() {
+        classes[CALLS[at].number as usize] = CALLS[at].class;
+        at += 1;
+    }
+    classes
+};
+
+/// `close`.
+pub const CLOSE: u16 = libc::SYS_close as u16;
+/// `connect`.
+pub const CONNECT: u16 = libc::SYS_connect as u16;
+/// `epoll_ctl`.
+pub const EPOLL_CTL: u16 = libc::SYS_epoll_ctl as u16;
+/// `futex`.
+pub const FUTEX: u16 = libc::SYS_futex as u16;
+/// `getsockopt`.
+pub const GETSOCKOPT: u16 = libc::SYS_getsockopt as u16;
+/// `ioctl`.
+pub const IOCTL: u16 = libc::SYS_ioctl as u16;
+/// `setsockopt`.
+pub const SETSOCKOPT: u16 = libc::SYS_setsockopt as u16;
+/// `socket`.
+pub const SOCKET: u16 = libc::SYS_socket as u16;
+
+/// The most that one call moves (MAX_RW_COUNT); a row that says more is damaged.
+pub const MOST_BYTES: i64 = 0x7fff_f000;
+
+/// "Try again": nothing to read, or no room to write.
+pub const EAGAIN: i64 = -(libc::EAGAIN as i64);
+
+/// What a call is for.
+pub fn class(number: u16) -> Class {
+    CLASSES.get(usize::from(number)).copied().unwrap_or(Class::Other)
+}
+
+/// Whether the call reads bytes from its descriptor.
+pub fn is_read(number: u16) -> bool {
+    matches!(class(number), Class::Read | Class::ReadVector)
+}
+
+/// Whether the call writes bytes to its descriptor. `sendfile` and `splice` count as writing.
+pub fn is_write(number: u16) -> bool {
+    matches!(class(number), Class::Write | Class::HandOver)
+}
+
+/// Whether the call hands over bytes from a file or pipe, without a buffer of the caller's: `sendfile`, `splice`.
+pub fn is_handover(number: u16) -> bool {
+    class(number) == Class::HandOver
+}
+
+/// Whether the call waits for any of several descriptors: `poll`, `select`, `epoll_wait` and their kin.
+pub fn is_poll(number: u16) -> bool {
+    class(number) == Class::Poll
+}
+
+/// Whether the call takes a connection: `accept`, `accept4`.
+pub fn is_accept(number: u16) -> bool {
+    class(number) == Class::Accept
+}
+
+/// Whether the call returns a descriptor for the path that it names: `open`, `openat` and `openat2`.
+pub fn is_open(number: u16) -> bool {
+    class(number) == Class::Open
+}
+
+/// Whether the call only sleeps: `nanosleep`, `clock_nanosleep`, `pause`.
+pub fn is_sleep(number: u16) -> bool {
+    class(number) == Class::Sleep
+}
+
+/// Whether the call waits for a child process: `wait4`, `waitid`.
+pub fn is_wait_for_child(number: u16) -> bool {
+    class(number) == Class::WaitForChild
+}
+
+/// Whether the call puts data on a disk for good: `msync`, `fsync`, `fdatasync`, `sync`, `sync_file_range`, `syncfs`.
+pub fn is_sync(number: u16) -> bool {
+    class(number) == Class::Sync
+}
+
+/// The call's name, or `call NUMBER`.
+pub fn name(number: u16) -> String {
+    let index = CALLS.binary_search_by_key(&number, |call| call.number);
+    index.map_or_else(|_| format!("call {number}"), |index| CALLS[index].name.to_string())
+}
+
+/// Whether a call that a recording can hold is named so.
+pub fn is_name(name: &str) -> bool {
+    CALLS.iter().any(|call| call.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_order_of_numbers_and_holds_each_once() {
+        assert!(CALLS.windows(2).all(|pair| pair[0].number < pair[1].number));
+    }
+
+    #[test]
+    fn a_call_without_a_name_is_shown_by_its_number() {
+        assert_eq!(name(281), "epoll_pwait");
+        assert_eq!(name(999), "call 999");
+    }
+
+    #[test]
+    fn a_call_has_the_class_that_its_name_says() {
+        let classes = |names: &[&str]| {
+            let numbers = CALLS.iter().filter(|call| names.contains(&call.name)).map(|call| class(call.number));
+            numbers.collect::<Vec<_>>()
+        };
+        assert_eq!(classes(&["read", "recvfrom"]), [Class::Read, Class::Read]);
+        assert_eq!(classes(&["sendfile", "splice"]), [Class::HandOver, Class::HandOver]);
+        assert_eq!(class(u16::MAX), Class::Other);
+        assert!(is_read(47) && is_write(40) && is_poll(441) && is_sync(306) && !is_sync(1));
+    }
+}
