@@ -47,8 +47,8 @@ fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {
     for detector in ALL {
         if let Some(one) = (detector.detect)(analysis)
             && worth(&analysis.cost(&one.saving))
-            && !overlap::is_consequence(detector.page.id, &found)
-            && !overlap::is_explained(detector.page.id, &one, &found)
+            && !overlap::is_consequence(detector, &found)
+            && !overlap::is_explained(detector, &one, &found)
         {
             found.push((detector, one));
         }

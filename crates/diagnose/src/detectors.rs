@@ -13,10 +13,10 @@ mod hot_library;
 mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
-mod rescanned_input;
 mod saturated_thread;
 mod serial_requests;
 mod split_writes;
+mod superlinear_work;
 mod sync_disk;
 mod tiny_reads;
 
@@ -43,6 +43,23 @@ pub struct Detector {
     pub page: Page,
     /// Looks for it.
     pub detect: fn(&Analysis) -> Option<Found>,
+    /// Whether it only says where processor time went, not by what mechanism. It then gives way to findings that stand
+    /// before it and explain half of that time.
+    pub is_general: bool,
+    /// Identifiers of the pathologies that it is a consequence of: beside one of them it says nothing new.
+    pub follows_from: &'static [&'static str],
+    /// What it saw held back for want of a full segment. With it a swept size can be tied to the size of segments.
+    pub held: Option<fn(&Analysis) -> HeldLengths>,
+}
+
+/// How often bytes of a length were held back on connections with segments of a size: by length and by size (MSS).
+pub type HeldLengths = BTreeMap<(u32, u32), usize>;
+
+impl Detector {
+    /// One that stands for itself.
+    const fn new(page: Page, detect: fn(&Analysis) -> Option<Found>) -> Detector {
+        Detector { page, detect, is_general: false, follows_from: &[], held: None }
+    }
 }
 
 /// What a detector found.
@@ -64,13 +81,16 @@ pub struct Found {
     pub explains: Vec<(u32, u64, u64)>,
 }
 
-/// Declares a detector: its page is its doc comment.
+/// Declares a detector: its page is its doc comment. How it stands to other findings follows its name, field by field.
 macro_rules! detector {
-    ($(#[doc = $doc:literal])+ $id:literal $name:literal) => {
+    ($(#[doc = $doc:literal])+ $id:literal $name:literal $(, $field:ident: $value:expr)*) => {
         $(#[doc = $doc])+
         pub const DETECTOR: $crate::detectors::Detector = $crate::detectors::Detector {
-            page: $crate::detectors::Page { id: $id, name: $name, text: concat!($($doc, "\n"),+) },
-            detect,
+            $($field: $value,)*
+            ..$crate::detectors::Detector::new(
+                $crate::detectors::Page { id: $id, name: $name, text: concat!($($doc, "\n"),+) },
+                detect,
+            )
         };
     };
 }
@@ -88,7 +108,7 @@ pub const ALL: &[Detector] = &[
     cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,
     busy_spin::DETECTOR,
-    rescanned_input::DETECTOR,
+    superlinear_work::DETECTOR,
     tiny_reads::DETECTOR,
     split_writes::DETECTOR,
     serial_requests::DETECTOR,

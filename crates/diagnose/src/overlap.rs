@@ -4,21 +4,14 @@ use crate::analysis::merge;
 use crate::detectors::{Detector, Found};
 use std::collections::BTreeMap;
 
-/// Findings that only say where processor time went, not by what mechanism; they give way to any that does.
-const GENERAL: [&str; 2] = ["P50", "P51"];
-
-/// Findings that follow from another: sessions die with the context that is made anew for each request.
-const CONSEQUENCES: [(&str, &[&str]); 1] = [("P08", &["P09", "P10"])];
-
-/// Whether a finding follows from one that was found before it.
-pub fn is_consequence(id: &str, before: &[(&Detector, Found)]) -> bool {
-    let causes = CONSEQUENCES.iter().filter(|(consequence, _)| *consequence == id).flat_map(|(_, causes)| *causes);
-    causes.into_iter().any(|cause| before.iter().any(|(detector, _)| detector.page.id == *cause))
+/// Whether what a detector found follows from what was found before it.
+pub fn is_consequence(detector: &Detector, before: &[(&Detector, Found)]) -> bool {
+    before.iter().any(|(cause, _)| detector.follows_from.contains(&cause.page.id))
 }
 
 /// Whether at least half of a general finding's processor time is explained by those found before it.
-pub fn is_explained(id: &str, found: &Found, before: &[(&Detector, Found)]) -> bool {
-    if !GENERAL.contains(&id) {
+pub fn is_explained(detector: &Detector, found: &Found, before: &[(&Detector, Found)]) -> bool {
+    if !detector.is_general {
         return false;
     }
     let mut explained: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();

@@ -1,13 +1,11 @@
 //! How the place of a cliff follows from the size of a connection's segments.
 //!
-//! Nagle's algorithm holds bytes only where they do not fill a segment. Where the held bytes are a swept size and
+//! Bytes that do not fill a segment are held back where larger writes are not. Where the held bytes are a swept size and
 //! something constant (a head, a TLS record's frame), the largest size that is held follows: a segment less that.
 
-use crate::analysis::Analysis;
+use crate::detectors::ALL;
 use crate::with_analysis;
-use case::tables::direction;
 use case::{Finding, Recording, SegmentTie};
-use std::collections::BTreeMap;
 
 /// What a program and its TLS add to a value is a head or two; more is something else.
 const LARGEST_OVERHEAD: i64 = 512;
@@ -15,13 +13,12 @@ const LARGEST_OVERHEAD: i64 = 512;
 /// The part of all held bytes that must have the one length: there is a hold or two in handshakes besides.
 const MOST: f64 = 0.5;
 
-/// The tie of a swept value, a size in bytes, to the size of segments, where Nagle's algorithm was found
-/// (`nagle-delayed-ack`) to hold writes in a recording at that value. None where the length of what was held does not
+/// The tie of a swept value, a size in bytes, to the size of segments, where a finding in a recording at that value is of
+/// bytes held back for want of a full segment. None where it is not, or where the length of what was held does not
 /// follow the value, or cannot be told to: a value must be larger than what comes on top of it.
 pub fn segment_tie(recording: &Recording, finding: &Finding, value: f64) -> Option<SegmentTie> {
-    if finding.id != "P01" || !value.is_finite() {
-        return None;
-    }
+    let detector = ALL.iter().find(|detector| detector.page.id == finding.id)?;
+    let held = detector.held.filter(|_| value.is_finite())?;
     let held = with_analysis(recording, held);
     let total: usize = held.values().sum();
     let (&(length, mss), &count) = held.iter().max_by_key(|(_, count)| **count)?;
@@ -29,29 +26,6 @@ pub fn segment_tie(recording: &Recording, finding: &Finding, value: f64) -> Opti
     let follows = overhead.abs() <= LARGEST_OVERHEAD && value > overhead.abs() as f64 && length <= mss;
     let tie = SegmentTie { mss, overhead, predicted: (i64::from(mss) - overhead) as f64 };
     (follows && count as f64 >= MOST * total as f64).then_some(tie)
-}
-
-/// What was held: how often each length on each size of segments.
-fn held(analysis: &Analysis) -> BTreeMap<(u32, u32), usize> {
-    let mut held: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for (slot, rows) in analysis.connections.all().iter().enumerate() {
-        let mss = analysis.connections.row(slot).mss;
-        for stall in rows.send_stalls.iter().filter(|stall| stall.nagle.is_some()) {
-            let segments = analysis.connections.segments(slot);
-            let first = segments.partition_point(|segment| segment.time.0 < stall.end);
-            let left = segments[first..].iter().find(|row| row.direction == direction::OUT && row.payload > 0);
-            if let Some(segment) = left.filter(|_| mss > 0) {
-                *held.entry((segment.payload, mss)).or_default() += 1;
-            }
-        }
-    }
-    for (&slot, send_stalls) in &analysis.peer_stalls {
-        let mss = analysis.connections.row(slot).mss;
-        for stall in send_stalls.iter().filter(|_| mss > 0) {
-            *held.entry((stall.bytes, mss)).or_default() += 1;
-        }
-    }
-    held
 }
 
 #[cfg(test)]

@@ -19,8 +19,6 @@ const APART: f64 = 4.0;
 const FORETOLD: f64 = 16.0;
 /// The sweep itself.
 pub const FILE: &str = "sweep.json";
-/// The finding that can tie a cliff to the size of segments.
-const TIED: &str = "P01";
 
 /// What is to be swept.
 pub struct Request {
@@ -122,9 +120,10 @@ impl Sweeping<'_> {
         for Stretch { from, to, at, cliff } in stretches(sweep) {
             let quiet = self.record(at, sweep)?;
             host.clone_from(&quiet.recording.manifest.host);
-            let tied = quiet.answer.findings.iter().find(|finding| finding.id == TIED);
-            if let (Some(finding), Some(place)) = (tied, cliff) {
-                let (tie, cliff) = (diagnose::segment_tie(&quiet.recording, finding, at), &mut sweep.cliffs[place]);
+            if let Some(place) = cliff {
+                let mut findings = quiet.answer.findings.iter();
+                let tie = findings.find_map(|finding| diagnose::segment_tie(&quiet.recording, finding, at));
+                let cliff = &mut sweep.cliffs[place];
                 cliff.segment = tie.filter(|tie| foretells(tie, cliff)).or(cliff.segment);
             }
             if let Some(growth) = sweep.growth.as_ref().filter(|growth| growth.to > growth.from) {

@@ -28,7 +28,8 @@ detector! {
     /// ## Not to be confused with
     /// The program's own code or its interpreter (that is its work, not a library's), the mechanisms that have names of
     /// their own: where one of them explains half of the same samples, only that is reported.
-    "P51" "hot-library"
+    "P51" "hot-library",
+    is_general: true
 }
 
 /// Half of the exchanges' time: below that, something else is the matter.

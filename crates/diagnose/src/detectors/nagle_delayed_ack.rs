@@ -1,6 +1,7 @@
 //! P01: Nagle's algorithm at one end waits for the other's delayed acknowledgement.
 
 mod at_the_peer;
+mod held_lengths;
 
 use super::{Found, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -42,7 +43,8 @@ detector! {
     /// ## Not to be confused with
     /// split-writes (the pieces cost by themselves, nothing is held), a slow peer (the bytes had left; seen from
     /// the reader, they come when they are ready and not when it acknowledges), a full window (many bytes wait, not few).
-    "P01" "nagle-delayed-ack"
+    "P01" "nagle-delayed-ack",
+    held: Some(held_lengths::find)
 }
 
 /// Linux delays an acknowledgement by 40 ms at least, others by more; anything under half of that is no such timer.

@@ -1,6 +1,6 @@
 //! P08: full TLS handshakes where a resumed one would do.
 
-use super::{Found, detector, rows};
+use super::{Found, ca_bundle_per_context, context_per_request, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::place;
@@ -32,7 +32,9 @@ detector! {
     /// ## Not to be confused with
     /// connection-churn (fewer connections would be better still), context-per-request (sessions die with their
     /// context: then that is the cause), the first handshake of each process.
-    "P08" "no-resumption"
+    "P08" "no-resumption",
+    // Sessions die with the context that is made anew for each request.
+    follows_from: &[ca_bundle_per_context::DETECTOR.page.id, context_per_request::DETECTOR.page.id]
 }
 
 /// One more can be chance or a lost ticket.

@@ -29,7 +29,8 @@ detector! {
     /// ## Not to be confused with
     /// A load test that keeps a server busy (many requests at a time: being busy is the point), hot-library (where the
     /// work has one name).
-    "P50" "saturated-thread"
+    "P50" "saturated-thread",
+    is_general: true
 }
 
 /// A thread that is off its processor for more than a twentieth has time to spare.
