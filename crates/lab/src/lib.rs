@@ -6,6 +6,7 @@ mod asked;
 mod attached;
 pub mod bisect;
 pub mod compare;
+mod digest;
 mod ending;
 pub mod engine;
 mod error;

@@ -2,8 +2,8 @@
 
 use super::problem::Fault;
 use super::process::{self, Stop};
+use crate::digest;
 use record::Program;
-use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -108,12 +108,7 @@ fn transfer(address: &str, file: &Path, resumes: bool, stop: &Stop) -> Result<()
 }
 
 fn is_sound(file: &Path, checksum: &str) -> bool {
-    std::fs::read(file).is_ok_and(|bytes| digest(&bytes).eq_ignore_ascii_case(checksum))
-}
-
-/// The SHA-256 of some bytes, in hexadecimal digits.
-pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    std::fs::read(file).is_ok_and(|bytes| digest::hexadecimal(&bytes).eq_ignore_ascii_case(checksum))
 }
 
 /// A file's path with something behind it.
@@ -136,7 +131,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (far, near) = (folder.path().join("far"), folder.path().join("near"));
         std::fs::write(&far, "twelve bytes").expect("written");
-        let (right, wrong) = (digest(b"twelve bytes"), digest(b"others"));
+        let (right, wrong) = (digest::hexadecimal(b"twelve bytes"), digest::hexadecimal(b"others"));
         let fetched = |checksum: &str| fetch(&address(&far), &near, checksum, &Stop::default());
         assert!(matches!(fetched(&wrong), Err(Fault::Failed(problem)) if problem.why.contains("SHA-256")));
         assert!(!near.exists() && !beside(&near, "part").exists());
@@ -155,7 +150,10 @@ mod tests {
         for begun in ["twelve", "another file", "twelve bytes"] {
             std::fs::write(beside(&near, "part"), begun).expect("written");
             let _ = std::fs::remove_file(&near);
-            assert!(fetch(&address(&far), &near, &digest(b"twelve bytes"), &Stop::default()).is_ok(), "{begun}");
+            assert!(
+                fetch(&address(&far), &near, &digest::hexadecimal(b"twelve bytes"), &Stop::default()).is_ok(),
+                "{begun}"
+            );
             assert_eq!(std::fs::read(&near).expect("read"), b"twelve bytes");
         }
     }

@@ -1,10 +1,10 @@
 //! A source's steps for one version: which of them are made, and with what put in.
 
-use super::download::digest;
 use super::prefix::Prefix;
 use super::registry::Release;
 use super::source::{Source, Step};
 use super::version::older_first;
+use crate::digest;
 use std::cmp::Ordering;
 use std::path::Path;
 
@@ -17,7 +17,8 @@ pub fn key(source: &Source, release: &Release, on: &[&Prefix]) -> String {
     let steps = toml::to_string(source).unwrap_or_default();
     let on = on.iter().map(|prefix| format!("{} {}\n", prefix.name, prefix.key)).collect::<String>();
     let machine = std::env::consts::ARCH;
-    let all = digest(format!("{steps}\n{}\n{}\n{machine}\n{on}", release.version, release.checksum).as_bytes());
+    let all =
+        digest::hexadecimal(format!("{steps}\n{}\n{}\n{machine}\n{on}", release.version, release.checksum).as_bytes());
     all[..KEY_LENGTH].to_string()
 }
 

@@ -1,16 +1,13 @@
 //! The packages of a Debian tree, read from its files: no command is run, so that any tree of any host can be asked.
 
 use super::inside;
-use crate::LabError;
+use crate::{LabError, digest};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Where dpkg keeps what it knows, inside.
 const STATUS: &str = "var/lib/dpkg/status";
 const LISTS: &str = "var/lib/dpkg/info";
-/// Constants of FNV-1a (RFC 9923).
-const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
 /// An installed package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,15 +80,14 @@ impl Packages {
         Ok(Packages { base: base.to_path_buf(), merged, all, by_name, owners: HashMap::new() })
     }
 
-    /// A digest (FNV-1a of 64 bits, in hexadecimal) of dpkg's status: another one is another set of packages.
+    /// A digest (SHA-256, in hexadecimal) of dpkg's status: another one is another set of packages.
     ///
     /// # Errors
     /// Where there is no status.
     pub fn digest(base: &Path) -> Result<String, LabError> {
         let path = base.join(STATUS);
         let bytes = std::fs::read(&path).map_err(LabError::io(path))?;
-        let mixed = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(FNV_PRIME);
-        Ok(format!("{:016x}", bytes.iter().fold(FNV_BASIS, mixed)))
+        Ok(digest::hexadecimal(&bytes))
     }
 
     /// The package that a path inside belongs to. Links are followed inside, one by one, until one belongs to a package.
