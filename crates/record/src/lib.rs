@@ -10,6 +10,7 @@ pub mod doctor;
 mod drain;
 mod error;
 mod events;
+pub mod executable;
 mod host;
 mod intake;
 mod kernel;

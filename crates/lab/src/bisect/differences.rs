@@ -6,10 +6,10 @@ mod side;
 mod unowned;
 mod variables;
 
-use super::linkage::elf::Elf;
 use crate::LabError;
 use crate::worlds::Ready;
 use case::{Factor, FactorKind};
+use record::executable::Elf;
 pub(super) use side::Side;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

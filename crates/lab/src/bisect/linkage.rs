@@ -1,14 +1,13 @@
 //! Whether programs start in a world, and what is missing where they do not: told by the world's own loader, as `ldd -r`
 //! asks it. Nothing of the programs themselves is executed.
 
-pub(super) mod elf;
 mod told;
 
 use super::inside::Inside;
 use crate::LabError;
 use crate::treatment::End;
 use crate::world::World;
-use elf::Elf;
+use record::executable::{self, Elf, MOST_INTERPRETERS};
 use record::{Input, Output, ParentDeathSignal, Program, Root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -27,9 +26,6 @@ const PRELOAD: &str = "LD_PRELOAD";
 const LONGEST: Duration = Duration::from_secs(20);
 /// How often is looked whether it has answered.
 const TICK: Duration = Duration::from_millis(1);
-/// How many interpreters of interpreters are followed: as many as the kernel does.
-const MOST_INTERPRETERS: usize = 4;
-
 /// What the loader says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linkage {
@@ -119,14 +115,8 @@ fn sorted(objects: &[PathBuf], inside: &Inside) -> (BTreeMap<PathBuf, PathBuf>, 
 pub(super) fn program(path: &Path, inside: &Inside) -> Option<PathBuf> {
     let mut path = inside.real(path)?;
     for _ in 0..MOST_INTERPRETERS {
-        let mut head = Vec::new();
-        let file = File::open(inside.on_host(&path)?).ok()?;
-        // The kernel looks no further than this either.
-        file.take(256).read_to_end(&mut head).ok()?;
-        let Some(line) = head.strip_prefix(b"#!") else { return Some(path) };
-        let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let interpreter = String::from_utf8_lossy(line).split_whitespace().next()?.to_string();
-        path = inside.real(Path::new(&interpreter))?;
+        let Some(words) = executable::interpreter(&inside.on_host(&path)?) else { return Some(path) };
+        path = inside.real(Path::new(&words[0]))?;
     }
     None
 }

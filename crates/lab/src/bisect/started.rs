@@ -6,16 +6,9 @@
 use super::inside::Inside;
 use crate::treatment::End;
 use crate::world::World;
+use record::executable::{self, MOST_INTERPRETERS};
 use std::collections::BTreeSet;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
-/// Where programs are looked for without PATH, as by the C library.
-const DEFAULT_PATH: &str = "/bin:/usr/bin";
-/// The kernel follows so many interpreters of interpreters (`BINPRM_MAX_RECURSION`) ...
-const MOST_INTERPRETERS: usize = 4;
-/// ... and reads so much of a first line (`BINPRM_BUF_SIZE`).
-const FIRST_LINE: u64 = 256;
+use std::path::PathBuf;
 
 /// The paths that a command is started by at an end of a world that has a tree, as they are typed: links are not followed.
 /// Empty where there is no such program.
@@ -27,7 +20,8 @@ pub fn started_by(command: &[String], world: &World, end: End) -> BTreeSet<PathB
     let mut next = candidates(word, world).into_iter().find(is_file);
     let mut started = BTreeSet::new();
     while let Some(path) = next.take().filter(|_| started.len() <= MOST_INTERPRETERS) {
-        let interpreter = inside.on_host(&path).and_then(|place| interpreter(&place)).filter(is_file);
+        let interpreter = inside.on_host(&path).and_then(|place| executable::interpreter(&place));
+        let interpreter = interpreter.map(|words| PathBuf::from(&words[0])).filter(is_file);
         let is_new = started.insert(path);
         // One that comes again would come for ever.
         next = interpreter.filter(|_| is_new);
@@ -38,26 +32,16 @@ pub fn started_by(command: &[String], world: &World, end: End) -> BTreeSet<PathB
 /// Where a word may name a program.
 fn candidates(word: &str, world: &World) -> Vec<PathBuf> {
     let folder = world.folder.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| "/".into());
-    if word.contains('/') {
-        return vec![folder.join(word).components().collect()];
-    }
     let own = world.environment.get("PATH").map(|path| path.clone().map(Into::into));
-    let path = own.unwrap_or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| DEFAULT_PATH.into());
-    std::env::split_paths(&path).map(|place| folder.join(place).join(word)).collect()
-}
-
-/// What executes a script.
-fn interpreter(place: &Path) -> Option<PathBuf> {
-    let mut first = Vec::new();
-    std::fs::File::open(place).ok()?.take(FIRST_LINE).read_to_end(&mut first).ok()?;
-    let text = String::from_utf8_lossy(first.strip_prefix(b"#!")?).into_owned();
-    text.lines().next()?.split_whitespace().next().map(PathBuf::from)
+    let path = own.unwrap_or_else(|| std::env::var_os("PATH"));
+    executable::candidates(word, &folder, path).iter().map(|path| path.components().collect()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bisect::closure::fixture::Pair;
+    use std::path::Path;
 
     fn started(pair: &Pair, words: &[&str]) -> Vec<String> {
         let command = words.iter().map(ToString::to_string).collect::<Vec<_>>();

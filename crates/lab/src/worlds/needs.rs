@@ -3,14 +3,13 @@
 use super::packages::Packages;
 use super::script;
 use super::shared::is_of_system;
+use record::executable::{self, Elf, find};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The certificates that TLS libraries verify by. Nothing links them: whoever needs them recommends them.
 const CERTIFICATES: &str = "ca-certificates";
-/// Longer first lines name no interpreter: the kernel reads no more (`BINPRM_BUF_SIZE`).
-const LONGEST_FIRST_LINE: usize = 256;
 
 /// A package, and what it is needed for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,26 +87,14 @@ impl Search<'_> {
     }
 }
 
-/// The file that a command's first word names, on the host.
-fn find(name: &str, folder: &Path) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Some(folder.join(name)).filter(|path| path.is_file());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
-}
-
 /// What a script is executed by: for `#!/usr/bin/env python3` python3.
 fn interpreter(path: &Path) -> Option<PathBuf> {
-    use std::io::Read;
-    let mut first = Vec::new();
-    std::fs::File::open(path).ok()?.take(LONGEST_FIRST_LINE as u64).read_to_end(&mut first).ok()?;
-    let text = String::from_utf8_lossy(first.strip_prefix(b"#!")?).into_owned();
-    let mut words = text.lines().next()?.split_whitespace();
-    let program = PathBuf::from(words.next()?);
+    let words = executable::interpreter(path)?;
+    let (program, words) = words.split_first()?;
+    let program = PathBuf::from(program);
     if program.file_name().is_some_and(|name| name == "env") {
-        let is_name = |word: &&str| !word.starts_with('-') && !word.contains('=');
-        return find(words.find(is_name)?, Path::new("/")).or(Some(program));
+        let is_name = |word: &&String| !word.starts_with('-') && !word.contains('=');
+        return find(words.iter().find(is_name)?, Path::new("/")).or(Some(program));
     }
     Some(program)
 }
@@ -115,7 +102,7 @@ fn interpreter(path: &Path) -> Option<PathBuf> {
 /// The libraries that a file is linked to itself, and where the host's loader finds them. The loader is asked because it
 /// alone knows its paths.
 fn libraries(path: &Path) -> Vec<(String, Option<PathBuf>)> {
-    let needed = needed(path).unwrap_or_default();
+    let needed = Elf::read(path).map(|elf| elf.needed).unwrap_or_default();
     if needed.is_empty() {
         return Vec::new();
     }
@@ -126,24 +113,6 @@ fn libraries(path: &Path) -> Vec<(String, Option<PathBuf>)> {
         Some(PathBuf::from(line.split(" (").next()?)).filter(|place| place.is_absolute())
     };
     needed.iter().map(|name| (name.clone(), place(name))).collect()
-}
-
-/// The names in a file's DT_NEEDED entries; none where it is no program or library.
-fn needed(path: &Path) -> Option<Vec<String>> {
-    use object::elf::{DT_NEEDED, FileHeader64};
-    use object::read::elf::{Dyn, FileHeader};
-    let bytes = std::fs::read(path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))?;
-    let file = object::read::elf::ElfFile::<FileHeader64<object::Endianness>>::parse(&*bytes).ok()?;
-    let (endian, header) = (file.endian(), file.elf_header());
-    let sections = header.sections(endian, &*bytes).ok()?;
-    let (entries, link) = sections.dynamic(endian, &*bytes).ok()??;
-    let strings = sections.strings(endian, &*bytes, link).ok()?;
-    let names = entries.iter().filter(|entry| entry.tag32(endian) == Some(DT_NEEDED));
-    Some(
-        names
-            .filter_map(|entry| Some(String::from_utf8_lossy(entry.string(endian, strings).ok()?).into_owned()))
-            .collect(),
-    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! further is ended.
 
 use crate::{LabError, tool};
-use record::{Ended, Program, RecordError};
+use record::{Ended, Program, RecordError, executable};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -112,9 +112,8 @@ fn read(log: &Path) -> String {
 
 /// Where a tool is; root's folders are looked into for everybody.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map(PathBuf::from));
-    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+    let of_root = || executable::candidates(name, Path::new("/"), Some("/usr/sbin:/usr/bin:/sbin:/bin".into()));
+    executable::find(name, Path::new("")).or_else(|| of_root().into_iter().find(|path| path.is_file()))
 }
 
 #[cfg(test)]

@@ -2,11 +2,9 @@
 
 use super::Program;
 use crate::RecordError;
+use crate::executable::candidates;
 use nix::unistd::{AccessFlags, access};
 use std::path::{Path, PathBuf};
-
-/// Where to look when PATH is not set: what the C library's exec functions take.
-const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
 /// The file that a command's first word names, as a shell in the program's folder and environment would find it.
 pub fn find(name: &str, program: &Program) -> Result<PathBuf, RecordError> {
@@ -21,10 +19,8 @@ pub fn find(name: &str, program: &Program) -> Result<PathBuf, RecordError> {
     }
     let own = program.environment.iter().rev().find(|(variable, _)| variable == "PATH");
     let search = own.map_or_else(|| std::env::var_os("PATH"), |(_, path)| path.clone());
-    let search = search.unwrap_or_else(|| DEFAULT_PATH.into());
     let mut refused = None;
-    for folder in std::env::split_paths(&search) {
-        let path = folder.join(name);
+    for path in candidates(name, Path::new(""), search) {
         if let Some(root) = &program.root {
             // Whether it can be executed is only known inside: a link that leads to an absolute path leads elsewhere here.
             match root.resolve(&path) {

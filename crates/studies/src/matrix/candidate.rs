@@ -39,7 +39,7 @@ pub fn candidates(
         End::Client => subject.client.first(),
         End::Server => subject.server.as_ref().and_then(|command| command.first()),
     };
-    let program = command.and_then(|name| program::find(name)).unwrap_or_default();
+    let program = command.and_then(|name| record::executable::find(name, Path::new(""))).unwrap_or_default();
     let each = plan.versions.iter().zip(built).map(|(version, built)| {
         let version = Version { version: version.clone(), ..Version::default() };
         let (subject, world, program) = (subject.clone(), world.clone(), program.clone());

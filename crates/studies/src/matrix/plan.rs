@@ -1,8 +1,9 @@
 //! What was typed, as what is built.
 
-use super::{Request, program};
+use super::Request;
 use crate::{Activity, Console, StudyError};
 use lab::matrix::{Fault, Item, Release, Source, Workshop, chain, nearest};
+use std::path::Path;
 use std::time::Duration;
 
 /// What is built.
@@ -48,7 +49,7 @@ fn check_tools(request: &Request) -> Result<(), StudyError> {
     let needed =
         sources.flat_map(|source| source.tools.iter().map(|(tool, package)| (tool.as_str(), package.as_str())));
     let always = [("curl", "curl"), ("tar", "tar"), ("sh", "dash")];
-    let is_missing = |(program, _): &(&str, &str)| program::find(program).is_none();
+    let is_missing = |(program, _): &(&str, &str)| record::executable::find(program, Path::new("")).is_none();
     let missing = needed.chain(always).filter(is_missing).collect::<Vec<_>>();
     let missing = missing.into_iter().map(|(program, package)| (program.to_string(), package.to_string()));
     let missing = missing.collect::<Vec<_>>();

@@ -1,19 +1,9 @@
 //! Programs by their names, and what makes one end alone see other libraries.
 
 use lab::{End, Subject, World};
-use std::path::{Path, PathBuf};
 
 /// The variable that the loader looks at first.
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
-
-/// The file of a program, as a shell finds it; none where there is none.
-pub fn find(name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Path::new(name).is_file().then(|| PathBuf::from(name));
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
-}
 
 /// What the loader is told already, in this world.
 pub fn library_path(world: &World) -> Option<String> {
@@ -60,11 +50,5 @@ mod tests {
         world.environment.insert(LIBRARY_PATH.into(), None);
         let (server, _) = on(&subject, &world, End::Server, "/a");
         assert_eq!(server.client, words("env -u LD_LIBRARY_PATH get x"));
-    }
-
-    #[test]
-    fn programs_are_found_as_a_shell_finds_them() {
-        assert!(find("sh").is_some() && find("/bin/sh").is_some());
-        assert!(find("no-such-program").is_none() && find("/no/such").is_none());
     }
 }

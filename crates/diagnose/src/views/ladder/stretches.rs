@@ -1,8 +1,8 @@
 //! Where an exchange's time went, in order.
 
 use crate::analysis::Analysis;
-use crate::exchange::Exchange;
 use crate::analysis::ledger::{Account, Walker, run_account};
+use crate::exchange::Exchange;
 use case::views::Stretch;
 
 /// The stretches of an exchange from 0 to its length, without gaps; neighbours in one account are one.

@@ -5,11 +5,11 @@ use crate::LabError;
 use crate::bisect::content::is_library_name;
 use crate::bisect::differences::{Change, Difference};
 use crate::bisect::inside::Inside;
-use crate::bisect::linkage::elf::Elf;
 use crate::bisect::linkage::{Missing, MissingKind};
 use crate::bisect::search::Set;
 use crate::bisect::target::target;
 use crate::worlds::{Packages, Ready};
+use record::executable::Elf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -3,10 +3,10 @@
 use super::Ground;
 use crate::LabError;
 use crate::bisect::inside::Inside;
-use crate::bisect::linkage::elf::Elf;
 use crate::bisect::linkage::{Linkage, check};
 use crate::world::World;
 use crate::worlds::Ready;
+use record::executable::Elf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use crate::LabError;
 use crate::bisect::inside::Inside;
-use crate::bisect::linkage::elf::Elf;
 use crate::worlds::{Package, Packages, Ready};
+use record::executable::Elf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -2,8 +2,8 @@
 
 use super::{Change, Difference, Side, is_c_library, size};
 use crate::bisect::content::same;
-use crate::bisect::linkage::elf::Elf;
 use case::{Factor, FactorKind};
+use record::executable::Elf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -15,7 +15,7 @@ type Header = FileHeader64<Endianness>;
 
 /// A program or library of 64 bits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::bisect) struct Elf {
+pub struct Elf {
     /// The loader that a program names; none for a library, or a program without one.
     pub loader: Option<PathBuf>,
     /// What it is called by those that need it.
