@@ -12,7 +12,7 @@ pub const PAGE: Page = Page {
 ## What it is
 Nothing to report: no mechanism was recognised whose removal could save 5 % of the wall or the processor time.
 
-## Analysis
+## Evidence
 The ledger tells where the time went all the same, in one sentence and account by account. A place is not an
 accusation: work takes time.
 
