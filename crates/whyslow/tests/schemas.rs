@@ -3,6 +3,7 @@
 mod stage;
 
 use serde_json::Value;
+use stage::speed::budget;
 use stage::{Background, Ran, Stage, client, free_port, is_root, server, wait_until};
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -85,7 +86,7 @@ fn a_run_its_report_and_a_proof_keep_to_theirs() {
     assert_printed("report", stage.run(&["report", "--json", "case"]));
     // A busy loop is suspected, and tried.
     let busy = "import os\nfor _ in range(60000): os.stat('/')";
-    assert_printed("run", stage.run(&["run", "--json", "--all", "--budget", "5s", "--", "python3", "-c", busy]));
+    assert_printed("run", stage.run(&["run", "--json", "--all", "--budget", &budget(5), "--", "python3", "-c", busy]));
 }
 
 #[test]
@@ -94,10 +95,11 @@ fn a_comparison_and_a_sweep_keep_to_theirs() {
     if !is_root() || !stage.can_record("schemas of comparisons") {
         return;
     }
-    let compare = ["compare", "--json", "--budget", "4s", "-o", "both", "sleep 0.01", "--", "sleep", "0.03"];
+    let compare = ["compare", "--json", "--budget", &budget(4), "-o", "both", "sleep 0.01", "--", "sleep", "0.03"];
     assert_printed("compare", stage.run(&compare));
     assert_printed("report", stage.run(&["report", "--json", "both"]));
-    let sweep = ["sweep", "--vary", "n=0.01,0.02,0.04", "--json", "--budget", "5s", "-o", "all", "--", "sleep", "{n}"];
+    let sweep =
+        ["sweep", "--vary", "n=0.01,0.02,0.04", "--json", "--budget", &budget(5), "-o", "all", "--", "sleep", "{n}"];
     assert_printed("sweep", stage.run(&sweep));
     assert_printed("report", stage.run(&["report", "--json", "all"]));
 }

@@ -7,6 +7,7 @@ mod stage;
 
 use left::{Left, Marked, run_state};
 use nix::sys::signal::Signal;
+use stage::speed::{budget, stretched};
 use stage::{Background, Ran, Stage, free_port, is_root, processes_with, wait_until};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,8 +19,8 @@ const LATEST_KILL: Duration = Duration::from_millis(2_600);
 /// Half of the runs whose kill comes after this have something to undo; it takes a run this long to make its groups.
 const SETTING_UP: Duration = Duration::from_millis(250);
 
-/// A budget into which the trials of one cause fit.
-const ENOUGH: &str = "60s";
+/// Seconds into which the trials of one cause fit.
+const ENOUGH: u32 = 60;
 
 /// A client that stalls on every request, since it writes in two parts and then waits, and a server that leaves the
 /// process it was started as.
@@ -110,11 +111,11 @@ fn after_fifty_kills_at_random_moments_undo_leaves_all_as_it_was() {
         let moment = moments.next();
         let case = format!("case-{kill}");
         let mark = Marked::new();
-        let mut command = alone(&stage, &arguments(&pair, ENOUGH, &case));
+        let mut command = alone(&stage, &arguments(&pair, &budget(ENOUGH), &case));
         mark.on(command.stdout(Stdio::null()).stderr(Stdio::null()));
         let run = Background(command.spawn().expect("whyslow"));
         let begun = Instant::now();
-        std::thread::sleep(moment.saturating_sub(begun.elapsed()));
+        std::thread::sleep(stretched(moment).saturating_sub(begun.elapsed()));
         let pid = run.0.id();
         drop(run);
         let undone = ended(&stage, &["undo"]);
@@ -190,18 +191,18 @@ fn success_error_and_interruption_leave_nothing_to_undo() {
         mark.on(command.stdout(Stdio::null()).stderr(Stdio::null()));
         let mut run = Background(command.spawn().expect("whyslow"));
         if let Some(after) = signal {
-            std::thread::sleep(after);
+            std::thread::sleep(stretched(after));
             run.signal(Signal::SIGINT);
         }
         run.0.wait().expect("ended");
         let left = Left::by(run.0.id(), &mark, &stage);
         assert!(left.is_nothing(), "{what}: {left:?}");
     };
-    leaves_nothing("success", &mut alone(&stage, &arguments(&pair, "5s", "proved")), None);
+    leaves_nothing("success", &mut alone(&stage, &arguments(&pair, &budget(5), "proved")), None);
     leaves_nothing("an error", &mut alone(&stage, &["run", "--server", "sh -c 'exit 9'", "--", "true"]), None);
     for after in [100, 400, 900, 2_000, 4_000].map(Duration::from_millis) {
         let case = format!("interrupted-{}", after.as_millis());
-        leaves_nothing("Ctrl-C", &mut alone(&stage, &arguments(&pair, ENOUGH, &case)), Some(after));
+        leaves_nothing("Ctrl-C", &mut alone(&stage, &arguments(&pair, &budget(ENOUGH), &case)), Some(after));
     }
 }
 

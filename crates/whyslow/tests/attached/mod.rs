@@ -1,5 +1,6 @@
 //! Programs that run already when a recording is attached to them, and such recordings.
 
+use crate::stage::speed::stretched;
 use crate::stage::{Background, Stage, free_port, is_root, shell, wait_until};
 use case::{Manifest, Recording};
 use diagnose::Diagnosis;
@@ -70,7 +71,7 @@ pub fn one_at_a_time() -> MutexGuard<'static, ()> {
 
 /// Attaches to running processes for a while; the case's rows.
 pub fn recorded(stage: &Stage, attached: &[(u32, Role)], length: Duration) -> Recording {
-    recorded_while(stage, attached, || std::thread::sleep(length))
+    recorded_while(stage, attached, || std::thread::sleep(stretched(length)))
 }
 
 /// The same for as long as something takes.

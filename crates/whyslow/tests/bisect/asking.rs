@@ -1,6 +1,7 @@
 //! Asking for a culprit, and reading the answer.
 
 use crate::planted::{PROGRAM, Planted};
+use crate::stage::speed::budget;
 use crate::stage::{Ran, Stage, is_root};
 use case::{Bisection, FactorKind, Probe, ProbeKind};
 use std::io::Write;
@@ -44,7 +45,10 @@ pub fn ask_worlds(stage: &Stage, worlds: &[String; 2], options: &[&str], command
 /// What came of asking, whatever it was.
 pub fn asked(stage: &Stage, [good, bad]: &[String; 2], options: &[&str], command: &[&str]) -> Ran {
     let own = ["bisect", "--only-search", "-o", "case", "--good", good.as_str(), "--bad", bad.as_str()];
-    stage.run(&[&own, options, &["--"], command].concat())
+    // What it has by default, on a machine of the usual speed.
+    let (budget, is_given) = (budget(120), options.contains(&"--budget"));
+    let budget = if is_given { &[][..] } else { &["--budget", &budget] };
+    stage.run(&[&own, budget, options, &["--"], command].concat())
 }
 
 impl Told {

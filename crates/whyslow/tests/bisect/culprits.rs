@@ -3,6 +3,7 @@
 use crate::asking::{Told, ask, ask_worlds, turn};
 use crate::planted::{BURNS, CONFIGURATION, LIBRARIES, Plan, SLEEPS, heeding};
 use crate::stage::Stage;
+use crate::stage::speed::budget;
 use case::{BisectionOutcome, Bond, FactorKind};
 
 /// That it was found, and confirmed in both directions, with status 1.
@@ -93,7 +94,7 @@ fn a_variable_is_found_among_others() {
 #[test]
 fn where_nothing_is_planted_nothing_is_found() {
     let Some(_turn) = turn() else { return };
-    let told = ask(&Plan::default().planted(), &["--budget", "60s"]);
+    let told = ask(&Plan::default().planted(), &["--budget", &budget(60)]);
     let bisection = &told.bisection;
     assert_eq!((bisection.outcome, told.code), (BisectionOutcome::NoEffect, 0), "{bisection:#?}");
     assert!(bisection.culprit.is_none() && bisection.probes.is_empty(), "{bisection:#?}");
@@ -112,7 +113,7 @@ fn a_library_whose_good_version_cannot_start_in_the_bad_world_is_named_and_the_c
 #[test]
 fn a_culprit_that_cannot_be_tried_is_not_blamed_on_another() {
     let Some(_turn) = turn() else { return };
-    let told = ask(&Plan::default().needing_extra(7).bad(7, &[SLEEPS]).planted(), &["--budget", "60s"]);
+    let told = ask(&Plan::default().needing_extra(7).bad(7, &[SLEEPS]).planted(), &["--budget", &budget(60)]);
     assert_eq!(told.bisection.outcome, BisectionOutcome::NotSeparable, "{:#?}", told.bisection);
     assert!(told.bisection.culprit.is_none(), "{:#?}", told.bisection.culprit);
     let factor = told.bisection.factors.iter().find(|factor| factor.name == "planted-07").expect("it differs");
@@ -125,7 +126,7 @@ fn the_c_library_is_what_is_left_where_it_is_slow_itself() {
         return;
     }
     let Some(_turn) = turn() else { return };
-    let told = ask(&Plan::default().slow_c_library().planted(), &["--budget", "60s"]);
+    let told = ask(&Plan::default().slow_c_library().planted(), &["--budget", &budget(60)]);
     let bisection = &told.bisection;
     assert_eq!((bisection.outcome, told.code), (BisectionOutcome::NotSeparable, 3), "{bisection:#?}");
     assert!(bisection.culprit.is_none(), "{:#?}", bisection.culprit);

@@ -1,6 +1,7 @@
 //! What a run has left behind: processes, namespaces, control groups, folders, journals, and changes of the host's own
 //! network and mounts.
 
+use crate::stage::speed::stretched;
 use crate::stage::{Stage, shell};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -55,7 +56,7 @@ impl Left {
     /// What the whyslow of that process id has left, after what ends has had time to.
     pub fn by(pid: u32, mark: &Marked, stage: &Stage) -> Left {
         let prefix = format!("whyslow-{pid}-");
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + stretched(PATIENCE);
         loop {
             let left = Left {
                 processes: mark.processes(),

@@ -1,6 +1,7 @@
 //! Cases to draw pages of, made by the casebook's stories.
 
 use crate::stage::Stage;
+use crate::stage::speed::budget;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -15,7 +16,7 @@ pub struct Told {
 /// The nagle story, slow and proved; told once for all tests. None where this machine cannot tell it.
 pub fn nagle() -> Option<&'static Told> {
     static TOLD: OnceLock<Option<Told>> = OnceLock::new();
-    TOLD.get_or_init(|| story("nagle", &["slow"], &[])).as_ref()
+    TOLD.get_or_init(|| story("nagle", &["slow", "--budget", &budget(60)], &[])).as_ref()
 }
 
 /// Any story, with the words and options for its script and variables of its environment.

@@ -4,6 +4,9 @@
 // Each test file is a program of its own and uses a part of this.
 #![allow(dead_code)]
 
+pub mod speed;
+
+use speed::stretched;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -123,9 +126,10 @@ pub fn free_port() -> u16 {
 }
 
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let patience = stretched(Duration::from_secs(20));
+    let deadline = Instant::now() + patience;
     while !condition() {
-        assert!(Instant::now() < deadline, "{what}: not within 20 s");
+        assert!(Instant::now() < deadline, "{what}: not within {patience:?}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

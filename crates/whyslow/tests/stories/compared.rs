@@ -1,5 +1,6 @@
 //! Comparisons: which side takes more, where the difference comes from, and none where there is none.
 
+use crate::speed::budget;
 use crate::telling::{Asked, Folder, ask, expect_readme, is_root, stage, three_lines, whyslow};
 use case::tables::Trial;
 use case::{Case, Comparison, Contrast, GateState};
@@ -12,7 +13,7 @@ fn compare(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<As
 #[test]
 fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcrypto() {
     let _stage = stage();
-    let Some(asked) = compare("bundle", &["slow", "--budget", "8s"], &[]) else { return };
+    let Some(asked) = compare("bundle", &["slow", "--budget", &budget(8)], &[]) else { return };
     let compared = &asked.document;
     let first = compared.metrics.first().expect("a metric");
     assert_eq!((compared.outcome, first.outcome), (Contrast::Less, Contrast::Less), "{first:#?}");
@@ -30,7 +31,7 @@ fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcr
 #[test]
 fn least_connections_shorten_the_tail_of_round_robin() {
     let _stage = stage();
-    let Some(asked) = compare("balance", &["slow", "--budget", "24s"], &[("REQUESTS", "600")]) else { return };
+    let Some(asked) = compare("balance", &["slow", "--budget", &budget(24)], &[("REQUESTS", "600")]) else { return };
     let compared = &asked.document;
     let tail = compared.metrics.first().expect("a metric");
     assert_eq!((compared.outcome, tail.outcome), (Contrast::Less, Contrast::Less), "{tail:#?}\n{}", asked.stderr);
@@ -45,7 +46,7 @@ fn a_program_does_not_differ_from_itself() {
     let _stage = stage();
     let mut claimed = Vec::new();
     for _ in 0..3 {
-        let Some(asked) = compare("bundle", &["same", "--budget", "3s"], &[]) else { return };
+        let Some(asked) = compare("bundle", &["same", "--budget", &budget(3)], &[]) else { return };
         let metrics = asked.document.metrics;
         if matches!(asked.document.outcome, Contrast::More | Contrast::Less) {
             claimed.push(metrics.into_iter().next());
@@ -67,7 +68,7 @@ fn counting(turns: u32, last: &str) -> String {
 fn compare_scripts(folder: &Folder, options: &[&str], scripts: [&str; 2]) -> Output {
     let [a, b] = scripts;
     whyslow()
-        .args(["compare", "--json", "--budget", "3s", "-o"])
+        .args(["compare", "--json", "--budget", &budget(3), "-o"])
         .arg(folder.join("case"))
         .args(options)
         .args(["sh", "-c", a, "--", "sh", "-c", b])
@@ -106,7 +107,7 @@ fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
     let (few, many) = (counting(20_000, "done"), counting(60_000, "done"));
     compare_scripts(&kept, &["--check-output", "auto"], [&few, &few]);
     let output = whyslow()
-        .args(["compare", "--json", "--budget", "3s", "--fail-if", "wall > 1.3x", "--baseline"])
+        .args(["compare", "--json", "--budget", &budget(3), "--fail-if", "wall > 1.3x", "--baseline"])
         .arg(kept.join("case"))
         .arg("-o")
         .arg(folder.join("case"))

@@ -9,6 +9,8 @@ mod healthy;
 mod proved;
 mod slow;
 mod small;
+#[path = "../stage/speed.rs"]
+mod speed;
 mod surroundings;
 mod swept;
 mod telling;

@@ -1,5 +1,6 @@
 //! What a run does to the machine and to its users: ordinary users, copies of cases, and nothing left behind.
 
+use crate::speed::stretched;
 use crate::telling::{Folder, is_root, stage, suspect, tell, whyslow};
 use case::Answer;
 use std::collections::BTreeSet;
@@ -11,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// The user `nobody` of every Debian system.
 const NOBODY: &str = "65534";
+/// How long the client sleeps that is interrupted: no other program sleeps so long.
+const CLIENT_SECONDS: &str = "91";
 
 #[test]
 fn an_ordinary_user_is_told_in_three_lines_what_to_run_and_it_works() {
@@ -106,22 +109,34 @@ fn nothing_outlives_a_run_that_was_interrupted() {
     let run = whyslow()
         .args(["run", "--link", "mtu=1500,rate=10mbit", "--json", "-o"])
         .arg(folder.join("case"))
-        // Eight seconds: longer than it takes to interrupt it, and over soon if it is left to itself.
-        .args(["--server", "python3 -m http.server --bind {server} 8080", "--", "sleep", "8"])
+        // Longer than it takes to interrupt it, and over some time if it is left to itself.
+        .args(["--server", "python3 -m http.server --bind {server} 8080", "--", "sleep", CLIENT_SECONDS])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("whyslow");
-    std::thread::sleep(Duration::from_secs(4));
+    let deadline = Instant::now() + stretched(Duration::from_secs(20));
+    while !is_asleep() {
+        assert!(Instant::now() < deadline, "the client never ran");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::thread::sleep(Duration::from_secs(1));
     let interrupt = Command::new("kill").args(["-INT", &run.id().to_string()]).status().expect("kill");
     let output = run.wait_with_output().expect("an end");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(interrupt.success(), "it ended before it was interrupted: {said}");
     assert_eq!(output.status.code(), Some(0), "an interrupted recording is still diagnosed: {said}");
     let answer: Answer = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
-    assert!(answer.wall_ns < 8_000_000_000, "the recording ended with the interrupt, not after {}", answer.wall_ns);
+    let whole = CLIENT_SECONDS.parse::<u64>().expect("seconds") * 1_000_000_000;
+    assert!(answer.wall_ns < whole, "the recording ended with the interrupt, not after {}", answer.wall_ns);
     expect_nothing_new(&before);
+}
+
+/// Whether the client of the run that is interrupted has begun: by its whole command line, whyslow's own has more in it.
+fn is_asleep() -> bool {
+    let found = Command::new("pgrep").args(["-fx", &format!("sleep {CLIENT_SECONDS}")]).output().expect("pgrep");
+    found.status.success()
 }
 
 /// The namespaces, links and queues there are, and the stories' processes: a line each.
@@ -141,7 +156,7 @@ fn surroundings() -> BTreeSet<String> {
 
 /// Fails where something is there that was not before, and stays: the kernel takes namespaces down in its own time.
 fn expect_nothing_new(before: &BTreeSet<String>) {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + stretched(Duration::from_secs(10));
     loop {
         let new: Vec<String> = surroundings().difference(before).cloned().collect();
         if new.is_empty() {
