@@ -87,8 +87,7 @@ mod tests {
         let _alone = crate::alone::alone();
         let checks = checks();
         assert!(checks.iter().all(|check| !check.detail.is_empty() && check.works == check.remedy.is_empty()));
-        if !geteuid().is_root() {
-            println!("skipped: needs root");
+        if !testing::is_root() {
             return;
         }
         for name in ["options of connections", "meter of trials", "private mounts", "trees of files", "shims"] {

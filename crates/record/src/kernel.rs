@@ -168,8 +168,7 @@ mod tests {
 
     #[test]
     fn every_program_loads_on_this_kernel() {
-        if !nix::unistd::geteuid().is_root() {
-            println!("skipped: not root");
+        if !testing::is_root() {
             return;
         }
         let kernel = Kernel::load(997).expect("all programs load");

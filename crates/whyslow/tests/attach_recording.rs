@@ -1,22 +1,19 @@
 //! Recordings of programs that run already: nothing of them is missing, nothing is made up, and they run on.
 
-mod attached;
-mod stage;
-
-use attached::{
+use crate::attached::{
     A_WHILE, CLIENT, Nginx, SERVER, UnderWay, can_attach, functions, one_at_a_time, recorded, recorded_while, studied,
     unexplained,
 };
+use crate::stage::{Stage, free_port, shell};
 use case::Manifest;
 use case::tables::{kind, role};
 use record::{Options, Recorder, Role, is_running, listeners_on};
-use stage::{Stage, free_port, shell};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 #[test]
 fn a_client_that_keeps_its_connection_is_recorded_from_the_middle() {
-    if !can_attach("keep-alive client", &["python3"]) {
+    if !can_attach(&["python3"]) {
         return;
     }
     let (stage, port) = (Stage::new(), free_port().to_string());
@@ -48,7 +45,7 @@ fn a_client_that_keeps_its_connection_is_recorded_from_the_middle() {
 
 #[test]
 fn both_ends_of_a_connection_that_was_open_know_each_other() {
-    if !can_attach("both ends", &["python3"]) {
+    if !can_attach(&["python3"]) {
         return;
     }
     let (stage, port) = (Stage::new(), free_port());
@@ -71,7 +68,7 @@ fn both_ends_of_a_connection_that_was_open_know_each_other() {
 
 #[test]
 fn a_connection_made_after_the_server_was_attached_to_is_known_from_its_beginning() {
-    if !can_attach("later connection", &["python3"]) {
+    if !can_attach(&["python3"]) {
         return;
     }
     let (stage, port) = (Stage::new(), free_port().to_string());
@@ -90,7 +87,7 @@ fn a_connection_made_after_the_server_was_attached_to_is_known_from_its_beginnin
 
 #[test]
 fn a_connection_that_is_over_before_it_is_closed_is_still_the_same_one() {
-    if !can_attach("half-closed connections", &["python3"]) {
+    if !can_attach(&["python3"]) {
         return;
     }
     // Each end hears that the other has finished before it reads and closes: for TCP it is over by then.
@@ -129,7 +126,7 @@ time.sleep(600)";
 
 #[test]
 fn what_cannot_be_attached_to_is_refused_in_plain_words() {
-    if !can_attach("refusals", &[]) {
+    if !can_attach(&[]) {
         return;
     }
     let (stage, _alone) = (Stage::new(), one_at_a_time());
@@ -143,7 +140,7 @@ fn what_cannot_be_attached_to_is_refused_in_plain_words() {
 
 #[test]
 fn a_client_that_only_waits_is_explained_by_what_it_waits_in() {
-    if !can_attach("waiting client", &["python3"]) {
+    if !can_attach(&["python3"]) {
         return;
     }
     let stage = Stage::new();
@@ -163,7 +160,7 @@ fn a_client_that_only_waits_is_explained_by_what_it_waits_in() {
 
 #[test]
 fn threads_and_children_that_come_meanwhile_are_all_there() {
-    if !can_attach("threads", &["python3"]) {
+    if !can_attach(&["python3"]) {
         return;
     }
     let script = "
@@ -201,7 +198,7 @@ print('busy')
 
 #[test]
 fn what_a_program_holds_open_has_its_path() {
-    if !can_attach("open files", &["python3"]) {
+    if !can_attach(&["python3"]) {
         return;
     }
     let stage = Stage::new();
@@ -227,7 +224,7 @@ while True:
 
 #[test]
 fn connections_whose_handshake_was_not_seen_accuse_nobody() {
-    if !can_attach("tls", &["python3", "openssl"]) {
+    if !can_attach(&["python3", "openssl"]) {
         return;
     }
     let script = "
@@ -279,9 +276,9 @@ while True:
 
 #[test]
 fn a_go_program_is_walked_and_named() {
-    let go = shell("command -v go || ls /usr/local/go/bin/go 2>/dev/null");
-    if go.is_empty() || !can_attach("go", &[]) {
-        return println!("skipped: Go is not installed");
+    let Some(go) = testing::go() else { return };
+    if !can_attach(&[]) {
+        return;
     }
     let text = "package main
 import (\"fmt\"; \"io\"; \"net\")
@@ -299,8 +296,7 @@ func main() {
 ";
     let stage = Stage::new();
     std::fs::write(stage.path("main.go"), text).expect("written");
-    let built =
-        Command::new(go.trim()).args(["build", "-o", "program", "main.go"]).current_dir(stage.path(".")).status();
+    let built = Command::new(go).args(["build", "-o", "program", "main.go"]).current_dir(stage.path(".")).status();
     assert!(built.expect("go").success());
     let program = UnderWay::start(&mut Command::new(stage.path("program")));
     let recording = recorded(&stage, &[(program.pid(), Role::Client)], A_WHILE);
@@ -316,7 +312,7 @@ func main() {
 
 #[test]
 fn a_busy_nginx_loses_no_request_to_being_attached_to_and_left() {
-    if !can_attach("nginx", &["nginx", "ab"]) {
+    if !can_attach(&["nginx", "ab"]) {
         return;
     }
     let stage = Stage::new();

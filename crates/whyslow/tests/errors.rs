@@ -1,8 +1,7 @@
 //! Every error that a user can meet before or instead of a recording: three lines, exit code 2, nothing on stdout.
 
-mod stage;
-
-use stage::{Stage, is_root};
+use crate::stage::{Stage, shell};
+use testing::is_root;
 
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {
@@ -159,12 +158,11 @@ fn every_listed_page_can_be_read_by_name_and_by_identifier() {
 #[test]
 fn an_ordinary_user_gets_the_command_that_works() {
     if !is_root() {
-        println!("skipped: needs root, to become an ordinary user who surely lacks its privileges");
         return;
     }
     let stage = Stage::new();
     std::fs::create_dir(stage.path("state")).expect("made");
-    stage::shell(&format!("chmod 777 {}", stage.path("state").display()));
+    shell(&format!("chmod 777 {}", stage.path("state").display()));
     let ran = stage.run_as_nobody(&["run", "--", "true"]);
     let [_, why, remedy] = ran.error();
     assert!(why.contains("user 65534 lacks cap_"), "{ran:?}");

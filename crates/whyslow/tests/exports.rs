@@ -1,14 +1,13 @@
 //! Exports of a recorded run, read back by the programs that they are for.
 
-mod stage;
-
+use crate::stage::{Stage, client, free_port, server, shell};
 use serde_json::Value;
-use stage::{Stage, client, free_port, server, shell};
 use std::process::Command;
+use testing::skip;
 
 /// A case of a client and a server that talk over the loopback; none where this machine does not record.
-fn recorded(stage: &Stage, test: &str) -> Option<Value> {
-    if !stage.can_record(test) {
+fn recorded(stage: &Stage) -> Option<Value> {
+    if !stage.can_record() {
         return None;
     }
     let port = free_port();
@@ -22,7 +21,7 @@ fn recorded(stage: &Stage, test: &str) -> Option<Value> {
 fn has(program: &str) -> bool {
     let found = !shell(&format!("command -v {program} || true")).is_empty();
     if !found {
-        println!("skipped: there is no {program}");
+        skip(&format!("{program} is not installed"));
     }
     found
 }
@@ -42,7 +41,7 @@ fn segments(stage: &Stage) -> Vec<case::tables::Segment> {
 #[test]
 fn tshark_reads_every_segment_with_its_process_and_finds_no_error() {
     let stage = Stage::new();
-    if recorded(&stage, "a capture").is_none() || !has("tshark") {
+    if recorded(&stage).is_none() || !has("tshark") {
         return;
     }
     stage.run(&["report", "case", "--format", "pcapng", "-o", "out.pcapng"]).answered();
@@ -67,7 +66,7 @@ fn tshark_reads_every_segment_with_its_process_and_finds_no_error() {
 #[test]
 fn a_capture_knows_its_ports_and_its_ends() {
     let stage = Stage::new();
-    if recorded(&stage, "ends of a capture").is_none() || !has("tshark") {
+    if recorded(&stage).is_none() || !has("tshark") {
         return;
     }
     stage.run(&["report", "case", "--format", "pcapng", "-o", "out.pcapng"]).answered();
@@ -82,7 +81,7 @@ fn a_capture_knows_its_ports_and_its_ends() {
 #[test]
 fn a_profile_is_written_whole_beside_its_place_and_moved_there() {
     let stage = Stage::new();
-    if recorded(&stage, "a profile").is_none() {
+    if recorded(&stage).is_none() {
         return;
     }
     std::fs::write(stage.path("out.json"), "old").expect("written");
@@ -103,7 +102,7 @@ fn a_profile_is_written_whole_beside_its_place_and_moved_there() {
 #[test]
 fn markdown_has_the_ledger_and_the_command() {
     let stage = Stage::new();
-    if recorded(&stage, "Markdown").is_none() {
+    if recorded(&stage).is_none() {
         return;
     }
     let text = stage.run(&["report", "case", "--format", "markdown"]).answered().stdout;
@@ -113,7 +112,7 @@ fn markdown_has_the_ledger_and_the_command() {
 #[test]
 fn what_cannot_be_exported_is_an_error_that_says_what_can() {
     let stage = Stage::new();
-    if recorded(&stage, "errors of exports").is_none() {
+    if recorded(&stage).is_none() {
         return;
     }
     let twice = stage.run(&["report", "case", "--json", "--format", "html"]);

@@ -1,8 +1,6 @@
 //! Help, the manual, completions and tutorials: what they say can be typed, and nothing is left out.
 
-mod stage;
-
-use stage::{Stage, shell};
+use crate::stage::{Stage, shell};
 use std::path::{Path, PathBuf};
 
 /// The commands that the overview lists.

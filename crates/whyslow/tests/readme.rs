@@ -1,8 +1,7 @@
 //! The README promises nothing that is not there.
 
-mod stage;
-
-use stage::Stage;
+use crate::stage::Stage;
+use crate::stories::telling::expect_shown;
 use std::path::Path;
 
 const README: &str = include_str!("../../../README.md");
@@ -65,5 +64,20 @@ fn the_bisections_that_are_shown_are_what_is_said_of_the_one_that_was_kept() {
         for paragraph in shown.split("\n\n") {
             assert!(said.contains(&words(paragraph)), "what is shown is\n{paragraph}\nand what is said is\n{said}");
         }
+    }
+}
+
+/// The upgrade story takes minutes: `make stories` tells it, and says where it has put the cases.
+#[test]
+#[ignore = "needs the cases of make stories"]
+fn the_bisections_that_are_shown_are_what_is_said_of_a_real_one() {
+    let Some(stories) = std::env::var_os("WHYSLOW_STORIES") else { return testing::skip("no WHYSLOW_STORIES") };
+    let case = Path::new(&stories).join("upgrade-slow");
+    if !case.exists() {
+        return testing::skip("the upgrade story was not told: Debian's mirror cannot be reached");
+    }
+    let tutorial = include_str!("../../../docs/tutorials/upgrade.md");
+    for (text, heading) in [(README, "<!-- bisect output -->"), (tutorial, "<!-- output -->")] {
+        expect_shown(text, heading, &case);
     }
 }

@@ -1,18 +1,16 @@
 //! `whyslow run` on a real kernel: what happens to the programs, to their output and to their status.
 
-mod stage;
-
+use crate::stage::{Background, Stage, client, free_port, processes_with, server, shell, wait_until};
 use nix::sys::signal::Signal;
-use stage::speed::stretched;
-use stage::{Background, Stage, client, free_port, is_root, processes_with, server, shell, wait_until};
 use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+use testing::{is_root, stretched};
 
 #[test]
 fn the_programs_output_comes_first_and_the_cases_path_last() {
     let stage = Stage::new();
-    if !stage.can_record("output") {
+    if !stage.can_record() {
         return;
     }
     let ran = stage.run(&["run", "--", "echo", "from the program"]).answered();
@@ -26,7 +24,7 @@ fn the_programs_output_comes_first_and_the_cases_path_last() {
 #[test]
 fn a_case_says_the_same_again() {
     let stage = Stage::new();
-    if !stage.can_record("report") {
+    if !stage.can_record() {
         return;
     }
     let ran = stage.run(&["run", "--json", "-o", "case", "--", "sh", "-c", "ls /; exit 3"]).answered();
@@ -39,7 +37,7 @@ fn a_case_says_the_same_again() {
 #[test]
 fn with_json_the_programs_output_goes_to_standard_error() {
     let stage = Stage::new();
-    if !stage.can_record("json") {
+    if !stage.can_record() {
         return;
     }
     let ran = stage.run(&["run", "--json", "--", "sh", "-c", "echo spoken; exit 3"]).answered();
@@ -50,7 +48,7 @@ fn with_json_the_programs_output_goes_to_standard_error() {
 #[test]
 fn the_programs_status_is_returned_on_demand() {
     let stage = Stage::new();
-    if !stage.can_record("status") {
+    if !stage.can_record() {
         return;
     }
     assert_eq!(stage.run(&["run", "--exit-as-subject", "--", "sh", "-c", "exit 41"]).code, 41);
@@ -62,7 +60,7 @@ fn the_programs_status_is_returned_on_demand() {
 #[test]
 fn client_and_server_run_on_the_loopback() {
     let stage = Stage::new();
-    if !stage.can_record("server") {
+    if !stage.can_record() {
         return;
     }
     let port = free_port();
@@ -76,7 +74,7 @@ fn client_and_server_run_on_the_loopback() {
 #[test]
 fn client_and_server_meet_over_a_link_and_nothing_of_it_stays() {
     let stage = Stage::new();
-    if !is_root() || !stage.can_record("link") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     let port = free_port();
@@ -94,7 +92,7 @@ fn client_and_server_meet_over_a_link_and_nothing_of_it_stays() {
 #[test]
 fn a_server_that_ends_or_never_listens_is_an_error_and_leaves_no_case() {
     let stage = Stage::new();
-    if !stage.can_record("silent servers") {
+    if !stage.can_record() {
         return;
     }
     let run = |server: &str| stage.run(&["run", "-o", "case", "--server", server, "--", "true"]);
@@ -110,7 +108,7 @@ fn a_server_that_ends_or_never_listens_is_an_error_and_leaves_no_case() {
 #[test]
 fn a_server_that_turns_into_a_daemon_is_found_and_stopped() {
     let stage = Stage::new();
-    if !stage.can_record("daemons") {
+    if !stage.can_record() {
         return;
     }
     let port = free_port();
@@ -132,7 +130,7 @@ fn a_server_that_turns_into_a_daemon_is_found_and_stopped() {
 #[test]
 fn a_limit_ends_the_recording_and_then_the_program() {
     let stage = Stage::new();
-    if !stage.can_record("limits") {
+    if !stage.can_record() {
         return;
     }
     let begun = Instant::now();
@@ -148,7 +146,7 @@ fn a_limit_ends_the_recording_and_then_the_program() {
 #[test]
 fn a_signal_to_whyslow_reaches_the_program_and_the_diagnosis_is_printed() {
     let stage = Stage::new();
-    if !stage.can_record("signals") {
+    if !stage.can_record() {
         return;
     }
     let script = "trap 'echo told; exit 7' TERM; echo ready; sleep 4712 & wait";
@@ -171,7 +169,7 @@ fn a_signal_to_whyslow_reaches_the_program_and_the_diagnosis_is_printed() {
 #[test]
 fn a_program_that_ignores_signals_is_left_alone() {
     let stage = Stage::new();
-    if !stage.can_record("stubborn programs") {
+    if !stage.can_record() {
         return;
     }
     let script = "import signal, time\n\
@@ -191,7 +189,7 @@ fn a_program_that_ignores_signals_is_left_alone() {
 #[test]
 fn killing_whyslow_leaves_no_server_and_no_namespace() {
     let stage = Stage::new();
-    if !is_root() || !stage.can_record("kill -9") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     let port = free_port();
@@ -214,7 +212,7 @@ fn killing_whyslow_leaves_no_server_and_no_namespace() {
 #[test]
 fn under_sudo_the_program_and_the_case_are_the_callers() {
     let stage = Stage::new();
-    if !is_root() || !stage.can_record("sudo") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     let mut command = stage.whyslow(&["run", "-o", "new/case", "--", "sh", "-c", "id -u; id -g; echo $HOME"]);
@@ -230,7 +228,7 @@ fn under_sudo_the_program_and_the_case_are_the_callers() {
 #[test]
 fn a_full_disk_is_three_lines() {
     let stage = Stage::new();
-    if !is_root() || !stage.can_record("a full disk") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     std::fs::create_dir(stage.path("disk")).expect("made");
@@ -241,7 +239,7 @@ fn a_full_disk_is_three_lines() {
     );
     let mut command = std::process::Command::new("unshare");
     command.args(["--mount", "sh", "-c", &script]).current_dir(stage.path("."));
-    let ran = stage::Ran::from(command.output().expect("unshare"));
+    let ran = crate::stage::Ran::from(command.output().expect("unshare"));
     assert!(ran.error()[0].contains("disk is full"), "{ran:?}");
     assert!(ran.error()[2].contains("df -h"), "{ran:?}");
 }

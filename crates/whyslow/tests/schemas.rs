@@ -1,12 +1,10 @@
 //! What `--json` prints keeps to the schemas in docs/schema, command by command.
 
-mod stage;
-
+use crate::stage::{Background, Ran, Stage, client, free_port, server, wait_until};
 use serde_json::Value;
-use stage::speed::budget;
-use stage::{Background, Ran, Stage, client, free_port, is_root, server, wait_until};
 use std::io::Write;
 use std::process::{Command, Stdio};
+use testing::{budget, is_root};
 
 /// Debian's validator: checks the schema's own form, then the document on standard input; a line for each problem.
 const VALIDATOR: &str = "import json, sys, jsonschema
@@ -75,7 +73,7 @@ fn a_document_that_lacks_a_field_or_has_another_type_is_refused() {
 #[test]
 fn a_run_its_report_and_a_proof_keep_to_theirs() {
     let stage = Stage::new();
-    if !stage.can_record("schemas of a run") {
+    if !stage.can_record() {
         return;
     }
     let port = free_port();
@@ -92,7 +90,7 @@ fn a_run_its_report_and_a_proof_keep_to_theirs() {
 #[test]
 fn a_comparison_and_a_sweep_keep_to_theirs() {
     let stage = Stage::new();
-    if !is_root() || !stage.can_record("schemas of comparisons") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     let compare = ["compare", "--json", "--budget", &budget(4), "-o", "both", "sleep 0.01", "--", "sleep", "0.03"];
@@ -107,7 +105,7 @@ fn a_comparison_and_a_sweep_keep_to_theirs() {
 #[test]
 fn what_is_watched_while_it_runs_keeps_to_its_own() {
     let stage = Stage::new();
-    if !is_root() || !stage.can_record("the schema of attach") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     let script = "import time\nprint('up', flush=True)\nwhile True: time.sleep(0.01)";
@@ -131,7 +129,7 @@ fn a_trial_what_was_undone_and_what_the_machine_allows_keep_to_theirs() {
     let stage = Stage::new();
     // doctor and undo need no privileges; what is missing is an answer, too.
     assert_keeps("doctor", &stage.run(&["doctor", "--json"]).json());
-    if !is_root() || !stage.can_record("schemas of trials") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     std::fs::write(stage.path("trial.toml"), "command = ['true']\n").expect("written");

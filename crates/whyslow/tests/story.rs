@@ -1,9 +1,8 @@
 //! `whyslow story`: the casebook's declarations hold together, and what does not come out as declared fails.
 
-mod stage;
-
-use stage::{Ran, Stage, is_root};
+use crate::stage::{Ran, Stage};
 use std::path::{Path, PathBuf};
+use testing::is_root;
 
 fn casebook() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casebook")
@@ -94,7 +93,7 @@ fn a_declaration_that_names_what_is_not_there_is_refused() {
 #[test]
 fn a_story_that_comes_out_as_declared_holds_and_keeps_its_case() {
     let stage = Stage::new();
-    if !is_root() || !stage.can_record("a_story_that_comes_out_as_declared") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     let cases = stage.path("cases");
@@ -111,7 +110,7 @@ fn a_story_that_comes_out_as_declared_holds_and_keeps_its_case() {
 #[test]
 fn a_healthy_program_that_is_declared_slow_fails() {
     let stage = Stage::new();
-    if !is_root() || !stage.can_record("a_healthy_program_that_is_declared_slow") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     let casebook = fake(&stage, COUNTS, "expected = [{ finding = 'busy-spin' }]");
@@ -130,7 +129,7 @@ fn a_healthy_program_that_is_declared_slow_fails() {
 #[test]
 fn another_program_than_the_declared_one_fails() {
     let stage = Stage::new();
-    if !is_root() || !stage.can_record("another_program_than_the_declared_one") {
+    if !is_root() || !stage.can_record() {
         return;
     }
     let casebook = fake(&stage, COUNTS, "client = 'awk'\nsilent = true");

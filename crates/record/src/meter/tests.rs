@@ -68,8 +68,7 @@ struct Bench {
 impl Bench {
     /// None where it cannot be tried.
     fn new() -> Option<Bench> {
-        if !nix::unistd::geteuid().is_root() {
-            println!("skipped: needs root");
+        if !testing::is_root() {
             return None;
         }
         let alone = alone();

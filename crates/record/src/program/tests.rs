@@ -1,6 +1,7 @@
 use super::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use testing::{is_root, stretched};
 
 fn program(arguments: &[&str]) -> Program {
     Program { arguments: arguments.iter().map(ToString::to_string).collect(), ..Program::default() }
@@ -8,7 +9,7 @@ fn program(arguments: &[&str]) -> Program {
 
 fn run(program: &Program) -> Ended {
     let mut running = program.hold().expect("held").release().expect("released");
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + stretched(Duration::from_secs(10));
     while Instant::now() < deadline {
         if let Some(ended) = running.poll().expect("a status") {
             return ended;
@@ -16,14 +17,6 @@ fn run(program: &Program) -> Ended {
         std::thread::sleep(Duration::from_millis(2));
     }
     panic!("it did not end");
-}
-
-fn is_root() -> bool {
-    let root = nix::unistd::geteuid().is_root();
-    if !root {
-        println!("skipped: needs root");
-    }
-    root
 }
 
 #[test]

@@ -35,14 +35,13 @@ struct Group(PathBuf);
 impl Group {
     /// None where there can be none.
     fn new(name: &str) -> Option<Group> {
-        if !nix::unistd::geteuid().is_root() {
-            println!("skipped: needs root");
+        if !testing::is_root() {
             return None;
         }
         let mounts = std::fs::read_to_string("/proc/self/mounts").expect("mounts");
         let mut points = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
         let Some(point) = points.find(|fields| fields[2] == "cgroup2").map(|fields| fields[1].to_string()) else {
-            println!("skipped: needs control groups of version 2");
+            testing::does_not_apply("needs control groups of version 2");
             return None;
         };
         let membership = std::fs::read_to_string("/proc/self/cgroup").expect("groups");
@@ -150,8 +149,7 @@ fn a_cap_that_the_kernel_does_not_take_is_counted_as_refused() {
 
 #[test]
 fn a_folder_that_is_no_group_is_refused() {
-    if !nix::unistd::geteuid().is_root() {
-        println!("skipped: needs root");
+    if !testing::is_root() {
         return;
     }
     let refused = SocketProgram::attach(Path::new("/tmp"), false, None).err().expect("refused");

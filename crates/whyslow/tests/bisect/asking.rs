@@ -1,27 +1,14 @@
 //! Asking for a culprit, and reading the answer.
 
-use crate::planted::{PROGRAM, Planted};
-use crate::stage::speed::budget;
-use crate::stage::{Ran, Stage, is_root};
-use case::{Bisection, FactorKind, Probe, ProbeKind};
-use std::io::Write;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use super::planted::{PROGRAM, Planted};
+use crate::stage::{Ran, Stage};
+use testing::{Turn, alone, budget, is_root};
 
-/// Two processors are enough for one measurement at a time.
-static TURN: Mutex<()> = Mutex::new(());
-static SKIPPED: AtomicU32 = AtomicU32::new(0);
+use case::{Bisection, FactorKind, Probe, ProbeKind};
 
 /// The right to measure; none, with a word on it, for who is not root.
-pub fn turn() -> Option<MutexGuard<'static, ()>> {
-    if is_root() {
-        return Some(TURN.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-    let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-    let test = std::thread::current().name().unwrap_or("a test").to_string();
-    // Not eprintln!, which the test harness swallows.
-    let _ = writeln!(std::io::stderr(), "{test}: skipped: not root ({count} skipped so far)");
-    None
+pub fn turn() -> Option<Turn> {
+    is_root().then(alone)
 }
 
 /// An answer.

@@ -289,7 +289,7 @@ pub fn heeding(folder: &Path) -> PathBuf {
 /// That what follows from the tests is not the fault of the worlds: each runs, and the bad one is slow.
 #[test]
 fn planted_worlds_run_and_the_bad_one_is_slow() {
-    let Some(_turn) = crate::asking::turn() else { return };
+    let Some(_turn) = super::asking::turn() else { return };
     let took = |planted: &Planted, side: usize| {
         let begun = std::time::Instant::now();
         let output = Command::new("chroot").arg(planted.root(side)).arg(PROGRAM).output().expect("chroot");

@@ -1,7 +1,7 @@
 //! What cannot be answered is said in three lines, before anything is searched.
 
-use crate::asking::{asked, turn};
-use crate::planted::{PROGRAM, Plan};
+use super::asking::{asked, turn};
+use super::planted::{PROGRAM, Plan};
 use crate::stage::{Ran, Stage};
 
 fn ask(good: &str, bad: &str, command: &[&str]) -> Ran {

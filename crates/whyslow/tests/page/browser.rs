@@ -10,6 +10,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use testing::skip;
 
 /// Where Debian and others put it.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -48,7 +49,7 @@ impl Browser {
         let is_there =
             |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
         let Some(name) = NAMES.iter().find(is_there) else {
-            println!("skipped: needs chromium");
+            skip("needs chromium");
             return None;
         };
         let profile = tempfile::tempdir().expect("a folder for the profile");

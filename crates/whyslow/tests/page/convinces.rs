@@ -1,8 +1,8 @@
 //! What a colleague looks for is on the page, and can be clicked, searched and read on a phone.
 
-use crate::browser::{Browser, View, WIDE};
-use crate::case::nagle;
-use crate::stage::speed::slowness;
+use super::browser::{Browser, View, WIDE};
+use super::told::nagle;
+use testing::slowness;
 
 /// The page of the nagle story in a browser; nothing where either is missing here.
 fn shown(view: View) -> Option<Browser> {

@@ -1,6 +1,6 @@
 //! The driver itself: tests that look for problems prove something only if problems are seen.
 
-use crate::browser::{Browser, View, WIDE};
+use super::browser::{Browser, View, WIDE};
 
 #[test]
 fn the_browser_counts_what_a_page_does() {

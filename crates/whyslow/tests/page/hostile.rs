@@ -1,7 +1,7 @@
 //! Every string from outside is hostile: markup and scripts put through each end up as text.
 
-use crate::browser::{Browser, WIDE};
-use crate::case::nagle;
+use super::browser::{Browser, WIDE};
+use super::told::nagle;
 use crate::stage::Stage;
 use case::views::Views;
 use case::{Answer, Case, Comparison, Recording, Sweep};
@@ -169,7 +169,7 @@ except (OSError, UnicodeError): pass
 #[test]
 fn a_program_that_names_everything_after_markup_is_told_as_text() {
     let stage = Stage::new();
-    if !stage.can_record("a_program_that_names_everything_after_markup_is_told_as_text") {
+    if !stage.can_record() {
         return;
     }
     let Some(mut browser) = Browser::start() else { return };

@@ -1,7 +1,7 @@
 //! The page without scripts, and its size.
 
-use crate::browser::{Browser, View, WIDE};
-use crate::case::{nagle, story};
+use super::browser::{Browser, View, WIDE};
+use super::told::{nagle, story};
 
 #[test]
 fn without_scripts_the_page_says_all_it_has_found() {

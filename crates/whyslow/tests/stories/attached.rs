@@ -1,8 +1,8 @@
 //! Programs that run already: looked at, helped for a moment, left as they were.
 
-use crate::speed::slowness;
-use crate::telling::{Asked, ask, expect_readme, is_root, stage, three_lines, whyslow};
+use super::telling::{Asked, ask, expect_readme, three_lines, whyslow};
 use case::{Answer, Status, Switched};
+use testing::{alone, is_root, slowness};
 
 fn attach(variant: &str, options: &[&str]) -> Option<Asked<Answer>> {
     ask("live", &[&[variant], options].concat(), &[], |text| serde_json::from_slice(text))
@@ -27,7 +27,7 @@ fn counted(asked: &Asked<Answer>) -> Vec<f64> {
 
 /// A client that holds its requests back is set free for a moment, and then held back as before.
 fn expect_set_free_and_left_as_it_was(variant: &str) {
-    let _stage = stage();
+    let _alone = alone();
     let Some(asked) = attach(variant, &["--duration", "2s"]) else { return };
     let answer = &asked.document;
     let finding = answer.findings.first().unwrap_or_else(|| panic!("nothing found: {}", answer.summary));
@@ -57,7 +57,7 @@ fn a_running_go_client_is_set_free_and_left_as_it_was() {
 
 #[test]
 fn a_running_client_with_nothing_wrong_is_not_accused_and_not_touched() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(asked) = attach("fixed", &["--duration", "2s"]) else { return };
     let answer = &asked.document;
     assert!(answer.findings.is_empty() && answer.live.is_empty(), "{answer:#?}");
@@ -68,7 +68,7 @@ fn a_running_client_with_nothing_wrong_is_not_accused_and_not_touched() {
 
 #[test]
 fn a_busy_nginx_loses_no_request() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(asked) = attach("nginx", &["--duration", "2s"]) else { return };
     let count = |name: &str| {
         let rest = asked.stderr.split(&format!("live: {name} requests:")).nth(1);

@@ -1,10 +1,10 @@
 //! Comparisons: which side takes more, where the difference comes from, and none where there is none.
 
-use crate::speed::budget;
-use crate::telling::{Asked, Folder, ask, expect_readme, is_root, stage, three_lines, whyslow};
+use super::telling::{Asked, Folder, ask, expect_readme, three_lines, whyslow};
 use case::tables::Trial;
 use case::{Case, Comparison, Contrast, GateState};
 use std::process::Output;
+use testing::{alone, budget, is_root};
 
 fn compare(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<Asked<Comparison>> {
     ask(story, words, variables, |text| serde_json::from_slice(text))
@@ -12,7 +12,7 @@ fn compare(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<As
 
 #[test]
 fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcrypto() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(asked) = compare("bundle", &["slow", "--budget", &budget(8)], &[]) else { return };
     let compared = &asked.document;
     let first = compared.metrics.first().expect("a metric");
@@ -29,8 +29,9 @@ fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcr
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn least_connections_shorten_the_tail_of_round_robin() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(asked) = compare("balance", &["slow", "--budget", &budget(24)], &[("REQUESTS", "600")]) else { return };
     let compared = &asked.document;
     let tail = compared.metrics.first().expect("a metric");
@@ -43,7 +44,7 @@ fn least_connections_shorten_the_tail_of_round_robin() {
 
 #[test]
 fn a_program_does_not_differ_from_itself() {
-    let _stage = stage();
+    let _alone = alone();
     let mut claimed = Vec::new();
     for _ in 0..3 {
         let Some(asked) = compare("bundle", &["same", "--budget", &budget(3)], &[]) else { return };
@@ -78,7 +79,7 @@ fn compare_scripts(folder: &Folder, options: &[&str], scripts: [&str; 2]) -> Out
 
 #[test]
 fn a_gate_fails_beyond_its_limit_and_passes_within_it() {
-    let _stage = stage();
+    let _alone = alone();
     if !is_root() {
         return;
     }
@@ -99,7 +100,7 @@ fn a_gate_fails_beyond_its_limit_and_passes_within_it() {
 
 #[test]
 fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
-    let _stage = stage();
+    let _alone = alone();
     if !is_root() {
         return;
     }
@@ -126,7 +127,7 @@ fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
 
 #[test]
 fn sides_that_write_different_things_are_not_compared_and_their_trials_are_kept() {
-    let _stage = stage();
+    let _alone = alone();
     if !is_root() {
         return;
     }
@@ -145,7 +146,7 @@ fn sides_that_write_different_things_are_not_compared_and_their_trials_are_kept(
 
 #[test]
 fn a_side_that_fails_is_named_with_its_status() {
-    let _stage = stage();
+    let _alone = alone();
     if !is_root() {
         return;
     }

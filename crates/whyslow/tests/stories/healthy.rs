@@ -1,10 +1,11 @@
 //! Programs with nothing wrong: a ledger that adds up, and no accusation.
 
-use crate::telling::{stage, tell};
+use super::telling::tell;
+use testing::alone;
 
 /// Tells one of the healthy stories; `exchanges` is the least number of requests it is known to make.
 fn expect_healthy(program: &str, exchanges: u64) {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = tell("healthy", program) else { return };
     told.expect_no_accusation();
     // What the recorder lost it counted: exchanges seen and events lost together account for all requests.
@@ -65,7 +66,7 @@ fn a_go_server_is_not_accused() {
 #[test]
 fn linear_work_and_sorting_are_not_accused() {
     for variant in ["linear", "sorting", "fixed"] {
-        let _stage = stage();
+        let _alone = alone();
         let Some(told) = tell("gta", variant) else { return };
         told.expect_no_accusation();
     }

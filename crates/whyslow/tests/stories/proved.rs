@@ -1,9 +1,12 @@
 //! The stories with proving: what switches a cause off is found, and what does not is told from it.
 
-use crate::speed::{budget, stretched};
-use crate::telling::{Told, expect_story_readme, marked_line, stage, steady_words, tell, tell_with, whyslow};
+use super::telling::{
+    Told, expect_mechanism, expect_place, expect_story_readme, marked_line, nagle, steady_words, tell, tell_with,
+    whyslow,
+};
 use case::{Finding, Purpose, Status, Tried, Verdict};
 use std::time::Duration;
+use testing::{alone, budget, stretched};
 
 /// The attempt of that intervention; fails with all there are.
 fn tried<'a>(finding: &'a Finding, intervention: &str, dose: &str) -> &'a Tried {
@@ -11,7 +14,7 @@ fn tried<'a>(finding: &'a Finding, intervention: &str, dose: &str) -> &'a Tried 
     found.unwrap_or_else(|| panic!("no {intervention} {dose} among {:#?}", finding.tried))
 }
 
-fn expect_confirmed<'a>(told: &'a Told, name: &str, interventions: &[&str]) -> &'a Finding {
+pub(super) fn expect_confirmed<'a>(told: &'a Told, name: &str, interventions: &[&str]) -> &'a Finding {
     let finding = told.finding(name);
     for intervention in interventions {
         let one = tried(finding, intervention, "");
@@ -25,10 +28,10 @@ fn expect_confirmed<'a>(told: &'a Told, name: &str, interventions: &[&str]) -> &
 
 #[test]
 fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
-    let _stage = stage();
-    let Some(told) = tell_with("nagle", "slow", &["--budget", &budget(60)]) else { return };
+    let _alone = alone();
+    let Some(told) = nagle() else { return };
     let ways = ["tcp-nodelay", "coalesce-writes", "quickack-server-route"];
-    let finding = expect_confirmed(&told, "nagle-delayed-ack", &ways);
+    let finding = expect_confirmed(told, "nagle-delayed-ack", &ways);
     expect_story_readme("nagle", &told.answer);
     let control = tried(finding, "quickack-client-route", "");
     assert!(control.applied && control.purpose == Purpose::Control, "{control:#?}");
@@ -43,7 +46,7 @@ fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
     let most = granted + stretched(Duration::from_secs(10)).as_nanos() as u64;
     assert!(spent < most, "the budget is kept, but for the trial under way: {spent} ns of {granted} ns");
     assert_eq!(told.exit, Some(1), "{}", told.stderr);
-    expect_words_that_fit_the_terminal(&told);
+    expect_words_that_fit_the_terminal(told);
 }
 
 fn expect_words_that_fit_the_terminal(told: &Told) {
@@ -68,7 +71,7 @@ fn wording(text: &str) -> Vec<&str> {
 
 #[test]
 fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = tell_with("four-lines", "slow", &["--try", "tcp-nodelay", "--budget", &budget(60)]) else {
         return;
     };
@@ -85,11 +88,17 @@ fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
 }
 
 #[test]
-fn a_context_for_each_request_is_confirmed_and_its_ladder_climbed() {
-    let _stage = stage();
+fn a_context_for_each_request_is_named_with_its_files_confirmed_and_its_ladder_climbed() {
+    let _alone = alone();
     let Some(told) = tell_with("context-per-request", "slow", &["--budget", &budget(60)]) else { return };
     expect_confirmed(&told, "ca-bundle-per-context", &["parse-ca-once"]);
     expect_story_readme("context-per-request", &told.answer);
+    let finding = told.finding("ca-bundle-per-context");
+    expect_place(finding, "context-per-request/client.py", "the bundle for each request");
+    // For each of 60 requests the distribution's bundle and our own certificate are opened.
+    expect_mechanism(finding, &["opened 120 times", "60 TLS handshakes"]);
+    assert!(finding.title.contains("120 files opened for 60 handshakes"), "{}", finding.title);
+    assert!(finding.cost.share_of_cpu >= 0.5, "{:?}", finding.cost);
     let steps = told.answer.together.iter().filter(|step| step.applied).map(|step| step.interventions.join("+"));
     let steps = steps.collect::<Vec<_>>();
     let ladder = ["parse-ca-once+share-ssl-context", "parse-ca-once+share-ssl-context+resume-sessions"];
@@ -97,8 +106,9 @@ fn a_context_for_each_request_is_confirmed_and_its_ladder_climbed() {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn sharing_a_context_from_outside_predicts_what_sharing_it_in_the_source_brings() {
-    let _stage = stage();
+    let _alone = alone();
     let budget = budget(60);
     let metric = ["--metric", "stdout:([0-9.]+) ms of CPU", "--budget", &budget];
     let Some(told) = tell_with("context-per-request", "slow", &metric) else { return };
@@ -113,38 +123,33 @@ fn sharing_a_context_from_outside_predicts_what_sharing_it_in_the_source_brings(
 }
 
 #[test]
-fn two_causes_are_proved_each_alone_and_both_together() {
-    let _stage = stage();
+fn two_causes_are_both_named_and_proved_each_alone_and_both_together() {
+    let _alone = alone();
     let Some(told) = tell_with("two-causes", "slow", &["--budget", &budget(60)]) else { return };
+    // One costs wall time and the other processor time: which is first depends on the machine.
+    let mut names = told.names();
+    names.sort_unstable();
+    assert_eq!(names, ["nagle-delayed-ack", "tiny-reads"]);
+    expect_place(told.finding("nagle-delayed-ack"), "two-causes/client.py", "the second write");
+    expect_place(told.finding("tiny-reads"), "two-causes/server.py", "a call for each byte");
+    // One request in eleven is an order, and each order is held once.
+    let (held, all) = (told.finding("nagle-delayed-ack").cost.affected, told.answer.exchanges);
+    assert!(held * 11 <= all && held * 12 >= all, "{held} of {all}");
     expect_confirmed(&told, "nagle-delayed-ack", &[]);
     expect_confirmed(&told, "tiny-reads", &["read-buffer"]);
     let together = told.answer.together.iter().find(|one| one.interventions.len() == 2).expect("both together");
     let step = together.step.as_ref().expect("a step");
-    assert!(together.applied && step.low > 1.0, "{together:?}");
-}
-
-#[test]
-fn a_disk_a_byte_a_name_and_an_expectation_are_confirmed_by_what_takes_them_away() {
-    let stories = [
-        ("fsync", "sync-disk", "no-fsync"),
-        ("tiny-reads", "tiny-reads", "read-buffer"),
-        ("name-lookup", "name-lookup", "hosts-entry"),
-        ("expect", "expect-continue", "answer-100-continue"),
-        ("no-resumption", "no-resumption", "resume-sessions"),
-        ("quota", "cpu-quota-throttling", "cpu-quota"),
-    ];
-    for (story, name, intervention) in stories {
-        let _stage = stage();
-        // Time enough for what is expected of it; whatever else might be tried is of no interest here.
-        let Some(told) = tell_with(story, "slow", &["--budget", &budget(20)]) else { continue };
-        expect_confirmed(&told, name, &[intervention]);
-    }
+    assert!(together.applied && together.low > 1.0, "{together:?}");
+    // What is judged by is the metric of what costs most. On a slow machine that is processor time, of which a write that
+    // is held takes next to none.
+    let gains = if together.metric.starts_with("cpu") { step.high } else { step.low };
+    assert!(gains > 1.0, "{together:?}");
 }
 
 /// Two culprits of which the second shows only once the first is switched off.
 #[test]
 fn what_a_cure_lays_bare_is_confirmed_upon_it_with_equal_output() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = tell_with("gta", "slow", &["--budget", &budget(60)]) else { return };
     let [first, second] = told.answer.findings.as_slice() else { panic!("not two findings: {:?}", told.names()) };
     expect_story_readme("gta", &told.answer);
@@ -158,8 +163,16 @@ fn what_a_cure_lays_bare_is_confirmed_upon_it_with_equal_output() {
 }
 
 #[test]
+fn two_cured_causes_are_not_accused() {
+    let _alone = alone();
+    let Some(told) = tell("two-causes", "fixed") else { return };
+    told.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_function_that_the_output_needs_is_not_accused() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = tell_with("gta", "needed", &["--budget", &budget(60)]) else { return };
     assert_eq!(told.answer.findings.len(), 1, "{:?}", told.answer.findings.iter().map(|one| &one.title));
     assert_eq!(told.answer.findings[0].status, Status::Confirmed);
@@ -167,7 +180,7 @@ fn a_function_that_the_output_needs_is_not_accused() {
 
 #[test]
 fn without_a_budget_nothing_is_tried_and_the_reason_is_said() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = tell_with("nagle", "slow", &["--budget", "100ms"]) else { return };
     assert_eq!(told.finding("nagle-delayed-ack").status, Status::Suspected);
     let not_tried = told.answer.proof.as_ref().map(|proof| proof.not_tried.join("\n")).unwrap_or_default();

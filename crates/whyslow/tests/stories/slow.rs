@@ -1,13 +1,13 @@
 //! The stories with a cause and their cured twins.
 
-use crate::speed::stretched;
-use crate::telling::{expect_mechanism, expect_place, marked_line, stage, suspect, tell};
+use super::telling::{expect_mechanism, expect_place, marked_line, suspect, tell};
 use case::{Status, Verdict};
 use std::time::Duration;
+use testing::{alone, stretched};
 
 #[test]
 fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = suspect("nagle", "slow") else { return };
     let finding = told.finding("nagle-delayed-ack");
     assert_eq!(told.names()[0], "nagle-delayed-ack", "the top comes first: {:?}", told.names());
@@ -26,7 +26,7 @@ fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
 
 #[test]
 fn a_single_write_that_is_not_held_is_not_accused() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = tell("nagle", "fixed") else { return };
     told.expect_no_accusation();
 }
@@ -34,7 +34,7 @@ fn a_single_write_that_is_not_held_is_not_accused() {
 #[test]
 fn a_fresh_curl_for_each_request_is_connection_churn() {
     for variant in ["https", "http"] {
-        let _stage = stage();
+        let _alone = alone();
         let Some(told) = suspect("churn", variant) else { return };
         let finding = told.finding("connection-churn");
         assert!((95..=105).contains(&finding.cost.affected), "100 connections, not {}", finding.cost.affected);
@@ -45,34 +45,22 @@ fn a_fresh_curl_for_each_request_is_connection_churn() {
 #[test]
 fn one_kept_connection_is_not_accused_of_churn_or_anything() {
     for variant in ["fixed-https", "fixed-http"] {
-        let _stage = stage();
+        let _alone = alone();
         let Some(told) = tell("churn", variant) else { return };
         told.expect_no_accusation();
     }
 }
 
 #[test]
-fn a_context_for_each_request_is_named_with_its_files_and_its_line() {
-    let _stage = stage();
-    let Some(told) = suspect("context-per-request", "slow") else { return };
-    let finding = told.finding("ca-bundle-per-context");
-    expect_place(finding, "context-per-request/client.py", "the bundle for each request");
-    // For each of 60 requests the distribution's bundle and our own certificate are opened.
-    expect_mechanism(finding, &["opened 120 times", "60 TLS handshakes"]);
-    assert!(finding.title.contains("120 files opened for 60 handshakes"), "{}", finding.title);
-    assert!(finding.cost.share_of_cpu >= 0.5, "{:?}", finding.cost);
-}
-
-#[test]
 fn a_shared_context_is_not_accused() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = tell("context-per-request", "fixed") else { return };
     told.expect_no_accusation();
 }
 
 #[test]
 fn a_spin_on_write_readiness_is_named_with_its_loop_and_its_line() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = suspect("four-lines", "slow") else { return };
     let finding = told.finding("busy-spin");
     // Measured without watching: 14 ms of CPU time and some 1,000 calls a document.
@@ -91,7 +79,7 @@ fn a_spin_on_write_readiness_is_named_with_its_loop_and_its_line() {
 
 #[test]
 fn a_server_that_just_closes_is_not_accused() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = tell("four-lines", "fixed") else { return };
     told.expect_no_accusation();
 }

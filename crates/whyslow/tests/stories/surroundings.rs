@@ -1,7 +1,6 @@
 //! What a run does to the machine and to its users: ordinary users, copies of cases, and nothing left behind.
 
-use crate::speed::stretched;
-use crate::telling::{Folder, is_root, stage, suspect, tell, whyslow};
+use super::telling::{Folder, suspect, tell, whyslow};
 use case::Answer;
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use testing::{alone, is_root, stretched};
 
 /// The user `nobody` of every Debian system.
 const NOBODY: &str = "65534";
@@ -17,7 +17,7 @@ const CLIENT_SECONDS: &str = "91";
 
 #[test]
 fn an_ordinary_user_is_told_in_three_lines_what_to_run_and_it_works() {
-    let _stage = stage();
+    let _alone = alone();
     if !is_root() {
         return;
     }
@@ -74,7 +74,7 @@ fn commands_offered(said: &str) -> (String, String) {
 
 #[test]
 fn a_case_tells_the_same_story_when_copied_and_reported_elsewhere() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(told) = suspect("nagle", "slow") else { return };
     let elsewhere = Folder::new();
     let copy = elsewhere.join("copy");
@@ -90,7 +90,7 @@ fn a_case_tells_the_same_story_when_copied_and_reported_elsewhere() {
 
 #[test]
 fn no_namespace_link_queue_or_process_outlives_a_run() {
-    let _stage = stage();
+    let _alone = alone();
     let before = surroundings();
     if tell("four-lines", "fixed").is_none() {
         return;
@@ -100,7 +100,7 @@ fn no_namespace_link_queue_or_process_outlives_a_run() {
 
 #[test]
 fn nothing_outlives_a_run_that_was_interrupted() {
-    let _stage = stage();
+    let _alone = alone();
     if !is_root() {
         return;
     }

@@ -1,8 +1,8 @@
 //! Sweeps: cliffs are found where they are and explained, growth is told from growth out of hand.
 
-use crate::speed::budget;
-use crate::telling::{Asked, ask, expect_readme, is_root, stage, three_lines, whyslow};
+use super::telling::{Asked, ask, expect_readme, three_lines, whyslow};
 use case::{Growth, Regime, Sweep};
+use testing::{alone, budget, is_root};
 
 /// Bytes of a packet that are not a segment's content: the headers of IP and TCP, and TCP's timestamps.
 const HEADERS: u32 = 52;
@@ -21,7 +21,7 @@ fn is_held(regime: &Regime) -> bool {
 
 /// Sweeps nagle's client over TLS through the sizes of its body, on a link of that MTU.
 fn expect_cliff_at_a_segment(mtu: u32) {
-    let _stage = stage();
+    let _alone = alone();
     let variables = [("MTU", &mtu.to_string()[..]), ("SIZES", "128..4K:log")];
     let Some(asked) = sweep("sizes", &["slow", "--budget", &budget(40)], &variables) else { return };
     let swept = &asked.document;
@@ -54,13 +54,14 @@ fn a_request_is_fast_once_it_fills_a_segment() {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn with_shorter_packets_the_cliff_is_at_the_shorter_segment() {
     expect_cliff_at_a_segment(1000);
 }
 
 #[test]
 fn a_client_that_holds_nothing_back_has_no_cliff() {
-    let _stage = stage();
+    let _alone = alone();
     let words = ["fixed", "--budget", &budget(5)];
     let Some(asked) = sweep("sizes", &words, &[("SIZES", "256..4K:log")]) else { return };
     let swept = &asked.document;
@@ -76,7 +77,7 @@ fn growth(asked: &Asked<Sweep>) -> &Growth {
 
 #[test]
 fn a_list_read_with_sscanf_grows_out_of_hand_in_sscanf() {
-    let _stage = stage();
+    let _alone = alone();
     let Some(asked) = sweep("gta", &["slow", "sweep", "--budget", &budget(12)], &[]) else { return };
     let growth = growth(&asked);
     assert!(growth.out_of_hand && growth.low > 1.5 && growth.exponent > 1.8, "{growth:#?}");
@@ -94,9 +95,10 @@ fn a_list_read_with_sscanf_grows_out_of_hand_in_sscanf() {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn linear_work_and_sorting_are_not_out_of_hand() {
     for variant in ["linear", "sorting"] {
-        let _stage = stage();
+        let _alone = alone();
         let Some(asked) = sweep("gta", &[variant, "sweep", "--budget", &budget(6)], &[]) else { return };
         let growth = growth(&asked);
         assert!(!growth.out_of_hand, "{variant}: {growth:#?}");

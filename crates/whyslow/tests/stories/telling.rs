@@ -1,24 +1,18 @@
 //! Running a story and reading its answer; what every answer must keep is asserted here.
 
-use crate::speed::stretched;
 use case::{Answer, Finding, Status};
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use testing::{alone, budget, is_root, skip, stretched};
 
-/// Two processors are enough for one story at a time, not for two.
-static STAGE: Mutex<()> = Mutex::new(());
-
-static SKIPPED: AtomicU32 = AtomicU32::new(0);
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
 /// Seconds after which a story is stuck, on a machine of the usual speed: the longest takes less than 80.
-const LIMIT: Duration = Duration::from_secs(180);
+const LIMIT: Duration = Duration::from_mins(3);
 
 /// The exit status with which a story says that something it needs is missing.
 const SKIPPED_STATUS: i32 = 77;
@@ -72,27 +66,6 @@ impl Told {
         assert_eq!(self.exit, Some(0), "the exit status of a run without findings\n{}", self.stderr);
         assert!(!self.answer.summary.is_empty(), "even without findings it says where the time went");
     }
-}
-
-/// Takes the stage until the guard is dropped.
-pub fn stage() -> MutexGuard<'static, ()> {
-    STAGE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether this is root. Says that a test was skipped where not.
-pub fn is_root() -> bool {
-    let root = fs::metadata("/proc/self").expect("/proc").uid() == 0;
-    if !root {
-        skip("not root");
-    }
-    root
-}
-
-fn skip(reason: &str) {
-    let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-    let test = std::thread::current().name().unwrap_or("a test").to_string();
-    // Not eprintln!, which the test harness swallows: a skipped test must not look like one that passed.
-    let _ = writeln!(std::io::stderr(), "{test}: skipped: {reason} ({count} skipped so far)");
 }
 
 /// The built binary.
@@ -159,6 +132,16 @@ pub fn tell_with(story: &str, variant: &str, options: &[&str]) -> Option<Told> {
     Some(told)
 }
 
+/// The nagle story, slow and proved; told once for all tests. None where it was skipped.
+pub fn nagle() -> Option<&'static Told> {
+    static TOLD: OnceLock<Option<Told>> = OnceLock::new();
+    let tell = || {
+        let _alone = alone();
+        tell_with("nagle", "slow", &["--budget", &budget(60)])
+    };
+    TOLD.get_or_init(tell).as_ref()
+}
+
 /// What a story was asked with another command than `run`, and the document that answered it.
 pub struct Asked<T> {
     pub document: T,
@@ -211,15 +194,18 @@ pub fn steady_words(text: &str) -> Vec<&str> {
 
 /// Fails unless the case, told again, holds what the README shows under that heading, figures aside.
 pub fn expect_readme(heading: &str, case: &Path) {
-    let readme = include_str!("../../../../README.md");
-    let block =
-        readme.split(&format!("<!-- {heading} output -->")).nth(1).and_then(|rest| rest.split("<!-- end").next());
-    let shown = block.expect("a block of the README").trim().trim_start_matches("```text").trim_end_matches("```");
+    expect_shown(include_str!("../../../../README.md"), &format!("<!-- {heading} output -->"), case);
+}
+
+/// The same of any text and the line before what it shows.
+pub fn expect_shown(text: &str, heading: &str, case: &Path) {
+    let block = text.split(heading).nth(1).and_then(|rest| rest.split("<!-- end").next());
+    let shown = block.expect("a block of output").trim().trim_start_matches("```text").trim_end_matches("```");
     let output = whyslow().arg("report").arg(case).output().expect("whyslow report");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     for paragraph in shown.split("\n\n") {
         let (shown, said) = (steady_words(paragraph).join(" "), steady_words(&told).join(" "));
-        assert!(said.contains(&shown), "the README shows\n{shown}\nand what is said is\n{said}");
+        assert!(said.contains(&shown), "what is shown is\n{shown}\nand what is said is\n{said}");
     }
 }
 

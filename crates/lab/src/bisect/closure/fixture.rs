@@ -11,16 +11,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PROGRAM: &str = "/opt/program";
+/// Without it, trees cannot be staged.
+pub(in crate::bisect) use testing::is_root;
 
-/// Whether trees can be laid; else the test says that it does nothing.
-pub(in crate::bisect) fn is_root() -> bool {
-    let is_root = nix::unistd::geteuid().is_root();
-    if !is_root {
-        println!("skipped: needs root");
-    }
-    is_root
-}
+const PROGRAM: &str = "/opt/program";
 
 /// One of the worlds.
 pub(in crate::bisect) struct Side {

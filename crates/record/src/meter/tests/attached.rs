@@ -135,13 +135,9 @@ fn a_running_client_or_server_is_counted_as_it_counts_itself() {
 #[test]
 fn a_running_go_program_is_counted_as_it_counts_itself() {
     let Some(mut bench) = Bench::new() else { return };
-    if !Path::new("/usr/local/go/bin/go").exists() {
-        println!("skipped: needs Go");
-        return;
-    }
+    let Some(go) = testing::go() else { return };
     std::fs::write(bench.folder.path().join("talk.go"), GO).expect("written");
-    let mut go = Command::new("/usr/local/go/bin/go");
-    let made = go.args(["build", "talk.go"]).current_dir(bench.folder.path()).status();
+    let made = Command::new(go).args(["build", "talk.go"]).current_dir(bench.folder.path()).status();
     assert!(made.expect("go").success());
     let talk = bench.folder.path().join("talk").display().to_string();
     for attached in [End::Client, End::Server] {

@@ -160,8 +160,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_a_layer_made_anew_shows_nothing_of_the_layers_below() {
-        if !nix::unistd::geteuid().is_root() {
-            println!("skipped: needs root");
+        if !testing::is_root() {
             return;
         }
         // The kernel refuses layers that lie in each other, and marks on a file system that cannot keep them.

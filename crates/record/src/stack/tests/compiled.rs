@@ -284,8 +284,7 @@ fn stacks_may_be_learned_on_one_thread_and_named_on_another() {
 
 #[test]
 fn a_static_program_behind_another_root_is_read_as_it_sees_itself() {
-    if !nix::unistd::geteuid().is_root() {
-        println!("skipped: changing the root takes privilege");
+    if !testing::is_root() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -28,7 +28,7 @@ fn pythons() -> Vec<String> {
             Ok(output) if output.status.success() => {
                 found.push(String::from_utf8(output.stdout).unwrap().trim().into());
             }
-            _ => println!("skipped: no {name}"),
+            _ => testing::skip(&format!("{name} is not installed")),
         }
     }
     found.dedup();
@@ -52,10 +52,7 @@ fn a_sleeping_python_is_walked_to_its_start() {
 
 #[test]
 fn a_go_program_is_walked_exactly_even_where_it_is_stripped() {
-    if Command::new("go").arg("version").output().is_err() {
-        println!("skipped: no go");
-        return;
-    }
+    let Some(go) = testing::go() else { return };
     let folder = tempfile::tempdir().unwrap();
     let source = "package main\nimport \"syscall\"\n\n//go:noinline\nfunc wait(b []byte) int {\n\tn, _ := syscall.Read(0, b)\n\treturn n + 1\n}\n\
                   func main() {\n\tprintln(wait(make([]byte, 8)))\n}\n";
@@ -63,7 +60,7 @@ fn a_go_program_is_walked_exactly_even_where_it_is_stripped() {
     std::fs::write(&file, source).unwrap();
     for (name, flags) in [("whole", ""), ("stripped", "-s -w")] {
         let program = folder.path().join(name);
-        let built = Command::new("go").args(["build", "-ldflags", flags, "-o"]).arg(&program).arg(&file).status();
+        let built = Command::new(&go).args(["build", "-ldflags", flags, "-o"]).arg(&program).arg(&file).status();
         assert!(built.unwrap().success());
         assert_goroutine_is_walked(&program);
     }
@@ -114,7 +111,7 @@ fn an_address_in_the_kernel_is_named_where_the_host_shows_them() {
     let line = symbols.lines().find(|line| line.ends_with(" T tcp_sendmsg")).unwrap_or_default();
     let address = line.split(' ').next().and_then(|word| u64::from_str_radix(word, 16).ok()).unwrap_or_default();
     if address == 0 {
-        println!("skipped: kernel addresses are hidden");
+        testing::skip("kernel addresses are hidden");
         return;
     }
     let location = Stacks::new().kernel_location(address + 1);

@@ -1,14 +1,11 @@
 //! Switching TCP_NODELAY in programs that run, on a real kernel. Needs root; without it each test says so and passes.
 
-mod fixture;
-mod running;
-
+use crate::fixture::{is_root, wait_until};
+use crate::running::{Ours, alone, finding, patient, rates, terms, try_on};
 use case::Status;
-use fixture::{is_root, wait_until};
 use lab::live::{LiveTerms, switch};
 use lab::{Journal, Repair};
 use record::{Nodelay, Role, sockets_of};
-use running::{Ours, alone, finding, patient, rates, terms, try_on};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -206,7 +203,7 @@ fn what_a_killed_run_has_left_set_is_set_back_by_undo() {
     let (_server, mut client) = conversation("0");
     let ourselves = std::env::current_exe().expect("a path");
     let mut command = Command::new(ourselves);
-    let command = command.args(["--exact", "switching_for_ever"]).env(TARGET, client.pid().to_string());
+    let command = command.args(["--exact", "nodelay::switching_for_ever"]).env(TARGET, client.pid().to_string());
     let mut switching = Ours(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started"));
     let begun = std::time::Instant::now();
     while client.nodelay() == Some(Nodelay::Off) {

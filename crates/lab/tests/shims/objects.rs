@@ -1,8 +1,6 @@
 //! Every shim's object: that it loads beside any libc, and into any program.
 
-mod preload;
-
-use preload::{Preloaded, text_of};
+use crate::preload::{Preloaded, text_of};
 use std::process::Command;
 
 /// The names of all shims: those of their C files.

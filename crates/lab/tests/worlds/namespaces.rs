@@ -4,6 +4,7 @@ use lab::Link;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use testing::{is_root, stretched};
 
 /// A process that keeps a network namespace alive, and is killed without warning when dropped.
 struct Holder(Child);
@@ -40,19 +41,12 @@ fn namespace(pid: u32) -> String {
 }
 
 fn wait_until(what: &str, condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let patience = stretched(Duration::from_secs(10));
+    let deadline = Instant::now() + patience;
     while !condition() {
-        assert!(Instant::now() < deadline, "{what}: not within 10 s");
+        assert!(Instant::now() < deadline, "{what}: not within {patience:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-fn is_root() -> bool {
-    let root = Command::new("id").arg("-u").output().expect("id").stdout == b"0\n";
-    if !root {
-        println!("skipped: needs root");
-    }
-    root
 }
 
 #[test]
@@ -64,7 +58,7 @@ fn client_and_server_reach_each_other() {
     let link = "mtu=1400".parse::<Link>().expect("a link");
     let addresses = link.join(client.pid(), server.pid()).expect("joined");
     assert!(client.run("ip -o link show link0").contains("mtu 1400"));
-    let listener = "exec timeout 10 python3 -c \"import socket; s = socket.create_server(('0.0.0.0', 8000)); \
+    let listener = "exec timeout 100 python3 -c \"import socket; s = socket.create_server(('0.0.0.0', 8000)); \
                     s.accept()[0].sendall(b'hello')\"";
     let mut serving = Command::new("nsenter")
         .args([&format!("--net=/proc/{}/ns/net", server.pid()), "sh", "-c", listener])

@@ -1,10 +1,8 @@
 //! The page in a real browser: what a colleague looks for is on it, nothing from outside runs in it.
 
 mod browser;
-mod case;
 mod convinces;
 mod driver;
 mod hostile;
 mod plain;
-#[path = "../stage/mod.rs"]
-mod stage;
+mod told;

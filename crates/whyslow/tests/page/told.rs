@@ -1,28 +1,28 @@
 //! Cases to draw pages of, made by the casebook's stories.
 
 use crate::stage::Stage;
-use crate::stage::speed::budget;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use testing::{alone, skip};
 
 /// A case with its page.
 pub struct Told {
     pub case: PathBuf,
     pub page: PathBuf,
-    _stage: Stage,
+    _folder: Option<tempfile::TempDir>,
 }
 
-/// The nagle story, slow and proved; told once for all tests. None where this machine cannot tell it.
-pub fn nagle() -> Option<&'static Told> {
-    static TOLD: OnceLock<Option<Told>> = OnceLock::new();
-    TOLD.get_or_init(|| story("nagle", &["slow", "--budget", &budget(60)], &[])).as_ref()
+/// The nagle story, slow and proved. None where this machine cannot tell it.
+pub fn nagle() -> Option<Told> {
+    let told = crate::stories::telling::nagle()?;
+    Some(Told { case: told.case.clone(), page: told.case.join("report.html"), _folder: None })
 }
 
 /// Any story, with the words and options for its script and variables of its environment.
 pub fn story(name: &str, words: &[&str], environment: &[(&str, &str)]) -> Option<Told> {
+    let _alone = alone();
     let stage = Stage::new();
-    if !stage.can_record(name) {
+    if !stage.can_record() {
         return None;
     }
     let case = stage.path("case");
@@ -39,11 +39,11 @@ pub fn story(name: &str, words: &[&str], environment: &[(&str, &str)]) -> Option
         .expect("the story's script");
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
     if out.status.code() == Some(77) {
-        println!("{said}");
+        skip(said.trim_start_matches("skipped: "));
         return None;
     }
     assert!(matches!(out.status.code(), Some(0 | 1 | 3)), "{name}: {}\n{said}", out.status);
     let page = case.join("report.html");
     assert!(page.is_file(), "{name} left no page: {said}");
-    Some(Told { case, page, _stage: stage })
+    Some(Told { case, page, _folder: Some(stage.into_folder()) })
 }

@@ -1,8 +1,6 @@
 //! Shims that stand before writes: what leaves, in what order, in how many segments, and when.
 
-mod preload;
-
-use preload::Preloaded;
+use crate::preload::Preloaded;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;

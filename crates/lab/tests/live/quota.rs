@@ -1,13 +1,10 @@
 //! Lifting the quota of a program that runs, on a real kernel. Needs root; without it each test says so and passes.
 
-mod fixture;
-mod running;
-
+use crate::fixture::{is_root, wait_until};
+use crate::running::{Ours, alone, rates, try_on};
 use case::Status;
-use fixture::{is_root, wait_until};
 use lab::Journal;
 use record::Role;
-use running::{Ours, alone, rates, try_on};
 use std::path::{Path, PathBuf};
 
 /// A server that works for 5 ms of processor time an answer, and its client, in one program.
@@ -37,7 +34,7 @@ impl Limited {
     fn around(pid: u32, name: &str) -> Option<Limited> {
         let folder = Path::new("/sys/fs/cgroup/cpu").join(format!("live-test-{name}-{pid}"));
         if std::fs::create_dir(&folder).is_err() {
-            println!("skipped: no hierarchy of version 1 limits processor time here");
+            testing::does_not_apply("no hierarchy of version 1 limits processor time here");
             return None;
         }
         std::fs::write(folder.join("cpu.cfs_quota_us"), "20000").expect("limited");

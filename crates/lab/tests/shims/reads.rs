@@ -1,9 +1,7 @@
 //! Shims that stand before reads: bytes come whole, in order and to whom they belong, and polls tell the truth.
 
-mod preload;
-
+use crate::preload::{Preloaded, text_of};
 use lab::intervention_counters::ShimCounts;
-use preload::{Preloaded, text_of};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;

@@ -1,35 +1,30 @@
 //! Programs that run already when a recording is attached to them, and such recordings.
 
-use crate::stage::speed::stretched;
-use crate::stage::{Background, Stage, free_port, is_root, shell, wait_until};
+use crate::stage::{Background, Stage, free_port, shell, wait_until};
 use case::{Manifest, Recording};
 use diagnose::Diagnosis;
 use record::{Options, Recorder, Role};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use testing::{is_root, skip, stretched};
 
 /// One recording at a time: they share two processors, and what one leaves behind is not to be another's.
 static RECORDING: Mutex<()> = Mutex::new(());
 
-static SKIPPED: AtomicU32 = AtomicU32::new(0);
-
 /// Long enough for a hundred exchanges of 10 ms.
 pub const A_WHILE: Duration = Duration::from_millis(1_500);
 
-/// Says that a test is skipped, unless we may record and the programs it needs are there.
-pub fn can_attach(test: &str, programs: &[&str]) -> bool {
+/// Whether we may record and the programs that a test needs are there; it is skipped where not.
+pub fn can_attach(programs: &[&str]) -> bool {
     let found = |name: &&&str| !shell(&format!("command -v {name}")).is_empty();
-    let missing = programs.iter().find(|name| !found(name)).map(|name| format!("{name} is not installed"));
-    let reason = if is_root() { missing } else { Some("not root".to_string()) };
-    if let Some(reason) = &reason {
-        let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-        println!("skipped ({count}): {test}: {reason}");
+    let missing = programs.iter().find(|name| !found(name));
+    if let Some(name) = missing {
+        skip(&format!("{name} is not installed"));
     }
-    reason.is_none()
+    missing.is_none() && is_root()
 }
 
 /// A program under way, and what it says.

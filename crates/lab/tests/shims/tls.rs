@@ -1,10 +1,8 @@
 //! `tls-context` in real clients of OpenSSL before a real server: what is made once, and that nothing is trusted that
 //! was not trusted before.
 
-mod preload;
-
+use crate::preload::{Preloaded, python, text_of};
 use lab::intervention_counters::ShimCounts;
-use preload::{Preloaded, python, text_of};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

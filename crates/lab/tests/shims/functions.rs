@@ -1,12 +1,10 @@
 //! The shim that switches functions of a program off.
 
-mod preload;
-
+use crate::preload::{Preloaded, compile, text_of};
 use case::Recording;
 use case::tables::Process;
 use lab::interventions::{Request, find};
 use lab::{Treatment, World};
-use preload::{Preloaded, compile, text_of};
 use std::path::Path;
 
 /// A program with functions of its own, static ones among them, one of which has a real number for its result.

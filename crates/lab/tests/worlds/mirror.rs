@@ -1,5 +1,5 @@
 //! Packages fetched and installed from Debian's mirror. Not run by themselves: they need the network
-//! (`cargo test --release -p whyslow-lab --test worlds_mirror -- --ignored`).
+//! (`cargo test --release -p whyslow-lab --test worlds -- --ignored`).
 
 use lab::Journal;
 use lab::worlds::{Packages, Store, Wanted, WorldName, fetch, install_over, prepare, versions};

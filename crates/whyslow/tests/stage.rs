@@ -1,27 +1,27 @@
 //! What the binary's tests share: a folder of their own, the binary, and the question whether this machine lets it
 //! record. A test that cannot run says so, with a count, and passes.
 
-// Each test file is a program of its own and uses a part of this.
-#![allow(dead_code)]
-
-pub mod speed;
-
-use speed::stretched;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-
-static SKIPPED: AtomicU32 = AtomicU32::new(0);
+use testing::{Turn, beside_others, skip, stretched};
 
 /// A folder of its own for one test, gone when dropped.
 pub struct Stage {
     folder: tempfile::TempDir,
+    _turn: Turn,
 }
 
 impl Stage {
     pub fn new() -> Stage {
-        Stage { folder: tempfile::tempdir().expect("a folder") }
+        let turn = beside_others();
+        Stage { folder: tempfile::tempdir().expect("a folder"), _turn: turn }
+    }
+
+    /// The folder alone, to be kept for other tests.
+    pub fn into_folder(self) -> tempfile::TempDir {
+        self.folder
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -54,16 +54,18 @@ impl Stage {
     }
 
     /// Whether this machine lets us record; where not, says that the test is skipped, and why.
-    pub fn can_record(&self, test: &str) -> bool {
-        let probe = self.run(&["run", "-o", "probe", "--", "true"]);
-        let is_refused = probe.code == 2;
-        if is_refused {
-            let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-            println!("skipped ({count}): {test}: this machine does not let whyslow record:\n{}", probe.stderr);
+    pub fn can_record(&self) -> bool {
+        static REFUSED: OnceLock<Option<String>> = OnceLock::new();
+        let refused = REFUSED.get_or_init(|| {
+            let probe = self.run(&["run", "-o", "probe", "--", "true"]);
+            (probe.code == 2).then_some(probe.stderr)
+        });
+        if let Some(said) = refused {
             let is_known = ["privileges", "cannot be recorded on", "kernel refused"];
-            assert!(is_known.iter().any(|reason| probe.stderr.contains(reason)), "{}", probe.stderr);
+            assert!(is_known.iter().any(|reason| said.contains(reason)), "{said}");
+            skip(&format!("this machine does not let whyslow record: {said}"));
         }
-        !is_refused
+        refused.is_none()
     }
 }
 
@@ -113,10 +115,6 @@ impl Ran {
 pub fn shell(script: &str) -> String {
     let output = Command::new("sh").args(["-c", script]).output().expect("sh");
     String::from_utf8(output.stdout).expect("text")
-}
-
-pub fn is_root() -> bool {
-    nix::unistd::geteuid().is_root()
 }
 
 /// A port that nothing listens on now.

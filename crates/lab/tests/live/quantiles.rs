@@ -1,11 +1,8 @@
 //! How long a trial's exchanges took, on a real kernel. Needs root; without it the test says so and passes.
 
-mod fixture;
-mod running;
-
-use fixture::is_root;
+use crate::fixture::is_root;
+use crate::running::{alone, patient};
 use lab::{Extent, Journal, Laboratory, Subject, Treatment, World};
-use running::{alone, patient};
 use std::time::Duration;
 
 /// Waits 2 ms for 95 of 100 answers, and 50 ms for five.

@@ -1,9 +1,7 @@
 //! Shims that stand before waits: loops that spin, queues that drain, sleeps that are scaled.
 
-mod preload;
-
+use crate::preload::Preloaded;
 use lab::intervention_counters::ShimCounts;
-use preload::Preloaded;
 
 /// A pair of connected sockets whose other end answers each byte 20 ms later, a tool to count processor time, and the
 /// start of `main`. `twenty` does what is tried until a byte has come, in one of several ways.

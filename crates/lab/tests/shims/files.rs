@@ -1,9 +1,7 @@
 //! Shims that stand before files.
 
-mod preload;
-
+use crate::preload::Preloaded;
 use lab::intervention_counters::ShimCounts;
-use preload::Preloaded;
 
 /// Writes a file and asks in every way that it be on the disk; tells of each answer, and of the flags of what it opened.
 const SYNCS: &str = r#"

@@ -1,13 +1,13 @@
 //! What a run has left behind: processes, namespaces, control groups, folders, journals, and changes of the host's own
 //! network and mounts.
 
-use crate::stage::speed::stretched;
 use crate::stage::{Stage, shell};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+use testing::stretched;
 
 const VARIABLE: &str = "WHYSLOW_TEST_MARK";
 

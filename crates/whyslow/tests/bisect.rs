@@ -11,6 +11,4 @@
 mod asking;
 mod culprits;
 mod planted;
-#[path = "../stage/mod.rs"]
-mod stage;
 mod wrong;

@@ -1,8 +1,6 @@
 //! Shims that stand before sleeps, before scanning, and before the options of sockets.
 
-mod preload;
-
-use preload::Preloaded;
+use crate::preload::Preloaded;
 use std::io::Read;
 use std::net::TcpListener;
 
@@ -143,7 +141,7 @@ int main(int count, char **arguments)
 
 fn scan(parameter: &str, tokens: &str) -> (String, f64, lab::intervention_counters::ShimCounts) {
     let preloaded = Preloaded::new(&[("bound-sscanf", parameter)]);
-    let program = preload::compile(preloaded.folder(), SCAN);
+    let program = crate::preload::compile(preloaded.folder(), SCAN);
     let output = preloaded.command(program).arg(tokens).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
     let seconds = String::from_utf8_lossy(&output.stderr).trim().parse().expect("a number");

@@ -1,0 +1,19 @@
+//! The built binary from end to end. One program for all of it: each file of its own would link everything once more.
+//!
+//! What needs root, and what needs a program that is not installed, is skipped, which is counted (`testing::skip`).
+
+mod attach_recording;
+mod attached;
+mod bisect;
+mod errors;
+mod exports;
+mod help;
+mod left;
+mod page;
+mod readme;
+mod running;
+mod schemas;
+mod stage;
+mod stories;
+mod story;
+mod undo;
