@@ -1,6 +1,7 @@
 # make demo     set up, build, and diagnose a slow client (needs root: it makes two network namespaces)
-# make test     set up, check style, run every test
-# make stories  the whole casebook from end to end: named, located, confirmed, twins silent (needs root)
+# make test-fast  style and the tests that take no root and no time
+# make test     set up, check style, run every test but the long ones, and count what was skipped
+# make stories  the whole casebook from end to end: named, located, confirmed, twins silent; and the long tests (needs root)
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
 # make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md
 # make docs     the documentation as a site, the manual and the completions, into target/site, target/man and
@@ -13,7 +14,14 @@
 PYTHON ?= python3
 export PYTHON
 
-.PHONY: all build demo test stories bench calibrate docs clean
+# Where tests write down that they were skipped.
+SKIPPED = $(CURDIR)/target/skipped
+
+# Tests that need neither root nor time.
+FAST = --skip stories:: --skip bisect:: --skip page:: --skip running:: --skip undo:: --skip exports:: --skip story:: \
+    --skip schemas:: --skip attach_recording:: --skip doctor
+
+.PHONY: all build demo test test-fast stories bench calibrate docs clean
 
 all: build
 
@@ -23,7 +31,7 @@ build:
 
 demo:
 	scripts/setup.sh demo
-	cargo build --release --locked
+	cargo build --release --locked --package whyslow
 	@if [ "$$(id -u)" != 0 ]; then \
 	    echo "make demo: recording needs root. It is built; run:" >&2; \
 	    echo "    sudo casebook/nagle/run.sh slow" >&2; \
@@ -36,12 +44,26 @@ test:
 	scripts/setup.sh test
 	cargo fmt --all --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
-	cargo test --release --locked --workspace
+	@mkdir -p target && rm -f $(SKIPPED)
+	WHYSLOW_SKIPPED=$(SKIPPED) RUST_TEST_THREADS=3 cargo test --release --locked --workspace
+	@scripts/skipped.sh $(SKIPPED)
+
+# What needs root is left out, whoever asks.
+test-fast:
+	cargo fmt --all --check
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	WHYSLOW_FAST=1 cargo test --release --locked --workspace --lib --bins
+	WHYSLOW_FAST=1 cargo test --release --locked --package whyslow --test e2e -- $(FAST)
 
 stories:
 	scripts/setup.sh test
-	cargo build --release --locked
-	target/release/whyslow story run all
+	cargo build --release --locked --package whyslow
+	rm -rf target/stories
+	target/release/whyslow story run all -o target/stories
+	@rm -f $(SKIPPED)
+	WHYSLOW_SKIPPED=$(SKIPPED) WHYSLOW_STORIES=$(CURDIR)/target/stories \
+	    cargo test --release --locked --package whyslow --test e2e -- --ignored --test-threads 1
+	@scripts/skipped.sh $(SKIPPED)
 
 bench:
 	scripts/setup.sh bench

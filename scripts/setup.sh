@@ -5,7 +5,7 @@
 # Needs root only where something is missing; as an ordinary user it then prints the command to run. Rust is never
 # installed, only asked for. Services of the installed packages are not started.
 set -euo pipefail
-PATH=$PATH:/usr/sbin:/sbin
+PATH=$PATH:/usr/sbin:/sbin:/usr/local/go/bin
 
 purpose=${1:-build}
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -16,7 +16,7 @@ demo=(nginx-light:nginx openssl:openssl iproute2:ip python3:python3 ca-certifica
     procps:ps util-linux:unshare)
 tests=(curl:curl haproxy:haproxy redis-server:redis-server redis-tools:redis-benchmark wrk:wrk apache2-utils:ab libcap2-bin:setcap
     mmdebstrap:mmdebstrap tshark:tshark chromium:chromium python3-jsonschema:/usr/lib/python3/dist-packages/jsonschema git:git
-    libcurl4-openssl-dev:"/usr/include/$(uname -m)-linux-gnu/curl/curl.h")
+    libcurl4-openssl-dev:"/usr/include/$(uname -m)-linux-gnu/curl/curl.h" golang-go:go nodejs:node default-jdk-headless:javac)
 bench=(strace:strace tcpdump:tcpdump linux-perf:perf)
 
 case $purpose in
