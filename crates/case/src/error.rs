@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 /// Why a case cannot be written or read. Every variant names the path it is about.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    /// The folder to be made is there already; a case is never overwritten.
-    #[error("{0} exists already, and a case is never overwritten")]
+    /// The folder already exists; a case is never overwritten.
+    #[error("{0} already exists, and a case is never overwritten")]
     Exists(PathBuf),
     /// The folder holds no manifest: it is not a case.
     #[error("{0} is not a case: it has no manifest.json")]
@@ -26,7 +26,7 @@ pub enum CaseError {
     Damaged {
         /// The damaged file.
         path: PathBuf,
-        /// What the reader met.
+        /// What the reader found.
         reason: String,
     },
     /// The operating system refused.

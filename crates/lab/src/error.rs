@@ -11,10 +11,10 @@ pub enum LabError {
     /// The link between client and server was not made.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// A program was not started, or a program of the kernel's not attached.
+    /// A program was not started, or a BPF program not attached.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The world was not described in the right words, or asks for something that cannot be had here.
+    /// The world is described wrongly, or asks for something that this machine does not have.
     #[error("{0}")]
     World(String),
     /// A whole world could not be made or entered.
@@ -27,10 +27,10 @@ pub enum LabError {
         /// The command to try.
         remedy: String,
     },
-    /// The kernel did not take over what the world asks for.
-    #[error("{what}: asked for `{asked}`, and the kernel shows `{shown}`")]
+    /// The kernel did not accept what the world asks for.
+    #[error("{what}: asked for `{asked}`, but the kernel shows `{shown}`")]
     NotTaken {
-        /// What was set: a setting, a route, a limit.
+        /// What was set: a sysctl, a route, a limit.
         what: String,
         /// What it was set to.
         asked: String,
@@ -38,7 +38,7 @@ pub enum LabError {
         shown: String,
     },
     /// There is no folder in which undos can be kept.
-    #[error("undos cannot be kept: {0}")]
+    #[error("cannot write an undo journal: {0}")]
     NoJournal(String),
     /// A file or folder of ours could not be made, written, read or removed.
     #[error("{path}: {source}")]
@@ -61,27 +61,27 @@ pub enum LabError {
     ServerSilent {
         /// Its command.
         command: String,
-        /// How long was waited.
+        /// How long whyslow waited.
         waited: Duration,
     },
     /// A server that had listened did not come up again, for a trial.
-    #[error("the server `{command}` did not come up again: {said}")]
+    #[error("the server `{command}` did not start again: {said}")]
     ServerGone {
         /// Its command.
         command: String,
         /// What it said last, or how it ended.
         said: String,
     },
-    /// A commit was checked out, and what is to build it failed.
-    #[error("its build ended with {how} and said last: {last} (all of it: {log})")]
+    /// The build of a commit failed.
+    #[error("its build ended with {how}; last output: {last} (full log: {log})")]
     NotBuilt {
-        /// Its hash, in short.
+        /// Its short hash.
         commit: String,
         /// The status or signal it ended with.
         how: String,
-        /// The last lines that it said, with bars between them.
+        /// Its last lines of output, with bars between them.
         last: String,
-        /// The file that holds all it said.
+        /// The file with all of its output.
         log: PathBuf,
     },
     /// The user gave up while the server was starting.

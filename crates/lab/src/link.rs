@@ -85,7 +85,7 @@ pub enum LinkError {
         reason: String,
     },
     /// The kernel took something and does not show it.
-    #[error("{what}: asked for `{asked}`, and the kernel shows `{shown}`")]
+    #[error("{what}: asked for `{asked}`, but the kernel shows `{shown}`")]
     NotShown {
         /// What was changed.
         what: String,

@@ -36,7 +36,7 @@ fn check(name: &str, result: Result<String, String>, remedy: &str) -> Check {
 }
 
 fn privileges() -> Check {
-    let result = host::may_record().map(|()| format!("user {} has what recording needs", geteuid()));
+    let result = host::may_record().map(|()| format!("user {} may record", geteuid()));
     let executable = std::env::current_exe().map_or_else(|_| "whyslow".into(), |path| path.display().to_string());
     let capabilities = host::needed_capabilities().join(",");
     let remedy = format!("sudo whyslow ..., or: sudo setcap {capabilities}+ep {executable}");
@@ -52,11 +52,11 @@ fn types() -> Check {
 fn programs() -> Check {
     let loaded = Kernel::load(997).map(|kernel| kernel.missing.clone());
     let result = match loaded {
-        Ok(missing) if missing.is_empty() => Ok("all programs load and attach, CPU samples included".to_string()),
+        Ok(missing) if missing.is_empty() => Ok("all BPF programs load and attach; CPU sampling works".to_string()),
         Ok(missing) => Err(missing.join("; ")),
         Err(error) => Err(first_words(&error.to_string())),
     };
-    check("recorder in the kernel", result, "sudo whyslow doctor; where that fails too, see what the kernel said above")
+    check("recorder in the kernel", result, "sudo whyslow doctor; if that fails, too, see the kernel's message above")
 }
 
 /// The beginning of a message that can hold a verifier's log of many pages.

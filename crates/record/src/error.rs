@@ -14,14 +14,14 @@ pub enum RecordError {
         /// The effective user.
         uid: u32,
     },
-    /// The kernel describes no types, without which no BPF program can be loaded on it.
-    #[error("this kernel ({release}) has no /sys/kernel/btf/vmlinux, which describes its types to recorders")]
+    /// The kernel has no BTF, without which BPF programs cannot be loaded.
+    #[error("this kernel ({release}) has no BTF type information (/sys/kernel/btf/vmlinux)")]
     NoBtf {
         /// The kernel's release.
         release: String,
     },
     /// The kernel refused a BPF program or map.
-    #[error("the kernel refused the recorder's program {program}: {reason}")]
+    #[error("the kernel refused the BPF program {program}: {reason}")]
     Refused {
         /// The program or map.
         program: String,
@@ -39,7 +39,7 @@ pub enum RecordError {
         /// Why.
         reason: String,
     },
-    /// A system call of our own failed.
+    /// A syscall of our own failed.
     #[error("{action}: {source}")]
     Io {
         /// What was being done.
@@ -47,17 +47,17 @@ pub enum RecordError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// There is no such process, or it has ended and only waits to be collected.
+    /// There is no such process, or it is a zombie.
     #[error("there is no running process {0}")]
     NoProcess(u32),
     /// It has no program: it is part of the kernel.
-    #[error("process {0} is a thread of the kernel, not a program")]
+    #[error("process {0} is a kernel thread")]
     KernelThread(u32),
     /// It is whyslow, or something that whyslow runs in: whyslow would record its own recording.
     #[error("process {0} is whyslow itself, or whyslow runs inside it")]
     Ourselves(u32),
-    /// We may not look into it.
-    #[error("process {pid} cannot be looked into: {reason}")]
+    /// We may not inspect it.
+    #[error("process {pid} cannot be inspected: {reason}")]
     NotPermitted {
         /// The process.
         pid: u32,

@@ -144,7 +144,7 @@ impl Measuring<'_> {
             }
         }
         if let Some((_, status)) = usual.filter(|(_, status)| *status > 0) {
-            warnings.push(format!("It ends with status {status}: what was measured is perhaps how soon it fails."));
+            warnings.push(format!("The program exits with status {status}: this may measure how fast it fails."));
         }
         Ok(warnings)
     }

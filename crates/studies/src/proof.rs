@@ -138,7 +138,7 @@ fn arms(answer: &Answer, recording: &Recording, request: &Request) -> Result<(Ar
     let input = match lab::input_again() {
         Some(input) => input,
         None if !reads_its_input(recording) => Input::Nothing,
-        None => return Err("anything: the program read from a pipe, and what was in it is gone".to_string()),
+        None => return Err("anything: the program read from a pipe, whose content is gone".to_string()),
     };
     let setting = Setting {
         answer,
@@ -179,9 +179,9 @@ pub fn experiment(
         let most = request.proof.budget.as_secs_f64();
         console.note(&match arms.base {
             None => {
-                format!("it is run again to prove that, for {most:.0} s at most (else: --no-prove)")
+                format!("running the program again to prove it, for up to {most:.0} s (--no-prove skips this)")
             }
-            Some(_) => format!("what that shows is tried in the same way, for {most:.0} s at most"),
+            Some(_) => format!("trying the new suspects the same way, for up to {most:.0} s"),
         });
     }
     let activity = Activity::of(console, "proving");

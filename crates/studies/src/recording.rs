@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const LONGEST_END: Duration = Duration::from_secs(2);
 
 /// What is being done while a recording is read and diagnosed.
-pub const LOOKING: &str = "reading the recording and looking for causes";
+pub const LOOKING: &str = "analysing the recording";
 
 /// What is to be recorded.
 pub struct Take<'a> {

@@ -217,7 +217,7 @@ fn reason(sweep: &Sweep, place: usize, name: &str) -> String {
     let found = only(below, above).map(|found| (found, "up to", cliff.below));
     let found = found.or_else(|| only(above, below).map(|found| (found, "from", cliff.above)));
     let Some((found, side, value)) = found else { return String::new() };
-    let seen = format!("{found} is seen {side} {value}, and not on the other side");
+    let seen = format!("{found} occurs {side} {value} and not on the other side");
     let Some(segment) = cliff.segment else { return seen + "." };
     format!(
         "{seen}: with the {} bytes around it, a {name} below {} does not fill a segment of {} bytes (the connection's \

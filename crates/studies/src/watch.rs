@@ -58,10 +58,10 @@ pub fn how(ended: Ended) -> String {
     match (ended.exit, ended.signal) {
         (_, Some(signal)) => {
             let name = nix::sys::signal::Signal::try_from(signal).map_or("unknown", |signal| signal.as_str());
-            format!("was ended by signal {signal} ({name})")
+            format!("was killed by signal {signal} ({name})")
         }
-        (Some(status), None) => format!("ended with status {status}"),
-        (None, None) => "ended".to_string(),
+        (Some(status), None) => format!("exited with status {status}"),
+        (None, None) => "exited".to_string(),
     }
 }
 

@@ -24,7 +24,7 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Watches an unmodified networked program, accounts for its time and names the cause of its slowness.
+/// Finds out why a networked program is slow, and proves it.
 #[derive(Debug, Parser)]
 #[command(name = "whyslow", version, arg_required_else_help = true, max_term_width = 80)]
 #[command(after_help = examples::WHYSLOW.text())]
@@ -70,37 +70,37 @@ impl Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Record a program while it runs, and say why it is slow
+    /// Record a program, name what makes it slow, and prove it
     Run(Box<RunArguments>),
-    /// The same on a program that is running, without restarting it
+    /// Do the same to a running program, without restarting it
     Attach(AttachArguments),
-    /// Which of two commands or worlds is faster, by how much, and why
+    /// Find which of two commands or worlds is faster, by how much, and why
     Compare(Box<CompareArguments>),
-    /// Which of the things that differ between a good and a bad world makes it slow
+    /// Find which difference between a good and a bad world causes the slowdown
     Bisect(Box<BisectArguments>),
-    /// Vary one thing: where the cliff is, and whether the time grows out of hand
+    /// Vary one parameter; find cliffs and superlinear growth
     Sweep(Box<SweepArguments>),
-    /// Build versions of a library, run a program on each: which is slow, where, and which to take
+    /// Build several versions of a library and compare a program on each
     Matrix(Box<MatrixArguments>),
-    /// Say again what a case means
+    /// Re-render a case
     Report(ReportArguments),
-    /// Run one trial from a file: the program once, with what the file attaches to it, measured
+    /// Run and measure one trial described by a file
     Trial(TrialArguments),
-    /// Print the page of a way of being slow or of a cure; without a name, list all
+    /// Explain a cause of slowness or an intervention; without a name, list them
     Explain(ExplainArguments),
-    /// Run the stories of the casebook, and check what comes out
+    /// Run the stories of the casebook and check the results
     Story(StoryArguments),
-    /// Make, list, enter and remove worlds: Debian releases and other trees of files
+    /// Make, list, enter and remove worlds: Debian releases and other file trees
     World(WorldCommandArguments),
-    /// End and remove what runs that were killed have left behind
+    /// Clean up after runs that were killed
     Undo(UndoArguments),
-    /// Try what this machine allows, and print what would enable the rest
+    /// Check what works on this machine and how to enable the rest
     Doctor(DoctorArguments),
-    /// Print the manual page, or write the pages of all commands into a folder
+    /// Print the manual page, or write all of them to a folder
     Man(ManArguments),
-    /// Print what completes whyslow's words in a shell
+    /// Print shell completions
     Completions(CompletionsArguments),
-    /// Print the JSON schema of what a command's --json prints; without a name, list them
+    /// Print the JSON schema of a command's --json; without a name, list them
     Schema(SchemaArguments),
     /// Print the documentation of a case's tables (CASE-FORMAT.md)
     #[command(hide = true)]
@@ -110,45 +110,45 @@ pub enum Command {
     Reference,
 }
 
-/// What can be said of the world that programs run in; `lab::World::change` knows what each means.
+/// The world that programs run in; `lab::World::change` knows what each option means.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "World")]
 pub struct WorldArguments {
-    /// Put client and server into networks of their own, joined by a link: mtu=1500,rate=10mbit (and burst=, queue=)
+    /// Run client and server in separate network namespaces joined by a link: mtu=1500,rate=10mbit (also burst=, queue=)
     #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
 
-    /// Set a variable of both programs' environment, or remove it; can be given again
+    /// Set or remove an environment variable of both programs; repeatable
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub env: Vec<String>,
 
-    /// Run both programs in this folder
+    /// Working directory of both programs
     #[arg(long = "directory", value_name = "FOLDER")]
     pub directory: Option<String>,
 
-    /// Run both programs on these processors only: 0,2-3
+    /// Pin both programs to these CPUs: 0,2-3
     #[arg(long, value_name = "LIST")]
     pub processors: Option<String>,
 
-    /// Allow both programs together this much processor time, in processors: 0.5
+    /// CPU quota for both programs together, in CPUs: 0.5
     #[arg(long, value_name = "PROCESSORS")]
     pub quota: Option<String>,
 
-    /// Allow both programs together this much memory: 512m
+    /// Memory limit for both programs together: 512m
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
 
-    /// Set a kernel setting inside the networks of a link: net.ipv4.tcp_sack=0; can be given again
+    /// Set a sysctl in the namespaces of --link: net.ipv4.tcp_sack=0; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "link")]
     pub setting: Vec<String>,
 
-    /// Change a route inside the networks of a link: 'client: quickack 1'; can be given again
+    /// Change a route in the namespaces of --link: 'client: quickack 1'; repeatable
     #[arg(long, value_name = "ROUTE", requires = "link")]
     pub route: Vec<String>,
 }
 
 impl WorldArguments {
-    /// Each option that was given: its name, the world's word for it, and its value.
+    /// Each option given: its name, the world's word for it, and its value.
     pub fn given(&self) -> Vec<(&'static str, &'static str, &str)> {
         let single = [
             ("--link", "link", &self.link),
@@ -182,19 +182,19 @@ pub enum AskedEnd {
 /// Where a case goes, and as whom programs run.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepingArguments {
-    /// Keep the case in this new folder; without it, in a new one under ~/.local/state/whyslow
+    /// Write the case to this new folder [default: a new one under ~/.local/state/whyslow]
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 
-    /// Run the programs as this user; under sudo, they run as the user who called sudo
+    /// Run the programs as this user [default under sudo: the user who called sudo]
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
 }
 
-/// When what a program writes is compared.
+/// When the output of a program is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CheckOutput {
-    /// Where it is the same from run to run
+    /// If it is the same from run to run
     #[default]
     Auto,
     /// Never
@@ -213,7 +213,7 @@ pub struct TrialArguments {
     #[command(flatten)]
     pub keeping: KeepingArguments,
 
-    /// Print the figures as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -226,11 +226,11 @@ pub struct ReportArguments {
     #[arg(value_name = "CASE")]
     pub case: PathBuf,
 
-    /// As what
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
 
-    /// Write it to this file instead of standard output
+    /// Write to this file instead of standard output
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub file: Option<PathBuf>,
 
@@ -242,14 +242,14 @@ pub struct ReportArguments {
 /// What a case can be turned into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// The text that the command printed
+    /// The text the command printed
     #[default]
     Text,
-    /// One HTML file with everything to look at
+    /// The interactive page, as one HTML file
     Html,
     /// What --json prints
     Json,
-    /// The verdict for a ticket or a chat
+    /// The verdict, for a ticket or a chat
     Markdown,
     /// The recorded segments, for Wireshark and tshark
     Pcapng,
@@ -262,11 +262,11 @@ pub enum Format {
 /// How an answer is shown.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct AnswerArguments {
-    /// Show findings that cost less than 5 % too
+    /// Include findings that cost less than 5 %
     #[arg(long)]
     pub all: bool,
 
-    /// Print the answer as JSON; the program's own output goes to standard error
+    /// Print JSON; the program's own output goes to standard error
     #[arg(long)]
     pub json: bool,
 }
@@ -275,7 +275,7 @@ pub struct AnswerArguments {
 #[derive(Debug, Args)]
 #[command(after_help = examples::EXPLAIN.text())]
 pub struct ExplainArguments {
-    /// A pathology's name or identifier, or an intervention's name
+    /// A cause (name or identifier) or an intervention
     pub name: Option<String>,
 }
 
@@ -283,7 +283,7 @@ pub struct ExplainArguments {
 #[derive(Debug, Args)]
 #[command(after_help = examples::MAN.text())]
 pub struct ManArguments {
-    /// Write whyslow.1, whyslow-run.1 and so on into this folder
+    /// Write whyslow.1, whyslow-run.1 and so on to this folder
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 }
@@ -300,7 +300,7 @@ pub struct CompletionsArguments {
 /// A shell whose words can be completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shell {
-    /// bash, with the package bash-completion
+    /// bash, with the bash-completion package
     Bash,
     /// zsh
     Zsh,
@@ -312,7 +312,7 @@ pub enum Shell {
 #[derive(Debug, Args)]
 #[command(after_help = examples::SCHEMA.text())]
 pub struct SchemaArguments {
-    /// A command that has --json
+    /// A command with --json
     pub name: Option<String>,
 }
 
@@ -320,7 +320,7 @@ pub struct SchemaArguments {
 #[derive(Debug, Args)]
 #[command(after_help = examples::UNDO.text())]
 pub struct UndoArguments {
-    /// Print what was done as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -329,7 +329,7 @@ pub struct UndoArguments {
 #[derive(Debug, Args)]
 #[command(after_help = examples::DOCTOR.text())]
 pub struct DoctorArguments {
-    /// Print the checks as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

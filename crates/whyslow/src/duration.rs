@@ -17,12 +17,12 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         "s" | "" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("`{unit}` is no unit of time; the units are ms, s, m and h")),
+        _ => return Err(format!("`{unit}` is not a unit of time; the units are ms, s, m and h")),
     };
     match number.trim().parse::<f64>().map(|number| number * scale) {
         Ok(seconds) if seconds > 0.0 && seconds <= MOST_SECONDS => Ok(Duration::from_secs_f64(seconds)),
         Ok(_) => Err(format!("`{text}` is not between 1 ms and 24 h")),
-        Err(_) => Err(format!("`{text}` is no length of time: a number and a unit, as in 10s or 500ms")),
+        Err(_) => Err(format!("`{text}` is not a duration like 10s or 500ms")),
     }
 }
 

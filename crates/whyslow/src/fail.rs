@@ -21,11 +21,11 @@ use std::time::Duration;
 
 /// The exit code of an error.
 pub const ERROR: u8 = 2;
-/// The exit code where neither a cause nor its absence can be told.
+/// The exit code if neither a cause nor its absence was established.
 pub const INCONCLUSIVE: u8 = 3;
 
-/// What root's capabilities recording takes, where whyslow is to do without root: loading programs, sampling, reading
-/// TCP's state, and reading other processes' memory maps. File capabilities are given with them as one word.
+/// The capabilities that recording needs without root: loading BPF programs, sampling, reading TCP state, and reading
+/// other processes' memory maps. One word, as setcap takes it.
 const CAPABILITIES: &str = "cap_bpf,cap_perfmon,cap_net_admin,cap_sys_ptrace,cap_dac_read_search";
 
 /// The commands that take options with values of their own.
@@ -63,18 +63,18 @@ impl Failure {
     /// An option's value that cannot be read.
     pub fn value(option: &str, why: &str, example: &str) -> Failure {
         let help = format!("{example} (see: whyslow {} --help)", command());
-        Failure::new(format!("{option} was not understood"), why, help)
+        Failure::new(format!("invalid value for {option}"), why, help)
     }
 
     /// A file that describes no trial.
     pub fn spec(path: &Path, why: &str) -> Failure {
-        let what = format!("{} describes no trial that can be run", path.display());
+        let what = format!("{} is not a valid trial file", path.display());
         Failure::new(what, why, "whyslow trial --help shows an example")
     }
 
     /// A server command that a shell could not split either.
     pub fn server_command(text: &str) -> Failure {
-        let why = format!("`{text}` is empty, or a quote in it is never closed");
+        let why = format!("`{text}` is empty or has an unclosed quote");
         Failure::value("--server", &why, "--server 'python3 -m http.server 8000'")
     }
 
@@ -86,24 +86,24 @@ impl Failure {
 
     /// Neither HOME nor the user database say where cases could go.
     pub fn no_home() -> Failure {
-        let why = "neither XDG_STATE_HOME nor HOME is set, and the user database knows no home";
-        Failure::new("there is no folder for the case", why, "whyslow run -o FOLDER -- COMMAND")
+        let why = "neither XDG_STATE_HOME nor HOME is set, and the user database has no home for this user";
+        Failure::new("no folder for the case", why, "whyslow run -o FOLDER -- COMMAND")
     }
 
     /// A user that does not exist.
     pub fn unknown_user(name: &str) -> Failure {
-        let why = format!("the user database has no `{name}`");
-        Failure::new("--user was not understood", why, "getent passwd | cut -d: -f1")
+        let why = format!("there is no user `{name}`");
+        Failure::new("invalid value for --user", why, "getent passwd | cut -d: -f1")
     }
 
     /// A name that no page has.
     pub fn unknown_page(name: &str, nearest: &[&str]) -> Failure {
         let why = match nearest {
-            [] => "no pathology has a name like it".to_string(),
-            names => format!("the nearest names are: {}", names.join(", ")),
+            [] => "no cause or intervention has a similar name".to_string(),
+            names => format!("similar names: {}", names.join(", ")),
         };
         let remedy = nearest.first().map_or("whyslow explain".into(), |name| format!("whyslow explain {name}"));
-        Failure::new(format!("there is no page `{name}`"), why, remedy)
+        Failure::new(format!("nothing to explain is called `{name}`"), why, remedy)
     }
 
     /// A server that ended before it listened.
@@ -111,51 +111,51 @@ impl Failure {
         let how = studies::how(ended);
         Failure::new(
             format!("the server `{command}` never listened"),
-            format!("it {how} before it opened a listening socket; what it said stands above"),
-            format!("run it alone: {command}"),
+            format!("it {how} before it opened a listening socket; its output is above"),
+            format!("run it on its own: {command}"),
         )
     }
 
     /// A server that runs and does not listen.
     pub fn server_silent(command: &str, waited: Duration) -> Failure {
-        let why = format!("it opened no listening TCP or Unix socket within {} s and was stopped", waited.as_secs());
+        let why = format!("it opened no listening TCP or Unix socket within {} s, so it was stopped", waited.as_secs());
         Failure::new(
             format!("the server `{command}` never listened"),
             why,
-            format!("run it alone and look: {command} & sleep 2; ss -ltnp"),
+            format!("run it on its own: {command} & sleep 2; ss -ltnp"),
         )
     }
 
     /// Ctrl-C before there was anything to diagnose.
     pub fn interrupted() -> Failure {
-        let why = "the server was still starting, so there is nothing to diagnose";
-        Failure::new("interrupted before the program began", why, again())
+        let why = "the server was still starting; there is nothing to diagnose";
+        Failure::new("interrupted before the program started", why, again())
     }
 
     /// Something that a killed run has left behind and that stays.
     pub fn not_undone(left: &[String]) -> Failure {
         let remedy = if nix::unistd::geteuid().is_root() { again() } else { sudo() };
-        Failure::new("not everything that was left behind could be undone", left.join("; "), remedy)
+        Failure::new("some leftovers could not be cleaned up", left.join("; "), remedy)
     }
 
     /// Our own output cannot be written.
     pub fn output(error: &io::Error) -> Failure {
-        Failure::new("the answer cannot be written", error.to_string(), "whyslow report CASE says it again")
+        Failure::new("the answer could not be written", error.to_string(), "whyslow report CASE prints it again")
     }
 
     /// A defect of ours.
     pub fn internal(why: &str) -> Failure {
         let remedy =
-            format!("report these lines as an issue of whyslow {}, with: {}", env!("CARGO_PKG_VERSION"), again());
-        Failure::new("whyslow met a defect of its own", why, remedy)
+            format!("file an issue with these lines (whyslow {}) and the command: {}", env!("CARGO_PKG_VERSION"), again());
+        Failure::new("this is a bug in whyslow", why, remedy)
     }
 
     fn not_found(name: &str) -> Failure {
         let is_here = !name.contains('/') && Path::new(name).is_file();
         let why = match (is_here, name.contains('/')) {
-            (true, _) => format!("no folder of PATH holds `{name}`; a file of that name is in this folder"),
+            (true, _) => format!("`{name}` is in this folder, but not in PATH"),
             (false, true) => format!("there is no file `{name}`"),
-            (false, false) => format!("no folder of PATH holds `{name}`"),
+            (false, false) => format!("`{name}` is not in PATH"),
         };
         let remedy = if is_here { again_with(name, &format!("./{name}")) } else { format!("type -a {name}") };
         Failure::new(format!("command not found: {name}"), why, remedy)
@@ -185,9 +185,9 @@ impl Failure {
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem if path.is_some() => {
                 let remedy = format!("ls -ld {}; whyslow run -o FOLDER -- COMMAND", folder_of(path));
-                Failure::new("the folder cannot be written or read", why, remedy)
+                Failure::new("the folder is not readable or writable", why, remedy)
             }
-            io::ErrorKind::PermissionDenied => Failure::needs_root(&format!("go on with {action}"), &error.to_string()),
+            io::ErrorKind::PermissionDenied => Failure::needs_root(action, &error.to_string()),
             _ => Failure::new(format!("the system refused: {action}"), why, "whyslow doctor"),
         }
     }
@@ -198,9 +198,9 @@ impl From<RecordError> for Failure {
         match error {
             RecordError::NotPrivileged { missing, uid } => Failure::not_privileged(&missing, uid),
             RecordError::NoBtf { .. } => Failure::new(
-                "this kernel cannot be recorded on",
+                "recording does not work on this kernel",
                 error.to_string(),
-                "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions ship; then: whyslow doctor",
+                "boot a kernel with CONFIG_DEBUG_INFO_BTF=y (distribution kernels have it), then: whyslow doctor",
             ),
             RecordError::Refused { .. } => Failure::new("the kernel refused", error.to_string(), "whyslow doctor"),
             RecordError::NotFound(name) => Failure::not_found(&name),
@@ -210,7 +210,7 @@ impl From<RecordError> for Failure {
             RecordError::KernelThread(_) | RecordError::Ourselves(_) => Failure::new(
                 "cannot attach",
                 error.to_string(),
-                "whyslow attach PID, of the program to look at (ps -e)",
+                "whyslow attach PID, with the PID of the program to watch (ps -e)",
             ),
             RecordError::NotPermitted { .. } => Failure::new("cannot attach", error.to_string(), sudo()),
             RecordError::Case(error) => error.into(),
@@ -223,18 +223,18 @@ impl From<CaseError> for Failure {
         let why = error.to_string();
         match error {
             CaseError::Exists(path) => {
-                let remedy = format!("whyslow report {}; or name another folder with -o", quote_path(&path));
-                Failure::new("the case exists already", why, remedy)
+                let remedy = format!("whyslow report {}; or choose another folder with -o", quote_path(&path));
+                Failure::new("the case already exists", why, remedy)
             }
             CaseError::NotACase(_) => {
-                Failure::new("this is no case", why, "ls ~/.local/state/whyslow   (cases without -o go there)")
+                Failure::new("not a case", why, "ls ~/.local/state/whyslow   (where cases go without -o)")
             }
             CaseError::Schema { .. } => {
-                Failure::new("this case is of another version", why, "read it with the version that wrote it")
+                Failure::new("this case is from another version", why, "read it with the version that wrote it")
             }
             CaseError::Damaged { path, .. } => {
                 let folder = path.parent().unwrap_or(&path).display().to_string();
-                Failure::new("the case is damaged", why, format!("ls -l {folder}; copy the case again, or run again"))
+                Failure::new("the case is damaged", why, format!("ls -l {folder}; then copy the case again or repeat the run"))
             }
             CaseError::Io { path, source } => Failure::system(Some(&path), "writing the case", &source),
         }
@@ -243,7 +243,7 @@ impl From<CaseError> for Failure {
 
 impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Failure {
-        Failure::new("the link between client and server was not made", error.to_string(), "whyslow doctor")
+        Failure::new("cannot set up the link between client and server", error.to_string(), "whyslow doctor")
     }
 }
 
@@ -254,21 +254,21 @@ impl From<LabError> for Failure {
             LabError::Link(error) => error.into(),
             LabError::Record(error) => error.into(),
             LabError::World(_) => {
-                Failure::new("this world cannot be had", why, format!("whyslow {} --help; whyslow doctor", command()))
+                Failure::new("cannot set up this world", why, format!("whyslow {} --help; whyslow doctor", command()))
             }
             LabError::NoWorld { world, why, remedy } => Failure::no_world(&world, &why, &remedy),
-            LabError::NotTaken { .. } => Failure::new("the kernel did not take over a change", why, "whyslow doctor"),
+            LabError::NotTaken { .. } => Failure::new("the kernel did not accept a change", why, "whyslow doctor"),
             LabError::NoJournal(_) => {
-                let remedy = "make one of these folders writable, or set XDG_RUNTIME_DIR to one that is";
-                Failure::new("nothing can be tried without a way back", why, remedy)
+                let remedy = "make one of these folders writable, or set XDG_RUNTIME_DIR to a writable one";
+                Failure::new("nothing is changed without a way to undo it", why, remedy)
             }
             LabError::Io { path, source } => Failure::system(Some(&path), "preparing a trial", &source),
             LabError::ServerEnded { command, ended } => Failure::server_ended(&command, ended),
             LabError::ServerSilent { command, waited } => Failure::server_silent(&command, waited),
             LabError::ServerGone { command, said } => Failure::new(
-                format!("the server `{command}` did not come up"),
+                format!("the server `{command}` did not start again"),
                 said,
-                format!("run it alone: {command}; where it leaves a port behind, --link mtu=1500 helps"),
+                format!("run it on its own: {command}; if its port is still in use, --link mtu=1500 helps"),
             ),
             LabError::NotBuilt { commit, log, .. } => {
                 Failure::new(format!("commit {commit} does not build"), why, format!("less {}", log.display()))
@@ -295,7 +295,7 @@ pub fn usage(error: clap::Error) -> Failure {
         _ => text
             .lines()
             .find_map(|line| line.trim().strip_prefix("Usage: "))
-            .map_or_else(|| "the arguments do not fit together".to_string(), |usage| format!("it is used so: {usage}")),
+            .map_or_else(|| "these arguments do not go together".to_string(), |usage| format!("usage: {usage}")),
     };
     let command = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
     Failure::new(first, why, format!("whyslow {}--help", command.map(|word| word + " ").unwrap_or_default()))

@@ -55,7 +55,7 @@ pub fn subject_user(named: Option<&str>, invoker: &Invoker) -> Result<Option<Use
     let user = by_name().or_else(by_number).ok_or_else(|| Failure::unknown_user(name))?;
     let user = User { uid: user.uid.as_raw(), gid: Gid::as_raw(user.gid) };
     if user.uid != geteuid().as_raw() && !geteuid().is_root() {
-        return Err(Failure::needs_root("run the program as another user", "only root may become another user"));
+        return Err(Failure::needs_root("run the program as another user", "only root can do that"));
     }
     Ok(Some(user))
 }

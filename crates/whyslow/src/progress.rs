@@ -125,7 +125,7 @@ fn line(doing: &str, progress: record::Progress, left: Option<Duration>) -> Stri
         many => format!("{:.1} M", many as f64 / 1e6),
     };
     let (requests, lost) = (HumanCount(progress.requests), HumanCount(progress.lost));
-    let left = left.map(|left| format!("; at most {} s to go", left.as_secs())).unwrap_or_default();
+    let left = left.map(|left| format!("; at most {} s left", left.as_secs())).unwrap_or_default();
     format!("{doing}: {requests} requests, {events} events, {lost} lost{left}")
 }
 

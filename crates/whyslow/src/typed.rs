@@ -85,7 +85,7 @@ pub fn world(typed: &WorldArguments) -> Result<World, Failure> {
 /// Whether this user may have that world.
 pub fn may_have(world: &World) -> Result<(), Failure> {
     if world.link.is_some() && !nix::unistd::geteuid().is_root() {
-        return Err(Failure::needs_root("make a link", "only root may make network namespaces and join them"));
+        return Err(Failure::needs_root("make a link", "only root can create network namespaces"));
     }
     Ok(())
 }

@@ -74,8 +74,8 @@ fn comparisons_that_cannot_be_made_say_what_can() {
     assert!(compare(&["--b", "with=warp", "--", "true"]).error()[1].contains("tcp-nodelay"));
     assert!(compare(&["--fail-if", "speed > 1.05x", "--", "true"]).error()[1].contains("wall, cpu"));
     assert!(compare(&["--fail-if", "wall > 5%", "--", "true"]).error()[2].contains("whyslow compare --help"));
-    assert!(compare(&["--baseline", "nowhere", "--", "true"]).error()[0].contains("no case"));
-    assert!(compare(&["-o", ".", "--", "true"]).error()[0].contains("exists already"));
+    assert!(compare(&["--baseline", "nowhere", "--", "true"]).error()[0].contains("not a case"));
+    assert!(compare(&["-o", ".", "--", "true"]).error()[0].contains("already exists"));
     assert!(compare(&["true 'x", "--", "true"]).error()[1].contains("quote"));
 }
 
@@ -106,7 +106,7 @@ fn an_existing_folder_is_never_overwritten() {
     let stage = Stage::new();
     std::fs::create_dir(stage.path("there")).expect("made");
     let ran = stage.run(&["run", "-o", "there", "--", "true"]);
-    assert!(ran.error()[0].contains("exists already"), "{ran:?}");
+    assert!(ran.error()[0].contains("already exists"), "{ran:?}");
     assert_eq!(std::fs::read_dir(stage.path("there")).expect("a folder").count(), 0);
 }
 

@@ -116,7 +116,7 @@ fn what_cannot_be_exported_is_an_error_that_says_what_can() {
         return;
     }
     let twice = stage.run(&["report", "case", "--json", "--format", "html"]);
-    assert!(twice.error()[0].contains("asked for twice"));
+    assert!(twice.error()[0].contains("conflicting output formats"));
     let nowhere = stage.run(&["report", "case", "--format", "markdown", "-o", "no/such/folder/x"]);
     assert!(nowhere.error()[2].contains("mkdir -p no/such/folder"), "{nowhere:?}");
     // A comparison is a case of cases.

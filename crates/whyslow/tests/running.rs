@@ -54,7 +54,7 @@ fn the_programs_status_is_returned_on_demand() {
     assert_eq!(stage.run(&["run", "--exit-as-subject", "--", "sh", "-c", "exit 41"]).code, 41);
     let killed = stage.run(&["run", "--exit-as-subject", "--json", "--", "sh", "-c", "kill -SEGV $$"]);
     assert_eq!((killed.code, killed.json()["subject_exit"].as_i64()), (139, Some(139)));
-    assert!(killed.stderr.contains("was ended by signal 11 (SIGSEGV)"), "{killed:?}");
+    assert!(killed.stderr.contains("was killed by signal 11 (SIGSEGV)"), "{killed:?}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_server_that_ends_or_never_listens_is_an_error_and_leaves_no_case() {
     }
     let run = |server: &str| stage.run(&["run", "-o", "case", "--server", server, "--", "true"]);
     let ended = run("sh -c 'exit 9'");
-    assert!(ended.error()[1].contains("ended with status 9"), "{ended:?}");
+    assert!(ended.error()[1].contains("exited with status 9"), "{ended:?}");
     let silent = run("sleep 4711");
     assert!(silent.error()[1].contains("within 10 s"), "{silent:?}");
     assert_eq!(processes_with("sleep 4711"), [0; 0]);
@@ -137,7 +137,7 @@ fn a_limit_ends_the_recording_and_then_the_program() {
     let ran = stage.run(&["run", "--json", "--duration", "300ms", "--", "sleep", "60"]).answered();
     assert!(begun.elapsed() < stretched(Duration::from_secs(20)));
     assert_eq!(ran.json()["subject_exit"], serde_json::Value::Null);
-    assert!(ran.stderr.contains("is sent SIGTERM"), "{ran:?}");
+    assert!(ran.stderr.contains("sending the program SIGTERM"), "{ran:?}");
     let wall = ran.json()["wall_ns"].as_u64().expect("a number");
     let most = stretched(Duration::from_secs(2)).as_nanos() as u64;
     assert!((250_000_000..most).contains(&wall), "{wall}");

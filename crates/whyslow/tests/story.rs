@@ -148,5 +148,5 @@ fn what_is_missing_is_skipped_and_counted_and_what_fails_is_told() {
     assert_eq!((ran.code, &ran.json()["variants_skipped"]), (3, &1.into()), "{ran:?}");
     let ran = story(&stage, &fake(&stage, "exit 2\n", "silent = true"), &["run", "all"]);
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.stdout.contains("run.sh ended with status 2 and gave no answer"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("run.sh exited with status 2 and printed no answer"), "{}", ran.stdout);
 }

@@ -28,7 +28,7 @@ impl Group {
         let point = point.ok_or("no cgroup v2 is mounted")?;
         let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let ours =
-            membership.lines().find_map(|line| line.strip_prefix("0::/")).ok_or("whyslow is in no group of v2")?;
+            membership.lines().find_map(|line| line.strip_prefix("0::/")).ok_or("whyslow is in no cgroup v2")?;
         let folder = PathBuf::from(point).join(ours).join(format!("whyslow-doctor-{}", std::process::id()));
         match fs::create_dir(&folder) {
             Ok(()) => Ok(Group(folder)),
@@ -47,25 +47,25 @@ impl Drop for Group {
 fn cgroup(group: Result<&Group, &String>) -> Check {
     let result = group.map(|group| {
         let parent = group.0.parent().map(|parent| parent.display().to_string()).unwrap_or_default();
-        format!("cgroup v2, groups can be made in {parent}")
+        format!("cgroup v2, groups can be created in {parent}")
     });
-    let remedy = "sudo whyslow doctor; where none is mounted: sudo mount -t cgroup2 none /sys/fs/cgroup/unified";
+    let remedy = "sudo whyslow doctor; if none is mounted: sudo mount -t cgroup2 none /sys/fs/cgroup/unified";
     check("control groups", result.map_err(Clone::clone), remedy)
 }
 
 fn sockets(group: Result<&Group, &String>) -> Check {
-    let attached = group.map_err(|_| "needs a control group of v2".to_string()).and_then(|group| {
+    let attached = group.map_err(|_| "needs a cgroup v2".to_string()).and_then(|group| {
         let program = SocketProgram::attach(&group.0, false, None);
         program.map(drop).map_err(|error| first_words(&error.to_string()))
     });
-    let result = attached.map(|()| "TCP_NODELAY and delayed acknowledgements can be set from outside".to_string());
-    check("options of connections", result, "sudo whyslow doctor; without it, causes in TCP stay suspicions")
+    let result = attached.map(|()| "TCP_NODELAY and delayed ACKs can be set from outside".to_string());
+    check("options of connections", result, "sudo whyslow doctor; without it, causes in TCP cannot be proved")
 }
 
 fn meter() -> Check {
     let result = Meter::load().map(|_| "loads and attaches".to_string());
     let result = result.map_err(|error| first_words(&error.to_string()));
-    check("meter of trials", result, "sudo whyslow doctor; where that fails too, see what the kernel said above")
+    check("meter of trials", result, "sudo whyslow doctor; if that fails, too, see the kernel's message above")
 }
 
 /// A file is shown in its own place, to a program that is never executed.
@@ -78,7 +78,7 @@ fn mounts() -> Check {
         parent_death_signal: ParentDeathSignal::Terminate,
         ..Program::default()
     };
-    let result = program.hold().map(|_| "files can be replaced for the subject alone".to_string());
+    let result = program.hold().map(|_| "files can be replaced for the program alone".to_string());
     check("private mounts", result.map_err(|error| error.to_string()), "sudo whyslow doctor")
 }
 
@@ -98,7 +98,7 @@ fn trees() -> Check {
         let _ = fs::remove_dir(place);
         held
     });
-    let result = held.map(|()| "programs can be given a tree of files of their own (bisect)".to_string());
+    let result = held.map(|()| "programs can run in a file tree of their own (bisect)".to_string());
     check("trees of files", result, "sudo whyslow doctor; the kernel needs overlayfs: sudo modprobe overlay")
 }
 
@@ -111,7 +111,7 @@ fn releases() -> Check {
     let result = Command::new("mmdebstrap").arg("--version").output().map_err(|_| "mmdebstrap is missing".to_string());
     let result = result.map(|output| {
         let version = String::from_utf8_lossy(&output.stdout).trim().to_string();
-        format!("Debian releases can be made by {version}")
+        format!("{version} can make Debian releases")
     });
     check("releases as worlds", result, "sudo apt install mmdebstrap")
 }
@@ -135,9 +135,9 @@ fn preload() -> Check {
     let loader = Command::new("true").env("LD_PRELOAD", "/whyslow-was-here.so").output();
     let complains = loader.is_ok_and(|output| String::from_utf8_lossy(&output.stderr).contains("LD_PRELOAD"));
     let result = match (complains, allows) {
-        (true, true) => Ok("shims can be loaded into programs that use libc".to_string()),
-        (false, _) => Err("this system's loader takes no notice of LD_PRELOAD".to_string()),
+        (true, true) => Ok("shims load into programs that use libc".to_string()),
+        (false, _) => Err("the dynamic loader ignores LD_PRELOAD".to_string()),
         (true, false) => Err(format!("{} is mounted noexec", folder.display())),
     };
-    check("shims", result, "set TMPDIR to a folder whose file system allows execution")
+    check("shims", result, "set TMPDIR to a folder on a file system without noexec")
 }

@@ -114,9 +114,9 @@ impl Bench for Trials<'_, '_> {
         let world = self.layers.world(closed, &self.asked.bad, &terms.world, terms.end);
         let what = match (kind, asked.len()) {
             (ProbeKind::All, _) => "everything from the good world".to_string(),
-            (ProbeKind::Removal, _) => "everything but what was found".to_string(),
+            (ProbeKind::Removal, _) => "everything except the answer".to_string(),
             (_, 1..=3) => self.names(asked).join(", "),
-            (_, many) => format!("{many} things from the good world"),
+            (_, many) => format!("{many} differences from the good world"),
         };
         let probed = self.runs.probe(&world, &what)?;
         let (asked, taken, note) = (self.names(asked), self.names(closed), self.loaded(closed));

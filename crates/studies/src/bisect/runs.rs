@@ -71,7 +71,7 @@ impl<'a, 'l> Runs<'a, 'l> {
         if left == Duration::ZERO {
             return Err(LabError::Interrupted);
         }
-        self.say(&format!("probe {}: {what}; at most {} s to go", self.told.probes.len() + 1, left.as_secs()));
+        self.say(&format!("probe {}: {what}; at most {} s left", self.told.probes.len() + 1, left.as_secs()));
         self.mapped.borrow_mut().clear();
         self.failed.borrow_mut().clear();
         let seed = self.baseline.seed.wrapping_add(self.told.probes.len() as u64);
@@ -97,7 +97,7 @@ impl<'a, 'l> Runs<'a, 'l> {
             return Ok(self.does_not_count(outcome.row.problem));
         }
         if !self.ends_as_ever(outcome.row.exit) {
-            return Ok(self.does_not_count(format!("the program ends with status {}", outcome.row.exit)));
+            return Ok(self.does_not_count(format!("the program exits with status {}", outcome.row.exit)));
         }
         let value = self.baseline.metric.of(&outcome.row);
         Ok(value.or_else(|| self.does_not_count(format!("it has no {}", self.baseline.metric))))

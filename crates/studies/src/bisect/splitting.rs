@@ -175,7 +175,7 @@ impl Splitting<'_, '_, '_, '_> {
             loaded.get(soname).is_some_and(|path| libraries.iter().any(|folder| path.starts_with(folder)))
         };
         let takes_effect = member.sonames.iter().any(is_ours);
-        Ok((!takes_effect).then(|| "its libraries have other names, so that nobody loads them".to_string()))
+        Ok((!takes_effect).then(|| "its libraries have other names, so nothing loads them".to_string()))
     }
 }
 

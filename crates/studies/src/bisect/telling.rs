@@ -14,17 +14,17 @@ use lab::worlds::{Packages, Ready, WorldName};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Below this part of the processor time nobody burns it.
+/// Below this share of CPU time nothing counts as burning it.
 const WORTH_TELLING: f64 = 0.1;
 
 /// Who asks what has made a program slow has noticed it: half as much again, at the least. Where that is possible still, nobody
 /// can say that the worlds do not differ.
 const MUCH_SLOWER: f64 = 1.5;
 
-/// Why a search was not brought to its end.
-pub const ENDED: &str = "It was ended by Ctrl-C or a signal; what was found out so far stands here.";
+/// Why a search is incomplete.
+pub const ENDED: &str = "Interrupted by Ctrl-C or a signal; these are the results so far.";
 /// The same.
-pub const SPENT: &str = "Time was up before the search was over: a longer --budget brings it to its end.";
+pub const SPENT: &str = "The budget ran out before the search was complete; a longer --budget finishes it.";
 
 /// What is known before anything is searched.
 pub fn begin(asked: &Asked, baseline: &Baseline, folder: &Path) -> Bisection {
@@ -37,18 +37,18 @@ pub fn begin(asked: &Asked, baseline: &Baseline, folder: &Path) -> Bisection {
     };
     let mut warnings = Vec::new();
     if first.is_some_and(|first| first.outcome == Contrast::Less) {
-        warnings.push("The bad world is the faster one: were --good and --bad meant the other way round?".to_string());
+        warnings.push("The bad world is the faster one: are --good and --bad swapped?".to_string());
     }
     if first.is_none() {
-        warnings.push("Time was up before the worlds were told apart: a longer --budget does.".to_string());
+        warnings.push("The budget ran out before the worlds could be compared; try a longer --budget.".to_string());
     }
     if let Some(status) = baseline.bad_run().answer.subject_exit.filter(|status| *status != 0) {
         warnings.push(format!(
-            "The program ends with status {status} in both worlds: is it what was meant to be measured?"
+            "The program exits with status {status} in both worlds: is this what you meant to measure?"
         ));
     }
     if first.is_some_and(|first| first.outcome == Contrast::Open) {
-        warnings.push("The interval is wide: a longer --budget would tell smaller differences.".to_string());
+        warnings.push("The interval is wide; a longer --budget would detect smaller differences.".to_string());
     }
     Bisection {
         schema: case::SCHEMA,
@@ -139,7 +139,7 @@ pub fn conclude(trials: &mut Trials, found: Option<Found>, baseline: &Baseline) 
     if !forced.is_empty() {
         let forced = forced.join(", ");
         told.not_tried.push(format!(
-            "{forced} of the good world would not start without the culprit: where that was taken out, the bad world's ran."
+            "{forced} from the good world does not start without the culprit; with the culprit removed, the bad world's version ran."
         ));
     }
     told.outcome = if found.cause.is_empty() { BisectionOutcome::Found } else { BisectionOutcome::Confirmed };

@@ -28,7 +28,7 @@ pub fn way_back(
     let Some(culprit) = trials.told().culprit.clone() else { return Ok(()) };
     let mut packages = packages_of(asked, baseline, &culprit, trials.told());
     if packages.is_empty() {
-        let why = "The packages' own way back was not tried: none of them has the same name in both worlds.";
+        let why = "Downgrading with apt was not tried: none of the packages has the same name in both worlds.";
         trials.told().not_tried.push(why.to_string());
         return Ok(());
     }
@@ -42,7 +42,7 @@ pub fn way_back(
         Err(LabError::Interrupted) => return Ok(()),
         Err(error) => {
             let error = error.to_string();
-            let why = format!("The packages' own way back was not tried: {}.", error.trim_end_matches(['.', ' ']));
+            let why = format!("Downgrading with apt was not tried: {}.", error.trim_end_matches(['.', ' ']));
             trials.told().not_tried.push(why);
             return Ok(());
         }
@@ -50,7 +50,7 @@ pub fn way_back(
     let world = asked.bad.world(&asked.terms.world, asked.terms.end, std::slice::from_ref(&installed.layer));
     let names = packages.iter().map(|(name, version)| format!("{name}={version}")).collect::<Vec<_>>();
     let probe = Probe { kind: ProbeKind::Apt, asked: names.clone(), taken: culprit.cure, ..Probe::default() };
-    let probed = match trials.runs.probe(&world, "the packages, installed by apt") {
+    let probed = match trials.runs.probe(&world, "the packages, downgraded with apt") {
         Err(LabError::Interrupted) => return Ok(()),
         probed => probed?,
     };
@@ -83,7 +83,7 @@ fn tell_way_back(trials: &mut Trials, probed: &Probed, names: &[String], command
         ProbeResult::Good | ProbeResult::Unclear => String::new(),
     };
     if !failed.is_empty() {
-        let why = format!("The packages' own way back leads nowhere: with {}, {failed}.", names.join(", "));
+        let why = format!("Downgrading with apt does not help: with {}, {failed}.", names.join(", "));
         trials.told().not_tried.push(why);
     } else if let Some(culprit) = &mut trials.told().culprit {
         culprit.command = command.to_string();

@@ -36,17 +36,17 @@ impl Baseline {
     /// What makes a comparison with it worth less.
     pub fn warnings(&self, host: &Host, now: &Sided) -> Vec<String> {
         let mut warnings = vec![format!(
-            "A was measured earlier ({}): what else has changed since then is part of the difference.",
+            "A was measured earlier ({}): anything else that has changed since is part of the difference.",
             self.comparison.case
         )];
         let then = &self.host;
         let mut differ = |what: &str, then: &str, now: &str| {
             if then != now {
-                warnings.push(format!("Another {what}: `{then}` then, `{now}` now."));
+                warnings.push(format!("Different {what}: `{then}` then, `{now}` now."));
             }
         };
-        differ("processor", &then.processor, &host.processor);
-        differ("number of processors", &then.processors.to_string(), &host.processors.to_string());
+        differ("CPU", &then.processor, &host.processor);
+        differ("number of CPUs", &then.processors.to_string(), &host.processors.to_string());
         differ("kernel", &then.kernel, &host.kernel);
         differ("distribution", &then.distribution, &host.distribution);
         let gigabytes = |bytes: u64| format!("{} GiB", bytes >> 30);

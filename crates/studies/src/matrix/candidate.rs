@@ -101,14 +101,14 @@ impl Candidate {
                 let said = if outcome.errors.is_empty() { why } else { outcome.errors.clone() };
                 self.refuse(
                     VersionState::NotLoaded,
-                    &format!("it ends with status {} on it: {said}", outcome.row.exit),
+                    &format!("the program exits with status {}: {said}", outcome.row.exit),
                 );
             }
             Err(why) => self.refuse(VersionState::NotLoaded, &why),
         }
         if let Some((other, status)) = usual.filter(|(_, status)| *status != self.exit && self.is_ready()) {
             let (exit, said) = (self.exit, &outcome.errors);
-            let why = format!("it ends with status {exit} on it, and with {status} on {other}: {said}");
+            let why = format!("the program exits with status {exit}, but with {status} on {other}: {said}");
             self.refuse(VersionState::NotLoaded, &why);
         }
         let besides = linkage::besides(&self.prefixes, &outcome.mapped);
@@ -116,7 +116,7 @@ impl Candidate {
         if named.is_empty() || !self.is_ready() {
             return Vec::new();
         }
-        vec![format!("On {name} it loads another copy besides: {named}. What that one does is not of {name}.")]
+        vec![format!("With {name} the program also loads another copy: {named}. Time spent in that one is not {name}'s.")]
     }
 
     /// All its recordings.

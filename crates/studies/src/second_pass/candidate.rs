@@ -43,18 +43,18 @@ pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &s
         name: "superlinear-work".into(),
         status: Status::Suspected,
         title: format!(
-            "{function} takes {} of what is left with {upon}, and the program writes the same without it",
+            "{function} takes {} of the CPU time left with {upon}, and the output is the same without it",
             Share(*share)
         ),
         mechanism: vec![
             format!(
-                "Once {upon} is in place, {} of the {} of processor time that is left goes by in {function}.",
+                "With {upon} in place, {} of the remaining {} of CPU time is spent in {function}.",
                 Nanos(own),
                 Nanos(cpu)
             ),
             format!(
-                "Made to return at once, {function} is called as before; the program ends with the same status and \
-                 writes the same to its standard output."
+                "With {function} returning immediately, the program exits with the same status and writes the same \
+                 output."
             ),
         ],
         cost,
@@ -62,13 +62,13 @@ pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &s
         tried: Vec::new(),
         place: vec![place(hottest, recording)],
         remedy: format!(
-            "See what {function} is called for: with this input, nothing that the program writes depends on it. Do its \
-             work where it is needed, or with a structure that does not look at everything each time."
+            "Find out what {function} is called for: with this input, none of the program's output depends on it. Do its \
+             work only where it is needed, or with a data structure that does not scan everything each time."
         ),
         evidence: Evidence { table: "samples".into(), rows: rows(hottest, recording) },
         caveats: vec![
             format!("Seen only once {upon} is in place."),
-            format!("With another input {function} can matter: only what was written in these runs was compared."),
+            format!("With other input {function} may matter: only the output of these runs was compared."),
         ],
     }
 }

@@ -111,7 +111,7 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
 
 /// Whether a finding points at the place that was declared, and at which it does.
 fn located(story: &Story, wanted: &Expected, finding: &Finding) -> (bool, String) {
-    let Ok(line) = story.marked_line(wanted) else { return (false, "its line is not there any more".to_string()) };
+    let Ok(line) = story.marked_line(wanted) else { return (false, "its line is no longer there".to_string()) };
     let file = wanted.program.as_ref().map(|program| Path::new(&story.name).join(program));
     let is_it = |place: &&case::Place| {
         file.as_ref().is_none_or(|file| Path::new(&place.file).ends_with(file))
@@ -147,7 +147,7 @@ fn names(findings: &[Finding]) -> String {
         return "nothing was found".to_string();
     }
     let names = findings.iter().map(|finding| format!("{} ({})", finding.name, status_in_words(finding)));
-    format!("found was {}", names.collect::<Vec<_>>().join(", "))
+    format!("found {}", names.collect::<Vec<_>>().join(", "))
 }
 
 fn status_in_words(finding: &Finding) -> String {

@@ -156,16 +156,16 @@ impl Story {
 
     fn check_telling(&self, telling: &Telling) -> Result<(), String> {
         if telling.expected.is_empty() && telling.without.is_empty() && !telling.says_something() && !telling.silent {
-            return Err(format!("nothing is expected of `{}`: expected, without, says or silent", telling.variant));
+            return Err(format!("`{}` expects nothing: it needs expected, without, says or silent", telling.variant));
         }
         let figures = telling.at_least.keys().chain(telling.at_most.keys());
         let mut pointers = telling.says.keys().chain(figures).chain(telling.mentions.keys());
         if let Some(wrong) = pointers.find(|pointer| !pointer.starts_with('/')) {
-            return Err(format!("`{wrong}` is no JSON pointer: those begin with /"));
+            return Err(format!("`{wrong}` is not a JSON pointer: it does not begin with /"));
         }
         let names = telling.expected.iter().map(|one| &one.finding).chain(&telling.without);
         for name in names {
-            diagnose::explain(name).ok_or_else(|| format!("there is no pathology `{name}`"))?;
+            diagnose::explain(name).ok_or_else(|| format!("there is no cause `{name}`"))?;
         }
         telling.expected.iter().try_for_each(|one| self.marked_line(one).map(|_| ()))
     }
@@ -187,7 +187,7 @@ impl Story {
 }
 
 impl Telling {
-    /// What run.sh is told, and how the telling is named.
+    /// The arguments of run.sh, which also name the telling.
     pub fn words(&self) -> Vec<&str> {
         [&self.variant].into_iter().chain(&self.words).map(String::as_str).collect()
     }

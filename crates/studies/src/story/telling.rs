@@ -135,7 +135,7 @@ fn wait(child: &mut Child, own: &Path, console: &dyn Console) -> Result<ExitStat
 fn other_than_declared(story: &Story, telling: &Telling, case: &Path) -> Option<String> {
     let case = match Case::open(case) {
         Ok(case) => case,
-        Err(error) => return Some(format!("it left no case: {error}")),
+        Err(error) => return Some(format!("it wrote no case: {error}")),
     };
     let manifest = case.manifest();
     let client = telling.client.as_ref().unwrap_or(&story.subject.client);
@@ -145,7 +145,7 @@ fn other_than_declared(story: &Story, telling: &Telling, case: &Path) -> Option<
         name.is_empty() || words.iter().any(|word| word.rsplit('/').next().is_some_and(|last| last == name))
     };
     let told = |what: &str, declared: &str, recorded: &str| {
-        Some(format!("story.toml says that the {what} is `{declared}`, and recorded was `{recorded}`"))
+        Some(format!("story.toml declares the {what} as `{declared}`, but `{recorded}` was recorded"))
     };
     if !is_in(&manifest.command, client) {
         return told("client", client, &manifest.command.join(" "));

@@ -15,39 +15,39 @@ pub struct BisectArguments {
     #[arg(long, value_name = "WORLD")]
     pub bad: String,
 
-    /// Start this server first, for each trial, and stop it in the end; words are split as a shell splits them
+    /// Start this server for each trial and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<String>,
 
-    /// Whose world is asked about; the other end runs on the host
+    /// Which end runs in the two worlds; the other runs on the host
     #[arg(long, value_enum, value_name = "END", default_value_t)]
     pub of: AskedEnd,
 
-    /// Install this package too, where a release has to be made; can be given again
+    /// Also install this package when making a release; repeatable
     #[arg(long, value_name = "NAME")]
     pub package: Vec<String>,
 
-    /// Build a commit with this command, in its folder
+    /// Build each commit with this command, in its folder
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<String>,
 
-    /// Decide by this metric: wall_ns, cpu_ns, ..., stdout:REGEX or stdout-more:REGEX; without it, by what differs most
+    /// Decide by this metric: wall_ns, cpu_ns, ..., stdout:REGEX or stdout-more:REGEX [default: the one that differs most]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
 
-    /// Spend at most this long on the search: 30s, 5m; without it, 2m
+    /// Time allowed for the search: 30s, 5m [default: 2m]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<String>,
 
-    /// Run this command in both worlds too, as a control
+    /// Also run this command in both worlds, as a control
     #[arg(long, value_name = "COMMAND")]
     pub control: Option<String>,
 
-    /// Try things in an order drawn from this number, not in that of the profile
+    /// Try candidates in random order from this seed, not in the order the profile suggests
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
 
-    /// Only search: do not look for what cures the bad world, nor try the packages' own way back
+    /// Only search; try neither fixes for the bad world nor a downgrade
     #[arg(long)]
     pub only_search: bool,
 
@@ -55,11 +55,11 @@ pub struct BisectArguments {
     #[command(flatten)]
     pub keeping: KeepingArguments,
 
-    /// Print the bisection as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 
-    /// The program to run, and its arguments
+    /// The program to run and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 

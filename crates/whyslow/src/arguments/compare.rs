@@ -14,27 +14,27 @@ use std::path::PathBuf;
     after_help = examples::COMPARE.text()
 )]
 pub struct CompareArguments {
-    /// Start this server first, for both, and stop it in the end; words are split as a shell splits them
+    /// Start this server for both sides and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<String>,
 
-    /// What is particular to A: KEY=VALUE; can be given again
+    /// Apply to A only: KEY=VALUE; repeatable
     #[arg(long = "a", value_name = "KEY=VALUE")]
     pub only_a: Vec<String>,
 
-    /// What is particular to B: KEY=VALUE; can be given again
+    /// Apply to B only: KEY=VALUE; repeatable
     #[arg(long = "b", value_name = "KEY=VALUE")]
     pub only_b: Vec<String>,
 
-    /// Fail where B / A is beyond this: 'wall > 1.05x'; the interval decides. Can be given again
+    /// Fail if B / A exceeds a limit: 'wall > 1.05x'; the interval decides; repeatable
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
 
-    /// Compare with B of a comparison kept earlier, instead of running A
+    /// Compare with side B of an earlier comparison instead of running A
     #[arg(long, value_name = "CASE", conflicts_with_all = ["only_a", "first"])]
     pub baseline: Option<PathBuf>,
 
-    /// Spend at most this long on trials: 30s, 5m; without it, 60s
+    /// Time allowed for trials: 30s, 5m [default: 60s]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<String>,
 
@@ -42,7 +42,7 @@ pub struct CompareArguments {
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
 
-    /// Compare what both sides write; sides that write different things are not compared
+    /// Compare the output of both sides; sides whose output differs are not compared
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = CheckOutput::Auto)]
     pub check_output: CheckOutput,
 
@@ -50,11 +50,11 @@ pub struct CompareArguments {
     #[command(flatten)]
     pub keeping: KeepingArguments,
 
-    /// Print the comparison as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 
-    /// A's command: one argument that is split as a shell splits it, or words; without it, B's
+    /// A's command: one argument (split like a shell command) or words [default: B's]
     #[arg(value_name = "A COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub first: Vec<String>,
 
@@ -68,7 +68,7 @@ pub struct CompareArguments {
 }
 
 impl CompareArguments {
-    /// What stands behind the first `--` is B's. It is taken off before the rest is parsed: A's words may begin with a dash
+    /// What follows the first `--` is B's. It is taken off before the rest is parsed: A's words may begin with a dash
     /// too, and then `--` would be one of them.
     pub fn divide(typed: &[String]) -> (&[String], &[String]) {
         let is_ours = typed.get(1).is_some_and(|word| word == "compare");
@@ -78,7 +78,7 @@ impl CompareArguments {
         }
     }
 
-    /// The words with options in front, where some stand behind a command that is one argument: what follows a whole
+    /// The words with options in front, if some follow a command that is one argument: what follows a whole
     /// command can only be ours.
     pub fn options_first(&self, typed: &[String]) -> Option<Vec<String>> {
         let [whole, rest @ ..] = self.first.as_slice() else { return None };
@@ -90,7 +90,7 @@ impl CompareArguments {
     /// Whether there is a command for each side. A command that begins with a dash is a mistyped option.
     ///
     /// # Errors
-    /// As clap would say it.
+    /// As clap words them.
     pub fn check(&self) -> Result<(), clap::Error> {
         let mut compare = super::Arguments::command();
         if let Some(option) = self.first.first().filter(|word| word.starts_with('-')) {

@@ -1,5 +1,4 @@
-//! What stands below the options in each command's help: what the options leave unsaid, and examples that work as they
-//! stand. Help, man page and the reference of commands are made from these; a test parses every example.
+//! What stands below the options in each command's help: notes, and examples that work as they stand. Help, man page and the reference of commands are made from these; a test parses every example.
 
 use std::fmt::Write;
 
@@ -7,7 +6,7 @@ use std::fmt::Write;
 pub struct Ending {
     /// The command; empty for whyslow itself.
     pub command: &'static str,
-    /// What the options leave unsaid.
+    /// Notes above the examples.
     pub notes: &'static str,
     /// Command lines, each with what it is for.
     pub examples: &'static [Example],
@@ -63,33 +62,33 @@ pub const WHYSLOW: Ending = Ending {
     notes: "Exit codes: 0 nothing found, 1 findings, 2 error, 3 inconclusive.",
     examples: &[
         Example {
-            purpose: "Why is this client slow? Its server is recorded too",
+            purpose: "Why is this client slow? Record its server, too",
             line: "sudo whyslow run --server ./serve -- python3 client.py",
         },
-        Example { purpose: "What ails the program that listens on port 8443", line: "sudo whyslow attach --port 8443" },
-        Example { purpose: "What this machine allows", line: "whyslow doctor" },
+        Example { purpose: "What is wrong with the program on port 8443?", line: "sudo whyslow attach --port 8443" },
+        Example { purpose: "What works on this machine?", line: "whyslow doctor" },
     ],
 };
 
 /// For `run`.
 pub const RUN: Ending = Ending {
     command: "run",
-    notes: "{server} and {client} in either command stand for the two addresses: 127.0.0.1\nwithout --link.",
+    notes: "{server} and {client} in either command are replaced by the two addresses:\n127.0.0.1 without --link.",
     examples: &[
         Example {
             purpose: "A program that talks to a server elsewhere",
             line: "whyslow run -- curl --silent --output page.html https://example.com/",
         },
         Example {
-            purpose: "With its server, each in a network of its own",
+            purpose: "With its server, in separate network namespaces",
             line: "whyslow run --link mtu=1500 --server ./serve -- ./client {server}",
         },
         Example {
-            purpose: "Only record and suspect; do not run it again",
+            purpose: "Only record and diagnose; skip the proof",
             line: "whyslow run --no-prove -o case -- ./client 192.0.2.1",
         },
         Example {
-            purpose: "Try a cure of your own choice besides, and take five minutes",
+            purpose: "Also try an intervention of your choice, for up to five minutes",
             line: "whyslow run --try delayed-ack-cap=8 --budget 5m -- ./client 192.0.2.1",
         },
     ],
@@ -98,12 +97,12 @@ pub const RUN: Ending = Ending {
 /// For `attach`.
 pub const ATTACH: Ending = Ending {
     command: "attach",
-    notes: "The program is neither stopped nor restarted, and runs on when whyslow leaves.\n\
-            What is switched in it to prove a cause is set back.",
+    notes: "The program is neither stopped nor restarted, and keeps running afterwards.\n\
+            Whatever is switched in it to prove a cause is switched back.",
     examples: &[
-        Example { purpose: "Whoever listens on a port", line: "whyslow attach --port 8443 --duration 10s" },
+        Example { purpose: "Whatever listens on a port", line: "whyslow attach --port 8443 --duration 10s" },
         Example {
-            purpose: "One process; only watch, and change nothing in it",
+            purpose: "One process; only watch, change nothing",
             line: "whyslow attach --no-prove 4711",
         },
     ],
@@ -112,13 +111,13 @@ pub const ATTACH: Ending = Ending {
 /// For `compare`.
 pub const COMPARE: Ending = Ending {
     command: "compare",
-    notes: "KEY is env, link, folder, processors, quota, memory, setting, route (as the\n\
-            options of these names), server, or with: an intervention of `whyslow explain`.\n\
-            Without any difference the program is compared with itself.\n\
-            METRIC of --fail-if is wall, cpu, latency, elapsed, p50, p95, p99, or metric\n\
-            (that of --metric).\n\n\
-            Exit codes: 0 no difference (or all --fail-if held), 1 a difference (or one\n\
-            failed), 2 error, 3 not known.",
+    notes: "KEY is env, link, folder, processors, quota, memory, setting, route (like the\n\
+            options of the same name), server, or with (an intervention, see whyslow\n\
+            explain). Without --a or --b the program is compared with itself.\n\
+            The metric in --fail-if is wall, cpu, latency, elapsed, p50, p95, p99, or\n\
+            metric (the one given with --metric).\n\n\
+            Exit codes: 0 no difference (or every --fail-if passed), 1 a difference (or\n\
+            one failed), 2 error, 3 inconclusive.",
     examples: &[
         Example { purpose: "Two commands", line: "whyslow compare './client --old' -- ./client --new" },
         Example {
@@ -126,11 +125,11 @@ pub const COMPARE: Ending = Ending {
             line: "whyslow compare --a link=mtu=500 --b link=mtu=900 --server ./serve -- ./get",
         },
         Example {
-            purpose: "A gate: fail where the new build is over 5 % slower",
+            purpose: "A gate: fail if the new build is over 5 % slower",
             line: "whyslow compare --fail-if 'wall > 1.05x' ./old -- ./new",
         },
         Example {
-            purpose: "The same program with an intervention and without it",
+            purpose: "The same program with and without an intervention",
             line: "whyslow compare --b with=tcp-nodelay -- ./client 192.0.2.1",
         },
     ],
@@ -140,11 +139,11 @@ pub const COMPARE: Ending = Ending {
 pub const BISECT: Ending = Ending {
     command: "bisect",
     notes: "WORLD is host, debian:SUITE, dir:ROOT, libs:FOLDER, git:REVISION (with\n\
-            --build) or env:FILE. Nothing of the host is changed: programs run in a tree\n\
-            of files of their own, which vanishes with them. Releases are made once and\n\
-            kept (whyslow world).\n\n\
-            Exit codes: 0 the worlds do not differ, 1 what makes the difference was found,\n\
-            2 error, 3 inconclusive.",
+            --build) or env:FILE. The host is never changed: programs run in a file tree\n\
+            of their own, discarded afterwards. Releases are made once and cached (whyslow\n\
+            world).\n\n\
+            Exit codes: 0 the worlds do not differ, 1 the cause of the difference was\n\
+            found, 2 error, 3 inconclusive.",
     examples: &[
         Example {
             purpose: "Slow since the upgrade: which package?",
@@ -161,17 +160,17 @@ pub const BISECT: Ending = Ending {
 /// For `sweep`.
 pub const SWEEP: Ending = Ending {
     command: "sweep",
-    notes: "SPEC is a list (1,100,4K), a range (10..100), with a step (10..100:5), or of\n\
-            powers (1..16K:log). Where it jumps in a range, values between are tried, too;\n\
-            between those of a list nothing is.\n\
-            NAME stands in either command as {NAME}. Without it there, mtu and rate change\n\
-            the link, quota, memory and processors the world, and concurrency runs so many\n\
-            clients side by side.\n\n\
-            Exit codes: 0 nothing found, 1 a cliff, growth out of hand or a finding, 2\n\
+    notes: "SPEC is a list (1,100,4K), a range (10..100), a range with a step (10..100:5)\n\
+            or in powers (1..16K:log). In a range, jumps are narrowed down with values in\n\
+            between; in a list they are not.\n\
+            {NAME} in either command is replaced by the value. If neither has it, mtu and\n\
+            rate change the link; quota, memory and processors change the world; and\n\
+            concurrency runs that many clients in parallel.\n\n\
+            Exit codes: 0 nothing found, 1 a cliff, superlinear growth or a finding, 2\n\
             error, 3 inconclusive.",
     examples: &[
         Example {
-            purpose: "The size of a request, in powers of two",
+            purpose: "Request size, in powers of two",
             line: "whyslow sweep --vary size=1..16K:log --server ./serve -- ./client {size}",
         },
         Example {
@@ -179,7 +178,7 @@ pub const SWEEP: Ending = Ending {
             line: "whyslow sweep --vary items=500..8000:log -- ./parse {items}",
         },
         Example {
-            purpose: "So many clients side by side",
+            purpose: "Parallel clients",
             line: "whyslow sweep --vary concurrency=1..32:log --server ./serve -- ./client",
         },
     ],
@@ -188,20 +187,20 @@ pub const SWEEP: Ending = Ending {
 /// For `matrix`.
 pub const MATRIX: Ending = Ending {
     command: "matrix",
-    notes: "Sources come from the registry of Rust's packages, which carries those of\n\
-            openssl, curl and zstd; --source FILE adds another library. What is built is\n\
-            kept: WHYSLOW_CACHE names the folder, else it is /var/cache/whyslow for root and\n\
-            ~/.cache/whyslow for others. WHYSLOW_CRATES_INDEX names a mirror's sparse index.\n\
-            All matches of stdout:REGEX in a run count.\n\n\
-            Exit codes: 0 no version is slower than the first, 1 one is, 2 error, 3 not\n\
-            known.",
+    notes: "Sources of openssl, curl and zstd come from crates.io; --source FILE adds\n\
+            another library. Builds are cached in $WHYSLOW_CACHE [default:\n\
+            /var/cache/whyslow for root, ~/.cache/whyslow for others].\n\
+            $WHYSLOW_CRATES_INDEX names the sparse index of a mirror.\n\
+            Every match of stdout:REGEX in a run counts.\n\n\
+            Exit codes: 0 no version is slower than the first, 1 one is, 2 error, 3\n\
+            inconclusive.",
     examples: &[
         Example {
-            purpose: "Which OpenSSL made it slow, all beneath the same curl",
+            purpose: "Which OpenSSL made it slow, under the same curl",
             line: "whyslow matrix --library openssl=1.1.1w,3.0.2 --with curl=8.0.1 -- ./get",
         },
         Example {
-            purpose: "By what the program says of each of its requests",
+            purpose: "By the numbers the program prints",
             line: "whyslow matrix --library zstd=1.5.2,1.5.6 --metric stdout:[0-9.]+ -- ./pack",
         },
     ],
@@ -210,7 +209,7 @@ pub const MATRIX: Ending = Ending {
 /// For `report`.
 pub const REPORT: Ending = Ending {
     command: "report",
-    notes: "CASE is the folder that a run, a comparison or a sweep was kept in; its path is\nthe last line that they print.",
+    notes: "CASE is the folder that a run, comparison or sweep wrote: the last line it\nprinted.",
     examples: &[
         Example { purpose: "The text again", line: "whyslow report case" },
         Example { purpose: "The page, for a browser", line: "whyslow report case --format html -o case.html" },
@@ -232,7 +231,7 @@ pub const TRIAL: Ending = Ending {
             seconds = 1.0\n  \
             world = { link = 'mtu=1500' }",
     examples: &[Example {
-        purpose: "An arm of a run that was kept, here or on another host",
+        purpose: "An arm of an earlier run, here or on another host",
         line: "whyslow trial --json case/trials/sham.toml",
     }],
 };
@@ -242,22 +241,22 @@ pub const EXPLAIN: Ending = Ending {
     command: "explain",
     notes: "",
     examples: &[
-        Example { purpose: "Everything there is", line: "whyslow explain" },
-        Example { purpose: "A way of being slow", line: "whyslow explain nagle-delayed-ack" },
-        Example { purpose: "A cure from outside", line: "whyslow explain tcp-nodelay" },
+        Example { purpose: "List everything", line: "whyslow explain" },
+        Example { purpose: "A cause of slowness", line: "whyslow explain nagle-delayed-ack" },
+        Example { purpose: "An intervention", line: "whyslow explain tcp-nodelay" },
     ],
 };
 
 /// For `story`.
 pub const STORY: Ending = Ending {
     command: "story",
-    notes: "The casebook is looked for in this folder, then in the project that whyslow was\n\
-            built in.\n\n\
-            Exit codes of run: 0 it came out as declared, 1 it did not, 2 error, 3\n\
-            everything was skipped.",
+    notes: "The casebook is searched for in this folder, then in the project that whyslow\n\
+            was built in.\n\n\
+            Exit codes of run: 0 as declared, 1 not as declared, 2 error, 3 everything was\n\
+            skipped.",
     examples: &[
-        Example { purpose: "What there is", line: "whyslow story list" },
-        Example { purpose: "One story with its cured twin", line: "sudo whyslow story run nagle" },
+        Example { purpose: "List them", line: "whyslow story list" },
+        Example { purpose: "One story and its fixed twin", line: "sudo whyslow story run nagle" },
         Example { purpose: "All of them", line: "sudo whyslow story run all" },
     ],
 };
@@ -266,22 +265,22 @@ pub const STORY: Ending = Ending {
 pub const WORLD: Ending = Ending {
     command: "world",
     notes: "In a world, /home, /root, /tmp, /var/tmp, /run, /mnt, /media, /srv, the working\n\
-            folder and those of the files named in the command are the host's: what is\n\
-            written there stays. All else vanishes with the command; nothing of the host or\n\
-            of the world is changed. Running takes root's rights.\n\
-            A Debian release has what the command needs of packages by itself; --package\n\
-            adds others. WHYSLOW_CACHE names the folder where worlds are kept, else it is\n\
-            /var/cache/whyslow; WHYSLOW_MIRROR names the mirror.",
+            folder and the folders of files named in the command are the host's: what is\n\
+            written there stays. All other writes are discarded; neither host nor world is\n\
+            changed. Running needs root.\n\
+            A Debian release comes with the packages the command needs; --package adds\n\
+            others. Worlds are cached in $WHYSLOW_CACHE [default: /var/cache/whyslow];\n\
+            $WHYSLOW_MIRROR names the mirror.",
     examples: &[
         Example {
-            purpose: "Which release is it",
+            purpose: "Which release is it?",
             line: "sudo whyslow world run debian:bullseye -- cat /etc/os-release",
         },
         Example {
-            purpose: "Have a release at hand with a library and its certificates",
+            purpose: "Prepare a release with a library and its certificates",
             line: "sudo whyslow world make debian:bullseye --package libcurl4",
         },
-        Example { purpose: "What is kept", line: "whyslow world list" },
+        Example { purpose: "List cached worlds", line: "whyslow world list" },
         Example { purpose: "Remove all of it", line: "sudo whyslow world remove --all" },
     ],
 };
@@ -289,8 +288,8 @@ pub const WORLD: Ending = Ending {
 /// For `undo`.
 pub const UNDO: Ending = Ending {
     command: "undo",
-    notes: "Runs that are still going on are not touched. The next run does the same by\n\
-            itself, but leaves alone a program that a killed run was watching.",
+    notes: "Runs in progress are left alone. The next run cleans up by itself, but does not\n\
+            end a program that a killed run was watching; undo does.",
     examples: &[Example { purpose: "After a run was killed", line: "sudo whyslow undo" }],
 };
 
@@ -299,8 +298,8 @@ pub const DOCTOR: Ending = Ending {
     command: "doctor",
     notes: "",
     examples: &[
-        Example { purpose: "What can be recorded as this user", line: "whyslow doctor" },
-        Example { purpose: "What can be recorded as root, for a script", line: "sudo whyslow doctor --json" },
+        Example { purpose: "What can this user record?", line: "whyslow doctor" },
+        Example { purpose: "What can root record? For a script", line: "sudo whyslow doctor --json" },
     ],
 };
 
@@ -309,8 +308,8 @@ pub const MAN: Ending = Ending {
     command: "man",
     notes: "",
     examples: &[
-        Example { purpose: "Read it", line: "whyslow man | man -l -" },
-        Example { purpose: "Install all", line: "sudo whyslow man -o /usr/local/share/man/man1" },
+        Example { purpose: "Read the manual", line: "whyslow man | man -l -" },
+        Example { purpose: "Install every page", line: "sudo whyslow man -o /usr/local/share/man/man1" },
     ],
 };
 
@@ -320,7 +319,7 @@ pub const COMPLETIONS: Ending = Ending {
     notes: "",
     examples: &[
         Example { purpose: "For bash", line: "whyslow completions bash > /etc/bash_completion.d/whyslow" },
-        Example { purpose: "For zsh, into a folder of $fpath", line: "whyslow completions zsh > ~/.zfunc/_whyslow" },
+        Example { purpose: "For zsh, in a folder of $fpath", line: "whyslow completions zsh > ~/.zfunc/_whyslow" },
         Example { purpose: "For fish", line: "whyslow completions fish > ~/.config/fish/completions/whyslow.fish" },
     ],
 };
@@ -329,7 +328,7 @@ pub const COMPLETIONS: Ending = Ending {
 pub const SCHEMA: Ending = Ending {
     command: "schema",
     notes: "",
-    examples: &[Example { purpose: "What `whyslow run --json` prints", line: "whyslow schema run" }],
+    examples: &[Example { purpose: "The schema of whyslow run --json", line: "whyslow schema run" }],
 };
 
 #[cfg(test)]

@@ -12,11 +12,11 @@ pub struct StoryArguments {
     #[command(subcommand)]
     pub action: StoryAction,
 
-    /// The folder with the stories; else WHYSLOW_CASEBOOK names it
+    /// The folder with the stories [default: $WHYSLOW_CASEBOOK]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub casebook: Option<PathBuf>,
 
-    /// Print the answer as JSON
+    /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
 }
@@ -24,23 +24,23 @@ pub struct StoryArguments {
 /// What can be done with stories.
 #[derive(Debug, Subcommand)]
 pub enum StoryAction {
-    /// List the stories: what is asked, the answer to expect, and how long it takes
+    /// List the stories: the question, the expected answer, how long it takes
     List,
-    /// Run a story and its cured twin, and check that the cause is named, located and confirmed, and the twin silent
+    /// Run a story and its fixed twin; check that the cause is named, located and confirmed, and the twin is clean
     Run(StoryRunArguments),
 }
 
 /// What `story run` takes.
 #[derive(Debug, Args)]
 pub struct StoryRunArguments {
-    /// The story, or all
+    /// A story, or all
     pub name: String,
 
-    /// Only this variant of it: slow, fixed, or what the story calls it
+    /// Run only this variant: slow, fixed, or another name the story declares
     #[arg(long, value_name = "WORD")]
     pub variant: Option<String>,
 
-    /// Keep the cases in this folder; without it, under ~/.local/state/whyslow
+    /// Write the cases to this folder [default: under ~/.local/state/whyslow]
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 }

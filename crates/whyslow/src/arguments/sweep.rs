@@ -7,15 +7,15 @@ use clap::Args;
 #[derive(Clone, Debug, Default, Args)]
 #[command(args_override_self = true, after_help = examples::SWEEP.text())]
 pub struct SweepArguments {
-    /// What to vary, and through which values
+    /// What to vary and over which values
     #[arg(long, value_name = "NAME=SPEC")]
     pub vary: String,
 
-    /// Start this server first, for each trial, and stop it in the end; words are split as a shell splits them
+    /// Start this server for each trial and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<String>,
 
-    /// Spend at most this long on trials: 30s, 5m; without it, 90s
+    /// Time allowed for trials: 30s, 5m [default: 90s]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<String>,
 
@@ -27,11 +27,11 @@ pub struct SweepArguments {
     #[command(flatten)]
     pub keeping: KeepingArguments,
 
-    /// Print the sweep as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 
-    /// The program to run, and its arguments
+    /// The program to run and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 

@@ -11,7 +11,7 @@ pub struct WorldCommandArguments {
     #[command(subcommand)]
     pub action: WorldAction,
 
-    /// Print the answer as JSON
+    /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
 }
@@ -19,13 +19,13 @@ pub struct WorldCommandArguments {
 /// What can be done with worlds.
 #[derive(Debug, Subcommand)]
 pub enum WorldAction {
-    /// List the worlds that are kept: what each is, and how much room it takes
+    /// List cached worlds and their size on disk
     List,
-    /// Make a world and keep it, or find the one that is kept
+    /// Make and cache a world, or find the cached one
     Make(WorldMakeArguments),
-    /// Run a command in a world; what it writes to the world vanishes with it
+    /// Run a command in a world; what it writes there is discarded
     Run(WorldRunArguments),
-    /// Remove a world that is kept
+    /// Remove a cached world
     Remove(WorldRemoveArguments),
 }
 
@@ -36,7 +36,7 @@ pub struct WorldMakeArguments {
     #[arg(value_name = "WORLD")]
     pub name: String,
 
-    /// A package that a Debian release is to have besides; can be given again
+    /// Also install this package in a Debian release; repeatable
     #[arg(long, value_name = "PACKAGE")]
     pub package: Vec<String>,
 }
@@ -44,7 +44,7 @@ pub struct WorldMakeArguments {
 /// What `world run` takes.
 #[derive(Debug, Args)]
 pub struct WorldRunArguments {
-    /// The world, and what it is to have.
+    /// The world and its packages.
     #[command(flatten)]
     pub world: WorldMakeArguments,
 
@@ -56,11 +56,11 @@ pub struct WorldRunArguments {
 /// What `world remove` takes.
 #[derive(Debug, Args)]
 pub struct WorldRemoveArguments {
-    /// Its name in the list
+    /// Its name in `world list`
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
     pub name: Option<String>,
 
-    /// Remove all worlds, and all packages that were downloaded
+    /// Remove all worlds and downloaded packages
     #[arg(long)]
     pub all: bool,
 }

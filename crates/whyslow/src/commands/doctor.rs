@@ -1,4 +1,4 @@
-//! `whyslow doctor`: what this machine allows, tried and not guessed, and what would enable the rest.
+//! `whyslow doctor`: what works on this machine, tried rather than guessed, and how to enable the rest.
 
 use crate::arguments::DoctorArguments;
 use crate::fail::Failure;
@@ -35,7 +35,7 @@ struct Checked {
 
 /// Prints every check. 0 where all work, 1 where something is missing.
 pub fn doctor(typed: &DoctorArguments) -> Result<u8, Failure> {
-    let progress = Progress::of("trying what this machine allows");
+    let progress = Progress::of("checking what works on this machine");
     let checks = record::doctor::checks();
     drop(progress);
     let text = if typed.json { json(&checks)? } else { table(&checks) };

@@ -31,7 +31,7 @@ pub fn explain(typed: &ExplainArguments) -> Result<u8, Failure> {
 fn list() -> String {
     let pathologies = diagnose::pages().iter().map(line).collect::<String>();
     let interventions = ALL.iter().map(summary).collect::<String>();
-    format!("{pathologies}\nWhat is switched off from outside, to prove a cause:\n{interventions}")
+    format!("{pathologies}\nInterventions, which switch a cause off from outside to prove it:\n{interventions}")
 }
 
 /// The page of a name or an identifier.
@@ -53,11 +53,11 @@ fn pathology(page: &Page) -> String {
     });
     let tried = tried.collect::<String>();
     if !tried.is_empty() {
-        let _ = write!(text, "\n## What is tried from outside\n{tried}");
+        let _ = write!(text, "\n## Interventions tried\n{tried}");
     }
     let stories = stories(page.name).map(|story| item(&format!("whyslow story run {story}"))).collect::<String>();
     if !stories.is_empty() {
-        let _ = write!(text, "\n## Stories that show it\n{stories}");
+        let _ = write!(text, "\n## Stories\n{stories}");
     }
     text
 }
@@ -69,7 +69,7 @@ fn intervention(one: &Intervention) -> String {
     let tried = one.tried_for.iter().filter_map(|(id, _)| known.iter().find(|page| page.id == *id));
     let tried = tried.map(|page| item(&format!("{} ({})", page.name, page.id))).collect::<String>();
     if !tried.is_empty() {
-        let _ = write!(text, "\n## What it is tried for\n{tried}");
+        let _ = write!(text, "\n## Tried for\n{tried}");
     }
     text
 }
@@ -77,9 +77,9 @@ fn intervention(one: &Intervention) -> String {
 /// What an intervention is tried for, where that is not the cause itself.
 fn why(purpose: Purpose) -> &'static str {
     match purpose {
-        Purpose::Dose => "; in doses, and the cost must follow",
-        Purpose::Control => "; as a control, which must change nothing",
-        Purpose::Ladder => "; on top of another, to see what more can be had",
+        Purpose::Dose => "; in several doses, which the cost must follow",
+        Purpose::Control => "; as a control that must change nothing",
+        Purpose::Ladder => "; on top of another, to see what else can be gained",
         Purpose::Cause | Purpose::Asked => "",
     }
 }

@@ -19,7 +19,7 @@ pub fn report(typed: &ReportArguments) -> Result<u8, Failure> {
     };
     let case = Case::open(&typed.case)?;
     if !case.manifest().closed {
-        output::say("this recording was cut short; its last rows may be missing");
+        output::say("this recording was cut short; the last rows may be missing");
     }
     match format {
         Format::Text | Format::Json if typed.file.is_none() => {

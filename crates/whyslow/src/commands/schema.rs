@@ -45,37 +45,37 @@ enum Reported {
 const ENTRIES: &[Entry] = &[
     Entry {
         name: "run",
-        about: "what a run means, and what was proved",
+        about: "the diagnosis of a run and its proof",
         draw: SchemaGenerator::into_root_schema_for::<Answer>,
     },
     Entry {
         name: "attach",
-        about: "the same of a program that was running",
+        about: "the same for a running program",
         draw: SchemaGenerator::into_root_schema_for::<Answer>,
     },
     Entry {
         name: "compare",
-        about: "which of two is faster, and why",
+        about: "which of two is faster and why",
         draw: SchemaGenerator::into_root_schema_for::<Comparison>,
     },
     Entry {
         name: "bisect",
-        about: "which of the things that differ makes the difference",
+        about: "which difference causes the slowdown",
         draw: SchemaGenerator::into_root_schema_for::<Bisection>,
     },
     Entry {
         name: "sweep",
-        about: "one thing varied: cliffs and growth",
+        about: "one parameter varied: cliffs and growth",
         draw: SchemaGenerator::into_root_schema_for::<Sweep>,
     },
     Entry {
         name: "matrix",
-        about: "which version of a library is slow, and what to take",
+        about: "which version of a library is slow and which to use",
         draw: SchemaGenerator::into_root_schema_for::<Matrix>,
     },
     Entry {
         name: "report",
-        about: "what a case holds: one of the above",
+        about: "the contents of a case: one of the above",
         draw: SchemaGenerator::into_root_schema_for::<Reported>,
     },
     Entry {
@@ -85,22 +85,22 @@ const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "undo",
-        about: "what was ended or removed",
+        about: "what was ended and removed",
         draw: SchemaGenerator::into_root_schema_for::<undo::Undone>,
     },
     Entry {
         name: "doctor",
-        about: "what this machine allows",
+        about: "what works on this machine",
         draw: SchemaGenerator::into_root_schema_for::<doctor::Checks>,
     },
     Entry {
         name: "world",
-        about: "the worlds that are kept, or were made or removed",
+        about: "the worlds listed, made or removed",
         draw: SchemaGenerator::into_root_schema_for::<world::Kept>,
     },
     Entry {
         name: "story",
-        about: "the stories that there are, or what was run and checked",
+        about: "the stories, or the results of running them",
         draw: SchemaGenerator::into_root_schema_for::<story::Stories>,
     },
 ];
@@ -121,7 +121,7 @@ pub fn schema(typed: &SchemaArguments) -> Result<u8, Failure> {
 
 fn listed() -> String {
     let lines = ENTRIES.iter().map(|entry| format!("{:<9} {}\n", entry.name, entry.about));
-    lines.collect::<String>() + "\nwhyslow schema NAME prints one.\n"
+    lines.collect::<String>() + "\nPrint one with: whyslow schema NAME\n"
 }
 
 /// The schema as text. Every field is always there when whyslow prints it.

@@ -83,7 +83,7 @@ fn run_chosen(casebook: &Casebook, typed: &StoryRunArguments, as_json: bool) -> 
     }
     let tellings = stories.iter().map(|story| chosen_tellings(story, typed)).collect::<Result<Vec<_>, _>>()?;
     if !nix::unistd::geteuid().is_root() {
-        return Err(Failure::needs_root("tell a story", "recording takes root's rights, and most stories a link"));
+        return Err(Failure::needs_root("run a story", "recording needs root, and most stories need a link"));
     }
     let kept = cases(typed)?;
     let mut left = stories.iter().map(|story| u64::from(story.seconds)).sum::<u64>();
@@ -91,7 +91,7 @@ fn run_chosen(casebook: &Casebook, typed: &StoryRunArguments, as_json: bool) -> 
     for (number, (story, tellings)) in (1..).zip(stories.iter().zip(tellings)) {
         if stories.len() > 1 {
             let minutes = left.div_ceil(60);
-            output::say(&format!("story {number} of {}: {}; about {minutes} min to go", stories.len(), story.name));
+            output::say(&format!("story {number} of {}: {}; about {minutes} min left", stories.len(), story.name));
         }
         let run = run_one(story, &tellings, &kept)?;
         if !as_json {

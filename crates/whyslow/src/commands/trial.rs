@@ -52,21 +52,21 @@ fn sentences(row: &Trial) -> Vec<String> {
         vec![format!("Trial of {}: {} exchanges in {}, {rate:.1} a second.", row.arm, row.exchanges, row.wall)];
     if row.exchanges > 0 {
         let (wall, cpu) = (each(row.exchange_wall), each(processor(row)));
-        lines.push(format!("An exchange took {wall}, and {cpu} of processor time."));
+        lines.push(format!("Per exchange: {wall} of wall time, {cpu} of CPU time."));
     }
     lines.push(format!(
-        "Processor time: client {} user, {} system; server {} user, {} system.",
+        "CPU time: client {} user, {} system; server {} user, {} system.",
         row.client_user, row.client_system, row.server_user, row.server_system
     ));
     lines.push(match row.exit {
-        -1 => "It was cut before the program's end.".to_string(),
-        status => format!("The program ended with status {status}."),
+        -1 => "The trial was cut short before the program ended.".to_string(),
+        status => format!("The program exited with status {status}."),
     });
     if row.metric.is_finite() {
         lines.push(format!("The metric: {}", row.metric));
     }
     if !row.problem.is_empty() {
-        let what = if row.applied { "" } else { "it did not take hold: " };
+        let what = if row.applied { "" } else { "the intervention did not take effect: " };
         lines.push(format!("But {what}{}.", report::clean(&row.problem)));
     }
     lines

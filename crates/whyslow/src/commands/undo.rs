@@ -24,7 +24,7 @@ pub struct Undone {
 
 /// Repairs, and prints a line for each thing repaired.
 pub fn undo(typed: &UndoArguments) -> Result<u8, Failure> {
-    let progress = Progress::of("looking for what runs that were killed have left behind");
+    let progress = Progress::of("looking for leftovers of killed runs");
     let repaired = lab::repair(Repair::All)?;
     drop(progress);
     let text = if typed.json { json(&repaired)? } else { lines(&repaired) };
@@ -37,7 +37,7 @@ pub fn undo(typed: &UndoArguments) -> Result<u8, Failure> {
 
 fn lines(repaired: &Repaired) -> String {
     match (repaired.done.as_slice(), repaired.left.as_slice()) {
-        ([], []) => "Nothing was left behind.\n".to_string(),
+        ([], []) => "Nothing to clean up.\n".to_string(),
         (done, _) => done.iter().map(|line| report::clean(line) + "\n").collect(),
     }
 }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn each_thing_has_a_line_and_nothing_has_one_too() {
-        assert_eq!(lines(&Repaired::default()), "Nothing was left behind.\n");
+        assert_eq!(lines(&Repaired::default()), "Nothing to clean up.\n");
         let done = vec!["ended process 7 (nginx)".to_string(), "removed the folder /tmp/x\u{1b}".to_string()];
         let text = lines(&Repaired { done, left: Vec::new() });
         assert!(text.starts_with("ended process 7 (nginx)\nremoved the folder /tmp/x") && !text.contains('\u{1b}'));

@@ -79,7 +79,7 @@ fn show_made(typed: &WorldMakeArguments, store: &Store, as_json: bool) -> Result
     let text = if as_json {
         json(store, vec![world])?
     } else {
-        report::clean(&format!("{} is ready: {}. Its files: {}", ready.name, ready.title, ready.base.display())) + "\n"
+        report::clean(&format!("{} is ready: {}, in {}", ready.name, ready.title, ready.base.display())) + "\n"
     };
     output::print(&text)?;
     Ok(0)
@@ -87,7 +87,7 @@ fn show_made(typed: &WorldMakeArguments, store: &Store, as_json: bool) -> Result
 
 fn enter(typed: &WorldRunArguments, store: &Store) -> Result<u8, Failure> {
     if !nix::unistd::geteuid().is_root() {
-        return Err(Failure::needs_root("enter a world", "another tree of files takes a mount namespace"));
+        return Err(Failure::needs_root("enter a world", "it takes a mount namespace"));
     }
     let interrupts = Interrupts::take()?;
     let ready = make(&typed.world, &typed.command, store, &interrupts)?;
@@ -123,8 +123,8 @@ fn remove_worlds(typed: &WorldRemoveArguments, store: &Store, as_json: bool) -> 
         json(store, removed)?
     } else {
         let bytes = removed.iter().map(|world| world.bytes).sum::<u64>();
-        let packages = if typed.all { ", with the packages that were downloaded" } else { "" };
-        format!("Removed {} worlds of {} MiB{packages}.\n", removed.len(), bytes / MIB)
+        let packages = if typed.all { " and the downloaded packages" } else { "" };
+        format!("Removed {} worlds ({} MiB){packages}.\n", removed.len(), bytes / MIB)
     };
     output::print(&text)?;
     Ok(0)
@@ -167,15 +167,15 @@ fn bytes_in(folder: &Path) -> u64 {
 
 fn lines(store: &Store, worlds: &[Listed]) -> String {
     if worlds.is_empty() {
-        return format!("No worlds are kept in {}.\n", store.root().display());
+        return format!("No worlds in {}.\n", store.root().display());
     }
     let widest = worlds.iter().map(|world| world.name.len()).max().unwrap_or(0);
     let line = |world: &Listed| {
-        let changed = if world.is_unchanged { "" } else { "; was changed, and is not used" };
+        let changed = if world.is_unchanged { "" } else { "; modified, so not used" };
         let (name, room) = (report::clean(&world.name), world.bytes / MIB);
         format!("{name:<widest$}  {}, {} packages, {room} MiB{changed}\n", report::clean(&world.title), world.packages)
     };
-    worlds.iter().map(line).collect::<String>() + &format!("\nThey are kept in {}.\n", store.root().display())
+    worlds.iter().map(line).collect::<String>() + &format!("\nIn {}.\n", store.root().display())
 }
 
 fn json(store: &Store, worlds: Vec<Listed>) -> Result<String, Failure> {

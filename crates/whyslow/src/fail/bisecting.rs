@@ -16,7 +16,7 @@ impl Failure {
     pub fn fails_in_world(world: &WorldName, side: &str, status: i32, said: &str, case: &Path) -> Failure {
         let said = if said.is_empty() { String::new() } else { format!(": {said}") };
         let why = format!(
-            "there it ends with status {status}, in the other one it does not{said}; what was run is kept in {}",
+            "it exits with status {status} there and not in the other{said}; the runs are in {}",
             case.display()
         );
         let remedy = format!("whyslow world run {} -- COMMAND", quote_path(Path::new(&world.to_string())));

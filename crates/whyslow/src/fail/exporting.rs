@@ -10,8 +10,8 @@ const MOST_NAMED: usize = 4;
 impl Failure {
     /// `--json` together with another format.
     pub fn two_formats(format: &str) -> Failure {
-        let why = format!("--json asks for JSON, and --format for {format}");
-        Failure::new("what to print was asked for twice", why, format!("whyslow report CASE --format {format}"))
+        let why = format!("--json and --format {format} ask for different formats");
+        Failure::new("conflicting output formats", why, format!("whyslow report CASE --format {format}"))
     }
 
     /// A format that needs one recording, asked of a case that holds several.
@@ -21,37 +21,37 @@ impl Failure {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let first = inside.first().map_or_else(|| case.to_path_buf(), |name| case.join(name));
         Failure::new(
-            format!("{format} is made from one recording, and this case has {}", inside.len()),
-            format!("the cases recorded inside are {named}{more}"),
+            format!("{format} needs one recording; this case has {}", inside.len()),
+            format!("the cases inside are {named}{more}"),
             format!("whyslow report {} --format {format}", quote_path(&first)),
         )
     }
 
     /// A comparison or a sweep that recorded nothing.
     pub fn nothing_recorded(case: &Path) -> Failure {
-        let why = "it holds trials only: they are recorded where they differ";
+        let why = "it has trials only; recordings are made only if the trials differ";
         let remedy = format!("whyslow report {} --format html", quote_path(case));
-        Failure::new("there is no recording in this case", why, remedy)
+        Failure::new("this case has no recording", why, remedy)
     }
 
     /// A profile of a recording without CPU samples.
     pub fn no_samples(case: &Path, format: &str) -> Failure {
-        let why = "the recording has no CPU samples: it was made with --hz 0, or its program never ran long enough";
+        let why = "the recording has no CPU samples: it was made with --hz 0, or the program hardly ran";
         let remedy = format!("whyslow report {} --format html", quote_path(case));
-        Failure::new(format!("there is nothing for {format} to show"), why, remedy)
+        Failure::new(format!("nothing to export as {format}"), why, remedy)
     }
 
     /// Bytes that would upset a terminal.
     pub fn binary_on_terminal(case: &Path, format: &str) -> Failure {
         let remedy = format!("whyslow report {} --format {format} -o recording.{format}", quote_path(case));
-        Failure::new(format!("{format} is no text"), "standard output is a terminal, which it would upset", remedy)
+        Failure::new(format!("{format} is binary"), "standard output is a terminal", remedy)
     }
 
     /// A name that no schema has.
     pub fn unknown_schema(name: &str, nearest: &[&str]) -> Failure {
         let why = match nearest {
-            [] => "no schema has a name like it".to_string(),
-            names => format!("the nearest names are: {}", names.join(", ")),
+            [] => "no schema has a similar name".to_string(),
+            names => format!("similar names: {}", names.join(", ")),
         };
         let remedy = nearest.first().map_or("whyslow schema".into(), |name| format!("whyslow schema {name}"));
         Failure::new(format!("there is no schema `{name}`"), why, remedy)

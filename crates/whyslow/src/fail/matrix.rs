@@ -11,13 +11,13 @@ const EXAMPLE: &str = "whyslow matrix --library openssl=1.1.1w,3.0.2 --with curl
 impl Failure {
     /// Libraries or versions that were not typed as they are.
     pub fn library(option: &str, why: &str) -> Failure {
-        Failure::new(format!("{option} was not understood"), why, EXAMPLE)
+        Failure::new(format!("invalid value for {option}"), why, EXAMPLE)
     }
 
     /// A library that nobody has said how to build.
     pub fn unknown_library(name: &str, known: &[&str]) -> Failure {
-        let why = format!("what whyslow can build is {}", known.join(", "));
-        Failure::new(format!("there is no source for `{name}`"), why, "--source FILE, which says how it is built")
+        let why = format!("whyslow can build {}", known.join(", "));
+        Failure::new(format!("no source for `{name}`"), why, "--source FILE, which says how to build it")
     }
 
     /// A version that the registry does not have.
@@ -32,14 +32,14 @@ impl Failure {
 
     /// A registry that cannot be asked which versions there are.
     pub fn registry(problem: &Problem) -> Failure {
-        let remedy = "try again when the network is there, or name a mirror's sparse index in WHYSLOW_CRATES_INDEX";
-        Failure::new("the registry cannot be asked which versions there are", problem.why.clone(), remedy)
+        let remedy = "check the network, or set WHYSLOW_CRATES_INDEX to a mirror's sparse index";
+        Failure::new("cannot list versions from the registry", problem.why.clone(), remedy)
     }
 
     /// A file that does not say how a library is built.
     pub fn source(path: &Path, why: &str) -> Failure {
-        let remedy = "compare it with crates/lab/sources/openssl.toml of whyslow's own source";
-        Failure::new(format!("{} does not say how a library is built", path.display()), why, remedy)
+        let remedy = "compare it with crates/lab/sources/openssl.toml in whyslow's source";
+        Failure::new(format!("{} is not a valid source file", path.display()), why, remedy)
     }
 
     /// Programs that building takes and that are not there.
@@ -48,29 +48,29 @@ impl Failure {
         let mut packages = missing.iter().map(|(_, package)| package.as_str()).collect::<Vec<_>>();
         packages.sort_unstable();
         packages.dedup();
-        let why = format!("no folder of PATH holds {names}");
-        Failure::new("the versions cannot be built here", why, format!("sudo apt install {}", packages.join(" ")))
+        let why = format!("not in PATH: {names}");
+        Failure::new("build tools are missing", why, format!("sudo apt install {}", packages.join(" ")))
     }
 
     /// Trials that take longer than was allowed.
     pub fn matrix_over_budget(least: Duration, budget: Duration, case: &Path) -> Failure {
         let why = format!(
-            "four runs on each version take {:.0} s, and fewer tell nothing; what was recorded is kept in {}",
+            "it takes four runs on each version at least, {:.0} s in all; the recording is in {}",
             least.as_secs_f64(),
             case.display()
         );
-        let what = format!("{:.0} s are too short for this program", budget.as_secs_f64());
+        let what = format!("{:.0} s is too short for this program", budget.as_secs_f64());
         Failure::new(what, why, format!("--budget {:.0}s", (least * 3).as_secs_f64()))
     }
 
     /// A program that runs on, of which there is nothing to count either.
     pub fn matrix_endless(recorded: Duration, case: &Path) -> Failure {
         let why = format!(
-            "it still ran after {:.0} s and makes no requests to count; what was recorded is kept in {}",
+            "it still ran after {:.0} s and makes no requests to count; the recording is in {}",
             recorded.as_secs_f64(),
             case.display()
         );
-        let remedy = format!("--budget {:.0}s, where it ends by itself", (recorded * 16).as_secs_f64());
+        let remedy = format!("--budget {:.0}s, if it ends by itself", (recorded * 16).as_secs_f64());
         Failure::new("the program does not end", why, remedy)
     }
 }

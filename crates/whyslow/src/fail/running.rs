@@ -5,14 +5,14 @@ use super::Failure;
 impl Failure {
     /// A process that is not there.
     pub fn no_process(pid: u32) -> Failure {
-        let why = "no process has that number, or it has ended";
+        let why = "no process has that PID, or it has exited";
         Failure::new(format!("there is no process {pid}"), why, "pgrep -a NAME; whyslow attach PID")
     }
 
     /// A port that nobody listens on.
     pub fn nobody_listens(port: u16) -> Failure {
-        let why = "no process that may be looked into has a listening TCP socket there";
-        Failure::new(format!("nobody listens on port {port}"), why, "ss -ltnp; whyslow attach PID")
+        let why = "no process you may inspect has a listening TCP socket there";
+        Failure::new(format!("nothing listens on port {port}"), why, "ss -ltnp; whyslow attach PID")
     }
 
     /// A port that several programs listen on, in networks of their own.

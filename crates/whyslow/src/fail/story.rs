@@ -15,8 +15,8 @@ impl Failure {
     /// A story that nobody has written.
     pub fn unknown_story(name: &str, nearest: &[&str]) -> Failure {
         let why = match nearest {
-            [] => "no story has a name like it".to_string(),
-            names => format!("the nearest names are: {}", names.join(", ")),
+            [] => "no story has a similar name".to_string(),
+            names => format!("similar names: {}", names.join(", ")),
         };
         let remedy = nearest.first().map_or("whyslow story list".into(), |name| format!("whyslow story run {name}"));
         Failure::new(format!("there is no story `{name}`"), why, remedy)
@@ -31,12 +31,12 @@ impl Failure {
 
     /// A declaration that cannot be read, or does not hold together.
     pub fn story(file: &Path, why: &str) -> Failure {
-        let remedy = format!("look at {}; casebook/README.md says what a story declares", quote_path(file));
-        Failure::new(format!("{} cannot be told", file.display()), why, remedy)
+        let remedy = format!("see {}; casebook/README.md explains what a story declares", quote_path(file));
+        Failure::new(format!("{} is not a valid story", file.display()), why, remedy)
     }
 
-    /// Ctrl-C while a story was told.
+    /// Ctrl-C while a story was running.
     pub fn story_interrupted(name: &str) -> Failure {
-        Failure::new(format!("{name} was interrupted"), "Ctrl-C or a signal came; nothing was checked", again())
+        Failure::new(format!("{name} was interrupted"), "by Ctrl-C or a signal; nothing was checked", again())
     }
 }

@@ -21,16 +21,16 @@ fn a_missing_privilege_names_sudo_and_setcap() {
 }
 
 #[test]
-fn a_kernel_without_types_is_told_what_it_lacks() {
+fn a_kernel_without_types_gets_the_option_it_lacks() {
     let lines = lines(RecordError::NoBtf { release: "4.1".into() });
     assert!(lines[1].contains("4.1") && lines[2].contains("CONFIG_DEBUG_INFO_BTF"));
 }
 
 #[test]
-fn a_full_disk_and_an_unwritable_folder_are_told_apart() {
+fn a_full_disk_and_an_unwritable_folder_are_distinguished() {
     assert!(lines(case_io(io::ErrorKind::StorageFull))[0].contains("disk is full"));
     assert!(lines(case_io(io::ErrorKind::StorageFull))[2].contains("df -h /"));
-    assert!(lines(case_io(io::ErrorKind::PermissionDenied))[0].contains("folder cannot be written"));
+    assert!(lines(case_io(io::ErrorKind::PermissionDenied))[0].contains("not readable or writable"));
     assert!(lines(case_io(io::ErrorKind::ReadOnlyFilesystem))[1].contains("/no/such/case"));
 }
 

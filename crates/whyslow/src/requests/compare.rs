@@ -37,7 +37,7 @@ fn sides(arguments: &CompareArguments, invoker: &Invoker) -> Result<[Sided; 2], 
     let first = match arguments.first.as_slice() {
         [] => arguments.second.clone(),
         [one] if one.contains(char::is_whitespace) => {
-            typed::words(one).ok_or_else(|| Failure::value("A's command", "a quote in it is never closed", EXAMPLE))?
+            typed::words(one).ok_or_else(|| Failure::value("A's command", "it has an unclosed quote", EXAMPLE))?
         }
         words => words.to_vec(),
     };
@@ -65,7 +65,7 @@ fn side(
     let mut interventions = Vec::new();
     for change in changes {
         let wrong = |why: &str| Failure::value(option, why, &format!("{option} env=LANG=C"));
-        let (key, value) = change.split_once('=').ok_or_else(|| wrong(&format!("`{change}` is no KEY=VALUE")))?;
+        let (key, value) = change.split_once('=').ok_or_else(|| wrong(&format!("`{change}` is not KEY=VALUE")))?;
         match key {
             "server" => server = Some(value.to_string()),
             "with" => interventions.push(value.to_string()),

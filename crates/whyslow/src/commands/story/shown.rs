@@ -41,7 +41,7 @@ pub fn story(run: &StoryRun) -> String {
     text.push('\n');
     text += &run.checks.iter().map(|check| line(check, run.tellings.len() > 2)).collect::<String>();
     if run.state() == State::Skipped {
-        text += "skipped: something that it needs is missing\n";
+        text += "skipped: something it needs is missing\n";
     }
     text + "\n"
 }
@@ -50,7 +50,7 @@ pub fn story(run: &StoryRun) -> String {
 fn verdict(outcome: &Outcome) -> String {
     let told = match outcome {
         Outcome::Told(told) => told,
-        Outcome::Skipped => return "  Skipped: something that it needs is missing; it says above what.\n".to_string(),
+        Outcome::Skipped => return "  Skipped: something it needs is missing (see above).\n".to_string(),
         Outcome::Failed(why) => return wrap(&clean(why), COLUMNS, "  No answer: ", "  "),
     };
     let findings = told.document["findings"].as_array();
