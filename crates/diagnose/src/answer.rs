@@ -94,12 +94,12 @@ fn caveats(analysis: &Analysis) -> Vec<String> {
     let mut caveats: Vec<String> = lost
         .into_iter()
         .map(|((table, reason), count)| match table {
-            "stacks" => format!("{count} stacks are missing or cut short ({reason}): a place may lack its callers."),
+            "stacks" => format!("{count} stacks are missing or truncated ({reason}): some places may lack callers."),
             table => format!("{count} rows of {table} were lost ({reason}): counts are lower bounds."),
         })
         .collect();
     if !analysis.recording.manifest.closed {
-        caveats.push("The recording was cut short: its last rows may be missing.".to_string());
+        caveats.push("The recording was cut short: the last rows may be missing.".to_string());
     }
     caveats
 }
@@ -137,7 +137,7 @@ fn of_the_run(analysis: &Analysis) -> String {
     let Some(largest) = ledger.accounts.first() else { return "Nothing was recorded.".to_string() };
     let share = Nanos(largest.ns).share_of(Nanos(ledger.total));
     let name = largest.account.name_of_run();
-    format!("No exchange was seen; the largest part of the {}, {share}, is: {name}.", Nanos(ledger.total))
+    format!("No exchanges; the largest part of the {}, {share}, is: {name}.", Nanos(ledger.total))
 }
 
 fn of_the_time_between(analysis: &Analysis, count: usize, between: f64) -> String {
@@ -148,7 +148,7 @@ fn of_the_time_between(analysis: &Analysis, count: usize, between: f64) -> Strin
     let wall = analysis.wall().max(1) as f64;
     let exchanges = if count == 1 { "the one exchange".to_string() } else { format!("{count} exchanges") };
     format!(
-        "{} of the {} passed outside {exchanges}; the largest part, {}, is: {}.",
+        "{} of the {} was spent outside {exchanges}; the largest part, {}, is: {}.",
         Share(between / wall),
         Nanos(analysis.wall()),
         Share(length / wall),
@@ -175,22 +175,22 @@ fn of_the_exchanges(analysis: &Analysis) -> String {
 
 fn words(class: Class) -> &'static str {
     match class {
-        Class::ClientCpu => "the client's own work on a processor",
-        Class::ServerCpu => "the server working on a processor",
-        Class::Processor => "threads waiting for a processor",
-        Class::ClientBlocked => "the client blocked in something of its own",
-        Class::ServerBlocked => "the server blocked in something of its own",
-        Class::SetUp => "setting up connections",
-        Class::Held => "bytes held in a kernel before they could leave",
-        Class::NetworkAndPeer => "the network and the peer, which was not watched",
+        Class::ClientCpu => "CPU time of the client",
+        Class::ServerCpu => "CPU time of the server",
+        Class::Processor => "waiting for CPU",
+        Class::ClientBlocked => "the client blocked on something local",
+        Class::ServerBlocked => "the server blocked on something local",
+        Class::SetUp => "connection setup",
+        Class::Held => "bytes held back in a kernel before they were sent",
+        Class::NetworkAndPeer => "the network and the peer, which was not recorded",
         Class::Network => "the network between the two",
-        Class::Other => "time that no account explains",
+        Class::Other => "unexplained time",
     }
 }
 
 fn advice(class: Class, share: Share) -> &'static str {
     if class == Class::NetworkAndPeer && share.0 >= 0.5 {
-        " Record the server too (--server) to see inside that."
+        " Record the server, too (--server), to look inside."
     } else {
         ""
     }

@@ -42,7 +42,7 @@ pub struct Intervention {
     pub doses: &'static [f64],
     /// The unit of its dose, as it is written behind the number (`ms`); empty where it has none.
     pub unit: &'static str,
-    /// What has to be named for it, as its usage says it (`FUNCTION`); empty where it needs no name.
+    /// What has to be named for it, as its usage shows it (`FUNCTION`); empty if it needs no name.
     pub about: &'static str,
     /// Whether what it does to the program is only harmless as far as the program writes the same: then runs are whole,
     /// their output has to be the same to the letter, and without a comparison it proves nothing.
@@ -51,7 +51,7 @@ pub struct Intervention {
     pub stands_on: &'static [&'static str],
     /// Asks for the machinery that it needs, or says why it cannot be tried here.
     pub treat: fn(&Request, &mut Treatment) -> Result<(), NotHere>,
-    /// Whether it took hold, from what it left: how often it changed something, or why it did not.
+    /// Whether it took effect, from its counters: how often it changed something, or why it did not.
     pub applied: fn(&InterventionCounters) -> Result<u64, String>,
 }
 

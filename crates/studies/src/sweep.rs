@@ -265,7 +265,7 @@ mod tests {
         sweep.regimes = vec![Regime { findings: vec![finding], ..Regime::default() }, Regime::default()];
         sweep.cliffs[0].segment = Some(SegmentTie { mss: 1448, overhead: 29, predicted: 1419.0 });
         let reason = reason(&sweep, 0, "size");
-        assert!(reason.contains("nagle-delayed-ack is seen up to 1418") && reason.contains("1448"), "{reason}");
+        assert!(reason.contains("nagle-delayed-ack occurs up to 1418") && reason.contains("1448"), "{reason}");
     }
 
     fn finding() -> Finding {

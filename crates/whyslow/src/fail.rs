@@ -145,8 +145,11 @@ impl Failure {
 
     /// A defect of ours.
     pub fn internal(why: &str) -> Failure {
-        let remedy =
-            format!("file an issue with these lines (whyslow {}) and the command: {}", env!("CARGO_PKG_VERSION"), again());
+        let remedy = format!(
+            "file an issue with these lines (whyslow {}) and the command: {}",
+            env!("CARGO_PKG_VERSION"),
+            again()
+        );
         Failure::new("this is a bug in whyslow", why, remedy)
     }
 
@@ -234,7 +237,11 @@ impl From<CaseError> for Failure {
             }
             CaseError::Damaged { path, .. } => {
                 let folder = path.parent().unwrap_or(&path).display().to_string();
-                Failure::new("the case is damaged", why, format!("ls -l {folder}; then copy the case again or repeat the run"))
+                Failure::new(
+                    "the case is damaged",
+                    why,
+                    format!("ls -l {folder}; then copy the case again or repeat the run"),
+                )
             }
             CaseError::Io { path, source } => Failure::system(Some(&path), "writing the case", &source),
         }

@@ -138,7 +138,7 @@ mod tests {
         let progress = record::Progress { events: 1_234_567, lost: 0, requests: 3_204 };
         assert_eq!(line("recording", progress, None), "recording: 3,204 requests, 1.2 M events, 0 lost");
         let left = line("recording", progress, Some(Duration::from_millis(3_900)));
-        assert_eq!(left, "recording: 3,204 requests, 1.2 M events, 0 lost; at most 3 s to go");
+        assert_eq!(left, "recording: 3,204 requests, 1.2 M events, 0 lost; at most 3 s left");
         assert!(spent(Duration::from_secs(5_000)).len() + left.len() <= 80, "{left}");
     }
 

@@ -14,38 +14,37 @@ detector! {
     /// # busy-spin
     ///
     /// ## What it is
-    /// A thread asks again and again for something that is not there yet, instead of waiting for it: it waits for an
-    /// event that is always ready and that it has no use for (writability, as a rule), reads a socket that has nothing,
-    /// or arms and disarms an event around a question it could have waited upon. Nobody is slower for it until the
-    /// processor is wanted elsewhere.
+    /// A thread keeps asking for something that is not ready instead of waiting for it. It waits for an event that is
+    /// always ready and that it has no use for (usually writability), reads an empty socket, or arms and disarms an
+    /// event around a question it could have waited on. Nothing gets slower until something else needs the CPU.
     ///
     /// ## Evidence
-    /// The same call on the same descriptor with the same kind of result, sixteen times or more, while the thread
-    /// neither moved a byte nor was blocked: reads that answer EAGAIN, polls that return at once, an ioctl that asks
+    /// The same call on the same descriptor with the same kind of result, sixteen times or more in a row, while the
+    /// thread neither moved a byte nor blocked: reads that return EAGAIN, polls that return at once, an ioctl that asks
     /// for a queue's length.
     ///
     /// ## What proves it
-    /// Waiting in the place of one of these calls: the processor time goes to nearly nothing, the latency stays.
+    /// Making one of these calls wait: CPU time drops to almost nothing and latency stays the same.
     ///
     /// ## Remedy
-    /// Arm the event that is really awaited, and only that; keep it disarmed until then; or let the kernel say it
-    /// (TCP_NOTSENT_LOWAT, EPOLLOUT once the queue has drained, SO_LINGER for a close that waits). A loop that never
-    /// asks for readiness should ask, or block.
+    /// Arm only the event you are really waiting for, and keep the others disarmed until you need them. Or let the
+    /// kernel notify you (TCP_NOTSENT_LOWAT, EPOLLOUT once the queue has drained, SO_LINGER for a close that waits). A
+    /// loop that never asks for readiness should poll, or block.
     ///
     /// ## Not to be confused with
-    /// An edge-triggered loop that reads until EAGAIN once a wake-up: it moves bytes each time. sleep-polling: it waits,
-    /// though too briefly. A thread that computes between two polls.
+    /// An edge-triggered loop that reads until EAGAIN once per wake-up: it moves bytes each time. sleep-polling: it
+    /// does wait, just too briefly. A thread that computes between two polls.
     "P05" "busy-spin"
 }
 
 /// Repetitions that make a spin: a loop that reads until EAGAIN, or starts many connections, has a few in a row.
 const REPETITIONS: usize = 16;
 
-/// One call in so many at least is such a question: thousands of changes to what is waited for, with a look now and then,
-/// are bookkeeping.
+/// At least one call in this many must be such a question: thousands of changes to an interest list, with a poll now and
+/// then, are bookkeeping.
 const QUESTIONS: usize = 4;
 
-/// A loop that spends more than this on a processor for each call computes; it does not spin.
+/// A loop that spends more CPU time than this per call computes; it does not spin.
 const BUSY_CALL: u64 = 50_000;
 
 /// Units longer than this are shown as counts, not as a cycle.
@@ -76,18 +75,18 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let unit = unit(&analysis.recording.calls[longest.calls.clone()]);
     let place = top_place(analysis, &stretches);
     let saving = PotentialSaving { wall: 0, outside: 0, cpu, affected: stretches.len() as u64 };
-    let per = if analysis.exchanges.is_empty() { "in all" } else { "for every request" };
+    let per = if analysis.exchanges.is_empty() { "in all" } else { "per request" };
     let title = format!(
-        "A loop spins: {} calls {per} move no bytes and wait for nothing, {} of CPU{}",
-        count(calls as u64 / exchanges),
+        "A busy loop burns {} of CPU {per}, in {} calls that neither move data nor wait{}",
         Nanos(cpu / exchanges),
+        count(calls as u64 / exchanges),
         place::in_words(&place),
     );
     let mechanism = vec![
         format!("Thread {tid} repeats: {unit}."),
-        format!("Up to {} times in a row it gets the same answer to the same call.", count(longest.repeated as u64)),
+        format!("The same call returns the same result up to {} times in a row.", count(longest.repeated as u64)),
         format!(
-            "That makes {} calls in {} stretches without a byte moved, and {} on a processor.",
+            "In all, {} calls in {} stretches move no data and take {} of CPU time.",
             count(calls as u64),
             count(stretches.len() as u64),
             Nanos(cpu)
@@ -102,10 +101,10 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 /// A loop that asks whether a descriptor is ready gets the wrong answer; one that does not should ask.
 fn remedy(analysis: &Analysis, calls: &std::ops::Range<usize>) -> &'static str {
     if calls.clone().any(|row| syscall::is_poll(analysis.call(row).number)) {
-        "Arm only the event that is awaited and wait for it: keep write-readiness disarmed until there is something to \
-         write, and let the kernel report a drained queue instead of asking for its length."
+        "Arm only the event you are waiting for: keep write-readiness disarmed until there is something to write, and let \
+         the kernel report a drained queue instead of asking for its length."
     } else {
-        "Wait until the descriptor is ready (poll, epoll, or a call that blocks) instead of trying again at once."
+        "Wait until the descriptor is ready (poll, epoll or a blocking call) instead of retrying at once."
     }
 }
 

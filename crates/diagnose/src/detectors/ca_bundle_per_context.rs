@@ -13,23 +13,24 @@ detector! {
     /// # ca-bundle-per-context
     ///
     /// ## What it is
-    /// Every new TLS context loads the trusted certificates afresh: a bundle of some 140 certificates is read, decoded
-    /// and parsed (10 to 30 ms of processor time with OpenSSL 3), or a directory of them is searched, only to be thrown
-    /// away with the context.
+    /// Every new TLS context loads the trusted certificates again: a bundle of some 140 certificates is read, decoded
+    /// and parsed (10 to 30 ms of CPU time with OpenSSL 3), or a directory of them is searched, only to be thrown away
+    /// with the context.
     ///
     /// ## Evidence
-    /// One process opens the same PEM file three times or more; the count of openings, of different files and of TLS
-    /// handshakes; the time in that thread from opening each file to closing it.
+    /// One process opens the same PEM file three times or more; how often files were opened, how many different ones,
+    /// and how many TLS handshakes there were; the time in that thread from opening each file to closing it.
     ///
     /// ## What proves it
-    /// A bundle with only the root that is needed (SSL_CERT_FILE): the time falls with the number of certificates.
+    /// A bundle with nothing but the root that is needed (SSL_CERT_FILE): the time falls with the number of
+    /// certificates.
     ///
     /// ## Remedy
-    /// Make one TLS context when the program starts and share it among all connections.
+    /// Create one TLS context at start-up and share it among all connections.
     ///
     /// ## Not to be confused with
-    /// context-per-request (making the context is itself dear, files or not), no-resumption, a program that starts
-    /// once for each request (there each process loads the bundle once).
+    /// context-per-request (creating the context is itself expensive, with or without files); no-resumption; a program
+    /// that is started anew for each request (each process then loads the bundle once).
     "P10" "ca-bundle-per-context"
 }
 
@@ -108,32 +109,32 @@ fn found(
     let opened = repeated.len();
     let total = saving.wall + saving.outside;
     let title = format!(
-        "Certificates are loaded again for each TLS context: {opened} files opened for {handshakes} handshakes, {} a request{}",
+        "CA certificates are reloaded for each TLS context: {} per request, {opened} files opened for {handshakes} handshakes{}",
         Nanos(total / count),
         place::in_words(&place),
     );
     let name = path_name(analysis, repeated[0].path);
     let different = match files.len() {
         1 => format!("{name} is opened {opened} times"),
-        several => format!("{several} certificate files, {name} among them, are opened {opened} times in all"),
+        several => format!("{several} certificate files, including {name}, are opened {opened} times in all"),
     };
     let mechanism = vec![
         if once_each {
-            format!("{different}, by {} processes, while {handshakes} TLS handshakes are made.", pids.len())
+            format!("{different} by {} processes, for {handshakes} TLS handshakes.", pids.len())
         } else {
-            format!("{different}, while {handshakes} TLS handshakes are made.")
+            format!("{different} for {handshakes} TLS handshakes.")
         },
         format!(
-            "Each load takes {} from opening the file to closing it, {} of that on a processor.",
+            "Each load takes {} from opening the file to closing it, {} of it CPU time.",
             Nanos(total / explains.len().max(1) as u64),
             Nanos(saving.cpu / explains.len().max(1) as u64),
         ),
     ];
     let remedy = if once_each {
-        "Make many requests from one process with one TLS context, or give it a file with only the certificates that it \
-         needs (curl: --cacert; OpenSSL: SSL_CERT_FILE)."
+        "Make many requests from one process with one TLS context, or give it a file with only the certificates it needs \
+         (curl: --cacert; OpenSSL: SSL_CERT_FILE)."
     } else {
-        "Make one TLS context at start-up and use it for every connection; it is meant to be shared."
+        "Create one TLS context at start-up and use it for every connection; contexts are meant to be shared."
     };
     let remedy = remedy.to_string();
     let rows = rows("calls", repeated.iter().map(|load| load.open));

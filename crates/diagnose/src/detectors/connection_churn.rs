@@ -13,24 +13,25 @@ detector! {
     /// # connection-churn
     ///
     /// ## What it is
-    /// A program opens a connection for each request, or nearly, and closes it again: every request pays for the TCP
-    /// and TLS handshakes, with their round trips and their arithmetic at both ends.
+    /// A program opens a new connection for (nearly) every request and closes it again, so every request pays for the
+    /// TCP and TLS handshakes: their round trips, and their CPU time at both ends.
     ///
     /// ## Evidence
-    /// Five connections or more to the same address and port with fewer than two exchanges each on average, counted
-    /// over all processes watched, and the time from the connect to the first byte of the first request. Only those
-    /// count for which an earlier connection had been used for the last time: requests at the same time need their own.
+    /// Five connections or more to the same address and port, with fewer than two exchanges each on average, over all
+    /// processes watched; and the time from the connect to the first byte of the first request. A connection counts
+    /// only if an earlier one was already idle: concurrent requests need connections of their own.
     ///
     /// ## What proves it
-    /// A keep-alive proxy in front, or keep-alive switched on: the handshakes' time and processor time vanish.
+    /// A keep-alive proxy in front, or keep-alive switched on: the wall and CPU time of the handshakes goes away.
     ///
     /// ## Remedy
-    /// Keep the connection and send the next request on it: one client object, session or pool for the whole program;
-    /// one process for many requests; keep-alive on at the server; the response read to its end before the next one.
+    /// Keep the connection open and send the next request on it: one client object, session or pool for the whole
+    /// program, one process for many requests, keep-alive enabled on the server, each response read to its end before
+    /// the next request.
     ///
     /// ## Not to be confused with
-    /// no-resumption (the connections may be needed; that each pays for a full handshake is not), a program that
-    /// talks to many hosts once each.
+    /// no-resumption (the connections may be necessary; a full handshake for each is not); a program that talks to many
+    /// hosts once each.
     "P07" "connection-churn"
 }
 
@@ -173,7 +174,7 @@ fn found(
     let count = analysis.exchanges.len().max(1) as u64;
     let mean = saving.wall / saving.affected.max(1);
     let title = format!(
-        "A fresh connection for nearly every request: setting up takes {} of every {} request{}",
+        "A new connection for nearly every request: setup takes {} of every {} request{}",
         Nanos(saving.wall / count),
         Nanos(analysis.exchange_wall() / count),
         place::in_words(&place),
@@ -184,27 +185,24 @@ fn found(
             churn.exchanges,
             if processes.len() == 1 { "one process".to_string() } else { format!("{} processes", processes.len()) }
         ),
-        format!(
-            "Before {} of them were opened, an earlier one had been used for the last time.",
-            churn.avoidable.len()
-        ),
-        format!("From connect to the first byte of the request takes {} on average.", Nanos(mean)),
+        format!("For {} of them, an earlier connection was already idle for good.", churn.avoidable.len()),
+        format!("From connect to the first byte of the request, setup takes {} on average.", Nanos(mean)),
     ];
     if with_tls > 0 {
         let tls: u64 = churn.firsts.iter().map(|(_, set_up)| set_up.application.saturating_sub(set_up.handshake)).sum();
         let tls = Nanos(tls / with_tls as u64);
-        mechanism.push(format!("Of that, the TLS handshake takes {tls}; {with_tls} of them were made."));
+        mechanism.push(format!("{tls} of that is the TLS handshake; there were {with_tls} of them."));
     }
     mechanism.push(format!(
-        "Setting up costs {} of CPU a connection, recorded ends together.",
+        "Setup costs {} of CPU per connection, over all recorded ends.",
         Nanos(saving.cpu / saving.affected.max(1))
     ));
     let remedy = if processes.len() > 1 && processes.len() * 2 > connections {
-        "Make many requests from one process over one connection (each process here opens its own), with keep-alive on \
-         at both ends."
+        "Make many requests from one process over one connection (here, each process opens its own), with keep-alive \
+         enabled at both ends."
     } else {
-        "Keep the connection open and reuse it: one client, session or pool for all requests, with keep-alive on at both \
-         ends."
+        "Keep the connection open and reuse it: one client, session or pool for all requests, with keep-alive enabled \
+         at both ends."
     };
     let rows = if connects.is_empty() {
         rows("connections", churn.firsts.iter().map(|(exchange, _)| exchange.connection))

@@ -11,21 +11,22 @@ detector! {
     /// # context-per-request
     ///
     /// ## What it is
-    /// A program makes a new TLS context (SSL_CTX, credentials) for each request. Making one looks up every algorithm
-    /// and allocates its tables: with OpenSSL 3 a matter of milliseconds, before any certificate is loaded.
+    /// A program creates a new TLS context (SSL_CTX, credentials) for each request. That looks up every algorithm and
+    /// allocates its tables: with OpenSSL 3 it takes milliseconds, before any certificate is loaded.
     ///
     /// ## Evidence
-    /// Processor samples under the function that makes a context, between the handshakes of one process, three times
-    /// or more.
+    /// CPU samples under the function that creates a context, between the handshakes of one process, three times or
+    /// more.
     ///
     /// ## What proves it
-    /// Handing out the same context for the same settings: the time under that function vanishes.
+    /// Returning the same context for the same settings: the time under that function goes away.
     ///
     /// ## Remedy
-    /// Make one context when the program starts and share it among all connections.
+    /// Create one context at start-up and share it among all connections.
     ///
     /// ## Not to be confused with
-    /// ca-bundle-per-context (loading the trusted certificates into it, counted there), the handshake itself.
+    /// ca-bundle-per-context (loading the trusted certificates into the context, which is counted there); the handshake
+    /// itself.
     "P09" "context-per-request"
 }
 
@@ -101,14 +102,14 @@ fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: u
     let in_words = place::in_words(&place);
     let count = analysis.exchanges.len().max(1) as u64;
     Found {
-        title: format!("A TLS context is made for each request: {} of CPU each{in_words}", Nanos(cpu / count)),
+        title: format!("A new TLS context for each request: {} of CPU each{in_words}", Nanos(cpu / count)),
         mechanism: vec![
-            format!("Between {handshakes} handshakes, contexts were seen being made {made} times."),
-            format!("{} of processor time went into making them ({} samples).", Nanos(cpu), samples.len()),
+            format!("Between {handshakes} handshakes, samples caught a context being created {made} times."),
+            format!("Creating them took {} of CPU time ({} samples).", Nanos(cpu), samples.len()),
         ],
         saving,
         place,
-        remedy: "Make one TLS context at start-up and use it for every connection; it is meant to be shared."
+        remedy: "Create one TLS context at start-up and use it for every connection; contexts are meant to be shared."
             .to_string(),
         rows: rows("samples", found_rows.iter().copied()),
         explains,

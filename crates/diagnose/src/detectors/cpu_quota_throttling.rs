@@ -10,26 +10,26 @@ detector! {
     /// # cpu-quota-throttling
     ///
     /// ## What it is
-    /// A control group (a container's limit, a service's CPUQuota) allows its processes so much processor time in each
-    /// period, 100 ms as a rule. What is used up early in a period stops all of its threads until the next one, while
-    /// processors may be idle beside them.
+    /// A cgroup (a container's CPU limit, a service's CPUQuota) allows its processes a fixed amount of CPU time per
+    /// period, usually 100 ms. Once it is used up, all of the cgroup's threads stop until the next period, even if
+    /// other CPUs are idle.
     ///
     /// ## Evidence
-    /// The group's counters nr_throttled and throttled_time (throttled_usec in version 2) moved while it was recorded;
-    /// and the program's threads were runnable but not running in stretches that fit them: each long against the mean
-    /// throttling, all together no longer than twice what the group was throttled for.
+    /// The cgroup's counters nr_throttled and throttled_time (throttled_usec in v2) increased during the recording, and
+    /// the program's threads were runnable but not running in stretches that match: each long compared with the mean
+    /// throttling, and all together no longer than twice the time the cgroup was throttled.
     ///
     /// ## What proves it
-    /// The same program outside of the group, or with the quota lifted: the long waits vanish, and the processor time of
-    /// a request stays as it was.
+    /// The same program outside the cgroup, or with the quota lifted: the long waits go away, and the CPU time per
+    /// request stays the same.
     ///
     /// ## Remedy
     /// Raise the quota (cpu.max, or cpu.cfs_quota_us; a container's CPU limit), run no more threads at a time than the
-    /// quota has processors, or make a request cheaper.
+    /// quota has CPUs, or make requests cheaper.
     ///
     /// ## Not to be confused with
-    /// Other programs on the same processors (waits of a few milliseconds, no throttling counted), a group that was
-    /// throttled while this program had nothing to run, a program that waits for something else.
+    /// Other programs on the same CPUs (waits of a few milliseconds, no throttling counted); a cgroup that was
+    /// throttled while this program had nothing to run; a program that waits for something else.
     "P29" "cpu-quota-throttling"
 }
 
@@ -147,19 +147,19 @@ fn found(
     let share = Share(*throttled as f64 / (*periods).max(1) as f64);
     gaps.sort_by_key(|(row, switch)| (std::cmp::Reverse(length(switch)), *row));
     Found {
-        title: format!("A processor quota stops {who}: its threads wait {cost} for the next period"),
+        title: format!("A CPU quota throttles {who}: its threads wait {cost} for the next period"),
         mechanism: vec![
-            format!("The control group {group} used up its quota in {throttled} of {periods} periods ({share})."),
-            format!("It was stopped for {} in all, counted on each processor.", Nanos(*time)),
+            format!("The cgroup {group} used up its quota in {throttled} of {periods} periods ({share})."),
+            format!("It was throttled for {} in all, summed over CPUs.", Nanos(*time)),
             format!(
-                "Meanwhile threads were runnable and did not run: {} times, half of them for {middle} or longer.",
+                "Meanwhile threads were runnable but not running {} times, half of them for {middle} or longer.",
                 gaps.len()
             ),
         ],
         saving,
         place: Vec::new(),
         remedy: format!(
-            "Raise the quota of {group} (cpu.max, or cpu.cfs_quota_us), run fewer threads at a time, or make a request \
+            "Raise the quota of {group} (cpu.max, or cpu.cfs_quota_us), run fewer threads at a time, or make requests \
              cheaper."
         ),
         rows: rows("switches", gaps.into_iter().map(|(row, _)| row)),
@@ -240,7 +240,7 @@ mod tests {
         let finding = &answer.findings[0];
         assert!((34 * MS..36 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
         assert_eq!(finding.cost.affected, 20);
-        assert!(finding.title.contains("stops the server"), "{}", finding.title);
+        assert!(finding.title.contains("throttles the server"), "{}", finding.title);
         assert!(finding.mechanism[0].contains("/shop/web used up its quota in 20 of 20 periods"), "{finding:?}");
     }
 

@@ -14,22 +14,22 @@ detector! {
     /// # expect-continue
     ///
     /// ## What it is
-    /// A client sends the head of a request with 'Expect: 100-continue' and waits for leave to send the body. A server
-    /// that ignores the header stays silent, and the client goes on only when its patience ends (curl: 1 s).
+    /// A client sends the head of a request with 'Expect: 100-continue' and waits for permission to send the body. A
+    /// server that ignores the header stays silent, and the client only goes on when its timeout expires (1 s in curl).
     ///
     /// ## Evidence
     /// A head with that header, then a pause of 300 ms or more in which nothing is read, ended by a waiting call that
-    /// runs into its timeout, then the body. Under TLS the head cannot be seen: there the same shape counts if the
-    /// pause is curl's second, or recurs.
+    /// times out, then the body. Under TLS the head is encrypted; there the same pattern counts if the pause is curl's
+    /// second, or recurs.
     ///
     /// ## What proves it
-    /// Answering 100 at once, or taking the header out, in a proxy between the two: the pause vanishes.
+    /// Answering 100 at once, or stripping the header, in a proxy between the two: the pause goes away.
     ///
     /// ## Remedy
-    /// Switch the header off in the client (curl: -H 'Expect:'), or let the server answer '100 Continue'.
+    /// Disable the header in the client (curl: -H 'Expect:'), or have the server answer '100 Continue'.
     ///
     /// ## Not to be confused with
-    /// nagle-delayed-ack (40 to 200 ms, the bytes are held by the kernel and not by the program), a slow server.
+    /// nagle-delayed-ack (40 to 200 ms, and it is the kernel that holds the bytes, not the program); a slow server.
     "P33" "expect-continue"
 }
 
@@ -64,21 +64,21 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let usual = Nanos(median(pauses.iter().map(|pause| pause.length).collect()));
     let heads = pauses.iter().filter(|pause| pause.head_seen).count();
     let title = format!(
-        "The client waits {usual} for '100 Continue' before it sends a body, in {} of {} requests{}",
+        "The client waits {usual} for '100 Continue' before sending the body, in {} of {} requests{}",
         pauses.len(),
         analysis.exchanges.len(),
         place::in_words(&place),
     );
     let mechanism = vec![
         if heads > 0 {
-            format!("{heads} request heads say 'Expect: 100-continue'.")
+            format!("{heads} request heads have 'Expect: 100-continue'.")
         } else {
-            "The heads are encrypted; the pause between two writes has the shape of 'Expect: 100-continue'.".to_string()
+            "The heads are encrypted, but the pause between two writes looks like 'Expect: 100-continue'.".to_string()
         },
-        format!("After the head the client reads nothing for {usual}, until its wait runs into a timeout."),
-        "Then it sends the body, and the answer comes.".to_string(),
+        format!("After the head, the client reads nothing for {usual}, until its wait times out."),
+        "Then it sends the body and gets the answer.".to_string(),
     ];
-    let remedy = "Send no 'Expect: 100-continue' (curl: -H 'Expect:'), or let the server answer it.".to_string();
+    let remedy = "Do not send 'Expect: 100-continue' (curl: -H 'Expect:'), or have the server answer it.".to_string();
     let rows = rows("calls", pauses.iter().map(|pause| pause.head));
     Some(Found { title, mechanism, saving, place, remedy, rows, explains: Vec::new() })
 }

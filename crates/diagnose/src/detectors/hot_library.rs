@@ -11,19 +11,19 @@ detector! {
     /// # hot-library
     ///
     /// ## What it is
-    /// Most of the exchanges' time goes into the code of one library, far more than moving their bytes could need.
+    /// Most of the exchanges' time is spent in the code of one library, far more than moving their bytes could need.
     ///
     /// ## Evidence
-    /// Processor samples, the C library's and the kernel's time charged to their first caller: half of the exchanges'
-    /// time or more in one shared library, a millisecond or more an exchange, and 200 ns or more a byte moved.
+    /// CPU samples, with time in libc and the kernel charged to the first caller outside them: one shared library takes
+    /// half of the exchanges' time or more, at least a millisecond per exchange, and at least 200 ns per byte moved.
     ///
     /// ## What proves it
-    /// Another build or version of the library, or doing without what it does there. Without such a switch it stays a
+    /// Another build or version of the library, or doing without what it does. If neither can be tried, it remains a
     /// suspicion with an upper bound: the library's share.
     ///
     /// ## Remedy
-    /// Look at the function and its caller: ask the library for less (a weaker compression, a smaller document, a
-    /// cached result), or replace it.
+    /// Look at the function and its caller: ask the library for less (lighter compression, a smaller document, a cached
+    /// result), or replace it.
     ///
     /// ## Not to be confused with
     /// The program's own code or its interpreter (that is its work, not a library's), the mechanisms that have names of
@@ -103,18 +103,17 @@ fn found(
     let (place, in_words) = common_place(analysis, samples);
     Found {
         title: format!(
-            "{name} takes {} of every {} request on a processor (a suspicion with an upper bound){in_words}",
+            "{name} takes {} of CPU out of every {} request{in_words}; at most that much can be saved",
             Nanos(length / count),
             Nanos(analysis.exchange_wall() / count),
         ),
         mechanism: vec![
             format!("{share} of the exchanges' time is spent in {name}: {} samples.", samples.len()),
-            "What replacing or bypassing it would really save is not known without trying; this is the most it can be."
-                .to_string(),
+            "That is an upper bound: only trying shows how much replacing or bypassing it would save.".to_string(),
         ],
         saving: PotentialSaving { wall: length, outside: 0, cpu: length, affected: count },
         place,
-        remedy: format!("See what the caller asks of {name}: ask for less, keep the result, or use another version."),
+        remedy: format!("See what the caller asks of {name}: ask for less, cache the result, or use another version."),
         rows: rows("samples", found_rows.iter().copied()),
         explains: explains.collect(),
     }

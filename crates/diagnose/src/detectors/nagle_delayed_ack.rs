@@ -17,28 +17,28 @@ detector! {
     ///
     /// ## What it is
     /// A program writes a message in two or more pieces and then waits for the answer. Nagle's algorithm (on unless
-    /// TCP_NODELAY is set) holds the second piece, smaller than a segment, until the first is acknowledged. The peer
-    /// delays that acknowledgement (40 ms on Linux, up to 200 ms elsewhere), hoping to send it with an answer, which
-    /// it cannot give, because it has not got the second piece.
+    /// TCP_NODELAY is set) holds the second piece, if it is smaller than a segment, until the first is acknowledged.
+    /// The peer delays that ACK (40 ms on Linux, up to 200 ms elsewhere) in the hope of sending it along with an
+    /// answer, but it cannot answer, because it does not have the second piece.
     ///
     /// ## Evidence
-    /// Two writes without a read between them; the second, smaller than the maximum segment size, returned at once but
-    /// left the host only when the acknowledgement of the first arrived. At the peer, where it was recorded, the
-    /// delayed-ACK timer fired just before that acknowledgement left; elsewhere it came 20 ms or more, and at least
-    /// five round trips, after the data.
+    /// Two writes without a read in between. The second is smaller than the maximum segment size; it returned at once,
+    /// but left the host only when the ACK for the first arrived. If the peer was recorded, its delayed-ACK timer fired
+    /// just before that ACK was sent; if not, the ACK came 20 ms or more, and at least five round trips, after the
+    /// data.
     ///
-    /// Where only the end that reads was recorded: a piece smaller than a segment arrived, the reader's thread waited
-    /// for the rest, its own delayed-ACK timer fired, and a round trip after that acknowledgement the rest arrived, also
-    /// smaller than a segment. So in three exchanges or more, in nearly all that stalled, and in step with the
-    /// acknowledgement rather than with the first piece.
+    /// If only the reading end was recorded: a piece smaller than a segment arrived, the reader's thread waited for the
+    /// rest, its own delayed-ACK timer fired, and a round trip after that ACK the rest arrived, also smaller than a
+    /// segment. This must happen in three exchanges or more, in nearly all that stalled, and in step with the ACK
+    /// rather than with the first piece.
     ///
     /// ## What proves it
-    /// Setting TCP_NODELAY from outside makes the stall vanish, and so does acknowledging at once at the peer; each
-    /// alone suffices. A message larger than a segment has no stall.
+    /// Setting TCP_NODELAY from outside removes the stall, and so does an immediate ACK from the peer; either is
+    /// enough. A message larger than a segment does not stall.
     ///
     /// ## Remedy
-    /// Set TCP_NODELAY at the end that writes, or hand over head and body in one write (writev, MSG_MORE, a buffer).
-    /// Where the writer is somebody else's, acknowledge at once at the end that reads (`ip route ... quickack 1`).
+    /// Set TCP_NODELAY at the writing end, or send head and body in one write (writev, MSG_MORE, a buffer). If you
+    /// cannot change the writer, disable delayed ACKs at the reading end (`ip route ... quickack 1`).
     ///
     /// ## Not to be confused with
     /// split-writes (the pieces cost by themselves, nothing is held), a slow peer (the bytes had left; seen from
@@ -82,7 +82,7 @@ fn here(analysis: &Analysis) -> Option<Found> {
     let place = place::of_call(&analysis.code, analysis.call(example.write));
     let count = analysis.exchanges.len().max(1) as u64;
     let title = format!(
-        "Nagle's algorithm and delayed acknowledgements hold {}'s writes: {} of every {} request{}",
+        "Nagle's algorithm and delayed ACKs hold {}'s writes: {} of every {} request{}",
         analysis.owner(example.slot),
         Nanos(within / count),
         Nanos(analysis.exchange_wall() / count),
@@ -176,28 +176,28 @@ fn mechanism(analysis: &Analysis, stalls: &[Stall], example: &Stall, mean: u64) 
     let fired = stalls.iter().filter(|stall| stall.timer_seen).count();
     let second_half = if fired > 0 {
         format!(
-            "The acknowledgement is delayed by {peer}: its delayed-ACK timer fired in {fired} of {} cases; the \
-             acknowledgement came {} after the data.",
+            "The ACK is delayed: the delayed-ACK timer of {peer} fired in {fired} of {} cases, and the ACK came {} \
+             after the data.",
             stalls.len(),
             Nanos(late)
         )
     } else {
         format!(
-            "The acknowledgement is late: it came {} after the data, while a round trip takes {}; {peer} was not \
-             watched, but this is what a delayed acknowledgement looks like.",
+            "The ACK is late: it came {} after the data, while a round trip takes {}. {peer} was not recorded, but this \
+             is what a delayed ACK looks like.",
             Nanos(late),
             Nanos(analysis.connections.all()[example.slot].round_trip.unwrap_or_default()),
         )
     };
     vec![
-        format!("In one turn, {owner} writes {pieces} bytes, without reading in between."),
+        format!("In one turn, {owner} writes {pieces} bytes without reading in between."),
         format!(
-            "Its kernel holds the last {} bytes: they are fewer than a segment ({} bytes), earlier bytes are not \
+            "Its kernel holds the last {} bytes: they do not fill a segment ({} bytes), earlier bytes are not yet \
              acknowledged, and TCP_NODELAY is off (Nagle's algorithm).",
             example.bytes, row.mss
         ),
         second_half,
-        format!("The held bytes leave {} after it; each stall is {} long.", Nanos(release), Nanos(mean)),
+        format!("The held bytes leave {} after the ACK; each stall lasts {}.", Nanos(release), Nanos(mean)),
     ]
 }
 

@@ -11,23 +11,24 @@ detector! {
     /// # name-lookup
     ///
     /// ## What it is
-    /// Before it can connect, a program waits for an address: a resolver does not answer and the query is repeated
-    /// after 5 s, a search list asks for many names that do not exist, the same name is asked for before every
-    /// request, or the resolver is slow.
+    /// Before it can connect, a program waits for DNS: a resolver does not answer and the query is repeated after 5 s,
+    /// a search list asks for many names that do not exist, the same name is looked up before every request, or the
+    /// resolver is slow.
     ///
     /// ## Evidence
-    /// DNS messages and the time between them: queries without an answer for a second or more, names answered with
-    /// 'no such name' before the right one, the same question five times or more, a median answer after 100 ms.
+    /// DNS messages and the time between them: queries without an answer for a second or more, 'no such name' answers
+    /// before the right one, the same question five times or more, a median answer time over 100 ms.
     ///
     /// ## What proves it
-    /// An entry in the hosts file, or ndots:1 and single-request as resolver options: the wait vanishes.
+    /// An entry in the hosts file, or ndots:1 and single-request as resolver options: the wait goes away.
     ///
     /// ## Remedy
-    /// Remove the resolver that does not answer; write names with a dot at the end or set ndots:1; keep addresses (a
-    /// caching resolver on the host) and connections.
+    /// Remove the resolver that does not answer; write names with a trailing dot or set ndots:1; cache addresses (a
+    /// caching resolver on the host) and reuse connections.
     ///
     /// ## Not to be confused with
-    /// dead-ipv6 (the address is there, connecting to it fails), connection-churn (each connection asks again).
+    /// dead-ipv6 (the address is known, but connecting to it fails); connection-churn (each connection looks the name
+    /// up again).
     "P31" "name-lookup"
 }
 
@@ -69,15 +70,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     };
     let place = shown.first().map_or_else(Vec::new, |&row| place_of(analysis, &analysis.recording.lookups[row]));
     let title = format!(
-        "Looking up names takes {} of every {} request{}",
+        "DNS lookups take {} of every {} request{}",
         Nanos(wall / count),
         Nanos(analysis.exchange_wall() / count),
         place::in_words(&place),
     );
-    let remedy =
-        "Check the resolvers in /etc/resolv.conf (one does not answer, or is slow), set ndots:1 or write names \
-                  with a final dot, and keep answers: a caching resolver on this host, and connections that are reused."
-            .to_string();
+    let remedy = "Check the resolvers in /etc/resolv.conf (one is silent or slow), set ndots:1 or write names with a \
+                  trailing dot, and cache: run a caching resolver on this host and reuse connections."
+        .to_string();
     let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: lookups.len() as u64 };
     Some(Found { title, mechanism, saving, place, remedy, rows: rows("lookups", shown), explains: Vec::new() })
 }
@@ -97,7 +97,7 @@ fn mechanism(analysis: &Analysis, messages: &Messages, resolutions: usize) -> Ve
     if let Some(&(row, _)) = messages.silent.first() {
         let longest = messages.silent.iter().map(|&(_, wait)| wait).max().unwrap_or_default();
         mechanism.push(format!(
-            "{} times a resolver stayed silent, the first time when asked for {}; the longest silence was {}.",
+            "A resolver stayed silent {} times, first when asked for {}; the longest silence was {}.",
             messages.silent.len(),
             name_of(row),
             Nanos(longest)
@@ -105,12 +105,12 @@ fn mechanism(analysis: &Analysis, messages: &Messages, resolutions: usize) -> Ve
     }
     if messages.not_found >= 2 && messages.queries >= 4 * resolutions {
         mechanism.push(format!(
-            "{} queries were made for {resolutions} names; {} were answered 'no such name' (a search list).",
+            "{} queries were made for {resolutions} names; {} of them got 'no such name' (a search list).",
             messages.queries, messages.not_found
         ));
     }
     if messages.most_asked >= REPEATED {
-        mechanism.push(format!("{} was asked for {} times.", name_of(messages.most_asked_row), messages.most_asked));
+        mechanism.push(format!("{} was looked up {} times.", name_of(messages.most_asked_row), messages.most_asked));
     }
     let latency = median(messages.latencies.clone());
     if latency >= SLOW {

@@ -13,21 +13,21 @@ detector! {
     /// # no-resumption
     ///
     /// ## What it is
-    /// A process shakes hands in full with a server that it knows already: certificates are sent and checked and keys
-    /// are signed again, though a session could have been resumed.
+    /// A process makes full TLS handshakes with a server it has already talked to: certificates are sent and verified
+    /// and keys are signed again, although a session could have been resumed.
     ///
     /// ## Evidence
-    /// Three full handshakes or more after the first, by one process with one server, where the server had handed out
-    /// tickets or the client offered nothing to resume, each for a connection that takes the place of one that was used
-    /// and closed: a pool that fills shakes hands once for each.
+    /// Three full handshakes or more after the first, between one process and one server, where the server had issued
+    /// tickets or the client offered nothing to resume, each for a connection that replaces one that was used and
+    /// closed. (A pool that fills up makes one full handshake per connection; that is not counted.)
     ///
     /// ## What proves it
-    /// Offering the session from outside, or switching tickets off at the server as the negative control: the cost
-    /// moves as predicted.
+    /// Offering the session from outside; as the negative control, switching tickets off at the server. The cost moves
+    /// as predicted.
     ///
     /// ## Remedy
-    /// Keep the session and set it on the next connection (most libraries: one context with a session cache), and
-    /// share it between threads; at a farm of servers share the ticket keys.
+    /// Keep the session and set it on the next connection (in most libraries: one context with a session cache), and
+    /// share it between threads; in a server farm, share the ticket keys.
     ///
     /// ## Not to be confused with
     /// connection-churn (fewer connections would be better still), context-per-request (sessions die with their
@@ -141,7 +141,7 @@ fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found 
     let place = hello.map_or_else(Vec::new, |call| place::of_call(&analysis.code, call));
     let count = analysis.exchanges.len().max(1) as u64;
     let title = format!(
-        "{} TLS handshakes are full where a resumed one would do: up to {} a request{}",
+        "{} full TLS handshakes where resumption would do: up to {} per request{}",
         needless.len(),
         Nanos(saving.wall / count),
         place::in_words(&place),
@@ -150,13 +150,13 @@ fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found 
     let offered = needless.iter().filter(|one| one.handshake.offered).count();
     let mechanism = vec![
         format!(
-            "One process shakes hands in full with {} again and again, {} each.",
+            "One process makes full handshakes with {} again and again, {} each.",
             analysis.connections.remote(first.slot),
             Nanos(
                 needless.iter().map(|one| (one.handshake.end - one.handshake.start).0).sum::<u64>() / saving.affected
             )
         ),
-        format!("Before {tickets} of the {} the server had handed out a ticket.", needless.len()),
+        format!("Before {tickets} of the {}, the server had issued a ticket.", needless.len()),
         format!("The client offered to resume in {offered} of them."),
     ];
     let remedy =

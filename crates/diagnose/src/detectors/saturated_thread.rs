@@ -11,20 +11,20 @@ detector! {
     /// # saturated-thread
     ///
     /// ## What it is
-    /// All of a flow goes through one thread that is never off its processor, while other processors have nothing to
-    /// do: more cores bring nothing, a faster core or cheaper work for each byte does.
+    /// All work goes through one thread that never leaves its CPU, while other CPUs are idle. More cores do not help; a
+    /// faster core, or cheaper work per byte, does.
     ///
     /// ## Evidence
-    /// A thread on a processor for 95 % of its life or more (2 s at least), mostly in user mode; the other processors
-    /// mostly idle; exchanges one at a time that fill the time, and spend most of it on that thread's work; five
-    /// nanoseconds or more for each byte moved.
+    /// A thread on CPU for 95 % of its life or more (at least 2 s), mostly in user mode; the other CPUs mostly idle;
+    /// exchanges one at a time that fill the time and spend most of it on that thread's work; at least five nanoseconds
+    /// per byte moved.
     ///
     /// ## What proves it
-    /// A faster core, or cheaper work for each byte (another cipher, larger batches): throughput moves in proportion.
-    /// More cores: nothing. Without such a switch it stays a suspicion with an upper bound.
+    /// A faster core, or cheaper work per byte (another cipher, larger batches): throughput changes in proportion. More
+    /// cores: nothing changes. If neither can be tried, it remains a suspicion with an upper bound.
     ///
     /// ## Remedy
-    /// Make each byte cheaper on that thread, or split the flow among several.
+    /// Make the work per byte cheaper on that thread, or split it among several.
     ///
     /// ## Not to be confused with
     /// A load test that keeps a server busy (many requests at a time: being busy is the point), hot-library (where the
@@ -83,14 +83,11 @@ fn found(analysis: &Analysis, thread: &ThreadRows, work: u64, samples: &[&Sample
     let (place, in_words) = common_place(analysis, samples);
     let busy: Share = Nanos(thread.on_processor).share_of(life);
     Found {
-        title: format!(
-            "One thread is the bottleneck: on a processor {busy} of {life}, while others idle (a suspicion with an upper \
-             bound){in_words}"
-        ),
+        title: format!("One thread is the bottleneck: on CPU {busy} of {life} while other CPUs idle{in_words}"),
         mechanism: vec![
-            format!("Thread {} of process {} was never off its processor for long.", thread.tid, thread.pid),
+            format!("Thread {} of process {} was never off CPU for long.", thread.tid, thread.pid),
             format!(
-                "The exchanges came one at a time and spent {} of their {} on such work.",
+                "The exchanges came one at a time and spent {} of their {} on its work.",
                 Nanos(work),
                 Nanos(analysis.exchange_wall())
             ),
@@ -102,7 +99,7 @@ fn found(analysis: &Analysis, thread: &ThreadRows, work: u64, samples: &[&Sample
             affected: analysis.exchanges.len() as u64,
         },
         place,
-        remedy: "Make the work for each byte cheaper on that thread, or split the flow among several.".to_string(),
+        remedy: "Make the work per byte cheaper on that thread, or split it among several.".to_string(),
         rows: rows("samples", thread.samples.clone()),
         explains: samples
             .iter()

@@ -14,23 +14,23 @@ detector! {
     /// # serial-requests
     ///
     /// ## What it is
-    /// A program asks a distant peer one thing at a time, many times: each question waits for a round trip, though the
-    /// questions could have been asked together, in a batch, or at the same time.
+    /// A program asks a distant peer one question at a time, many times. Each waits for a round trip, although the
+    /// questions could have been sent together, in a batch, or concurrently.
     ///
     /// ## Evidence
-    /// Ten exchanges or more of one process with one peer that never overlap and follow each other closely; the round
-    /// trip is a millisecond or more, and the wait for each answer is one to two round trips, so the peer thinks for
-    /// less than the way takes.
+    /// Ten exchanges or more between one process and one peer that never overlap and follow each other closely; a round
+    /// trip of a millisecond or more; and a wait of one to two round trips for each answer, so the peer's work takes
+    /// less time than the network.
     ///
     /// ## What proves it
-    /// Adding d ms to the round trip: the whole grows by n times d.
+    /// Adding d ms to the round trip: the total grows by n times d.
     ///
     /// ## Remedy
-    /// Ask for many things in one request, pipeline the requests, or make them at the same time.
+    /// Ask for many things in one request, pipeline requests, or make them concurrently.
     ///
     /// ## Not to be confused with
-    /// A slow peer (waits of many round trips), nagle-delayed-ack and name-lookup (waits of the program's own making);
-    /// on a loopback the way takes nothing.
+    /// A slow peer (waits of many round trips); nagle-delayed-ack and name-lookup (waits of the program's own making).
+    /// On loopback, a round trip takes no time.
     "P35" "serial-requests"
 }
 
@@ -69,19 +69,18 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let place = place::of_call(&analysis.code, analysis.call(first));
     let count = series.exchanges.len();
     let title = format!(
-        "{count} requests to {remote} follow one another, each waiting for a round trip: {} in all{}",
+        "{count} requests to {remote} run one after another, each waiting a round trip: {} in all{}",
         Nanos(wall),
         place::in_words(&place),
     );
     let mechanism = vec![
         format!("The {count} requests never overlap."),
         format!(
-            "A round trip takes {}; each answer comes within two of them, so the peer is not busy.",
+            "A round trip takes {}, and each answer arrives within two, so the peer is not busy.",
             Nanos(series.round_trip)
         ),
     ];
-    let remedy =
-        "Ask for many things in one request, pipeline the requests, or make them at the same time.".to_string();
+    let remedy = "Ask for many things in one request, pipeline requests, or make them concurrently.".to_string();
     let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: count as u64 };
     let writes = series.exchanges.iter().filter_map(|exchange| analysis.transfers(exchange).first());
     let rows = rows("calls", writes.map(|&row| row as usize));

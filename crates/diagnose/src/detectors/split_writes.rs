@@ -12,22 +12,22 @@ detector! {
     /// # split-writes
     ///
     /// ## What it is
-    /// A message is handed to the kernel in many small pieces: each costs a system call, a segment and a wake-up of
-    /// the peer, though all of them were ready at the same time.
+    /// A message is written in many small pieces. Each costs a syscall, a segment and a wake-up of the peer, although
+    /// all of them were ready at the same time.
     ///
     /// ## Evidence
-    /// Four writes or more of at most 512 bytes each on one connection, a millisecond or less apart, without a read
-    /// between them; the processor time of all but the first of each such run.
+    /// Four writes or more of at most 512 bytes each on one connection, at most a millisecond apart, without a read in
+    /// between; the CPU time of all but the first write of each such run.
     ///
     /// ## What proves it
-    /// Gathering the pieces until the program reads or waits: calls, segments and processor time fall.
+    /// Buffering the pieces until the program reads or waits: calls, segments and CPU time fall.
     ///
     /// ## Remedy
-    /// Write into a buffer and flush it once a message, or use writev, MSG_MORE or TCP_CORK.
+    /// Write into a buffer and flush it once per message, or use writev, MSG_MORE or TCP_CORK.
     ///
     /// ## Not to be confused with
-    /// nagle-delayed-ack (there a piece is held; such runs are left to it), a stream whose pieces come into being one
-    /// after the other, a head written before a file that is sent without copying.
+    /// nagle-delayed-ack (there a piece is held back; such runs are left to it); a stream whose pieces are produced one
+    /// after the other; a head written before a file sent with sendfile.
     "P03" "split-writes"
 }
 
@@ -67,16 +67,16 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let owner = analysis.connections.slot(first.connection).map_or("a program", |slot| analysis.owner(slot));
     let sizes: Vec<String> = example.iter().take(8).map(|&row| analysis.call(row).result.to_string()).collect();
     let title = format!(
-        "Messages are written in {} pieces each: {} of CPU a request goes into writes that one would replace{}",
+        "Messages are written in {} pieces each: {} of CPU per request for writes that one could replace{}",
         pieces as u64 / saving.affected.max(1),
         Nanos(saving.cpu / analysis.exchanges.len().max(1) as u64),
         place::in_words(&place),
     );
     let mechanism = vec![
-        format!("In one turn {owner} writes {} bytes, one call each, without reading in between.", sizes.join(" + ")),
-        format!("{} messages were written like that, {pieces} calls in all; nothing held them up.", saving.affected),
+        format!("In one turn, {owner} writes {} bytes, one call each, without reading in between.", sizes.join(" + ")),
+        format!("{} messages were written like that, in {pieces} calls; nothing held them up.", saving.affected),
     ];
-    let remedy = "Gather a message in a buffer and write it once (or use writev, MSG_MORE, TCP_CORK).".to_string();
+    let remedy = "Collect a message in a buffer and write it once (or use writev, MSG_MORE, TCP_CORK).".to_string();
     Some(Found { title, mechanism, saving, place, remedy, rows: rows("calls", example), explains })
 }
 

@@ -10,26 +10,27 @@ detector! {
     /// # superlinear-work
     ///
     /// ## What it is
-    /// Work that grows faster than the input. What is recognised so far: a program takes a long text apart with
-    /// `sscanf`, a token at a time. Before its first character is looked at, libc's `sscanf` searches for the end of the
-    /// string, so that each token costs a pass over all that is still to come: twice the text, four times the time.
+    /// Work that grows faster than the input. One case is recognised so far: a program splits a long text with
+    /// `sscanf`, one token at a time. libc's `sscanf` first searches for the end of the string, so each token costs a
+    /// pass over all the remaining text: twice the text takes four times as long.
     ///
     /// ## Evidence
-    /// Processor samples within `sscanf` or its kin: three quarters or more of them in one function that only searches
-    /// (it calls nothing, and its caller, which `sscanf` called, does nothing else), few in the conversion itself.
-    /// Converting takes 50 to 200 ns; searching takes three times that only where strings are many kilobytes long.
+    /// CPU samples within `sscanf` or its relatives: at least three quarters of them are in one function that only
+    /// searches (it calls nothing, and its caller, which `sscanf` called, does nothing else), and few are in the
+    /// conversion itself. A conversion takes 50 to 200 ns; searching takes three times as long only if strings are many
+    /// kilobytes long.
     ///
     /// ## What proves it
-    /// An `sscanf` that is handed the same string a piece at a time: results stay the same, the time falls. Half the
-    /// input, then, takes half the time and no longer a quarter.
+    /// An `sscanf` that gets the same string one piece at a time: the results stay the same and the time falls. Half
+    /// the input then takes half the time instead of a quarter.
     ///
     /// ## Remedy
-    /// Convert with a function that takes a pointer and gives it back moved on (`strtol`, `strtod`), or copy the token
-    /// into a small buffer before it is scanned, or read the stream itself with `fscanf`.
+    /// Convert with a function that returns where it stopped (`strtol`, `strtod`), copy the token into a small buffer
+    /// before scanning it, or read the stream directly with `fscanf`.
     ///
     /// ## Not to be confused with
-    /// Many short strings, or long tokens (there the conversion takes the time, not the search). A search through a
-    /// long text of the program's own (`strlen`, `memchr`, `strstr`), which can be its work.
+    /// Many short strings, or long tokens (there the conversion takes the time, not the search). A search of the
+    /// program's own through a long text (`strlen`, `memchr`, `strstr`), which may be its job.
     "P36" "superlinear-work"
 }
 
@@ -120,22 +121,22 @@ fn found(analysis: &Analysis, total: usize, found_rows: &[usize], samples: &[&Sa
     let (place, in_words) = common_place(analysis, samples);
     let exchanges = analysis.exchanges.len() as u64;
     let title = format!(
-        "sscanf looks for the end of a long string each time it takes a piece of it: {} of CPU {}{in_words}",
+        "sscanf searches a long string to its end for every token: {} of CPU {}{in_words}",
         Nanos(cpu / exchanges.max(1)),
-        if exchanges > 0 { "a request" } else { "in all" },
+        if exchanges > 0 { "per request" } else { "in all" },
     );
     let share = Share(samples.len() as f64 / total.max(1) as f64);
     let mechanism = vec![
-        format!("{share} of the time within sscanf is its search for the end of its string: {} samples.", samples.len()),
-        "Before it converts anything, sscanf goes through the whole rest of the string; converting takes little next to \
+        format!("{share} of the time in sscanf is the search for the end of its string: {} samples.", samples.len()),
+        "Before it converts anything, sscanf scans the whole rest of the string. Conversion takes little compared with \
          that, so the strings are many kilobytes long."
             .to_string(),
-        "Where a long text is taken apart that way, a token at a time, the time grows with the square of its length."
+        "Splitting a long text that way, one token at a time, takes time proportional to the square of its length."
             .to_string(),
     ];
     let remedy =
-        "Convert with strtol or strtod, which tell where they stopped, or copy each token into a small buffer \
-                  before it is scanned."
+        "Convert with strtol or strtod, which return where they stopped, or copy each token into a small buffer \
+                  before scanning it."
             .to_string();
     Found { title, mechanism, saving, place, remedy, rows: rows("samples", found_rows.iter().copied()), explains }
 }

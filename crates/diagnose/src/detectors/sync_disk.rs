@@ -15,23 +15,23 @@ detector! {
     /// # sync-disk
     ///
     /// ## What it is
-    /// While it answers a request, a thread waits for data to be on a disk: fsync and its kin, or a write that the
-    /// kernel makes wait for the device. Or a client syncs after each answer before it asks for the next.
+    /// While handling a request, a thread waits for data to reach the disk: in fsync and the like, or in a write that
+    /// the kernel makes wait for the device. Or a client syncs after each answer before it sends the next request.
     ///
     /// ## Evidence
     /// The time that threads with a request in hand were blocked in fsync, fdatasync, msync, sync_file_range or sync,
-    /// or uninterruptibly in a write to a file; and the syncs of a thread that asks, between its first request and its
-    /// last, from 5 % of the run on.
+    /// or uninterruptibly in a write to a file; and the syncs of a requesting thread between its first request and its
+    /// last, if they take at least 5 % of the run.
     ///
     /// ## What proves it
-    /// The same files on a tmpfs, or a sync that does nothing (for the trial only): the wait vanishes.
+    /// The same files on a tmpfs, or a sync that does nothing (in the trial only): the wait goes away.
     ///
     /// ## Remedy
-    /// Gather several requests' changes in one sync, sync in another thread and answer after it, write logs without
-    /// syncing each line; if every answer must be on disk first, a faster disk.
+    /// Sync the changes of several requests at once; sync in another thread and answer afterwards; write logs without
+    /// syncing each line. If every answer must be on disk first, use a faster disk.
     ///
     /// ## Not to be confused with
-    /// A sync in a thread that answers nobody (harmless), reading a cold file, a lock held by someone who syncs.
+    /// A sync in a thread that serves no request (harmless); reading a cold file; a lock held by a thread that syncs.
     "P39" "sync-disk"
 }
 
@@ -70,20 +70,20 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let title = if between > in_hand {
         let each = Nanos(between / count);
         format!(
-            "The next request waits for a disk: {who} is blocked in {call_name} for {each} before each{place_words}"
+            "The next request waits for the disk: {who} is blocked in {call_name} for {each} before each{place_words}"
         )
     } else {
         let (part, whole) = (Nanos(wall / count), Nanos(analysis.exchange_wall() / count));
         format!(
-            "Requests wait for a disk: {who} is blocked in {call_name} for {part} of every {whole} request{place_words}"
+            "Requests wait for the disk: {who} is blocked in {call_name} for {part} of every {whole} request{place_words}"
         )
     };
     let mechanism = vec![
-        format!("{when}, {who} waited {} times for data to reach a disk.", shown.len()),
+        format!("{when}, {who} waited {} times for data to reach the disk.", shown.len()),
         format!("The longest of these waits took {}.", Nanos(length)),
     ];
     let remedy =
-        "Sync once for several requests, or in a thread that answers nobody; write logs without syncing each line."
+        "Sync once for several requests, or in a thread that serves none; write logs without syncing each line."
             .to_string();
     let saving = PotentialSaving { wall, outside: between, cpu: 0, affected: shown.len() as u64 };
     let rows = rows("calls", std::iter::once(row).chain(shown.into_iter().filter(|&other| other != row)));

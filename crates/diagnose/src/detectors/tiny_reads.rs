@@ -13,21 +13,21 @@ detector! {
     /// # tiny-reads
     ///
     /// ## What it is
-    /// A program asks the kernel for a byte, or a few, at a time, though more is there: each costs a system call.
+    /// A program reads a byte, or a few, at a time although more is available. Each read costs a syscall.
     ///
     /// ## Evidence
-    /// Fifty reads or more an exchange from a connection or file, on average 64 bytes or fewer, nearly all of which
-    /// got as many as they asked for; the processor time of these calls.
+    /// Fifty reads or more per exchange from a connection or file, 64 bytes or fewer on average, nearly all of which
+    /// got as much as they asked for; the CPU time of these calls.
     ///
     /// ## What proves it
-    /// A buffer between program and kernel: calls and processor time fall, the bytes stay.
+    /// A buffer between program and kernel: calls and CPU time fall, the bytes stay the same.
     ///
     /// ## Remedy
-    /// Read through a buffer (BufReader, BufferedReader, bufio.Reader, fread) of some kilobytes.
+    /// Read through a buffer of a few kilobytes (BufReader, BufferedReader, bufio.Reader, fread).
     ///
     /// ## Not to be confused with
-    /// Short messages that come one at a time (they ask for more than they get), the 5-byte heads of TLS records
-    /// (their bodies are large).
+    /// Short messages that arrive one at a time (the reads ask for more than they get); the 5-byte headers of TLS
+    /// records (their bodies are large).
     "P42" "tiny-reads"
 }
 
@@ -67,17 +67,17 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         PotentialSaving { wall: inside, outside: cpu - inside.min(cpu), cpu, affected: exchanges.max(1).min(count) };
     let mean = total(|reads| reads.bytes) as f64 / count as f64;
     let title = format!(
-        "Input is read {mean:.1} bytes at a time: {} reads and {} of CPU {}{}",
-        count / exchanges.max(1),
+        "Input is read {mean:.1} bytes at a time: {} of CPU in {} reads {}{}",
         Nanos(cpu / exchanges.max(1)),
-        if exchanges > 0 { "a request" } else { "in all" },
+        count / exchanges.max(1),
+        if exchanges > 0 { "per request" } else { "in all" },
         place::in_words(&place),
     );
     let mechanism = vec![
-        format!("{count} calls of {} brought {} bytes.", syscall::name(example.number), total(|reads| reads.bytes)),
-        "Each got all it asked for, so more was there to be had with the same call.".to_string(),
+        format!("{count} calls of {} returned {} bytes.", syscall::name(example.number), total(|reads| reads.bytes)),
+        "Each got all it asked for, so a larger read would have got more.".to_string(),
     ];
-    let remedy = "Read through a buffer of some kilobytes.".to_string();
+    let remedy = "Read through a buffer of a few kilobytes.".to_string();
     Some(Found { title, mechanism, saving, place, remedy, rows: rows("calls", [most.first]), explains: Vec::new() })
 }
 

@@ -1,4 +1,4 @@
-//! `answer-100-continue`: nobody waits for leave to send a body.
+//! `answer-100-continue`: nothing waits for permission to send a body.
 
 use super::{Intervention, Purpose, intervention};
 use crate::treatment::Preload;
@@ -7,23 +7,23 @@ intervention! {
     /// # answer-100-continue
     ///
     /// ## What it does
-    /// Answers a request's `Expect: 100-continue` in the server's place: once the head of such a request was written,
-    /// the socket is ready to be read at once, and the first that is read from it is `HTTP/1.1 100 Continue`. The body
-    /// follows without the second that a client gives a server that does not know the header. One from the server that
-    /// comes later is harmless: a client has to take any number of them.
+    /// Answers a request's `Expect: 100-continue` on the server's behalf: once the head of such a request has been
+    /// written, the socket becomes readable at once, and the first thing read from it is `HTTP/1.1 100 Continue`. The
+    /// body then follows without the second that a client gives a server that does not know the header. A late 100 from
+    /// the server is harmless: a client has to accept any number of them.
     ///
     /// ## What it reaches
-    /// Programs that load libc dynamically and speak HTTP/1.1 in the clear, the head in one write. Not TLS, not HTTP/2,
-    /// not Go, not static programs.
+    /// Dynamically linked programs that use libc and speak plain HTTP/1.1, with the head in one write. Not TLS, HTTP/2,
+    /// Go or static programs.
     ///
-    /// ## How it is told that it took hold
-    /// The shim counts answers that were read.
+    /// ## How we know it took effect
+    /// The shim counts the answers that were read.
     ///
     /// ## What it cannot prove
-    /// That the server would have taken the body: one that refuses uploads by their head is now sent them in full.
+    /// That the server would have accepted the body: one that refuses uploads by their head now gets all of it.
     pub const ANSWER_100_CONTINUE: Intervention = Intervention {
         name: "answer-100-continue",
-        summary: "answers `Expect: 100-continue` at once in the server's place",
+        summary: "answers `Expect: 100-continue` at once on the server's behalf",
         tried_for: &[("P33", Purpose::Cause)],
         doses: &[],
         unit: "",

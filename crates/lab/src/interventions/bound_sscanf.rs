@@ -7,22 +7,22 @@ intervention! {
     /// # bound-sscanf
     ///
     /// ## What it does
-    /// libc's `sscanf` measures the whole rest of its string before it looks at the first character, so that a loop
-    /// that takes a token at a time from a long text takes time with the square of its length. With this, strings over
-    /// 1 KiB are handed to the same scanner a piece at a time. Results, `%n` and what is stored are the same.
+    /// libc's `sscanf` scans the whole rest of its string before it looks at the first character, so a loop that takes
+    /// one token at a time from a long text needs time proportional to the square of its length. With this, strings
+    /// over 1 KiB are passed to the same scanner one piece at a time. Results, `%n` and what is stored are the same.
     ///
     /// ## What it reaches
-    /// Programs that load libc dynamically and call `sscanf` or `vsscanf`. Not Go, not static programs, not programs
-    /// that measure the string themselves (`strlen` in a loop), not what libc parses within itself.
+    /// Dynamically linked programs that call `sscanf` or `vsscanf` in libc. Not Go, not static programs, not programs
+    /// that measure the string themselves (`strlen` in a loop), not what libc parses internally.
     ///
-    /// ## How it is told that it took hold
-    /// The shim counts long strings that it handed over in pieces.
+    /// ## How we know it took effect
+    /// The shim counts the long strings that it passed on in pieces.
     ///
     /// ## What it cannot prove
-    /// That the program is then fast: what else grows with its input only shows once this is gone.
+    /// That the program is then fast: other work that grows with the input only shows once this is gone.
     pub const BOUND_SSCANF: Intervention = Intervention {
         name: "bound-sscanf",
-        summary: "lets sscanf read no further than it must",
+        summary: "makes sscanf read no further than it must",
         tried_for: &[("P36", Purpose::Cause), ("P51", Purpose::Cause)],
         doses: &[],
         unit: "",

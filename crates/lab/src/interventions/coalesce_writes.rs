@@ -8,25 +8,23 @@ intervention! {
     ///
     /// ## What it does
     /// Holds small writes (below 1400 bytes, about one segment) on TCP sockets until the thread that made them waits
-    /// for something, until they fill a segment, or for 4 to 5 ms at most, and then sends them in one call. The program
-    /// is told at once that they were written. A request whose header and body are two writes thus leaves as one
-    /// segment, which Nagle's algorithm lets go.
+    /// for something, until they fill a segment, or for at most 4 to 5 ms, and then sends them in one call. To the
+    /// program, each write succeeds at once. A request whose header and body are two writes thus leaves as one segment,
+    /// which Nagle's algorithm does not hold.
     ///
     /// ## What it reaches
-    /// Programs that load libc dynamically and write through its functions, TLS libraries among them. Not Go, not
-    /// static programs, not io_uring, not writes that libc makes within itself (stdio over a socket), not sockets of
-    /// other kinds. Where one thread writes and another reads, waits in libc's conditions and semaphores count as waits
-    /// once the 5 ms have passed three times; a program whose waits cannot be seen at all is left alone after sixteen
-    /// times.
+    /// Dynamically linked programs that write through libc, including TLS libraries. Not Go, not static programs, not
+    /// io_uring, not writes that libc makes internally (stdio over a socket), not other kinds of sockets. If one thread
+    /// writes and another reads, waits on libc's condition variables and semaphores count as waits once the 5 ms have
+    /// expired three times; a program whose waits cannot be seen at all is left alone after sixteen times.
     ///
-    /// ## How it is told that it took hold
-    /// The shim counts writes that left together with one before them. A program that writes once for each request has
-    /// none.
+    /// ## How we know it took effect
+    /// The shim counts writes that left together with an earlier one. A program that writes once per request has none.
     ///
     /// ## What it cannot prove
-    /// That the stall was Nagle's: fewer segments and fewer calls also cost less processor time. `tcp-nodelay` tells
-    /// the two apart. An error of a late write comes with the next call on the socket, and a program that is killed
-    /// loses what it wrote in its last 5 ms.
+    /// That Nagle's algorithm caused the stall: fewer segments and fewer calls also cost less CPU time. `tcp-nodelay`
+    /// distinguishes the two. An error of a delayed write is returned by the next call on the socket, and a program
+    /// that is killed loses what it wrote in its last 5 ms.
     pub const COALESCE_WRITES: Intervention = Intervention {
         name: "coalesce-writes",
         summary: "holds small writes until the program waits, and sends them together",

@@ -1,4 +1,4 @@
-//! `cpu-quota`: no limit of processor time.
+//! `cpu-quota`: no limit of CPU time.
 
 use super::{Intervention, Purpose, intervention};
 
@@ -6,19 +6,19 @@ intervention! {
     /// # cpu-quota
     ///
     /// ## What it does
-    /// Runs both ends in control groups directly under the root of the hierarchy, where no group above sets a quota of
-    /// processor time. Threads then run as long as they have work, instead of waiting for the next period once their
-    /// share of this one is used up. A quota given for the world of the run is lifted as well.
+    /// Runs both ends in cgroups directly under the root of the hierarchy, where no cgroup above sets a CPU quota.
+    /// Threads then run as long as they have work, instead of waiting for the next period once their quota is used up.
+    /// A quota given for the world of the run is lifted, too.
     ///
     /// ## What it reaches
-    /// Every program, where whyslow may make control groups there: as root, on a host or in a container that shows the
-    /// host's own hierarchy. Inside a container that has a view of its own, the limit sits above all that can be seen.
+    /// Every program, if whyslow may create cgroups there: as root, on a host or in a container that shows the host's
+    /// own hierarchy. In a container with a cgroup namespace of its own, the limit sits above everything visible.
     ///
-    /// ## How it is told that it took hold
-    /// The subject's processes are found in the group, and no group from there up to the root has a quota.
+    /// ## How we know it took effect
+    /// The program's processes are found in the cgroup, and no cgroup from there up to the root has a quota.
     pub const CPU_QUOTA: Intervention = Intervention {
         name: "cpu-quota",
-        summary: "runs both ends outside of the control groups that limit processor time",
+        summary: "runs both ends outside the cgroups that limit CPU time",
         tried_for: &[("P29", Purpose::Cause)],
         doses: &[],
         unit: "",
@@ -28,7 +28,7 @@ intervention! {
             Ok(())
         },
         applied: |counters| {
-            let stays = "the host does not let it leave the control groups that limit it";
+            let stays = "the host does not let it leave the cgroups that limit it";
             counters.outside_quota.then_some(1).ok_or_else(|| stays.to_string())
         },
     };

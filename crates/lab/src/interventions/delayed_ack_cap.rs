@@ -1,4 +1,4 @@
-//! `delayed-ack-cap`: acknowledgements that wait less long.
+//! `delayed-ack-cap`: ACKs delayed for less time.
 
 use super::tcp_nodelay::set_on_connections;
 use super::{Intervention, NotHere, Purpose, Request, intervention};
@@ -17,20 +17,20 @@ intervention! {
     /// # delayed-ack-cap
     ///
     /// ## What it does
-    /// Tells the kernel, on every connection at both ends, to hold an acknowledgement back no longer than the dose
-    /// (TCP_BPF_DELACK_MAX). A wait for a delayed acknowledgement shrinks from 40 ms to the dose and a tick of the
-    /// kernel's clock; a wait of any other kind stays as it is. That the cost follows the dose tells this cause from
-    /// others that TCP_NODELAY removes as well.
+    /// Makes the kernel, on every connection and at both ends, delay ACKs no longer than the dose (TCP_BPF_DELACK_MAX).
+    /// A wait for a delayed ACK shrinks from 40 ms to the dose plus a tick of the kernel's clock; other waits stay as
+    /// they are. If the cost follows the dose, this cause is distinguished from others that TCP_NODELAY removes as
+    /// well.
     ///
     /// ## What it reaches
-    /// Every program in the subject's control group. A peer elsewhere delays its own acknowledgements as it likes: with
-    /// no server of ours the cap is on the wrong side, and the cost stays.
+    /// Every program in the subject's cgroup. A peer elsewhere delays its own ACKs as it likes: without --server, the
+    /// cap is on the wrong side, and the cost stays.
     ///
-    /// ## How it is told that it took hold
-    /// The program on sockets counts the connections on which the kernel took the cap.
+    /// ## How we know it took effect
+    /// The BPF program on the sockets counts the connections on which the kernel accepted the cap.
     pub const DELAYED_ACK_CAP: Intervention = Intervention {
         name: "delayed-ack-cap",
-        summary: "caps the time for which an acknowledgement is delayed",
+        summary: "caps the time by which ACKs are delayed",
         tried_for: &[("P01", Purpose::Dose)],
         doses: &DOSES,
         unit: "ms",
@@ -42,7 +42,7 @@ intervention! {
 
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     if !request.has_server {
-        return Err(NotHere("needs the server too (--server): a peer elsewhere delays as it likes".into()));
+        return Err(NotHere("needs the server, too (--server): a peer elsewhere delays ACKs as it likes".into()));
     }
     let milliseconds = request.dose.unwrap_or(DOSES[0]);
     if !TAKEN.contains(&milliseconds) {

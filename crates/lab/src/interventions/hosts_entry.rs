@@ -1,4 +1,4 @@
-//! `hosts-entry`: names that are known without asking.
+//! `hosts-entry`: names that resolve without DNS.
 
 use super::{Intervention, NotHere, Purpose, Request, intervention};
 use crate::treatment::{Replacement, Treatment};
@@ -25,28 +25,27 @@ intervention! {
     /// # hosts-entry
     ///
     /// ## What it does
-    /// Shows the subject a hosts file with an entry more for each name that it was seen asking for, with the address
-    /// that it then connected to. No question is sent, and there is no answer to wait for.
+    /// Shows the program a hosts file with an extra entry for each name it was seen looking up, with the address it
+    /// then connected to. No query is sent, so there is no answer to wait for.
     ///
     /// ## What it reaches
-    /// Programs that look into the hosts file before they ask: all that resolve through libc (as long as `files` stands
-    /// before `dns` in nsswitch.conf), and most that have a resolver of their own (Go, c-ares, Java). Not a program
-    /// that asks for other records than addresses, nor one that never opens the file. A name whose address cannot be
-    /// told from the recording is asked for once, outside of the measurement; where the world has a network of its own,
-    /// it is left out.
+    /// Programs that read the hosts file before they ask DNS: all that resolve through libc (as long as `files` comes
+    /// before `dns` in nsswitch.conf), and most that have a resolver of their own (Go, c-ares, Java). Not programs that
+    /// ask for records other than addresses or never open the file. A name whose address is not in the recording is
+    /// looked up once, outside the measurement; if the world has a network namespace of its own, it is left out.
     ///
-    /// ## How it is told that it took hold
-    /// The kernel tells that the file was opened. Whether the program then asked all the same shows in the effect.
+    /// ## How we know it took effect
+    /// The kernel reports that the file was opened. Whether the program still asked DNS shows in the effect.
     pub const HOSTS_ENTRY: Intervention = Intervention {
         name: "hosts-entry",
-        summary: "tells the program the addresses of the names that it asks for",
+        summary: "puts the names the program looks up into its hosts file",
         tried_for: &[("P31", Purpose::Cause)],
         doses: &[],
         unit: "",
         stands_on: &[],
         treat,
         applied: |counters| match counters.replaced {
-            0 => Err("the program does not look into the hosts file".into()),
+            0 => Err("the program does not read the hosts file".into()),
             opened => Ok(opened),
         },
     };
@@ -54,14 +53,14 @@ intervention! {
 
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     let Some(recording) = request.recording else {
-        return Err(NotHere("needs a recording that tells which names are asked for".into()));
+        return Err(NotHere("needs a recording that shows which names are looked up".into()));
     };
     let mut entries = seen(recording);
     if request.world.link.is_none() {
         ask(recording, &mut entries);
     }
     if entries.is_empty() {
-        return Err(NotHere("cannot tell the address of any name that was asked for".into()));
+        return Err(NotHere("finds no address for any name that was looked up".into()));
     }
     let mut content = std::fs::read(HOSTS).unwrap_or_default();
     content.push(b'\n');
@@ -217,6 +216,6 @@ mod tests {
     fn without_a_name_there_is_nothing_to_tell() {
         let (recording, world) = (Recording::default(), World::default());
         let refused = treat(&Request { recording: Some(&recording), ..request(&world) }, &mut Treatment::default());
-        assert!(refused.is_err_and(|why| why.0.contains("address of any name")));
+        assert!(refused.is_err_and(|why| why.0.contains("no address for any name")));
     }
 }

@@ -1,4 +1,4 @@
-//! `no-fsync`: nobody waits for the disk.
+//! `no-fsync`: nothing waits for the disk.
 
 use super::{Intervention, Purpose, intervention};
 use crate::treatment::Preload;
@@ -7,22 +7,22 @@ intervention! {
     /// # no-fsync
     ///
     /// ## What it does
-    /// Answers `fsync`, `fdatasync`, `syncfs`, `sync_file_range`, `sync` and `msync` at once, and opens files without
-    /// O_SYNC and O_DSYNC. The kernel takes the data to the disk when it sees fit.
+    /// Makes `fsync`, `fdatasync`, `syncfs`, `sync_file_range`, `sync` and `msync` return at once, and opens files
+    /// without O_SYNC and O_DSYNC. The kernel writes the data to disk whenever it likes.
     ///
     /// ## What it reaches
-    /// Programs that load libc dynamically. Not Go, not static programs, not io_uring, not O_DIRECT, not `pwritev2`
-    /// with RWF_SYNC, not file systems that are mounted to write at once.
+    /// Dynamically linked programs that use libc. Not Go, not static programs, not io_uring, not O_DIRECT, not
+    /// `pwritev2` with RWF_SYNC, not file systems mounted with sync.
     ///
-    /// ## How it is told that it took hold
-    /// The shim counts calls answered without waiting and files opened without the flag.
+    /// ## How we know it took effect
+    /// The shim counts calls that returned without waiting and files opened without the flag.
     ///
     /// ## What it cannot prove
-    /// That the program may do without: what it promised to keep is lost with the power. It shows what the promise
-    /// costs, and what a faster disk, a batch of several orders to a sync, or a sync after the answer could save.
+    /// That the program can do without: the data it promised to keep is lost if the power fails. It shows what the
+    /// promise costs, and what a faster disk, one sync for several requests, or a sync after the answer could save.
     pub const NO_FSYNC: Intervention = Intervention {
         name: "no-fsync",
-        summary: "answers at once that data is on the disk",
+        summary: "makes fsync and the like return at once",
         tried_for: &[("P39", Purpose::Cause)],
         doses: &[],
         unit: "",

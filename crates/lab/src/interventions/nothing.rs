@@ -6,10 +6,10 @@ intervention! {
     /// # nothing
     ///
     /// ## What it does
-    /// Attaches the machinery of every other intervention that is tried, and changes nothing: shims pass through what
-    /// they see, the program on sockets leaves them as they are. It is the sham that each of them is compared with, so
-    /// that what the machinery itself costs is on both sides. `plain`, with nothing attached at all, tells what that
-    /// is.
+    /// Attaches the machinery of all other interventions that are tried, but changes nothing: shims pass everything
+    /// through, and the BPF program leaves sockets as they are. It is the sham that each intervention is compared with,
+    /// so the cost of the machinery itself is on both sides. `plain`, with nothing attached at all, shows what that
+    /// cost is.
     pub const NOTHING: Intervention = Intervention {
         name: "nothing",
         summary: "attaches the machinery of the others and changes nothing",

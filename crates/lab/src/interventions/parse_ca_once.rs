@@ -11,22 +11,22 @@ intervention! {
     /// # parse-ca-once
     ///
     /// ## What it does
-    /// Keeps what a file of trusted certificates was parsed into. Whenever the program loads the file again, and it did
-    /// not change on disk, the same certificates are added to the new context. Contexts are still made for each
-    /// connection, and handshakes are still full: only the parsing goes. Every certificate that was trusted is, and no
-    /// other.
+    /// Keeps the parsed contents of each file of trusted certificates. When the program loads the file again, and it
+    /// has not changed on disk, the same certificates are added to the new context. Contexts are still created for each
+    /// connection, and handshakes are still full; only the parsing goes away. Exactly the same certificates are trusted
+    /// as before.
     ///
     /// ## What it reaches
-    /// Programs that load OpenSSL's libssl (1.1.1 or 3) dynamically, and load their certificates from a file. Not
-    /// directories of certificates, which are read one by one as they are needed; not certificates handed over in
-    /// memory; not GnuTLS, Go, Java, rustls, nor programs with OpenSSL inside. A process for each request parses once,
-    /// and that is every time.
+    /// Programs that load OpenSSL's libssl (1.1.1 or 3) dynamically and load their certificates from a file. Not
+    /// certificate directories, which are read one certificate at a time as needed; not certificates passed in memory;
+    /// not GnuTLS, Go, Java, rustls or programs with OpenSSL linked in. If each request is a new process, each process
+    /// still parses once, so nothing changes.
     ///
-    /// ## How it is told that it took hold
-    /// The shim counts bundles that were loaded, and those that were not parsed again.
+    /// ## How we know it took effect
+    /// The shim counts the bundles that were loaded and those that were not parsed again.
     pub const PARSE_CA_ONCE: Intervention = Intervention {
         name: "parse-ca-once",
-        summary: "parses each file of trusted certificates only the first time",
+        summary: "parses each file of trusted certificates only once",
         tried_for: &[("P10", Purpose::Cause)],
         doses: &[],
         unit: "",
@@ -43,7 +43,7 @@ intervention! {
 pub(super) fn took_hold(counters: &InterventionCounters) -> Result<u64, String> {
     let seen = counters.shims.get(SHIM).is_some_and(|counts| counts.loaded > 0 && counts.seen == 0);
     if seen {
-        return Err("the program does not use OpenSSL's libssl as a library, or only as a server".into());
+        return Err("the program does not load OpenSSL's libssl, or uses it only as a server".into());
     }
     counters.of_shim(SHIM)
 }

@@ -1,4 +1,4 @@
-//! `quickack-client-route` and `quickack-server-route`: acknowledgements without delay, at one end only.
+//! `quickack-client-route` and `quickack-server-route`: ACKs without delay, at one end only.
 
 use super::{Intervention, NotHere, Purpose, Request, intervention};
 use crate::intervention_counters::InterventionCounters;
@@ -8,21 +8,20 @@ intervention! {
     /// # quickack-client-route
     ///
     /// ## What it does
-    /// Marks the client's route to the server with `quickack 1`: the client's kernel acknowledges what it receives at
-    /// once. Where the *server* holds a short write back until the client has acknowledged the one before, the wait
-    /// vanishes, and it is proof of the cause. Where the *client* holds its writes back, the acknowledgement that is
-    /// waited for comes from the server: then this must do nothing, and is tried as the negative control.
+    /// Sets `quickack 1` on the client's route to the server, so the client's kernel ACKs what it receives at once. If
+    /// the *server* holds a short write until the client has acknowledged the one before, the wait goes away, which
+    /// proves the cause. If the *client* holds its writes, the ACK it waits for comes from the server; this must then
+    /// change nothing and is tried as the negative control.
     ///
     /// ## What it reaches
-    /// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`): the
-    /// host's own routes are not touched. The socket option of the same name is no substitute, since the kernel takes
-    /// it back.
+    /// Every program, through the kernel's routing table, but only in a network namespace of ours (`--link`): the
+    /// host's own routes are not touched. The socket option TCP_QUICKACK is no substitute, since the kernel resets it.
     ///
-    /// ## How it is told that it took hold
-    /// The route is shown again after the change, and must carry the word.
+    /// ## How we know it took effect
+    /// The route is read back after the change and must show it.
     pub const QUICKACK_CLIENT_ROUTE: Intervention = Intervention {
         name: "quickack-client-route",
-        summary: "makes the client's kernel acknowledge at once",
+        summary: "makes the client's kernel ACK at once",
         tried_for: &[("P01", Purpose::Cause)],
         doses: &[],
         unit: "",
@@ -36,19 +35,19 @@ intervention! {
     /// # quickack-server-route
     ///
     /// ## What it does
-    /// Marks the server's route to the client with `quickack 1`: the server's kernel acknowledges what it receives at
-    /// once. Where the *client* holds a short write back until the server has acknowledged the one before, the wait
-    /// vanishes, and it is proof of the cause. Where the *server* holds its writes back, it must do nothing, and is
-    /// tried as the negative control.
+    /// Sets `quickack 1` on the server's route to the client, so the server's kernel ACKs what it receives at once. If
+    /// the *client* holds a short write until the server has acknowledged the one before, the wait goes away, which
+    /// proves the cause. If the *server* holds its writes, this must change nothing and is tried as the negative
+    /// control.
     ///
     /// ## What it reaches
-    /// Every program, through the kernel's table of routes, inside a network namespace of ours only (`--link`).
+    /// Every program, through the kernel's routing table, but only in a network namespace of ours (`--link`).
     ///
-    /// ## How it is told that it took hold
-    /// The route is shown again after the change, and must carry the word.
+    /// ## How we know it took effect
+    /// The route is read back after the change and must show it.
     pub const QUICKACK_SERVER_ROUTE: Intervention = Intervention {
         name: "quickack-server-route",
-        summary: "makes the server's kernel acknowledge at once",
+        summary: "makes the server's kernel ACK at once",
         tried_for: &[("P01", Purpose::Cause)],
         doses: &[],
         unit: "",
@@ -59,7 +58,7 @@ intervention! {
 }
 
 /// What an intervention of this file is tried for, `usual` for every other. The end that holds its write back waits for
-/// the other's acknowledgement: its own route must make no difference. Where the holder is not known, nothing is
+/// the other's ACK: its own route must make no difference. Where the holder is not known, nothing is
 /// predicted, and nothing is tried.
 pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Purpose) -> Option<Purpose> {
     let end = match intervention.name {
@@ -73,7 +72,7 @@ pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Pur
 
 fn treat(end: End, request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     if request.world.link.is_none() || !request.has_server {
-        return Err(NotHere("needs a link of its own (--link): the host's own routes are not touched".into()));
+        return Err(NotHere("needs --link: the host's own routes are not touched".into()));
     }
     treatment.quick_acknowledgements.insert(end);
     Ok(())

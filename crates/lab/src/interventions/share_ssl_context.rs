@@ -1,4 +1,4 @@
-//! `share-ssl-context`: one TLS context for all connections that are made alike.
+//! `share-ssl-context`: one TLS context for all connections set up alike.
 
 use super::parse_ca_once::{SHIM, took_hold};
 use super::{Intervention, Purpose, Request, intervention};
@@ -17,25 +17,25 @@ intervention! {
     /// # share-ssl-context
     ///
     /// ## What it does
-    /// Follows how each TLS context is made: the method, and every setting and file of certificates in order. A context
-    /// that is made in the very same way as an earlier one is that one: its settings are not done again, its
-    /// certificates not loaded, and connections are made with the first. It predicts what sharing a context in the
-    /// source would bring.
+    /// Tracks how each TLS context is created: the method, and every setting and certificate file in order. A context
+    /// created in exactly the same way as an earlier one is replaced by it: its settings are not repeated, its
+    /// certificates not loaded, and connections use the first. It predicts what sharing a context in the source would
+    /// gain.
     ///
     /// ## What it reaches
-    /// Clients that load OpenSSL's libssl (1.1.1 or 3) dynamically. A context with a private key, with data or deciding
-    /// callbacks of the program, with certificates handed over in memory, or with anything that is not understood is
-    /// left alone, and so are servers. Where a library fills a context's store after the connection was begun (libcurl
-    /// does), the server is verified with the other's store only if both were filled alike. Handshakes are still full.
+    /// Clients that load OpenSSL's libssl (1.1.1 or 3) dynamically. Contexts with a private key, with data or decision
+    /// callbacks of the program, with certificates passed in memory, or with anything not understood are left alone,
+    /// and so are servers. If a library fills a context's store after the connection has begun (libcurl does), the
+    /// server is verified with the shared store only if both were filled alike. Handshakes are still full.
     ///
-    /// Where certificates are loaded for each context, it removes that cost as well, and so proves nothing of the
-    /// context's own: then it is a step on top of `parse-ca-once`, and only the step tells.
+    /// If certificates are loaded for each context, this removes that cost, too, and so proves nothing about creating
+    /// contexts. It is then a step on top of `parse-ca-once`, and only the step counts.
     ///
-    /// ## How it is told that it took hold
-    /// The shim counts contexts that were made, and those in whose place another served.
+    /// ## How we know it took effect
+    /// The shim counts the contexts that were created, and those for which another was used.
     pub const SHARE_SSL_CONTEXT: Intervention = Intervention {
         name: "share-ssl-context",
-        summary: "makes one TLS context serve all connections that ask for the same",
+        summary: "uses one TLS context for all connections that ask for the same",
         tried_for: &[("P09", Purpose::Cause), ("P10", Purpose::Ladder)],
         doses: &[],
         unit: "",

@@ -13,19 +13,18 @@ intervention! {
     ///
     /// ## What it does
     /// Multiplies the length of every sleep by its dose: `nanosleep`, `clock_nanosleep`, `usleep`, `sleep`, and `poll`
-    /// and `select` where they wait for no descriptor. Where a program polls with sleeps in between, its latency must
-    /// follow.
+    /// and `select` without descriptors. If a program polls with sleeps in between, its latency must follow.
     ///
     /// ## What it reaches
-    /// Programs that load libc dynamically. Not Go, not static programs, not the time limits of waits for descriptors,
-    /// of `epoll_wait`, of locks (Python's `Event.wait`) or timers. A sleep until a moment is scaled by what is left
-    /// until then, so that one who keeps to a fixed beat keeps it.
+    /// Dynamically linked programs that use libc. Not Go, not static programs, not the timeouts of waits for
+    /// descriptors, of `epoll_wait`, of locks (Python's `Event.wait`) or timers. A sleep until a point in time is
+    /// scaled by what is left until then, so a program that keeps a fixed beat keeps it.
     ///
-    /// ## How it is told that it took hold
-    /// The shim counts sleeps that it scaled.
+    /// ## How we know it took effect
+    /// The shim counts the sleeps it scaled.
     ///
     /// ## What it cannot prove
-    /// That a sleep is useless: only how much waiting is owed to it.
+    /// That a sleep is useless: only how much of the waiting is due to it.
     pub const SLEEP_SCALE: Intervention = Intervention {
         name: "sleep-scale",
         summary: "multiplies the length of every sleep",

@@ -20,32 +20,32 @@ intervention! {
     /// # small-ca-bundle
     ///
     /// ## What it does
-    /// Shows the subject, in the place of each bundle of trusted certificates that it was seen reading, one with only
-    /// so many of its certificates, half of them from its end and half from its beginning: those of one's own authorities
-    /// are appended as a rule, else put in front, and are the likeliest to be needed. What loading a bundle costs must
-    /// shrink with their number; what a context or a handshake costs by itself stays.
+    /// Replaces each bundle of trusted certificates that the program was seen reading with one that has only as many of
+    /// its certificates as the dose, half of them from its end and half from its beginning: certificates of local
+    /// authorities are usually appended, sometimes prepended, and are the most likely to be needed. The cost of loading
+    /// a bundle must shrink with their number; the cost of a context or a handshake itself stays.
     ///
     /// ## What it reaches
-    /// Every program that reads certificates from a file at an absolute path, whatever library it uses. Not directories
-    /// of single certificates, not certificates compiled into a program. A file with fewer than two certificates, or
-    /// with a private key, is never replaced.
+    /// Every program that reads certificates from a file with an absolute path, whatever library it uses. Not
+    /// directories of single certificates, not certificates compiled into a program. A file with fewer than two
+    /// certificates, or with a private key, is never replaced.
     ///
     /// ## What can go wrong
-    /// Which certificates a verification needs cannot be told from outside. Where one of those left out is needed, the
-    /// program fails to verify its peer, and the arm is dropped, since it broke the program. It proves nothing then.
+    /// Which certificates a verification needs is not visible from outside. If one that was left out is needed, the
+    /// program fails to verify its peer, and the arm is dropped because it broke the program. It then proves nothing.
     ///
-    /// ## How it is told that it took hold
-    /// The kernel tells that the files shown in the place of the bundles were opened.
+    /// ## How we know it took effect
+    /// The kernel reports that the replacement files were opened.
     pub const SMALL_CA_BUNDLE: Intervention = Intervention {
         name: "small-ca-bundle",
-        summary: "shows the program a bundle with only a few of its certificates",
+        summary: "replaces the CA bundle with a few of its certificates",
         tried_for: &[("P10", Purpose::Dose)],
         doses: &DOSES,
         unit: "certificates",
         stands_on: &[],
         treat,
         applied: |counters| match counters.replaced {
-            0 => Err("the program did not open the bundle that it was shown".into()),
+            0 => Err("the program did not open the replacement bundle".into()),
             opened => Ok(opened),
         },
     };
@@ -53,7 +53,7 @@ intervention! {
 
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     let Some(recording) = request.recording else {
-        return Err(NotHere("needs a recording that tells which bundles the program reads".into()));
+        return Err(NotHere("needs a recording that shows which bundles the program reads".into()));
     };
     let certificates = request.dose.unwrap_or(DOSES[0]);
     if !(1.0..=1000.0).contains(&certificates) {

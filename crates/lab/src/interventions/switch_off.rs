@@ -19,7 +19,7 @@ const WHOLE: [&str; 8] = ["main", "_start", "_init", "_fini", "main.main", "runt
 /// Where a system keeps its libraries: what is in them is not the program's own work.
 const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
 
-/// The longest that a shim can be told, less what its file needs besides (`shim.h`).
+/// The longest parameter of a shim, less what its file needs besides (`shim.h`).
 const MOST_TOLD_BYTES: usize = 240;
 
 /// Longer names make no file name.
@@ -29,25 +29,25 @@ intervention! {
     /// # switch-off
     ///
     /// ## What it does
-    /// Makes one function of the program return 0 at once, in the live image of the trial: its first bytes are written
-    /// over before the program's first instruction. Nothing on disk changes. Named as `switch-off=FUNCTION` or, where
-    /// several programs or libraries have one of that name, `switch-off=MODULE!FUNCTION`, by the name in the symbol
-    /// table or the readable one that a recording shows. Clones that the compiler made of it (`FUNCTION.constprop.0`)
-    /// go with it.
+    /// Makes one function of the program return 0 at once, in the live image of the trial: its first bytes are
+    /// overwritten before the program's first instruction. Nothing on disk changes. Named as `switch-off=FUNCTION` or,
+    /// if several programs or libraries have a function of that name, `switch-off=MODULE!FUNCTION`, by the name in the
+    /// symbol table or the demangled one that a recording shows. Clones that the compiler made of it
+    /// (`FUNCTION.constprop.0`) are included.
     ///
     /// ## What it reaches
-    /// Functions of the program's own file, also static ones, and of libraries of its own that are loaded at its start,
-    /// where the file has a symbol table and the function was not inlined. Not the system's libraries, not `main`, not
-    /// static or Go programs, which load no shim. x86-64 only.
+    /// Functions in the program's own file, static ones included, and in libraries of its own that are loaded at
+    /// start-up, if the file has a symbol table and the function was not inlined. Not the system's libraries, not
+    /// `main`, not static or Go programs, which load no shim. x86-64 only.
     ///
-    /// ## How it is told that it took hold
+    /// ## How we know it took effect
     /// The shim counts the calls that returned at once. A function that is never called proves nothing.
     ///
     /// ## What it cannot prove
-    /// That the program may do without. It is only compared where the program runs to its end with the same status and
-    /// writes the same to its standard output to the letter, figures aside that differ from run to run anyway; what it
-    /// writes elsewhere (files, sockets, its standard error) is not compared. A function that is not needed for this
-    /// input can be for another: see what it is for before taking it out.
+    /// That the program can do without. It counts only if the program runs to its end, exits with the same status and
+    /// writes exactly the same to stdout, except for numbers that differ from run to run anyway; what it writes
+    /// elsewhere (files, sockets, stderr) is not compared. A function that this input does not need may be needed for
+    /// another: find out what it does before removing it.
     pub const SWITCH_OFF: Intervention = Intervention {
         name: "switch-off",
         summary: "makes a function of the program return at once",
@@ -64,11 +64,11 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
         return Err(NotHere("needs the name of a function: switch-off=FUNCTION".into()));
     };
     let Some(recording) = request.recording else {
-        return Err(NotHere("needs the case of a recorded run, which tells the programs".into()));
+        return Err(NotHere("needs the case of a recorded run, which names the programs".into()));
     };
     let (module, function) = about.split_once('!').map_or((None, about), |(module, name)| (Some(module), name));
     if WHOLE.contains(&function) {
-        return Err(NotHere(format!("does not take {function}: that is the whole program")));
+        return Err(NotHere(format!("does not accept {function}: that is the whole program")));
     }
     if about.is_empty() || about.len() > MOST_NAME_BYTES || about.contains(|letter: char| letter.is_control()) {
         return Err(NotHere(format!("takes a name of 1 to {MOST_NAME_BYTES} bytes")));
@@ -83,7 +83,7 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     };
     let told = functions::find(&files, function, &seen).map_err(NotHere)?;
     if told.len() > MOST_TOLD_BYTES {
-        return Err(NotHere(format!("has found more clones of {function} than it can be told of")));
+        return Err(NotHere(format!("found more clones of {function} than it can handle")));
     }
     treatment.preloads.push(Preload { shim: SHIM, parameter: told });
     Ok(())
@@ -91,7 +91,7 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
 
 fn applied(counters: &InterventionCounters) -> Result<u64, String> {
     match counters.shims.get(SHIM).copied().unwrap_or_default() {
-        ShimCounts { seen: 0, loaded: 1.., .. } => Err("no program had the function where the file has it".into()),
+        ShimCounts { seen: 0, loaded: 1.., .. } => Err("no program had the function where its file has it".into()),
         ShimCounts { seen: 1.., changed: 0, .. } => Err("the function was never called".into()),
         _ => counters.of_shim(SHIM),
     }
@@ -110,7 +110,7 @@ fn files(recording: &Recording, module: Option<&str>) -> Result<Vec<PathBuf>, No
     match (files.is_empty(), system.first(), module) {
         (false, _, _) => Ok(files),
         (true, Some(library), Some(_)) => {
-            Err(NotHere(format!("does not take functions of the system's libraries ({library})")))
+            Err(NotHere(format!("does not accept functions of system libraries ({library})")))
         }
         (true, _, Some(name)) => Err(NotHere(format!("found no program or library `{name}` in the recording"))),
         (true, _, None) => Err(NotHere("found no program in the recording".into())),

@@ -1,4 +1,4 @@
-//! `tcp-nodelay`: Nagle's algorithm switched off.
+//! `tcp-nodelay`: Nagle's algorithm disabled.
 
 use super::{Intervention, Purpose, intervention};
 use crate::intervention_counters::InterventionCounters;
@@ -7,21 +7,20 @@ intervention! {
     /// # tcp-nodelay
     ///
     /// ## What it does
-    /// Sets TCP_NODELAY on every connection at the moment it is established, in the kernel, at both ends. A short
-    /// segment then leaves at once instead of waiting until the peer has acknowledged the one before it.
+    /// Sets TCP_NODELAY on every connection the moment it is established, in the kernel, at both ends. A short segment
+    /// then leaves at once instead of waiting until the peer has acknowledged the one before it.
     ///
     /// ## What it reaches
-    /// Every program in the subject's control group, whatever it is written in: the program itself is not touched, and
-    /// makes the calls that it made before. It does not reach connections that were there before the subject (a running
-    /// program's sockets are set through `pidfd_getfd`), and a program that clears the option afterwards has it
-    /// cleared. Where no program can be attached to a control group, the shim `nodelay` does the same for programs that
-    /// use libc.
+    /// Every program in the subject's cgroup, whatever language it is written in; the program itself is not touched and
+    /// makes the same calls as before. Connections that existed before the program are not reached (a running program's
+    /// sockets are set through `pidfd_getfd`), and a program that clears the option afterwards gets it cleared. If no
+    /// BPF program can be attached to a cgroup, the shim `nodelay` does the same for programs that use libc.
     ///
-    /// ## How it is told that it took hold
-    /// The program on sockets counts the connections that it saw and those on which the kernel took the option.
+    /// ## How we know it took effect
+    /// The BPF program on the sockets counts the connections it saw and those on which the kernel accepted the option.
     pub const TCP_NODELAY: Intervention = Intervention {
         name: "tcp-nodelay",
-        summary: "switches Nagle's algorithm off on every connection",
+        summary: "disables Nagle's algorithm on every connection",
         tried_for: &[("P01", Purpose::Cause)],
         doses: &[],
         unit: "",

@@ -27,8 +27,7 @@ impl Group {
         let point = fields.filter(|fields| fields.get(2) == Some(&"cgroup2")).find_map(|fields| Some(*fields.get(1)?));
         let point = point.ok_or("no cgroup v2 is mounted")?;
         let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let ours =
-            membership.lines().find_map(|line| line.strip_prefix("0::/")).ok_or("whyslow is in no cgroup v2")?;
+        let ours = membership.lines().find_map(|line| line.strip_prefix("0::/")).ok_or("whyslow is in no cgroup v2")?;
         let folder = PathBuf::from(point).join(ours).join(format!("whyslow-doctor-{}", std::process::id()));
         match fs::create_dir(&folder) {
             Ok(()) => Ok(Group(folder)),

@@ -28,7 +28,8 @@ pub fn search(
     let told = &mut *runs.told;
     told.outcome = if is_one { BisectionOutcome::Confirmed } else { BisectionOutcome::Found };
     if !is_one {
-        told.warnings.push("The commits in between could not be built or do not run; it may be any of them.".to_string());
+        told.warnings
+            .push("The commits in between could not be built or do not run; it may be any of them.".to_string());
     }
     told.culprit = Some(Culprit {
         cause: names.clone(),

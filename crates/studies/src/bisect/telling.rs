@@ -43,9 +43,8 @@ pub fn begin(asked: &Asked, baseline: &Baseline, folder: &Path) -> Bisection {
         warnings.push("The budget ran out before the worlds could be compared; try a longer --budget.".to_string());
     }
     if let Some(status) = baseline.bad_run().answer.subject_exit.filter(|status| *status != 0) {
-        warnings.push(format!(
-            "The program exits with status {status} in both worlds: is this what you meant to measure?"
-        ));
+        warnings
+            .push(format!("The program exits with status {status} in both worlds: is this what you meant to measure?"));
     }
     if first.is_some_and(|first| first.outcome == Contrast::Open) {
         warnings.push("The interval is wide; a longer --budget would detect smaller differences.".to_string());

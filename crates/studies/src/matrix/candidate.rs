@@ -116,7 +116,9 @@ impl Candidate {
         if named.is_empty() || !self.is_ready() {
             return Vec::new();
         }
-        vec![format!("With {name} the program also loads another copy: {named}. Time spent in that one is not {name}'s.")]
+        vec![format!(
+            "With {name} the program also loads another copy: {named}. Time spent in that one is not {name}'s."
+        )]
     }
 
     /// All its recordings.

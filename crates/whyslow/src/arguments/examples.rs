@@ -101,10 +101,7 @@ pub const ATTACH: Ending = Ending {
             Whatever is switched in it to prove a cause is switched back.",
     examples: &[
         Example { purpose: "Whatever listens on a port", line: "whyslow attach --port 8443 --duration 10s" },
-        Example {
-            purpose: "One process; only watch, change nothing",
-            line: "whyslow attach --no-prove 4711",
-        },
+        Example { purpose: "One process; only watch, change nothing", line: "whyslow attach --no-prove 4711" },
     ],
 };
 

@@ -154,9 +154,11 @@ mod tests {
     #[test]
     fn a_pathology_names_what_is_tried_for_it_and_its_stories() {
         let text = page("P01").expect("a page");
-        for line in
-            ["\n- tcp-nodelay switches ", "\n- whyslow story run nagle\n", "; in\n  doses, and the cost must follow"]
-        {
+        for line in [
+            "\n- tcp-nodelay disables ",
+            "\n- whyslow story run nagle\n",
+            "in several\n  doses, which the cost must follow",
+        ] {
             assert!(text.contains(line), "{text}");
         }
         assert!(page("tcp-nodelay").expect("a page").contains("\n- nagle-delayed-ack (P01)\n"));

@@ -190,7 +190,7 @@ mod tests {
     fn a_world_that_was_changed_is_listed_as_such() {
         let place = tempfile::tempdir().expect("a folder");
         let store = Store::at(place.path()).expect("a store");
-        assert!(lines(&store, &[]).starts_with("No worlds are kept in"));
+        assert!(lines(&store, &[]).starts_with("No worlds in"));
         let world = |is_unchanged| Listed {
             name: "debian-x".into(),
             folder: "/x".into(),
@@ -201,7 +201,7 @@ mod tests {
             is_unchanged,
         };
         let text = lines(&store, &[world(true), world(false)]);
-        assert!(text.contains("3 packages, 5 MiB\n") && text.contains("5 MiB; was changed"), "{text}");
+        assert!(text.contains("3 packages, 5 MiB\n") && text.contains("5 MiB; modified"), "{text}");
         assert!(!text.contains('\u{1b}'));
     }
 }

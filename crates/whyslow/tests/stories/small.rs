@@ -75,7 +75,7 @@ fn a_used_up_quota_is_cpu_quota_throttling_and_its_absence_is_not() {
     let Some(told) = proved("quota") else { return };
     expect_confirmed(&told, "cpu-quota-throttling", &["cpu-quota"]);
     let finding = told.finding("cpu-quota-throttling");
-    expect_mechanism(finding, &["control group /whyslow-story-", "periods"]);
+    expect_mechanism(finding, &["cgroup /whyslow-story-", "periods"]);
     assert!(finding.cost.share_of_wall >= 0.3, "{:?}", finding.cost);
     assert_eq!(finding.evidence.table, "switches");
     let Some(told) = tell("quota", "fixed") else { return };

@@ -36,15 +36,15 @@ pub(super) fn found(analysis: &Analysis) -> Option<Found> {
         None => String::new(),
     };
     let title = format!(
-        "{peer}, which was not watched, holds the rest of its {message} until {reader}'s delayed acknowledgement: {} \
-         of every {} request{line}",
+        "{peer}, which was not recorded, holds the rest of its {message} until {reader}'s delayed ACK: {} of every {} \
+         request{line}",
         Nanos(wall / count),
         Nanos(analysis.exchange_wall() / count),
         peer = capitalized(peer),
     );
     let remedy = format!(
-        "At {peer}{}, set TCP_NODELAY on the socket, or send head and body in one write. Where that cannot be changed, \
-         acknowledge at once at {reader}: a route to the peer with quickack 1 (ip route change ... quickack 1).",
+        "At {peer}{}, set TCP_NODELAY on the socket, or send head and body in one write. If you cannot change that, \
+         disable delayed ACKs at {reader}: a route to the peer with quickack 1 (ip route change ... quickack 1).",
         address(analysis, example.0),
     );
     Some(Found {
@@ -102,23 +102,23 @@ fn mechanism(analysis: &Analysis, stalls: &[Stall], (slot, example): Stall, word
     vec![
         format!(
             "The first piece of {one} arrives ({} bytes, fewer than a segment), and {reader} waits for the rest. \
-             It has nothing to send that could carry the acknowledgement, so its kernel delays it: the delayed-ACK \
-             timer fired in all {} cases, and the acknowledgement left {delay} after the piece.",
+             It has nothing to send that could carry the ACK, so its kernel delays it: the delayed-ACK timer fired in \
+             all {} cases, and the ACK left {delay} after the piece.",
             example.piece,
             stalls.len(),
         ),
         format!(
-            "Only then the rest arrives ({} bytes, fewer than a segment), {release} after the acknowledgement{round_trip}.",
+            "Only then does the rest arrive ({} bytes, fewer than a segment), {release} after the ACK{round_trip}.",
             example.bytes
         ),
         format!(
-            "That is how a sender looks that writes in two pieces with TCP_NODELAY off: its kernel holds the second \
-             until the first is acknowledged (Nagle's algorithm). {} was not watched; one that merely took as long \
-             would not keep step with {reader}'s timer.",
+            "This is what a sender looks like that writes in two pieces with TCP_NODELAY off: its kernel holds the \
+             second until the first is acknowledged (Nagle's algorithm). {} was not recorded; one that was merely \
+             slow would not stay in step with {reader}'s timer.",
             capitalized(peer)
         ),
         format!(
-            "The place named is the line of {reader} that waits; the cause is where {peer} sends{}.",
+            "The place shown is the line of {reader} that waits; the cause is where {peer} sends{}.",
             if is_on_this_machine(analysis, slot) { RELAY } else { "" }
         ),
     ]
@@ -126,8 +126,8 @@ fn mechanism(analysis: &Analysis, stalls: &[Stall], (slot, example): Stall, word
 
 /// Timers of one machine fire at the same ticks, so that a relay's stall towards its own upstream falls together with
 /// the timer here: measured with a proxy whose two ends had TCP_NODELAY set.
-const RELAY: &str = ", or, where it only relays what another sends, at that one: on one machine the delayed \
-                     acknowledgements of both fall on the same tick";
+const RELAY: &str = ", or, if it only relays data, further up: on one machine, the delayed ACKs of both fall on \
+                     the same tick";
 
 fn is_on_this_machine(analysis: &Analysis, slot: usize) -> bool {
     let row = analysis.connections.row(slot);
@@ -209,7 +209,7 @@ mod tests {
         assert!(finding.title.starts_with("The server, which was not watched, holds"), "{}", finding.title);
         assert!(finding.title.ends_with("client.py:5 in ask waits for it"), "{}", finding.title);
         assert!(finding.mechanism[0].contains("timer fired in all 20 cases"), "{:?}", finding.mechanism);
-        assert!(finding.mechanism[1].contains("30.0 us after the acknowledgement"), "{:?}", finding.mechanism);
+        assert!(finding.mechanism[1].contains("30.0 us after the ACK"), "{:?}", finding.mechanism);
         assert!(finding.remedy.starts_with("At the server (10.0.0.2:80), set TCP_NODELAY"), "{}", finding.remedy);
         let held =
             answer.ledger.accounts.iter().find(|row| row.name.starts_with("held at the peer")).expect("an account");

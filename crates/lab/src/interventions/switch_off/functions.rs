@@ -42,11 +42,11 @@ pub fn find(files: &[PathBuf], name: &str, seen: &dyn Fn(&PathBuf) -> BTreeSet<u
     let shown = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
     let (file, functions) = match found.as_slice() {
         [one] => one,
-        [] if are_stripped => return Err(format!("found no symbol table in {shown}: it was stripped of its names")),
-        [] => return Err(format!("found no function `{name}` in {shown}: perhaps it was inlined")),
+        [] if are_stripped => return Err(format!("found no symbol table in {shown}: it was stripped")),
+        [] => return Err(format!("found no function `{name}` in {shown}: it may have been inlined")),
         [(file, _), ..] => {
             let module = file.file_name().unwrap_or_default().to_string_lossy();
-            return Err(format!("found `{name}` in {} files; say which, as in {module}!{name}", found.len()));
+            return Err(format!("found `{name}` in {} files; name one, as in {module}!{name}", found.len()));
         }
     };
     let of_that_name = functions.iter().filter(|one| !is_clone(&one.name, name)).count();
@@ -54,7 +54,7 @@ pub fn find(files: &[PathBuf], name: &str, seen: &dyn Fn(&PathBuf) -> BTreeSet<u
         return Err(format!("found {of_that_name} functions `{name}` in {}", file.display()));
     }
     if let Some(short) = functions.iter().find(|one| one.bytes < LEAST_BYTES) {
-        return Err(format!("cannot write over `{}`: it is only {} bytes long", short.name, short.bytes));
+        return Err(format!("cannot overwrite `{}`: it is only {} bytes long", short.name, short.bytes));
     }
     Ok(functions.iter().map(worded).collect::<Vec<_>>().join(" "))
 }
