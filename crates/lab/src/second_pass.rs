@@ -121,17 +121,17 @@ impl SecondPass {
         let finding = own.findings.first()?;
         let share = Share(*share);
         let Some(tried) = finding.tried.last() else {
-            return Some(format!(" Of what is left with {}, {share} is {function}.", self.upon));
+            return Some(format!(" With {}, {function} is {share} of the remaining CPU time.", self.upon));
         };
         let arms = self.experiment.attempts.iter().map(|attempt| attempt.arm.as_str()).collect::<Vec<_>>();
         let mut rows = trials.iter().filter(|trial| arms.contains(&trial.arm.as_str()));
         let because = match tried.problem.as_str() {
-            _ if finding.status == Status::Confirmed => ", which the program does as well without".to_string(),
+            _ if finding.status == Status::Confirmed => ", and the output does not need it".to_string(),
             "" => "; without it the program is hardly faster".to_string(),
-            _ if rows.any(|row| row.output == output::DIFFERENT) => ", which the output needs".to_string(),
+            _ if rows.any(|row| row.output == output::DIFFERENT) => ", but the output needs it".to_string(),
             problem => format!("; whether it is needed is open ({problem})"),
         };
-        Some(format!(" Of what is left with {}, {share} is {function}{because}.", self.upon))
+        Some(format!(" With {}, {function} is {share} of the remaining CPU time{because}.", self.upon))
     }
 }
 

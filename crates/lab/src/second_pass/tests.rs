@@ -135,7 +135,7 @@ fn a_function_that_is_needed_leaves_no_more_than_a_sentence() {
     second_pass().judge(&mut answer, &trials(output::DIFFERENT, "the program wrote other figures than without it"));
     assert_eq!((&answer.findings, &answer.together), (&before.findings, &before.together));
     let more = answer.summary.strip_prefix(&before.summary).expect("the summary goes on");
-    assert_eq!(more, " Of what is left with bound-sscanf, 87 % is search, which the output needs.");
+    assert_eq!(more, " With bound-sscanf, search is 87 % of the remaining CPU time, but the output needs it.");
 }
 
 #[test]
