@@ -157,7 +157,7 @@ mod tests {
         for line in [
             "\n- tcp-nodelay disables ",
             "\n- whyslow story run nagle\n",
-            "in several\n  doses, which the cost must follow",
+            "in several doses,\n  which the cost must follow",
         ] {
             assert!(text.contains(line), "{text}");
         }

@@ -206,7 +206,7 @@ mod tests {
         let finding = &answer.findings[0];
         assert_eq!((finding.id.as_str(), finding.cost.affected, answer.findings.len()), ("P01", 20, 1));
         assert!(finding.cost.share_of_wall > 0.95, "{:?}", finding.cost);
-        assert!(finding.title.starts_with("The server, which was not watched, holds"), "{}", finding.title);
+        assert!(finding.title.starts_with("The server, which was not recorded, holds"), "{}", finding.title);
         assert!(finding.title.ends_with("client.py:5 in ask waits for it"), "{}", finding.title);
         assert!(finding.mechanism[0].contains("timer fired in all 20 cases"), "{:?}", finding.mechanism);
         assert!(finding.mechanism[1].contains("30.0 us after the ACK"), "{:?}", finding.mechanism);
