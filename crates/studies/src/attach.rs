@@ -105,7 +105,7 @@ fn watch(request: &Request, console: &dyn Console) -> Result<Case, StudyError> {
     })?;
     if record::is_stopped(pid) {
         console.note(&format!(
-            "process {pid} is stopped, by a signal or a debugger: it does nothing until it is let go on"
+            "process {pid} is stopped, by a signal or a debugger; there is nothing to see until it continues"
         ));
     }
     let begun = Instant::now();
@@ -117,13 +117,13 @@ fn watch(request: &Request, console: &dyn Console) -> Result<Case, StudyError> {
         }
         activity.recording("recording", &recorder, limits.duration);
     }
-    activity.turn_to("naming places in the code and writing the case");
+    activity.turn_to("resolving symbols and writing the case");
     let case = recorder.finish(|manifest| {
         manifest.subject.pid = pid;
         manifest.server_pid = if role == Role::Server { pid } else { 0 };
     });
     if !record::is_running(pid) {
-        console.note(&format!("process {pid} ended while it was watched"));
+        console.note(&format!("process {pid} exited while being watched"));
     }
     Ok(case?)
 }

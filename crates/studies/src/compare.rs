@@ -170,7 +170,7 @@ impl Comparing<'_> {
     /// Runs the trials.
     fn run(&self, extent: &Extent, metrics: &[Metric], seed: u64) -> Result<Measured, StudyError> {
         let most = self.request.budget.as_secs_f64();
-        self.console.note(&format!("to compare them, both are run in turns, for {most:.0} s at most"));
+        self.console.note(&format!("running both alternately, for up to {most:.0} s"));
         let activity = Activity::of(self.console, "comparing");
         let say = |line: &str| activity.say(line);
         let sides = self.sides().into_iter().map(|which| (which, self.request.sides[which as usize].arm.clone()));
@@ -211,12 +211,12 @@ impl Comparing<'_> {
         let differs = all.iter().any(|one| matches!(one.outcome, Contrast::More | Contrast::Less));
         let mut warnings = Vec::new();
         if measured.ended_early() {
-            warnings.push("It was ended by Ctrl-C or a signal; what the trials so far say stands here.".to_string());
+            warnings.push("Interrupted by Ctrl-C or a signal; these are the results of the trials so far.".to_string());
         }
         let status = recorded.iter().flatten().find_map(|one| one.answer.subject_exit).unwrap_or_default();
         if status != 0 {
-            let who = if self.request.baseline.is_some() { "B ends" } else { "Both end" };
-            warnings.push(format!("{who} with status {status}: what was measured is perhaps how soon they fail."));
+            let who = if self.request.baseline.is_some() { "B exits" } else { "Both exit" };
+            warnings.push(format!("{who} with status {status}: this may measure how fast they fail."));
         }
         if differs && !measured.ended_early() {
             self.record_more(&mut recorded)?;
@@ -242,7 +242,7 @@ impl Comparing<'_> {
             warnings,
             ..Comparison::default()
         };
-        let activity = Activity::of(self.console, "looking where the difference comes from");
+        let activity = Activity::of(self.console, "looking for the source of the difference");
         let recordings = self.recordings(recorded)?;
         if let ([a, b], true) = (&recordings, differs)
             && !a.is_empty()

@@ -97,7 +97,7 @@ impl Measuring<'_> {
         }
         writer.append(measured.trials.clone())?;
         if measured.ended_early() {
-            warnings.push("It was ended by Ctrl-C or a signal; what the trials so far say stands here.".to_string());
+            warnings.push("Interrupted by Ctrl-C or a signal; these are the results of the trials so far.".to_string());
         }
         enter(&mut candidates, &field, &metrics, &measured);
         self.explain(&mut candidates)?;
@@ -122,7 +122,7 @@ impl Measuring<'_> {
 
     /// Runs each once, to see whether it runs on what was built for it. That run warms up, too, and is not measured.
     fn try_each(&self, candidates: &mut [Candidate]) -> Result<Vec<String>, StudyError> {
-        let activity = Activity::of(self.console, "looking whether the program runs on each version");
+        let activity = Activity::of(self.console, "checking that the program runs on each version");
         let journal = Journal::open()?;
         let mut wait = |longest: Duration| self.console.next(longest).is_some();
         let mut laboratory = Laboratory::open(&journal, None, &mut wait)?;
@@ -131,7 +131,7 @@ impl Measuring<'_> {
         let mut usual: Option<(String, i32)> = None;
         let mut warnings = Vec::new();
         for candidate in candidates.iter_mut().filter(|candidate| candidate.is_ready()) {
-            activity.say(&format!("looking whether the program runs on {}", candidate.version.version));
+            activity.say(&format!("checking that the program runs on {}", candidate.version.version));
             match laboratory.run(&candidate.subject, &candidate.world, &Treatment::default(), &extent) {
                 Ok(outcome) => {
                     warnings.extend(candidate.judge(&outcome, usual.as_ref()));
@@ -205,7 +205,7 @@ impl Measuring<'_> {
             });
         }
         let most = self.request.budget.as_secs_f64();
-        self.console.note(&format!("to compare them, all versions are run in turns, for {most:.0} s at most"));
+        self.console.note(&format!("running all versions alternately, for up to {most:.0} s"));
         let activity = Activity::of(self.console, "measuring");
         let exits = ready.iter().map(|one| one.exit).collect::<Vec<_>>();
         let say = |line: &str| activity.say(line);
@@ -232,7 +232,7 @@ impl Measuring<'_> {
             }
             self.record_more(first)?;
             self.record_more(candidate)?;
-            let _activity = Activity::of(self.console, "looking where the difference comes from");
+            let _activity = Activity::of(self.console, "looking for the source of the difference");
             let (mut before, after) = (first.recordings(), candidate.recordings());
             alike::name_alike((&mut before, &first.version), (&after, &candidate.version));
             let why = diagnose::contrast(&before, &after);

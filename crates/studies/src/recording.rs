@@ -111,7 +111,7 @@ pub fn record(take: Take, console: &dyn Console) -> Result<Taken, StudyError> {
     // Without a journal nothing is made that would need one.
     let journal = Journal::open().unwrap_or_else(Journal::closed);
     let Take { subject, world, folder, .. } = take;
-    let mut activity = Activity::of(console, "preparing where the programs run");
+    let mut activity = Activity::of(console, "setting up");
     let launch = Launch::set(subject, world, &take.treatment, &journal, &take.outputs, take.kind)?;
     let recorder = Recorder::start(folder, take.manifest, take.options)?;
     if subject.server.is_some() {
@@ -121,12 +121,12 @@ pub fn record(take: Take, console: &dyn Console) -> Result<Taken, StudyError> {
         // The client has not run: the case that was just made holds nothing, and would only be in the way.
         let _ = std::fs::remove_dir_all(folder);
     })?;
-    let left = repaired.left.iter().map(|line| format!("{line}; `whyslow undo` ends what a killed run has left"));
+    let left = repaired.left.iter().map(|line| format!("{line}; `whyslow undo` ends it"));
     repaired.done.iter().cloned().chain(left).for_each(|line| console.note(&line));
     attached.notes().iter().for_each(|note| console.note(note));
     activity.turn_to(take.doing);
     let ended = watch(&mut client, &mut server, &recorder, (take.doing, take.limits), console, &mut activity)?;
-    activity.turn_to("naming places in the code and writing the case");
+    activity.turn_to("resolving symbols and writing the case");
     // Recording ends first, so that nothing of what ends the programs is in the case.
     let server_pid = server.as_ref().map_or(0, Server::pid);
     let counters = attached.counters();
@@ -144,7 +144,7 @@ pub fn record(take: Take, console: &dyn Console) -> Result<Taken, StudyError> {
     if let Some(Stopped::Killed(after)) = server.map(Server::stop) {
         let command = as_typed(subject.server.as_deref().unwrap_or_default());
         console.note(&format!(
-            "the server `{command}` did not end within {} s of SIGTERM and was killed",
+            "the server `{command}` did not exit within {} s of SIGTERM and was killed",
             after.as_secs()
         ));
     }
@@ -191,7 +191,7 @@ fn end_client(client: &mut Running, console: &dyn Console) -> Result<Option<Ende
     if let Some(ended) = client.poll()? {
         return Ok(Some(ended));
     }
-    console.note("recording has ended and the program runs on: it is sent SIGTERM");
+    console.note("recording is over; sending the program SIGTERM");
     client.signal(nix::libc::SIGTERM);
     let deadline = Instant::now() + LONGEST_END;
     while Instant::now() < deadline {
@@ -200,6 +200,6 @@ fn end_client(client: &mut Running, console: &dyn Console) -> Result<Option<Ende
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    console.note(&format!("it still runs, as process {}; whyslow leaves it alone", client.pid()));
+    console.note(&format!("it is still running (PID {}); whyslow leaves it alone", client.pid()));
     Ok(None)
 }

@@ -61,7 +61,7 @@ pub fn second_pass(
             break;
         }
         let whole = worth.map_or(Duration::ZERO, |worth| worth.whole());
-        console.note(&format!("with {} the program is recorded again, to see what is left", cure.arm.name));
+        console.note(&format!("recording again with {} in place, to see what is left", cure.arm.name));
         let quiet = context.record(&cure.arm, whole)?;
         // What a run shows in which the cure did not take hold is not what is left.
         if cure.arm.parts.iter().any(|part| (part.applied)(&quiet.counters).is_err()) {

@@ -78,7 +78,7 @@ impl Sweeping<'_> {
         sweep.command = redact_arguments(&self.request.command);
         sweep.server = redact_arguments(self.request.subject.server.as_deref().unwrap_or_default());
         if self.console.has_come() {
-            sweep.warnings.push("What the stretches between cliffs mean was not looked at any more.".to_string());
+            sweep.warnings.push("The stretches between the cliffs were not diagnosed.".to_string());
         } else {
             let host = self.explain(&mut sweep)?;
             writer.manifest().host = host;
@@ -92,7 +92,7 @@ impl Sweeping<'_> {
     /// Runs the trials.
     fn measure(&self, seed: u64) -> Result<Swept, StudyError> {
         let most = self.request.budget.as_secs_f64();
-        self.console.note(&format!("the program is run at each value several times, for {most:.0} s at most"));
+        self.console.note(&format!("running the program several times at each value, for up to {most:.0} s"));
         let activity = Activity::of(self.console, "sweeping");
         let say = |line: &str| activity.say(line);
         let journal = Journal::open()?;

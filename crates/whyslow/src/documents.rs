@@ -104,7 +104,7 @@ fn keep_page(document: &Document, case: &Case, views: Result<PageViews, StudyErr
     match written {
         Ok(()) => kept_page(case),
         Err(failure) => {
-            output::say(&format!("the page could not be drawn: {}", failure.in_a_line()));
+            output::say(&format!("the page could not be written: {}", failure.in_a_line()));
             String::new()
         }
     }

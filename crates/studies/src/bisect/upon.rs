@@ -25,7 +25,7 @@ pub fn control(
     let metrics = metrics_of(&[bad], &baseline.extent, asked.terms.metric.as_ref());
     let measured = compare(asked, subject, &metrics, baseline.extent, baseline.seed, laboratory, console)?;
     if measured.unlike.is_some() {
-        told.not_tried.push("The control was not compared: it does not end the same way in both worlds.".to_string());
+        told.not_tried.push("The control was not compared: it exits differently in the two worlds.".to_string());
         return Ok(());
     }
     told.runs += measured.trials.len() as u32;
@@ -60,7 +60,7 @@ pub fn cures(
         options: record::Options::default(),
         reading: diagnose::Options::default(),
     };
-    console.note("what would cure the bad world without going back is tried");
+    console.note("trying fixes for the bad world that need no downgrade");
     let recording = Recording::load(&case)?;
     let mut answer = report::draw(&recording, &case, request.reading);
     let proved = proof::prove(&mut answer, &case, recording, &request, console);

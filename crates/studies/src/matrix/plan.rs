@@ -21,7 +21,7 @@ pub struct Plan {
 /// Finds the versions in the registry.
 pub fn plan(request: &Request, workshop: &Workshop, console: &dyn Console) -> Result<Plan, StudyError> {
     check_tools(request)?;
-    let activity = Activity::of(console, "asking the registry which versions there are");
+    let activity = Activity::of(console, "listing versions from the registry");
     let mut wait = |longest: Duration| console.next(longest).is_some();
     let mut with = Vec::new();
     for (source, version) in &request.with {

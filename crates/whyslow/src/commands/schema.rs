@@ -80,7 +80,7 @@ const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "trial",
-        about: "the figures of one trial",
+        about: "the measurements of one trial",
         draw: SchemaGenerator::into_root_schema_for::<studies::trial::Figures>,
     },
     Entry {

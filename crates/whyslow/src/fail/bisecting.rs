@@ -23,11 +23,11 @@ impl Failure {
         Failure::new(format!("the program fails in the {side} world ({world})"), why, remedy)
     }
 
-    /// A subject that does not find in either world what it is to run.
+    /// A subject that finds its program or library in neither world.
     pub fn not_in_world(world: &WorldName, side: &str, said: &str, case: &Path) -> Failure {
         let said = if said.is_empty() { String::new() } else { format!(": {said}") };
         let case = case.display();
-        let why = format!("it ends with status 127 in both{said}; what was run is kept in {case}");
+        let why = format!("it exits with status 127 in both{said}; the runs are in {case}");
         let remedy = bring(world);
         Failure::new(format!("a program or library is missing in the {side} world ({world})"), why, remedy)
     }
@@ -40,11 +40,11 @@ impl Failure {
     }
 }
 
-/// How what is missing in a world may come into it.
+/// How to get what is missing into a world.
 fn bring(world: &WorldName) -> String {
     match world {
-        WorldName::Debian(_) => "--package NAME, for the package that it is in".to_string(),
-        WorldName::Git(_) => "--build COMMAND, for what has to be built".to_string(),
+        WorldName::Debian(_) => "--package NAME, the package it is in".to_string(),
+        WorldName::Git(_) => "--build COMMAND, to build it".to_string(),
         _ => format!("whyslow world run {} -- COMMAND", quote_path(Path::new(&world.to_string()))),
     }
 }

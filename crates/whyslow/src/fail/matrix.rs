@@ -24,7 +24,7 @@ impl Failure {
     pub fn unknown_version((library, package): (&str, &str), version: &str, nearest: &[String]) -> Failure {
         let why = match nearest {
             [] => format!("no package of {package} carries a version of it"),
-            nearest => format!("{} has, near to it: {}", package, nearest.join(", ")),
+            nearest => format!("{} has these close to it: {}", package, nearest.join(", ")),
         };
         let remedy = nearest.last().map_or(EXAMPLE.to_string(), |last| format!("--library {library}={last}"));
         Failure::new(format!("there is no {library} {version} in the registry"), why, remedy)

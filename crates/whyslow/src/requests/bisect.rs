@@ -27,7 +27,7 @@ pub fn request(typed: &BisectArguments, invoker: &Invoker) -> Result<Request, Fa
     };
     let control = typed.control.as_deref().map(|text| {
         let words = typed::words(text).ok_or_else(|| {
-            Failure::value("--control", "it is empty, or a quote in it is never closed", "--control './client x'")
+            Failure::value("--control", "it is empty or has an unclosed quote", "--control './client x'")
         })?;
         Ok::<_, Failure>(Subject { client: typed::with_addresses(&words, addresses), ..subject.clone() })
     });

@@ -44,7 +44,7 @@ fn libraries(arguments: &MatrixArguments) -> Result<Typed, Failure> {
     let sources = Sources::with(&texts).map_err(|(place, why)| Failure::source(&arguments.sources[place], &why))?;
     let (source, versions) = library("--library", &arguments.library, &sources)?;
     if versions.len() < 2 {
-        let why = "one version has nothing to be compared with: name two at least, with a comma between them";
+        let why = "there is nothing to compare: name at least two versions, separated by commas";
         return Err(Failure::library("--library", why));
     }
     let mut with: Vec<(Source, String)> = Vec::new();
@@ -62,7 +62,7 @@ fn libraries(arguments: &MatrixArguments) -> Result<Typed, Failure> {
 
 /// `openssl=1.1.1w,3.0.2`.
 fn library(option: &str, text: &str, sources: &Sources) -> Result<(Source, Vec<String>), Failure> {
-    let wrong = || Failure::library(option, &format!("`{text}` is no NAME=VERSION,..."));
+    let wrong = || Failure::library(option, &format!("`{text}` is not NAME=VERSION,..."));
     let (name, versions) = text.split_once('=').ok_or_else(wrong)?;
     let source = sources.named(name.trim()).ok_or_else(|| Failure::unknown_library(name, &sources.names()))?;
     let mut named: Vec<String> = Vec::new();
@@ -86,7 +86,7 @@ fn tries(asked: &[String]) -> Result<Vec<String>, Failure> {
         if known.intervention.needs_same_output {
             let name = known.intervention.name;
             let why =
-                format!("{name} proves nothing where outputs are not compared, which a matrix does not: run does");
+                format!("{name} proves something only if outputs are compared; matrix does not compare them, run does");
             return Err(wrong(&why));
         }
         if !read.contains(text) {
@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(refused("openssl=1.1.1w,3.0.2", &["curl=8.0.1"]), "");
         assert!(refused("opensls=1,2", &[]).contains("openssl"));
         assert!(refused("openssl", &[]).contains("NAME=VERSION"));
-        assert!(refused("openssl=3.0.2", &[]).contains("two at least"));
-        assert!(refused("openssl=3.0.2,3.0.2", &[]).contains("two at least"));
+        assert!(refused("openssl=3.0.2", &[]).contains("at least two"));
+        assert!(refused("openssl=3.0.2,3.0.2", &[]).contains("at least two"));
         assert!(refused("openssl=1,2", &["curl=1,2"]).contains("one version"));
         assert!(refused("openssl=1,2", &["openssl=1"]).contains("twice"));
         assert!(refused("openssl=1,,2", &[]).contains("NAME=VERSION"));
@@ -128,6 +128,6 @@ mod tests {
         assert_eq!(twice, Ok(vec!["share-ssl-context".to_string(), "delayed-ack-cap=8".to_string()]));
         assert!(of(&["warp"]).is_err_and(|why| why.contains("no intervention")));
         assert!(of(&["share-ssl-context=2"]).is_err_and(|why| why.contains("takes no dose")));
-        assert!(of(&["switch-off=work"]).is_err_and(|why| why.contains("not compared")));
+        assert!(of(&["switch-off=work"]).is_err_and(|why| why.contains("does not compare")));
     }
 }
