@@ -201,7 +201,7 @@ pub fn experiment(
     drop(activity);
     let (experiment, trials) = proved?;
     if experiment.stopped == Some(Stopped::Interrupted) {
-        console.note("proving was ended early; what the trials so far say stands in the answer");
+        console.note("the proof was cut short; the answer uses the trials so far");
     }
     Ok(Tried { experiment, trials, arms: all })
 }

@@ -110,7 +110,7 @@ impl Started<'_> {
                 None => Outcome::Told(Box::new(told(document))),
                 Some(why) => Outcome::Failed(why),
             },
-            Err(_) => Outcome::Failed(format!("run.sh ended with status {exit} and gave no answer")),
+            Err(_) => Outcome::Failed(format!("run.sh exited with status {exit} and printed no answer")),
         })
     }
 }
