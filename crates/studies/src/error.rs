@@ -39,7 +39,7 @@ pub enum StudyError {
     #[error("there is no process {0}")]
     NoProcess(u32),
     /// Nobody listens on a port.
-    #[error("nobody listens on port {0}")]
+    #[error("nothing listens on port {0}")]
     NobodyListens(u16),
     /// Several programs listen on a port, in networks of their own.
     #[error("several programs listen on port {port}")]
@@ -86,7 +86,7 @@ pub enum StudyError {
         case: PathBuf,
     },
     /// A condition asks for a metric that is not measured.
-    #[error("`{condition}` cannot be decided")]
+    #[error("`{condition}` cannot be checked")]
     Undecidable {
         /// The condition, as it was typed.
         condition: String,
@@ -94,7 +94,7 @@ pub enum StudyError {
         metrics: Vec<Metric>,
     },
     /// A case that no comparison has left.
-    #[error("{} was not left by a comparison", .0.display())]
+    #[error("{} is not a comparison", .0.display())]
     NoBaseline(PathBuf),
     /// A value of a sweep cannot be put into the programs or their world.
     #[error("{0}")]
@@ -141,7 +141,7 @@ pub enum StudyError {
     #[error("{0}")]
     Chain(String),
     /// A version that the registry does not have.
-    #[error("there is no {library} {version} in the registry")]
+    #[error("the registry has no {library} {version}")]
     UnknownVersion {
         /// The library's name.
         library: String,
@@ -153,10 +153,10 @@ pub enum StudyError {
         nearest: Vec<String>,
     },
     /// The registry does not say which versions there are.
-    #[error("the registry cannot be asked: {}", .0.why)]
+    #[error("cannot list versions from the registry: {}", .0.why)]
     Registry(Problem),
     /// Programs that building takes are not there: each with the package that it is in.
-    #[error("programs that building takes are missing")]
+    #[error("build tools are missing")]
     Tools(Vec<(String, String)>),
     /// The program under study runs on, and makes no requests that could be counted.
     #[error("the program does not end")]

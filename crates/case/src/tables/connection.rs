@@ -2,12 +2,12 @@ use crate::row::table;
 use crate::units::Nanos;
 
 table! {
-    /// One end of a connection: a socket of a watched process. Where both ends were watched there are two rows, each
+    /// One end of a connection: a socket of a recorded process. If both ends were recorded there are two rows, each
     /// naming the other as its `peer`.
     pub struct Connection in "connections" {
-        /// As other tables name it.
+        /// Its id in other tables.
         pub id: u32,
-        /// The process that first used it.
+        /// The first process to use it.
         pub pid: u32,
         /// Inode of its network namespace.
         pub network_namespace: u64,
@@ -15,7 +15,7 @@ table! {
         pub transport: u8,
         /// How it came to be; see `role`.
         pub role: u8,
-        /// Local address without the port; the path for a Unix socket, where it has one.
+        /// Local address without the port; for a Unix socket its path, if any.
         pub local_address: String,
         /// Local port; 0 for none.
         pub local_port: u16,
@@ -25,17 +25,17 @@ table! {
         pub remote_port: u16,
         /// When it was first seen.
         pub opened: Nanos,
-        /// When TCP reached ESTABLISHED; 0 where that was not seen.
+        /// When TCP reached ESTABLISHED; 0 if that was not seen.
         pub established: Nanos,
-        /// When the owner closed it (or TCP did); the end of recording where it was still open.
+        /// When the owner (or TCP) closed it; the end of recording if it was still open.
         pub closed: Nanos,
-        /// The other end, where that was watched too; 0 otherwise.
+        /// The other end, if that was recorded, too; 0 otherwise.
         pub peer: u32,
-        /// Maximum segment size last seen, in bytes; 0 where not TCP.
+        /// Maximum segment size last seen, in bytes; 0 if not TCP.
         pub mss: u32,
-        /// Smoothed round-trip time last seen; 0 where not known.
+        /// Smoothed round-trip time last seen; 0 if unknown.
         pub srtt: Nanos,
-        /// Whether TCP_NODELAY was on when last looked at.
+        /// Whether TCP_NODELAY was on when last checked.
         pub nodelay: bool,
     }
 }
@@ -54,9 +54,9 @@ pub mod transport {
 
 /// How a socket came to be.
 pub mod role {
-    /// Not known: it was there before recording began.
+    /// Unknown: it existed before recording began.
     pub const UNKNOWN: u8 = 0;
-    /// The owner called `connect` (or sent first, where there is no connecting).
+    /// The owner called `connect` (or sent first, if the transport has no connections).
     pub const CLIENT: u8 = 1;
     /// The owner accepted it.
     pub const SERVER: u8 = 2;

@@ -1,7 +1,7 @@
 use crate::row::table;
 
 table! {
-    /// One kernel counter, read when recording began and when it ended. Only counters that moved are kept.
+    /// One kernel counter, read when recording began and ended. Only counters that changed are kept.
     pub struct Counter in "counters" {
         /// Whose: `netns:INODE`, `cgroup:PATH`, `softnet`, `cpu`.
         pub scope: String,

@@ -2,7 +2,7 @@ use crate::row::table;
 use crate::units::Nanos;
 
 table! {
-    /// The head of one HTTP/1 message sent in plain text. Header values are not kept, but for those named here.
+    /// The head of one HTTP/1 message sent in plain text. Header values are not kept, except those listed here.
     pub struct HttpMessage in "http_messages" {
         /// Start of the call that wrote or read its first byte.
         pub time: Nanos,
@@ -20,11 +20,11 @@ table! {
         pub host: String,
         /// Status code; 0 for a request.
         pub status: u16,
-        /// Whether a request says `Expect: 100-continue`.
+        /// Whether a request has `Expect: 100-continue`.
         pub expects_continue: bool,
-        /// Whether it says `Connection: close`, or is HTTP/1.0 without `keep-alive`.
+        /// Whether it has `Connection: close`, or is HTTP/1.0 without `keep-alive`.
         pub closes: bool,
-        /// Content-Length; -1 where it has none.
+        /// Content-Length; -1 for none.
         pub content_length: i64,
     }
 }

@@ -3,22 +3,22 @@ use crate::row::table;
 table! {
     /// One place in the code.
     pub struct Location in "locations" {
-        /// As stacks name it.
+        /// Its id in stacks.
         pub id: u32,
         /// What kind of code it is; see `kind`.
         pub kind: u8,
         /// Path of the executable, library or script; `[kernel]`, `[vdso]`, `[jit]` or `[unknown]`.
         pub module: String,
-        /// The function's name, demangled; empty where it is not known for certain.
+        /// The function's demangled name; empty if it is not known for certain.
         pub function: String,
         /// Offset in the module's file image of the function's first instruction (from unwind data): a stable
-        /// identity where there is no name. 0 where not known.
+        /// identity if there is no name. 0 if unknown.
         pub function_offset: u64,
         /// Offset in the module's file image of the instruction.
         pub offset: u64,
-        /// Source file; empty where not known.
+        /// Source file; empty if unknown.
         pub file: String,
-        /// Line in it; 0 where not known.
+        /// Line in it; 0 if unknown.
         pub line: u32,
         /// Whether the module is a C library or dynamic loader, whose time belongs to its caller.
         pub is_libc: bool,
@@ -33,7 +33,7 @@ pub mod kind {
     pub const KERNEL: u8 = 1;
     /// A line of a script.
     pub const SCRIPT: u8 = 2;
-    /// Code generated while running, without a file.
+    /// Code generated at run time, without a file.
     pub const GENERATED: u8 = 3;
     /// An address in no known mapping.
     pub const UNKNOWN: u8 = 4;

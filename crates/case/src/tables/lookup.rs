@@ -2,7 +2,7 @@ use crate::row::table;
 use crate::units::Nanos;
 
 table! {
-    /// One DNS message that a watched process sent or received.
+    /// One DNS message that a recorded process sent or received.
     pub struct Lookup in "lookups" {
         /// Start of the call.
         pub time: Nanos,
@@ -12,7 +12,7 @@ table! {
         pub tid: u32,
         /// Out or in; see `direction`.
         pub direction: u8,
-        /// The message's identifier: a query and its answer share it.
+        /// The message's identifier, the same in a query and its answer.
         pub message: u16,
         /// The name asked for.
         pub name: String,

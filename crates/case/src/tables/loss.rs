@@ -4,11 +4,11 @@ use crate::units::Nanos;
 table! {
     /// Events that were lost within one interval.
     pub struct Loss in "losses" {
-        /// The interval's start: when the count was last seen lower.
+        /// The interval's start: the last time the count was lower.
         pub start: Nanos,
-        /// The interval's end: when the count was seen.
+        /// The interval's end: when the count was read.
         pub end: Nanos,
-        /// The table that lacks rows; `stacks` where a stack was lost and its row kept.
+        /// The table that lacks rows; `stacks` if a stack was lost but its row kept.
         pub table: String,
         /// Why: `ring full`, `size limit`, `stack not readable`, ...
         pub reason: String,

@@ -1,9 +1,9 @@
 use crate::row::table;
 
 table! {
-    /// One path that calls name.
+    /// One path named by calls.
     pub struct Path in "paths" {
-        /// As calls name it.
+        /// Its id in calls.
         pub id: u32,
         /// The path as the program gave it.
         pub path: String,

@@ -6,19 +6,19 @@ table! {
     pub struct Process in "processes" {
         /// Process id.
         pub pid: u32,
-        /// The process that started it; 0 where not known.
+        /// The process that started it; 0 if unknown.
         pub parent: u32,
         /// When it started, or was first seen.
         pub start: Nanos,
-        /// When it ended; the end of recording where it was still running.
+        /// When it ended; the end of recording if it was still running.
         pub end: Nanos,
         /// Path of its executable.
         pub executable: String,
-        /// Its command line, arguments separated by blanks, secrets redacted.
+        /// Its command line, arguments separated by spaces, secrets redacted.
         pub command: String,
         /// `client` (the subject), `server` (started by `--server`) or `other`; children inherit it.
         pub role: String,
-        /// What runs the program: `cpython 3.11`, `go`, `node`, `java`, or empty for native code.
+        /// The runtime of the program: `cpython 3.11`, `go`, `node`, `java`, or empty for native code.
         pub runtime: String,
         /// Inode of its network namespace.
         pub network_namespace: u64,

@@ -2,8 +2,8 @@ use crate::row::table;
 use crate::units::Nanos;
 
 table! {
-    /// One CPU sample: where a thread was when the sampling clock ticked on its processor. Each stands for one period
-    /// (`1 / manifest.sampling_hertz` seconds) of processor time.
+    /// One CPU sample: where a thread was when the sampling clock ticked on its CPU. Each stands for one period
+    /// (`1 / manifest.sampling_hertz` seconds) of CPU time.
     pub struct Sample in "samples" {
         /// When.
         pub time: Nanos,
@@ -13,13 +13,13 @@ table! {
         pub pid: u32,
         /// Whether it was in the kernel.
         pub kernel: bool,
-        /// The system call it was in, plus one; 0 for none.
+        /// The syscall it was in, plus one; 0 for none.
         pub call_plus_one: u16,
-        /// Native user stack; 0 where none was copied.
+        /// Native user stack; 0 if none was copied.
         pub stack: u32,
         /// Kernel stack; 0 in user mode.
         pub kernel_stack: u32,
-        /// Stack of the interpreted program; 0 where there is none.
+        /// Stack of the interpreted program; 0 for none.
         pub script_stack: u32,
     }
 }

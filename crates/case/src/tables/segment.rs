@@ -2,8 +2,8 @@ use crate::row::table;
 use crate::units::Nanos;
 
 table! {
-    /// One TCP segment leaving the host of a watched socket, or arriving at one. A large send that the network card
-    /// (or the loopback) is to cut up is one row.
+    /// One TCP segment leaving the host of a recorded socket, or arriving there. A large send that the network card (or
+    /// loopback) splits is one row.
     pub struct Segment in "segments" {
         /// When it was handed to the device, or reached TCP.
         pub time: Nanos,
@@ -17,19 +17,19 @@ table! {
         pub sequence: u32,
         /// Acknowledgement number.
         pub acknowledged: u32,
-        /// Payload in bytes; 0 for a pure acknowledgement.
+        /// Payload in bytes; 0 for a pure ACK.
         pub payload: u32,
     }
 }
 
 /// TCP flags, as on the wire.
 pub mod flags {
-    /// The sender is done.
+    /// The sender has finished.
     pub const FIN: u8 = 0x01;
     /// A connection begins.
     pub const SYN: u8 = 0x02;
     /// The connection is refused or broken.
     pub const RST: u8 = 0x04;
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: u8 = 0x10;
 }

@@ -2,7 +2,7 @@ use crate::row::table;
 use crate::units::Nanos;
 
 table! {
-    /// Something TCP did to a watched socket besides sending and receiving.
+    /// Something TCP did to a recorded socket besides sending and receiving.
     pub struct TcpEvent in "tcp_events" {
         /// When.
         pub time: Nanos,
@@ -21,8 +21,8 @@ table! {
 pub mod event {
     /// The connection's state changed.
     pub const STATE: u8 = 1;
-    /// The delayed-ACK timer fired: the acknowledgement had waited for its full delay.
+    /// The delayed-ACK timer fired: the ACK had waited for its full delay.
     pub const DELAYED_ACK_FIRED: u8 = 3;
-    /// A segment was sent again.
+    /// A segment was retransmitted.
     pub const RETRANSMIT: u8 = 4;
 }

@@ -2,9 +2,9 @@ use crate::row::table;
 use crate::units::Nanos;
 
 table! {
-    /// One TLS record, as its header says; its contents are not kept.
+    /// One TLS record, from its header; its contents are not kept.
     pub struct TlsRecord in "tls_records" {
-        /// Start of the call that wrote its first byte, or read it.
+        /// Start of the call that wrote or read its first byte.
         pub time: Nanos,
         /// The socket.
         pub connection: u32,
@@ -16,7 +16,7 @@ table! {
         pub content_type: u8,
         /// The version in the header (0x0303 for TLS 1.2 and 1.3).
         pub version: u16,
-        /// Length of its body in bytes, the 5 of the header not counted.
+        /// Length of its body in bytes, without the 5 of the header.
         pub length: u32,
     }
 }
