@@ -61,7 +61,7 @@ impl Stage {
             (probe.code == 2).then_some(probe.stderr)
         });
         if let Some(said) = refused {
-            let is_known = ["privileges", "cannot be recorded on", "kernel refused"];
+            let is_known = ["privileges", "recording does not work", "kernel refused"];
             assert!(is_known.iter().any(|reason| said.contains(reason)), "{said}");
             skip(&format!("this machine does not let whyslow record: {said}"));
         }

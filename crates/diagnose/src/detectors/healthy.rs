@@ -13,8 +13,8 @@ pub const PAGE: Page = Page {
 Nothing to report: no mechanism was recognised whose removal could save 5 % of wall or CPU time.
 
 ## Evidence
-The ledger tells where the time went all the same, in one sentence and account by account. A place is not an
-accusation: work takes time.
+The ledger still shows where the time went, in one sentence and account by account. A place is not an accusation: work
+takes time.
 
 ## What proves it
 Nothing can. What was not looked for, and what was lost while recording, is listed below the ledger: 'not found' is not

@@ -26,8 +26,8 @@ detector! {
     /// result), or replace it.
     ///
     /// ## Not to be confused with
-    /// The program's own code or its interpreter (that is its work, not a library's), the mechanisms that have names of
-    /// their own: where one of them explains half of the same samples, only that is reported.
+    /// The program's own code or its interpreter (that is its work, not a library's); causes with a name of their own:
+    /// if one of them explains half of the same samples, only that one is reported.
     "P51" "hot-library",
     is_general: true
 }

@@ -30,8 +30,8 @@ detector! {
     /// share it between threads; in a server farm, share the ticket keys.
     ///
     /// ## Not to be confused with
-    /// connection-churn (fewer connections would be better still), context-per-request (sessions die with their
-    /// context: then that is the cause), the first handshake of each process.
+    /// connection-churn (fewer connections would be better still); context-per-request (sessions die with their
+    /// context, and that is then the cause); the first handshake of each process.
     "P08" "no-resumption",
     // Sessions die with the context that is made anew for each request.
     follows_from: &[ca_bundle_per_context::DETECTOR.page.id, context_per_request::DETECTOR.page.id]
