@@ -6,7 +6,7 @@ const FlamePicture = (() => {
   const LEAST_WIDTH = 0.8; // narrower frames cannot be seen
   const LEAST_TEXT = 28;   // narrower frames hold no word
   const WHOLE = -1;        // the row above all programs
-  const MOST_ROWS = 26;    // below what is zoomed to; deeper ones are told, and seen once something is zoomed to
+  const MOST_ROWS = 26;    // below what is zoomed to; deeper ones are counted, and seen once something is zoomed to
 
   /* The model of a flame: columns by node, callers before their callees. */
   function read(id) {

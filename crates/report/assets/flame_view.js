@@ -29,7 +29,7 @@
     const part = (name) => document.getElementById(`${canvas.id}-${name}`);
     const view = {
       box, canvas, model: read(canvas.id), zoomed: WHOLE, selected: null, hovered: null, matches: null,
-      search: part("search"), status: part("status"), path: part("path"), told: part("selected"),
+      search: part("search"), status: part("status"), path: part("path"), selection: part("selected"),
       tip: box.querySelector(".flame-tip"),
       deeper: box.querySelector(".flame-deeper"),
       redraw: () => { draw(canvas, view); tellDeeper(view); },
@@ -48,7 +48,7 @@
     return view;
   }
 
-  /* Rows that found no room are told. */
+  /* Rows that found no room are counted. */
   function tellDeeper(view) {
     const rows = (view.canvas.frames || {}).deeper || 0;
     view.deeper.hidden = rows === 0;
@@ -166,7 +166,7 @@
     view.selected = node;
     const { model } = view;
     const name = node === WHOLE ? "the whole" : `${model.name[node]} (${model.module[node]})`;
-    view.told.textContent = `Selected: ${name}: ${amount(model, node)}`;
+    view.selection.textContent = `Selected: ${name}: ${amount(model, node)}`;
     view.redraw();
   }
 

@@ -55,12 +55,12 @@
   function addSearch(sheet, table) {
     const label = document.createElement("label");
     const input = document.createElement("input");
-    const told = document.createElement("span");
+    const count = document.createElement("span");
     label.className = "sheet-search";
     input.type = "search";
     input.autocomplete = "off";
-    told.setAttribute("aria-live", "polite");
-    label.append("Only those with", input, told);
+    count.setAttribute("aria-live", "polite");
+    label.append("Only those with", input, count);
     const rows = Array.from(table.tBodies[0].rows);
     const texts = rows.map((row) => row.textContent.toLowerCase());
     input.addEventListener("input", () => {
@@ -70,7 +70,7 @@
         row.hidden = !texts[index].includes(wanted);
         shown += row.hidden ? 0 : 1;
       });
-      told.textContent = wanted ? shown + " of " + rows.length + " " + sheet.dataset.of : "";
+      count.textContent = wanted ? shown + " of " + rows.length + " " + sheet.dataset.of : "";
     });
     sheet.prepend(label);
   }

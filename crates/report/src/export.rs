@@ -1,4 +1,4 @@
-//! Exports for other tools: each takes a recording, or what is told, and returns the file's contents.
+//! Exports for other tools: each takes a recording and returns the file's contents.
 //!
 //! Strings from outside are cleaned before they are written, and escaped as each format asks for it.
 
@@ -7,13 +7,11 @@ mod code;
 mod firefox_profile;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod markdown;
 mod pcapng;
 mod programs;
 mod speedscope;
 
 pub use firefox_profile::firefox_profile;
-pub use markdown::markdown;
 pub use pcapng::pcapng;
 pub use speedscope::speedscope;
 

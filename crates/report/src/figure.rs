@@ -10,6 +10,8 @@ const MORE: &str = "stdout-more:";
 const SAME_UNIT: f64 = 1_000.0;
 /// A larger number is written with its power of ten.
 const LARGEST_COUNT: f64 = 1e12;
+/// Units that programs print behind their figures.
+const PRINTED_UNITS: [&str; 9] = ["ns", "us", "ms", "s", "%", "MB/s", "kB/s", "req/s", "requests/s"];
 /// Units of time, and what each is in nanoseconds.
 const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
 
@@ -18,13 +20,13 @@ pub(crate) fn noun(metric: &str) -> String {
     match metric {
         "wall_ns_per_exchange" => "time per request".into(),
         "elapsed_ns_per_exchange" => "elapsed time per request".into(),
-        "cpu_ns_per_exchange" => "processor time per request".into(),
-        "wall_ns" => "the run's time".into(),
-        "cpu_ns" => "the run's processor time".into(),
-        "exchange_p50_ns" => "the median of requests".into(),
-        "exchange_p95_ns" => "the 95th percentile of requests".into(),
-        "exchange_p99_ns" => "the 99th percentile of requests".into(),
-        "" => "the figure measured".into(),
+        "cpu_ns_per_exchange" => "CPU time per request".into(),
+        "wall_ns" => "time per run".into(),
+        "cpu_ns" => "CPU time per run".into(),
+        "exchange_p50_ns" => "median request time".into(),
+        "exchange_p95_ns" => "p95 request time".into(),
+        "exchange_p99_ns" => "p99 request time".into(),
+        "" => "figure measured".into(),
         _ => match metric.strip_prefix(LESS).or_else(|| metric.strip_prefix(MORE)) {
             Some(pattern) => printed(pattern),
             None => clean(metric),
@@ -37,12 +39,24 @@ fn printed(pattern: &str) -> String {
     let before = pattern.split('(').next().unwrap_or_default();
     let name = before.trim_end_matches(['=', ':', ' ']);
     let is_name = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ' '));
-    let is_set_apart = before[name.len()..].contains(['=', ':']);
+    let is_set_apart = before[name.len()..].contains(['=', ':']) || is_percentile(name);
     if is_name && is_set_apart && !name.is_empty() {
-        format!("the printed {name}")
+        format!("printed {name}")
     } else {
-        format!("the figure of '{}' in the output", clean(pattern))
+        format!("output figure '{}'", clean(pattern))
     }
+}
+
+/// Whether a word names a percentile, as `p95` does: then it is a name without a sign behind it, too.
+fn is_percentile(word: &str) -> bool {
+    word.strip_prefix('p').is_some_and(|digits| !digits.is_empty() && digits.chars().all(|one| one.is_ascii_digit()))
+}
+
+/// The unit that the program prints behind a figure, where its pattern has it: `ms` in `p95 ([0-9.]+) ms`.
+fn printed_unit(metric: &str) -> &str {
+    let pattern = metric.strip_prefix(LESS).or_else(|| metric.strip_prefix(MORE)).unwrap_or_default();
+    let after = pattern.rsplit_once(')').map_or("", |(_, after)| after.trim());
+    if PRINTED_UNITS.contains(&after) { after } else { "" }
 }
 
 /// Two figures against each other, in a clause: `a request took 0.210 ms instead of 44.1 ms`.
@@ -50,17 +64,18 @@ pub(crate) fn clause(metric: &str, before: f64, after: f64) -> String {
     let (before, after) = pair(metric, before, after);
     match metric {
         "wall_ns_per_exchange" => format!("a request took {after} instead of {before}"),
-        "cpu_ns_per_exchange" => format!("a request took {after} of processor time instead of {before}"),
+        "cpu_ns_per_exchange" => format!("a request took {after} of CPU time instead of {before}"),
         "wall_ns" => format!("the run took {after} instead of {before}"),
-        "cpu_ns" => format!("the run took {after} of processor time instead of {before}"),
-        _ => format!("{} was {after} instead of {before}", noun(metric)),
+        "cpu_ns" => format!("the run took {after} of CPU time instead of {before}"),
+        _ => format!("the {} was {after} instead of {before}", noun(metric)),
     }
 }
 
 /// Two figures of a metric, with their unit: the same for both unless they are far apart.
 pub(crate) fn pair(metric: &str, first: f64, second: f64) -> (String, String) {
     if !is_time(metric) {
-        return (three(first), three(second));
+        let figure = |value: f64| format!("{} {}", three(value), printed_unit(metric)).trim_end().to_string();
+        return (figure(first), figure(second));
     }
     let (most, least) = (first.max(second), first.min(second));
     if least > 0.0 && most / least < SAME_UNIT {
@@ -133,7 +148,7 @@ pub(crate) fn power(exponent: f64) -> String {
 }
 
 /// A ratio over 1 for a gain with its interval, in words: `210 times less (95 % interval 198 to 223`, the bracket left
-/// open for what else is to be said. No gain is told as how much there is instead.
+/// open for what else is to be said. A loss is said as how much more there is.
 pub(crate) fn times(metric: &str, ratio: f64, low: f64, high: f64) -> String {
     let (factor, interval) = factor(metric, ratio, low, high);
     format!("{factor} (95 % interval {interval}")
@@ -141,19 +156,25 @@ pub(crate) fn times(metric: &str, ratio: f64, low: f64, high: f64) -> String {
 
 /// A ratio over 1 for a gain in words, and its interval: `210 times less`, `198 to 223`.
 pub(crate) fn factor(metric: &str, ratio: f64, low: f64, high: f64) -> (String, String) {
-    let more = is_better_larger(metric);
-    let told =
-        |factor: f64, words: &str, low: f64, high: f64| (format!("{} times {words}", three(factor)), range(low, high));
-    match ratio >= 1.0 && three(ratio) != "1.00" {
-        true => told(ratio, if more { "more" } else { "less" }, low, high),
-        false if more => told(ratio, "as much", low, high),
-        false => told(1.0 / ratio, "as much", 1.0 / high, 1.0 / low),
+    let is_gain = ratio >= 1.0;
+    if three(ratio) == "1.00" {
+        return ("unchanged".into(), range(low, high));
     }
+    // Over 1 in either direction: a ratio below it is turned round, and so is its interval.
+    let (factor, low, high) = if is_gain { (ratio, low, high) } else { (1.0 / ratio, 1.0 / high, 1.0 / low) };
+    let word = if is_gain == is_better_larger(metric) { "more" } else { "less" };
+    (format!("{} times {word}", three(factor)), range(low, high))
 }
 
 /// Whether more of a metric is better: then its ratios are after / before.
 pub(crate) fn is_better_larger(metric: &str) -> bool {
     metric.starts_with(MORE)
+}
+
+/// Whether B of a comparison is the better side beyond doubt.
+pub(crate) fn is_better(compared: &case::Compared) -> bool {
+    let better = if is_better_larger(&compared.metric) { case::Contrast::More } else { case::Contrast::Less };
+    compared.outcome == better
 }
 
 /// What the ratios of a metric divide, so that over 1 is a gain.
@@ -189,7 +210,7 @@ mod tests {
     #[test]
     fn a_percentile_is_a_time_and_named_in_words() {
         let shown = clause("exchange_p95_ns", 334e6, 20.1e6);
-        assert_eq!(shown, "the 95th percentile of requests was 20.1 ms instead of 334 ms");
+        assert_eq!(shown, "the p95 request time was 20.1 ms instead of 334 ms");
         assert_eq!(spread("exchange_p99_ns", 1.2e6, 0.9e6, 1.51e6), "1.20 ms (0.900 to 1.51)");
         assert_eq!(spread("stdout:x", 1.2, 0.9, 1.51), "1.20 (0.900 to 1.51)");
     }
@@ -198,21 +219,23 @@ mod tests {
     fn a_figure_of_the_users_own_has_no_unit_of_ours() {
         let shown = clause("stdout:rate=([0-9.]+)", 22.7, 4_761.9);
         assert_eq!(shown, "the printed rate was 4,760 instead of 22.7");
-        assert_eq!(noun("stdout:cpu_ms: ([0-9.]+)"), "the printed cpu_ms");
+        assert_eq!(noun("stdout:cpu_ms: ([0-9.]+)"), "printed cpu_ms");
+        assert_eq!(noun("stdout:p95 ([0-9.]+) ms"), "printed p95");
+        assert_eq!(pair("stdout:p95 ([0-9.]+) ms", 183.0, 7.34), ("183 ms".to_string(), "7.34 ms".to_string()));
         // A word before a figure need not be its name, and an expression is none.
-        assert_eq!(noun("stdout:in ([0-9]+) s"), "the figure of 'in ([0-9]+) s' in the output");
-        assert_eq!(noun("stdout:x([0-9]+)"), "the figure of 'x([0-9]+)' in the output");
-        assert_eq!(noun("stdout:.*=([0-9]+)"), "the figure of '.*=([0-9]+)' in the output");
+        assert_eq!(noun("stdout:in ([0-9]+) s"), "output figure 'in ([0-9]+) s'");
+        assert_eq!(noun("stdout:x([0-9]+)"), "output figure 'x([0-9]+)'");
+        assert_eq!(noun("stdout:.*=([0-9]+)"), "output figure '.*=([0-9]+)'");
     }
 
     #[test]
     fn a_ratio_says_which_way_it_went() {
         let time = |ratio, low, high| times("wall_ns", ratio, low, high);
         assert_eq!(time(210.0, 198.0, 223.0), "210 times less (95 % interval 198 to 223");
-        assert_eq!(time(1.0, 0.99, 1.01), "1.00 times as much (95 % interval 0.990 to 1.01");
-        assert_eq!(time(0.5, 0.4, 0.8), "2.00 times as much (95 % interval 1.25 to 2.50");
+        assert_eq!(time(1.0, 0.99, 1.01), "unchanged (95 % interval 0.990 to 1.01");
+        assert_eq!(time(0.5, 0.4, 0.8), "2.00 times more (95 % interval 1.25 to 2.50");
         let rate = |ratio, low, high| times("stdout-more:rate", ratio, low, high);
         assert_eq!(rate(210.0, 198.0, 223.0), "210 times more (95 % interval 198 to 223");
-        assert_eq!(rate(0.5, 0.4, 0.8), "0.500 times as much (95 % interval 0.400 to 0.800");
+        assert_eq!(rate(0.5, 0.4, 0.8), "2.00 times less (95 % interval 1.25 to 2.50");
     }
 }

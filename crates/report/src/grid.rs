@@ -3,7 +3,7 @@
 
 use crate::bar::{LEAST_BAR, bar};
 use crate::style::Style;
-use crate::text::{shorten, wrap};
+use crate::text::{clean, shorten, wrap};
 
 /// Blanks between columns.
 const GAP: &str = "  ";
@@ -21,7 +21,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// One row. All of it is clean and on one line, but for the note, which is wrapped.
+/// One row. All of it is on one line, but for the note, which is wrapped; [`grid`] takes rows that are clean.
 #[derive(Default)]
 pub(crate) struct Row {
     /// What it is about.
@@ -32,6 +32,8 @@ pub(crate) struct Row {
     pub bar: Option<(&'static str, f64)>,
     /// What else there is to say, below it.
     pub note: String,
+    /// Its look on the page; empty for none.
+    pub class: &'static str,
 }
 
 impl Row {
@@ -43,6 +45,21 @@ impl Row {
     /// The row with a bar of `letter` that fills `share` of the room.
     pub(crate) fn with_bar(self, letter: &'static str, share: f64) -> Row {
         Row { bar: Some((letter, share)), ..self }
+    }
+
+    /// The row with what else there is to say.
+    pub(crate) fn with_note(self, note: impl Into<String>) -> Row {
+        Row { note: note.into(), ..self }
+    }
+
+    /// The same row, safe for a terminal.
+    pub(crate) fn cleaned(&self) -> Row {
+        Row {
+            name: clean(&self.name),
+            cells: self.cells.iter().map(|cell| clean(cell)).collect(),
+            note: clean(&self.note),
+            ..*self
+        }
     }
 }
 

@@ -1,37 +1,50 @@
-//! What a case means, for people: the terminal's text, the page, and exports for other tools. Pure: an answer, a
-//! comparison, a sweep, a bisection or a matrix goes in, text comes out.
+//! What a case means, for people: the terminal's text, the page, Markdown, and exports for other tools. Pure: a document
+//! goes in, text comes out.
+//!
+//! A document is what a command found ([`Document`]). The things it shows are blocks, one file each in `blocks`;
+//! `documents` lists them for each kind of document, and the terminal, the page and Markdown walk that list.
 
 mod bar;
-mod bisection;
-mod certainty;
-mod chain;
+mod block;
+mod blocks;
+mod chart;
 mod command;
-mod comparison;
+mod contrast;
+mod document;
+mod documents;
+mod embed;
+mod escape;
+#[cfg(test)]
+mod examples;
 pub mod export;
 mod figure;
-mod finding;
+mod function;
 mod grid;
 #[cfg(test)]
 mod hostile;
-mod hot_spots;
-mod ledger;
-mod live;
-mod matrix;
+mod label;
+mod markdown;
 mod outcome;
-pub mod page;
-mod proof;
+mod page;
+mod part;
+mod place;
+mod ranking;
+mod scale;
+mod sheet;
+#[cfg(test)]
+mod snapshots;
 mod style;
-mod sweep;
 mod terminal;
+#[cfg(test)]
+mod tests;
 mod text;
-mod together;
-mod tried;
+mod value;
 
-pub use bisection::{bisection, bisection_sentence};
-pub use comparison::{comparison, contrast_sentence};
-pub use matrix::{matrix, matrix_sentence};
+pub use blocks::lead::{bisection_sentence, contrast_sentence, matrix_sentence, sweep_sentence};
+pub use document::{Body, Document};
+pub use markdown::markdown;
 pub use outcome::{Outcome, bisection_outcome, comparison_outcome, matrix_outcome, outcome, sweep_outcome};
+pub use page::page;
 pub use style::{Colour, Style};
-pub use sweep::{sweep, sweep_sentence};
-pub use terminal::terminal;
+pub use terminal::text;
 pub use text::{clean, wrap};

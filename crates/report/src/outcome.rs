@@ -1,6 +1,6 @@
 //! What an answer comes down to: the one place that decides it, for the words and for the exit code.
 
-use crate::matrix::{measured, slower};
+use crate::ranking::{measured, slower};
 use case::{Answer, Bisection, BisectionOutcome, Comparison, Contrast, GateState, Matrix, Nanos, Status, Sweep};
 
 /// With more than this share of the time unexplained, finding nothing says nothing.
@@ -103,9 +103,9 @@ pub fn matrix_outcome(matrix: &Matrix) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bisection::examples as bisections;
-    use crate::matrix::examples as matrices;
-    use crate::terminal::examples;
+    use crate::examples::answer as examples;
+    use crate::examples::bisection as bisections;
+    use crate::examples::matrix as matrices;
 
     #[test]
     fn a_suspicion_is_a_finding() {

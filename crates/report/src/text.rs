@@ -56,10 +56,19 @@ pub(crate) fn shorten(name: &str, columns: usize) -> String {
     name.chars().take(columns.saturating_sub(3)).chain("...".chars()).collect()
 }
 
-/// Where to look on: the page, where there is one, and the case last.
-pub(crate) fn whereabouts(page: &str, case: &str) -> String {
-    let page = if page.is_empty() { String::new() } else { format!("Page: {}\n", clean(page)) };
-    format!("{page}Case: {}\n", clean(case))
+/// A sentence's first letter as a capital.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Words in a list, the last after an 'and'.
+pub(crate) fn joined(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
 }
 
 /// A count with its thousands set apart: `3,204`.

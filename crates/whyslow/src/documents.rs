@@ -5,8 +5,7 @@ use crate::output;
 use crate::progress::Progress;
 use case::Case;
 use case::views::PageViews;
-use report::Outcome;
-use report::page::{Material, Told};
+use report::{Body, Outcome};
 use studies::{Document, Done, PAGE, StudyError};
 
 /// Sums up what a study has found, draws its page, and keeps both in its case. What failed on the way, with the first error
@@ -48,13 +47,7 @@ pub fn show(document: &Document, as_json: bool) -> Result<u8, Failure> {
 
 /// A document in words.
 pub fn text(document: &Document, style: &report::Style) -> String {
-    match document {
-        Document::Answer(answer) => report::terminal(answer, style),
-        Document::Comparison(comparison) => report::comparison(comparison, style),
-        Document::Sweep(sweep) => report::sweep(sweep, style),
-        Document::Bisection(bisection) => report::bisection(bisection, style),
-        Document::Matrix(matrix) => report::matrix(matrix, style),
-    }
+    report::text(&report::Document::of(body(document)), style)
 }
 
 fn outcome(document: &Document) -> Outcome {
@@ -78,18 +71,17 @@ fn code_of(outcome: &Outcome) -> u8 {
 
 /// The page of a document.
 pub fn page(document: &Document, views: PageViews) -> String {
-    let PageViews { sides, differences, arms } = views;
-    report::page::page(&Material { told: told(document), sides, differences, arms })
+    report::page(&report::Document::of(body(document)).with(views))
 }
 
-/// What a page or an export tells.
-pub fn told(document: &Document) -> Told<'_> {
+/// What a document shows.
+pub fn body(document: &Document) -> Body<'_> {
     match document {
-        Document::Answer(answer) => Told::Answer(answer),
-        Document::Comparison(comparison) => Told::Comparison(comparison),
-        Document::Sweep(sweep) => Told::Sweep(sweep),
-        Document::Bisection(bisection) => Told::Bisection(bisection),
-        Document::Matrix(matrix) => Told::Matrix(matrix),
+        Document::Answer(answer) => Body::Answer(answer),
+        Document::Comparison(comparison) => Body::Comparison(comparison),
+        Document::Sweep(sweep) => Body::Sweep(sweep),
+        Document::Bisection(bisection) => Body::Bisection(bisection),
+        Document::Matrix(matrix) => Body::Matrix(matrix),
     }
 }
 

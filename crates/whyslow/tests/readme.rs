@@ -54,8 +54,9 @@ fn its_output_fits_a_screen_and_names_a_page_that_exists() {
 fn the_bisections_that_are_shown_are_what_is_said_of_the_one_that_was_kept() {
     let kept = include_str!("../../../casebook/upgrade/bisection.json");
     let bisection: case::Bisection = serde_json::from_str(kept).expect("a bisection");
+    assert_eq!(bisection.summary, report::bisection_sentence(&bisection), "the summary that was kept");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = words(&report::bisection(&bisection, &report::Style::default()));
+    let said = words(&report::text(&report::Document::of(&bisection), &report::Style::default()));
     let tutorial = include_str!("../../../docs/tutorials/upgrade.md");
     for (text, heading) in [(README, "<!-- bisect output -->"), (tutorial, "<!-- output -->")] {
         let block = text.split(heading).nth(1).and_then(|rest| rest.split("<!-- end").next()).expect("a block");

@@ -49,7 +49,11 @@ fn export(case: &Case, typed: &ReportArguments, format: Format) -> Result<u8, Fa
         }
         Format::Json => output::json(&read(case, typed)?)?.into_bytes(),
         Format::Text => documents::text(&read(case, typed)?, &report::Style::default()).into_bytes(),
-        Format::Markdown => export::markdown(&documents::told(&read(case, typed)?), case.manifest()).into_bytes(),
+        Format::Markdown => {
+            let read = read(case, typed)?;
+            let document = report::Document::of(documents::body(&read));
+            report::markdown(&report::Document { manifest: Some(case.manifest()), ..document }).into_bytes()
+        }
     };
     output::write(&contents, typed.file.as_deref())?;
     Ok(0)

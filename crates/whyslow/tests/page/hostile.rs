@@ -4,8 +4,9 @@ use super::browser::{Browser, WIDE};
 use super::told::nagle;
 use crate::stage::Stage;
 use case::views::Views;
+use case::views::{Difference, SideViews};
 use case::{Answer, Case, Comparison, Recording, Sweep};
-use report::page::{Difference, Material, SideViews, Told, page};
+use report::{Body, Document, page};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -57,9 +58,9 @@ fn is_inert(browser: &mut Browser, file: &Path) {
 }
 
 /// Writes a page, sees that it is inert, and that it says what was put into it.
-fn shows_only_text(browser: &mut Browser, folder: &Path, name: &str, material: &Material) {
+fn shows_only_text(browser: &mut Browser, folder: &Path, name: &str, document: &Document) {
     let file = folder.join(format!("{name}.html"));
-    std::fs::write(&file, page(material)).expect("written");
+    std::fs::write(&file, page(document)).expect("written");
     is_inert(browser, &file);
     let text = browser.text("document.body.textContent");
     assert!(text.contains("window.pwned=1;alert(1)"), "{name}: the strings are not on the page");
@@ -77,17 +78,22 @@ fn a_page_whose_every_string_is_hostile_is_inert() {
         names.iter().map(|name| SideViews { name: (*name).to_string(), views: views.clone() }).collect()
     };
     let answer = poisoned(&answer);
-    let of_run =
-        Material { told: Told::Answer(&answer), sides: sides(&[""]), differences: Vec::new(), arms: Vec::new() };
+    let of_run = Document {
+        body: Body::Answer(&answer),
+        sides: sides(&[""]),
+        differences: Vec::new(),
+        arms: Vec::new(),
+        manifest: None,
+    };
     shows_only_text(&mut browser, folder.path(), "run", &of_run);
     let comparison: Comparison = poisoned(&comparison());
     let differences = vec![Difference { a: "A".into(), b: HOSTILE.into(), flame: views.processor.clone() }];
-    let told = Told::Comparison(&comparison);
-    let of_both = Material { told, sides: sides(&["A", "B"]), differences, arms: Vec::new() };
+    let body = Body::Comparison(&comparison);
+    let of_both = Document { body, sides: sides(&["A", "B"]), differences, arms: Vec::new(), manifest: None };
     shows_only_text(&mut browser, folder.path(), "comparison", &of_both);
     let sweep: Sweep = poisoned(&sweep(&answer));
-    let (told, sides) = (Told::Sweep(&sweep), sides(&[HOSTILE]));
-    let of_sweep = Material { told, sides, differences: Vec::new(), arms: Vec::new() };
+    let (body, sides) = (Body::Sweep(&sweep), sides(&[HOSTILE]));
+    let of_sweep = Document { body, sides, differences: Vec::new(), arms: Vec::new(), manifest: None };
     shows_only_text(&mut browser, folder.path(), "sweep", &of_sweep);
 }
 

@@ -58,7 +58,7 @@ impl Ends {
 }
 
 /// The end of a connection: as it came to be, else the other of its peer's; where that is not known either, the two
-/// ends are told apart by their numbers.
+/// ends are distinguished by their numbers.
 fn key(row: &Connection, roles: &BTreeMap<u32, u8>) -> Key {
     let peer = roles.get(&row.peer).copied().unwrap_or(role::UNKNOWN);
     let end = match (row.role, peer) {

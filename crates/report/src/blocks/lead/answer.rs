@@ -1,0 +1,81 @@
+//! The first sentences about a run, or about something that was watched while running.
+
+use crate::blocks::findings::{head_word, ordered};
+use crate::document::Document;
+use crate::escape::escape;
+use crate::outcome::{Outcome, outcome};
+use crate::style::Style;
+use crate::text::{clean, wrap};
+use case::{Answer, Status};
+
+/// What is said before the summary where nothing stands.
+fn opening(answer: &Answer) -> Option<String> {
+    match outcome(answer) {
+        Outcome::Findings => None,
+        Outcome::Nothing => Some("No cause found.".into()),
+        Outcome::Inconclusive(why) => Some(format!("Inconclusive. {why}")),
+    }
+}
+
+/// For the terminal: nothing where a finding is said first.
+pub(super) fn text(answer: &Answer, style: Style) -> String {
+    let opening = opening(answer).map(|opening| format!("{opening} {}", clean(&answer.summary)));
+    opening.map_or(String::new(), |opening| wrap(&opening, style.columns(), "", ""))
+}
+
+/// For the terminal, after the findings: the summary, where it has not been said.
+pub(super) fn whole(document: &Document) -> Option<String> {
+    let answer = document.answer().filter(|answer| outcome(answer) == Outcome::Findings)?;
+    Some(clean(&answer.summary)).filter(|summary| !summary.is_empty())
+}
+
+/// For the page.
+pub(super) fn lead(answer: &Answer) -> String {
+    let standing = standing(answer);
+    if !standing.is_empty() {
+        return standing;
+    }
+    let summary = clean(&answer.summary);
+    opening(answer).map_or_else(|| summary.clone(), |opening| format!("{opening} {summary}"))
+}
+
+/// For the page, where the lead says how sure the causes are: the summary without that.
+pub(super) fn where_to(answer: &Answer) -> String {
+    if standing(answer).is_empty() {
+        return String::new();
+    }
+    clean(answer.summary.strip_prefix(&case::standing(&answer.findings)).unwrap_or(&answer.summary))
+}
+
+/// How far the causes have got; empty where none is proved, for which the summary has the words.
+fn standing(answer: &Answer) -> String {
+    let count = |status: Status| answer.findings.iter().filter(|finding| finding.status == status).count();
+    let of_trials = if answer.live.is_empty() {
+        "switched off from outside and measured again"
+    } else {
+        "switched off in the running program and measured"
+    };
+    let proved = match count(Status::Confirmed) {
+        0 => return String::new(),
+        1 => format!("One cause is proved: it was {of_trials}."),
+        several => format!("{several} causes are proved: each was {of_trials}."),
+    };
+    match count(Status::Suspected) + count(Status::Undecided) {
+        0 => proved,
+        1 => format!("{proved} One more is suspected."),
+        several => format!("{proved} {several} more are suspected."),
+    }
+}
+
+/// For Markdown: the first finding's title, or that there is none; then where the time went.
+pub(super) fn markdown(answer: &Answer) -> String {
+    let standing = ordered(answer).find(|one| matches!(one.status, Status::Confirmed | Status::Suspected));
+    let first = match (opening(answer), standing) {
+        (Some(opening), _) => opening,
+        (None, Some(one)) => format!("{}: {}", head_word(one.status), one.title),
+        (None, None) => String::new(),
+    };
+    let first = if first.is_empty() { first } else { format!("**{}**\n", escape(&first)) };
+    let summary = escape(&answer.summary);
+    if summary.is_empty() { first } else { format!("{first}\n{summary}\n") }
+}

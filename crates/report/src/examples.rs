@@ -1,0 +1,8 @@
+//! Documents made by hand, for the tests.
+
+pub(crate) mod answer;
+pub(crate) mod bisection;
+pub(crate) mod comparison;
+pub(crate) mod matrix;
+pub(crate) mod sweep;
+pub(crate) mod views;

@@ -1,0 +1,149 @@
+//! What stands around the sections: head, navigation, styles and scripts.
+
+use super::{colophon, headline, policy};
+use crate::block::Section;
+use crate::command::command;
+use crate::document::{Body, Document};
+use crate::text::clean;
+use askama::Template;
+
+/// What every view has in common comes first.
+const SCRIPTS: &[&str] = &[
+    include_str!("../../assets/uplot/uPlot.iife.min.js"),
+    include_str!("../../assets/page.js"),
+    include_str!("../../assets/ladder.js"),
+    include_str!("../../assets/flame.js"),
+    include_str!("../../assets/flame_view.js"),
+    include_str!("../../assets/lengths.js"),
+    include_str!("../../assets/sheets.js"),
+];
+const STYLES: &[&str] = &[
+    include_str!("../../assets/uplot/uPlot.min.css"),
+    include_str!("../../assets/page.css"),
+    include_str!("../../assets/verdict.css"),
+    include_str!("../../assets/effects.css"),
+    include_str!("../../assets/ledger.css"),
+    include_str!("../../assets/ladder.css"),
+    include_str!("../../assets/flame.css"),
+    include_str!("../../assets/lengths.css"),
+    include_str!("../../assets/swept.css"),
+    include_str!("../../assets/bisected.css"),
+    include_str!("../../assets/matrix.css"),
+    include_str!("../../assets/sheets.css"),
+];
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Frame<'a> {
+    policy: String,
+    title: String,
+    headline: String,
+    commands_shown: Vec<Shown>,
+    notice: String,
+    styles: String,
+    scripts: String,
+    sections: Vec<Drawn<'a>>,
+    facts: Vec<(&'static str, String)>,
+    commands: Vec<colophon::Typed>,
+}
+
+/// A command beneath the headline.
+struct Shown {
+    /// Whose it is, of two.
+    side: &'static str,
+    /// Without the folders of its files, which say little and fill a line each.
+    short: String,
+    /// As it was.
+    full: String,
+}
+
+struct Drawn<'a> {
+    id: &'a str,
+    title: &'a str,
+    short: &'a str,
+    html: &'a str,
+}
+
+/// The whole file.
+pub(super) fn frame(document: &Document, drawn: &[(Section, String)]) -> String {
+    let sections = drawn.iter().map(|(section, html)| {
+        let (id, title, short) = names(*section, document);
+        Drawn { id, title, short, html }
+    });
+    let headline = headline::headline(document.body);
+    let subject = subject(document.body);
+    let scripts = SCRIPTS.join("\n");
+    let frame = Frame {
+        policy: policy::policy(&scripts),
+        title: if subject.is_empty() { headline.clone() } else { format!("{headline} - {subject}") },
+        headline,
+        commands_shown: shown(document.body),
+        notice: notice(document),
+        styles: STYLES.concat(),
+        scripts,
+        sections: sections.collect(),
+        facts: colophon::facts(document),
+        commands: colophon::commands(document),
+    };
+    frame.render().unwrap_or_default()
+}
+
+/// A section's anchor, heading and short name. What a comparison shows of its trials is no proof of a cause.
+fn names(section: Section, document: &Document) -> (&'static str, &'static str, &'static str) {
+    match (section, document.body) {
+        (Section::Proof, Body::Comparison(_)) => ("proof", "Every trial", "Trials"),
+        _ => section.names(),
+    }
+}
+
+/// What the page is about: a command.
+fn subject(body: Body) -> String {
+    match body {
+        Body::Answer(answer) => command(&answer.command),
+        Body::Comparison(comparison) if comparison.a.command == comparison.b.command => command(&comparison.b.command),
+        Body::Comparison(comparison) => format!("{} against another", command(&comparison.b.command)),
+        Body::Sweep(sweep) => command(&sweep.command),
+        Body::Bisection(bisection) => command(&bisection.command),
+        Body::Matrix(matrix) => command(&matrix.command),
+    }
+}
+
+/// What stands beneath the headline: a command, or two where A and B differ in theirs.
+fn shown(body: Body) -> Vec<Shown> {
+    let of = |side, words: &[String]| Shown { side, short: command(&without_folders(words)), full: command(words) };
+    match body {
+        Body::Comparison(comparison) if comparison.a.command != comparison.b.command => {
+            vec![of("A: ", &comparison.a.command), of("B: ", &comparison.b.command)]
+        }
+        Body::Comparison(comparison) => vec![of("", &comparison.b.command)],
+        Body::Answer(answer) => vec![of("", &answer.command)],
+        Body::Sweep(sweep) => vec![of("", &sweep.command)],
+        Body::Bisection(bisection) => vec![of("", &bisection.command)],
+        Body::Matrix(matrix) => vec![of("", &matrix.command)],
+    }
+}
+
+/// Words that are a path from the root as the file's name alone.
+fn without_folders(words: &[String]) -> Vec<String> {
+    let name = |word: &String| match word.rsplit_once('/') {
+        // A device is known by its whole path.
+        Some((folders, name))
+            if word.starts_with('/') && folders != "/dev" && !name.is_empty() && !word.contains(' ') =>
+        {
+            name.to_string()
+        }
+        _ => word.clone(),
+    };
+    words.iter().map(name).collect()
+}
+
+/// That a recording did not come to its end; empty where all did.
+fn notice(document: &Document) -> String {
+    let cut = document.sides.iter().filter(|side| side.views.cut_short).map(|side| clean(&side.name));
+    match cut.collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        [_] if document.sides.len() == 1 => "This recording was cut short: its last rows may be missing.".into(),
+        [one] => format!("The recording of {one} was cut short: its last rows may be missing."),
+        several => format!("Recordings of {} were cut short: their last rows may be missing.", several.join(" and ")),
+    }
+}

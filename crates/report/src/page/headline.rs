@@ -1,0 +1,118 @@
+//! The verdict in a few words: the page's one headline, and the title of its tab.
+
+use crate::blocks::findings::head_word;
+use crate::contrast::{is_cpu, is_figure_of_its_own};
+use crate::document::Body;
+use crate::figure::{is_better, noun, power, three};
+use crate::label::who;
+use crate::outcome::{Outcome, outcome, sweep_outcome};
+use crate::ranking::{measured, worst};
+use crate::text::clean;
+use crate::value::{heading, label, standing};
+use case::{Answer, Bisection, BisectionOutcome, Compared, Comparison, Contrast, GateState, Matrix, Status, Sweep};
+
+/// The verdict in a few words.
+pub(super) fn headline(body: Body) -> String {
+    match body {
+        Body::Answer(answer) => of_answer(answer),
+        Body::Comparison(comparison) => of_comparison(comparison),
+        Body::Sweep(sweep) => of_sweep(sweep),
+        Body::Bisection(bisection) => of_bisection(bisection),
+        Body::Matrix(matrix) => of_matrix(matrix),
+    }
+}
+
+fn of_answer(answer: &Answer) -> String {
+    for status in [Status::Confirmed, Status::Suspected] {
+        let findings = answer.findings.iter().filter(|finding| finding.status == status);
+        let names = unique(findings.map(|finding| clean(&finding.name)));
+        if !names.is_empty() {
+            return format!("{}: {}", head_word(status), names.join(", "));
+        }
+    }
+    match outcome(answer) {
+        Outcome::Inconclusive(_) => "Inconclusive".into(),
+        _ => "No cause found".into(),
+    }
+}
+
+fn of_comparison(comparison: &Comparison) -> String {
+    if let Some(failed) = comparison.gates.iter().find(|gate| gate.state == GateState::Failed) {
+        return format!("Failed: {}", clean(&failed.condition));
+    }
+    match (comparison.outcome, comparison.metrics.first()) {
+        (Contrast::More | Contrast::Less, Some(first)) => against(first),
+        (Contrast::Same, _) => "A and B do not differ".into(),
+        _ => "Undecided whether A and B differ".into(),
+    }
+}
+
+/// What the first metric says, as a factor over 1.
+fn against(first: &Compared) -> String {
+    let is_more = first.outcome == Contrast::More;
+    let times = three(if is_more { first.ratio } else { first.ratio.recip() });
+    match (first.metric.as_str(), is_more) {
+        (metric, true) if is_cpu(metric) => format!("B uses {times} times more CPU time than A"),
+        (metric, false) if is_cpu(metric) => format!("B uses {times} times less CPU time than A"),
+        (metric, true) if is_figure_of_its_own(metric) => format!("B's {} is {times} times higher", noun(metric)),
+        (metric, false) if is_figure_of_its_own(metric) => format!("B's {} is {times} times lower", noun(metric)),
+        (_, true) => format!("B is {times} times slower than A"),
+        (_, false) => format!("B is {times} times faster than A"),
+    }
+}
+
+fn of_sweep(sweep: &Sweep) -> String {
+    let parameter = heading(sweep);
+    if let [cliff, more @ ..] = &sweep.cliffs[..] {
+        let (below, above) = (label(sweep, cliff.below), label(sweep, cliff.above));
+        let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+        return format!("A cliff between {parameter} {below} and {above}{more}");
+    }
+    if let Some(growth) = sweep.growth.as_ref().filter(|growth| growth.out_of_hand) {
+        return format!("Out of hand: grows with {parameter} to the power of {}", power(growth.exponent));
+    }
+    let suspects = sweep.regimes.iter().flat_map(standing).map(|finding| clean(&finding.name));
+    match (sweep_outcome(sweep), unique(suspects)) {
+        (Outcome::Inconclusive(_), _) => "Inconclusive".into(),
+        (_, names) if !names.is_empty() => format!("Suspected: {}", names.join(", ")),
+        _ => format!("No cliff and no runaway growth with {parameter}"),
+    }
+}
+
+fn of_bisection(bisection: &Bisection) -> String {
+    let who = bisection.culprit.as_ref().map(|culprit| who(bisection, culprit)).unwrap_or_default();
+    match bisection.outcome {
+        BisectionOutcome::Confirmed => format!("Confirmed: {who}"),
+        BisectionOutcome::Found => format!("Found: {who}"),
+        BisectionOutcome::NoEffect if bisection.baseline.first().is_some_and(is_better) => {
+            "The bad world is faster".into()
+        }
+        BisectionOutcome::NoEffect => "The worlds do not differ".into(),
+        BisectionOutcome::NotSeparable => "No single change makes the difference".into(),
+        BisectionOutcome::Undecided => "Undecided: the cause was not pinned down".into(),
+    }
+}
+
+fn of_matrix(matrix: &Matrix) -> String {
+    let (library, first) = (clean(&matrix.library), measured(matrix).next().map(|first| clean(&first.version)));
+    let (Some(first), true) = (first, measured(matrix).count() > 1) else {
+        return "Undecided: fewer than two versions were measured".into();
+    };
+    match worst(matrix) {
+        Some((version, compared)) => {
+            let (version, ratio) = (clean(&version.version), three(compared.ratio.max(compared.ratio.recip())));
+            format!("{library} {version} takes {ratio} times as much as {first}")
+        }
+        None => format!("No version of {library} is slower than {first}"),
+    }
+}
+
+fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut unique: Vec<String> = Vec::new();
+    for name in names {
+        if !unique.contains(&name) {
+            unique.push(name);
+        }
+    }
+    unique
+}

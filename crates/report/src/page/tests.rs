@@ -1,0 +1,9 @@
+//! Pages, by what they are of.
+
+mod bisection;
+mod comparison;
+mod document;
+mod matrix;
+mod pairs;
+mod sweep;
+mod verdict;

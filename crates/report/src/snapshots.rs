@@ -1,0 +1,75 @@
+//! The example documents as text and as Markdown, whole, as a person has read them. What changes in them on purpose is
+//! accepted with `INSTA_UPDATE=always cargo test --release -p whyslow-report snapshots`, and read again.
+
+use crate::document::{Body, Document};
+use case::Manifest;
+
+/// Both forms of a document, each a file in `snapshots`.
+fn hold<'d>(name: &str, body: impl Into<Body<'d>>) {
+    let manifest = Manifest { whyslow: "0.1.0".into(), ..Manifest::default() };
+    let document = Document { manifest: Some(&manifest), ..Document::of(body) };
+    insta::assert_snapshot!(format!("{name}.text"), crate::text(&document, &crate::Style::default()));
+    insta::assert_snapshot!(format!("{name}.markdown"), crate::markdown(&document));
+    if let Ok(folder) = std::env::var("PAGES") {
+        std::fs::write(format!("{folder}/{name}.html"), crate::page(&document)).expect("written");
+    }
+}
+
+#[test]
+fn answers() {
+    use crate::examples::answer as examples;
+    hold("suspected", &examples::slow());
+    hold("healthy", &examples::healthy());
+    hold("proved", &examples::proved());
+    hold("refuted", &examples::refuted());
+    hold("undecided", &examples::undecided());
+    hold("two-causes", &examples::two_causes());
+    hold("steps", &examples::ladder());
+    hold("attached", &examples::attached());
+}
+
+#[test]
+fn comparisons() {
+    use crate::examples::comparison as examples;
+    hold("slower", &examples::slower());
+    hold("faster", &examples::faster());
+    hold("same", &examples::same());
+    hold("open", &examples::open());
+    hold("busier", &examples::busier());
+    hold("gated", &examples::gated());
+}
+
+#[test]
+fn sweeps() {
+    use crate::examples::sweep as examples;
+    hold("cliff", &examples::cliff());
+    hold("growth", &examples::growth());
+    hold("proportional", &examples::proportional());
+    hold("level", &examples::level());
+    hold("knee", &examples::knee());
+    hold("categories", &examples::categories());
+    hold("failed", &examples::failed());
+}
+
+#[test]
+fn bisections() {
+    use crate::examples::bisection as examples;
+    hold("bundle", &examples::bundle());
+    hold("single", &examples::single());
+    hold("together", &examples::together());
+    hold("commit", &examples::commit());
+    hold("commits", &examples::commits());
+    hold("reversed", &examples::reversed());
+    hold("no-effect", &examples::no_effect());
+    hold("not-separable", &examples::not_separable());
+    hold("undecided-bisection", &examples::undecided());
+}
+
+#[test]
+fn matrices() {
+    use crate::examples::matrix as examples;
+    hold("versions", &examples::openssl());
+    hold("versions-sharing", &examples::sharing());
+    hold("versions-level", &examples::level());
+    hold("versions-alone", &examples::alone());
+}
