@@ -1,9 +1,10 @@
 //! `whyslow attach PID`: what ails a program that is running now. It is never stopped, restarted or left changed.
 
+use crate::diagnosis::Diagnosis;
 use crate::manifest::manifest;
-use crate::recording::LOOKING;
-use crate::{Activity, Console, Document, Done, Event, Limits, StudyError, report, views};
-use case::{Answer, Case, Finding, Recording, Status};
+use crate::switched::Switched;
+use crate::{Activity, Console, Document, Done, Event, Limits, StudyError, views};
+use case::{Answer, Case, Finding, Status};
 use lab::live::{self, Live, LiveTerms};
 use lab::{Journal, Subject, World};
 use record::{Recorder, Role};
@@ -14,11 +15,6 @@ use std::time::{Duration, Instant};
 pub const DURATION: Duration = Duration::from_secs(5);
 /// How often is looked whether something has happened.
 const TICK: Duration = Duration::from_millis(20);
-/// What was switched, as the case keeps it.
-pub const FILE: &str = "live.json";
-
-/// The answer of a run or of something that was watched, as its case keeps it.
-pub const ANSWER_FILE: &str = "answer.json";
 
 /// What is to be done.
 pub struct Request {
@@ -45,28 +41,13 @@ pub struct Request {
 pub fn attach(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let case = watch(request, console)?;
     console.show(Event::Recorded(case.folder()));
-    let activity = Activity::of(console, LOOKING);
-    let recording = Recording::load(&case)?;
-    let mut answer = report::draw(&recording, &case, request.reading);
-    drop(activity);
+    let Diagnosis { recording, mut answer } = Diagnosis::of(&case, request.reading, console)?;
     let proved = match request.budget.filter(|_| !console.has_come()) {
         Some(budget) => prove(&mut answer, &case, request.pid, budget, console),
         None => Ok(()),
     };
-    let views = views::gathered(console, || Ok(views::of_answer(&answer, &recording)));
+    let views = views::gathered(console, || Ok(views::of_answer(&answer, &recording, &[])));
     Ok(Done { failed: proved.err(), ..Done::of(Document::Answer(Box::new(answer)), case, views) })
-}
-
-/// What was switched, and what could not be.
-pub type Kept = (Vec<Live>, Vec<String>);
-
-/// Puts what was switched into the answer.
-pub fn enter(answer: &mut Answer, kept: Kept) {
-    let (switched, others) = kept;
-    for live in switched {
-        live.enter(answer);
-    }
-    answer.missing.extend(others);
 }
 
 /// The process of this number.
@@ -176,8 +157,8 @@ fn prove(
         all.iter().any(|live| live.switched.finding == finding.id && live.tried.status == Status::Confirmed)
     };
     let others = answer.findings.iter().filter(|finding| !is_proved(finding)).flat_map(live::not_reached).collect();
-    let kept = (all, others);
-    case.keep(FILE, &kept)?;
-    enter(answer, kept);
+    let switched = Switched(all, others);
+    switched.keep(case)?;
+    switched.enter(answer);
     failed.map_or(Ok(()), |error| Err(error.into()))
 }

@@ -26,9 +26,6 @@ use std::time::{Duration, Instant};
 
 pub use question::{Request, Terms};
 
-/// The bisection itself, in its case.
-pub const FILE: &str = "bisection.json";
-
 /// Searches. The summary of the bisection is left empty.
 ///
 /// # Errors

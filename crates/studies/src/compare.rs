@@ -29,8 +29,6 @@ const LONGEST: Duration = Duration::from_secs(20);
 const LONGEST_PART: u32 = 8;
 /// The file that keeps how far trials went, for comparisons with this one.
 pub const EXTENT_FILE: &str = "extent.json";
-/// The comparison itself.
-pub const FILE: &str = "comparison.json";
 
 /// What is to be compared.
 pub struct Request {

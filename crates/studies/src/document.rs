@@ -1,6 +1,6 @@
 //! What a study returns: a document, the case that holds it, and what its page shows.
 
-use crate::{StudyError, attach, bisect, compare, matrix, sweep};
+use crate::StudyError;
 use case::views::PageViews;
 use case::{Answer, Bisection, Case, CaseError, Comparison, Matrix, Sweep};
 use record::Ended;
@@ -8,6 +8,14 @@ use serde::Serialize;
 
 /// The name of a document's page in its case.
 pub const PAGE: &str = "report.html";
+
+/// The files that keep documents in their cases, one a kind.
+const ANSWER_FILE: &str = "answer.json";
+const SWEEP_FILE: &str = "sweep.json";
+const BISECTION_FILE: &str = "bisection.json";
+const MATRIX_FILE: &str = "matrix.json";
+/// The same of a comparison: later comparisons with it read it too.
+pub(crate) const COMPARISON_FILE: &str = "comparison.json";
 
 /// What a study has found out. As JSON it is what it holds.
 #[derive(Clone, Debug, Serialize)]
@@ -48,16 +56,16 @@ impl Document {
     /// # Errors
     /// Where what is kept is damaged.
     pub fn kept(case: &Case) -> Result<Option<Document>, CaseError> {
-        if let Some(comparison) = case.kept(compare::FILE)? {
+        if let Some(comparison) = case.kept(COMPARISON_FILE)? {
             return Ok(Some(Document::Comparison(comparison)));
         }
-        if let Some(bisection) = case.kept(bisect::FILE)? {
+        if let Some(bisection) = case.kept(BISECTION_FILE)? {
             return Ok(Some(Document::Bisection(bisection)));
         }
-        if let Some(matrix) = case.kept(matrix::FILE)? {
+        if let Some(matrix) = case.kept(MATRIX_FILE)? {
             return Ok(Some(Document::Matrix(matrix)));
         }
-        Ok(case.kept(sweep::FILE)?.map(Document::Sweep))
+        Ok(case.kept(SWEEP_FILE)?.map(Document::Sweep))
     }
 
     /// Keeps it in its case.
@@ -66,11 +74,11 @@ impl Document {
     /// Where the case cannot be written.
     pub fn keep(&self, case: &Case) -> Result<(), CaseError> {
         let file = match self {
-            Document::Answer(_) => attach::ANSWER_FILE,
-            Document::Comparison(_) => compare::FILE,
-            Document::Sweep(_) => sweep::FILE,
-            Document::Bisection(_) => bisect::FILE,
-            Document::Matrix(_) => matrix::FILE,
+            Document::Answer(_) => ANSWER_FILE,
+            Document::Comparison(_) => COMPARISON_FILE,
+            Document::Sweep(_) => SWEEP_FILE,
+            Document::Bisection(_) => BISECTION_FILE,
+            Document::Matrix(_) => MATRIX_FILE,
         };
         case.keep(file, self)
     }

@@ -1,6 +1,5 @@
 //! `whyslow matrix --library NAME=VERSION,... -- CMD`: which version of a library is slow, where, and which one to take.
 
-pub(crate) mod alike;
 mod candidate;
 mod plan;
 mod program;
@@ -29,8 +28,6 @@ const RECORDING_TIME: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(20);
 /// ... or for this part of the budget: longer ones do not fit into it four times on all versions.
 const LONGEST_PART: u32 = 8;
-/// The matrix itself.
-pub const FILE: &str = "matrix.json";
 
 /// What is to be measured.
 pub struct Request {
@@ -234,7 +231,7 @@ impl Measuring<'_> {
             self.record_more(candidate)?;
             let _activity = Activity::of(self.console, "looking for the source of the difference");
             let (mut before, after) = (first.recordings(), candidate.recordings());
-            alike::name_alike((&mut before, &first.version), (&after, &candidate.version));
+            views::name_alike((&mut before, &first.version), (&after, &candidate.version));
             let why = diagnose::contrast(&before, &after);
             let version = &mut candidate.version;
             (version.libraries, version.functions) = (why.libraries, why.functions);

@@ -1,5 +1,6 @@
 //! From programs to a closed case: set on their launch, recorded while they run, ended.
 
+use crate::diagnosis::Diagnosis;
 use crate::manifest::manifest;
 use crate::watch::{how, watch};
 use crate::{Activity, Console, Limits, StudyError};
@@ -12,9 +13,6 @@ use std::time::{Duration, Instant};
 
 /// What a client that is asked to end gets for it before we leave it to itself.
 const LONGEST_END: Duration = Duration::from_secs(2);
-
-/// What is being done while a recording is read and diagnosed.
-pub const LOOKING: &str = "analysing the recording";
 
 /// What is to be recorded.
 pub struct Take<'a> {
@@ -94,10 +92,7 @@ pub fn record_quietly(
     if console.has_come() {
         return Err(StudyError::GivenUp { case: folder.to_path_buf() });
     }
-    let progress = Activity::of(console, LOOKING);
-    let recording = Recording::load(&case)?;
-    let answer = diagnose::diagnose(&recording, &folder.display().to_string(), &diagnose::Options::default());
-    drop(progress);
+    let Diagnosis { recording, answer } = Diagnosis::of(&case, diagnose::Options::default(), console)?;
     let said = std::fs::read(errors.path()).unwrap_or_default();
     let said =
         String::from_utf8_lossy(&said).lines().rev().map(str::trim).find(|line| !line.is_empty()).map(String::from);

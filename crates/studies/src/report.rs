@@ -1,8 +1,9 @@
 //! `report`: what a case means, read again here or on another machine, what was tried included.
 
-use crate::recording::LOOKING;
-use crate::{Activity, Console, Document, StudyError, attach, proof};
-use case::{Answer, Case, Recording};
+use crate::diagnosis::Diagnosis;
+use crate::switched::Switched;
+use crate::{Console, Document, StudyError, proof};
+use case::{Answer, Case};
 use std::path::Path;
 
 /// Reads what a case holds: the document that it keeps, else what its recording means.
@@ -18,20 +19,12 @@ pub fn read(case: &Case, reading: diagnose::Options, console: &dyn Console) -> R
 
 /// Works out what a recording means, what was tried included. Its page is still to be filled in.
 fn answer(case: &Case, reading: diagnose::Options, console: &dyn Console) -> Result<Answer, StudyError> {
-    let _activity = Activity::of(console, LOOKING);
-    let recording = Recording::load(case)?;
-    let mut answer = draw(&recording, case, reading);
+    let Diagnosis { recording, mut answer } = Diagnosis::of(case, reading, console)?;
     proof::judge_again(&mut answer, case, &recording.trials)?;
-    if let Some(kept) = case.kept::<attach::Kept>(attach::FILE)? {
-        attach::enter(&mut answer, kept);
+    if let Some(switched) = Switched::kept(case)? {
+        switched.enter(&mut answer);
     }
     Ok(answer)
-}
-
-/// What a recording suspects.
-pub(crate) fn draw(recording: &Recording, case: &Case, reading: diagnose::Options) -> Answer {
-    let folder = std::path::absolute(case.folder()).unwrap_or_else(|_| case.folder().to_path_buf());
-    diagnose::diagnose(recording, &folder.display().to_string(), &reading)
 }
 
 /// The last names of the recorded cases inside the case of a document; none for a run, which is recorded itself.

@@ -1,10 +1,10 @@
 //! `run`: starts the programs, records them, diagnoses, and proves what that suspects.
 
+use crate::diagnosis::Diagnosis;
+use crate::experiment::{Ground, Wish};
 use crate::manifest::manifest;
-use crate::proof::{self, Wish};
-use crate::recording::{self, LOOKING, Take, Taken};
-use crate::{Activity, Console, Document, Done, Event, Limits, StudyError, report, views};
-use case::Recording;
+use crate::recording::{self, Take, Taken};
+use crate::{Console, Document, Done, Event, Limits, StudyError, proof, views};
 use lab::{Kind, Outputs, Subject, Treatment, World};
 use std::path::PathBuf;
 
@@ -35,12 +35,11 @@ pub struct Request {
 pub fn run(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let Taken { case, ended, .. } = recording::record(take(request), console)?;
     console.show(Event::Recorded(case.folder()));
-    let activity = Activity::of(console, LOOKING);
-    let recording = Recording::load(&case)?;
-    let mut answer = report::draw(&recording, &case, request.reading);
-    drop(activity);
-    let proved = proof::prove(&mut answer, &case, recording, request, console);
-    let views = views::gathered(console, || Ok(views::of_answer(&answer, &Recording::load(&case)?)));
+    let Diagnosis { recording, mut answer } = Diagnosis::of(&case, request.reading, console)?;
+    let ground = Ground { subject: &request.subject, world: &request.world, wish: &request.proof };
+    let proved = proof::prove(&mut answer, &case, &recording, &ground, console);
+    // The trials are newer than the recording.
+    let views = views::gathered(console, || Ok(views::of_answer(&answer, &recording, &case.read()?)));
     let done = Done::of(Document::Answer(Box::new(answer)), case, views);
     Ok(Done { failed: proved.err(), ended, ..done })
 }

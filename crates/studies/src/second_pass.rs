@@ -4,13 +4,12 @@
 mod candidate;
 mod worth;
 
-use crate::proof::{self, Tried};
+use crate::experiment::{self, Ground, Tried};
 use crate::recording::{Quiet, record_quietly};
-use crate::run::Request;
 use crate::{Console, StudyError};
 use case::tables::Trial;
 use case::{Answer, Case, Finding, Recording, Status};
-use lab::{Arm, Arms, Candidate, Metric, SecondPass, Setting, Subject, Upon};
+use lab::{Arm, Arms, Candidate, Metric, SecondPass, Setting, Upon};
 use std::time::Duration;
 use worth::Worth;
 
@@ -31,32 +30,28 @@ pub struct SecondPasses {
 
 /// What everything here happens to.
 struct Context<'a> {
-    request: &'a Request,
+    ground: &'a Ground<'a>,
     case: &'a Case,
-    subject: &'a Subject,
     console: &'a dyn Console,
     /// The length of the recorded run, and its processor time.
     first: (u64, u64),
 }
 
-/// Goes on from a first experiment for as long as a cure is found and enough is left. `cpu_ns` is the processor time of
-/// the recorded run.
+/// Goes on from a first experiment upon a recording for as long as a cure is found and enough is left.
 pub fn second_pass(
     answer: &Answer,
     first: Tried,
-    subject: &Subject,
-    cpu_ns: u64,
-    (request, case): (&Request, &Case),
+    (ground, case, recording): (&Ground, &Case, &Recording),
     console: &dyn Console,
 ) -> Result<SecondPasses, StudyError> {
-    let context = Context { request, case, subject, console, first: (answer.wall_ns, cpu_ns) };
+    let context = Context { ground, case, console, first: (answer.wall_ns, processor_ns(recording)) };
     let mut passes = SecondPasses { all: Vec::new(), trials: first.trials };
     let mut known = answer.findings.clone();
     let (mut answer, mut experiment, mut arms) = (answer.clone(), first.experiment, first.arms);
     for _ in 0..MOST {
         let Some(cure) = cure(&answer, &experiment, &arms) else { break };
         let rows = experiment.own(&passes.trials);
-        let worth = Worth::of(&rows, &cure.arm.name, cure.ratio, context.first.0, request.subject.server.is_some());
+        let worth = Worth::of(&rows, &cure.arm.name, cure.ratio, context.first.0, ground.subject.server.is_some());
         if !worth.is_some_and(|worth| worth.is_enough()) || console.has_come() {
             break;
         }
@@ -103,12 +98,12 @@ fn cure(answer: &Answer, experiment: &lab::Experiment, arms: &[Arm]) -> Option<C
 
 impl Context<'_> {
     fn record(&self, arm: &Arm, whole: Duration) -> Result<Quiet, StudyError> {
-        let folder = self.case.folder().join(proof::file_name(&format!("after-{}", arm.name)));
+        let folder = self.case.folder().join(experiment::file_name(&format!("after-{}", arm.name)));
         let longest = (whole * PATIENCE).max(LEAST_PATIENCE);
         record_quietly(
             "recording what is left",
-            self.subject,
-            &self.request.world,
+            self.ground.subject,
+            self.ground.world,
             &arm.treatment,
             &folder,
             longest,
@@ -134,8 +129,7 @@ impl Context<'_> {
                 None => return Ok(None),
             },
         };
-        let tried =
-            proof::experiment(&left, arms, self.subject, self.request, &quiet.recording.manifest, self.console)?;
+        let tried = experiment::experiment(&left, arms, self.ground, &quiet.recording.manifest, self.console)?;
         let (wall, cpu) = (self.first.0.max(1) as f64, self.first.1.max(1) as f64);
         let second_pass = SecondPass {
             upon: upon.name.clone(),
@@ -154,19 +148,19 @@ impl Context<'_> {
         for finding in &mut left.findings {
             finding.caveats.push(format!("Seen only once {} is in place.", upon.name));
         }
-        Arms::of(&self.setting(left, &quiet.recording, upon, self.request.proof.metric.as_ref()))
+        Arms::of(&self.setting(left, &quiet.recording, upon, self.ground.wish.metric.as_ref()))
     }
 
     /// Nothing known is left: the function that holds most of the rest, if the program may do without.
     fn arms_of_function(&self, left: &mut Answer, upon: &Arm, quiet: &Quiet) -> Option<(Arms, Candidate)> {
-        if !self.request.proof.compares_output || candidate::could_go_unseen(&quiet.recording) {
+        if !self.ground.wish.compares_output || candidate::could_go_unseen(&quiet.recording) {
             return None;
         }
         let hottest = diagnose::hottest(&quiet.recording)?;
         let asked = format!("switch-off={}", hottest.function);
         let asked = lab::named_intervention(&asked).ok()?;
         left.findings = vec![candidate::finding(&hottest, &quiet.recording, left, &upon.name)];
-        let metric = self.request.proof.metric.clone().unwrap_or(Metric::Wall);
+        let metric = self.ground.wish.metric.clone().unwrap_or(Metric::Wall);
         let setting = self.setting(left, &quiet.recording, upon, Some(&metric));
         let arms = match Arms::of_one(&setting, &asked) {
             Ok(arms) => arms,
@@ -188,11 +182,11 @@ impl Context<'_> {
         Setting {
             answer: left,
             recording,
-            world: &self.request.world,
-            has_server: self.request.subject.server.is_some(),
+            world: self.ground.world,
+            has_server: self.ground.subject.server.is_some(),
             metric,
             asked: &[],
-            compares_output: self.request.proof.compares_output,
+            compares_output: self.ground.wish.compares_output,
             upon: Some(Upon { arm: upon, without: Duration::from_nanos(self.first.0) }),
         }
     }

@@ -17,8 +17,6 @@ const LONGEST: Duration = Duration::from_secs(30);
 const APART: f64 = 4.0;
 /// A cliff is where the size of segments says, to so many bytes: options of TCP and lengths written as digits vary.
 const FORETOLD: f64 = 16.0;
-/// The sweep itself.
-pub const FILE: &str = "sweep.json";
 
 /// What is to be swept.
 pub struct Request {

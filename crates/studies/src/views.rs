@@ -1,6 +1,9 @@
 //! What the page of a document shows besides it: gathered from the recordings and trials of its case.
 
+mod alike;
 mod versions;
+
+pub(crate) use alike::name_alike;
 
 use crate::{Activity, Console, Document, StudyError};
 use case::views::{ArmDots, Difference, Dot, PageViews, SideViews};
@@ -14,7 +17,10 @@ use std::path::Path;
 /// Where a recording in the case cannot be read.
 pub fn of(document: &Document, case: &Case) -> Result<PageViews, StudyError> {
     match document {
-        Document::Answer(answer) => Ok(of_answer(answer, &Recording::load(case)?)),
+        Document::Answer(answer) => {
+            let recording = Recording::load(case)?;
+            Ok(of_answer(answer, &recording, &recording.trials))
+        }
         Document::Comparison(comparison) => of_comparison(comparison, case),
         Document::Sweep(sweep) => of_sweep(sweep, case),
         Document::Bisection(bisection) => of_bisection(bisection, case),
@@ -32,9 +38,9 @@ pub(crate) fn gathered(
 }
 
 /// Those of a run, or of something that was watched while running.
-pub(crate) fn of_answer(answer: &Answer, recording: &Recording) -> PageViews {
+pub(crate) fn of_answer(answer: &Answer, recording: &Recording, trials: &[case::tables::Trial]) -> PageViews {
     let sides = vec![side("", recording, answer)];
-    PageViews { sides, differences: Vec::new(), arms: arms(answer, &recording.trials) }
+    PageViews { sides, differences: Vec::new(), arms: arms(answer, trials) }
 }
 
 /// Those of a comparison: recordings of both sides are read from its case.

@@ -2,12 +2,12 @@
 
 use super::baseline::{Baseline, compare};
 use super::question::Asked;
-use crate::proof::{self, Wish};
-use crate::run::Request;
-use crate::{Console, Document, Done, Limits, StudyError, report, views};
-use case::{Bisection, Case, Recording};
+use crate::diagnosis::Diagnosis;
+use crate::experiment::{Ground, Wish};
+use crate::{Console, Document, Done, StudyError, proof, views};
+use case::{Bisection, Case};
+use lab::Laboratory;
 use lab::compare::{compared, metrics_of};
-use lab::{Laboratory, Outputs};
 
 /// The part of the budget for trying what would cure the bad world.
 const CURES_PART: u32 = 3;
@@ -44,27 +44,19 @@ pub fn cures(
 ) -> Result<Done, StudyError> {
     let run = baseline.bad_run();
     let case = Case::open(&run.folder)?;
-    let request = Request {
-        subject: asked.terms.subject.clone(),
-        world: asked.bad.world(&asked.terms.world, asked.terms.end, &[]),
-        outputs: Outputs::default(),
-        proof: Wish {
-            is_wanted: true,
-            asked: Vec::new(),
-            budget: asked.terms.budget / CURES_PART,
-            compares_output: true,
-            metric: asked.terms.metric.clone(),
-        },
-        limits: Limits::default(),
-        folder: run.folder.clone(),
-        options: record::Options::default(),
-        reading: diagnose::Options::default(),
+    let world = asked.bad.world(&asked.terms.world, asked.terms.end, &[]);
+    let wish = Wish {
+        is_wanted: true,
+        asked: Vec::new(),
+        budget: asked.terms.budget / CURES_PART,
+        compares_output: true,
+        metric: asked.terms.metric.clone(),
     };
+    let ground = Ground { subject: &asked.terms.subject, world: &world, wish: &wish };
     console.note("trying fixes for the bad world that need no downgrade");
-    let recording = Recording::load(&case)?;
-    let mut answer = report::draw(&recording, &case, request.reading);
-    let proved = proof::prove(&mut answer, &case, recording, &request, console);
-    let views = views::gathered(console, || Ok(views::of_answer(&answer, &Recording::load(&case)?)));
+    let Diagnosis { recording, mut answer } = Diagnosis::of(&case, diagnose::Options::default(), console)?;
+    let proved = proof::prove(&mut answer, &case, &recording, &ground, console);
+    let views = views::gathered(console, || Ok(views::of_answer(&answer, &recording, &case.read()?)));
     told.cures.clone_from(&answer.findings);
     Ok(Done { failed: proved.err(), ..Done::of(Document::Answer(Box::new(answer)), case, views) })
 }

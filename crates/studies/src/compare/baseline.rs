@@ -1,8 +1,9 @@
 //! A comparison of an earlier day: its B is what a new program is compared with.
 
+use super::EXTENT_FILE;
 use super::side::Sided;
-use super::{EXTENT_FILE, FILE};
 use crate::StudyError;
+use crate::document::COMPARISON_FILE;
 use case::tables::Trial;
 use case::{Case, Comparison, Host, Recording};
 use lab::Extent;
@@ -25,7 +26,7 @@ impl Baseline {
     /// Reads what a comparison has left.
     pub fn read(folder: &Path) -> Result<Baseline, StudyError> {
         let case = Case::open(folder)?;
-        let documents = case.kept::<Comparison>(FILE)?.zip(case.kept::<Extent>(EXTENT_FILE)?);
+        let documents = case.kept::<Comparison>(COMPARISON_FILE)?.zip(case.kept::<Extent>(EXTENT_FILE)?);
         let (comparison, extent) = documents.ok_or_else(|| StudyError::NoBaseline(folder.to_path_buf()))?;
         let mut trials: Vec<Trial> = case.read()?;
         trials.retain(|trial| trial.arm == Which::B.arm());

@@ -1,9 +1,9 @@
 //! What the page of a matrix shows: what each version's first recording shows, and where those that differ from the first version
 //! take more or less processor time.
 
+use super::alike::name_alike;
 use super::{difference, dots, numbered, read_all, side};
 use crate::StudyError;
-use crate::matrix::alike::name_alike;
 use case::views::{Difference, PageViews, Pairs};
 use case::{Case, Matrix, Version};
 use std::path::Path;

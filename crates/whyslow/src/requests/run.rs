@@ -8,7 +8,7 @@ use lab::engine::Kind;
 use lab::{Outputs, Subject};
 use record::{Input, Output};
 use studies::Limits;
-use studies::proof::Wish;
+use studies::experiment::Wish;
 use studies::run::Request;
 
 /// Works out what was meant.
