@@ -1,3 +1,4 @@
+# make release  the stripped binary with its symbols beside it, in target/dist
 # make demo     set up, build, and diagnose a slow client (needs root: it makes two network namespaces)
 # make test-fast  style and the tests that take no root and no time
 # make test     set up, check style, run every test but the long ones, and count what was skipped
@@ -21,13 +22,18 @@ SKIPPED = $(CURDIR)/target/skipped
 FAST = --skip stories:: --skip bisect:: --skip page:: --skip running:: --skip undo:: --skip exports:: --skip story:: \
     --skip schemas:: --skip attach_recording:: --skip doctor
 
-.PHONY: all build demo test test-fast stories bench calibrate docs clean
+.PHONY: all build release demo test test-fast stories bench calibrate docs clean
 
 all: build
 
 build:
 	scripts/setup.sh build
 	cargo build --release --locked
+
+release: build
+	mkdir -p target/dist
+	objcopy --only-keep-debug target/release/whyslow target/dist/whyslow.debug
+	objcopy --strip-all --add-gnu-debuglink=target/dist/whyslow.debug target/release/whyslow target/dist/whyslow
 
 demo:
 	scripts/setup.sh demo
