@@ -41,8 +41,8 @@ detector! {
     /// cannot change the writer, disable delayed ACKs at the reading end (`ip route ... quickack 1`).
     ///
     /// ## Not to be confused with
-    /// split-writes (the pieces cost by themselves, nothing is held), a slow peer (the bytes had left; seen from
-    /// the reader, they come when they are ready and not when it acknowledges), a full window (many bytes wait, not few).
+    /// split-writes (the pieces themselves cost, nothing is held); a slow peer (the bytes had left; seen from the
+    /// reader, they come when they are ready, not when it acknowledges); a full window (many bytes wait, not few).
     "P01" "nagle-delayed-ack",
     held: Some(held_lengths::find)
 }

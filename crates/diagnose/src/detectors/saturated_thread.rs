@@ -27,8 +27,8 @@ detector! {
     /// Make the work per byte cheaper on that thread, or split it among several.
     ///
     /// ## Not to be confused with
-    /// A load test that keeps a server busy (many requests at a time: being busy is the point), hot-library (where the
-    /// work has one name).
+    /// A load test that keeps a server busy (many concurrent requests; being busy is the point); hot-library (if the
+    /// work is in one library).
     "P50" "saturated-thread",
     is_general: true
 }
