@@ -35,6 +35,9 @@ pub enum StudyError {
         /// The case.
         case: PathBuf,
     },
+    /// Ctrl-C before a world was made.
+    #[error("interrupted")]
+    WorldInterrupted,
     /// There is no such process.
     #[error("there is no process {0}")]
     NoProcess(u32),

@@ -26,6 +26,7 @@ pub mod trial;
 mod unfinished;
 pub mod views;
 mod watch;
+pub mod world;
 
 pub use console::{Activity, Console, Event, Interrupt, Reach};
 pub use document::{Document, Done, PAGE};

@@ -3,7 +3,9 @@
 pub mod casebook;
 pub mod check;
 pub mod declaration;
+pub mod document;
 mod error;
+pub mod run;
 mod said;
 pub mod telling;
 

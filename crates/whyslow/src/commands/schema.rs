@@ -5,7 +5,7 @@
 
 mod story;
 
-use super::{doctor, undo, world};
+use super::{doctor, undo};
 use crate::arguments::SchemaArguments;
 use crate::fail::Failure;
 use crate::{nearest, output};
@@ -96,7 +96,7 @@ const ENTRIES: &[Entry] = &[
     Entry {
         name: "world",
         about: "the worlds listed, made or removed",
-        draw: SchemaGenerator::into_root_schema_for::<world::Kept>,
+        draw: SchemaGenerator::into_root_schema_for::<studies::world::Kept>,
     },
     Entry {
         name: "story",

@@ -1,6 +1,5 @@
 //! `whyslow story list` and `whyslow story run NAME`: the casebook, told and checked from end to end.
 
-mod document;
 mod shown;
 
 use crate::arguments::{StoryAction, StoryArguments, StoryRunArguments};
@@ -12,62 +11,18 @@ use crate::{folder, output};
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 use studies::story::casebook::Casebook;
-use studies::story::check::{Check, checks};
+use studies::story::check::checks;
 use studies::story::declaration::{Story, Telling};
-use studies::story::telling::{Outcome, start};
-
-/// A story that was run.
-pub struct StoryRun<'a> {
-    story: &'a Story,
-    tellings: Vec<(&'a Telling, Outcome)>,
-    checks: Vec<Check>,
-    seconds: f64,
-}
-
-/// How a story came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// As declared.
-    Held,
-    /// Otherwise.
-    Failed,
-    /// Nothing of it could be told.
-    Skipped,
-}
-
-impl State {
-    /// In a word.
-    fn name(self) -> &'static str {
-        match self {
-            State::Held => "held",
-            State::Failed => "failed",
-            State::Skipped => "skipped",
-        }
-    }
-}
-
-impl StoryRun<'_> {
-    fn state(&self) -> State {
-        match (self.checks.is_empty(), self.checks.iter().all(|check| check.holds)) {
-            (true, _) => State::Skipped,
-            (false, true) => State::Held,
-            (false, false) => State::Failed,
-        }
-    }
-}
-
-/// How many variants could not be told.
-fn variants_skipped(done: &[StoryRun]) -> usize {
-    let outcomes = done.iter().flat_map(|run| &run.tellings);
-    outcomes.filter(|(_, outcome)| matches!(outcome, Outcome::Skipped)).count()
-}
+use studies::story::document;
+use studies::story::run::{State, StoryRun};
+use studies::story::telling::start;
 
 /// Lists the stories, or runs them.
 pub fn story(typed: &StoryArguments) -> Result<u8, Failure> {
     let casebook = Casebook::open(typed.casebook.as_deref())?;
     match &typed.action {
         StoryAction::List => {
-            let text = if typed.json { document::list(&casebook) } else { shown::list(&casebook) };
+            let text = if typed.json { output::json(&document::list(&casebook))? } else { shown::list(&casebook) };
             output::print(&text)?;
             Ok(0)
         }
@@ -101,7 +56,7 @@ fn run_chosen(casebook: &Casebook, typed: &StoryRunArguments, as_json: bool) -> 
         done.push(run);
     }
     if as_json {
-        output::print(&document::done(casebook, &done))?;
+        output::print(&output::json(&document::done(casebook, &done))?)?;
     } else if done.len() > 1 {
         output::print(&shown::table(&done))?;
     }

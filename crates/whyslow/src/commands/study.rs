@@ -82,7 +82,7 @@ fn conduct(
 }
 
 /// The status a shell would show.
-fn exit_of_subject(ended: Ended) -> u8 {
+pub fn exit_of_subject(ended: Ended) -> u8 {
     let status = ended.exit.or(ended.signal.map(|signal| 128 + signal));
     status.and_then(|status| u8::try_from(status).ok()).unwrap_or(fail::ERROR)
 }

@@ -13,6 +13,7 @@ impl From<StudyError> for Failure {
             StudyError::Sweep(error) => Failure::sweep(error),
             StudyError::Temporary(error) => Failure::output(&error),
             StudyError::GivenUp { case } => Failure::given_up(&case),
+            StudyError::WorldInterrupted => Failure::world_interrupted(),
             StudyError::NoProcess(pid) => Failure::no_process(pid),
             StudyError::NobodyListens(port) => Failure::nobody_listens(port),
             StudyError::SeveralListen { port, pids } => Failure::several_listen(port, &pids),

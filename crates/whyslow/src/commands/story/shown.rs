@@ -1,10 +1,10 @@
-//! What `whyslow story` prints in words; `document.rs` says the same as JSON.
+//! What `whyslow story` prints in words; `studies` says the same as JSON.
 
-use super::{State, StoryRun, variants_skipped};
 use report::{clean, wrap};
 use studies::story::casebook::Casebook;
 use studies::story::check::{Aspect, Check};
 use studies::story::declaration::Story;
+use studies::story::run::{State, StoryRun, variants_skipped};
 use studies::story::telling::Outcome;
 
 /// As everywhere.

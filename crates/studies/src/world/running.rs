@@ -1,25 +1,24 @@
-//! A command in a world, as a trial would run it: its input, outputs and exit status passed through.
+//! A command in a world, as a trial would run it: its input, outputs and signals passed through.
 
-use crate::fail::Failure;
-use crate::interrupts::{Interrupts, Reach};
-use crate::invoker::{Invoker, subject_user};
+use crate::{Console, Reach, StudyError};
 use lab::worlds::Ready;
-use record::{Ended, Program};
+use record::{Ended, Program, User};
 use std::ffi::OsString;
 use std::time::Duration;
 
 /// How often is looked whether it has ended: short commands are many.
 const TURN: Duration = Duration::from_millis(5);
-/// What a shell adds to the number of the signal that ended a command.
-const SIGNALLED: i32 = 128;
 
-/// Runs the command, and returns its exit status.
-pub fn run(ready: &Ready, command: &[String], interrupts: &Interrupts) -> Result<u8, Failure> {
+/// Runs the command as a user, or as who we are: how it ended.
+///
+/// # Errors
+/// Where it cannot be started.
+pub fn run(ready: &Ready, command: &[String], user: Option<User>, console: &dyn Console) -> Result<Ended, StudyError> {
     let world = ready.world(&lab::World::default(), lab::End::Client, &[]);
     let variable = |(name, value): (String, Option<String>)| (OsString::from(name), value.map(OsString::from));
     let program = Program {
         arguments: command.to_vec(),
-        user: subject_user(None, &Invoker::find())?,
+        user,
         environment: world.environment.into_iter().map(variable).collect(),
         folder: world.folder,
         root: Some(ready.root(&[])),
@@ -28,18 +27,13 @@ pub fn run(ready: &Ready, command: &[String], interrupts: &Interrupts) -> Result
     let mut running = program.hold()?.release()?;
     loop {
         if let Some(ended) = running.poll()? {
-            return Ok(status(ended));
+            return Ok(ended);
         }
         // What a terminal sends has reached the command already.
-        if let Some(interrupt) = interrupts.next(TURN)
+        if let Some(interrupt) = console.next(TURN)
             && interrupt.reach == Reach::Us
         {
             running.signal(interrupt.signal);
         }
     }
-}
-
-fn status(ended: Ended) -> u8 {
-    let code = ended.exit.or(ended.signal.map(|signal| SIGNALLED + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::fail::ERROR)
 }

@@ -1,17 +1,17 @@
 //! What `whyslow story --json` prints.
 
-use super::{State, StoryRun, variants_skipped};
+use super::casebook::Casebook;
+use super::check::Check;
+use super::declaration::{Story, Telling};
+use super::run::{State, StoryRun, variants_skipped};
+use super::telling::{Outcome, Told};
 use serde_json::{Value, json};
-use studies::story::casebook::Casebook;
-use studies::story::check::Check;
-use studies::story::declaration::{Story, Telling};
-use studies::story::telling::{Outcome, Told};
 
 /// The version of what is printed.
 const SCHEMA: u32 = 1;
 
 /// The stories that there are.
-pub fn list(casebook: &Casebook) -> String {
+pub fn list(casebook: &Casebook) -> Value {
     let entry = |story: &Story| {
         json!({
             "name": story.name,
@@ -32,7 +32,7 @@ pub fn list(casebook: &Casebook) -> String {
 }
 
 /// What was run and checked.
-pub fn done(casebook: &Casebook, done: &[StoryRun]) -> String {
+pub fn done(casebook: &Casebook, done: &[StoryRun]) -> Value {
     let of = |state| done.iter().filter(|run| run.state() == state).count();
     let contents = json!({
         "stories": done.iter().map(story).collect::<Vec<_>>(),
@@ -44,12 +44,12 @@ pub fn done(casebook: &Casebook, done: &[StoryRun]) -> String {
     document(casebook, &contents)
 }
 
-fn document(casebook: &Casebook, contents: &Value) -> String {
+fn document(casebook: &Casebook, contents: &Value) -> Value {
     let mut document = json!({ "schema": SCHEMA, "casebook": casebook.folder.display().to_string() });
     for (key, value) in contents.as_object().into_iter().flatten() {
         document[key] = value.clone();
     }
-    format!("{document:#}\n")
+    document
 }
 
 fn story(run: &StoryRun) -> Value {
