@@ -1,10 +1,28 @@
 //! Where this program's own words go: the answer to standard output, everything else to standard error.
 
 use crate::fail::Failure;
-use crate::progress;
+use indicatif::ProgressBar;
 use report::{Colour, Style};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// The line that renews itself on the terminal now: other words must not be written into it.
+static RENEWED: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// From now on words are written around this line, or around none.
+pub fn keep_clear_of(line: Option<ProgressBar>) {
+    *RENEWED.lock().unwrap_or_else(PoisonError::into_inner) = line;
+}
+
+/// Does something that writes to the terminal, with that line taken away meanwhile.
+fn out_of_the_way(write: impl FnOnce()) {
+    let line = RENEWED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match line {
+        Some(line) => line.suspend(write),
+        None => write(),
+    }
+}
 
 /// Prints to standard output. A reader that has seen enough (`| head`) is no error.
 ///
@@ -65,7 +83,7 @@ fn permissions(place: &Path) -> std::fs::Permissions {
 
 /// Says one line on standard error. Nobody listening is no error.
 pub fn say(line: &str) {
-    progress::out_of_the_way(|| {
+    out_of_the_way(|| {
         let _ = writeln!(std::io::stderr().lock(), "whyslow: {}", report::clean(line));
     });
 }

@@ -6,25 +6,12 @@ use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use std::cell::Cell;
 use std::fmt::Write;
 use std::io::IsTerminal;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Often enough to look alive, seldom enough to cost nothing.
 const INTERVAL: Duration = Duration::from_millis(200);
 /// Where a line cannot renew itself, a new one is written this seldom.
 const SELDOM: Duration = Duration::from_secs(5);
-
-/// The line that is on the terminal now: other words must not be written into it.
-static RENEWED: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-/// Does something that writes to the terminal, with the line taken away meanwhile.
-pub fn out_of_the_way(write: impl FnOnce()) {
-    let line = RENEWED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    match line {
-        Some(line) => line.suspend(write),
-        None => write(),
-    }
-}
 
 /// The line. It goes when this is dropped. There is one at a time.
 pub struct Progress {
@@ -51,7 +38,7 @@ impl Progress {
             (true, false) => Shown::Renewed(renewed()),
         };
         if let Shown::Renewed(line) = &shown {
-            *RENEWED.lock().unwrap_or_else(PoisonError::into_inner) = Some(line.clone());
+            output::keep_clear_of(Some(line.clone()));
         }
         Progress { shown, begun: Instant::now() }
     }
@@ -108,7 +95,7 @@ fn renewed() -> ProgressBar {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Shown::Renewed(line) = &self.shown {
-            *RENEWED.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            output::keep_clear_of(None);
             line.finish_and_clear();
         }
     }
