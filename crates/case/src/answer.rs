@@ -1,7 +1,7 @@
 //! What a case means: findings, the ledger, the verdict. This is the JSON contract (schema 1): fields are only ever
 //! added, never renamed or removed.
 
-use crate::facts::Account;
+use crate::facts::{Account, NotTried, Sameness};
 use crate::live::Switched;
 use crate::stopped::Stopped;
 use schemars::JsonSchema;
@@ -286,12 +286,15 @@ pub struct Proof {
     pub sham: Option<Measured>,
     /// Whether the program's output stayed the same: `same`, `same but for figures`, `different`, or why it was not
     /// compared.
-    pub output: String,
+    pub output: Sameness,
     /// Why trials went no further; null where there were none, or nobody kept it.
     #[serde(default)]
     pub stopped: Option<Stopped>,
     /// What was not tried, and why: one sentence each.
     pub not_tried: Vec<String>,
+    /// The same as facts, in the same order; empty where a file has only the sentences.
+    #[serde(default)]
+    pub untried: Vec<NotTried>,
 }
 
 /// A place in the code.

@@ -3,7 +3,7 @@
 //!
 //! A is what was, B what is asked about. Every ratio here is B over A, so over 1 means that B takes more.
 
-use crate::facts::Account;
+use crate::facts::{Account, Sameness};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ pub struct Comparison {
     /// What `--fail-if` asked, and the answer.
     pub gates: Vec<Gate>,
     /// Whether both wrote the same: `same`, or why it was not compared.
-    pub output: String,
+    pub output: Sameness,
     /// Trials run, both sides together.
     pub trials: u32,
     /// Time spent on trials, in nanoseconds.

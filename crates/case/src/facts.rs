@@ -5,6 +5,12 @@
 
 mod account;
 mod end;
+mod metric;
+mod not_tried;
+mod sameness;
 
 pub use account::{Account, Object, Transport, Wait};
 pub use end::End;
+pub use metric::{Better, Metric, MetricError};
+pub use not_tried::{NotTried, WhyNot};
+pub use sameness::Sameness;

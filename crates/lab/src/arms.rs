@@ -6,6 +6,7 @@ use crate::interventions::{ALL, Intervention, NotHere, Request, find};
 use crate::metric::Metric;
 use crate::treatment::Treatment;
 use crate::world::World;
+use case::facts::{NotTried, WhyNot};
 use case::{Answer, Finding, Purpose, Recording};
 use std::time::Duration;
 
@@ -124,7 +125,8 @@ impl Arms {
 
     /// Nothing to try, and why.
     pub fn not_to_be_had(why: String) -> Arms {
-        let experiment = Experiment { not_tried: vec![why], ..Experiment::default() };
+        let not_tried = vec![NotTried::of_all(WhyNot::NotHere, why)];
+        let experiment = Experiment { not_tried, ..Experiment::default() };
         Arms { experiment, ..Arms::none() }
     }
 
@@ -138,18 +140,20 @@ impl Arms {
         let mut refusals = Vec::new();
         for intervention in ALL.iter().filter(|one| !setting.is_on(one)) {
             if let Err(why) = self.call_for(setting, finding, intervention) {
-                refusals.push(format!("{} for {}: {}", intervention.name, finding.name, why.0));
+                let sentence = format!("{} for {}: {}", intervention.name, finding.name, why.0);
+                refusals.push(refusal(WhyNot::NotHere, &finding.id, intervention.name, sentence));
             }
         }
         let is_top = setting.answer.findings.first().is_some_and(|first| first.id == finding.id);
         for asked in setting.asked.iter().filter(|_| is_top) {
             if let Err(why) = self.attempt(setting, finding, asked, Some(Purpose::Asked)) {
-                refusals.push(format!("{}, as asked for: {}", asked.intervention.name, why.0));
+                let sentence = format!("{}, as asked for: {}", asked.intervention.name, why.0);
+                refusals.push(refusal(WhyNot::NotHere, "", asked.intervention.name, sentence));
             }
         }
         if self.experiment.attempts.len() == before && refusals.is_empty() {
             let none = format!("{}: nothing that could switch it off from outside is known", finding.name);
-            self.experiment.not_tried.push(none);
+            self.experiment.not_tried.push(refusal(WhyNot::NothingKnown, &finding.id, "", none));
         }
         self.experiment.not_tried.append(&mut refusals);
     }
@@ -343,4 +347,8 @@ fn foundation(intervention: &'static Intervention) -> Vec<&'static Intervention>
 
 fn joined(parts: &[&'static Intervention]) -> String {
     parts.iter().map(|part| part.name).collect::<Vec<_>>().join("+")
+}
+
+fn refusal(why: WhyNot, finding: &str, intervention: &str, sentence: String) -> NotTried {
+    NotTried { why, finding: finding.to_string(), intervention: intervention.to_string(), sentence }
 }

@@ -18,6 +18,7 @@ use crate::error::LabError;
 use crate::extent::Extent;
 use crate::metric::Metric;
 use crate::outcome::Outcome;
+use case::facts::Sameness;
 use case::tables::Trial;
 use case::{Answer, Compared, Contrast, Gate, GateState};
 use std::time::Duration;
@@ -82,7 +83,7 @@ pub struct Measured {
     /// All trials.
     pub trials: Vec<Trial>,
     /// What the sides wrote: `same`, or why it was not compared.
-    pub output: String,
+    pub output: Sameness,
     /// Why they cannot be compared; none where they can.
     pub unlike: Option<Unlike>,
     /// Why it went no further.

@@ -4,6 +4,7 @@
 use crate::extent::Extent;
 use crate::interventions;
 use crate::metric::Metric;
+use case::facts::{NotTried, Sameness};
 use case::tables::Trial;
 use case::{Purpose, Stopped};
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,8 @@ pub struct Experiment {
     pub attempts: Vec<Attempt>,
     /// Interventions tried together, in the order tried.
     pub joints: Vec<Joint>,
-    /// What was not tried, and why: one sentence each.
-    pub not_tried: Vec<String>,
+    /// What was not tried, and why.
+    pub not_tried: Vec<NotTried>,
     /// How far each trial went; none where there was none.
     pub extent: Option<Extent>,
     /// Time allowed, in nanoseconds.
@@ -35,7 +36,7 @@ pub struct Experiment {
     #[serde(default)]
     pub stopped: Option<Stopped>,
     /// What became of the comparison of outputs: `same`, `different`, or why there was none.
-    pub output: String,
+    pub output: Sameness,
     /// The rounds that are its own, the first and the one after its last; none where all are.
     #[serde(default)]
     pub rounds: Option<(u32, u32)>,

@@ -54,7 +54,7 @@ pub use journal::Journal;
 pub use launch::{Kind, Launch, Outputs, Subject};
 pub use link::{Addresses, Link, LinkError, Queue};
 pub use live::{Live, LiveTerms};
-pub use metric::Metric;
+pub use metric::{Metric, MetricError};
 pub use outcome::Outcome;
 pub use prove::{Terms, prove};
 pub use rate::Rate;

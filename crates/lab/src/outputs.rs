@@ -3,6 +3,7 @@
 
 use crate::outcome::Outcome;
 use crate::trial::MOST_OUTPUT;
+use case::facts::Sameness;
 use case::tables::output;
 
 /// So many outputs without an intervention must agree before another is called different: what differs by itself, by a
@@ -19,18 +20,19 @@ pub fn asks_for_reference(references: &[Vec<u8>], outcomes: &[Outcome]) -> bool 
 }
 
 /// Compares the output of every trial that ran to its end with that of trials without interventions, and notes it in
-/// the rows. The word for the whole: `same`, `same but for figures`, `different`, or why nothing was compared.
-pub fn compare(references: &[Vec<u8>], outcomes: &mut [Outcome]) -> String {
+/// the rows. What it comes to for the whole.
+pub fn compare(references: &[Vec<u8>], outcomes: &mut [Outcome]) -> Sameness {
+    let not_compared = |why: &str| Sameness::NotCompared(why.to_string());
     let Some(reference) = references.first() else {
-        return "no run without an intervention came to its end within the budget".to_string();
+        return not_compared("no run without an intervention came to its end within the budget");
     };
     let is_steady = references.iter().all(|other| other == reference);
     let is_steady_but_for_figures = references.iter().all(|other| masked(other) == masked(reference));
     if !is_steady_but_for_figures {
-        return "it differs from run to run without any intervention".to_string();
+        return not_compared("it differs from run to run without any intervention");
     }
     if asks_for_reference(references, outcomes) {
-        return "too few runs without an intervention came to their end to tell what differs by itself".to_string();
+        return not_compared("too few runs without an intervention came to their end to tell what differs by itself");
     }
     let mut worst = output::SAME;
     let mut figures_differ = !is_steady;
@@ -46,11 +48,10 @@ pub fn compare(references: &[Vec<u8>], outcomes: &mut [Outcome]) -> String {
         }
     }
     match (worst, figures_differ) {
-        (output::DIFFERENT, _) => "different",
-        (_, true) => "same but for figures",
-        _ => "same",
+        (output::DIFFERENT, _) => Sameness::Different,
+        (_, true) => Sameness::SameButForFigures,
+        _ => Sameness::Same,
     }
-    .to_string()
 }
 
 /// A comparison to the letter: for what may only be believed where the program does the same work.
@@ -60,7 +61,7 @@ pub struct Exactly<'a> {
     /// How the program ended without.
     pub statuses: &'a [i32],
     /// What the usual comparison says, which comes first.
-    pub otherwise: &'a str,
+    pub otherwise: &'a Sameness,
 }
 
 impl Exactly<'_> {
@@ -78,7 +79,7 @@ impl Exactly<'_> {
     fn fault(&self, outcome: &Outcome) -> Option<(u8, String)> {
         let longest = self.references.iter().map(Vec::len).max().unwrap_or(0);
         let why = match () {
-            () if self.references.is_empty() || outcome.row.output != output::SAME => self.otherwise.to_string(),
+            () if self.references.is_empty() || outcome.row.output != output::SAME => self.otherwise.clone().into(),
             () if self.references.iter().any(Vec::is_empty) => {
                 "the program writes nothing that could be compared".to_string()
             }
@@ -148,15 +149,18 @@ mod tests {
     #[test]
     fn the_same_words_are_the_same_whatever_the_figures() {
         let mut outcomes = [wrote("100 requests, median 0.2 ms")];
-        assert_eq!(compare(&["100 requests, median 44.1 ms".into()], &mut outcomes), "same but for figures");
+        assert_eq!(
+            compare(&["100 requests, median 44.1 ms".into()], &mut outcomes),
+            Sameness::from("same but for figures")
+        );
         assert_eq!(outcomes[0].row.output, output::SAME);
-        assert_eq!(compare(&["100 requests, median 0.2 ms".into()], &mut outcomes), "same");
+        assert_eq!(compare(&["100 requests, median 0.2 ms".into()], &mut outcomes), Sameness::from("same"));
     }
 
     #[test]
     fn other_words_are_a_broken_program() {
         let mut outcomes = [wrote("error")];
-        assert_eq!(compare(&["fine".into(), "fine".into(), "fine".into()], &mut outcomes), "different");
+        assert_eq!(compare(&["fine".into(), "fine".into(), "fine".into()], &mut outcomes), Sameness::from("different"));
         assert_eq!(outcomes[0].row.output, output::DIFFERENT);
         assert!(!outcomes[0].row.problem.is_empty());
     }
@@ -165,7 +169,7 @@ mod tests {
     fn one_reference_is_not_enough_to_call_words_other() {
         let mut outcomes = [wrote("session fe")];
         assert!(asks_for_reference(&["session ab".into()], &outcomes));
-        assert!(compare(&["session ab".into()], &mut outcomes).starts_with("too few"));
+        assert!(String::from(compare(&["session ab".into()], &mut outcomes)).starts_with("too few"));
         assert!(outcomes[0].row.problem.is_empty());
         assert!(!asks_for_reference(&["session ab".into(), "session cd".into()], &outcomes));
     }
@@ -173,7 +177,7 @@ mod tests {
     #[test]
     fn what_differs_by_itself_proves_nothing() {
         let mut outcomes = [wrote("b")];
-        assert!(compare(&["a".into(), "b".into()], &mut outcomes).starts_with("it differs"));
+        assert!(String::from(compare(&["a".into(), "b".into()], &mut outcomes)).starts_with("it differs"));
         assert_eq!(outcomes[0].row.output, output::NOT_COMPARED);
     }
 

@@ -17,6 +17,7 @@ use crate::extent::Extent;
 use crate::outcome::Outcome;
 use crate::pairs::{decide, pairs, ratio};
 use crate::verdict;
+use case::facts::{NotTried, Sameness, WhyNot};
 use case::tables::Trial;
 use case::{Answer, Purpose, Status};
 use stats::{Decision, Looks};
@@ -92,7 +93,10 @@ pub fn prove(
             Ok(()) => {}
             Err(LabError::Interrupted) => {
                 proving.experiment.stopped = Some(Stopped::Interrupted);
-                proving.experiment.not_tried.push("the rest: it was ended by Ctrl-C or a signal".to_string());
+                proving
+                    .experiment
+                    .not_tried
+                    .push(NotTried::of_all(WhyNot::Interrupted, "the rest: it was ended by Ctrl-C or a signal"));
             }
             Err(error) => return Err(error),
         }
@@ -152,7 +156,7 @@ impl Proving<'_, '_> {
             self.compare_outputs()?;
             soundness::spread(&mut self.outcomes);
         } else {
-            self.experiment.output = "--check-output never".to_string();
+            self.experiment.output = Sameness::NotCompared("--check-output never".to_string());
         }
         Ok(())
     }
@@ -175,7 +179,8 @@ impl Proving<'_, '_> {
         let stopped = engine::run(&design, self, &mut |proving, turn| proving.trial(&arms[turn.arm], turn))?;
         self.experiment.stopped = Some(stopped);
         if engine::unless_interrupted(stopped)? == Stopped::NothingSound {
-            self.experiment.not_tried.extend(soundness::hopeless(&self.outcomes));
+            let why = soundness::hopeless(&self.outcomes);
+            self.experiment.not_tried.extend(why.map(|why| NotTried::of_all(WhyNot::NotRepeatable, why)));
         }
         Ok(())
     }

@@ -145,6 +145,7 @@ fn add(proof: &mut Proof, own: &Proof) {
         proof.stopped = own.stopped;
     }
     proof.not_tried.extend(own.not_tried.iter().cloned());
+    proof.untried.extend(own.untried.iter().cloned());
 }
 
 #[cfg(test)]

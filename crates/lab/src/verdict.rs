@@ -72,7 +72,8 @@ fn proof(experiment: &Experiment, trials: &[Trial]) -> Proof {
         sham: None,
         output: experiment.output.clone(),
         stopped: experiment.stopped,
-        not_tried: experiment.not_tried.clone(),
+        not_tried: experiment.not_tried.iter().map(|one| one.sentence.clone()).collect(),
+        untried: experiment.not_tried.clone(),
     }
 }
 

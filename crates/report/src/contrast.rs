@@ -1,16 +1,17 @@
 //! Two sides against each other: which metrics are of what kind, and how a difference is written.
 
 use crate::figure::three;
+use case::facts::Metric;
 use case::{Compared, Comparison, Contrast, Nanos};
 
 /// Whether a metric is CPU time.
 pub(crate) fn is_cpu(metric: &str) -> bool {
-    metric.starts_with("cpu_ns")
+    Metric::of_name(metric).is_some_and(|metric| metric.is_processor())
 }
 
 /// What the program itself wrote: whether more of it is better is the program's affair.
 pub(crate) fn is_figure_of_its_own(metric: &str) -> bool {
-    metric.starts_with("stdout")
+    matches!(Metric::of_name(metric), Some(Metric::Output { .. }))
 }
 
 /// Whether B certainly has more or less of it than A.

@@ -2,10 +2,8 @@
 //! its base named.
 
 use crate::text::{clean, count};
+use case::facts::Metric;
 
-/// A figure of the program's own output is named by its pattern after one of these: less of it is better, or more.
-const LESS: &str = "stdout:";
-const MORE: &str = "stdout-more:";
 /// Two lengths are written in one unit, so that they can be compared at a glance, where they differ by less than this.
 const SAME_UNIT: f64 = 1_000.0;
 /// A larger number is written with its power of ten.
@@ -17,20 +15,19 @@ const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.
 
 /// What a metric measures, as a noun: `time per request`.
 pub(crate) fn noun(metric: &str) -> String {
-    match metric {
-        "wall_ns_per_exchange" => "time per request".into(),
-        "elapsed_ns_per_exchange" => "elapsed time per request".into(),
-        "cpu_ns_per_exchange" => "CPU time per request".into(),
-        "wall_ns" => "time per run".into(),
-        "cpu_ns" => "CPU time per run".into(),
-        "exchange_p50_ns" => "median request time".into(),
-        "exchange_p95_ns" => "p95 request time".into(),
-        "exchange_p99_ns" => "p99 request time".into(),
-        "" => "figure measured".into(),
-        _ => match metric.strip_prefix(LESS).or_else(|| metric.strip_prefix(MORE)) {
-            Some(pattern) => printed(pattern),
-            None => clean(metric),
-        },
+    let Some(known) = Metric::of_name(metric) else {
+        return if metric.is_empty() { "figure measured".into() } else { clean(metric) };
+    };
+    match known {
+        Metric::WallPerExchange => "time per request".into(),
+        Metric::ElapsedPerExchange => "elapsed time per request".into(),
+        Metric::CpuPerExchange => "CPU time per request".into(),
+        Metric::Wall => "time per run".into(),
+        Metric::Cpu => "CPU time per run".into(),
+        Metric::Median => "median request time".into(),
+        Metric::Tail95 => "p95 request time".into(),
+        Metric::Tail99 => "p99 request time".into(),
+        Metric::Output { expression, .. } => printed(&expression),
     }
 }
 
@@ -53,20 +50,20 @@ fn is_percentile(word: &str) -> bool {
 }
 
 /// The unit that the program prints behind a figure, where its pattern has it: `ms` in `p95 ([0-9.]+) ms`.
-fn printed_unit(metric: &str) -> &str {
-    let pattern = metric.strip_prefix(LESS).or_else(|| metric.strip_prefix(MORE)).unwrap_or_default();
-    let after = pattern.rsplit_once(')').map_or("", |(_, after)| after.trim());
-    if PRINTED_UNITS.contains(&after) { after } else { "" }
+fn printed_unit(metric: &str) -> &'static str {
+    let Some(Metric::Output { expression, .. }) = Metric::of_name(metric) else { return "" };
+    let after = expression.rsplit_once(')').map_or("", |(_, after)| after.trim());
+    PRINTED_UNITS.into_iter().find(|unit| *unit == after).unwrap_or_default()
 }
 
 /// Two figures against each other, in a clause: `a request took 0.210 ms instead of 44.1 ms`.
 pub(crate) fn clause(metric: &str, before: f64, after: f64) -> String {
     let (before, after) = pair(metric, before, after);
-    match metric {
-        "wall_ns_per_exchange" => format!("a request took {after} instead of {before}"),
-        "cpu_ns_per_exchange" => format!("a request took {after} of CPU time instead of {before}"),
-        "wall_ns" => format!("the run took {after} instead of {before}"),
-        "cpu_ns" => format!("the run took {after} of CPU time instead of {before}"),
+    match Metric::of_name(metric) {
+        Some(Metric::WallPerExchange) => format!("a request took {after} instead of {before}"),
+        Some(Metric::CpuPerExchange) => format!("a request took {after} of CPU time instead of {before}"),
+        Some(Metric::Wall) => format!("the run took {after} instead of {before}"),
+        Some(Metric::Cpu) => format!("the run took {after} of CPU time instead of {before}"),
         _ => format!("the {} was {after} instead of {before}", noun(metric)),
     }
 }
@@ -105,9 +102,7 @@ pub(crate) fn scaled(metric: &str, value: f64) -> (&'static str, f64) {
 }
 
 fn is_time(metric: &str) -> bool {
-    let kind = metric.strip_suffix("_per_exchange").unwrap_or(metric);
-    let percentile = metric.starts_with("exchange_p") && metric.ends_with("_ns");
-    percentile || matches!(kind, "wall_ns" | "elapsed_ns" | "cpu_ns")
+    Metric::of_name(metric).is_some_and(|metric| metric.is_time())
 }
 
 fn unit_of(nanos: f64) -> (&'static str, f64) {
@@ -168,13 +163,24 @@ pub(crate) fn factor(metric: &str, ratio: f64, low: f64, high: f64) -> (String, 
 
 /// Whether more of a metric is better: then its ratios are after / before.
 pub(crate) fn is_better_larger(metric: &str) -> bool {
-    metric.starts_with(MORE)
+    Metric::of_name(metric).is_some_and(|metric| metric.more_is_better())
 }
 
 /// Whether B of a comparison is the better side beyond doubt.
 pub(crate) fn is_better(compared: &case::Compared) -> bool {
     let better = if is_better_larger(&compared.metric) { case::Contrast::More } else { case::Contrast::Less };
     compared.outcome == better
+}
+
+/// Whether a metric is of requests; else it is of whole runs, or printed.
+pub(crate) fn is_of_requests(metric: &str) -> bool {
+    Metric::of_name(metric).is_some_and(|metric| metric.is_of_exchanges())
+}
+
+/// Whether a metric is a mean over requests.
+pub(crate) fn is_each_request(metric: &str) -> bool {
+    use Metric::{CpuPerExchange, ElapsedPerExchange, WallPerExchange};
+    matches!(Metric::of_name(metric), Some(WallPerExchange | ElapsedPerExchange | CpuPerExchange))
 }
 
 /// What the ratios of a metric divide, so that over 1 is a gain.

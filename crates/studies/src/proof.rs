@@ -4,6 +4,7 @@
 use crate::experiment::{self, Ground};
 use crate::second_pass::{self, SecondPasses};
 use crate::{Console, StudyError};
+use case::facts::{NotTried, WhyNot};
 use case::tables::Trial;
 use case::{Answer, Case, CaseError, Recording};
 use lab::{Arms, Experiment, SecondPass, Setting, Subject, TrialSpec};
@@ -28,7 +29,8 @@ pub fn prove(
     let (arms, subject) = match arms(answer, recording, ground) {
         Ok(found) => found,
         Err(why) => {
-            let experiment = Experiment { not_tried: vec![why], ..Experiment::default() };
+            let not_tried = vec![NotTried::of_all(WhyNot::NotHere, why)];
+            let experiment = Experiment { not_tried, ..Experiment::default() };
             lab::judge(answer, &experiment, &[]);
             return Ok(case.keep(lab::EXPERIMENT_FILE, &experiment)?);
         }

@@ -156,7 +156,7 @@ impl Sweeping<'_> {
             place(&self.request.vary, &self.request.subject, &self.request.world, &value).map_err(StudyError::Vary)?;
         let plain = value.text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.', "-");
         let folder = self.request.folder.join(format!("at-{plain}"));
-        let is_of_exchanges = sweep.metric.contains("exchange");
+        let is_of_exchanges = Metric::of_name(&sweep.metric).is_some_and(|metric| metric.is_of_exchanges());
         let longest = if is_of_exchanges { LONGEST_OF_EXCHANGES } else { LONGEST };
         let doing = format!("recording a run at {}={}", self.request.vary.name, value.label);
         recording::record_quietly(&doing, &subject, &world, &Treatment::default(), &folder, longest, self.console)

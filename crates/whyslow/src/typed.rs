@@ -28,7 +28,7 @@ pub fn budget(text: Option<&str>, kind: Kind) -> Result<Duration, Failure> {
 pub fn metric(text: Option<&str>) -> Result<Option<Metric>, Failure> {
     let example = "--metric 'stdout:median ([0-9.]+) ms'";
     let read = |text: &str| {
-        text.parse().map_err(|error: lab::LabError| Failure::value("--metric", &error.to_string(), example))
+        text.parse().map_err(|error: lab::MetricError| Failure::value("--metric", &error.to_string(), example))
     };
     text.map(read).transpose()
 }

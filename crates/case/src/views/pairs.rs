@@ -1,12 +1,10 @@
 //! The versions whose processor time is drawn against the first one's: those that are told from it, a handful of them.
 
+use crate::facts::Metric;
 use crate::{Compared, Contrast, Matrix, Version, VersionState};
 
 /// Pictures of a difference on a page at most: each is some 100 kB, and nobody reads a dozen.
 pub const MOST_PAIRS: usize = 4;
-
-/// A figure of the program's own output of which more is better is named by its pattern after this.
-const MORE_IS_BETTER: &str = "stdout-more:";
 
 /// What is drawn against what.
 pub struct Pairs<'m> {
@@ -47,6 +45,10 @@ fn is_certain(compared: &Compared) -> bool {
 /// How many times as bad a version is by the metric that decides; 1 where that does not tell it from the first.
 fn slow_down(version: &Version) -> f64 {
     let Some(decides) = version.ratios.first().filter(|decides| is_certain(decides)) else { return 1.0 };
-    let times = if decides.metric.starts_with(MORE_IS_BETTER) { decides.ratio.recip() } else { decides.ratio };
+    let times = if Metric::of_name(&decides.metric).is_some_and(|metric| metric.more_is_better()) {
+        decides.ratio.recip()
+    } else {
+        decides.ratio
+    };
     if times.is_nan() { 1.0 } else { times }
 }

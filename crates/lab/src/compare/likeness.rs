@@ -4,6 +4,7 @@ use super::Which;
 use crate::metric::Metric;
 use crate::outcome::Outcome;
 use crate::outputs::masked;
+use case::facts::Sameness;
 
 /// So many trials of each side must agree among themselves before the sides are called different: what differs by
 /// itself differs within a side as well.
@@ -136,20 +137,20 @@ fn is_control(letter: char) -> bool {
 }
 
 /// Whether the sides write the same, or why that is not known.
-pub fn output(outcomes: &[(Which, Outcome)], compares_output: bool) -> String {
+pub fn output(outcomes: &[(Which, Outcome)], compares_output: bool) -> Sameness {
+    let not_compared = |why: &str| Sameness::NotCompared(why.to_string());
     if !compares_output {
-        return "--check-output never".to_string();
+        return not_compared("--check-output never");
     }
     if !outcomes.iter().any(|(_, outcome)| outcome.row.exit >= 0) {
-        return "no trial ran to its program's end".to_string();
+        return not_compared("no trial ran to its program's end");
     }
     if of(outcomes, Which::A).next().is_none() {
-        return "A was measured earlier".to_string();
+        return not_compared("A was measured earlier");
     }
     match (steady(outcomes, Which::A), steady(outcomes, Which::B)) {
-        (Some(a), Some(b)) if masked(&a.output) != masked(&b.output) => "different",
-        (Some(_), Some(_)) => "same",
-        _ => "it differs from run to run, or too few runs came to their end",
+        (Some(a), Some(b)) if masked(&a.output) != masked(&b.output) => Sameness::Different,
+        (Some(_), Some(_)) => Sameness::Same,
+        _ => not_compared("it differs from run to run, or too few runs came to their end"),
     }
-    .to_string()
 }

@@ -57,7 +57,7 @@ fn a_slower_program_is_told_with_its_ratio_and_soon() {
     assert_eq!(wall.outcome, Contrast::More);
     assert!(wall.low < 1.5 && wall.high > 1.5 && wall.low > 1.3, "{wall:?}");
     assert!(measured.trials.len() <= 2 * 24, "{}", measured.trials.len());
-    assert_eq!((measured.output.as_str(), measured.unlike), ("same", None));
+    assert_eq!((measured.output, measured.unlike), (case::facts::Sameness::Same, None));
 }
 
 #[test]

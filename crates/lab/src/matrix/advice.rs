@@ -1,15 +1,13 @@
 //! Which version to take.
 
 use super::version::older_first;
+use crate::metric::Metric;
 use case::{Compared, Contrast, Matrix, Version, VersionState};
 use std::cmp::Ordering;
 
-/// The metrics of which more is better begin so.
-const RATE: &str = "stdout-more:";
-
 /// Whether a metric of a version is significantly worse than the first version's.
 pub fn is_loss(compared: &Compared) -> bool {
-    let worse = if compared.metric.starts_with(RATE) { Contrast::Less } else { Contrast::More };
+    let worse = if is_rate(compared) { Contrast::Less } else { Contrast::More };
     compared.outcome == worse
 }
 
@@ -71,13 +69,18 @@ fn least(first: &Version, losing: &[&Version]) -> String {
 
 /// How many times worse than the first version.
 fn factor(compared: &Compared) -> f64 {
-    if compared.metric.starts_with(RATE) { compared.ratio.recip() } else { compared.ratio }
+    if is_rate(compared) { compared.ratio.recip() } else { compared.ratio }
 }
 
 /// Whether intervals do not touch: then one loses less than the other beyond doubt.
 fn is_apart(one: &Compared, most: &Compared) -> bool {
     one.high.partial_cmp(&most.low) == Some(Ordering::Less)
         || one.low.partial_cmp(&most.high) == Some(Ordering::Greater)
+}
+
+/// Whether more of it is better.
+fn is_rate(compared: &Compared) -> bool {
+    Metric::of_name(&compared.metric).is_some_and(|metric| metric.more_is_better())
 }
 
 #[cfg(test)]

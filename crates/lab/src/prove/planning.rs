@@ -5,6 +5,7 @@ use crate::arms::Arm;
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::prove::soundness;
+use case::facts::{NotTried, WhyNot};
 use case::{Nanos, Purpose};
 use std::time::Duration;
 
@@ -49,12 +50,14 @@ impl Proving<'_, '_> {
             let arm = kept.remove(index);
             self.experiment.attempts.retain(|attempt| attempt.arm != arm.name);
             if arm.name != PLAIN {
-                self.experiment.not_tried.push(format!(
+                let sentence = format!(
                     "{}: a trial takes about {}, and {FIRST_LOOK} of each arm do not fit into {} (--budget)",
                     arm.name,
                     Nanos(trial.as_nanos() as u64),
                     Nanos(budget.as_nanos() as u64)
-                ));
+                );
+                let why = NotTried::of_all(WhyNot::Budget, sentence);
+                self.experiment.not_tried.push(NotTried { intervention: arm.name, ..why });
             }
         }
         kept

@@ -358,7 +358,7 @@ fn an_output_that_differs_by_itself_is_not_blamed_on_a_cure_that_alone_comes_to_
     };
     executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
     assert_eq!(answer.findings[0].status, Status::Confirmed, "{:?}", answer.findings[0].tried);
-    assert!(answer.proof.is_some_and(|proof| proof.output.starts_with("it differs")));
+    assert!(answer.proof.is_some_and(|proof| String::from(proof.output).starts_with("it differs")));
 }
 
 #[test]

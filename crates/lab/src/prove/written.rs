@@ -8,6 +8,7 @@ use crate::extent::Extent;
 use crate::outcome::Outcome;
 use crate::outputs::{self, Exactly};
 use crate::verdict;
+use case::facts::Sameness;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -54,7 +55,7 @@ impl Proving<'_, '_> {
             return Ok(());
         }
         if !self.outcomes.iter().any(|outcome| ended(&outcome, false)) {
-            self.experiment.output = "every trial was cut before the program's end".to_string();
+            self.experiment.output = Sameness::NotCompared("every trial was cut before the program's end".to_string());
             self.compare_to_the_letter(&[]);
             return Ok(());
         }

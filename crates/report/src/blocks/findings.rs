@@ -85,7 +85,7 @@ fn say(label: &str, body: &str, style: Style) -> String {
 
 /// A refuted suspicion in one paragraph, without the remedy that would not help.
 fn refuted(finding: &Finding, answer: &Answer, certainty: &str) -> String {
-    let suspected = cost(finding, answer).replacen("It costs up to", "It was suspected of costing up to", 1);
+    let suspected = costing("It was suspected of costing", finding, answer);
     format!("{suspected} {certainty}")
 }
 
@@ -107,6 +107,10 @@ fn paint_head(head: &str, style: Style) -> String {
 /// The cost in a sentence, its base named: the mean request, or the run where there were none. What the title has said
 /// already is not said again.
 fn cost(finding: &Finding, answer: &Answer) -> String {
+    costing("It costs", finding, answer)
+}
+
+fn costing(verb: &str, finding: &Finding, answer: &Answer) -> String {
     let cost = &finding.cost;
     let is_new = |nanos: u64| nanos > 0 && !finding.title.contains(&format!("{} of", Nanos(nanos)));
     let clause = |nanos: u64, share: f64, kind: &str| {
@@ -133,7 +137,7 @@ fn cost(finding: &Finding, answer: &Answer) -> String {
     if clauses.is_empty() {
         return touched.trim_start().to_string();
     }
-    format!("It costs up to {}.{touched}", clauses.join(", and "))
+    format!("{verb} up to {}.{touched}", clauses.join(", and "))
 }
 
 /// A place as one would type it into an editor: `client.py:31 in send_body`.

@@ -3,6 +3,7 @@
 
 use crate::block::{Block, Section};
 use crate::command::command;
+use crate::contrast::is_figure_of_its_own;
 use crate::document::{Body, Document};
 use crate::escape::{code, escape};
 use crate::figure::noun;
@@ -123,7 +124,7 @@ fn world(world: &WorldTold) -> String {
 
 fn varied(sweep: &Sweep) -> Vec<Line> {
     // The table has no room for a figure's whole name.
-    let measured = if sweep.metric.starts_with("stdout") { noun(&sweep.metric) } else { String::new() };
+    let measured = if is_figure_of_its_own(&sweep.metric) { noun(&sweep.metric) } else { String::new() };
     vec![
         Line::words("Varied", format!("{} in {}", heading(sweep), command(&sweep.command))),
         Line::code("Server", &sweep.server),

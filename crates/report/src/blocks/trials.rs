@@ -7,6 +7,7 @@ use crate::document::{Body, Document};
 use crate::figure::{noun, range, three};
 use crate::part::{Part, under};
 use crate::text::{clean, counted};
+use case::facts::Sameness;
 use case::{Answer, Bisection, Comparison, Matrix, Measured, Nanos, Proof, Status, Sweep};
 
 pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document| {
@@ -44,12 +45,12 @@ fn of_comparison(comparison: &Comparison) -> String {
         0 => "none".to_string(),
         trials => format!("{}, {spent} of the {budget} budget", counted(trials.into(), "run")),
     };
-    let output = match comparison.output.as_str() {
-        "" => String::new(),
-        "same" => "; A and B wrote the same".into(),
-        "same but for figures" => "; A and B wrote the same apart from figures".into(),
-        "different" => "; A and B wrote different things".into(),
-        why => format!("; their output was not compared: {}", clean(why).trim_end_matches('.')),
+    let output = match &comparison.output {
+        Sameness::NothingRun => String::new(),
+        Sameness::Same => "; A and B wrote the same".into(),
+        Sameness::SameButForFigures => "; A and B wrote the same apart from figures".into(),
+        Sameness::Different => "; A and B wrote different things".into(),
+        Sameness::NotCompared(why) => format!("; their output was not compared: {}", clean(why).trim_end_matches('.')),
     };
     format!("{run}{output}.")
 }
@@ -87,12 +88,14 @@ fn of_proof(proof: &Proof) -> String {
         _ => format!("{} in {}, {spent} of the {budget} budget", counted(trials, "run"), counted(rounds, "round")),
     };
     let sham = proof.sham.as_ref().map(sham).unwrap_or_default();
-    let output = match proof.output.as_str() {
-        "" => String::new(),
-        "same" => "; the program's output was the same".into(),
-        "same but for figures" => "; the program's output was the same apart from figures".into(),
-        "different" => "; the program's output was different".into(),
-        why => format!("; the program's output was not compared: {}", clean(why).trim_end_matches('.')),
+    let output = match &proof.output {
+        Sameness::NothingRun => String::new(),
+        Sameness::Same => "; the program's output was the same".into(),
+        Sameness::SameButForFigures => "; the program's output was the same apart from figures".into(),
+        Sameness::Different => "; the program's output was different".into(),
+        Sameness::NotCompared(why) => {
+            format!("; the program's output was not compared: {}", clean(why).trim_end_matches('.'))
+        }
     };
     format!("{run}{sham}{output}.")
 }

@@ -144,6 +144,7 @@ fn proof() -> Proof {
         sham: Some(measured(TIME, (0.991, 0.998, 1.004))),
         output: "same".into(),
         stopped: Some(case::Stopped::Answered),
+        untried: Vec::new(),
         not_tried: vec!["quickack: it needs a link of its own, and --server was not given.".into()],
     }
 }

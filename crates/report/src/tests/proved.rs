@@ -112,7 +112,10 @@ fn output_that_changed_or_was_not_compared_is_said() {
 fn a_suspicion_that_could_not_be_tried_says_why_once() {
     let mut answer = examples::proved();
     answer.findings[0] = examples::slow().findings.remove(0);
-    answer.proof.as_mut().expect("a proof").not_tried = vec!["nagle-delayed-ack: it needs a link.".into()];
+    let proof = answer.proof.as_mut().expect("a proof");
+    let sentence = "nagle-delayed-ack: it needs a link.".to_string();
+    proof.not_tried = vec![sentence.clone()];
+    proof.untried = vec![case::facts::NotTried { finding: "P01".into(), sentence, ..case::facts::NotTried::default() }];
     let text = crate::text(&Document::of(&answer), &Style::default());
     assert!(text.contains("not a proof. Not\n  tried: nagle-delayed-ack: it needs a link.\n"), "{text}");
     assert_eq!(text.matches("it needs a link").count(), 1, "{text}");

@@ -26,13 +26,9 @@ pub(crate) fn certainty(finding: &Finding, proof: Option<&Proof>, live: &[Switch
     }
 }
 
-/// Why a finding was not tried: the sentence among those not tried that names it.
+/// Why a finding was not tried, in a sentence.
 pub(crate) fn reason<'a>(finding: &Finding, proof: Option<&'a Proof>) -> Option<&'a str> {
-    let names = |sentence: &str| {
-        let mut words = sentence.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
-        words.any(|word| !word.is_empty() && (word == finding.name || word == finding.id))
-    };
-    proof?.not_tried.iter().map(String::as_str).find(|sentence| names(sentence))
+    proof?.untried.iter().find(|one| one.finding == finding.id).map(|one| one.sentence.as_str())
 }
 
 fn suspicion(finding: &Finding, proof: Option<&Proof>) -> String {
@@ -90,6 +86,7 @@ fn besides(measured: &Measured) -> String {
 mod tests {
     use super::*;
     use crate::examples::answer as examples;
+    use case::facts::{NotTried, WhyNot};
 
     #[test]
     fn another_metric_stayed_fell_rose_or_is_unknown() {
@@ -111,9 +108,17 @@ mod tests {
     #[test]
     fn a_suspicion_says_why_it_was_not_tried() {
         let answer = examples::slow();
-        let mut proof = Proof { not_tried: vec!["sync-disk: it needs a server.".into()], ..Proof::default() };
+        let why = |finding: &str, sentence: &str| NotTried {
+            why: WhyNot::NotHere,
+            finding: finding.into(),
+            sentence: sentence.into(),
+            ..NotTried::default()
+        };
+        // What names a finding in words alone is not of it.
+        let other = why("P22", "sync-disk: it needs a server, not nagle-delayed-ack.");
+        let mut proof = Proof { untried: vec![other], ..Proof::default() };
         assert!(!certainty(&answer.findings[0], Some(&proof), &[]).contains("needs"));
-        proof.not_tried.push("nagle-delayed-ack: it needs a link.".into());
+        proof.untried.push(why("P01", "nagle-delayed-ack: it needs a link."));
         let said = certainty(&answer.findings[0], Some(&proof), &[]);
         assert!(said.ends_with("not a proof. Not tried: nagle-delayed-ack: it needs a link."), "{said}");
     }

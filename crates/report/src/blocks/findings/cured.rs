@@ -3,6 +3,7 @@
 use super::card::{Card, card};
 use crate::blocks::cures::ordered;
 use crate::document::Document;
+use crate::figure::is_each_request;
 use case::{Answer, Bisection, Ledger, LossTotals, SCHEMA, Verdict};
 
 /// A card for each finding; none where nothing was tried.
@@ -19,7 +20,7 @@ pub(super) fn cards(bisection: &Bisection, document: &Document) -> Vec<Card> {
 
 /// The bad world's findings as the answer of a run. How many requests they touched stands on that run's own page.
 fn answer(bisection: &Bisection) -> Answer {
-    let is_a_request = bisection.baseline.first().is_some_and(|first| first.metric.ends_with("_per_exchange"));
+    let is_a_request = bisection.baseline.first().is_some_and(|first| is_each_request(&first.metric));
     let mut findings = ordered(bisection).into_iter().cloned().collect::<Vec<_>>();
     for finding in &mut findings {
         finding.cost.affected = 0;

@@ -3,6 +3,7 @@
 use super::origin::{account, call, library};
 use crate::contrast::{cpu, differs, is_cpu, is_measured};
 use crate::figure::{noun, pair, range, three};
+use case::facts::Metric;
 use case::{Compared, Comparison, Contrast, Share};
 
 /// A ratio below this is said as a percentage, one above as a factor.
@@ -48,13 +49,18 @@ fn apart(compared: &Compared) -> String {
     } else {
         (Share(1.0 - 1.0 / factor).to_string(), percents(1.0 - 1.0 / low, 1.0 - 1.0 / high))
     };
-    let claim = match (compared.metric.as_str(), is_more) {
-        ("wall_ns" | "wall_ns_per_exchange" | "elapsed_ns_per_exchange", true) => format!("B is {much} slower than A"),
-        ("wall_ns" | "wall_ns_per_exchange" | "elapsed_ns_per_exchange", false) => format!("B is {much} faster than A"),
-        (metric, true) if is_cpu(metric) => format!("B uses {much} more CPU time than A"),
-        (metric, false) if is_cpu(metric) => format!("B uses {much} less CPU time than A"),
-        (metric, true) => format!("B's {} is {much} higher than A's", noun(metric)),
-        (metric, false) => format!("B's {} is {much} lower than A's", noun(metric)),
+    let metric = compared.metric.as_str();
+    let claim = match (Metric::of_name(metric), is_more) {
+        (Some(Metric::Wall | Metric::WallPerExchange | Metric::ElapsedPerExchange), true) => {
+            format!("B is {much} slower than A")
+        }
+        (Some(Metric::Wall | Metric::WallPerExchange | Metric::ElapsedPerExchange), false) => {
+            format!("B is {much} faster than A")
+        }
+        (_, true) if is_cpu(metric) => format!("B uses {much} more CPU time than A"),
+        (_, false) if is_cpu(metric) => format!("B uses {much} less CPU time than A"),
+        (_, true) => format!("B's {} is {much} higher than A's", noun(metric)),
+        (_, false) => format!("B's {} is {much} lower than A's", noun(metric)),
     };
     format!("{claim}: {} (95 % interval {interval}).", figures(compared))
 }
@@ -90,13 +96,13 @@ fn percents(low: f64, high: f64) -> String {
 /// not known to differ.
 fn figures(compared: &Compared) -> String {
     let (a, b) = pair(&compared.metric, compared.a, compared.b);
-    let of = match compared.metric.as_str() {
-        "wall_ns_per_exchange" | "cpu_ns_per_exchange" => " per request".to_string(),
-        "elapsed_ns_per_exchange" => " per request, pauses between requests included".into(),
-        "wall_ns" | "cpu_ns" => " per run".into(),
+    let of = match Metric::of_name(&compared.metric) {
+        Some(Metric::WallPerExchange | Metric::CpuPerExchange) => " per request".to_string(),
+        Some(Metric::ElapsedPerExchange) => " per request, pauses between requests included".into(),
+        Some(Metric::Wall | Metric::Cpu) => " per run".into(),
         // The claim has named it.
         _ if differs(compared.outcome) => String::new(),
-        other => format!(" ({})", noun(other)),
+        _ => format!(" ({})", noun(&compared.metric)),
     };
     if differs(compared.outcome) { format!("{b} instead of {a}{of}") } else { format!("A {a}, B {b}{of}") }
 }

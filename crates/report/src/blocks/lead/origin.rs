@@ -3,6 +3,7 @@
 use crate::contrast::{cpu, is_cpu, is_figure_of_its_own, per, signed, times};
 use crate::function::code;
 use crate::text::clean;
+use case::facts::Metric;
 use case::{Account, AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Share};
 
 /// What makes up less than this of a difference is not named in the verdict.
@@ -59,7 +60,7 @@ pub(super) fn library(comparison: &Comparison) -> Option<String> {
         return None;
     }
     // Libraries whose difference may be chance are not listed: those that are can be a small part of what was measured.
-    let is_same_unit = (measured.metric == "cpu_ns") == (comparison.per == "run");
+    let is_same_unit = (Metric::of_name(&measured.metric) == Some(Metric::Cpu)) == (comparison.per == "run");
     let measured = if is_same_unit { (measured.b - measured.a).abs() } else { 0.0 };
     let whole = measured.max((whole as f64).abs()).copysign(whole as f64);
     let part = |code: &CodeContrast| difference(code.a_ns, code.b_ns) as f64 / whole;
@@ -84,8 +85,8 @@ pub(super) fn library(comparison: &Comparison) -> Option<String> {
 
 /// The system call that makes up most of the difference because there are more or fewer of it.
 pub(super) fn call(comparison: &Comparison, first: &Compared) -> Option<String> {
-    let whole = match (first.metric.as_str(), comparison.per.as_str()) {
-        ("wall_ns", "run") | ("wall_ns_per_exchange" | "elapsed_ns_per_exchange", "exchange") => first.b - first.a,
+    let whole = match (Metric::of_name(&first.metric)?, comparison.per.as_str()) {
+        (Metric::Wall, "run") | (Metric::WallPerExchange | Metric::ElapsedPerExchange, "exchange") => first.b - first.a,
         _ => return None,
     };
     let part = |call: &CallContrast| difference(call.a_ns, call.b_ns) as f64 / whole;

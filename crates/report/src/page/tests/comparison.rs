@@ -67,7 +67,7 @@ fn hostile_strings_do_no_harm_and_a_run_has_no_such_section() {
     let mut comparison = examples::gated();
     let text = || HOSTILE.to_string();
     (comparison.a.command, comparison.b.changes, comparison.warnings) = (vec![text()], vec![text()], vec![text()]);
-    (comparison.gates[0].condition, comparison.output, comparison.metrics[0].metric) = (text(), text(), text());
+    (comparison.gates[0].condition, comparison.output, comparison.metrics[0].metric) = (text(), text().into(), text());
     for code in comparison.libraries.iter_mut().chain(&mut comparison.functions).chain(&mut comparison.chain) {
         (code.function, code.module) = (text(), text());
     }

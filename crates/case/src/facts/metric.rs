@@ -1,0 +1,273 @@
+//! What a trial is judged by: one number of its row. Less is better, but for a figure of the program's own that says
+//! otherwise.
+
+use crate::answer::{Answer, Cost};
+use crate::tables::Trial;
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// One number of a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Metric {
+    /// The mean length of an exchange: from the first byte of a request to the last of its response.
+    WallPerExchange,
+    /// The length that half of the exchanges stay below.
+    Median,
+    /// The length that 95 % of the exchanges stay below.
+    Tail95,
+    /// The length that 99 % of the exchanges stay below.
+    Tail99,
+    /// The window's length over its exchanges: what lies between exchanges is part of it.
+    ElapsedPerExchange,
+    /// Processor time of both ends over the exchanges.
+    CpuPerExchange,
+    /// The length of the whole run.
+    Wall,
+    /// Processor time of the whole run, both ends.
+    Cpu,
+    /// The first group (or else the whole match) of a regular expression in the client's standard output.
+    Output {
+        /// The expression.
+        expression: String,
+        /// Which way is better.
+        better: Better,
+    },
+}
+
+/// What is no metric, in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MetricError(pub String);
+
+/// Which way a metric gets better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Better {
+    /// Less of it: a time, a cost.
+    #[default]
+    Less,
+    /// More of it: a rate.
+    More,
+}
+
+/// What stands before a regular expression where less is better.
+const LESS: &str = "stdout:";
+/// What stands before a regular expression where more is better.
+const MORE: &str = "stdout-more:";
+
+impl Metric {
+    /// Those that have a name, all but a figure of the program's own.
+    pub const NAMED: [Metric; 8] = [
+        Metric::WallPerExchange,
+        Metric::ElapsedPerExchange,
+        Metric::CpuPerExchange,
+        Metric::Median,
+        Metric::Tail95,
+        Metric::Tail99,
+        Metric::Wall,
+        Metric::Cpu,
+    ];
+
+    /// The metric that JSON names so; none where it is not known. A pattern is not checked.
+    pub fn of_name(name: &str) -> Option<Metric> {
+        let output = |expression: &str, better| Metric::Output { expression: expression.to_string(), better };
+        let named = || Metric::NAMED.into_iter().find(|metric| metric.to_string() == name);
+        let less = || name.strip_prefix(LESS).map(|expression| output(expression, Better::Less));
+        let more = || name.strip_prefix(MORE).map(|expression| output(expression, Better::More));
+        named().or_else(less).or_else(more)
+    }
+
+    /// Whether it is a time, in nanoseconds; a figure of the program's own has the unit that the program gives it.
+    pub fn is_time(&self) -> bool {
+        !matches!(self, Metric::Output { .. })
+    }
+
+    /// Whether it is processor time.
+    pub fn is_processor(&self) -> bool {
+        matches!(self, Metric::Cpu | Metric::CpuPerExchange)
+    }
+
+    /// Whether it is of exchanges; else of whole runs, or what the program says.
+    pub fn is_of_exchanges(&self) -> bool {
+        !matches!(self, Metric::Wall | Metric::Cpu | Metric::Output { .. })
+    }
+
+    /// The metric in which a finding's cost would fall, were it removed. `exchanges` is how many there were.
+    pub fn of_finding(cost: &Cost, exchanges: u64) -> Metric {
+        let is_wall = cost.share_of_wall >= cost.share_of_cpu;
+        match (exchanges > 0, is_wall) {
+            (true, true) if cost.between_ns_per_exchange * 2 > cost.ns_per_exchange => Metric::ElapsedPerExchange,
+            (true, true) => Metric::WallPerExchange,
+            (true, false) => Metric::CpuPerExchange,
+            (false, true) => Metric::Wall,
+            (false, false) => Metric::Cpu,
+        }
+    }
+
+    /// Those that are told beside the one a finding is judged by: whoever looks at one asks for the others.
+    pub fn others(&self, answer: &Answer) -> Vec<Metric> {
+        let all = match answer.exchanges {
+            0 => vec![Metric::Wall, Metric::Cpu],
+            _ => vec![Metric::ElapsedPerExchange, Metric::WallPerExchange, Metric::CpuPerExchange],
+        };
+        all.into_iter().filter(|one| one != self).collect()
+    }
+
+    /// Whether it is of whole runs: such a trial must not be cut.
+    pub fn needs_whole_run(&self) -> bool {
+        matches!(self, Metric::Wall | Metric::Cpu | Metric::Output { .. })
+    }
+
+    /// The number, of a trial that has one; always such that less is better.
+    pub fn of(&self, trial: &Trial) -> Option<f64> {
+        let cpu = trial.client_user.0 + trial.client_system.0 + trial.server_user.0 + trial.server_system.0;
+        let each = |nanos: u64| (trial.exchanges > 0).then(|| nanos as f64 / trial.exchanges as f64);
+        let value = match self {
+            Metric::WallPerExchange => each(trial.exchange_wall.0)?,
+            Metric::Median => trial.exchange_p50.0 as f64,
+            Metric::Tail95 => trial.exchange_p95.0 as f64,
+            Metric::Tail99 => trial.exchange_p99.0 as f64,
+            Metric::ElapsedPerExchange => each(trial.wall.0)?,
+            Metric::CpuPerExchange => each(cpu)?,
+            // Of a run that was given up this is how long we waited.
+            Metric::Wall | Metric::Cpu if trial.exit < 0 => return None,
+            Metric::Wall => trial.wall.0 as f64,
+            Metric::Cpu => cpu as f64,
+            Metric::Output { better: Better::Less, .. } => trial.metric,
+            Metric::Output { better: Better::More, .. } => trial.metric.recip(),
+        };
+        (value.is_finite() && value > 0.0).then_some(value)
+    }
+
+    /// The number as it is shown: the program's own figure as the program writes it.
+    pub fn shown(&self, value: f64) -> f64 {
+        match self {
+            Metric::Output { better: Better::More, .. } => value.recip(),
+            _ => value,
+        }
+    }
+
+    /// Finds the figure in what the client wrote.
+    pub fn find_in(&self, output: &[u8]) -> Option<f64> {
+        self.values_in(output).first().copied().filter(|value| value.is_finite())
+    }
+
+    /// Finds the figure wherever it stands in what the client wrote, as the program writes it.
+    pub fn values_in(&self, output: &[u8]) -> Vec<f64> {
+        let Metric::Output { expression, .. } = self else { return Vec::new() };
+        // An expression that was read once is one.
+        let Ok(expression) = Regex::new(expression) else { return Vec::new() };
+        let text = String::from_utf8_lossy(output);
+        let found = expression.captures_iter(&text).filter_map(|captures| captures.get(1).or_else(|| captures.get(0)));
+        found.map(|found| found.as_str().trim().parse().unwrap_or(f64::NAN)).collect()
+    }
+
+    /// Whether more of it is better.
+    pub fn more_is_better(&self) -> bool {
+        matches!(self, Metric::Output { better: Better::More, .. })
+    }
+}
+
+impl FromStr for Metric {
+    type Err = MetricError;
+
+    fn from_str(text: &str) -> Result<Metric, MetricError> {
+        let Some(metric) = Metric::of_name(text) else {
+            let known = "stdout:REGEX, stdout-more:REGEX, wall_ns, cpu_ns, wall_ns_per_exchange, \
+                         elapsed_ns_per_exchange, cpu_ns_per_exchange, exchange_p50_ns, exchange_p95_ns, \
+                         exchange_p99_ns";
+            return Err(MetricError(format!("`{text}` is no metric; there are {known}")));
+        };
+        let Metric::Output { expression, .. } = &metric else { return Ok(metric) };
+        match Regex::new(expression) {
+            Ok(_) => Ok(metric),
+            Err(error) => {
+                let reason = error.to_string().lines().last().unwrap_or_default().trim().to_string();
+                Err(MetricError(format!("`{expression}` is no regular expression: {reason}")))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Metric::WallPerExchange => out.write_str("wall_ns_per_exchange"),
+            Metric::Median => out.write_str("exchange_p50_ns"),
+            Metric::Tail95 => out.write_str("exchange_p95_ns"),
+            Metric::Tail99 => out.write_str("exchange_p99_ns"),
+            Metric::ElapsedPerExchange => out.write_str("elapsed_ns_per_exchange"),
+            Metric::CpuPerExchange => out.write_str("cpu_ns_per_exchange"),
+            Metric::Wall => out.write_str("wall_ns"),
+            Metric::Cpu => out.write_str("cpu_ns"),
+            Metric::Output { expression, better: Better::Less } => write!(out, "{LESS}{expression}"),
+            Metric::Output { expression, better: Better::More } => write!(out, "{MORE}{expression}"),
+        }
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = MetricError;
+
+    fn try_from(text: String) -> Result<Metric, MetricError> {
+        text.parse()
+    }
+}
+
+impl From<Metric> for String {
+    fn from(metric: Metric) -> String {
+        metric.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Nanos;
+
+    fn trial() -> Trial {
+        Trial {
+            wall: Nanos(1_000),
+            exchanges: 10,
+            exchange_wall: Nanos(600),
+            client_user: Nanos(100),
+            server_system: Nanos(50),
+            metric: 4.0,
+            ..Trial::default()
+        }
+    }
+
+    #[test]
+    fn each_metric_is_its_number_of_the_trial() {
+        let value = |name: &str| name.parse::<Metric>().expect("a metric").of(&trial());
+        assert_eq!(value("wall_ns_per_exchange"), Some(60.0));
+        assert_eq!(value("elapsed_ns_per_exchange"), Some(100.0));
+        assert_eq!(value("cpu_ns_per_exchange"), Some(15.0));
+        assert_eq!(value("wall_ns"), Some(1_000.0));
+        assert_eq!(value("stdout:x"), Some(4.0));
+        assert_eq!(value("stdout-more:x"), Some(0.25));
+        assert_eq!(Metric::WallPerExchange.of(&Trial { exchanges: 0, ..trial() }), None);
+        assert_eq!(Metric::Wall.of(&Trial { exit: -1, ..trial() }), None);
+    }
+
+    #[test]
+    fn a_figure_is_found_in_the_output_and_a_bad_expression_is_refused() {
+        let metric = "stdout:median ([0-9.]+) ms".parse::<Metric>().expect("a metric");
+        assert_eq!(metric.find_in(b"100 requests, median 44.20 ms\n"), Some(44.2));
+        assert_eq!(metric.find_in(b"nothing"), None);
+        assert_eq!(metric.values_in(b"median 1 ms\nmedian 2.5 ms\n"), [1.0, 2.5]);
+        assert!("stdout:(".parse::<Metric>().is_err());
+        assert!("speed".parse::<Metric>().is_err_and(|error| error.to_string().contains("stdout:REGEX")));
+    }
+
+    #[test]
+    fn a_cost_between_exchanges_is_judged_by_elapsed_time() {
+        let cost = Cost { ns_per_exchange: 10, between_ns_per_exchange: 9, share_of_wall: 0.9, ..Cost::default() };
+        assert_eq!(Metric::of_finding(&cost, 5), Metric::ElapsedPerExchange);
+        assert_eq!(Metric::of_finding(&Cost { between_ns_per_exchange: 0, ..cost }, 5), Metric::WallPerExchange);
+        assert_eq!(Metric::of_finding(&Cost { share_of_cpu: 1.0, ..cost }, 5), Metric::CpuPerExchange);
+        assert_eq!(Metric::of_finding(&cost, 0), Metric::Wall);
+    }
+}
