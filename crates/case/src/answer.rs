@@ -1,7 +1,7 @@
 //! What a case means: findings, the ledger, the verdict. This is the JSON contract (schema 1): fields are only ever
 //! added, never renamed or removed.
 
-use crate::facts::{Account, NotTried, Sameness};
+use crate::facts::{Account, Metric, NotTried, Sameness};
 use crate::live::Switched;
 use crate::stopped::Stopped;
 use schemars::JsonSchema;
@@ -145,6 +145,20 @@ pub struct Cost {
     pub share_of_cpu: f64,
     /// How many exchanges (or events, where there are no exchanges) it touched.
     pub affected: u64,
+}
+
+impl Cost {
+    /// The metric in which a finding's cost would fall, were it removed. `exchanges` is how many there were.
+    pub fn metric(&self, exchanges: u64) -> Metric {
+        let is_wall = self.share_of_wall >= self.share_of_cpu;
+        match (exchanges > 0, is_wall) {
+            (true, true) if self.between_ns_per_exchange * 2 > self.ns_per_exchange => Metric::ElapsedPerExchange,
+            (true, true) => Metric::WallPerExchange,
+            (true, false) => Metric::CpuPerExchange,
+            (false, true) => Metric::Wall,
+            (false, false) => Metric::Cpu,
+        }
+    }
 }
 
 /// What an intervention did, with its 95 % interval.

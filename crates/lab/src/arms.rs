@@ -241,7 +241,7 @@ impl Arms {
         };
         let Some(purpose) = said.or_else(|| intervention.purpose(&finding.id, &request)) else { return Ok(()) };
         let metric = setting.metric.cloned();
-        let metric = metric.unwrap_or_else(|| Metric::of_finding(&finding.cost, setting.answer.exchanges));
+        let metric = metric.unwrap_or_else(|| finding.cost.metric(setting.answer.exchanges));
         if purpose == Purpose::Ladder {
             // A ladder has a foot of its own.
             return if setting.upon.is_some() {

@@ -179,7 +179,7 @@ impl Judge<'_> {
 
     fn effect(&self, tried: &Tried, attempts: &[&Attempt], answer: &Answer) -> Option<Effect> {
         let attempt = attempts.iter().find(|one| one.intervention == tried.intervention && one.dose == tried.dose)?;
-        let others = attempt.metric.others(answer);
+        let others = attempt.metric.others(answer.exchanges);
         let measured = |metric: &Metric| self.measured(metric, &attempt.reference, &attempt.arm);
         Some(Effect {
             intervention: tried.intervention.clone(),

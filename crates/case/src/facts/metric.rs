@@ -1,7 +1,6 @@
 //! What a trial is judged by: one number of its row. Less is better, but for a figure of the program's own that says
 //! otherwise.
 
-use crate::answer::{Answer, Cost};
 use crate::tables::Trial;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -94,21 +93,10 @@ impl Metric {
         !matches!(self, Metric::Wall | Metric::Cpu | Metric::Output { .. })
     }
 
-    /// The metric in which a finding's cost would fall, were it removed. `exchanges` is how many there were.
-    pub fn of_finding(cost: &Cost, exchanges: u64) -> Metric {
-        let is_wall = cost.share_of_wall >= cost.share_of_cpu;
-        match (exchanges > 0, is_wall) {
-            (true, true) if cost.between_ns_per_exchange * 2 > cost.ns_per_exchange => Metric::ElapsedPerExchange,
-            (true, true) => Metric::WallPerExchange,
-            (true, false) => Metric::CpuPerExchange,
-            (false, true) => Metric::Wall,
-            (false, false) => Metric::Cpu,
-        }
-    }
-
-    /// Those that are told beside the one a finding is judged by: whoever looks at one asks for the others.
-    pub fn others(&self, answer: &Answer) -> Vec<Metric> {
-        let all = match answer.exchanges {
+    /// Those shown beside the one a finding is judged by: whoever looks at one asks for the others. `exchanges` is how
+    /// many there were.
+    pub fn others(&self, exchanges: u64) -> Vec<Metric> {
+        let all = match exchanges {
             0 => vec![Metric::Wall, Metric::Cpu],
             _ => vec![Metric::ElapsedPerExchange, Metric::WallPerExchange, Metric::CpuPerExchange],
         };
@@ -225,6 +213,7 @@ impl From<Metric> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cost;
     use crate::units::Nanos;
 
     fn trial() -> Trial {
@@ -265,9 +254,9 @@ mod tests {
     #[test]
     fn a_cost_between_exchanges_is_judged_by_elapsed_time() {
         let cost = Cost { ns_per_exchange: 10, between_ns_per_exchange: 9, share_of_wall: 0.9, ..Cost::default() };
-        assert_eq!(Metric::of_finding(&cost, 5), Metric::ElapsedPerExchange);
-        assert_eq!(Metric::of_finding(&Cost { between_ns_per_exchange: 0, ..cost }, 5), Metric::WallPerExchange);
-        assert_eq!(Metric::of_finding(&Cost { share_of_cpu: 1.0, ..cost }, 5), Metric::CpuPerExchange);
-        assert_eq!(Metric::of_finding(&cost, 0), Metric::Wall);
+        assert_eq!(cost.metric(5), Metric::ElapsedPerExchange);
+        assert_eq!(Cost { between_ns_per_exchange: 0, ..cost }.metric(5), Metric::WallPerExchange);
+        assert_eq!(Cost { share_of_cpu: 1.0, ..cost }.metric(5), Metric::CpuPerExchange);
+        assert_eq!(cost.metric(0), Metric::Wall);
     }
 }

@@ -183,7 +183,7 @@ fn mechanism(analysis: &Analysis, stalls: &[Stall], example: &Stall, mean: u64) 
         )
     } else {
         format!(
-            "The ACK is late: it came {} after the data, while a round trip takes {}. {peer} was not recorded, but this \
+            "The ACK is late: it came {} after the data, while a round trip takes {}. Nothing was recorded at {peer}, but this \
              is what a delayed ACK looks like.",
             Nanos(late),
             Nanos(analysis.connections.all()[example.slot].round_trip.unwrap_or_default()),

@@ -86,7 +86,7 @@ impl Gauge {
             return Gauge { metric: Metric::ElapsedPerExchange, can_miss: true };
         }
         // There are exchanges, or nothing is tried.
-        Gauge { metric: Metric::of_finding(&finding.cost, 1), can_miss: false }
+        Gauge { metric: finding.cost.metric(1), can_miss: false }
     }
 }
 

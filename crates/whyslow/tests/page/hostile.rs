@@ -17,7 +17,8 @@ const HOSTILE: &str = "'\"></title></style></script><script>window.pwned=1;alert
     <img src=x onerror=\"window.pwned=1\"><svg onload=window.pwned=1>javascript:window.pwned=1{{7*7}}\u{202e}\u{2028}`";
 
 /// Fields that hold one of a few words of ours.
-const OURS: [&str; 9] = ["kind", "status", "verdict", "outcome", "state", "purpose", "unit", "end", "stopped"];
+const OURS: [&str; 11] =
+    ["kind", "status", "verdict", "outcome", "state", "purpose", "unit", "end", "stopped", "wait", "transport"];
 
 /// A document with every string of it made hostile. Equal strings stay equal, since pages join by name.
 fn poisoned<T: Serialize + DeserializeOwned>(document: &T) -> T {

@@ -121,8 +121,8 @@ fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
     assert_eq!((output.status.code(), compared.outcome), (Some(1), Contrast::More), "{:#?}", compared.metrics);
     assert_eq!(compared.gates[0].state, GateState::Failed, "{:#?}", compared.gates);
     let warnings = compared.warnings.join(" ");
-    assert!(warnings.contains("earlier") && warnings.contains("Another command"), "{warnings}");
-    assert!(!warnings.contains("Another kernel"), "it is the same machine: {warnings}");
+    assert!(warnings.contains("earlier") && warnings.contains("Different command"), "{warnings}");
+    assert!(!warnings.contains("Different kernel"), "it is the same machine: {warnings}");
 }
 
 #[test]
