@@ -140,4 +140,11 @@ mod tests {
         let lib = ("lib.rs", "mod a; mod b;");
         assert_eq!(cycles(&[lib, ("a.rs", "use crate::b;"), ("b.rs", "say!(\"{}\", crate::a::X);")]), [["a", "b"]]);
     }
+
+    #[test]
+    fn no_modules_of_this_workspace_import_each_other_in_a_circle() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace's folder");
+        let cycles = find(root).expect("the crates");
+        assert!(cycles.is_empty(), "{}", text(&cycles));
+    }
 }
