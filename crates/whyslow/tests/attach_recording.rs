@@ -10,7 +10,7 @@ use case::tables::{kind, role};
 use record::{Options, Recorder, Role, is_running, listeners_on};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use testing::stretched;
+use testing::{alone, stretched};
 
 #[test]
 fn a_client_that_keeps_its_connection_is_recorded_from_the_middle() {
@@ -316,11 +316,12 @@ fn a_busy_nginx_loses_no_request_to_being_attached_to_and_left() {
     if !can_attach(&["nginx", "ab"]) {
         return;
     }
+    let _alone = alone();
     let stage = Stage::new();
     let nginx = Nginx::start(&stage.path("."));
     assert_eq!(listeners_on(nginx.port), [nginx.pid()], "the master, not the workers");
     // Longer than it takes to attach and to record.
-    let seconds = stretched(Duration::from_secs(4)).as_secs().to_string();
+    let seconds = stretched(Duration::from_secs(8)).as_secs().to_string();
     let mut load = Command::new("ab");
     load.args(["-k", "-c", "8", "-t", &seconds, "-n", "100000000", &format!("http://127.0.0.1:{}/", nginx.port)]);
     let load = load.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("ab");

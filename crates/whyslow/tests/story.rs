@@ -82,7 +82,7 @@ fn a_declaration_that_names_what_is_not_there_is_refused() {
         let ran = story(&stage, &fake(&stage, COUNTS, declaration), &["list"]);
         ran.error()[1].to_string()
     };
-    assert!(refused("expected = [{ finding = 'slowness' }]").contains("no pathology `slowness`"));
+    assert!(refused("expected = [{ finding = 'slowness' }]").contains("no cause `slowness`"));
     let place = "expected = [{ finding = 'busy-spin', program = 'run.sh', line = 'here' }]";
     assert!(refused(place).contains("no line marked `casebook: here`"));
     assert!(refused("expected = [{ finding = 'busy-spin', program = 'x.py' }]").contains("x.py"));
@@ -135,7 +135,7 @@ fn another_program_than_the_declared_one_fails() {
     let casebook = fake(&stage, COUNTS, "client = 'awk'\nsilent = true");
     let ran = story(&stage, &casebook, &["run", "counting"]);
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.stdout.contains("story.toml says that the client is `awk`"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("declares the client as `awk`"), "{}", ran.stdout);
 }
 
 #[test]

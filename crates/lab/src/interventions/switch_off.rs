@@ -144,7 +144,7 @@ mod tests {
         assert!(refusal(Some(&recording), None).contains("switch-off=FUNCTION"));
         assert!(refusal(None, Some("work")).contains("case of a recorded run"));
         assert!(refusal(Some(&recording), Some("main")).contains("the whole program"));
-        assert!(refusal(Some(&recording), Some("libz.so.1!deflate")).contains("system's libraries"));
+        assert!(refusal(Some(&recording), Some("libz.so.1!deflate")).contains("system libraries"));
         assert!(refusal(Some(&recording), Some("elsewhere!work")).contains("`elsewhere`"));
         assert!(refusal(Some(&recording), Some(&"x".repeat(200))).contains("120 bytes"));
     }

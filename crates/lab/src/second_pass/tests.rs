@@ -123,7 +123,11 @@ fn a_function_that_is_proved_stands_behind_the_first_with_its_share_of_the_whole
     assert!((answer.findings[1].cost.share_of_wall - 0.008).abs() < 1e-9);
     assert_eq!(answer.together.iter().map(|one| one.interventions.len()).collect::<Vec<_>>(), [1, 2]);
     assert!(answer.summary.starts_with("superlinear-work is confirmed; superlinear-work is suspected. No exchange"));
-    assert!(answer.summary.ends_with("87 % is search, which the program does as well without."), "{}", answer.summary);
+    assert!(
+        answer.summary.ends_with("search is 87 % of the remaining CPU time, and the output does not need it."),
+        "{}",
+        answer.summary
+    );
     assert_eq!(answer.findings[1].evidence.table, "after-bound-sscanf/samples");
     assert_eq!(answer.proof.map(|proof| proof.trials), Some(36));
 }

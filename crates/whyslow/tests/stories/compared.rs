@@ -47,7 +47,7 @@ fn a_program_does_not_differ_from_itself() {
     let _alone = alone();
     let mut claimed = Vec::new();
     for _ in 0..3 {
-        let Some(asked) = compare("bundle", &["same", "--budget", &budget(3)], &[]) else { return };
+        let Some(asked) = compare("bundle", &["same", "--budget", &budget(8)], &[]) else { return };
         let metrics = asked.document.metrics;
         if matches!(asked.document.outcome, Contrast::More | Contrast::Less) {
             claimed.push(metrics.into_iter().next());
@@ -69,7 +69,7 @@ fn counting(turns: u32, last: &str) -> String {
 fn compare_scripts(folder: &Folder, options: &[&str], scripts: [&str; 2]) -> Output {
     let [a, b] = scripts;
     whyslow()
-        .args(["compare", "--json", "--budget", &budget(3), "-o"])
+        .args(["compare", "--json", "--budget", &budget(8), "-o"])
         .arg(folder.join("case"))
         .args(options)
         .args(["sh", "-c", a, "--", "sh", "-c", b])
@@ -108,7 +108,7 @@ fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
     let (few, many) = (counting(20_000, "done"), counting(60_000, "done"));
     compare_scripts(&kept, &["--check-output", "auto"], [&few, &few]);
     let output = whyslow()
-        .args(["compare", "--json", "--budget", &budget(3), "--fail-if", "wall > 1.3x", "--baseline"])
+        .args(["compare", "--json", "--budget", &budget(8), "--fail-if", "wall > 1.3x", "--baseline"])
         .arg(kept.join("case"))
         .arg("-o")
         .arg(folder.join("case"))

@@ -7,7 +7,7 @@ use testing::{alone, budget, stretched};
 
 /// The slow variant, with time enough for what is expected of it; whatever else might be tried is of no interest here.
 fn proved(story: &str) -> Option<Told> {
-    tell_with(story, "slow", &["--budget", &budget(20)])
+    tell_with(story, "slow", &["--budget", &budget(45)])
 }
 
 #[test]

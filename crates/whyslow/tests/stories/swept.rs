@@ -23,7 +23,7 @@ fn is_held(regime: &Regime) -> bool {
 fn expect_cliff_at_a_segment(mtu: u32) {
     let _alone = alone();
     let variables = [("MTU", &mtu.to_string()[..]), ("SIZES", "128..4K:log")];
-    let Some(asked) = sweep("sizes", &["slow", "--budget", &budget(40)], &variables) else { return };
+    let Some(asked) = sweep("sizes", &["slow", "--budget", &budget(70)], &variables) else { return };
     let swept = &asked.document;
     let (mss, fits) = (mtu - HEADERS, f64::from(mtu - HEADERS - RECORD));
     let [cliff, others @ ..] = swept.cliffs.as_slice() else { panic!("no cliff: {swept:#?}\n{}", asked.stderr) };
@@ -62,7 +62,7 @@ fn with_shorter_packets_the_cliff_is_at_the_shorter_segment() {
 #[test]
 fn a_client_that_holds_nothing_back_has_no_cliff() {
     let _alone = alone();
-    let words = ["fixed", "--budget", &budget(5)];
+    let words = ["fixed", "--budget", &budget(20)];
     let Some(asked) = sweep("sizes", &words, &[("SIZES", "256..4K:log")]) else { return };
     let swept = &asked.document;
     assert!(swept.cliffs.is_empty(), "{:#?}", swept.cliffs);
@@ -78,7 +78,7 @@ fn growth(asked: &Asked<Sweep>) -> &Growth {
 #[test]
 fn a_list_read_with_sscanf_grows_out_of_hand_in_sscanf() {
     let _alone = alone();
-    let Some(asked) = sweep("gta", &["slow", "sweep", "--budget", &budget(12)], &[]) else { return };
+    let Some(asked) = sweep("gta", &["slow", "sweep", "--budget", &budget(24)], &[]) else { return };
     let growth = growth(&asked);
     assert!(growth.out_of_hand && growth.low > 1.5 && growth.exponent > 1.8, "{growth:#?}");
     assert!(growth.exponent < 3.0 && growth.low <= growth.exponent && growth.exponent <= growth.high, "{growth:#?}");
@@ -99,7 +99,7 @@ fn a_list_read_with_sscanf_grows_out_of_hand_in_sscanf() {
 fn linear_work_and_sorting_are_not_out_of_hand() {
     for variant in ["linear", "sorting"] {
         let _alone = alone();
-        let Some(asked) = sweep("gta", &[variant, "sweep", "--budget", &budget(6)], &[]) else { return };
+        let Some(asked) = sweep("gta", &[variant, "sweep", "--budget", &budget(15)], &[]) else { return };
         let growth = growth(&asked);
         assert!(!growth.out_of_hand, "{variant}: {growth:#?}");
         assert!(growth.low < 1.25 && growth.high > 0.9, "{variant}: {growth:#?}");
