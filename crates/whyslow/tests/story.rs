@@ -87,7 +87,7 @@ fn a_declaration_that_names_what_is_not_there_is_refused() {
     assert!(refused(place).contains("no line marked `casebook: here`"));
     assert!(refused("expected = [{ finding = 'busy-spin', program = 'x.py' }]").contains("x.py"));
     assert!(refused("silent = true\ncolour = 1").contains("colour"));
-    assert!(refused("").contains("nothing is expected"));
+    assert!(refused("").contains("expects nothing"));
 }
 
 #[test]

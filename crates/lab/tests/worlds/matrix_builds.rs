@@ -9,7 +9,7 @@ use std::time::Duration;
 const SOURCE: &str = "name = 'tiny'\nabout = 'a library'\ncrate = 'tiny-sys'\nfolder = 'tiny'\n\
     libraries = ['lib/libtiny.so']\n[[steps]]\nname = 'build'\n\
     run = 'cc -shared -fPIC -Wl,-soname,libtiny.so.{major} {source}/tiny.c -o libtiny.so'\n\
-    [[steps]]\nname = 'install'\nrun = 'mkdir -p {launch}{prefix}/lib && cp libtiny.so {launch}{prefix}/lib/'\n";
+    [[steps]]\nname = 'install'\nrun = 'mkdir -p {stage}{prefix}/lib && cp libtiny.so {stage}{prefix}/lib/'\n";
 
 fn run(program: &str, arguments: &[&str], folder: &Path) -> String {
     let done = Command::new(program).args(arguments).current_dir(folder).output().expect("run");
