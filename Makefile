@@ -4,12 +4,14 @@
 # make test     set up, check style, run every test but the long ones, and count what was skipped
 # make stories  the whole casebook from end to end: named, located, confirmed, twins silent; and the long tests (needs root)
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
-# make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md
+# make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md; and how often the
+#               prover is, with trials made up
 # make docs     the documentation as a site, the manual and the completions, into target/site, target/man and
 #               target/completions
 # make clean    remove what was built
 #
-# One profile everywhere: --release, so that every target shares one set of artifacts.
+# One profile everywhere, --release, so that every target shares one set of artifacts; make release alone has its own, which
+# takes longer and is smaller.
 
 # What the stories' Python programs run in.
 PYTHON ?= python3
@@ -30,10 +32,11 @@ build:
 	scripts/setup.sh build
 	cargo build --release --locked
 
-release: build
-	mkdir -p target/dist
-	objcopy --only-keep-debug target/release/whyslow target/dist/whyslow.debug
-	objcopy --strip-all --add-gnu-debuglink=target/dist/whyslow.debug target/release/whyslow target/dist/whyslow
+release:
+	scripts/setup.sh build
+	cargo build --profile dist --locked --package whyslow
+	objcopy --only-keep-debug target/dist/whyslow target/dist/whyslow.debug
+	objcopy --strip-all --add-gnu-debuglink=target/dist/whyslow.debug target/dist/whyslow
 
 demo:
 	scripts/setup.sh demo
@@ -79,6 +82,7 @@ bench:
 calibrate:
 	scripts/setup.sh build
 	cargo run --release --locked --package whyslow-stats --example calibrate -- docs/statistics.md
+	cargo test --release --locked --workspace --lib -- --ignored prove::
 
 docs:
 	scripts/setup.sh build

@@ -33,7 +33,7 @@ def section():
         "",
         f"`whyslow report` on synthetic cases (calls, switches and segments of both ends of one connection); median of {REPEATS}.",
         "",
-        "| events | exchanges | time | aim | peak memory |",
+        "| events | exchanges | time | target | peak memory |",
         "|---|---|---|---|---|",
     ]
     with Workshop() as workshop:

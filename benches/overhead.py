@@ -102,12 +102,12 @@ def table_of(name, seen, aim):
 def section():
     """The section of docs/benchmarks.md."""
     lines = [
-        "## Overhead of watching",
+        "## Overhead of recording",
         "",
-        f"{ROUNDS} interleaved rounds, order shuffled in each. Ratios are of medians against `nothing`, with the 95 %",
-        "interval of a bootstrap over rounds; CPU is that of the measuring process. whyslow records everything it can.",
+        f"{ROUNDS} interleaved rounds in shuffled order. Ratios are of medians against `nothing`, with the 95 %",
+        "interval of a bootstrap over rounds; CPU is that of the measured process. whyslow records everything it can.",
         "",
-        "| workload | watched by | wall an iteration | wall, ratio | CPU, ratio | aim | events | lost |",
+        "| workload | observer | wall time per iteration | wall, ratio | CPU, ratio | target | events | lost |",
         "|---|---|---|---|---|---|---|---|",
     ]
     with Workshop() as workshop:

@@ -62,12 +62,12 @@ def section():
     return [
         "## Event storm",
         "",
-        f"One thread reading zeros a byte at a time, {SECONDS} s at up to a million calls a second, everything recorded.",
+        f"One thread reads zeros a byte at a time for {SECONDS} s, at up to a million calls per second, all recorded.",
         "",
-        "| calls made | calls a second | calls recorded | lost, counted | peak memory | largest case | until the answer |",
+        "| calls made | calls per second | calls recorded | calls lost | peak memory | largest case | time to answer |",
         "|---|---|---|---|---|---|---|",
         f"| {made:,} | {made / wall:,.0f} | {rows['calls']:,} | {lost:,} | {memory / 1e6:.0f} MB | {size / 1e6:.0f} MB | {whole:.1f} s |",
         "",
-        f"Calls recorded and lost account for all that were made. The limit of {LIMIT_BYTES / 1e9:g} GB for memory and case together",
-        f"was {verdict}. Memory is that of the whole run, the diagnosis included.",
+        f"Calls recorded and calls lost add up to calls made. The limit of {LIMIT_BYTES / 1e9:g} GB for memory and case together",
+        f"was {verdict}. Memory is the peak of the whole run, diagnosis included.",
     ]

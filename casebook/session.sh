@@ -71,7 +71,7 @@ free_port() {
 }
 
 # A key and a self-signed certificate for casebook.test, valid for a day: $STATE/key.pem, $STATE/certificate.pem.
-# The key is of the elliptic curve P-256, or what `openssl req -newkey` is told.
+# The key is of the elliptic curve P-256, or what is passed for `openssl req -newkey`.
 make_certificate() { # [KEY]
     local key=(ec -pkeyopt ec_paramgen_curve:prime256v1)
     if [ $# -gt 0 ]; then key=("$1"); fi

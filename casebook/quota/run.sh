@@ -6,7 +6,7 @@ port=$(free_port)
 GROUP=
 HOME_GROUP=
 
-# Enters a control group that is allowed 20 ms of processor time in each 100 ms, as in a container with a limit:
+# Enters a control group that is allowed 20 ms of CPU time in each 100 ms, as in a container with a limit:
 # version 1's cpu controller where it is there, else version 2's. It is left and removed when the script ends, however
 # it ends; nothing else is touched.
 enter_group() {

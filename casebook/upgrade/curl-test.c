@@ -11,7 +11,7 @@
  *   pretransfer_ms=26.113 total_ms=26.481 cpu_ms=25.902
  *
  * `pretransfer` ends when the request could be sent (libcurl's own clock), `total` when the answer was there, and `cpu`
- * is the processor time of the whole process since the request before. The last line sums up, as medians. The exit
+ * is the CPU time of the whole process since the request before. The last line sums up, as medians. The exit
  * status is 0, 1 where a request failed, and 2 where the command is wrong.
  */
 

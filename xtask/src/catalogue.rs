@@ -23,7 +23,7 @@ pub fn pages(root: &Path) -> Result<Vec<Page>> {
     let stories = story::all(&root.join("casebook"))?;
     let mut pages = written(root)?;
     pages.extend(tutorials(root, &stories)?);
-    pages.extend(told(root, &stories)?);
+    pages.extend(others(root, &stories)?);
     pages.extend(pathology::pages(&stories));
     pages.extend(intervention::pages());
     Ok(pages)
@@ -44,7 +44,7 @@ fn written(root: &Path) -> Result<Vec<Page>> {
     Ok(pages)
 }
 
-/// The tutorials; a story that has one is told by it.
+/// The tutorials. A story that has one is shown by it.
 fn tutorials(root: &Path, stories: &[Story]) -> Result<Vec<Page>> {
     let mut pages = Vec::new();
     for name in names(&root.join("docs/tutorials"))? {
@@ -57,12 +57,12 @@ fn tutorials(root: &Path, stories: &[Story]) -> Result<Vec<Page>> {
     Ok(pages)
 }
 
-/// The casebook, and each story that no tutorial tells.
-fn told(root: &Path, stories: &[Story]) -> Result<Vec<Page>> {
+/// The casebook, and each story that has no tutorial.
+fn others(root: &Path, stories: &[Story]) -> Result<Vec<Page>> {
     let casebook = read(root, "casebook/README.md")?;
     let mut pages = vec![Page::file("casebook/README.md", "stories/index.html", Shelf::Stories, casebook)];
-    let told = names(&root.join("docs/tutorials"))?;
-    for story in stories.iter().filter(|story| !told.contains(&story.name)) {
+    let tutorials = names(&root.join("docs/tutorials"))?;
+    for story in stories.iter().filter(|story| !tutorials.contains(&story.name)) {
         let address = format!("stories/{}.html", story.name);
         let page = Page::file(&story.source(), &address, Shelf::Stories, story.markdown.clone());
         pages.push(Page { title: story.name.clone(), ..page });

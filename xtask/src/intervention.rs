@@ -24,7 +24,7 @@ pub fn pages() -> Vec<Page> {
 fn text(one: &Intervention) -> String {
     let mut text = one.page();
     let known = diagnose::pages();
-    let tried = one.tried_for.iter().filter_map(|(id, _)| known.iter().find(|page| page.id == *id));
+    let tried = one.predictions.iter().filter_map(|one| known.iter().find(|page| page.id == one.pathology));
     let tried = tried.map(|page| format!("- [{}](../pathologies/{}.md) ({})\n", page.name, page.name, page.id));
     let tried = tried.collect::<String>();
     if !tried.is_empty() {

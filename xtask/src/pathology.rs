@@ -31,10 +31,7 @@ fn summary(page: &diagnose::Page) -> String {
 fn text(page: &diagnose::Page, stories: &[Story]) -> String {
     let mut text =
         format!("{}\n\nIdentifier: `{}`. In a terminal: `whyslow explain {}`\n", page.text, page.id, page.name);
-    let tried = ALL.iter().filter_map(|one| {
-        let (_, purpose) = one.tried_for.iter().find(|(id, _)| *id == page.id)?;
-        Some(item(one, *purpose))
-    });
+    let tried = ALL.iter().filter_map(|one| Some(item(one, one.prediction(page.id)?.purpose)));
     let tried = tried.collect::<String>();
     text += match tried.as_str() {
         "" => "\n## What is tried from outside\n\nNothing is known that could switch it off from outside.\n",
@@ -55,7 +52,7 @@ fn item(one: &Intervention, purpose: Purpose) -> String {
     let why = match purpose {
         Purpose::Dose => "; in doses, and the cost must follow",
         Purpose::Control => "; as a control, which must change nothing",
-        Purpose::Ladder => "; on top of another, to see what more can be had",
+        Purpose::Incremental => "; on top of another, to see what more can be had",
         Purpose::Cause | Purpose::Asked => "",
     };
     format!("- [{}](../interventions/{}.md) {}{why}\n", one.name, one.name, one.summary)

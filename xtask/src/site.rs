@@ -55,9 +55,9 @@ pub fn build(root: &Path) -> Result<Files> {
         files.insert(page.address.clone(), html(page, &body, &pages)?);
     }
     let broken = links::check(&files);
-    let told = broken.iter().map(|one| format!("\n  {}: {} ({})", source(&pages, &one.page), one.link, one.why));
+    let lines = broken.iter().map(|one| format!("\n  {}: {} ({})", source(&pages, &one.page), one.link, one.why));
     if !broken.is_empty() {
-        bail!("{} links lead nowhere:{}", broken.len(), told.collect::<String>());
+        bail!("{} links lead nowhere:{}", broken.len(), lines.collect::<String>());
     }
     Ok(files)
 }

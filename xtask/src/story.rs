@@ -39,13 +39,30 @@ impl Story {
 pub fn all(casebook: &Path) -> Result<Vec<Story>> {
     let entries = fs::read_dir(casebook).with_context(|| format!("cannot read {}", casebook.display()))?;
     let folders = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let told = folders.filter_map(|name| {
-        let markdown = fs::read_to_string(casebook.join(&name).join("README.md")).ok()?;
+    let stories = folders.filter_map(|name| {
+        let folder = casebook.join(&name);
+        let markdown = fs::read_to_string(folder.join("README.md")).ok().or_else(|| declared(&name, &folder))?;
         Some(Story { name, markdown })
     });
-    let mut stories = told.collect::<Vec<_>>();
+    let mut stories = stories.collect::<Vec<_>>();
     stories.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(stories)
+}
+
+/// The text of a story that has none of its own: what it declares.
+fn declared(name: &str, folder: &Path) -> Option<String> {
+    let declaration = fs::read_to_string(folder.join("story.toml")).ok()?.parse::<toml::Table>().ok()?;
+    let said = |key: &str| declaration.get(key).and_then(toml::Value::as_str).unwrap_or_default();
+    let findings = declaration.get("variant")?.as_array()?.iter();
+    let findings = findings.filter_map(|variant| variant.get("expected")?.as_array()).flatten();
+    let findings = findings.filter_map(|expected| Some(format!("`{}`", expected.get("finding")?.as_str()?)));
+    let findings = findings.collect::<Vec<_>>().join(", ");
+    Some(format!(
+        "# {name}\n\n{} {}\n\n    casebook/{name}/run.sh\n\n**Expect** {findings}: {}.\n",
+        said("summary"),
+        said("question"),
+        said("answer"),
+    ))
 }
 
 #[cfg(test)]
@@ -60,5 +77,16 @@ mod tests {
         assert!(story.expects("tiny-reads"));
         assert!(!story.expects("busy-spin") && !story.expects("split-writes"));
         assert_eq!(story.about(), "slow");
+    }
+
+    #[test]
+    fn a_story_without_a_text_of_its_own_has_what_it_declares() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let declaration = "summary = 'It reads.'\nquestion = 'Why?'\nanswer = 'byte by byte'\n
+            [[variant]]\nname = 'slow'\nexpected = [{ finding = 'tiny-reads' }]\n[[variant]]\nname = 'fixed'\n";
+        fs::create_dir(folder.path().join("bytes")).expect("made");
+        fs::write(folder.path().join("bytes/story.toml"), declaration).expect("written");
+        let stories = all(folder.path()).expect("read");
+        assert!(stories[0].expects("tiny-reads") && stories[0].markdown.contains("It reads. Why?"));
     }
 }

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 /// The whole bisection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bisection {
-    /// The contract's version.
+    /// The version of this format.
     pub schema: u32,
     /// The case's folder. Recorded runs are cases of their own in it: `good-1`, `bad-1` and so on.
     pub case: String,
-    /// Its page, one HTML file; empty where none was written.
+    /// The path of its page, one HTML file; empty if none was written.
     #[serde(default)]
     pub page: String,
     /// The command of the client.
@@ -24,16 +24,16 @@ pub struct Bisection {
     /// The command of the server; empty for none of ours.
     pub server: Vec<String>,
     /// The world that is fast.
-    pub good: WorldTold,
+    pub good: WorldSummary,
     /// The world that is slow.
-    pub bad: WorldTold,
-    /// What came of it.
+    pub bad: WorldSummary,
+    /// The result.
     pub outcome: BisectionOutcome,
-    /// In a few sentences: what makes the difference, who burns the time, what cures it.
+    /// A few sentences: what makes the difference, where the time goes, what fixes it.
     pub summary: String,
-    /// Good (a) against bad (b), the metric that decides first.
+    /// Good (a) against bad (b); the metric that decides comes first.
     pub baseline: Vec<Compared>,
-    /// What differs between the worlds and the subject uses, most suspected first.
+    /// The differences between the worlds that the subject uses, most suspected first.
     pub factors: Vec<Factor>,
     /// Every probe, in the order made.
     pub probes: Vec<Probe>,
@@ -41,21 +41,21 @@ pub struct Bisection {
     pub trials: u32,
     /// Runs of the subject, controls included, of all probes and the baseline.
     pub runs: u32,
-    /// What makes the difference; none where that was not found.
+    /// What makes the difference; none if it was not found.
     pub culprit: Option<Culprit>,
-    /// Who burns the time in the bad world, as distinct from what was swapped; none where processor time is no part of it.
+    /// Where CPU time is spent in the bad world, which need not be what was swapped; none if CPU time plays no part.
     pub burner: Option<Burner>,
-    /// What cures the bad world without a downgrade: the findings of a run in it, with what was tried.
+    /// What would fix the bad world without a downgrade: the findings of a run in it, with what was tried.
     pub cures: Vec<Finding>,
-    /// Another command in both worlds, as a control; empty where none was given.
+    /// Another command in both worlds, as a control; empty if none was given.
     pub control: Vec<Compared>,
-    /// What was not tried, and why: one sentence each.
+    /// What was not tried and why, one sentence each.
     pub not_tried: Vec<String>,
-    /// What makes it worth less.
+    /// What limits the result.
     pub warnings: Vec<String>,
-    /// What the order of probes was drawn from.
+    /// The seed from which the order of probes was drawn.
     pub seed: u64,
-    /// Time spent, in nanoseconds: on worlds, and on the rest.
+    /// Time spent on preparing the worlds, in nanoseconds.
     pub preparing_ns: u64,
     /// Time spent on measuring and searching, in nanoseconds.
     pub spent_ns: u64,
@@ -63,52 +63,52 @@ pub struct Bisection {
 
 /// A world.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct WorldTold {
-    /// As it was asked for: `debian:bookworm`.
+pub struct WorldSummary {
+    /// Its name, as given: `debian:bookworm`.
     pub name: String,
     /// What it is: `Debian 12 (bookworm), 113 packages`.
     pub title: String,
-    /// How many packages it has; 0 where it is not made of packages.
+    /// How many packages it has; 0 if it is not made of packages.
     pub packages: u32,
-    /// Of how many of them the subject opens files.
+    /// How many of its packages the subject opens files of.
     pub used: u32,
 }
 
-/// What came of a bisection.
+/// The result of a bisection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BisectionOutcome {
     /// What makes the difference was found, and switching it both ways confirms it.
     Confirmed,
-    /// It was found, and one of the ways could not be tried or is not clear.
+    /// It was found, but one direction could not be tried or is unclear.
     Found,
     /// The worlds do not differ for this subject.
     NoEffect,
-    /// They differ, and nothing that could be switched makes the difference: what is left is named as such (libc, ...).
+    /// They differ, but nothing that can be switched makes the difference; what is left is named (libc, ...).
     NotSeparable,
-    /// Time was up, or the user ended it.
+    /// The budget ran out, or the user interrupted it.
     #[default]
     Undecided,
 }
 
-/// One thing that differs.
+/// A difference between the worlds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Factor {
-    /// Its name: a source package's, a path, a variable's, a commit.
+    /// Its name: a source package, a path, a variable or a commit.
     pub name: String,
     /// What kind of thing it is.
     pub kind: FactorKind,
-    /// Its version (or value, or size) in the good world; empty where it is not there.
+    /// Its version (or value, or size) in the good world; empty if it is not there.
     pub good: String,
     /// The same in the bad world.
     pub bad: String,
-    /// Binary packages (or files) of it that the subject uses.
+    /// Its binary packages (or files) that the subject uses.
     pub members: Vec<String>,
-    /// Its part of the difference of processor and blocked time between the recorded worlds, from 0 to 1.
+    /// Its share of the difference in CPU and blocked time between the recorded worlds, 0 to 1.
     pub suspicion: f64,
-    /// What has to be switched with it, so that programs start: names of factors.
+    /// The factors that have to be switched with it for programs to start.
     pub needs: Vec<String>,
-    /// Why it cannot be tried alone; empty where it can.
+    /// Why it cannot be tried alone; empty if it can.
     pub untestable: String,
 }
 
@@ -119,13 +119,13 @@ pub enum FactorKind {
     /// The packages built from one source package.
     #[default]
     Package,
-    /// A library of a folder of libraries.
+    /// A library in a folder of libraries.
     Library,
     /// A file that belongs to no package: a bundle of certificates, a configuration.
     Data,
     /// A variable of the environment.
     Environment,
-    /// The C library with its loader: only as a whole world.
+    /// The C library with its loader, which can only be switched with the whole world.
     Libc,
     /// A commit.
     Commit,
@@ -138,11 +138,11 @@ pub struct Probe {
     pub kind: ProbeKind,
     /// The factors that were asked about.
     pub asked: Vec<String>,
-    /// All that were taken from the good world: those, and what they need. For a drop-in, empty.
+    /// All factors taken from the good world: those asked about and what they need. Empty for a drop-in.
     pub taken: Vec<String>,
-    /// Where it lies from bad (0) to good (1); not a number is written as null.
+    /// Where it lies between bad (0) and good (1); null if unknown.
     pub place: Option<f64>,
-    /// Lower end of the place's interval.
+    /// Lower end of its 95 % interval.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
@@ -150,7 +150,7 @@ pub struct Probe {
     pub result: ProbeResult,
     /// Pairs of runs.
     pub pairs: u32,
-    /// What else is to be said: why it could not be tried, what was really loaded.
+    /// A note: why it could not be tried, or what was actually loaded.
     pub note: String,
 }
 
@@ -158,20 +158,20 @@ pub struct Probe {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeKind {
-    /// Everything that can be switched, from the good world: is the difference among it?
+    /// Everything that can be switched, taken from the good world: is the cause among it?
     All,
-    /// One that the profile suspects.
+    /// A factor that the profile suspects.
     Suspect,
-    /// A part of what is left.
+    /// A part of what is still in question.
     #[default]
     Part,
-    /// A found set without one of its members.
+    /// The set that was found, without one of its members.
     Shrink,
-    /// Everything but what was found: its removal has to make good bad.
+    /// Everything except what was found: without it, the good world has to turn bad.
     Removal,
-    /// Another version of one member of a set that cannot be separated.
+    /// Another version of one member of a set that cannot be split.
     Split,
-    /// The packages, installed by apt over the bad world.
+    /// The packages, installed with apt over the bad world.
     Apt,
 }
 
@@ -179,37 +179,38 @@ pub enum ProbeKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeResult {
-    /// As fast as the good world, or nearer to it than to the bad one.
+    /// As fast as the good world, or closer to it than to the bad one.
     Good,
-    /// As slow as the bad one, or nearer to it.
+    /// As slow as the bad world, or closer to it.
     Bad,
-    /// The runs do not tell.
+    /// The runs do not decide.
     #[default]
     Unclear,
-    /// Programs do not start so.
+    /// Programs do not start in it.
     Untestable,
 }
 
 /// What makes the difference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Culprit {
-    /// Factors that make bad good when they alone are taken from the good world.
+    /// The factors that make the bad world fast when they alone are taken from the good one.
     pub cure: Vec<String>,
-    /// Factors that make good bad when they alone are taken from the bad world; empty where that was not tried.
+    /// The factors that make the good world slow when they alone are taken from the bad one; empty if that was not
+    /// tried.
     pub cause: Vec<String>,
     /// How they belong together.
     pub bond: Bond,
-    /// The member that a bundle was split down to; empty where it was not.
+    /// The one member to blame in a bundle; empty if it could not be singled out.
     pub split: String,
-    /// What speaks for the split: one sentence each.
+    /// The reasons for blaming that member, one sentence each.
     pub reasons: Vec<String>,
-    /// Members that are cleared, and what clears them.
+    /// Members that are cleared, and why.
     pub cleared: Vec<Cleared>,
-    /// Bad over cured, of the metric that decides.
+    /// Bad (b) over fixed (a), in the metric that decides.
     pub gain: Compared,
-    /// The command that brings it about on the bad world; empty where there is none.
+    /// The command that applies the fix to the bad world; empty if there is none.
     pub command: String,
-    /// Whether that was run over the bad world and measured.
+    /// Whether that command was run on top of the bad world and measured.
     pub command_confirmed: bool,
 }
 
@@ -217,14 +218,14 @@ pub struct Culprit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bond {
-    /// It is one.
+    /// It is a single factor.
     #[default]
     Single,
-    /// They cannot be switched apart: programs do not start otherwise.
+    /// They can only be switched together: programs do not start otherwise.
     Bundle,
-    /// They are slow only together: switching either cures.
+    /// They are slow only in combination: switching either fixes it.
     Together,
-    /// Each is slow by itself: only switching all cures.
+    /// Each is slow by itself: only switching all of them fixes it.
     Each,
 }
 
@@ -235,22 +236,22 @@ pub struct Cleared {
     pub factor: String,
     /// Why.
     pub why: String,
-    /// Its part of the processor time in the bad world, from 0 to 1.
+    /// Its share of the CPU time in the bad world, 0 to 1.
     pub share: f64,
 }
 
-/// Who burns the time.
+/// Where the CPU time is spent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Burner {
-    /// The library, without its folder.
+    /// The library's file name.
     pub library: String,
-    /// The factor that it belongs to; empty where to none.
+    /// The factor that it belongs to; empty if it belongs to none.
     pub factor: String,
-    /// Its part of the processor time in the bad world, from 0 to 1; libc's time charged to its caller.
+    /// Its share of the CPU time in the bad world, 0 to 1; libc's time counts for its caller.
     pub share: f64,
     /// The call chain that carries most of the difference, outermost first.
     pub chain: Vec<CodeContrast>,
-    /// The functions that burn most of the difference by themselves, largest part first; few parts are worth telling.
+    /// The functions whose own time makes up most of the difference, largest share first; small ones are left out.
     #[serde(default)]
     pub hot_spots: Vec<HotSpot>,
 }

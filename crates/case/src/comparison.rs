@@ -3,49 +3,49 @@
 //!
 //! A is what was, B what is asked about. Every ratio here is B over A, so over 1 means that B takes more.
 
-use crate::facts::{Account, Sameness};
+use crate::facts::{Account, Metric, Sameness};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The whole comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// The contract's version.
+    /// The version of this format.
     pub schema: u32,
     /// The case's folder. The recorded runs are cases of their own in it: `a-1`, `b-1` and so on.
     pub case: String,
-    /// Its page, one HTML file; empty where none was written.
+    /// The path of its page, one HTML file; empty if none was written.
     #[serde(default)]
     pub page: String,
-    /// What was.
+    /// The side to compare with: what was there before.
     pub a: Side,
-    /// What is asked about.
+    /// The side in question.
     pub b: Side,
-    /// What the first metric says.
+    /// What the first metric, which decides, says.
     pub outcome: Contrast,
-    /// In one or two sentences: which is faster, by how much, and where that comes from.
+    /// One or two sentences: which is faster, by how much, and where the difference comes from.
     pub summary: String,
-    /// Every metric with its interval, the one that decides first.
+    /// Every metric with its interval; the one that decides comes first.
     pub metrics: Vec<Compared>,
-    /// What the figures below are of: `exchange` or `run`.
-    pub per: String,
+    /// What the figures below are per: `exchange` or `run`; empty if there are none.
+    pub per: Per,
     /// Where the time went in both, largest difference first.
     pub ledger: Vec<AccountContrast>,
-    /// Processor time by library, largest difference first; libc's time charged to its caller.
+    /// CPU time by library, largest difference first; libc's time counts for its caller.
     pub libraries: Vec<CodeContrast>,
-    /// Processor time by function, callees included, largest difference first.
+    /// CPU time by function, callees included, largest difference first.
     pub functions: Vec<CodeContrast>,
-    /// The call chain that carries most of the difference in processor time, outermost first; empty where there is no
-    /// difference or no samples.
+    /// The call chain that carries most of the difference in CPU time, outermost first; empty if there is no difference
+    /// or there are no samples.
     pub chain: Vec<CodeContrast>,
-    /// The functions that burn most of the difference by themselves, largest part first; few parts are worth telling.
+    /// The functions whose own time makes up most of the difference, largest share first; small ones are left out.
     #[serde(default)]
     pub hot_spots: Vec<HotSpot>,
     /// System calls whose number or time differs, largest difference in time first.
     pub calls: Vec<CallContrast>,
-    /// What `--fail-if` asked, and the answer.
+    /// The conditions of `--fail-if`, and their results.
     pub gates: Vec<Gate>,
-    /// Whether both wrote the same: `same`, or why it was not compared.
+    /// Whether both wrote the same output: `same`, or why it was not compared.
     pub output: Sameness,
     /// Trials run, both sides together.
     pub trials: u32,
@@ -53,8 +53,22 @@ pub struct Comparison {
     pub spent_ns: u64,
     /// Time allowed, in nanoseconds.
     pub budget_ns: u64,
-    /// What makes the comparison worth less: another machine, few samples, an early end.
+    /// What limits the comparison: another machine, few samples, an interrupt.
     pub warnings: Vec<String>,
+}
+
+/// What a figure is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Per {
+    /// Nothing: no two recordings were compared.
+    #[default]
+    #[serde(rename = "")]
+    Nothing,
+    /// An exchange, on average.
+    Exchange,
+    /// A whole run.
+    Run,
 }
 
 /// One side of a comparison.
@@ -64,9 +78,9 @@ pub struct Side {
     pub command: Vec<String>,
     /// The command of the server; empty for none of ours.
     pub server: Vec<String>,
-    /// What else is particular to this side's world, as `KEY=VALUE`.
+    /// What was changed on this side, as `KEY=VALUE`.
     pub changes: Vec<String>,
-    /// The folders of its recorded runs; empty where the side was measured earlier.
+    /// The folders of its recorded runs; empty if the side was measured earlier.
     pub cases: Vec<String>,
     /// Exchanges in a recorded run, on average.
     pub exchanges: f64,
@@ -74,7 +88,7 @@ pub struct Side {
     pub exit: Option<i32>,
 }
 
-/// What a metric says of B against A.
+/// How B compares with A in a metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Contrast {
@@ -82,21 +96,21 @@ pub enum Contrast {
     More,
     /// B takes less.
     Less,
-    /// The interval holds 1 and is narrow: no difference larger than its ends.
+    /// The interval includes 1 and is narrow: there is no difference larger than its ends.
     Same,
-    /// The interval holds 1 and is wide.
+    /// The interval includes 1 and is wide.
     #[default]
     Open,
 }
 
-/// A metric of both sides.
+/// One metric, on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {
     /// Its name.
-    pub metric: String,
-    /// The middle of A's trials.
+    pub metric: Metric,
+    /// The median of A's trials.
     pub a: f64,
-    /// The middle of B's trials.
+    /// The median of B's trials.
     pub b: f64,
     /// B over A.
     pub ratio: f64,
@@ -104,24 +118,23 @@ pub struct Compared {
     pub low: f64,
     /// Upper end of the ratio's 95 % interval.
     pub high: f64,
-    /// Pairs of trials it rests on; where a side was measured earlier, the trials of the smaller side.
+    /// The pairs of trials that it rests on; if a side was measured earlier, the trials of the smaller side.
     pub pairs: u32,
-    /// What it says.
+    /// The result.
     pub outcome: Contrast,
 }
 
-/// One account of both ledgers, in nanoseconds an exchange (or a run).
+/// One account of both ledgers, in nanoseconds per exchange (or per run).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "WrittenContrast")]
 pub struct AccountContrast {
-    /// What the time went into: the account's name, without mention of exchanges where there were none; both names where
-    /// the sides name it differently.
+    /// What the time went into: the account's name, or both names if the sides name it differently.
     pub name: String,
     /// In A.
     pub a_ns: u64,
     /// In B.
     pub b_ns: u64,
-    /// What the time went into; A's account where the sides name it differently.
+    /// What the time went into; A's account if the sides differ.
     pub account: Account,
 }
 
@@ -141,44 +154,44 @@ impl From<WrittenContrast> for AccountContrast {
     }
 }
 
-/// Processor time in some code, of both sides, in nanoseconds an exchange (or a run).
+/// CPU time in some code on both sides, in nanoseconds per exchange (or per run).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CodeContrast {
-    /// The function, or `module+0xoffset` where no name is known; `module+0x...` for all such functions of a module of which the
-    /// sides ran different builds. Empty where it is a whole library.
+    /// The function, or `module+0xoffset` if its name is not known; `module+0x...` for all such functions of a module
+    /// if the sides ran different builds of it. Empty for a whole library.
     pub function: String,
-    /// The library or program, without its folder.
+    /// The file name of the library or program.
     pub module: String,
     /// In A.
     pub a_ns: u64,
     /// In B.
     pub b_ns: u64,
-    /// Samples that it rests on, both sides together.
+    /// The samples that it rests on, both sides together.
     pub samples: u64,
 }
 
-/// A function that burns a part of a difference in processor time by itself, callees left out.
+/// A function whose own CPU time, without callees, makes up a part of a difference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HotSpot {
-    /// The function, with its own time however it is called.
+    /// The function, with its own time over all callers.
     pub own: CodeContrast,
-    /// Its part of the whole difference in processor time, from 0 to 1.
+    /// Its share of the whole difference in CPU time, 0 to 1.
     pub share: f64,
-    /// The calls by which most of that comes about, outermost first, the function itself last; each with that function's
-    /// own time so far as it is called this way.
+    /// The call chain behind most of it, outermost first and the function itself last; each with that function's own
+    /// time when called this way.
     pub chain: Vec<CodeContrast>,
 }
 
-/// One kind of system call of both sides, an exchange (or a run).
+/// One kind of system call on both sides, per exchange (or per run).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallContrast {
     /// Its name: `read`.
     pub call: String,
-    /// What it is about: `tcp socket`, `/etc/ssl/certs/ca-certificates.crt`, empty where that is not known.
+    /// What it was called on: `tcp socket`, `/etc/ssl/certs/ca-certificates.crt`; empty if not known.
     pub about: String,
-    /// How often in A.
+    /// Calls in A.
     pub a_count: f64,
-    /// How often in B.
+    /// Calls in B.
     pub b_count: f64,
     /// Time in it in A, in nanoseconds.
     pub a_ns: u64,
@@ -186,26 +199,26 @@ pub struct CallContrast {
     pub b_ns: u64,
 }
 
-/// A condition that a comparison must not meet.
+/// A condition of `--fail-if`, which the comparison must not meet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
-    /// As it was typed: `wall > 1.05x`.
+    /// The condition as typed: `wall > 1.05x`.
     pub condition: String,
-    /// What it is about.
-    pub metric: String,
-    /// The ratio that is the limit.
+    /// Its metric.
+    pub metric: Metric,
+    /// The limit, a ratio.
     pub limit: f64,
-    /// The ratio measured, B over A.
+    /// The measured ratio, B over A.
     pub ratio: f64,
     /// Lower end of its interval.
     pub low: f64,
     /// Upper end of its interval.
     pub high: f64,
-    /// What came of it.
+    /// The result.
     pub state: GateState,
 }
 
-/// What came of a gate. The interval decides, not the point.
+/// The result of a gate. The interval decides, not the point estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GateState {
@@ -213,7 +226,7 @@ pub enum GateState {
     Passed,
     /// The whole interval is beyond the limit.
     Failed,
-    /// The limit is within the interval.
+    /// The limit lies within the interval.
     #[default]
     Open,
 }

@@ -4,13 +4,25 @@
 //! Everything here is part of the JSON contract: tags are only ever added.
 
 mod account;
+mod account_group;
 mod end;
+mod function;
 mod metric;
+mod not_looked_for;
 mod not_tried;
+mod observation;
+mod reconciled;
 mod sameness;
+mod work;
 
 pub use account::{Account, Object, Transport, Wait};
+pub use account_group::AccountGroup;
 pub use end::End;
+pub use function::Function;
 pub use metric::{Better, Metric, MetricError};
+pub use not_looked_for::{Blind, NotLookedFor};
 pub use not_tried::{NotTried, WhyNot};
+pub use observation::{Input, Observation, WhyFull, WhyNoGrowth};
+pub use reconciled::{Deviation, Reconciled, ReconciledSum, ThreadMeasure};
 pub use sameness::Sameness;
+pub use work::Work;

@@ -8,15 +8,20 @@ mod answer;
 mod bisection;
 mod calendar;
 mod comparison;
+mod documents;
 mod error;
 pub mod facts;
 mod folder;
+mod folder_name;
+mod format;
 mod live;
 mod manifest;
 mod matrix;
+mod pathologies;
 mod recording;
 mod redact;
 mod row;
+mod schemas;
 mod stopped;
 mod sweep;
 pub mod syscall;
@@ -25,26 +30,34 @@ mod units;
 pub mod views;
 
 pub use answer::{
-    AccountTime, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose, Status,
-    Together, Tried, Verdict, standing,
+    AccountTime, Answer, Cost, Effect, Evidence, Few, Finding, Heaviest, Kind, Ledger, LossTotals, Measured, Moment,
+    Place, PlaceShare, Proof, Purpose, Status, Together, Trend, Tried, Verdict, standing,
 };
 pub use bisection::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,
-    WorldTold,
+    WorldSummary,
 };
 pub use calendar::date;
 pub use comparison::{
-    AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, HotSpot, Side,
+    AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, HotSpot, Per, Side,
+};
+pub use documents::{
+    Check, Checks, Document, PAGE, Stories, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult,
+    StoryResults, StoryState, StoryVariant, TrialFigures, Undone, WorldEntry, Worlds,
 };
 pub use error::CaseError;
-pub use facts::{Account, End};
+pub use facts::{Account, AccountGroup, End, Function, Metric};
 pub use folder::{Case, CaseWriter};
-pub use live::{Switched, Window};
+pub use folder_name::new_folder;
+pub use format::format;
+pub use live::{Switched, Thing, Window};
 pub use manifest::{Host, Manifest, SCHEMA, Subject};
 pub use matrix::{Figures, Matrix, TriedOn, Version, VersionState};
+pub use pathologies::{CATALOGUE, Pathology};
 pub use recording::Recording;
 pub use redact::{redact_arguments, redact_target};
 pub use row::{Cell, Column, Row, Value};
+pub use schemas::{CommandSchema, SCHEMAS, all_schemas};
 pub use stopped::Stopped;
-pub use sweep::{Cliff, Growing, Growth, KneePoint, Point, Regime, SegmentTie, Sweep};
+pub use sweep::{Cliff, Growing, Growth, KneePoint, Point, Regime, SegmentTie, Sweep, ValueKind};
 pub use units::{Bytes, Nanos, Share};

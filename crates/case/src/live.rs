@@ -12,30 +12,44 @@ pub struct Switched {
     pub finding: String,
     /// What was measured, in order of time.
     pub windows: Vec<Window>,
-    /// How many sockets (or groups) it was switched on at most at once.
+    /// The most sockets (or groups) on which it was on at the same time.
     pub reached: u64,
-    /// What these are, in one word: `socket`, `group`.
+    /// What these are; empty in files that do not say.
     #[serde(default)]
-    pub thing: String,
-    /// Whether everything was set back to what it was.
+    pub thing: Thing,
+    /// Whether everything was restored afterwards.
     pub reverted: bool,
-    /// Why it did not take hold, or could not be set back; empty where all is well.
+    /// Why it did not take effect, or could not be undone; empty if nothing went wrong.
     pub problem: String,
 }
 
-/// A stretch of time in which an intervention was on, or off.
+/// What an intervention is switched on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Thing {
+    /// A socket.
+    Socket,
+    /// A control group.
+    Group,
+    /// The file does not say.
+    #[default]
+    #[serde(rename = "")]
+    Unknown,
+}
+
+/// A window of time in which an intervention was on, or off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// Whether it was on.
     pub on: bool,
-    /// When the stretch began, in nanoseconds of the recording's clock.
+    /// When the window began, in nanoseconds of the recording's clock.
     pub start_ns: u64,
-    /// How long it was, in nanoseconds.
+    /// Its length, in nanoseconds.
     pub wall_ns: u64,
-    /// Exchanges that ended in it.
+    /// Exchanges that completed in it.
     pub exchanges: u64,
     /// The sum of their lengths, in nanoseconds.
     pub exchange_wall_ns: u64,
-    /// Processor time of the program, in nanoseconds.
+    /// CPU time of the program, in nanoseconds.
     pub cpu_ns: u64,
 }

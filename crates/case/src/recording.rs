@@ -5,8 +5,8 @@ use crate::folder::{Case, CaseWriter};
 use crate::manifest::Manifest;
 use crate::row::{Column, Row, Value};
 use crate::tables::{
-    Call, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample, Segment,
-    StackFrame, Switch, TcpEvent, Thread, TlsRecord, Trial,
+    Call, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample, SchedulerSum,
+    Segment, StackFrame, Switch, TcpEvent, Thread, TlsRecord, Trial,
 };
 
 /// Lists every table once; everything that concerns all tables is made from this list.
@@ -68,6 +68,8 @@ recording! {
     processes: Process sorted by |row| row.start;
     /// Their threads.
     threads: Thread sorted by |row| row.start;
+    /// The scheduler's own sums for them.
+    scheduler_sums: SchedulerSum sorted by |row| row.tid;
     /// System calls.
     calls: Call sorted by |row| (row.tid, row.start);
     /// Intervals off the processor.
@@ -100,4 +102,23 @@ recording! {
     losses: Loss sorted by |row| row.start;
     /// Trials of the lab.
     trials: Trial sorted by |row| row.position;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Nanos, SCHEMA};
+
+    #[test]
+    fn rows_are_in_order_when_they_are_loaded_whatever_order_they_were_written_in() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("case");
+        let manifest = Manifest { schema: SCHEMA, ..Manifest::default() };
+        let mut writer = CaseWriter::create(&folder, manifest).expect("a case");
+        let call = |tid, start| Call { tid, start: Nanos(start), ..Call::default() };
+        writer.append([call(2, 10), call(1, 30), call(1, 20)]).expect("written");
+        let recording = Recording::load(&writer.close().expect("closed")).expect("loaded");
+        let order = recording.calls.iter().map(|row| (row.tid, row.start.0)).collect::<Vec<_>>();
+        assert_eq!(order, [(1, 20), (1, 30), (2, 10)]);
+    }
 }

@@ -66,7 +66,7 @@ pub trait Row: Sized + Clone + Send + 'static {
 }
 
 /// A value that can stand in a column.
-pub trait Cell: Sized {
+pub trait Cell: Sized + Clone {
     /// The Arrow array of such values.
     type Column: Array + 'static;
 
@@ -151,12 +151,36 @@ pub(crate) fn typed_column<'a, C: Cell>(batch: &'a RecordBatch, name: &str) -> R
     column.as_any().downcast_ref::<C::Column>().ok_or_else(|| format!("column {name} has another type"))
 }
 
-/// Declares a table: `table! { /// doc pub struct Row in "name" { /// doc pub column: type, ... } }`.
+/// A column of a batch, or what stands for it in cases that were written before it was added.
+pub(crate) enum Present<'a, C: Cell> {
+    Column(&'a C::Column),
+    Before(C),
+}
+
+impl<'a, C: Cell> Present<'a, C> {
+    /// The column; where the batch has none, `before` if there is such a thing.
+    pub(crate) fn of(batch: &'a RecordBatch, name: &str, before: Option<C>) -> Result<Present<'a, C>, String> {
+        match before {
+            Some(before) if batch.column_by_name(name).is_none() => Ok(Present::Before(before)),
+            _ => typed_column::<C>(batch, name).map(Present::Column),
+        }
+    }
+
+    pub(crate) fn value(&self, row: usize) -> C {
+        match self {
+            Present::Column(column) => C::value(column, row),
+            Present::Before(before) => before.clone(),
+        }
+    }
+}
+
+/// Declares a table: `table! { /// doc pub struct Row in "name" { /// doc pub column: type, ... } }`. A column that was added
+/// later says what stands for it in older cases: `pub column: type = value`.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+
         pub struct $row:ident in $table:literal {
-            $( $(#[doc = $column_doc:literal])+ pub $column:ident: $type:ty, )+
+            $( $(#[doc = $column_doc:literal])+ pub $column:ident: $type:ty $(= $before:expr)?, )+
         }
     ) => {
         $(#[doc = $doc])+
@@ -186,12 +210,36 @@ macro_rules! table {
             }
 
             fn from_batch(batch: &arrow_array::RecordBatch) -> Result<Vec<Self>, String> {
-                $( let $column = $crate::row::typed_column::<$type>(batch, stringify!($column))?; )+
-                Ok((0..batch.num_rows())
-                    .map(|row| $row { $( $column: <$type as $crate::row::Cell>::value($column, row) ),+ })
-                    .collect())
+                $( let $column = {
+                    let before: &[$type] = &[$($before)?];
+                    $crate::row::Present::<$type>::of(batch, stringify!($column), before.first().cloned())?
+                }; )+
+                Ok((0..batch.num_rows()).map(|row| $row { $( $column: $column.value(row) ),+ }).collect())
             }
         }
     };
 }
 pub(crate) use table;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Handshake;
+
+    /// A batch of one handshake without one of its columns.
+    fn without(column: &str) -> RecordBatch {
+        let row = Handshake { connection: 7, ticket: true, gives_none: true, ..Handshake::default() };
+        let batch = Handshake::to_batch(&[row]);
+        let columns = Handshake::columns();
+        let kept = (0..columns.len()).filter(|index| columns[*index].name != column).collect::<Vec<_>>();
+        batch.project(&kept).expect("fewer columns")
+    }
+
+    #[test]
+    fn a_column_that_was_added_later_may_be_missing_and_no_other() {
+        let older = Handshake::from_batch(&without("gives_none")).expect("an older case");
+        let row = Handshake { connection: 7, ticket: true, ..Handshake::default() };
+        assert_eq!(older, [row]);
+        assert_eq!(Handshake::from_batch(&without("ticket")), Err("column ticket is missing".to_string()));
+    }
+}

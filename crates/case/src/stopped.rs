@@ -3,23 +3,23 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Why an experiment went no further.
+/// Why an experiment stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
-    /// Every question has its answer.
+    /// Every question is answered.
     #[default]
     Answered,
-    /// What was planned was run; what is open stays open.
+    /// Everything planned was run; some questions stay open.
     MostRounds,
-    /// What comes next does not fit the budget.
+    /// The next step does not fit into the budget.
     BudgetSpent,
     /// Ctrl-C, or a signal.
     Interrupted,
-    /// Trials do not do what they have to: programs fail, or nothing is exchanged.
+    /// The trials are not sound: programs fail, or nothing is exchanged.
     NothingSound,
-    /// The sides do different things: there is nothing to compare.
+    /// The sides do different work, so there is nothing to compare.
     Incomparable,
-    /// The program that is experimented on has ended.
+    /// The program under study has ended.
     Gone,
 }

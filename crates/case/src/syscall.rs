@@ -169,6 +169,8 @@ pub const FUTEX: u16 = libc::SYS_futex as u16;
 pub const GETSOCKOPT: u16 = libc::SYS_getsockopt as u16;
 /// `ioctl`.
 pub const IOCTL: u16 = libc::SYS_ioctl as u16;
+/// `io_uring_enter`.
+pub const IO_URING_ENTER: u16 = libc::SYS_io_uring_enter as u16;
 /// `setsockopt`.
 pub const SETSOCKOPT: u16 = libc::SYS_setsockopt as u16;
 /// `socket`.

@@ -15,6 +15,7 @@ mod loss;
 mod path;
 mod process;
 mod sample;
+mod scheduler_sum;
 mod segment;
 mod stack_frame;
 mod switch;
@@ -34,13 +35,14 @@ pub use loss::Loss;
 pub use path::Path;
 pub use process::Process;
 pub use sample::Sample;
+pub use scheduler_sum::SchedulerSum;
 pub use segment::{Segment, flags};
 pub use stack_frame::StackFrame;
 pub use switch::{Switch, reason};
 pub use tcp_event::{TcpEvent, event};
 pub use thread::Thread;
 pub use tls_record::TlsRecord;
-pub use trial::{Trial, output};
+pub use trial::{Trial, output, work};
 
 /// Which way something went, seen from the socket's owner.
 pub mod direction {

@@ -15,11 +15,11 @@ mod trial_dots;
 
 pub use exchange::{AccountView, ExchangeView, TopExchange};
 pub use flame::{Flame, FlameNode};
-pub use ladder::{EventKind, Ladder, LadderEvent, Lane, Stretch, Why};
+pub use ladder::{EventKind, Ladder, LadderEvent, Lane, SegmentKind, Stretch, Why};
 pub use lengths::{Bin, Lengths, Moment, Outlier, Quantile};
 pub use page::{Difference, PageViews, SideViews};
 pub use pairs::{MOST_PAIRS, Pairs};
-pub use sheets::{CallView, ConnectionView, EvidenceRow, EvidenceView, Fact, LossView, Rest};
+pub use sheets::{CallView, Caller, ConnectionView, EvidenceRow, EvidenceView, Fact, HandshakeState, LossView, Rest};
 pub use trial_dots::{ArmDots, Dot};
 
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 /// What one recording shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Views {
-    /// How long was recorded, in nanoseconds.
+    /// How long the recording is, in nanoseconds.
     pub wall_ns: u64,
     /// Exchanges that are shown one by one, in order of their numbers: those of the ladders, the worst, and the top ones
     /// of each account.

@@ -1,38 +1,43 @@
-//! What detectors get: the recording, and every index over it that a diagnosis needs.
+//! A recording with every index that a diagnosis needs: what detectors get.
 
 pub mod ledger;
 pub mod peer_stalls;
+mod reconcile;
 
 use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
 use crate::threads::Threads;
 use case::tables::Call;
-use case::{Cost, Recording};
+use case::{Cost, Ledger, Recording};
 use ledger::{Accounts, Pools};
 use peer_stalls::PeerStalls;
+use reconcile::{Reconciliation, reconcile};
 use std::collections::BTreeMap;
 
-/// A recording and what follows from it.
+/// A recording, indexed once. The rows of each table are in order, as [`Recording::load`] and [`Recording::sort`] leave
+/// them.
 pub struct Analysis<'r> {
     /// The tables.
-    pub recording: &'r Recording,
+    pub(crate) recording: &'r Recording,
     /// Threads over time.
-    pub threads: Threads<'r>,
+    pub(crate) threads: Threads<'r>,
     /// Connections and their transfers.
-    pub connections: Connections<'r>,
+    pub(crate) connections: Connections<'r>,
     /// Stacks and modules.
-    pub code: Code<'r>,
+    pub(crate) code: Code<'r>,
     /// Exchanges that count.
-    pub exchanges: Vec<Exchange>,
+    pub(crate) exchanges: Vec<Exchange>,
     /// When each thread took part in an exchange that counts: merged, in order of time.
-    pub taking_part: BTreeMap<u32, Vec<(u64, u64)>>,
+    pub(crate) taking_part: BTreeMap<u32, Vec<(u64, u64)>>,
     /// When bytes were held at peers that nobody watched.
-    pub peer_stalls: PeerStalls,
+    pub(crate) peer_stalls: PeerStalls,
     /// Where the exchanges' time and the run's went.
-    pub accounts: Accounts,
+    pub(crate) accounts: Accounts,
     /// What the user-mode time of each process consists of.
-    pub pools: Pools,
+    pub(crate) pools: Pools,
+    /// What the scheduler's own sums say of the threads' rows.
+    pub(crate) reconciliation: Reconciliation,
 }
 
 /// What removing a mechanism could save at most.
@@ -42,7 +47,7 @@ pub struct PotentialSaving {
     pub wall: u64,
     /// Wall time between exchanges.
     pub outside: u64,
-    /// Processor time.
+    /// CPU time.
     pub cpu: u64,
     /// Exchanges or events touched.
     pub affected: u64,
@@ -64,11 +69,36 @@ impl<'r> Analysis<'r> {
             peer_stalls: PeerStalls::new(),
             accounts: Accounts::default(),
             pools: Pools::default(),
+            reconciliation: Reconciliation::default(),
         };
+        analysis.reconciliation = reconcile(recording, &analysis.threads);
+        analysis.threads.set_doubts(std::mem::take(&mut analysis.reconciliation.doubts));
         analysis.peer_stalls = peer_stalls::find(&analysis);
         analysis.pools = Pools::new(&analysis);
         analysis.accounts = Accounts::new(&analysis);
         analysis
+    }
+
+    /// The exchanges that count, in order of their starts.
+    pub fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+
+    /// Where the time of all exchanges together went; its total is the sum of their lengths.
+    pub fn exchange_ledger(&self) -> Ledger {
+        ledger::of_exchanges(self)
+    }
+
+    /// Where the time of each exchange went, in the order of [`Analysis::exchanges`].
+    pub fn exchange_ledgers(&self) -> Vec<Ledger> {
+        let mut walker = ledger::Walker::new(self);
+        self.exchanges.iter().map(|exchange| ledger::of_exchange(&mut walker, exchange)).collect()
+    }
+
+    /// Where each thread's life went, with its id, in order of ids.
+    pub fn thread_ledgers(&self) -> Vec<(u32, Ledger)> {
+        let threads = self.threads.all().iter().enumerate();
+        threads.map(|(slot, thread)| (thread.tid, ledger::of_thread(self, slot))).collect()
     }
 
     /// How long was recorded.
@@ -81,13 +111,13 @@ impl<'r> Analysis<'r> {
         if self.exchanges.is_empty() { self.wall() } else { self.exchanges.iter().map(Exchange::length).sum() }
     }
 
-    /// Processor time of all threads recorded.
+    /// CPU time of all threads recorded.
     pub fn total_cpu(&self) -> u64 {
         let exact: u64 = self.threads.all().iter().map(|thread| thread.on_processor).sum();
         if exact > 0 { exact } else { self.recording.samples.len() as u64 * self.sample_period() }
     }
 
-    /// The processor time a sample stands for.
+    /// The CPU time a sample stands for.
     pub fn sample_period(&self) -> u64 {
         1_000_000_000 / u64::from(self.recording.manifest.sampling_hertz.max(1))
     }
@@ -114,6 +144,7 @@ impl<'r> Analysis<'r> {
             cpu_ns_per_exchange: saving.cpu / count,
             share_of_cpu: share(saving.cpu, self.total_cpu()),
             affected: if self.exchanges.is_empty() { saving.affected } else { saving.affected.min(count) },
+            few: None,
         }
     }
 
@@ -127,12 +158,9 @@ impl<'r> Analysis<'r> {
         &self.connections.transfers()[exchange.transfers.clone()]
     }
 
-    /// The words for a connection's owner in a sentence: `the client` or `the server`.
-    pub fn owner(&self, slot: usize) -> &'static str {
-        match self.connections.all()[slot].end {
-            Some(End::Server) => "the server",
-            _ => "the client",
-        }
+    /// The end that a connection is of; the client's where that is not known.
+    pub fn end(&self, slot: usize) -> End {
+        self.connections.all()[slot].end.unwrap_or_default()
     }
 }
 

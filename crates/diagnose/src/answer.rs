@@ -2,18 +2,23 @@
 
 use crate::Options;
 use crate::analysis::Analysis;
-use crate::analysis::ledger::{self, Class};
+use crate::analysis::ledger;
+use crate::blind::not_looked_for;
 use crate::detectors::{ALL, Detector, Found};
+use crate::exchange::Exchange;
+use crate::heaviest::heaviest;
 use crate::overlap;
 use case::tables::Loss;
-use case::{Answer, Cost, Finding, LossTotals, Nanos, SCHEMA, Share, Status, Verdict, standing};
+use case::{
+    AccountGroup, Answer, Cost, Few, Finding, LossTotals, Moment, Nanos, SCHEMA, Share, Status, Verdict, standing,
+};
 use std::collections::BTreeMap;
 
-/// A finding under this share of the exchanges' wall or processor time is not worth a change.
+/// A finding under this share of the exchanges' wall or CPU time is not worth a change.
 const WORTH_A_CHANGE: f64 = 0.05;
 
-/// Processor time that is less than this share of the run's wall time burns nothing: of a program that mostly waits, 5 %
-/// of its processor time are microseconds.
+/// CPU time that is less than this share of the run's wall time burns nothing: of a program that mostly waits, 5 %
+/// of its CPU time are microseconds.
 const WORTH_OF_A_PROCESSOR: f64 = 0.01;
 
 /// Draws the answer from the evidence.
@@ -25,19 +30,18 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         schema: SCHEMA,
         command: manifest.command.clone(),
         case: case_path.to_string(),
-        page: String::new(),
         wall_ns: analysis.wall(),
         exchanges: analysis.exchanges.len() as u64,
         subject_exit: subject.exit.or(subject.signal.map(|signal| 128 + signal)),
         verdict: if findings.is_empty() { Verdict::None } else { Verdict::Suspected },
         summary: summary(analysis, &findings),
+        heaviest: heaviest(analysis),
         findings,
-        together: Vec::new(),
-        live: Vec::new(),
-        proof: None,
         ledger: ledger::of_run(analysis),
         losses: losses(analysis),
         missing: manifest.missing.clone(),
+        not_looked_for: not_looked_for(analysis),
+        ..Answer::default()
     }
 }
 
@@ -56,11 +60,16 @@ fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         found.into_iter().map(|(detector, one)| finding(analysis, detector, one)).collect();
     // The sort is stable: of two equally dear, the more specific stays first.
-    findings.sort_by(|one, other| dearness(analysis, &other.cost).total_cmp(&dearness(analysis, &one.cost)));
+    findings.sort_by(|one, other| rank(analysis, &other.cost).total_cmp(&rank(analysis, &one.cost)));
     findings
 }
 
-/// The larger of a cost's shares of wall and of processor time, the latter where it amounts to something.
+/// By the clock that the user waits for; what takes CPU time alone comes after all that somebody waits for.
+fn rank(analysis: &Analysis, cost: &Cost) -> f64 {
+    if cost.share_of_wall >= WORTH_A_CHANGE { 1.0 + cost.share_of_wall } else { dearness(analysis, cost) }
+}
+
+/// The larger of a cost's shares of wall and of CPU time, the latter where it amounts to something.
 fn dearness(analysis: &Analysis, cost: &Cost) -> f64 {
     let in_all = cost.cpu_ns_per_exchange as f64 * analysis.exchanges.len().max(1) as f64;
     let burns = in_all >= WORTH_OF_A_PROCESSOR * analysis.wall() as f64;
@@ -71,17 +80,43 @@ fn finding(analysis: &Analysis, detector: &Detector, found: Found) -> Finding {
     Finding {
         id: detector.page.id.to_string(),
         name: detector.page.name.to_string(),
+        kind: detector.kind,
         status: Status::Suspected,
         title: found.title,
+        what: found.what,
         mechanism: found.mechanism,
-        cost: analysis.cost(&found.saving),
-        effect: None,
-        tried: Vec::new(),
-        place: found.place,
+        observed: found.observed,
+        cost: Cost { few: few(analysis, &found.stalls), ..analysis.cost(&found.saving) },
+        place: found.place.places,
+        place_share: found.place.share,
         remedy: found.remedy,
         evidence: found.rows,
         caveats: caveats(analysis),
+        ..Finding::default()
     }
+}
+
+/// What happens to fewer than one exchange in so many is told by itself: a mean over all is not what any of them waits.
+const FEW: usize = 10;
+
+/// Stalls that few exchanges have, where that is so.
+fn few(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Few> {
+    let all = analysis.exchanges.len();
+    let has = |exchange: &Exchange| stalls.iter().any(|&(start, end)| start < exchange.end && exchange.start < end);
+    if stalls.is_empty() || stalls.len() * FEW > all {
+        return None;
+    }
+    let touched: Vec<usize> = (0..all).filter(|&index| has(&analysis.exchanges[index])).collect();
+    let (first, last) = (*touched.first()?, *touched.last()?);
+    let when = match () {
+        () if last * FEW < all => Moment::Start,
+        () if (all - 1 - first) * FEW < all => Moment::End,
+        () => Moment::Throughout,
+    };
+    let mut lengths: Vec<u64> = stalls.iter().map(|(start, end)| end.saturating_sub(*start)).collect();
+    lengths.sort_unstable();
+    let is_few = touched.len() * FEW <= all;
+    is_few.then(|| Few { count: stalls.len() as u64, ns: lengths[lengths.len() / 2], when })
 }
 
 /// What was lost while the findings' rows were recorded. They spread over the whole run, so every loss concerns them.
@@ -157,12 +192,12 @@ fn of_the_time_between(analysis: &Analysis, count: usize, between: f64) -> Strin
 }
 
 fn of_the_exchanges(analysis: &Analysis) -> String {
-    let mut classes: BTreeMap<Class, f64> = BTreeMap::new();
+    let mut classes: BTreeMap<AccountGroup, f64> = BTreeMap::new();
     for (account, length) in &analysis.accounts.exchanges {
-        *classes.entry(account.class()).or_default() += length;
+        *classes.entry(account.group()).or_default() += length;
     }
     let total: f64 = classes.values().sum();
-    let Some((&class, &length)) = classes.iter().max_by(|one, other| one.1.total_cmp(other.1)) else {
+    let Some((&group, &length)) = classes.iter().max_by(|one, other| one.1.total_cmp(other.1)) else {
         return "The exchanges took no time.".to_string();
     };
     let count = analysis.exchanges.len();
@@ -170,28 +205,58 @@ fn of_the_exchanges(analysis: &Analysis) -> String {
     let share = Share(length / total.max(1.0));
     let of =
         if count == 1 { format!("the one exchange's {mean}") } else { format!("{count} exchanges of {mean} each") };
-    format!("{share} of {of} was {}.{}", words(class), advice(class, share))
+    format!("{share} of {of} was {}.{}", words(group), advice(group, share))
 }
 
-fn words(class: Class) -> &'static str {
-    match class {
-        Class::ClientCpu => "CPU time of the client",
-        Class::ServerCpu => "CPU time of the server",
-        Class::Processor => "waiting for CPU",
-        Class::ClientBlocked => "the client blocked on something local",
-        Class::ServerBlocked => "the server blocked on something local",
-        Class::SetUp => "connection setup",
-        Class::Held => "bytes held back in a kernel before they were sent",
-        Class::NetworkAndPeer => "the network and the peer, which was not recorded",
-        Class::Network => "the network between the two",
-        Class::Other => "unexplained time",
+fn words(group: AccountGroup) -> &'static str {
+    match group {
+        AccountGroup::ClientCpu => "CPU time of the client",
+        AccountGroup::ServerCpu => "CPU time of the server",
+        AccountGroup::RunDelay => "waiting for CPU",
+        AccountGroup::ClientBlocked => "the client blocked on something local",
+        AccountGroup::ServerBlocked => "the server blocked on something local",
+        AccountGroup::SetUp => "connection setup",
+        AccountGroup::Held => "bytes held back in a kernel before they were sent",
+        AccountGroup::NetworkAndPeer => "the network and the peer, which was not recorded",
+        AccountGroup::Network => "the network between the two",
+        AccountGroup::Other => "unexplained time",
     }
 }
 
-fn advice(class: Class, share: Share) -> &'static str {
-    if class == Class::NetworkAndPeer && share.0 >= 0.5 {
+fn advice(group: AccountGroup, share: Share) -> &'static str {
+    if group == AccountGroup::NetworkAndPeer && share.0 >= 0.5 {
         " Record the server, too (--server), to look inside."
     } else {
         ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{US, keep_alive};
+
+    #[test]
+    fn stalls_of_few_requests_are_told_by_themselves() {
+        let recording = keep_alive(100, 300 * US).end();
+        let analysis = Analysis::new(&recording);
+        let stall = |index: usize| (analysis.exchanges[index].start, analysis.exchanges[index].end);
+        let few = |indexes: &[usize]| few(&analysis, &indexes.iter().map(|&index| stall(index)).collect::<Vec<_>>());
+        let (from, to) = stall(1);
+        assert_eq!(few(&[1, 2]), Some(Few { count: 2, ns: to - from, when: Moment::Start }));
+        assert_eq!(few(&[97, 98]).map(|few| few.when), Some(Moment::End));
+        assert_eq!(few(&[0, 50]).map(|few| few.when), Some(Moment::Throughout));
+        assert_eq!(few(&(0..20).collect::<Vec<_>>()), None);
+        assert_eq!(few(&[]), None);
+    }
+
+    #[test]
+    fn what_nobody_waits_for_ranks_behind_what_somebody_does() {
+        let recording = keep_alive(100, 300 * US).end();
+        let analysis = Analysis::new(&recording);
+        let cost = |share_of_wall, share_of_cpu| Cost { share_of_wall, share_of_cpu, ..Cost::default() };
+        let burns = Cost { cpu_ns_per_exchange: 250_000, ..cost(0.0, 0.9) };
+        assert!(rank(&analysis, &cost(0.06, 0.0)) > rank(&analysis, &burns));
+        assert!(rank(&analysis, &burns) > rank(&analysis, &cost(0.01, 0.0)));
     }
 }

@@ -1,4 +1,4 @@
-//! Which libraries are suspected of a difference between two sides: where the bad side spends its processor time, and by how much
+//! Which libraries are suspected of a difference between two sides: where the bad side spends its CPU time, and by how much
 //! more than the good one, waits within a library counted too.
 //!
 //! What only one side calls by another version is the same library. Waiting for the network, for other threads and for
@@ -8,8 +8,8 @@ use crate::code::{Code, base_name};
 use crate::contrast::Aliases;
 use crate::profile::naming::Names;
 use crate::profile::renamed;
+use crate::syscall;
 use crate::units::Units;
-use crate::{sorted, syscall, with_analysis};
 use case::Recording;
 use case::tables::{Call, kind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct LibraryBlame {
     /// Its path as the bad side mapped it; as the good side did, where only that has it.
     pub library: String,
-    /// Its part of the bad side's processor time, from 0 to 1; the C library's and the kernel's time is charged to the first
+    /// Its part of the bad side's CPU time, from 0 to 1; the C library's and the kernel's time is charged to the first
     /// caller that is neither.
     pub cpu_share: f64,
     /// Its part of the difference of processor and blocked time, bad less good, from 0 to 1. Over all libraries these sum to
@@ -27,12 +27,12 @@ pub struct LibraryBlame {
     pub difference: f64,
 }
 
-/// Libraries of both sides, the most suspected first: by their part of the difference, then by their processor time. Figures
+/// Libraries of both sides, the most suspected first: by their part of the difference, then by their CPU time. Figures
 /// are of an exchange where every recording has exchanges, else of a run.
 pub fn blame(good: &[Recording], bad: &[Recording]) -> Vec<LibraryBlame> {
     let aliases = Aliases::of_modules(good, bad);
-    let units = Units::new(&exchanges(good), &exchanges(bad));
-    let (good_side, bad_side) = (Side::of(good, aliases.of_a()), Side::of(bad, aliases.of_b()));
+    let units = Units::of(good, bad);
+    let (good_side, bad_side) = (LibraryTimes::of(good, aliases.of_a()), LibraryTimes::of(bad, aliases.of_b()));
     let more = |name: &str| (bad_side.time(name) / units.b - good_side.time(name) / units.a).max(0.0);
     let names = good_side.paths.keys().chain(bad_side.paths.keys()).collect::<BTreeSet<_>>();
     let whole = names.iter().map(|name| more(name)).sum::<f64>();
@@ -51,30 +51,26 @@ pub fn blame(good: &[Recording], bad: &[Recording]) -> Vec<LibraryBlame> {
     rows
 }
 
-fn exchanges(side: &[Recording]) -> Vec<usize> {
-    side.iter().map(|recording| with_analysis(recording, |analysis| analysis.exchanges.len())).collect()
-}
-
 /// The time of one side by the common names of its libraries, in nanoseconds.
 #[derive(Default)]
-struct Side {
+struct LibraryTimes {
     processor: BTreeMap<String, f64>,
     blocked: BTreeMap<String, f64>,
     paths: BTreeMap<String, String>,
 }
 
-impl Side {
-    fn of(recordings: &[Recording], names: Names) -> Side {
+impl LibraryTimes {
+    fn of(recordings: &[Recording], names: Names) -> LibraryTimes {
         let profile = renamed(recordings, names);
         let processor = profile.libraries.into_iter().map(|(name, time)| (name, time.ns as f64)).collect();
-        let mut side = Side { processor, ..Side::default() };
+        let mut side = LibraryTimes { processor, ..LibraryTimes::default() };
         for recording in recordings {
             let paths = recording.locations.iter().filter(|row| row.kind == kind::NATIVE).map(|row| &row.module);
             let programs = recording.processes.iter().map(|row| &row.executable);
             for path in paths.chain(programs).filter(|path| path.starts_with('/')) {
                 side.paths.entry(names.module(base_name(path))).or_insert_with(|| path.clone());
             }
-            side.add_waits(&sorted(recording), names);
+            side.add_waits(recording, names);
         }
         side
     }

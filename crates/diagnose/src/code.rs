@@ -83,12 +83,12 @@ impl<'r> Code<'r> {
         self.frames(stack).find(own).or_else(|| self.frames(stack).next())
     }
 
-    /// The module that a sample's processor time is charged to, the kernel's own time kept apart.
+    /// The module that a sample's CPU time is charged to, the kernel's own time kept apart.
     pub fn module_of(&self, sample: &Sample) -> u32 {
         if sample.kernel { self.module_number(KERNEL_MODULE) } else { self.caller_of(sample) }
     }
 
-    /// The module that a sample's processor time is charged to, the kernel's time included.
+    /// The module that a sample's CPU time is charged to, the kernel's time included.
     pub fn caller_of(&self, sample: &Sample) -> u32 {
         if let Some(&module) = self.charged.get(&sample.stack) {
             return module;

@@ -1,4 +1,4 @@
-//! What differs between two sides, each recorded once or several times: the ledger's accounts, processor time by library,
+//! What differs between two sides, each recorded once or several times: the ledger's accounts, CPU time by library,
 //! by function and along the call chain, and system calls.
 //!
 //! A was, B is asked about. Figures are of one exchange where every recording has exchanges, else of one run. What
@@ -12,25 +12,25 @@ mod chance;
 mod code;
 mod hot_spots;
 
+use crate::Analysis;
 use crate::profile::renamed;
 use crate::units::Units;
-use crate::{sorted, with_analysis};
 pub(crate) use aliases::Aliases;
-use case::{AccountContrast, CallContrast, CodeContrast, HotSpot, Recording};
+use case::{AccountContrast, CallContrast, CodeContrast, HotSpot, Per, Recording};
 
 /// What differs; see [`contrast`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contrasts {
-    /// What the figures are of: `exchange` or `run`.
-    pub per: String,
+    /// What the figures are of.
+    pub per: Per,
     /// Accounts of the run's ledger, largest difference first; differences under 1 % of the whole are left out.
     pub ledger: Vec<AccountContrast>,
-    /// Processor time by library, the C library's and the kernel's charged to their caller; largest difference first.
+    /// CPU time by library, the C library's and the kernel's charged to their caller; largest difference first.
     /// As below, only what differs by more than chance.
     pub libraries: Vec<CodeContrast>,
-    /// Processor time by function, callees included, largest difference first.
+    /// CPU time by function, callees included, largest difference first.
     pub functions: Vec<CodeContrast>,
-    /// The call chain that carries most of the difference in processor time, outermost first; empty where the difference
+    /// The call chain that carries most of the difference in CPU time, outermost first; empty where the difference
     /// is no larger than chance.
     pub chain: Vec<CodeContrast>,
     /// The functions that burn most of that difference by themselves, largest part first.
@@ -57,7 +57,7 @@ pub fn contrast(a: &[Recording], b: &[Recording]) -> Contrasts {
     let has_exchanges = breakdown_a.iter().chain(&breakdown_b).any(|run| run.exchanges > 0);
     let naming = if has_exchanges { case::Account::name } else { case::Account::name_of_run };
     Contrasts {
-        per: if units.exchanges { "exchange" } else { "run" }.to_string(),
+        per: if units.exchanges { Per::Exchange } else { Per::Run },
         ledger: accounts::contrast(accounts_a, accounts_b, naming, units, wall),
         libraries: code::libraries(&profile_a, &profile_b, units),
         functions: code::functions(&profile_a, &profile_b, units),
@@ -82,10 +82,13 @@ struct Breakdown {
 
 impl Breakdown {
     fn keep(recording: &Recording, rename: &dyn Fn(&str) -> String) -> Breakdown {
-        let (exchanges, wall, accounts) = with_analysis(recording, |analysis| {
-            (analysis.exchanges.len(), analysis.wall() as f64, accounts::of_run(analysis, rename))
-        });
-        Breakdown { exchanges, wall, accounts, calls: calls::kinds(&sorted(recording)) }
+        let analysis = Analysis::new(recording);
+        Breakdown {
+            exchanges: analysis.exchanges.len(),
+            wall: analysis.wall() as f64,
+            accounts: accounts::of_run(&analysis, rename),
+            calls: calls::kinds(recording),
+        }
     }
 }
 

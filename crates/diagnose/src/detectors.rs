@@ -21,8 +21,9 @@ mod sync_disk;
 mod tiny_reads;
 
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::place;
-use case::Place;
+use crate::place::{self, Located};
+use case::Kind;
+use case::facts::Observation;
 use case::tables::Sample;
 use std::collections::BTreeMap;
 
@@ -43,7 +44,9 @@ pub struct Detector {
     pub page: Page,
     /// Looks for it.
     pub detect: fn(&Analysis) -> Option<Found>,
-    /// Whether it only says where processor time went, not by what mechanism. It then gives way to findings that stand
+    /// Whether it names a cause, or only where the time goes.
+    pub kind: Kind,
+    /// Whether it only says where CPU time went, not by what mechanism. It then gives way to findings that stand
     /// before it and explain half of that time.
     pub is_general: bool,
     /// Identifiers of the pathologies that it is a consequence of: beside one of them it says nothing new.
@@ -58,7 +61,7 @@ pub type HeldLengths = BTreeMap<(u32, u32), usize>;
 impl Detector {
     /// One that stands for itself.
     const fn new(page: Page, detect: fn(&Analysis) -> Option<Found>) -> Detector {
-        Detector { page, detect, is_general: false, follows_from: &[], held: None }
+        Detector { page, detect, kind: Kind::Cause, is_general: false, follows_from: &[], held: None }
     }
 }
 
@@ -67,17 +70,23 @@ impl Detector {
 pub struct Found {
     /// One sentence: what is wrong and what it costs.
     pub title: String,
+    /// What is wrong, without figures that trials replace and without the place.
+    pub what: String,
     /// How it comes about, a sentence each.
     pub mechanism: Vec<String>,
+    /// What the claim rests on, measured.
+    pub observed: Vec<Observation>,
     /// What removing it could save at most.
     pub saving: PotentialSaving,
-    /// Where in the code.
-    pub place: Vec<Place>,
+    /// Where in the code most of it is.
+    pub place: Located,
     /// What to change.
     pub remedy: String,
     /// The rows that show it.
     pub rows: case::Evidence,
-    /// Processor time it explains: thread, start, end.
+    /// When it happened, start and end, where it is a wait that can be told by itself.
+    pub stalls: Vec<(u64, u64)>,
+    /// CPU time it explains: thread, start, end.
     pub explains: Vec<(u32, u64, u64)>,
 }
 
@@ -131,34 +140,18 @@ fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// The place where most of some samples were taken, and how it reads in a sentence.
-fn common_place(analysis: &Analysis, samples: &[&Sample]) -> (Vec<Place>, String) {
-    let places = most_common(samples, |script, native| place::of_stacks(&analysis.code, script, native));
-    let words = place::in_words(&places);
-    (places, words)
+/// The place where most of some samples were taken.
+fn common_place(analysis: &Analysis, samples: &[&Sample]) -> Located {
+    place::of_most(&analysis.code, samples.iter().map(|sample| ((sample.script_stack, sample.stack), 1)))
 }
 
 /// From where a function that the test accepts was called when most of some samples were taken.
-fn common_caller(analysis: &Analysis, samples: &[&Sample], accepts: impl Fn(&str) -> bool) -> Vec<Place> {
-    most_common(samples, |script, native| place::of_callers(&analysis.code, script, native, &accepts))
+fn common_caller(analysis: &Analysis, samples: &[&Sample], accepts: impl Fn(&str) -> bool) -> Located {
+    let stacks = samples.iter().map(|sample| ((sample.script_stack, sample.stack), 1));
+    place::of_most_by(stacks, |script, native| place::of_callers(&analysis.code, script, native, &accepts))
 }
 
-/// The place of most samples; stacks that differ elsewhere count together where their first place is the same.
-fn most_common(samples: &[&Sample], place: impl Fn(u32, u32) -> Vec<Place>) -> Vec<Place> {
-    let mut counts: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for sample in samples {
-        *counts.entry((sample.script_stack, sample.stack)).or_default() += 1;
-    }
-    counts.remove(&(0, 0));
-    let mut by_place: Vec<(Vec<Place>, usize)> = Vec::new();
-    for ((script, native), count) in counts {
-        let places = place(script, native);
-        match by_place.iter_mut().find(|(known, _)| known.first() == places.first()) {
-            Some((_, total)) => *total += count,
-            None => by_place.push((places, count)),
-        }
-    }
-    by_place.retain(|(places, _)| !places.is_empty());
-    let most = by_place.iter().map(|(_, count)| *count).max();
-    by_place.into_iter().find(|(_, count)| Some(*count) == most).map(|(places, _)| places).unwrap_or_default()
+/// The place where calls took most of something: each call's row with its part of it.
+fn costly_call(analysis: &Analysis, calls: impl IntoIterator<Item = (usize, u64)>) -> Located {
+    place::of_calls(analysis, calls)
 }

@@ -219,7 +219,7 @@ fn carries_more(recording: &Recording, call: &Call, handshake_end: u64) -> bool 
     for row in records_of(recording, call) {
         position += i64::from(row.length) + RECORD_HEAD;
         // In TLS 1.2 the last handshake record follows the change of ciphers; in 1.3 it looks like application data
-        // and is told by its length.
+        // and only its length gives it away.
         let finished = (changed_cipher && row.content_type == 22)
             || (row.content_type == 23 && FINISHED_LENGTHS.contains(&row.length));
         if finished {

@@ -1,4 +1,4 @@
-//! Synthetic recordings for tests: small fixtures told in calls, segments and waits.
+//! Synthetic recordings for tests: small fixtures made of calls, segments and waits.
 
 use case::tables::{
     Call, Connection, Handshake, Location, Lookup, Path, Process, Sample, Segment, StackFrame, Switch, TcpEvent,
@@ -22,7 +22,7 @@ pub const EPOLL_WAIT: u16 = 232;
 #[derive(Default)]
 pub struct Fixture {
     pub recording: Recording,
-    /// The time of the story, from which the next event is told.
+    /// The fixture's clock: when the next event happens.
     pub now: u64,
     sequences: std::collections::BTreeMap<(u32, u8), u32>,
 }

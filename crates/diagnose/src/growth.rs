@@ -2,7 +2,6 @@
 
 use crate::profile::{Frame, Profile, profile};
 use crate::units::Units;
-use crate::with_analysis;
 use case::{Growing, Recording};
 
 /// Fewer samples than this at the larger value tell no chain.
@@ -16,19 +15,16 @@ const DEVIATIONS: f64 = 3.0;
 const MOST: f64 = 0.5;
 
 /// The call chain that grows between two values, outermost first: each with the recordings made there. Each function's
-/// exponent is that of its own processor time, callees included, an exchange (or a run, where any lacks exchanges).
-/// Empty where processor time did not grow by more than chance, or the values do not.
+/// exponent is that of its own CPU time, callees included, an exchange (or a run, where any lacks exchanges).
+/// Empty where CPU time did not grow by more than chance, or the values do not.
 pub fn growth(small: (f64, &[Recording]), large: (f64, &[Recording])) -> Vec<Growing> {
     let values = (large.0 / small.0).ln();
     if !(values.is_finite() && values > 0.0) {
         return Vec::new();
     }
-    let exchanges = |side: &[Recording]| -> Vec<usize> {
-        side.iter().map(|recording| with_analysis(recording, |analysis| analysis.exchanges.len())).collect()
-    };
-    let units = Units::new(&exchanges(small.1), &exchanges(large.1));
-    let small = Side { profile: profile(small.1), units: units.a };
-    let large = Side { profile: profile(large.1), units: units.b };
+    let units = Units::of(small.1, large.1);
+    let small = ValueProfile { profile: profile(small.1), units: units.a };
+    let large = ValueProfile { profile: profile(large.1), units: units.b };
     let gain = large.total() - small.total();
     let chance = small.deviation().hypot(large.deviation());
     if large.profile.samples < SAMPLES || gain <= DEVIATIONS * chance {
@@ -45,12 +41,12 @@ pub fn growth(small: (f64, &[Recording]), large: (f64, &[Recording])) -> Vec<Gro
 }
 
 /// The profile at one value.
-struct Side {
+struct ValueProfile {
     profile: Profile,
     units: f64,
 }
 
-impl Side {
+impl ValueProfile {
     fn total(&self) -> f64 {
         self.profile.total_ns as f64 / self.units
     }
@@ -61,7 +57,7 @@ impl Side {
     }
 
     /// Where nothing was seen, less than one sample's time was spent: half of it, on average.
-    fn unseen(&self, large: &Side) -> f64 {
+    fn unseen(&self, large: &ValueProfile) -> f64 {
         let period = if self.profile.samples > 0 { self.period() } else { large.period() * large.units / self.units };
         period / 2.0
     }

@@ -1,13 +1,12 @@
-//! The program's own function that holds most of its processor time: what to switch off to see whether it matters.
+//! The program's own function that holds most of its CPU time: what to switch off to see whether it matters.
 
 use crate::code::{Code, base_name};
-use crate::sorted;
 use crate::threads::groups;
 use case::Recording;
 use case::tables::{Location, kind};
 use std::collections::BTreeMap;
 
-/// A function must hold this share of all processor time.
+/// A function must hold this share of all CPU time.
 const MOST: f64 = 0.5;
 
 /// Some thread must have been on a processor for this share of the run. On a machine that others use too, one that never
@@ -20,7 +19,7 @@ const SAMPLES: usize = 20;
 /// Functions that are the program itself.
 const WHOLE: [&str; 3] = ["main", "_start", "main.main"];
 
-/// A function of the program that holds most of its processor time.
+/// A function of the program that holds most of its CPU time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hottest {
     /// Its name.
@@ -29,16 +28,15 @@ pub struct Hottest {
     pub module: String,
     /// Its first instruction's address as the file's headers give it; 0 where it is not known.
     pub offset: u64,
-    /// Its share of all processor time, callees included.
+    /// Its share of all CPU time, callees included.
     pub share: f64,
     /// Whether it is in a program's own file, not in a library of its.
     pub own: bool,
 }
 
-/// The innermost named function of the program, not of the system's libraries, that holds at least half of all processor
+/// The innermost named function of the program, not of the system's libraries, that holds at least half of all CPU
 /// time, callees included, while some thread was busy on a processor. Never `main`.
 pub fn hottest(recording: &Recording) -> Option<Hottest> {
-    let recording = &*sorted(recording);
     let wall = (recording.manifest.end - recording.manifest.start).0 as f64;
     let period = 1e9 / f64::from(recording.manifest.sampling_hertz.max(1));
     let busiest = groups(&recording.samples, |row| row.tid).into_iter().map(|(_, rows)| rows.len()).max();

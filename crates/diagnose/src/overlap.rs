@@ -9,7 +9,7 @@ pub fn is_consequence(detector: &Detector, before: &[(&Detector, Found)]) -> boo
     before.iter().any(|(cause, _)| detector.follows_from.contains(&cause.page.id))
 }
 
-/// Whether at least half of a general finding's processor time is explained by those found before it.
+/// Whether at least half of a general finding's CPU time is explained by those found before it.
 pub fn is_explained(detector: &Detector, found: &Found, before: &[(&Detector, Found)]) -> bool {
     if !detector.is_general {
         return false;

@@ -2,8 +2,9 @@
 
 use crate::analysis::Analysis;
 use crate::code::{Code, base_name};
-use case::Place;
 use case::tables::{Call, Location, kind};
+use case::{Function, Place, PlaceShare};
+use std::collections::BTreeMap;
 
 /// Frames shown: enough to see who called whom, few enough to read.
 const SHOWN_FRAMES: usize = 4;
@@ -13,10 +14,77 @@ pub fn of_call(code: &Code, call: &Call) -> Vec<Place> {
     of_stacks(code, call.script_stack, call.stack)
 }
 
-/// The places of the first of some calls whose stack was copied.
-pub fn of_any(analysis: &Analysis, rows: impl IntoIterator<Item = usize>) -> Vec<Place> {
-    let places = rows.into_iter().map(|row| of_call(&analysis.code, analysis.call(row)));
-    places.into_iter().find(|places| !places.is_empty()).unwrap_or_default()
+/// Places that carry less than this share of a cost are not counted beside the one that carries most.
+const MATTERS: f64 = 0.05;
+
+/// The place that carries most of a cost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Located {
+    /// Its frames, the most specific first; none if no place is known.
+    pub places: Vec<Place>,
+    /// How much of the cost is there.
+    pub share: Option<PlaceShare>,
+}
+
+impl Located {
+    /// How it reads in a sentence, behind a comma; empty where no place is known.
+    pub fn in_words(&self) -> String {
+        let more = match self.share.map_or(0, |share| share.others) {
+            0 => String::new(),
+            1 => " and 1 more place".to_string(),
+            others => format!(" and {others} more places"),
+        };
+        let place = in_words(&self.places);
+        if place.is_empty() { place } else { place + &more }
+    }
+}
+
+/// The place of the calls that took most of a cost: each call's row with its part of it.
+pub fn of_calls(analysis: &Analysis, calls: impl IntoIterator<Item = (usize, u64)>) -> Located {
+    let stacks = calls.into_iter().map(|(row, weight)| {
+        let call = analysis.call(row);
+        ((call.script_stack, call.stack), weight)
+    });
+    of_most(&analysis.code, stacks)
+}
+
+/// The place that carries most of a cost: the script's stack, the native stack, and their part of it.
+pub fn of_most(code: &Code, stacks: impl IntoIterator<Item = ((u32, u32), u64)>) -> Located {
+    of_most_by(stacks, |script, native| of_stacks(code, script, native))
+}
+
+/// The same, for places read off a stack in another way. Stacks that differ elsewhere count together where their first
+/// place is the same; the frames shown are those of its heaviest stack.
+pub fn of_most_by(
+    stacks: impl IntoIterator<Item = ((u32, u32), u64)>,
+    place: impl Fn(u32, u32) -> Vec<Place>,
+) -> Located {
+    let mut weights: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (stack, weight) in stacks {
+        let sum = weights.entry(stack).or_default();
+        *sum = sum.saturating_add(weight);
+    }
+    let whole: u64 = weights.values().fold(0, |sum, weight| sum.saturating_add(*weight));
+    // Of equals the first, so that the same recording gives the same place; the heaviest stack of a place comes first.
+    let mut by_weight: Vec<((u32, u32), u64)> = weights.into_iter().filter(|(stack, _)| *stack != (0, 0)).collect();
+    by_weight.sort_by_key(|&(stack, weight)| (std::cmp::Reverse(weight), stack));
+    let mut by_place: Vec<(Vec<Place>, u64)> = Vec::new();
+    for ((script, native), weight) in by_weight {
+        let places = place(script, native);
+        match by_place.iter_mut().find(|(known, _)| known.first() == places.first()) {
+            Some((_, sum)) => *sum = sum.saturating_add(weight),
+            None => by_place.push((places, weight)),
+        }
+    }
+    by_place.retain(|(places, _)| !places.is_empty());
+    let most = by_place.iter().map(|(_, weight)| *weight).max().unwrap_or_default();
+    let share = |weight: u64| weight as f64 / whole.max(1) as f64;
+    let matter = by_place.iter().filter(|(_, weight)| share(*weight) >= MATTERS).count();
+    let Some((places, weight)) = by_place.into_iter().find(|(_, weight)| *weight == most) else {
+        return Located::default();
+    };
+    let others = matter.saturating_sub(usize::from(share(weight) >= MATTERS)) as u32;
+    Located { places, share: Some(PlaceShare { share: share(weight), others }) }
 }
 
 /// The places of a script stack, or of a native stack where there is no script.
@@ -25,7 +93,7 @@ pub fn of_stacks(code: &Code, script_stack: u32, stack: u32) -> Vec<Place> {
     if !script.is_empty() {
         return causing_line_first(&script).into_iter().map(place).collect();
     }
-    let own: Vec<&Location> = code.frames(stack).filter(|location| tells_of_program(location)).collect();
+    let own: Vec<&Location> = code.frames(stack).filter(|location| is_of_program(location)).collect();
     if own.is_empty() {
         return code.frames(stack).take(1).map(place).collect();
     }
@@ -37,24 +105,24 @@ pub fn of_callers(code: &Code, script_stack: u32, stack: u32, accepts: impl Fn(&
     if code.frames(script_stack).next().is_some() {
         return of_stacks(code, script_stack, 0);
     }
-    let frames: Vec<&Location> = code.frames(stack).filter(|location| tells_of_program(location)).collect();
+    let frames: Vec<&Location> = code.frames(stack).filter(|location| is_of_program(location)).collect();
     match frames.iter().rposition(|frame| accepts(&frame.function)) {
         Some(at) if at + 1 < frames.len() => native(&frames[at + 1..]).into_iter().map(place).collect(),
         _ => of_stacks(code, 0, stack),
     }
 }
 
-/// Whether a frame can be the program's doing: the C library's are its callees, and nobody wrote `_start`.
-fn tells_of_program(location: &Location) -> bool {
+/// Whether a frame can belong to the program: the C library's are its callees, and nobody wrote `_start`.
+fn is_of_program(location: &Location) -> bool {
     !location.is_libc && location.function != "_start"
 }
 
-/// The frame that caused a native call first, then what it called, then those of its callers that tell something.
+/// The frame that caused a native call first, then what it called, then those of its callers that are informative.
 fn native<'l>(frames: &[&'l Location]) -> Vec<&'l Location> {
     let cause = causing_frame(frames);
     let called = cause.checked_sub(1).map(|at| frames[at]);
-    let mut told = telling(&frames[cause..]).into_iter();
-    told.next().into_iter().chain(called).chain(told).take(SHOWN_FRAMES).collect()
+    let mut shown = informative(&frames[cause..]).into_iter();
+    shown.next().into_iter().chain(called).chain(shown).take(SHOWN_FRAMES).collect()
 }
 
 /// The innermost frame outside a language's own library, one whose line is known before one in stripped code. Where a
@@ -72,12 +140,12 @@ fn causing_frame(frames: &[&Location]) -> usize {
     outermost + 1 - frames[..=outermost].iter().rev().take_while(inside).count().max(1)
 }
 
-/// The innermost frame, whatever it is, and of its callers those that tell something: one with a name, or the first of
-/// another module. Addresses in stripped code follow each other by the dozen, and Go's runtime starts every thread.
-fn telling<'l>(frames: &[&'l Location]) -> Vec<&'l Location> {
+/// The innermost frame, whatever it is, and those of its callers that are informative: that have a name, or are the
+/// first of another module. Addresses in stripped code come by the dozen, and Go's runtime starts every thread.
+fn informative<'l>(frames: &[&'l Location]) -> Vec<&'l Location> {
     let named = |at: usize| !frames[at].function.is_empty() && go_package(&frames[at].function) != "runtime";
-    let tells = |at: usize| at == 0 || named(at) || frames[at].module != frames[at - 1].module;
-    (0..frames.len()).filter(|at| tells(*at)).take(SHOWN_FRAMES).map(|at| frames[at]).collect()
+    let informs = |at: usize| at == 0 || named(at) || frames[at].module != frames[at - 1].module;
+    (0..frames.len()).filter(|at| informs(*at)).take(SHOWN_FRAMES).map(|at| frames[at]).collect()
 }
 
 /// How the best place reads in a sentence; empty where no place is known.
@@ -87,7 +155,7 @@ pub fn in_words(places: &[Place]) -> String {
         Some(place) if place.line > 0 => {
             format!(", {}:{} in {}", base_name(&place.file), place.line, place.function)
         }
-        Some(place) if place.function.contains("+0x") => format!(", {}", place.function),
+        Some(place) if Function::of(&place.function).is_address() => format!(", {}", place.function),
         Some(place) => format!(", {} in {}", place.function, base_name(&place.module)),
     }
 }
@@ -134,7 +202,7 @@ fn go_package(function: &str) -> &str {
 fn place(location: &Location) -> Place {
     let offset = if location.function_offset > 0 { location.function_offset } else { location.offset };
     let function = match location.function.as_str() {
-        "" => format!("{}+0x{offset:x}", base_name(&location.module)),
+        "" => Function::at(base_name(&location.module), offset),
         name => name.to_string(),
     };
     Place { function, module: location.module.clone(), file: location.file.clone(), line: location.line }
@@ -184,5 +252,21 @@ mod tests {
     fn a_line_of_the_program_stands_before_stripped_libraries() {
         assert_eq!(shown(&[("", ""), ("BIO_write", ""), ("post", "client.c"), ("main", "client.c")])[0], "post");
         assert_eq!(shown(&[("BIO_write", ""), ("post", "")])[0], "BIO_write");
+    }
+
+    #[test]
+    fn the_place_that_carries_most_is_named_and_not_the_first() {
+        let mut recording = Recording::default();
+        for id in 1..=4 {
+            let (function, file) = (format!("function_{id}"), "server.c".to_string());
+            recording.locations.push(Location { id, function, file, line: id, ..Location::default() });
+            recording.stacks.push(StackFrame { stack: id, location: id, complete: true, ..StackFrame::default() });
+        }
+        let code = Code::new(&recording);
+        let located = of_most(&code, [((0, 1), 10), ((0, 2), 60), ((0, 3), 27), ((0, 4), 1), ((0, 0), 2)]);
+        assert_eq!(located.places[0].function, "function_2");
+        assert_eq!(located.share, Some(PlaceShare { share: 0.6, others: 2 }));
+        assert_eq!(located.in_words(), ", server.c:2 in function_2 and 2 more places");
+        assert_eq!(of_most(&code, [((0, 0), 5)]), Located::default());
     }
 }

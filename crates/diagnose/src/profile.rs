@@ -1,7 +1,7 @@
-//! A profile: a call tree of processor time from the samples of one or several recordings, and its sums by library and
+//! A profile: a call tree of CPU time from the samples of one or several recordings, and its sums by library and
 //! by function.
 //!
-//! Each sample stands for one period of processor time. Time in the kernel is a leaf under the stack that called it;
+//! Each sample stands for one period of CPU time. Time in the kernel is a leaf under the stack that called it;
 //! what every thread begins with (`_start`, the C library's own start of a program or thread) is left out; a stack that
 //! was cut short continues where a whole stack has its outermost function, else it stands under a frame that says so.
 
@@ -13,7 +13,6 @@ pub(crate) use gather::{Gathered, Sampled, fold, kernel_frame, without_start};
 pub use tree::{Frame, Time};
 pub(crate) use tree::{ROOT, Tree, children_of_both};
 
-use crate::sorted;
 use case::Recording;
 use naming::Names;
 use std::collections::BTreeMap;
@@ -21,10 +20,10 @@ use std::collections::BTreeMap;
 /// The function of a frame that stands for callers nobody knows.
 pub const CUT_SHORT: &str = "(callers not known)";
 
-/// Processor time by call chain, by library and by function.
+/// CPU time by call chain, by library and by function.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// Processor time of all samples, in nanoseconds.
+    /// CPU time of all samples, in nanoseconds.
     pub total_ns: u64,
     /// How many samples there are.
     pub samples: u64,
@@ -62,7 +61,7 @@ pub fn profile(recordings: &[Recording]) -> Profile {
 pub(crate) fn renamed(recordings: &[Recording], names: Names) -> Profile {
     let mut gathered = Gathered::default();
     for recording in recordings {
-        gathered.add(&sorted(recording), names);
+        gathered.add(recording, names);
     }
     let mut profile = Profile::default();
     let nothing = vec![0; gathered.runs];

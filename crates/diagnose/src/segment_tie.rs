@@ -3,23 +3,23 @@
 //! Bytes that do not fill a segment are held back where larger writes are not. Where the held bytes are a swept size and
 //! something constant (a head, a TLS record's frame), the largest size that is held follows: a segment less that.
 
+use crate::Analysis;
 use crate::detectors::ALL;
-use crate::with_analysis;
 use case::{Finding, Recording, SegmentTie};
 
-/// What a program and its TLS add to a value is a head or two; more is something else.
+/// A program and its TLS add a header or two to a value; more is something else.
 const LARGEST_OVERHEAD: i64 = 512;
 
-/// The part of all held bytes that must have the one length: there is a hold or two in handshakes besides.
+/// The share of all send stalls that must be of one length: handshakes have a stall or two as well.
 const MOST: f64 = 0.5;
 
-/// The tie of a swept value, a size in bytes, to the size of segments, where a finding in a recording at that value is of
-/// bytes held back for want of a full segment. None where it is not, or where the length of what was held does not
-/// follow the value, or cannot be told to: a value must be larger than what comes on top of it.
+/// The tie of a swept value, a size in bytes, to the size of segments, where a finding in a recording at that value is
+/// about bytes held back for want of a full segment. None where it is not, or where the length of what was held does not
+/// follow the value, or cannot be shown to: a value must be larger than what comes on top of it.
 pub fn segment_tie(recording: &Recording, finding: &Finding, value: f64) -> Option<SegmentTie> {
     let detector = ALL.iter().find(|detector| detector.page.id == finding.id)?;
     let held = detector.held.filter(|_| value.is_finite())?;
-    let held = with_analysis(recording, held);
+    let held = held(&Analysis::new(recording));
     let total: usize = held.values().sum();
     let (&(length, mss), &count) = held.iter().max_by_key(|(_, count)| **count)?;
     let overhead = i64::from(length) - value.round() as i64;

@@ -1,11 +1,11 @@
 //! What a diagnosis promises as a whole: it adds up, it repeats itself exactly, it is silent about healthy programs.
 
 use crate::fixture::{CLIENT, Fixture, US, keep_alive};
-use crate::{Options, diagnose, exchange_ledgers, explain, pages, study};
+use crate::{Analysis, Options, explain, pages};
 use case::{Answer, Recording, Verdict};
 
 pub fn answer(recording: &Recording) -> Answer {
-    diagnose(recording, "case", &Options::default())
+    Analysis::new(recording).answer("case", Options::default())
 }
 
 pub fn names(recording: &Recording) -> Vec<String> {
@@ -14,6 +14,13 @@ pub fn names(recording: &Recording) -> Vec<String> {
 
 fn add_up(ledger: &case::Ledger) {
     assert_eq!(ledger.accounts.iter().map(|account| account.ns).sum::<u64>(), ledger.total, "{ledger:?}");
+    assert_eq!(ledger.overbooked, 0, "{ledger:?}");
+}
+
+fn every_ledger_adds_up(analysis: &Analysis) {
+    add_up(&analysis.exchange_ledger());
+    analysis.thread_ledgers().iter().for_each(|(_, ledger)| add_up(ledger));
+    analysis.exchange_ledgers().iter().for_each(add_up);
 }
 
 #[test]
@@ -46,22 +53,21 @@ fn the_same_recording_gives_the_same_bytes() {
 }
 
 #[test]
-fn rows_out_of_order_are_put_in_order() {
+fn rows_that_were_put_in_order_give_the_same_answer() {
     let recording = keep_alive(50, 300 * US).end();
     let mut shuffled = recording.clone();
     shuffled.calls.reverse();
+    shuffled.sort();
     assert_eq!(answer(&shuffled), answer(&recording));
 }
 
 #[test]
-fn every_ledger_of_a_study_adds_up() {
+fn every_ledger_of_an_analysis_adds_up() {
     let recording = keep_alive(50, 300 * US).end();
-    let study = study(&recording, "case", &Options::default());
-    add_up(&study.exchange_ledger);
-    study.thread_ledgers.iter().for_each(|(_, ledger)| add_up(ledger));
-    exchange_ledgers(&recording).iter().for_each(add_up);
-    assert_eq!(study.exchanges.len(), 50);
-    assert_eq!(study.thread_ledgers.len(), 2);
+    let analysis = Analysis::new(&recording);
+    assert_eq!(analysis.exchanges().len(), 50);
+    assert_eq!(analysis.thread_ledgers().len(), 2);
+    every_ledger_adds_up(&analysis);
 }
 
 #[test]
@@ -94,11 +100,11 @@ fn every_page_has_its_headings() {
 }
 
 mod any_recording {
-    use crate::tests::{add_up, answer};
-    use crate::{Options, contrast, exchange_ledgers, growth, hottest, segment_tie, study};
+    use crate::tests::{add_up, answer, every_ledger_adds_up};
+    use crate::{Analysis, contrast, growth, hottest, segment_tie};
     use case::tables::{
-        Call, Connection, Handshake, HttpMessage, Lookup, Process, Sample, Segment, StackFrame, Switch, TcpEvent,
-        Thread, TlsRecord,
+        Call, Connection, Handshake, HttpMessage, Lookup, Loss, Process, Sample, SchedulerSum, Segment, StackFrame,
+        Switch, TcpEvent, Thread, TlsRecord,
     };
     use case::{Nanos, Recording};
     use proptest::prelude::*;
@@ -162,6 +168,8 @@ mod any_recording {
             records in prop::collection::vec((1u32..6, time(), 20u8..24), 0..10),
             lookups in prop::collection::vec((1u32..5, time(), 0u8..2, 0u16..4), 0..8),
             heads in prop::collection::vec((1u32..6, time(), any::<bool>()), 0..5),
+            sums in prop::collection::vec((1u32..6, time(), time(), any::<bool>(), 0u64..40), 0..6),
+            losses in prop::collection::vec((time(), time(), prop::sample::select(vec!["calls", "stacks"])), 0..3),
         ) -> Recording {
             let mut recording = Recording::default();
             for (tid, start, end, on_cpu) in threads {
@@ -186,6 +194,13 @@ mod any_recording {
             }
             for (connection, time, expects_continue) in heads {
                 recording.http_messages.push(HttpMessage { time, connection, expects_continue, ..HttpMessage::default() });
+            }
+            for (tid, on_cpu, run_delay, has_run_delay, count) in sums {
+                let counts = SchedulerSum { voluntary: count, involuntary: count / 3, calls: count * 2, ..SchedulerSum::default() };
+                recording.scheduler_sums.push(SchedulerSum { tid, on_cpu, run_delay, has_run_delay, ..counts });
+            }
+            for (start, end, table) in losses {
+                recording.losses.push(Loss { start, end, table: table.to_string(), count: 1, ..Loss::default() });
             }
             recording.stacks.push(StackFrame { stack: 1, depth: 0, location: 9, complete: true });
             recording
@@ -221,10 +236,7 @@ mod any_recording {
 
         #[test]
         fn gives_ledgers_that_add_up(recording in recording()) {
-            let study = study(&recording, "case", &Options { all: true });
-            add_up(&study.exchange_ledger);
-            study.thread_ledgers.iter().for_each(|(_, ledger)| add_up(ledger));
-            exchange_ledgers(&recording).iter().for_each(add_up);
+            every_ledger_adds_up(&Analysis::new(&recording));
         }
 
         #[test]

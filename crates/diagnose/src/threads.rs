@@ -35,6 +35,36 @@ pub struct Moment {
     pub state: State,
     /// The call it was in: a row of the table of calls.
     pub call: Option<usize>,
+    /// Whether the scheduler counted less time in that state than the rows tell: see [`Doubt`].
+    pub is_doubtful: bool,
+}
+
+/// How much of a thread's time in each state its rows do not prove, as shares. The share of each moment that is in doubt is
+/// its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Doubt {
+    /// On a processor.
+    pub on_processor: f64,
+    /// Runnable.
+    pub runnable: f64,
+    /// Blocked, in whatever way.
+    pub blocked: f64,
+}
+
+impl Doubt {
+    /// Whether there is any.
+    pub fn any(self) -> bool {
+        self != Doubt::default()
+    }
+
+    fn of(self, state: State) -> f64 {
+        match state {
+            State::OnProcessor => self.on_processor,
+            State::Runnable => self.runnable,
+            State::Blocked | State::BlockedOnDisk => self.blocked,
+            State::Absent => 0.0,
+        }
+    }
 }
 
 /// One thread and its rows.
@@ -70,6 +100,8 @@ pub struct Threads<'r> {
     recording: &'r Recording,
     rows: Vec<ThreadRows>,
     slots: FxHashMap<u32, usize>,
+    /// One a thread, or none at all.
+    doubts: Vec<Doubt>,
 }
 
 impl<'r> Threads<'r> {
@@ -105,7 +137,17 @@ impl<'r> Threads<'r> {
         }
         let rows: Vec<ThreadRows> = gathered.into_iter().map(|(tid, rows)| ThreadRows { tid, ..rows }).collect();
         let slots = rows.iter().enumerate().map(|(slot, thread)| (thread.tid, slot)).collect();
-        Threads { recording, rows, slots }
+        Threads { recording, rows, slots, doubts: Vec::new() }
+    }
+
+    /// From now on moments are told apart by whether they are in doubt; one doubt a thread, in the threads' order.
+    pub fn set_doubts(&mut self, doubts: Vec<Doubt>) {
+        self.doubts = if doubts.iter().any(|doubt| doubt.any()) { doubts } else { Vec::new() };
+    }
+
+    /// How much of a thread's time is in doubt.
+    pub fn doubt(&self, slot: usize) -> Doubt {
+        self.doubts.get(slot).copied().unwrap_or_default()
     }
 
     /// Every thread, in order of ids.
@@ -126,6 +168,7 @@ impl<'r> Threads<'r> {
     /// Hands over, in order and without gaps, what a thread did between two times.
     pub fn walk(&self, slot: usize, from: u64, to: u64, cursor: &mut Cursor, emit: &mut dyn FnMut(Moment)) {
         let thread = &self.rows[slot];
+        let doubt = self.doubt(slot);
         let calls = &self.recording.calls[thread.calls.clone()];
         let switches = &self.recording.switches[thread.switches.clone()];
         cursor.calls = started(calls, cursor.calls, |row| row.start.0, from);
@@ -138,7 +181,7 @@ impl<'r> Threads<'r> {
             while cursor.switches < switches.len() && switches[cursor.switches].start.0 <= at {
                 cursor.switches += 1;
             }
-            let mut moment = Moment { start: at, end: to, state: State::OnProcessor, call: None };
+            let mut moment = Moment { start: at, end: to, state: State::OnProcessor, call: None, is_doubtful: false };
             limit_to_life(thread, &mut moment);
             if moment.state != State::Absent {
                 place_in_call(calls, cursor.calls, &mut moment);
@@ -149,7 +192,8 @@ impl<'r> Threads<'r> {
                 moment.call = moment.call.map(|index| thread.calls.start + index);
             }
             at = moment.end;
-            emit(moment);
+            let share = doubt.of(moment.state);
+            if share > 0.0 { split(moment, share, emit) } else { emit(moment) }
         }
     }
 
@@ -219,6 +263,18 @@ fn started<T>(rows: &[T], guess: usize, start: impl Fn(&T) -> u64, at: u64) -> u
 fn include(thread: &mut ThreadRows, start: u64, end: u64) {
     thread.start = thread.start.min(start);
     thread.end = thread.end.max(end);
+}
+
+/// The part of a moment that is sure, and the part that is in doubt.
+fn split(moment: Moment, share: f64, emit: &mut dyn FnMut(Moment)) {
+    let doubtful = ((moment.end - moment.start) as f64 * share).round() as u64;
+    let sure = moment.end.saturating_sub(doubtful).max(moment.start);
+    if moment.start < sure {
+        emit(Moment { end: sure, ..moment });
+    }
+    if sure < moment.end {
+        emit(Moment { start: sure, is_doubtful: true, ..moment });
+    }
 }
 
 fn limit_to_life(thread: &ThreadRows, moment: &mut Moment) {
@@ -292,15 +348,15 @@ mod tests {
     }
 
     #[test]
-    fn a_blocked_call_is_told_in_its_three_parts() {
+    fn a_blocked_call_is_split_into_its_three_parts() {
         let mut fixture = Fixture::new();
         let start = fixture.now;
         fixture.waits(CLIENT, 50 * US, READ, |_| {});
         fixture.now += 10 * US;
         let end = fixture.now;
-        let told = states(&fixture.end(), start, end);
+        let moments = states(&fixture.end(), start, end);
         let on = State::OnProcessor;
-        assert_eq!(told, [(1, on, true), (48, State::Blocked, true), (1, on, true), (10, on, false)]);
+        assert_eq!(moments, [(1, on, true), (48, State::Blocked, true), (1, on, true), (10, on, false)]);
     }
 
     #[test]
@@ -310,9 +366,9 @@ mod tests {
         fixture.off(CLIENT, start, start + 30 * US);
         fixture.recording.switches[0].runnable = case::Nanos(start + 20 * US);
         fixture.now += 40 * US;
-        let told = states(&fixture.end(), start, start + 40 * US);
+        let moments = states(&fixture.end(), start, start + 40 * US);
         let expected = [(20, State::Blocked, false), (10, State::Runnable, false), (10, State::OnProcessor, false)];
-        assert_eq!(told, expected);
+        assert_eq!(moments, expected);
     }
 
     #[test]
@@ -320,8 +376,8 @@ mod tests {
         let mut fixture = Fixture::new();
         let start = fixture.now;
         fixture.does(CLIENT, 50 * US, READ, |call| call.blocked = case::Nanos(40 * US));
-        let told = states(&fixture.end(), start, start + 50 * US);
-        assert_eq!(told, [(40, State::Blocked, true), (10, State::OnProcessor, true)]);
+        let moments = states(&fixture.end(), start, start + 50 * US);
+        assert_eq!(moments, [(40, State::Blocked, true), (10, State::OnProcessor, true)]);
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! What the figures of two sides are of, so that they compare: an exchange where every recording has some, else a run.
 
+use crate::Analysis;
+use case::Recording;
+
 /// How often each side did what is compared, its recordings taken together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
@@ -12,6 +15,14 @@ pub struct Units {
 }
 
 impl Units {
+    /// From the recordings of both sides.
+    pub fn of(a: &[Recording], b: &[Recording]) -> Units {
+        let exchanges = |side: &[Recording]| -> Vec<usize> {
+            side.iter().map(|recording| Analysis::new(recording).exchanges.len()).collect()
+        };
+        Units::new(&exchanges(a), &exchanges(b))
+    }
+
     /// From the exchanges in each recording of both sides.
     pub fn new(a: &[usize], b: &[usize]) -> Units {
         let exchanges = !a.is_empty() && !b.is_empty() && a.iter().chain(b).all(|&count| count > 0);

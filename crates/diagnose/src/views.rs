@@ -17,36 +17,34 @@ mod tls_names;
 
 pub use flame::flame_difference;
 
+use crate::analysis::Analysis;
 use crate::analysis::ledger::Breakdown;
-use crate::with_analysis;
+use case::Answer;
 use case::views::Views;
-use case::{Answer, Recording};
 
 /// What a recording shows; the answer names the findings whose evidence is wanted.
-pub fn views(recording: &Recording, answer: &Answer) -> Views {
-    with_analysis(recording, |analysis| {
-        let breakdown = Breakdown::new(analysis);
-        let longest_first = lengths::longest_first(analysis);
-        let accounts = exchanges::accounts(&breakdown);
-        let chosen = choice::ladders(analysis, &breakdown, &accounts, &longest_first);
-        let (connections, connections_left_out) = connections::sheet(analysis);
-        Views {
-            wall_ns: analysis.wall(),
-            exchanges: exchanges::named(analysis, &breakdown, &accounts, &chosen, &longest_first),
-            lengths: lengths::lengths(analysis, &longest_first),
-            accounts,
-            ladders: ladder::ladders(analysis, &chosen),
-            processor: flame::processor(analysis.recording),
-            blocked: flame::blocked(analysis),
-            connections,
-            connections_left_out,
-            calls: calls::sheet(analysis),
-            evidence: evidence_rows::rows(analysis, answer),
-            environment: environment::facts(analysis.recording),
-            losses: losses::losses(analysis.recording),
-            missing: analysis.recording.manifest.missing.clone(),
-            cut_short: !analysis.recording.manifest.closed,
-            server: analysis.recording.manifest.server.clone(),
-        }
-    })
+pub fn draw(analysis: &Analysis, answer: &Answer) -> Views {
+    let breakdown = Breakdown::new(analysis);
+    let longest_first = lengths::longest_first(analysis);
+    let accounts = exchanges::accounts(&breakdown);
+    let chosen = choice::ladders(analysis, &breakdown, &accounts, &longest_first);
+    let (connections, connections_left_out) = connections::sheet(analysis);
+    Views {
+        wall_ns: analysis.wall(),
+        exchanges: exchanges::named(analysis, &breakdown, &accounts, &chosen, &longest_first),
+        lengths: lengths::lengths(analysis, &longest_first),
+        accounts,
+        ladders: ladder::ladders(analysis, &chosen),
+        processor: flame::processor(analysis.recording),
+        blocked: flame::blocked(analysis),
+        connections,
+        connections_left_out,
+        calls: calls::sheet(analysis),
+        evidence: evidence_rows::rows(analysis, answer),
+        environment: environment::facts(analysis.recording),
+        losses: losses::losses(analysis.recording),
+        missing: analysis.recording.manifest.missing.clone(),
+        cut_short: !analysis.recording.manifest.closed,
+        server: analysis.recording.manifest.server.clone(),
+    }
 }

@@ -2,7 +2,7 @@
 
 use case::tables::{Call, Connection, Sample, Segment, Switch, Thread, direction, flags, reason, role, transport};
 use case::{Nanos, Recording};
-use diagnose::{Options, diagnose};
+use diagnose::{Analysis, Options};
 use std::time::Instant;
 
 /// Events an exchange below consists of: calls, switches and segments at both ends.
@@ -100,7 +100,7 @@ fn exchange(recording: &mut Recording, tid: u32, id: u32, start: u64, sequences:
 fn diagnosed_in(events: u64) -> f64 {
     let recording = load(events / EVENTS);
     let start = Instant::now();
-    let answer = diagnose(&recording, "case", &Options::default());
+    let answer = Analysis::new(&recording).answer("case", Options::default());
     let seconds = start.elapsed().as_secs_f64();
     println!("{events} events, {} exchanges: {seconds:.2} s", answer.exchanges);
     assert_eq!(answer.ledger.accounts.iter().map(|account| account.ns).sum::<u64>(), answer.wall_ns);

@@ -27,7 +27,7 @@ __attribute__((destructor)) static void end(void)
 	settle_all();
 }
 
-/* No room for what is held: a program that may not wait is told so, any other waits as it would have in its write. */
+/* No room for what is held: a program that may not wait gets EAGAIN, any other waits as it would have in its write. */
 static int wait_for_room(int fd, int flags, int *waited)
 {
 	struct timeval limit = { 0, 0 };

@@ -1,6 +1,6 @@
 /* Switches Nagle's algorithm off on every TCP connection that the program makes or accepts, and keeps it off: where it
- * asks for the opposite, or to be corked, it is told that this was done. The way of `tcp-nodelay` where no program can
- * be attached to a control group. Changed counts sockets set and wishes not granted. */
+ * asks for the opposite, or to be corked, the call succeeds without effect. What `tcp-nodelay` does where no program can
+ * be attached to a control group. Changed counts sockets set and requests ignored. */
 #include "sockets.h"
 #include "wrap.h"
 #include <netinet/tcp.h>

@@ -76,7 +76,7 @@ static struct slot *slot_of(uint64_t cookie)
 	return &looks->slots[cookie % SLOTS];
 }
 
-/* The kernel is told what the program has had; the look is over. Never waits: the bytes are there. */
+/* Consumes in the kernel what the program has had; the look is over. Never waits: the bytes are there. */
 static void finish(struct slot *slot)
 {
 	if (slot->used) {

@@ -1,11 +1,11 @@
-/* What all shims share: how they find what they stand before, what they are told, and where they count.
+/* What all shims share: how they find what they stand before, their parameters, and where they count.
  *
  * A shim is loaded into a program of the subject by LD_PRELOAD. It is built without any library: every symbol that it
  * uses stays undefined and unversioned, so that the same object loads beside any libc. It must never fail: what it
  * cannot do it passes through.
  *
  * The environment names a folder (WHYSLOW_SHIMS). In it, for a shim called NAME:
- *   NAME.parameter  what it is told, one line; `inert` means pass everything through
+ *   NAME.parameter  its parameter, one line; `inert` means pass everything through
  *   NAME.counts     four 64-bit numbers, mapped and shared by all processes: loaded, seen, changed, one spare
  */
 #pragma once
@@ -67,7 +67,7 @@ static inline void shim_join(char *path, size_t size, const char *folder, const 
 	path[at] = 0;
 }
 
-/* To be called from a constructor: maps the counts and reads what the shim is told. */
+/* To be called from a constructor: maps the counts and reads the shim's parameter. */
 static inline void shim_begin(const char *name)
 {
 	const char *folder = getenv("WHYSLOW_SHIMS");

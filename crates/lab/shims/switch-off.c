@@ -1,18 +1,18 @@
 /* Switches functions off in the program's own image: each returns 0 at once, and how often it was called is counted.
  *
- * Told a word for each function, ADDRESS:BYTES in hexadecimal: where the file's own headers put its first instruction,
- * and the bytes that stand there. It is done once, before the program's first instruction, in whatever image has those
+ * Its parameter is a word for each function, ADDRESS:BYTES in hexadecimal: where the file's headers put its first
+ * instruction, and the bytes that are there. It is done once, before the program's first instruction, in whatever image has those
  * bytes at that place: a program that only has the same name is left alone. Seen counts functions found, changed
  * calls to them. Libraries that are loaded later are not reached. x86-64 only; elsewhere nothing is found. */
 #include "shim.h"
 #include <link.h>
 
-/* Bytes of a function that have to be as told. */
-#define TOLD 16
+/* Bytes of a function that have to match. */
+#define KNOWN_BYTES 16
 
 struct function {
 	uintptr_t address;
-	unsigned char bytes[TOLD];
+	unsigned char bytes[KNOWN_BYTES];
 };
 
 #if defined(__x86_64__)
@@ -48,16 +48,16 @@ static int protection_of(const ElfW(Phdr) *segment)
 }
 
 /* Looks for one function in one image. */
-static int look(struct dl_phdr_info *image, size_t size, void *told)
+static int look(struct dl_phdr_info *image, size_t size, void *wanted)
 {
-	const struct function *function = told;
+	const struct function *function = wanted;
 	for (int i = 0; i < image->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &image->dlpi_phdr[i];
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || function->address < segment->p_vaddr ||
 		    function->address + sizeof(stub) > segment->p_vaddr + segment->p_filesz)
 			continue;
 		unsigned char *code = (unsigned char *)(image->dlpi_addr + function->address);
-		if (!memcmp(code, function->bytes, TOLD))
+		if (!memcmp(code, function->bytes, KNOWN_BYTES))
 			switch_off(code, protection_of(segment));
 	}
 	return 0;
@@ -77,7 +77,7 @@ static const char *read_word(const char *at, struct function *function)
 		function->address = function->address * 16 + digit(*at);
 	if (at == first || *at++ != ':')
 		return 0;
-	for (int i = 0; i < TOLD; i++, at += 2) {
+	for (int i = 0; i < KNOWN_BYTES; i++, at += 2) {
 		if (digit(at[0]) < 0 || digit(at[1]) < 0)
 			return 0;
 		function->bytes[i] = digit(at[0]) * 16 + digit(at[1]);

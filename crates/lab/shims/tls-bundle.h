@@ -125,7 +125,7 @@ static const char *bundle_default_file(void)
 	return file ? file : library_X509_get_default_cert_file();
 }
 
-/* What it is told of a folder, which is part of what its defaults are. */
+/* The folder that the environment names for it, which is part of its defaults. */
 static const char *bundle_default_folder(void)
 {
 	const char *variable = library_X509_get_default_cert_dir_env();

@@ -1,11 +1,11 @@
 /* tls-context: what a program makes anew for each TLS connection is made once. For programs that use OpenSSL's libssl
- * (1.1.1 or 3) as clients. What it is told, any of:
+ * (1.1.1 or 3) as clients. Its parameter, any of:
  *
  *   parse-ca-once      a file of trusted certificates is parsed the first time that it is loaded
  *   share-ssl-context  contexts that are made alike, call for call, are one context
  *   resume-sessions    a connection offers the session of the last one that was made alike, to the same server
  *
- * It counts for the last of these that it is told: seen are bundles loaded, contexts made, or handshakes begun by a
+* It counts for the last of these in its parameter: seen are bundles loaded, contexts made, or handshakes begun by a
  * client; changed are bundles not parsed again, contexts not made, sessions offered. A context with a private key, with
  * data of the program or with callbacks that are more than observers is left alone, as are contexts of servers. What is
  * trusted stays the same: the same certificates, the same settings, no session of a server that was not verified so. */
@@ -253,8 +253,8 @@ EXPORT void *SSL_new(void *context)
 }
 
 /* The store that a server's certificate is to be verified with. Where the connection was made with another's context,
- * that one's store serves only as long as the program has made its own the same; else the program's own is filled as it
- * was told, and serves. Without this, certificates that only the other trusts would be trusted. */
+ * that one's store serves only as long as the program has made its own the same; else the program's own is filled as the
+ * program asked, and serves. Without this, certificates that only the other trusts would be trusted. */
 static void *connection_store(void *store)
 {
 	struct track *connection = track_find(tls_connection, CONNECTION);
@@ -268,7 +268,7 @@ static void *connection_store(void *store)
 	}
 	if (maker)
 		track_settle(maker);
-	/* Whose handshake this is cannot be told: nobody is trusted, rather than too many. */
+	/* Whose handshake this is cannot be known: better to trust nobody than too many. */
 	if (!connection && maker && maker->offered && maker->offered != maker->node)
 		return library_X509_STORE_new();
 	return store;

@@ -69,7 +69,7 @@ static void session_offer(void *connection)
 	tls_unlock();
 }
 
-/* After a handshake: a context may have been told whom to trust while the server answered (as libcurl does). Where that
+/* After a handshake: a context's trust may have been set up while the server answered (as libcurl does). Where that
  * is not what the session was verified with, the handshake fails, since the server was not verified as it should be now;
  * and connections like this one are given no session any more. */
 static int session_check(void *connection, int result)

@@ -1,6 +1,6 @@
 /* Inserts the wait that a spinning loop lacks.
  *
- * A thread spins when, again and again and without a byte moved in between, it is told at once that a descriptor is not
+ * A thread spins when, again and again and without a byte moved in between, it learns at once that a descriptor is not
  * ready (EAGAIN), that nothing is ready (a poll that may not wait), or that something is ready which it then leaves as
  * it is. After eight such answers the next one is preceded by a wait for what could help it: descriptors that said
  * EAGAIN, in the direction in which they did; whatever else the poll asks for but what was ready in vain; and send
@@ -21,7 +21,7 @@
 #define PLACES 32
 #define MOST_WAITED 256
 /* Answers further apart than this are not a spin: something is computed in between. What is ready in vain costs more
- * calls a round than being told to try again. */
+ * calls a round than EAGAIN does. */
 #define GAP_IN_VAIN_NS 2000000
 #define GAP_NOT_READY_NS 100000
 #define LONGEST_NS 10000000

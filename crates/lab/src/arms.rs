@@ -1,7 +1,7 @@
 //! The arms of an experiment: which interventions a finding calls for, in which doses, alone and together.
 
 use crate::asked::Asked;
-use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
+use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM, own_sham};
 use crate::interventions::{ALL, Intervention, NotHere, Request, find};
 use crate::metric::Metric;
 use crate::treatment::Treatment;
@@ -17,7 +17,7 @@ pub struct Arm {
     pub name: String,
     /// What is attached.
     pub treatment: Treatment,
-    /// The interventions that it is made of, which tell whether they took hold.
+    /// The interventions that it is made of, which tell whether they took effect.
     pub parts: Vec<&'static Intervention>,
 }
 
@@ -89,7 +89,7 @@ pub struct Arms {
     /// All that run one by one.
     pub alone: Vec<Arm>,
     /// All that may run together, once their parts have proved something.
-    pub ladders: Vec<Arm>,
+    pub increments: Vec<Arm>,
     /// What they are tried for.
     pub experiment: Experiment,
 }
@@ -131,7 +131,7 @@ impl Arms {
     }
 
     fn none() -> Arms {
-        Arms { base: None, alone: Vec::new(), ladders: Vec::new(), experiment: Experiment::default() }
+        Arms { base: None, alone: Vec::new(), increments: Vec::new(), experiment: Experiment::default() }
     }
 
     /// Adds what one finding calls for, and with the top finding what the user asks for.
@@ -152,7 +152,7 @@ impl Arms {
             }
         }
         if self.experiment.attempts.len() == before && refusals.is_empty() {
-            let none = format!("{}: nothing that could switch it off from outside is known", finding.name);
+            let none = format!("{}: no known way to switch it off from outside", finding.name);
             self.experiment.not_tried.push(refusal(WhyNot::NothingKnown, &finding.id, "", none));
         }
         self.experiment.not_tried.append(&mut refusals);
@@ -161,16 +161,40 @@ impl Arms {
     /// Adds the arms that the others are compared with.
     fn complete(mut self, setting: &Setting) -> Arms {
         let mut all = Treatment::default();
-        for arm in self.alone.iter().chain(&self.ladders) {
+        for arm in self.alone.iter().chain(&self.increments) {
             all.join(arm.treatment.clone());
         }
         let Some(upon) = setting.upon else {
             let sham = Arm { name: SHAM.to_string(), treatment: all.inert(), parts: Vec::new() };
-            self.alone.splice(0..0, [Arm::plain(), sham]);
+            let shams = self.own_shams(&sham.treatment);
+            self.alone.splice(0..0, [Arm::plain(), sham].into_iter().chain(shams));
             return self;
         };
         self.stand(upon, &all);
         self
+    }
+
+    /// Gives each arm what it is compared with: its own machinery, inert. That of all is the sham; arms with the same machinery
+    /// share theirs; where there is nothing to be inert, it is the program with nothing attached.
+    fn own_shams(&mut self, all: &Treatment) -> Vec<Arm> {
+        let mut shams: Vec<Arm> = Vec::new();
+        for arm in &self.alone {
+            let inert = arm.treatment.inert();
+            let reference = if inert == *all {
+                SHAM.to_string()
+            } else if inert == Treatment::default() {
+                PLAIN.to_string()
+            } else if let Some(known) = shams.iter().find(|sham| sham.treatment == inert) {
+                known.name.clone()
+            } else {
+                shams.push(Arm { name: own_sham(&arm.name), treatment: inert, parts: Vec::new() });
+                own_sham(&arm.name)
+            };
+            for attempt in self.experiment.attempts.iter_mut().filter(|attempt| attempt.arm == arm.name) {
+                attempt.reference.clone_from(&reference);
+            }
+        }
+        shams
     }
 
     /// Puts every arm on top of one that is switched off already. What they are compared with is that one, with the
@@ -242,8 +266,8 @@ impl Arms {
         let Some(purpose) = said.or_else(|| intervention.purpose(&finding.id, &request)) else { return Ok(()) };
         let metric = setting.metric.cloned();
         let metric = metric.unwrap_or_else(|| finding.cost.metric(setting.answer.exchanges));
-        if purpose == Purpose::Ladder {
-            // A ladder has a foot of its own.
+        if purpose == Purpose::Incremental {
+            // What it stands on is tried by itself.
             return if setting.upon.is_some() {
                 Ok(())
             } else {
@@ -251,7 +275,7 @@ impl Arms {
             };
         }
         if intervention.needs_same_output && !setting.compares_output {
-            return Err(NotHere("proves nothing where outputs are not compared (--check-output never)".into()));
+            return Err(NotHere("proves nothing without comparing outputs (--check-output never)".into()));
         }
         let mut treatment = Treatment::default();
         (intervention.treat)(&request, &mut treatment)?;
@@ -288,7 +312,7 @@ impl Arms {
         name
     }
 
-    /// Adds a step of a ladder: an intervention with all that it stands on.
+    /// Adds an intervention on top of all that it stands on.
     fn add_step(
         &mut self,
         request: &Request,
@@ -310,14 +334,14 @@ impl Arms {
             arm: name.clone(),
             intervention: intervention.name.to_string(),
             dose: String::new(),
-            purpose: Purpose::Ladder,
+            purpose: Purpose::Incremental,
             metric: metric.clone(),
             reference: before.clone(),
         });
-        if self.ladders.iter().all(|arm| arm.name != name) {
+        if self.increments.iter().all(|arm| arm.name != name) {
             let interventions = parts.iter().map(|part| part.name.to_string()).collect();
             self.experiment.joints.push(Joint { arm: name.clone(), interventions, before, metric });
-            self.ladders.push(Arm { name, treatment, parts });
+            self.increments.push(Arm { name, treatment, parts });
         }
         Ok(())
     }
@@ -351,4 +375,53 @@ fn joined(parts: &[&'static Intervention]) -> String {
 
 fn refusal(why: WhyNot, finding: &str, intervention: &str, sentence: String) -> NotTried {
     NotTried { why, finding: finding.to_string(), intervention: intervention.to_string(), sentence }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use case::Cost;
+
+    #[test]
+    fn each_arm_is_compared_with_its_own_machinery_inert() {
+        let finding = |id: &str| Finding {
+            id: id.into(),
+            cost: Cost { share_of_wall: 0.9, ..Cost::default() },
+            ..Finding::default()
+        };
+        let (recording, world) = (Recording::default(), World::default());
+        let of = |ids: &[&str]| {
+            let findings = ids.iter().map(|id| finding(id)).collect();
+            let answer = Answer { exchanges: 100, findings, ..Answer::default() };
+            Arms::of(&Setting {
+                answer: &answer,
+                recording: &recording,
+                world: &world,
+                has_server: true,
+                metric: None,
+                asked: &[],
+                compares_output: true,
+                upon: None,
+            })
+        };
+        let held = of(&["P01"]);
+        let reference = |arm: &str| {
+            let attempt = held.experiment.attempts.iter().find(|attempt| attempt.arm == arm).expect("an attempt");
+            held.alone.iter().find(|arm| arm.name == attempt.reference).expect("an arm")
+        };
+        let (nodelay, coalesced) = (reference("tcp-nodelay"), reference("coalesce-writes"));
+        assert!(
+            nodelay.treatment.sockets.is_some_and(|sockets| !sockets.nodelay) && nodelay.treatment.preloads.is_empty()
+        );
+        assert!(coalesced.treatment.sockets.is_none() && coalesced.treatment.preloads[0].parameter == "inert");
+        // Both doses have the same machinery as what sets the option.
+        assert_eq!(reference("delayed-ack-cap=8ms").name, nodelay.name);
+        let names = held.alone.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>();
+        assert_eq!(names[..4], ["plain", "nothing", "nothing:tcp-nodelay", "nothing:coalesce-writes"], "{names:?}");
+        // One alone has the machinery of all; what leaves nothing in the program is compared with nothing attached.
+        let fsync = of(&["P39"]);
+        assert_eq!((fsync.experiment.attempts[0].reference.as_str(), fsync.alone.len()), ("nothing", 3));
+        let quota = of(&["P29"]);
+        assert_eq!(quota.experiment.attempts[0].reference, "nothing");
+    }
 }

@@ -1,4 +1,4 @@
-//! An intervention as somebody asks for it: by its name, with how much of it or of what.
+//! An intervention as a user asks for it: by its name, with its dose or its target.
 
 use crate::error::LabError;
 use crate::interventions::{self, Intervention};
@@ -7,19 +7,20 @@ use std::str::FromStr;
 /// What a name of an arm may hold besides letters and digits: it becomes a file's name, and `+` joins two.
 const PLAIN: &[u8] = b"-_.,:=!@~^";
 
-/// An intervention with what it is to be told.
+/// An intervention with its argument. As text: `tcp-nodelay`, `delayed-ack-cap=8`, `delayed-ack-cap=8ms`,
+/// `switch-off=work`.
 #[derive(Clone)]
 pub struct Asked {
     /// The intervention.
     pub intervention: &'static Intervention,
     /// Its dose.
     pub dose: Option<f64>,
-    /// What is named for it: a function, say.
+    /// Its target: a function, say.
     pub about: Option<String>,
 }
 
 impl Asked {
-    /// Without a dose, of nothing in particular.
+    /// Without a dose or a target.
     pub fn simply(intervention: &'static Intervention) -> Asked {
         Asked { intervention, dose: None, about: None }
     }
@@ -50,24 +51,25 @@ impl FromStr for Asked {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Asked, LabError> {
-        let (name, told) = text.split_once('=').map_or((text, None), |(name, told)| (name, Some(told.trim())));
+        let (name, argument) =
+            text.split_once('=').map_or((text, None), |(name, argument)| (name, Some(argument.trim())));
         let Some(intervention) = interventions::find(name) else {
             let known = interventions::ALL.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
-            return Err(LabError::World(format!("`{name}` is no intervention; there are {known}")));
+            return Err(LabError::World(format!("`{name}` is not an intervention; these are: {known}")));
         };
         let usual = Asked::simply(intervention);
         let wrong = |why: String| Err(LabError::World(why));
         let about = intervention.about;
-        match told {
+        match argument {
             None | Some("") if !about.is_empty() => wrong(format!("`{name}` needs a name: {name}={about}")),
-            Some(told) if !about.is_empty() => Ok(Asked { about: Some(told.to_string()), ..usual }),
+            Some(argument) if !about.is_empty() => Ok(Asked { about: Some(argument.to_string()), ..usual }),
             None => Ok(usual),
             Some(_) if intervention.unit.is_empty() => wrong(format!("`{name}` takes no dose")),
             Some(dose) => {
                 let number = dose.strip_suffix(intervention.unit).unwrap_or(dose).trim().parse::<f64>().ok();
                 match number.filter(|number| number.is_finite() && *number > 0.0) {
                     Some(number) => Ok(Asked { dose: Some(number), ..usual }),
-                    None => wrong(format!("`{dose}` is no dose of {name}: a number of {}", intervention.unit)),
+                    None => wrong(format!("`{dose}` is not a dose of {name}; use a number of {}", intervention.unit)),
                 }
             }
         }

@@ -75,7 +75,7 @@ impl Attached {
         let (Some(wanted), Some(group)) = (sockets, self.group()) else { return };
         match SocketProgram::attach(group, wanted.nodelay, wanted.delayed_ack_cap) {
             Ok(program) => self.sockets = Some(program),
-            Err(error) => self.notes.push(format!("sockets are left as they are: {error}")),
+            Err(error) => self.notes.push(format!("socket options were left unchanged: {error}")),
         }
     }
 

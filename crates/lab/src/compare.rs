@@ -109,14 +109,14 @@ pub fn extent_of(answers: &[&Answer], metric: Option<&Metric>, budget: Duration)
     extents.map_or(Extent::whole(longest), |extent| Extent { longest: Extent::whole(longest).longest, ..extent })
 }
 
-/// What the least number of rounds takes, where it would take more than a budget allows; none where it fits in.
+/// How long the least number of rounds takes, where that is more than the budget allows; none where it fits.
 pub fn excess_of(answers: &[&Answer], extent: &Extent, budget: Duration) -> Option<Duration> {
     let round = answers.iter().map(|answer| extent.expected(answer) + USUAL_OVERHEAD).sum::<Duration>();
     let least = round * LEAST_ROUNDS;
     (least > budget * EXCESS).then_some(least)
 }
 
-/// What can be told of trials that go so far, the metric that decides first.
+/// The metrics that trials of this extent have, the one that decides first.
 pub fn metrics_of(answers: &[&Answer], extent: &Extent, asked: Option<&Metric>) -> Vec<Metric> {
     let exchanges = answers.iter().map(|answer| answer.exchanges).min().unwrap_or(0);
     let of_runs = [Metric::Wall, Metric::Cpu].into_iter().filter(|_| extent.window.is_none());

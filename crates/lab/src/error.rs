@@ -17,6 +17,9 @@ pub enum LabError {
     /// The world is described wrongly, or asks for something that this machine does not have.
     #[error("{0}")]
     World(String),
+    /// A link leads nowhere.
+    #[error("a link needs a server at its other end")]
+    NoServer,
     /// A whole world could not be made or entered.
     #[error("{why}")]
     NoWorld {
@@ -73,7 +76,7 @@ pub enum LabError {
         said: String,
     },
     /// The build of a commit failed.
-    #[error("its build ended with {how}; last output: {last} (full log: {log})")]
+    #[error("its build failed with {how}; last output: {last} (full log: {log})")]
     NotBuilt {
         /// Its short hash.
         commit: String,

@@ -8,11 +8,30 @@ use case::facts::{NotTried, Sameness};
 use case::tables::Trial;
 use case::{Purpose, Stopped};
 use serde::{Deserialize, Serialize};
+use stats::Looks;
 
 /// The arm with nothing attached.
 pub const PLAIN: &str = "plain";
 /// The sham: the machinery of all others, inert.
 pub const SHAM: &str = "nothing";
+
+/// What the name of a sham that carries the machinery of some arms only begins with; the first of these arms follows.
+const OWN_SHAM: &str = "nothing:";
+
+/// The name of the sham of an arm whose machinery is not that of all.
+pub fn own_sham(arm: &str) -> String {
+    format!("{OWN_SHAM}{arm}")
+}
+
+/// The arm whose machinery a sham carries; none of the sham of all, and of what is no sham.
+pub fn sham_of(arm: &str) -> Option<&str> {
+    arm.strip_prefix(OWN_SHAM)
+}
+
+/// Whether an arm is a sham, of all or of some.
+pub fn is_sham(arm: &str) -> bool {
+    arm == SHAM || sham_of(arm).is_some()
+}
 
 /// The file in a case that keeps an experiment.
 pub const FILE: &str = "experiment.json";
@@ -37,12 +56,21 @@ pub struct Experiment {
     pub stopped: Option<Stopped>,
     /// What became of the comparison of outputs: `same`, `different`, or why there was none.
     pub output: Sameness,
+    /// Whether the trials tell what work they did; not so of a case that was made before this was kept.
+    #[serde(default)]
+    pub compares_work: bool,
     /// The rounds that are its own, the first and the one after its last; none where all are.
     #[serde(default)]
     pub rounds: Option<(u32, u32)>,
 }
 
 impl Experiment {
+    /// The looks at which its claims are judged: they share the 5 % of false alarms of the whole run.
+    pub fn looks(&self) -> Looks {
+        let claims = self.attempts.iter().filter(|attempt| attempt.claims()).count();
+        Looks::standard().sharing(1.0 / claims.max(1) as f64)
+    }
+
     /// Numbers its rounds and trials so that they follow those of the experiments before it.
     pub fn follow(&mut self, before: &[Trial], own: &mut [Trial]) {
         let first = before.iter().map(|trial| trial.round + 1).max().unwrap_or(0);
@@ -75,11 +103,16 @@ pub struct Attempt {
     pub purpose: Purpose,
     /// What it is judged by.
     pub metric: Metric,
-    /// The arm that it is compared with: the sham, or for the step of a ladder the step before.
+    /// The arm that it is compared with: the sham, or, for one that stands on others, those others.
     pub reference: String,
 }
 
 impl Attempt {
+    /// Whether its gain would confirm something. A control, a dose or what the user asks for confirms nothing by itself.
+    pub fn claims(&self) -> bool {
+        matches!(self.purpose, Purpose::Cause | Purpose::Incremental)
+    }
+
     /// Whether its trials must not be cut.
     pub fn needs_whole_run(&self) -> bool {
         self.metric.needs_whole_run() || self.needs_same_output()

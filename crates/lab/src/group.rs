@@ -1,7 +1,7 @@
 //! One control group of ours: a folder in a hierarchy, with processes in it that are moved, ended, and gone.
 
 use crate::ending::{self, LONGEST_END, TICK, name};
-use crate::journal::Outcome;
+use crate::journal::UndoResult;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -63,39 +63,39 @@ pub(crate) fn remove(folder: &Path) -> io::Result<()> {
 }
 
 /// Ends what runs in a group that was left behind, and removes it.
-pub(crate) fn undo(folder: &Path) -> Outcome {
+pub(crate) fn undo(folder: &Path) -> UndoResult {
     if !folder.exists() {
-        return Outcome::WasGone;
+        return UndoResult::WasGone;
     }
     if !is_ours(folder) {
-        return Outcome::Left(format!("{} is no control group of whyslow", folder.display()));
+        return UndoResult::Left(format!("{} is not a control group of whyslow's", folder.display()));
     }
     let running = members(folder).into_iter().map(|pid| format!("{pid} ({})", name(pid))).collect::<Vec<_>>();
     end(folder);
     match remove(folder) {
         Ok(()) => removed(folder, &running),
-        Err(error) => Outcome::Left(format!("the control group {} stays: {error}", folder.display())),
+        Err(error) => UndoResult::Left(format!("could not remove the control group {}: {error}", folder.display())),
     }
 }
 
 /// Removes a group that was left behind, where nothing runs in it.
-pub(crate) fn undo_if_empty(folder: &Path) -> Outcome {
+pub(crate) fn undo_if_empty(folder: &Path) -> UndoResult {
     match members(folder).as_slice() {
         [] => undo(folder),
         [first, ..] => {
             let name = name(*first);
-            Outcome::Left(format!("process {first} ({name}), watched by a run that was killed, runs on"))
+            UndoResult::Left(format!("process {first} ({name}), watched by a run that was killed, is still running"))
         }
     }
 }
 
-fn removed(folder: &Path, ended: &[String]) -> Outcome {
+fn removed(folder: &Path, ended: &[String]) -> UndoResult {
     let is_inner = !folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
     match (ended, is_inner) {
         // It is gone with the group that it is in, which has a line of its own.
-        ([], true) => Outcome::WasGone,
-        ([], false) => Outcome::Undone(format!("removed the control group {}", folder.display())),
-        _ => Outcome::Undone(format!("ended {}", ending::listed(ended))),
+        ([], true) => UndoResult::WasGone,
+        ([], false) => UndoResult::Undone(format!("removed the control group {}", folder.display())),
+        _ => UndoResult::Undone(format!("ended {}", ending::listed(ended))),
     }
 }
 

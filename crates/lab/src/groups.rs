@@ -14,20 +14,20 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The kernel's own default for the period over which processor time is allotted.
+/// The kernel's own default for the period over which CPU time is allotted.
 const PERIOD_MICROSECONDS: u64 = 100_000;
 
 /// Numbers the groups of this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// What is wanted of them, beside telling who belongs to the subject.
+/// What is wanted of them, besides saying who belongs to the subject.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wishes {
-    /// Processor time allowed to both ends together, in processors.
+    /// CPU time allowed to both ends together, in processors.
     pub processor_quota: Option<f64>,
     /// Memory allowed to both ends together, in bytes.
     pub memory: Option<u64>,
-    /// Whether the subject is to run outside of all groups that limit its processor time, that quota included.
+    /// Whether the subject is to run outside of all groups that limit its CPU time, that quota included.
     pub outside_quota: bool,
     /// Whose process the client is.
     pub client: Members,
@@ -193,11 +193,11 @@ fn place<'a>(wishes: &Wishes, hierarchies: &'a [Hierarchy]) -> Result<Vec<Placem
     };
     let unified = hierarchies.iter().find(|one| one.version == Version::Two);
     let Some(any) = unified.or(hierarchies.first()) else {
-        return Err(LabError::World("no hierarchy of control groups is mounted".to_string()));
+        return Err(LabError::World("no control group hierarchy is mounted".to_string()));
     };
     placement(any);
     let missing = |controller: &str| {
-        LabError::World(format!("no mounted hierarchy of control groups has the controller `{controller}`"))
+        LabError::World(format!("no mounted control group hierarchy has the controller `{controller}`"))
     };
     let of = |controller| carrier(hierarchies, controller).ok_or_else(|| missing(controller));
     let quota = wishes.processor_quota.filter(|_| !wishes.outside_quota);
@@ -249,7 +249,7 @@ impl Placement<'_> {
         let mut above = own.ancestors().take_while(|folder| folder.starts_with(root));
         let found = above.find(|folder| hands_on(folder)).ok_or_else(|| {
             let needed = needed.iter().copied().collect::<Vec<_>>().join(" and ");
-            LabError::World(format!("no control group above {} hands on the controller {needed}", own.display()))
+            LabError::World(format!("no control group above {} delegates the controller {needed}", own.display()))
         })?;
         self.parent = found.to_path_buf();
         Ok(())
@@ -277,7 +277,7 @@ fn is_same_memory(shown: &str, asked: &str) -> bool {
     }
 }
 
-/// Whether neither a group nor any above it, up to the root that can be seen, limits processor time.
+/// Whether neither a group nor any above it, up to the root that can be seen, limits CPU time.
 fn is_unlimited(base: &Path) -> bool {
     let read = |file: PathBuf| std::fs::read_to_string(file).unwrap_or_default();
     let is_free = |folder: &Path| {

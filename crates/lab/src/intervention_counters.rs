@@ -1,4 +1,4 @@
-//! What a trial left behind that tells whether its interventions took hold: counts kept by shims, by the programs on
+//! What a trial left behind that tells whether its interventions took effect: counts kept by shims, by the programs on
 //! sockets, and what the kernel said of routes.
 
 pub use record::SocketCounts;
@@ -39,7 +39,7 @@ impl InterventionCounters {
             ShimCounts { loaded: 0, .. } => {
                 Err("no program loaded it: statically linked, or written in a language that does not use libc".into())
             }
-            ShimCounts { seen: 0, .. } => Err("the program does not call what it stands before".into()),
+            ShimCounts { seen: 0, .. } => Err("the program never calls the functions that it intercepts".into()),
             _ => Err("it found nothing to change".into()),
         }
     }

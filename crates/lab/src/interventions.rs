@@ -10,6 +10,7 @@ mod hosts_entry;
 mod no_fsync;
 mod nothing;
 mod parse_ca_once;
+mod prediction;
 mod quickack_route;
 mod read_buffer;
 mod resume_sessions;
@@ -23,10 +24,12 @@ mod wait_when_not_ready;
 
 use crate::intervention_counters::InterventionCounters;
 use crate::treatment::{End, Treatment};
+use crate::work::Aspect;
 use crate::world::World;
 use case::{Finding, Recording};
 
 pub use case::Purpose;
+pub use prediction::Prediction;
 
 /// A change of the subject's world that removes (or scales) one cause and nothing else.
 pub struct Intervention {
@@ -36,8 +39,8 @@ pub struct Intervention {
     pub name: &'static str,
     /// What it does, in one line, to follow "With NAME, which ...": begins with a verb, ends without a full stop.
     pub summary: &'static str,
-    /// The pathologies it is tried for, and what for.
-    pub tried_for: &'static [(&'static str, Purpose)],
+    /// What it must do if one of these pathologies is the cause: what it is tried for.
+    pub predictions: &'static [Prediction],
     /// The doses to try where none is asked for; empty where it has none. The unit belongs to the intervention.
     pub doses: &'static [f64],
     /// The unit of its dose, as it is written behind the number (`ms`); empty where it has none.
@@ -47,7 +50,9 @@ pub struct Intervention {
     /// Whether what it does to the program is only harmless as far as the program writes the same: then runs are whole,
     /// their output has to be the same to the letter, and without a comparison it proves nothing.
     pub needs_same_output: bool,
-    /// Names of interventions that it stands on: they are attached with it (the steps of a ladder).
+    /// What of the work that can be seen it changes because that is what it does: it is not compared then.
+    pub may_change: &'static [Aspect],
+    /// Names of interventions that it stands on: they are attached with it.
     pub stands_on: &'static [&'static str],
     /// Asks for the machinery that it needs, or says why it cannot be tried here.
     pub treat: fn(&Request, &mut Treatment) -> Result<(), NotHere>,
@@ -80,11 +85,12 @@ const USUAL: Intervention = Intervention {
     page: "",
     name: "",
     summary: "",
-    tried_for: &[],
+    predictions: &[],
     doses: &[],
     unit: "",
     about: "",
     needs_same_output: false,
+    may_change: &[],
     stands_on: &[],
     treat: |_, _| Ok(()),
     applied: |_| Ok(0),
@@ -139,11 +145,15 @@ impl Intervention {
         lines.collect::<Vec<_>>().join("\n") + "\n"
     }
 
+    /// What it must do if a pathology is the cause; none where nothing is predicted.
+    pub fn prediction(&self, pathology: &str) -> Option<&'static Prediction> {
+        self.predictions.iter().find(|prediction| prediction.pathology == pathology)
+    }
+
     /// What it is tried for in a finding of a pathology; none where it is not tried for that, or where what is to be
     /// expected of it depends on something that is not known.
     pub fn purpose(&self, pathology: &str, request: &Request) -> Option<Purpose> {
-        let (_, usual) = self.tried_for.iter().find(|(id, _)| *id == pathology)?;
-        let usual = share_ssl_context::purpose(self, request, *usual);
+        let usual = share_ssl_context::purpose(self, request, self.prediction(pathology)?.purpose);
         quickack_route::purpose(self, request, usual)
     }
 }
@@ -172,7 +182,7 @@ impl Request<'_> {
 mod tests {
     use super::*;
     use case::tables::{Call, Process};
-    use case::{Cost, Evidence, Status};
+    use case::{Evidence, Status};
 
     /// A request with nothing recorded.
     pub(super) fn request(world: &World) -> Request<'_> {
@@ -191,15 +201,8 @@ mod tests {
             id: "P01".into(),
             name: "nagle-delayed-ack".into(),
             status: Status::Suspected,
-            title: String::new(),
-            mechanism: Vec::new(),
-            cost: Cost::default(),
-            effect: None,
-            tried: Vec::new(),
-            place: Vec::new(),
-            remedy: String::new(),
             evidence: Evidence { table: "calls".into(), rows: vec![0] },
-            caveats: Vec::new(),
+            ..Finding::default()
         };
         (recording, finding)
     }

@@ -46,7 +46,7 @@ pub(crate) enum Undo {
         /// The connections.
         inodes: Vec<u64>,
     },
-    /// A control group's quota of processor time that was lifted, which is put back.
+    /// A control group's quota of CPU time that was lifted, which is put back.
     Quota {
         /// The file that sets it.
         file: PathBuf,
@@ -63,7 +63,7 @@ pub(crate) enum Undo {
 }
 
 /// What became of one undo.
-pub(crate) enum Outcome {
+pub(crate) enum UndoResult {
     /// There was nothing left to do.
     WasGone,
     /// It was undone; this says what.

@@ -25,6 +25,21 @@ pub struct Subject {
     pub input: Input,
 }
 
+impl Subject {
+    /// Programs of a world, `{client}` and `{server}` in their commands replaced by its addresses. They run as we are, and
+    /// the client reads nothing.
+    ///
+    /// # Errors
+    /// Where the world has a link, and there is no server for its other end.
+    pub fn within(world: &World, client: &[String], server: Option<&[String]>) -> Result<Subject, LabError> {
+        if world.link.is_some() && server.is_none() {
+            return Err(LabError::NoServer);
+        }
+        let filled = |words: &[String]| world.addresses().fill(words);
+        Ok(Subject { client: filled(client), server: server.map(filled), ..Subject::default() })
+    }
+}
+
 /// Where the programs' words go.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
@@ -61,7 +76,7 @@ impl Launch {
     /// Makes the processes in their networks and groups, and attaches the treatment.
     ///
     /// What the world asks for is had, or this is an error. What a treatment asks for may be refused by the host: then
-    /// [`Attached::notes`] says so, and its counters show that it did not take hold.
+    /// [`Attached::notes`] says so, and its counters show that it did not take effect.
     ///
     /// # Errors
     /// Where a program, the world or the files for the subject cannot be made. What was made by then is gone.
@@ -194,7 +209,7 @@ impl Programs<'_> {
 fn set_up_network(world: &World, treatment: &Treatment, pids: Pids, attached: &mut Attached) -> Result<(), LabError> {
     let (Some(link), Some(server)) = (world.link, pids.server) else {
         if !treatment.quick_acknowledgements.is_empty() {
-            attached.notes.push("the route was left as it is: without a link it is the host's own".to_string());
+            attached.notes.push("the route was left unchanged: without a link it belongs to the host".to_string());
         }
         return match world.link {
             Some(_) => Err(LabError::World("a link needs a server at its other end".to_string())),
@@ -234,14 +249,14 @@ fn make_groups(
     let wishes = Wishes { processor_quota, memory, outside_quota: treatment.outside_quota, client };
     let mut made = Groups::make(&wishes, journal);
     if let (Err(error), true) = (&made, wishes.outside_quota) {
-        notes.push(format!("the groups that limit processor time cannot be left: {error}"));
+        notes.push(format!("cannot leave the control groups that limit CPU time: {error}"));
         made = Groups::make(&Wishes { outside_quota: false, ..wishes }, journal);
     }
     match made {
         Ok(groups) => Ok(Some(groups)),
         Err(error) if processor_quota.is_some() || memory.is_some() => Err(error),
         Err(error) => {
-            notes.push(format!("no control group could be made, so only sessions tell what belongs to it: {error}"));
+            notes.push(format!("no control group could be created, so processes are tracked by session only: {error}"));
             Ok(None)
         }
     }

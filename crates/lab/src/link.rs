@@ -62,6 +62,14 @@ pub struct Addresses {
     pub server: IpAddr,
 }
 
+impl Addresses {
+    /// A command with `{client}` and `{server}` replaced.
+    pub fn fill(&self, words: &[String]) -> Vec<String> {
+        let (client, server) = (self.client.to_string(), self.server.to_string());
+        words.iter().map(|word| word.replace("{server}", &server).replace("{client}", &client)).collect()
+    }
+}
+
 /// Why a link cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {

@@ -21,9 +21,9 @@ use crate::error::LabError;
 use crate::interventions;
 use crate::journal::Journal;
 use case::tables::TcpEvent;
-use case::{Finding, Purpose, Row};
+use case::{Finding, Purpose, Row, Thing};
 use judgement::Gauge;
-use record::{Meter, Role, Side};
+use record::{ConnectionOrigin, Meter, Role};
 use std::time::Duration;
 use target::Target;
 use windows::Windows;
@@ -37,7 +37,7 @@ pub struct LiveTerms<'a> {
     /// What the program is.
     pub role: Role,
     /// Whose exchanges are to count; none for those that a server accepted, or else the best that there are.
-    pub side: Option<Side>,
+    pub origin: Option<ConnectionOrigin>,
     /// Shown what is being done.
     pub say: &'a dyn Fn(&str),
 }
@@ -54,7 +54,7 @@ enum State {
     Off,
 }
 
-/// Why something cannot be switched in this program: a clause (`no group limits its processor time`).
+/// Why something cannot be switched in this program: a clause (`no group limits its CPU time`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LiveNot(String);
 
@@ -74,8 +74,8 @@ trait Switch {
 struct LiveIntervention {
     /// Its name among [`interventions::ALL`].
     name: &'static str,
-    /// What it is switched on, in one word.
-    thing: &'static str,
+    /// What it is switched on.
+    thing: Thing,
     open: Open,
 }
 
@@ -84,8 +84,8 @@ type Open = fn(&Target, &Journal) -> Result<Box<dyn Switch>, LiveNot>;
 
 /// All of them.
 const ALL: &[LiveIntervention] = &[
-    LiveIntervention { name: "tcp-nodelay", thing: "socket", open: nodelay::open },
-    LiveIntervention { name: "cpu-quota", thing: "group", open: quota::open },
+    LiveIntervention { name: "tcp-nodelay", thing: Thing::Socket, open: nodelay::open },
+    LiveIntervention { name: "cpu-quota", thing: Thing::Group, open: quota::open },
 ];
 
 /// The intervention that [`switch`] tries for a finding; none where none reaches a running program.
@@ -97,8 +97,8 @@ pub fn reaches(finding: &Finding) -> Option<&'static str> {
 /// what can be switched has proved it already.
 pub fn not_reached(finding: &Finding) -> Vec<String> {
     if !is_at_home(finding) {
-        let whose = "the sockets that hold bytes back are the other program's; attach to that one";
-        return vec![format!("switching {} off: {whose}", finding.name)];
+        let whose = "the sockets that hold data back belong to the other program; attach to that one";
+        return vec![format!("{} was not switched off: {whose}", finding.name)];
     }
     let rest = causes(finding).filter(|name| ALL.iter().all(|one| one.name != *name)).collect::<Vec<_>>();
     let (names, have) = match rest.as_slice() {
@@ -110,7 +110,7 @@ pub fn not_reached(finding: &Finding) -> Vec<String> {
 }
 
 /// Tries the intervention that reaches a finding, on a process that runs and all its descendants. What the user ends early
-/// is no error, and neither is what does not take hold: the outcome says so.
+/// is no error, and neither is what does not take effect: the outcome says so.
 ///
 /// # Errors
 /// Where nothing reaches the finding, or the kernel does not let us measure.
@@ -140,8 +140,8 @@ pub fn switch(
 }
 
 /// What an intervention is switched on.
-fn thing(intervention: &str) -> String {
-    ALL.iter().find(|one| one.name == intervention).map(|one| one.thing.to_string()).unwrap_or_default()
+fn thing(intervention: &str) -> Thing {
+    ALL.iter().find(|one| one.name == intervention).map(|one| one.thing).unwrap_or_default()
 }
 
 fn live_for(finding: &Finding) -> Option<&'static LiveIntervention> {
@@ -156,7 +156,9 @@ fn is_at_home(finding: &Finding) -> bool {
 
 /// The interventions that are tried as the cause of a finding.
 fn causes(finding: &Finding) -> impl Iterator<Item = &'static str> {
-    let is_cause = |one: &&interventions::Intervention| one.tried_for.contains(&(finding.id.as_str(), Purpose::Cause));
+    let is_cause = |one: &&interventions::Intervention| {
+        one.prediction(&finding.id).is_some_and(|prediction| prediction.purpose == Purpose::Cause)
+    };
     interventions::ALL.iter().filter(is_cause).map(|one| one.name).collect::<Vec<_>>().into_iter()
 }
 
@@ -178,14 +180,17 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_is_reached_live_or_told_why_it_is_not() {
+    fn a_finding_is_reached_live_or_it_is_said_why_not() {
         let finding = |id: &str| judgement::tests::finding(id);
         assert_eq!(reaches(&finding("P01")), Some("tcp-nodelay"));
         assert_eq!(reaches(&finding("P29")), Some("cpu-quota"));
-        let loaded = interventions::ALL.iter().flat_map(|one| one.tried_for).map(|(id, _)| finding(id));
+        let loaded = interventions::ALL.iter().flat_map(|one| one.predictions).map(|one| finding(one.pathology));
         let unreached = loaded.filter(|one| reaches(one).is_none() && causes(one).next().is_some());
-        let told = unreached.map(|one| not_reached(&one)).collect::<Vec<_>>();
-        assert!(!told.is_empty() && told.iter().flatten().all(|why| why.ends_with("`whyslow run -- CMD` tries that")));
-        assert!(told.iter().all(|sentences| !sentences.is_empty()));
+        let sentences_of_each = unreached.map(|one| not_reached(&one)).collect::<Vec<_>>();
+        assert!(
+            !sentences_of_each.is_empty()
+                && sentences_of_each.iter().flatten().all(|why| why.ends_with("`whyslow run -- CMD` tries that"))
+        );
+        assert!(sentences_of_each.iter().all(|sentences| !sentences.is_empty()));
     }
 }

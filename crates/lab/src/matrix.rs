@@ -32,7 +32,7 @@ pub use order::{Item, chain};
 pub use prefix::Prefix;
 pub use problem::{Fault, Problem};
 pub use registry::{Registry, Release};
-pub use source::{Source, Sources, Step};
+pub use source::{BuildStep, Source, Sources};
 pub use trial::Run;
 pub use tried::tried;
 pub use version::{nearest, older_first};

@@ -53,7 +53,7 @@ impl Outcome {
         self.row.wall == Nanos(0) && !self.row.applied
     }
 
-    /// Completes the row: which arm it was, and whether the arm's interventions took hold.
+    /// Completes the row: which arm it was, and whether the arm's interventions took effect.
     #[must_use]
     pub fn of_arm(mut self, arm: &Arm, round: u32, position: u32) -> Outcome {
         self.row.round = round;

@@ -1,22 +1,26 @@
 //! Whether a program writes the same with an intervention as without: what it wrote is the proof that it still does its
 //! work.
 
+mod learned;
+
 use crate::outcome::Outcome;
 use crate::trial::MOST_OUTPUT;
 use case::facts::Sameness;
 use case::tables::output;
+use learned::Learned;
 
 /// So many outputs without an intervention must agree before another is called different: what differs by itself, by a
 /// name drawn at random or a date, would be blamed on an intervention.
 pub const LEAST_REFERENCES: usize = 3;
 
+/// So much of a word is shown.
+const LONGEST_WORD: usize = 40;
+
 /// Whether another run without an intervention is needed before anything can be said.
 pub fn asks_for_reference(references: &[Vec<u8>], outcomes: &[Outcome]) -> bool {
-    let Some(reference) = references.first() else { return true };
-    let differs = |other: &Vec<u8>| masked(other) != masked(reference);
-    references.len() < LEAST_REFERENCES
-        && !references.iter().any(differs)
-        && outcomes.iter().any(|outcome| outcome.row.exit >= 0 && differs(&outcome.output))
+    let Some(learned) = Learned::from(references) else { return references.is_empty() };
+    let differs = |outcome: &Outcome| outcome.row.exit >= 0 && !learned.holds(&outcome.output);
+    references.len() < LEAST_REFERENCES && outcomes.iter().any(differs)
 }
 
 /// Compares the output of every trial that ran to its end with that of trials without interventions, and notes it in
@@ -24,37 +28,47 @@ pub fn asks_for_reference(references: &[Vec<u8>], outcomes: &[Outcome]) -> bool 
 pub fn compare(references: &[Vec<u8>], outcomes: &mut [Outcome]) -> Sameness {
     let not_compared = |why: &str| Sameness::NotCompared(why.to_string());
     let Some(reference) = references.first() else {
-        return not_compared("no run without an intervention came to its end within the budget");
+        return not_compared("no run without an intervention completed within the budget");
     };
-    let is_steady = references.iter().all(|other| other == reference);
-    let is_steady_but_for_figures = references.iter().all(|other| masked(other) == masked(reference));
-    if !is_steady_but_for_figures {
-        return not_compared("it differs from run to run without any intervention");
-    }
+    let Some(learned) = Learned::from(references) else {
+        return not_compared("it differs from run to run even without an intervention");
+    };
     if asks_for_reference(references, outcomes) {
-        return not_compared("too few runs without an intervention came to their end to tell what differs by itself");
+        for outcome in outcomes.iter_mut().filter(|outcome| outcome.row.exit >= 0) {
+            let holds = learned.holds(&outcome.output);
+            outcome.row.output = if holds { output::NOT_COMPARED } else { output::UNSETTLED };
+        }
+        return not_compared("too few runs without an intervention completed to know what always differs");
     }
     let mut worst = output::SAME;
-    let mut figures_differ = !is_steady;
+    let mut varies = references.iter().any(|other| other != reference);
     for outcome in outcomes.iter_mut().filter(|outcome| outcome.row.exit >= 0) {
-        let is_same = outcome.output == *reference;
-        let is_similar = masked(&outcome.output) == masked(reference);
-        figures_differ |= !is_same && is_similar;
-        // One reference alone does not tell figures that always differ from figures that an intervention changed.
-        outcome.row.output = if is_similar { output::SAME } else { output::DIFFERENT };
-        if !is_similar {
+        let is_same = outcome.output == *reference || learned.holds(&outcome.output);
+        varies |= is_same && outcome.output != *reference;
+        outcome.row.output = match is_same {
+            false => output::DIFFERENT,
+            true if learned.says_something() => output::SAME,
+            true => output::NOT_COMPARED,
+        };
+        if !is_same {
             worst = output::DIFFERENT;
-            outcome.row.problem = "the program wrote something else than without it".to_string();
+            let word = learned.difference(&outcome.output).unwrap_or_default();
+            let shown = word.chars().take(LONGEST_WORD).collect::<String>();
+            let place =
+                if shown.is_empty() { "it ends early".to_string() } else { format!("beginning with `{shown}`") };
+            outcome.row.problem = format!("the program's output was different: {place}");
         }
     }
-    match (worst, figures_differ) {
-        (output::DIFFERENT, _) => Sameness::Different,
-        (_, true) => Sameness::SameButForFigures,
-        _ => Sameness::Same,
+    match (worst, learned.says_something(), varies) {
+        (output::DIFFERENT, ..) => Sameness::Different,
+        (_, false, false) => not_compared("the program writes nothing to compare"),
+        (_, false, true) => not_compared("it holds nothing that is the same in all runs without an intervention"),
+        (_, true, true) => Sameness::SameButForFigures,
+        (_, true, false) => Sameness::Same,
     }
 }
 
-/// A comparison to the letter: for what may only be believed where the program does the same work.
+/// A comparison that has to be made: for what may only be believed where the program does the same work.
 pub struct Exactly<'a> {
     /// What was written without interventions.
     pub references: &'a [Vec<u8>],
@@ -65,7 +79,7 @@ pub struct Exactly<'a> {
 }
 
 impl Exactly<'_> {
-    /// Notes in a trial's row why it cannot be believed. Figures count, but for those that differ among the references.
+    /// Notes in a trial's row why it cannot be believed.
     pub fn compare(&self, outcome: &mut Outcome) {
         if outcome.row.exit < 0 || !outcome.row.problem.is_empty() || !outcome.row.applied {
             return;
@@ -80,40 +94,19 @@ impl Exactly<'_> {
         let longest = self.references.iter().map(Vec::len).max().unwrap_or(0);
         let why = match () {
             () if self.references.is_empty() || outcome.row.output != output::SAME => self.otherwise.clone().into(),
-            () if self.references.iter().any(Vec::is_empty) => {
-                "the program writes nothing that could be compared".to_string()
-            }
             () if self.references.len() < LEAST_REFERENCES => "too few runs without an intervention".to_string(),
-            () if longest as u64 >= MOST_OUTPUT => "the program writes more than is compared".to_string(),
+            () if longest as u64 >= MOST_OUTPUT => "the program writes more than whyslow compares".to_string(),
             () if !self.statuses.contains(&outcome.row.exit) => {
-                let why = format!("the program ended with status {}, as it never did without", outcome.row.exit);
+                let why = format!(
+                    "the program exited with status {}, which it never did without the intervention",
+                    outcome.row.exit
+                );
                 return Some((output::DIFFERENT, why));
-            }
-            () if !self.holds(&outcome.output) => {
-                return Some((output::DIFFERENT, "the program wrote other figures than without it".to_string()));
             }
             () => return None,
         };
         Some((output::NOT_COMPARED, format!("its output could not be compared: {why}")))
     }
-
-    /// Whether a text is that of the references, but for figures that differ among them. They are of the same words.
-    fn holds(&self, text: &[u8]) -> bool {
-        let references = self.references.iter().map(|one| figures(one)).collect::<Vec<_>>();
-        let Some(first) = references.first() else { return false };
-        let own = figures(text);
-        let is_steady = |place: usize| references.iter().all(|other| other.get(place) == first.get(place));
-        own.len() == first.len() && (0..own.len()).all(|place| own[place] == first[place] || !is_steady(place))
-    }
-}
-
-/// The figures in a text, decimals with what stands before their point.
-fn figures(text: &[u8]) -> Vec<&[u8]> {
-    let is_digit = |place: usize| text.get(place).is_some_and(u8::is_ascii_digit);
-    let is_point = |place: usize| place > 0 && text[place] == b'.' && is_digit(place - 1) && is_digit(place + 1);
-    let is_part = |place: &usize| is_digit(*place) || is_point(*place);
-    let places = (0..text.len()).filter(is_part).collect::<Vec<_>>();
-    places.chunk_by(|one, next| one + 1 == *next).map(|run| &text[run[0]..=run[run.len() - 1]]).collect()
 }
 
 /// The text with every run of digits replaced by one mark: times and counts differ from run to run.
@@ -170,15 +163,17 @@ mod tests {
         let mut outcomes = [wrote("session fe")];
         assert!(asks_for_reference(&["session ab".into()], &outcomes));
         assert!(String::from(compare(&["session ab".into()], &mut outcomes)).starts_with("too few"));
-        assert!(outcomes[0].row.problem.is_empty());
+        assert!(outcomes[0].row.problem.is_empty() && outcomes[0].row.output == output::UNSETTLED);
         assert!(!asks_for_reference(&["session ab".into(), "session cd".into()], &outcomes));
     }
 
     #[test]
     fn what_differs_by_itself_proves_nothing() {
-        let mut outcomes = [wrote("b")];
-        assert!(String::from(compare(&["a".into(), "b".into()], &mut outcomes)).starts_with("it differs"));
-        assert_eq!(outcomes[0].row.output, output::NOT_COMPARED);
+        for (plain, other, why) in [(["a", "b"], "b", "it holds nothing"), (["a", "a b"], "a", "it differs")] {
+            let mut outcomes = [wrote(other)];
+            assert!(String::from(compare(&plain.map(Vec::from), &mut outcomes)).starts_with(why));
+            assert_eq!(outcomes[0].row.output, output::NOT_COMPARED);
+        }
     }
 
     /// What a comparison to the letter says of a text, after the usual one.
@@ -198,14 +193,14 @@ mod tests {
         assert_eq!((same.output, same.problem.as_str()), (output::SAME, ""));
         let other = to_the_letter(&timed, "9 items, 0 twice, 0.04 s");
         assert_eq!(other.output, output::DIFFERENT);
-        assert!(other.problem.contains("other figures"), "{}", other.problem);
+        assert!(other.problem.contains("output was different: beginning with `0`"), "{}", other.problem);
     }
 
     #[test]
-    fn what_writes_nothing_cannot_be_told_from_what_does_nothing() {
+    fn what_writes_nothing_cannot_be_distinguished_from_what_does_nothing() {
         let row = to_the_letter(&["", "", ""], "");
         assert_eq!(row.output, output::NOT_COMPARED);
-        assert!(row.problem.contains("writes nothing that could be compared"), "{}", row.problem);
+        assert!(row.problem.contains("writes nothing to compare"), "{}", row.problem);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::engine::{
     self, Budget, Design, Entry, Failing, Order, Pace, Precision, State, Stop, Stopped, Study, Turn, is_given_up,
 };
 use crate::error::LabError;
-use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
+use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM, is_sham};
 use crate::extent::Extent;
 use crate::outcome::Outcome;
 use crate::pairs::{decide, pairs, ratio};
@@ -31,12 +31,13 @@ const MOST_ROUNDS: u32 = 48;
 const PRECISION: Precision = Precision::OF_A_CAUSE;
 /// So many pairs tell what something costs that is proved already.
 const ENOUGH_PAIRS: usize = PRECISION.enough_pairs;
-/// So many rounds tell what the machinery itself costs.
-const PLAIN_ROUNDS: usize = 12;
 /// A dose shows its effect in so many rounds; the cause itself is proved without it.
 const DOSE_ROUNDS: u32 = 4;
 /// The part of the budget that is kept for what is tried together.
 const KEPT_FOR_LATER: f64 = 0.35;
+
+/// A whole run without an intervention and one that is cured take about so many times as long as the recorded run.
+const WITH_A_CURE: f64 = 1.4;
 
 /// Runs one trial of an arm.
 pub type Execute<'a> = dyn FnMut(&Arm, &Extent) -> Result<Outcome, LabError> + 'a;
@@ -63,7 +64,7 @@ pub fn prove(
     execute: &mut Execute,
     terms: &Terms,
 ) -> Result<(Experiment, Vec<Trial>), LabError> {
-    let Arms { base, alone, ladders, experiment } = arms;
+    let Arms { base, alone, increments, experiment } = arms;
     let takes_whole = experiment.attempts.iter().any(Attempt::needs_whole_run);
     let mut extent = Extent::of_run(answer, takes_whole);
     // The sham has what the others have cured: it takes as long as the program took at first.
@@ -75,7 +76,7 @@ pub fn prove(
         execute,
         extent,
         base,
-        looks: Looks::standard(),
+        looks: experiment.looks(),
         state: State::new(terms.budget),
         experiment,
         outcomes: Vec::new(),
@@ -86,17 +87,18 @@ pub fn prove(
     if let Some(base) = &proving.base {
         proving.state.presume(SHAM, base.without + planning::USUAL_OVERHEAD);
     }
+    proving.experiment.compares_work = true;
     proving.experiment.budget_ns = terms.budget.as_nanos() as u64;
     if !proving.experiment.attempts.is_empty() {
         proving.experiment.extent = Some(proving.extent);
-        match proving.all(&alone, &ladders) {
+        match proving.all(&alone, &increments) {
             Ok(()) => {}
             Err(LabError::Interrupted) => {
                 proving.experiment.stopped = Some(Stopped::Interrupted);
                 proving
                     .experiment
                     .not_tried
-                    .push(NotTried::of_all(WhyNot::Interrupted, "the rest: it was ended by Ctrl-C or a signal"));
+                    .push(NotTried::of_all(WhyNot::Interrupted, "the rest: interrupted by Ctrl-C or a signal"));
             }
             Err(error) => return Err(error),
         }
@@ -136,19 +138,21 @@ impl Study for Proving<'_, '_> {
 }
 
 impl Proving<'_, '_> {
-    fn all(&mut self, alone: &[Arm], ladders: &[Arm]) -> Result<(), LabError> {
-        let may_join = self.base.is_none() && (!ladders.is_empty() || self.answer.findings.len() > 1);
+    fn all(&mut self, alone: &[Arm], increments: &[Arm]) -> Result<(), LabError> {
+        let may_join = self.base.is_none() && (!increments.is_empty() || self.answer.findings.len() > 1);
+        let budget = self.terms.budget.saturating_sub(self.for_whole_runs());
         let kept = if may_join { KEPT_FOR_LATER } else { 0.0 };
-        let mut arms = self.affordable(alone, self.terms.budget.mul_f64(1.0 - kept));
+        let mut arms = self.affordable(alone, budget.mul_f64(1.0 - kept));
         if arms.len() > 2 {
             self.pilot()?;
-            arms = self.affordable(&arms, self.state.left().mul_f64(1.0 - kept));
+            let left = budget.saturating_sub(self.state.spent());
+            arms = self.affordable(&arms, left.mul_f64(1.0 - kept));
         }
         if arms.iter().any(|arm| !is_reference(arm)) {
-            self.rounds(&arms, self.terms.budget.mul_f64(1.0 - kept))?;
-            let joint = if self.base.is_none() { self.joint(&arms, ladders) } else { Vec::new() };
+            self.rounds(&arms, budget.mul_f64(1.0 - kept))?;
+            let joint = if self.base.is_none() { self.joint(&arms, increments) } else { Vec::new() };
             if joint.len() > 1 {
-                self.rounds(&joint, self.terms.budget)?;
+                self.rounds(&joint, budget)?;
             }
         }
         if self.terms.compares_output {
@@ -159,6 +163,16 @@ impl Proving<'_, '_> {
             self.experiment.output = Sameness::NotCompared("--check-output never".to_string());
         }
         Ok(())
+    }
+
+    /// What is kept of the budget for runs to the program's end, where trials are cut before: one without an intervention, and the
+    /// cures, of which at least one is expected to be short. Where more than half would be needed, there is no use in it.
+    fn for_whole_runs(&self) -> Duration {
+        let is_needed =
+            self.extent.window.is_some() && self.answer.subject_exit.is_some() && self.terms.compares_output;
+        let whole = Duration::from_nanos(self.answer.wall_ns) + self.overhead;
+        let kept = whole.mul_f64(WITH_A_CURE);
+        if is_needed && kept <= self.terms.budget / 2 { kept } else { Duration::ZERO }
     }
 
     /// Runs rounds over arms until every question that they were to answer is.
@@ -191,7 +205,9 @@ impl Proving<'_, '_> {
         let names = arms.iter().zip(&own).filter(|(_, open)| **open).map(|(arm, _)| arm.name.as_str());
         let names = names.collect::<Vec<_>>();
         let joints = self.experiment.joints.iter().filter(|joint| names.contains(&joint.arm.as_str()));
-        let compared = joints.map(|joint| joint.before.as_str()).collect::<Vec<_>>();
+        let attempts = self.experiment.attempts.iter().filter(|attempt| names.contains(&attempt.arm.as_str()));
+        let compared = joints.flat_map(|joint| [joint.before.as_str(), SHAM]);
+        let compared = compared.chain(attempts.map(|attempt| attempt.reference.as_str())).collect::<Vec<_>>();
         let has_turn = |place: &usize| own[*place] || compared.contains(&arms[*place].name.as_str());
         (0..arms.len()).filter(has_turn).collect()
     }
@@ -245,46 +261,32 @@ impl Proving<'_, '_> {
         if is_given_up(failures, trials) {
             return false;
         }
-        if arm.name == PLAIN {
-            return trials < PLAIN_ROUNDS;
-        }
         if (trials as u32) < FIRST_LOOK {
             return true;
         }
-        if arm.name == SHAM {
-            // On a base it is not what the others are compared with: it may not take their time.
+        if is_reference(arm) {
+            // For as long as others are compared with it (see `open`); by itself it is there to show what all the machinery
+            // costs, which takes some rounds, and may not take the others' time.
             let most = self.usual_cost(arm) * ENOUGH_PAIRS as u32;
-            return self.base.is_none() || (trials < ENOUGH_PAIRS && most < self.terms.budget / 2);
+            return trials < ENOUGH_PAIRS && (self.base.is_none() || most < self.terms.budget / 2);
         }
         let all = self.rows().cloned().collect::<Vec<_>>();
-        // The step of a ladder is asked about as such.
-        let is_alone = |attempt: &&Attempt| attempt.arm == arm.name && attempt.purpose != Purpose::Ladder;
+        // What stands on others is asked about as such.
+        let is_alone = |attempt: &&Attempt| attempt.arm == arm.name && attempt.purpose != Purpose::Incremental;
         let attempts = self.experiment.attempts.iter().filter(is_alone);
         let question = |attempt: &'s Attempt| (&attempt.metric, attempt.purpose, attempt.reference.as_str());
         let mut questions = attempts.map(question).collect::<Vec<_>>();
         let joints = self.experiment.joints.iter().filter(|joint| joint.arm == arm.name);
-        questions.extend(joints.map(|joint| (&joint.metric, Purpose::Ladder, joint.before.as_str())));
+        questions.extend(joints.map(|joint| (&joint.metric, Purpose::Incremental, joint.before.as_str())));
         questions.into_iter().any(|(metric, purpose, reference)| {
             let pairs = pairs(&all, metric, reference, &arm.name);
             match purpose {
                 Purpose::Dose => (pairs.len() as u32) < DOSE_ROUNDS,
-                Purpose::Ladder => pairs.len() < ENOUGH_PAIRS && decide(&self.looks, &pairs) == Decision::Open,
-                _ => !self.is_settled(&pairs),
+                Purpose::Incremental => pairs.len() < ENOUGH_PAIRS && decide(&self.looks, &pairs) == Decision::Open,
+                Purpose::Cause => !is_settled(&pairs, &self.looks),
+                Purpose::Control | Purpose::Asked => !is_settled(&pairs, &Looks::standard()),
             }
         })
-    }
-
-    /// Whether pairs give a verdict, and a ratio worth showing.
-    fn is_settled(&self, pairs: &[(f64, f64)]) -> bool {
-        if !self.looks.is_look(pairs.len()) {
-            return false;
-        }
-        let Some(ratio) = ratio(&self.looks, pairs) else { return false };
-        match verdict::status(&ratio) {
-            Status::Confirmed => PRECISION.is_met(ratio.low, ratio.high, pairs.len()),
-            Status::Refuted => true,
-            Status::Suspected | Status::Undecided => false,
-        }
     }
 
     fn rows(&self) -> impl Iterator<Item = &Trial> + Clone {
@@ -300,19 +302,21 @@ impl Proving<'_, '_> {
         self.extent.expected(self.answer) + self.overhead
     }
 
-    /// What is tried together: the steps of ladders whose foot has proved something, and one cure for each finding.
+    /// What is tried together: the steps of increments whose foot has proved something, and one cure for each finding.
     /// With them run the sham and what they are compared with.
-    fn joint(&mut self, arms: &[Arm], ladders: &[Arm]) -> Vec<Arm> {
+    fn joint(&mut self, arms: &[Arm], increments: &[Arm]) -> Vec<Arm> {
         let rows = self.rows().cloned().collect::<Vec<_>>();
         let mut answer = self.answer.clone();
-        verdict::judge(&mut answer, &self.experiment, &rows);
+        // Whether the work is the same is asked at the end.
+        let experiment = Experiment { compares_work: false, ..self.experiment.clone() };
+        verdict::judge(&mut answer, &experiment, &rows);
         let confirmed = |name: &str| {
             let tried = answer.findings.iter().flat_map(|finding| &finding.tried);
             tried.into_iter().any(|one| one.intervention == name && one.status == Status::Confirmed)
         };
         self.experiment.joints.retain(|joint| joint.interventions.first().is_some_and(|foot| confirmed(foot)));
         let stands = |arm: &&Arm| self.experiment.joints.iter().any(|joint| joint.arm == arm.name);
-        let mut joint = ladders.iter().filter(stands).cloned().collect::<Vec<_>>();
+        let mut joint = increments.iter().filter(stands).cloned().collect::<Vec<_>>();
         let cures = verdict::cures(&answer);
         let cures = cures.iter().filter_map(|name| arms.iter().find(|arm| arm.name == *name)).collect::<Vec<_>>();
         let is_included = |cure: &&Arm| cures.iter().any(|other| other.stands_on(cure));
@@ -340,6 +344,19 @@ impl Proving<'_, '_> {
     }
 }
 
+/// Whether pairs give a verdict, and a ratio worth showing.
+fn is_settled(pairs: &[(f64, f64)], looks: &Looks) -> bool {
+    if !looks.is_look(pairs.len()) {
+        return false;
+    }
+    let Some(ratio) = ratio(looks, pairs) else { return false };
+    match verdict::status(&ratio) {
+        Status::Confirmed => PRECISION.is_met(ratio.low, ratio.high, pairs.len()),
+        Status::Refuted => true,
+        Status::Suspected | Status::Undecided => false,
+    }
+}
+
 /// The arms as the engine knows them.
 fn entries(arms: &[Arm]) -> Vec<Entry> {
     let entry = |arm: &Arm| if is_reference(arm) { Entry::reference(&arm.name) } else { Entry::tried(&arm.name) };
@@ -357,7 +374,7 @@ fn is_reference_row(row: &Trial) -> bool {
 }
 
 fn is_reference_name(arm: &str) -> bool {
-    arm == PLAIN || arm == SHAM
+    arm == PLAIN || is_sham(arm)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ impl FromStr for Rate {
         let number = number.trim().parse::<f64>().map_err(|_| wrong())?;
         let bits_per_second = (number * bits as f64).round() as u64;
         if !(Rate::LEAST..=Rate::MOST).contains(&bits_per_second) {
-            return Err(format!("the rate `{text}` is outside of 10kbit to 100gbit"));
+            return Err(format!("the rate `{text}` is outside 10kbit to 100gbit"));
         }
         Ok(Rate { bits_per_second })
     }

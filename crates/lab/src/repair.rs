@@ -1,7 +1,7 @@
 //! Undoing what whyslow processes that are gone have left behind.
 
 use crate::error::LabError;
-use crate::journal::{ENDING, Members, Outcome, Undo, open_undos, place};
+use crate::journal::{ENDING, Members, Undo, UndoResult, open_undos, place};
 use crate::{group, live, sessions, staged};
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::MetadataExt;
@@ -87,9 +87,9 @@ fn repair_journal(path: &Path, file: File, which: Repair, repaired: &mut Repaire
     // What was made last stands on what was made before it.
     for undo in open_undos(&String::from_utf8_lossy(&bytes)).into_iter().rev() {
         match perform(&undo, which) {
-            Outcome::WasGone => {}
-            Outcome::Undone(line) => repaired.done.push(line),
-            Outcome::Left(line) => {
+            UndoResult::WasGone => {}
+            UndoResult::Undone(line) => repaired.done.push(line),
+            UndoResult::Left(line) => {
                 is_done = false;
                 // One process may be in groups of several hierarchies.
                 if !repaired.left.contains(&line) {
@@ -107,7 +107,7 @@ fn repair_journal(path: &Path, file: File, which: Repair, repaired: &mut Repaire
 }
 
 /// Does what an undo says.
-fn perform(undo: &Undo, which: Repair) -> Outcome {
+fn perform(undo: &Undo, which: Repair) -> UndoResult {
     match undo {
         Undo::Group { folder, members } => match (members, which) {
             (Members::TheUsers, Repair::Left) => group::undo_if_empty(folder),

@@ -22,7 +22,7 @@ pub struct SecondPass {
     pub exchanges: u64,
     /// That run's length, over the length of the run that the answer is of.
     pub share_of_wall: f64,
-    /// The same of processor time.
+    /// The same of CPU time.
     pub share_of_cpu: f64,
     /// How it was tried.
     pub experiment: Experiment,
@@ -33,28 +33,29 @@ pub struct SecondPass {
 pub struct Candidate {
     /// Its name.
     pub function: String,
-    /// Its share of the processor time that is left.
+    /// Its share of the CPU time that is left.
     pub share: f64,
 }
 
 impl SecondPass {
-    /// The file in a case that keeps the experiment upon the so manieth.
+    /// The file in a case that keeps the experiment of the pass of this number, from 0.
     pub fn file(number: usize) -> String {
         format!("experiment-{}.json", number + 1)
     }
 
-    /// Puts into an answer what the trials say of what showed.
+    /// Adds to an answer the findings that showed, with what the trials say of them.
     pub fn judge(&self, answer: &mut Answer, trials: &[Trial]) {
         let own = self.judged(answer, trials);
-        let is_told = |finding: &&Finding| self.candidate.is_none() || finding.status == Status::Confirmed;
-        let told = own.findings.iter().filter(is_told).map(|finding| self.of_the_answer(finding)).collect::<Vec<_>>();
+        let is_reported = |finding: &&Finding| self.candidate.is_none() || finding.status == Status::Confirmed;
+        let findings =
+            own.findings.iter().filter(is_reported).map(|finding| self.of_the_answer(finding)).collect::<Vec<_>>();
         let before = standing(&answer.findings);
         let place = self.place(answer);
         answer.together.extend(self.together(&own));
         if let Some(proof) = &own.proof {
             add(answer.proof.get_or_insert_default(), proof);
         }
-        answer.findings.splice(place..place, told);
+        answer.findings.splice(place..place, findings);
         if let Some(rest) = answer.summary.strip_prefix(&before) {
             answer.summary = standing(&answer.findings) + rest;
         }
@@ -106,8 +107,8 @@ impl SecondPass {
         });
         let arms = arms.collect::<Vec<_>>();
         let of_arm = |arm: &str| self.experiment.joints.iter().find(|joint| joint.arm == arm);
-        let told = |arm: &String| of_arm(arm).map(|joint| joint.interventions.clone());
-        let wanted = arms.iter().filter_map(told).collect::<Vec<_>>();
+        let interventions = |arm: &String| of_arm(arm).map(|joint| joint.interventions.clone());
+        let wanted = arms.iter().filter_map(interventions).collect::<Vec<_>>();
         let is_first =
             |one: &case::Together| of_arm(&self.upon).is_some_and(|first| first.interventions == one.interventions);
         let is_wanted =
@@ -129,7 +130,7 @@ impl SecondPass {
             _ if finding.status == Status::Confirmed => ", and the output does not need it".to_string(),
             "" => "; without it the program is hardly faster".to_string(),
             _ if rows.any(|row| row.output == output::DIFFERENT) => ", but the output needs it".to_string(),
-            problem => format!("; whether it is needed is open ({problem})"),
+            problem => format!("; whether it is needed is not known ({problem})"),
         };
         Some(format!(" With {}, {function} is {share} of the remaining CPU time{because}.", self.upon))
     }

@@ -2,7 +2,7 @@
 //! has left its session, as a daemon does, is not found.
 
 use crate::ending;
-use crate::journal::{Entry, Journal, Outcome, Undo};
+use crate::journal::{Entry, Journal, Undo, UndoResult};
 use std::collections::BTreeSet;
 
 /// Sessions of ours. What runs in them is ended when this is dropped.
@@ -59,13 +59,13 @@ impl Leader {
 }
 
 /// Ends what a session that was left behind still holds.
-pub(crate) fn undo(leader: u32, started_ticks: u64) -> Outcome {
+pub(crate) fn undo(leader: u32, started_ticks: u64) -> UndoResult {
     let leader = Leader { pid: leader, started_ticks };
     let running = leader.members();
     if running.is_empty() {
-        return Outcome::WasGone;
+        return UndoResult::WasGone;
     }
     let names = running.iter().map(|pid| format!("{pid} ({})", ending::name(*pid))).collect::<Vec<_>>();
     ending::end(|| leader.members().into_iter().collect(), || ());
-    Outcome::Undone(format!("ended {}", ending::listed(&names)))
+    UndoResult::Undone(format!("ended {}", ending::listed(&names)))
 }

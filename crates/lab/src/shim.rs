@@ -1,5 +1,5 @@
-//! Shims on their way into a subject: the objects built from `shims/*.c`, laid out in a folder that the subject can read,
-//! with what each is told and the file in which it counts.
+//! Shims on their way into a subject: the objects built from `shims/*.c`, staged in a folder that the subject can read,
+//! with each one's parameter and counters.
 
 use crate::intervention_counters::ShimCounts;
 

@@ -4,13 +4,15 @@
 use crate::arms::Arm;
 use crate::asked::Asked;
 use crate::error::LabError;
+use crate::experiment::sham_of;
 use crate::extent::Extent;
 use crate::interventions::Request;
 use crate::metric::Metric;
 use crate::treatment::Treatment;
 use crate::world::World;
 use case::{Finding, Recording, redact_arguments};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::time::Duration;
 
 /// What a trial gets where its file sets no limit.
@@ -44,11 +46,16 @@ pub struct TrialSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// A figure in the client's standard output: `stdout:REGEX`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
     /// Where it runs.
     #[serde(default)]
     pub world: World,
+}
+
+/// A metric that this version knows: what cannot be measured is refused before anything runs.
+fn known<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Metric>, D::Error> {
+    String::deserialize(from)?.parse().map(Some).map_err(D::Error::custom)
 }
 
 impl TrialSpec {
@@ -74,12 +81,12 @@ impl TrialSpec {
     pub fn read(text: &str) -> Result<TrialSpec, LabError> {
         let spec: TrialSpec = toml::from_str(text).map_err(|error| LabError::World(one_line(&error.to_string())))?;
         if spec.command.is_empty() {
-            return Err(LabError::World("`command` is empty: a trial runs something".to_string()));
+            return Err(LabError::World("`command` is empty: name what a trial runs".to_string()));
         }
         let is_length = |seconds: f64| seconds >= 0.0 && seconds <= USUAL_LIMIT.as_secs_f64();
         if !spec.seconds.is_none_or(is_length) || !is_length(spec.least_seconds) {
             let most = USUAL_LIMIT.as_secs();
-            return Err(LabError::World(format!("`seconds` and `least_seconds` are from 0 to {most}")));
+            return Err(LabError::World(format!("`seconds` and `least_seconds` must be from 0 to {most}")));
         }
         Ok(spec)
     }
@@ -125,9 +132,10 @@ impl TrialSpec {
             arm.name = crate::experiment::PLAIN.to_string();
         }
         for text in &self.interventions {
-            let asked = intervention(text)?;
+            let inert = sham_of(text);
+            let asked = inert.unwrap_or(text).parse::<Asked>()?;
             let intervention = asked.intervention;
-            let is_tried_for = |finding: &&Finding| intervention.tried_for.iter().any(|(id, _)| *id == finding.id);
+            let is_tried_for = |finding: &&Finding| intervention.prediction(&finding.id).is_some();
             let finding = findings.iter().find(is_tried_for);
             let has_server = !self.server.is_empty();
             let (dose, about) = (asked.dose, asked.about.as_deref());
@@ -135,19 +143,15 @@ impl TrialSpec {
             let mut own = Treatment::default();
             (intervention.treat)(&request, &mut own)
                 .map_err(|why| LabError::World(format!("{} {}", intervention.name, why.0)))?;
-            arm.treatment.join(own);
-            arm.parts.push(intervention);
+            if inert.is_some() {
+                arm.treatment.join(own.inert());
+            } else {
+                arm.treatment.join(own);
+                arm.parts.push(intervention);
+            }
         }
         Ok(arm)
     }
-}
-
-/// An intervention as it is typed: `tcp-nodelay`, `delayed-ack-cap=8`, `delayed-ack-cap=8ms`, `switch-off=work`.
-///
-/// # Errors
-/// Where there is none of that name, or it takes no such dose.
-pub fn intervention(text: &str) -> Result<Asked, LabError> {
-    text.parse()
 }
 
 /// An error of several lines as one.
@@ -169,6 +173,14 @@ mod tests {
     }
 
     #[test]
+    fn the_sham_of_an_arm_is_its_machinery_inert() {
+        let spec = TrialSpec::of_arm("nothing:tcp-nodelay", &Extent::whole(Duration::from_secs(1)));
+        let arm = TrialSpec { command: vec!["true".into()], ..spec }.arm(None, &[]).expect("an arm");
+        assert_eq!((arm.name.as_str(), arm.parts.len()), ("nothing:tcp-nodelay", 0));
+        assert_eq!(arm.treatment.sockets, Some(crate::treatment::Sockets::default()));
+    }
+
+    #[test]
     fn secrets_in_commands_and_in_the_environment_are_not_kept() {
         let text = "command = ['curl', '--token=abc', 'http://me:pw@host/']\n[world]\nenv = { API_TOKEN = 'abc', LANG = 'C' }\n";
         let kept = TrialSpec::read(text).expect("a trial").redacted();
@@ -181,6 +193,7 @@ mod tests {
     fn what_a_trial_does_not_know_is_refused_by_name() {
         let refused = |text: &str| TrialSpec::read(text).expect_err("refused").to_string();
         assert!(refused("command = ['true']\nspeed = 3").contains("speed"));
+        assert!(refused("command = ['true']\nmetric = 'speed'").contains("`speed` is not a metric"));
         assert!(refused("command = []").contains("command"));
         assert!(refused("command = ['true']\nseconds = -1.0").contains("seconds"));
         let spec = TrialSpec { command: vec!["true".into()], ..TrialSpec::default() };

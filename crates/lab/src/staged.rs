@@ -1,10 +1,10 @@
-//! The folder of files that is laid out for a subject: shims with what they are told and where they count, and files to
-//! be shown in the place of the host's.
+//! The folder of files that is staged for a subject: shims with their parameters and counters, and files that take the
+//! place of the host's.
 
 use crate::LabError;
 use crate::group::PREFIX;
 use crate::intervention_counters::ShimCounts;
-use crate::journal::{Entry, Journal, Outcome, Undo};
+use crate::journal::{Entry, Journal, Undo, UndoResult};
 use crate::shim;
 use crate::treatment::Treatment;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
@@ -114,15 +114,15 @@ impl Drop for Staged {
 }
 
 /// Removes a folder that was left behind.
-pub(crate) fn undo(folder: &Path) -> Outcome {
-    let Ok(found) = folder.symlink_metadata() else { return Outcome::WasGone };
+pub(crate) fn undo(folder: &Path) -> UndoResult {
+    let Ok(found) = folder.symlink_metadata() else { return UndoResult::WasGone };
     let is_named = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
     if !found.is_dir() || found.uid() != nix::unistd::geteuid().as_raw() || !is_named {
-        return Outcome::Left(format!("{} is no folder of whyslow", folder.display()));
+        return UndoResult::Left(format!("{} is not a folder of whyslow's", folder.display()));
     }
     match std::fs::remove_dir_all(folder) {
-        Ok(()) => Outcome::Undone(format!("removed the folder {}", folder.display())),
-        Err(error) => Outcome::Left(format!("the folder {} stays: {error}", folder.display())),
+        Ok(()) => UndoResult::Undone(format!("removed the folder {}", folder.display())),
+        Err(error) => UndoResult::Left(format!("could not remove the folder {}: {error}", folder.display())),
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn undo(folder: &Path) -> Outcome {
 pub(crate) fn make(journal: &Journal) -> Result<(PathBuf, Entry), LabError> {
     let place = places().into_iter().find(|place| allows_execution(place)).ok_or_else(|| {
         let tried = places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", ");
-        LabError::World(format!("shims need a folder on a file system that allows execution; none of {tried} is one"))
+        LabError::World(format!("shims need a folder on a file system without noexec; none of {tried} is on one"))
     })?;
     make_in(&place, journal)
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// One end of the subject.
@@ -36,17 +37,26 @@ impl End {
     }
 }
 
+impl FromStr for End {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<End, String> {
+        let named = End::BOTH.into_iter().find(|end| end.word() == text);
+        named.ok_or_else(|| format!("`{text}` is not an end; use client or server"))
+    }
+}
+
 /// A shim to be loaded into the subject's programs (at both ends) before their libraries.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Preload {
     /// The shim's name: that of its C file in `shims`.
     pub shim: &'static str,
-    /// What it is told: words of its own, documented in its C file. `inert` makes it pass everything through.
+    /// Its parameter: words of its own, documented in its C file. `inert` makes it pass everything through.
     pub parameter: String,
 }
 
 impl Preload {
-    /// Tells a shim more: of words it does all, each once; a number is a dose, and the later one counts.
+    /// Adds to a parameter: words add up, each once; a number is a dose, and the later one counts.
     fn also(&mut self, parameter: &str) {
         if parameter.parse::<f64>().is_ok() {
             self.parameter = parameter.to_string();
@@ -86,13 +96,13 @@ pub struct Treatment {
     pub preloads: Vec<Preload>,
     /// Sockets of both ends; none attaches nothing.
     pub sockets: Option<Sockets>,
-    /// Ends whose route to the other is told to acknowledge at once. Needs a link.
+    /// Ends whose route to the other is set to acknowledge at once. Needs a link.
     pub quick_acknowledgements: BTreeSet<End>,
     /// Files replaced.
     pub replacements: Vec<Replacement>,
     /// Variables set in the environment of both ends.
     pub environment: Vec<(String, String)>,
-    /// Whether the subject is taken out of the control groups that limit its processor time.
+    /// Whether the subject is taken out of the control groups that limit its CPU time.
     pub outside_quota: bool,
 }
 
@@ -147,7 +157,7 @@ impl Treatment {
 mod tests {
     use super::*;
 
-    fn told(parameters: &[&str]) -> String {
+    fn joined(parameters: &[&str]) -> String {
         let mut all = Treatment::default();
         for parameter in parameters {
             let preloads = vec![Preload { shim: "one", parameter: (*parameter).to_string() }];
@@ -157,12 +167,12 @@ mod tests {
     }
 
     #[test]
-    fn a_shim_that_is_told_several_things_does_all_of_them() {
-        assert_eq!(told(&["parse", "share", "parse share"]), "parse share");
+    fn a_shim_that_gets_several_words_keeps_all_of_them() {
+        assert_eq!(joined(&["parse", "share", "parse share"]), "parse share");
     }
 
     #[test]
     fn of_two_doses_the_later_one_counts() {
-        assert_eq!(told(&["1", "10"]), "10");
+        assert_eq!(joined(&["1", "10"]), "10");
     }
 }

@@ -10,6 +10,7 @@ use crate::outcome::Outcome;
 use crate::server::Server;
 use crate::staged;
 use crate::treatment::{End, Treatment};
+use crate::work;
 use crate::world::World;
 use case::tables::Trial;
 use record::{Ended, Input, Lengths, Meter, Output, Reading, Role};
@@ -32,8 +33,8 @@ pub struct Laboratory<'a> {
     pub metric: Option<&'a Metric>,
     /// Waits for at most so long; true where the user wants an end.
     pub wait: &'a mut dyn FnMut(Duration) -> bool,
-    /// Of which end it is told which files its programs had mapped ([`Outcome::mapped`]).
-    pub tells_mapped: Option<End>,
+    /// The end whose mapped files are kept ([`Outcome::mapped`]); none for neither.
+    pub keeps_mapped: Option<End>,
     meter: Meter,
     folder: PathBuf,
     entry: Entry,
@@ -60,7 +61,7 @@ impl<'a> Laboratory<'a> {
     ) -> Result<Laboratory<'a>, LabError> {
         let meter = Meter::load()?;
         let (folder, entry) = staged::make(journal)?;
-        Ok(Laboratory { journal, metric, wait, tells_mapped: None, meter, folder, entry })
+        Ok(Laboratory { journal, metric, wait, keeps_mapped: None, meter, folder, entry })
     }
 
     /// Runs a subject once in a world.
@@ -105,8 +106,8 @@ impl<'a> Laboratory<'a> {
         let released = self.meter.read();
         let pid = client.pid();
         let mut client = client.release()?;
-        let asked = self.tells_mapped.unwrap_or(End::Client);
-        let mut mapped = self.tells_mapped.map(|_| Mapped::new());
+        let asked = self.keeps_mapped.unwrap_or(End::Client);
+        let mut mapped = self.keeps_mapped.map(|_| Mapped::new());
         let alone = server.as_ref().filter(|_| asked == End::Server).map_or(pid, Server::pid);
         let members = || Some(attached.members_of(asked)).filter(|all| !all.is_empty()).unwrap_or(vec![alone]);
         let mut look = |elapsed| mapped.as_mut().map_or((), |mapped| mapped.look(elapsed, members));
@@ -122,7 +123,7 @@ impl<'a> Laboratory<'a> {
         Ok(Outcome { row, counters, output, errors: last_words(&errors), mapped, took: begun.elapsed() })
     }
 
-    /// Watches the client from its release to its end, or to where the trial is cut. `look` is told the time at each tick.
+    /// Watches the client from its release to its end, or to where the trial is cut. `look` gets the time at each tick.
     fn follow(
         &mut self,
         client: &mut record::Running,
@@ -190,13 +191,13 @@ impl<'a> Laboratory<'a> {
         match error {
             LabError::ServerEnded { command, ended } => {
                 let how = match (ended.exit, ended.signal) {
-                    (Some(status), _) => format!("it ended with status {status}"),
-                    (None, Some(signal)) => format!("signal {signal} ended it"),
+                    (Some(status), _) => format!("it exited with status {status}"),
+                    (None, Some(signal)) => format!("it was killed by signal {signal}"),
                     (None, None) => "it ended".to_string(),
                 };
                 let mut said = said.unwrap_or(how);
                 if said.contains("in use") && world.link.is_none() {
-                    said += " (with --link mtu=1500 each run has a network, and its ports, of its own)";
+                    said += " (with --link mtu=1500 each run has its own network and ports)";
                 }
                 LabError::ServerGone { command, said }
             }
@@ -231,7 +232,8 @@ fn row(measured: &Measured) -> Trial {
         server_system: last.server_system - first.server_system,
         exit: status.unwrap_or(-1),
         metric: f64::NAN,
-        ..Trial::default()
+        // From the start on: where the window begins is chance.
+        ..work::seen(&Reading::default(), last, Trial::default())
     }
 }
 

@@ -5,18 +5,25 @@ use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
 use crate::interventions;
 use crate::metric::Metric;
 use crate::pairs::{WORTH, middle, pairs, ratio};
+use crate::work;
+use case::facts::Work;
 use case::tables::{Trial, output};
-use case::{Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Tried, Verdict, standing};
+use case::{Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Trend, Tried, Verdict, standing};
 use stats::{Decision, Looks};
+use std::time::Duration;
 
 /// A gain below this is what attaching the machinery can differ by; it proves nothing, however certain it is.
 const LEAST_GAIN: f64 = 1.02;
 /// Fewer pairs give an interval that reaches from nothing to anything: no figure to show.
 const LEAST_PAIRS: usize = 4;
 /// A control that gains this share of the cause's own gain (in logarithms) was no control: the mechanism is another.
-const CONTROL_SHARE: f64 = 0.5;
+const CONTROL_SHARE: f64 = 0.1;
+/// Of the interval of a trend.
+const CONFIDENCE: f64 = 0.95;
 /// A gain of less than this share of the time suspected is not the gain that was suspected.
 const REFUTED_SHARE: f64 = 0.1;
+/// So many runs to the program's end tell whether it still does its work: one with the cure, and those that it is compared with.
+const WHOLE_RUNS: u64 = 4;
 /// A sham this far from nothing attached is itself a change.
 const SHAM_BOUND: f64 = 1.05;
 
@@ -27,7 +34,14 @@ pub fn judge(answer: &mut Answer, experiment: &Experiment, trials: &[Trial]) {
         answer.proof = (!experiment.not_tried.is_empty()).then(|| proof(experiment, trials));
         return;
     }
-    let judge = Judge { trials, looks: Looks::standard() };
+    let enough = Duration::from_nanos(experiment.budget_ns + WHOLE_RUNS * answer.wall_ns).as_secs();
+    let judge = Judge {
+        trials,
+        looks: experiment.looks(),
+        compares_work: experiment.compares_work,
+        ends: answer.subject_exit.is_some(),
+        enough: enough.next_multiple_of(10),
+    };
     let before = answer.clone();
     for finding in &mut answer.findings {
         let attempts = experiment.attempts.iter().filter(|attempt| attempt.finding == finding.id);
@@ -47,13 +61,14 @@ pub fn judge(answer: &mut Answer, experiment: &Experiment, trials: &[Trial]) {
     };
 }
 
-/// The arms that cured a finding each, best first and each once.
+/// The arms that cured a finding each, those with the most gain first and each once: of each finding the one whose effect is shown.
 pub fn cures(answer: &Answer) -> Vec<String> {
     let mut cures: Vec<(f64, String)> = Vec::new();
     for finding in answer.findings.iter().filter(|finding| finding.status == Status::Confirmed) {
-        let causes =
+        let shown = finding.effect.as_ref().map(|effect| effect.intervention.as_str());
+        let mut causes =
             finding.tried.iter().filter(|one| one.purpose == Purpose::Cause && one.status == Status::Confirmed);
-        if let Some(best) = causes.max_by(|one, other| one.low.total_cmp(&other.low))
+        if let Some(best) = causes.find(|one| Some(one.intervention.as_str()) == shown)
             && cures.iter().all(|(_, name)| *name != best.intervention)
         {
             cures.push((best.ratio, best.intervention.clone()));
@@ -61,6 +76,28 @@ pub fn cures(answer: &Answer) -> Vec<String> {
     }
     cures.sort_by(|one, other| other.0.total_cmp(&one.0));
     cures.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The arms that gain what their finding suspects, each with its ratio: those whose work has to be looked at.
+pub fn gains(answer: &Answer, experiment: &Experiment, trials: &[Trial]) -> Vec<(String, f64)> {
+    // Whether the work is the same is asked next.
+    let experiment = Experiment { compares_work: false, ..experiment.clone() };
+    let mut judged = answer.clone();
+    judge(&mut judged, &experiment, trials);
+    let gains = |attempt: &&Attempt| {
+        let finding = judged.findings.iter().find(|finding| finding.id == attempt.finding)?;
+        let is_it = |one: &&Tried| one.intervention == attempt.intervention && one.dose == attempt.dose;
+        let tried = finding.tried.iter().find(is_it)?;
+        let may_cure = matches!(attempt.purpose, Purpose::Cause | Purpose::Incremental);
+        (may_cure && tried.status == Status::Confirmed).then(|| (attempt.arm.clone(), tried.ratio))
+    };
+    let mut all: Vec<(String, f64)> = Vec::new();
+    for (arm, ratio) in experiment.attempts.iter().filter_map(|attempt| gains(&attempt)) {
+        if all.iter().all(|(known, _)| *known != arm) {
+            all.push((arm, ratio));
+        }
+    }
+    all
 }
 
 fn proof(experiment: &Experiment, trials: &[Trial]) -> Proof {
@@ -80,26 +117,47 @@ fn proof(experiment: &Experiment, trials: &[Trial]) -> Proof {
 struct Judge<'a> {
     trials: &'a [Trial],
     looks: Looks,
+    compares_work: bool,
+    /// Whether the program comes to its end by itself.
+    ends: bool,
+    /// A budget into which whole runs would fit, in seconds.
+    enough: u64,
 }
 
 impl Judge<'_> {
     fn finding(&self, finding: &mut Finding, attempts: &[&Attempt], answer: &Answer) {
         finding.tried = attempts.iter().filter_map(|attempt| self.tried(finding, attempt)).collect();
-        // Where a cause can only be told on top of another that was switched off, the step is what proves it.
+        // Where a cause shows only after another is switched off, the step is what proves it.
         let has_cause = attempts.iter().any(|attempt| attempt.purpose == Purpose::Cause);
         let is_decisive = |one: &&Tried| match one.purpose {
             Purpose::Cause => true,
-            Purpose::Ladder => !has_cause && is_usual_cause(&one.intervention, &finding.id),
+            Purpose::Incremental => !has_cause && is_usual_cause(&one.intervention, &finding.id),
             Purpose::Control | Purpose::Dose | Purpose::Asked => false,
         };
+        let beside =
+            |one: &Tried| interventions::find(&one.intervention)?.prediction(&finding.id).map(|known| known.beside);
+        let is_specific = |one: &&Tried| beside(one).unwrap_or("").is_empty();
         let causes = finding.tried.iter().filter(is_decisive);
-        let best = |status: Status| {
-            let of_status = causes.clone().filter(|one| one.status == status && one.applied);
-            of_status.max_by(|one, other| one.low.total_cmp(&other.low)).cloned()
+        // The first that is declared, and not the luckiest: then the effect that is shown is no better than chance made it.
+        let (specific, unspecific): (Vec<&Tried>, Vec<&Tried>) = causes.partition(is_specific);
+        let first = |status: Status| {
+            let mut of_status = specific.iter().chain(&unspecific).filter(|one| one.status == status && one.applied);
+            of_status.find(|one| status != Status::Undecided || one.ratio > 0.0).map(|one| (*one).clone())
         };
-        let (confirmed, refuted, open) =
-            (best(Status::Confirmed), best(Status::Refuted), best(Status::Undecided).filter(|one| one.ratio > 0.0));
-        let misled = confirmed.as_ref().and_then(|cause| self.doubt(finding, cause, attempts));
+        let (confirmed, refuted, open) = (first(Status::Confirmed), first(Status::Refuted), first(Status::Undecided));
+        let explained = confirmed.as_ref().filter(|one| !is_specific(one)).and_then(|gain| {
+            // Refuted, or as good as that: no gain shows, and none as large as the other's can be there.
+            let gains_nothing = |one: &&&Tried| one.ratio > 0.0 && one.low <= 1.0 && one.high < gain.low;
+            let removed = specific.iter().filter(|one| one.applied && one.work != Work::Other).find(gains_nothing)?;
+            Some(format!(
+                "{} helps, but {}, which removes this cause and nothing else, does not: {}, and that explains the gain.",
+                gain.intervention,
+                removed.intervention,
+                beside(gain)?
+            ))
+        });
+        finding.trend = self.trend(attempts);
+        let misled = explained.or_else(|| confirmed.as_ref().and_then(|cause| self.doubt(finding, cause, attempts)));
         (finding.status, finding.effect) = match (confirmed, open, refuted) {
             (Some(cause), _, _) if misled.is_some() => (Status::Undecided, self.effect(&cause, attempts, answer)),
             (Some(cause), _, _) => (Status::Confirmed, self.effect(&cause, attempts, answer)),
@@ -116,19 +174,53 @@ impl Judge<'_> {
 
     /// Why a gain that is certain proves nothing all the same.
     fn doubt(&self, finding: &Finding, cause: &Tried, attempts: &[&Attempt]) -> Option<String> {
-        if let Some(control) = control_that_gains(&finding.tried, cause) {
-            return Some(format!("{control}, which should do nothing, gains as well: the mechanism is another."));
+        if let Some(trend) = finding.trend.as_ref().filter(|trend| trend.high <= 0.0) {
+            return Some(format!(
+                "The cost does not rise with the dose of {}, which scales this cause: the mechanism must be a different one.",
+                trend.intervention
+            ));
         }
-        let metric = &attempts.iter().find(|attempt| attempt.intervention == cause.intervention)?.metric;
+        let attempt = attempts.iter().find(|attempt| attempt.intervention == cause.intervention)?;
+        let metric = &attempt.metric;
+        let sham = self.measured(metric, PLAIN, &attempt.reference).filter(|_| attempt.reference != PLAIN);
+        if let Some(control) = control_that_gains(&finding.tried, cause, sham.as_ref()) {
+            return Some(format!(
+                "{control}, which should have no effect, helps as well: the mechanism must be a different one."
+            ));
+        }
         // The sham carries what all arms carry; an arm that carries less would gain by that alone.
-        if let Some(sham) = self.sham(metric).filter(|sham| sham.high < 1.0 && cause.low * sham.ratio <= 1.0) {
+        if let Some(sham) = sham.filter(|sham| sham.high < 1.0 && cause.low * sham.ratio <= 1.0) {
             let cost = (sham.ratio.recip() - 1.0) * 100.0;
-            return Some(format!("The gain is no more than what attaching the machinery costs ({cost:.0} %)."));
+            return Some(format!("The gain is no larger than the overhead of attaching the machinery ({cost:.0} %)."));
         }
         let is_own_figure = matches!(metric, Metric::Output { .. });
-        let is_step = cause.purpose == Purpose::Ladder;
+        let is_step = cause.purpose == Purpose::Incremental;
         (!is_own_figure && !is_step && cause.high < a_part_of(finding)).then(|| {
-            "The gain is less than a tenth of the time suspected: what holds most of it is something else.".to_string()
+            "The gain is less than a tenth of the suspected time: something else takes most of it.".to_string()
+        })
+    }
+
+    /// How the cost follows the doses of what scales the cause; none where fewer than two doses were tried.
+    fn trend(&self, attempts: &[&Attempt]) -> Option<Trend> {
+        let first = attempts.iter().find(|attempt| attempt.purpose == Purpose::Dose && attempt.metric.is_time())?;
+        let same = |attempt: &&&Attempt| attempt.intervention == first.intervention && attempt.purpose == Purpose::Dose;
+        let points = attempts.iter().filter(same).flat_map(|attempt| {
+            let dose = attempt.dose.split(' ').next().and_then(|number| number.parse::<f64>().ok());
+            let own = self
+                .trials
+                .iter()
+                .filter(|trial| trial.arm == attempt.arm && trial.applied && trial.problem.is_empty());
+            own.filter_map(move |trial| Some((dose?, attempt.metric.of(trial)?)))
+        });
+        let points = points.collect::<Vec<_>>();
+        let line = stats::theil_sen(&points, CONFIDENCE)?;
+        Some(Trend {
+            intervention: first.intervention.clone(),
+            metric: first.metric.clone(),
+            slope: line.slope,
+            low: line.slope_interval.low,
+            high: line.slope_interval.high,
+            points: points.len() as u32,
         })
     }
 
@@ -139,24 +231,46 @@ impl Judge<'_> {
         let applied = own.clone().any(|trial| trial.applied);
         own.clone().next()?;
         let pairs = pairs(self.trials, &attempt.metric, &attempt.reference, &attempt.arm);
-        let ratio = ratio(&self.looks, &pairs).filter(|_| pairs.len() >= LEAST_PAIRS);
+        let looks = if attempt.claims() { &self.looks } else { &Looks::standard() };
+        let ratio = ratio(looks, &pairs).filter(|_| pairs.len() >= LEAST_PAIRS);
         let is_sound = |trial: &&Trial| trial.applied && trial.problem.is_empty();
         let is_harmless = |trial: &Trial| trial.exit >= 0 && trial.output == output::SAME;
-        let is_proof = !attempt.needs_same_output() || own.clone().filter(is_sound).all(is_harmless);
+        let has_same_output = !attempt.needs_same_output() || own.clone().filter(is_sound).all(is_harmless);
+        let did = work::of_arm(&own, self.ends);
+        let was_cut = self.ends && own.clone().all(|trial| trial.exit < 0);
+        // What only scales the cause, or must do nothing, cures nothing.
+        let is_cure = !matches!(attempt.purpose, Purpose::Dose | Purpose::Control);
+        let is_same_work = !self.compares_work || did == Work::Same || (!is_cure && did == Work::NotCompared);
+        let is_unsettled = own.clone().any(work::is_unsettled);
         let status = match &ratio {
-            Some(_) if !is_proof => Status::Undecided,
+            Some(_) if !has_same_output => Status::Undecided,
             Some(ratio) if applied => match status(ratio) {
+                // What gains by doing something else, or nobody knows what, proves nothing.
+                Status::Confirmed if !is_same_work => Status::Undecided,
                 Status::Undecided if is_far_below(ratio, finding) => Status::Refuted,
                 status => status,
             },
             _ => Status::Undecided,
         };
         let sound = own.filter(is_sound).count();
+        let has_gained = ratio.as_ref().is_some_and(|ratio| ratio.low > 1.0);
         // An occasional trial that failed is left out of the pairs; it is a problem where it leaves none.
-        let problem = match (ratio.is_none() || !applied, is_proof) {
-            (true, _) => problem.unwrap_or_default(),
-            (false, false) => "the program's output was not compared, or not the same".to_string(),
-            (false, true) => String::new(),
+        let problem = match did {
+            _ if ratio.is_none() || !applied => problem.unwrap_or_default(),
+            _ if !has_same_output => "the program's output was not compared or not the same".to_string(),
+            Work::Other if !is_same_work => problem.unwrap_or_default(),
+            Work::NotCompared if !is_same_work && has_gained && is_unsettled => format!(
+                "the program did something else than without it, and too few runs without it fit into the budget to tell \
+                 whether that is usual; --budget {} would",
+                self.enough
+            ),
+            Work::NotCompared if !is_same_work && has_gained && was_cut => format!(
+                "its trials were cut before the program's end, and work that is not done can show late; whole runs would \
+                 fit into --budget {}",
+                self.enough
+            ),
+            Work::NotCompared if !is_same_work && has_gained => work::NOT_COMPARED.to_string(),
+            _ => String::new(),
         };
         let prefix = format!("{}: ", attempt.intervention);
         let problem = problem.strip_prefix(&prefix).map(str::to_string).unwrap_or(problem);
@@ -167,13 +281,15 @@ impl Judge<'_> {
             high: ratio.as_ref().map_or(0.0, |ratio| ratio.high),
             applied,
             status,
-            metric: attempt.metric.to_string(),
+            metric: attempt.metric.clone(),
             purpose: attempt.purpose,
             dose: attempt.dose.clone(),
             before: attempt.metric.shown(middle(pairs.iter().map(|pair| pair.0))),
             after: attempt.metric.shown(middle(pairs.iter().map(|pair| pair.1))),
             trials: if sound == 0 { 0 } else { (sound + pairs.len()) as u32 },
             problem,
+            work: did,
+            reference: attempt.reference.clone(),
         })
     }
 
@@ -203,7 +319,7 @@ impl Judge<'_> {
     fn measured(&self, metric: &Metric, before: &str, after: &str) -> Option<Measured> {
         let pairs = pairs(self.trials, metric, before, after);
         let ratio = ratio(&self.looks, &pairs).filter(|_| pairs.len() >= LEAST_PAIRS)?;
-        Some(Measured { metric: metric.to_string(), ratio: ratio.ratio, low: ratio.low, high: ratio.high })
+        Some(Measured { metric: metric.clone(), ratio: ratio.ratio, low: ratio.low, high: ratio.high })
     }
 
     fn together(&self, joint: &Joint) -> Option<Together> {
@@ -212,7 +328,7 @@ impl Judge<'_> {
         let ratio = ratio(&self.looks, &pairs).filter(|_| pairs.len() >= LEAST_PAIRS)?;
         Some(Together {
             interventions: joint.interventions.clone(),
-            metric: joint.metric.to_string(),
+            metric: joint.metric.clone(),
             before: joint.metric.shown(middle(pairs.iter().map(|pair| pair.0))),
             after: joint.metric.shown(middle(pairs.iter().map(|pair| pair.1))),
             ratio: ratio.ratio,
@@ -225,7 +341,7 @@ impl Judge<'_> {
     }
 }
 
-/// What a ratio says of an intervention that took hold, whatever was suspected of its cause.
+/// What a ratio says of an intervention that took effect, whatever was suspected of its cause.
 pub fn status(ratio: &stats::Ratio) -> Status {
     match stats::decision(ratio, WORTH) {
         _ if ratio.high < WORTH => Status::Refuted,
@@ -250,7 +366,7 @@ pub fn a_part_of(finding: &Finding) -> f64 {
 /// more can be had.
 fn is_usual_cause(intervention: &str, finding: &str) -> bool {
     let known = interventions::find(intervention);
-    known.is_some_and(|one| one.tried_for.contains(&(finding, Purpose::Cause)))
+    known.and_then(|one| one.prediction(finding)).is_some_and(|one| one.purpose == Purpose::Cause)
 }
 
 /// Whether the sham is certain to differ from nothing attached by more than noise is forgiven.
@@ -259,8 +375,10 @@ fn is_a_change(sham: &Measured) -> bool {
 }
 
 /// A control that gains too much to be one.
-fn control_that_gains(tried: &[Tried], cause: &Tried) -> Option<String> {
+fn control_that_gains(tried: &[Tried], cause: &Tried, sham: Option<&Measured>) -> Option<String> {
     let controls = tried.iter().filter(|one| one.purpose == Purpose::Control && one.applied && one.ratio > 0.0);
-    let gains = |one: &&Tried| one.low > 1.0 && one.ratio.ln() >= CONTROL_SHARE * cause.ratio.ln();
+    // As much as the machinery itself may make out.
+    let allowed = sham.map_or(1.0, |sham| sham.high).max(LEAST_GAIN);
+    let gains = |one: &&Tried| one.low > allowed && one.ratio.ln() >= CONTROL_SHARE * cause.ratio.ln();
     controls.into_iter().find(gains).map(|one| one.intervention.clone())
 }

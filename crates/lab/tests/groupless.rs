@@ -29,7 +29,11 @@ fn without_control_groups_a_trial_goes_on_says_so_and_still_ends_what_it_started
 fn goes_on_and_ends_what_it_started() {
     let fixture = Fixture::new("groupless");
     let launched = fixture.set("trap '' TERM; while :; do sleep 4741; done", &World::default(), &Treatment::default());
-    assert!(launched.attached.notes()[0].contains("no control group could be made"), "{:?}", launched.attached.notes());
+    assert!(
+        launched.attached.notes()[0].contains("no control group could be created"),
+        "{:?}",
+        launched.attached.notes()
+    );
     assert_eq!(fixture.journal.open_entries(), 1, "its session");
     let client = launched.client.release().expect("released");
     wait_until("it runs", || processes_with("sleep 4741").len() == 2);

@@ -124,7 +124,7 @@ fn a_shim_is_loaded_at_both_ends_in_front_of_what_is_loaded_anyway() {
     let (preloaded, parameter) = seen.split_once('\n').expect("two lines");
     assert_eq!(parameter, "a word");
     // The shell, and cat.
-    assert_eq!(counters.of_shim("nothing"), Err("the program does not call what it stands before".into()));
+    assert_eq!(counters.of_shim("nothing"), Err("the program never calls the functions that it intercepts".into()));
     assert_eq!(counters.shims["nothing"].loaded, 2);
     assert!(!PathBuf::from(preloaded).exists(), "{preloaded} is gone");
     fixture.is_left_as_found();
@@ -189,9 +189,12 @@ fn what_a_trial_leaves_running_is_ended_daemons_and_the_deaf_included() {
     let launched = fixture.set(script, &World::default(), &Treatment::default());
     let mut client = launched.client.release().expect("released");
     wait_until("the client has ended", || client.poll().expect("polled").is_some());
-    // By the group's members: a forked shell bears its parent's command line, and so both marks, until it executes.
-    wait_until("the deaf shell, its sleep and the daemon run", || launched.attached.members_of(End::Client).len() >= 3);
-    assert!(!processes_with("sleep 4721").is_empty() && !processes_with("sleep 4722").is_empty());
+    // By the group's members: a forked shell bears its parent's command line, and so both marks, until it executes. While it
+    // does, its command line is empty for a moment: the marks are waited for too.
+    wait_until("the deaf shell, its sleep and the daemon run", || {
+        let marked = |mark| !processes_with(mark).is_empty();
+        launched.attached.members_of(End::Client).len() >= 3 && marked("sleep 4721") && marked("sleep 4722")
+    });
     drop(launched.attached);
     assert_eq!(processes_with("sleep 4721").len() + processes_with("sleep 4722").len(), 0);
     fixture.is_left_as_found();

@@ -1,4 +1,4 @@
-//! Leaving the groups that limit processor time, on a real kernel. Alone in its file, since the test puts its own process
+//! Leaving the groups that limit CPU time, on a real kernel. Alone in its file, since the test puts its own process
 //! under a quota. Needs root; without it the test says so and passes.
 
 mod fixture;
@@ -29,7 +29,7 @@ impl Limited {
                 return Some(limited);
             }
         }
-        testing::does_not_apply("no hierarchy of control groups limits processor time here");
+        testing::does_not_apply("no hierarchy of control groups limits CPU time here");
         None
     }
 }

@@ -60,6 +60,9 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	u16 flags = classes[number & 511].flags;
 	if (flags & CLASS_MAPPING && !(regs->dx & PROT_EXEC))
 		return 0;
+	/* What is mapped is told by an event of its own. */
+	if (!(flags & CLASS_MAPPING))
+		thread->recorded_calls++;
 	thread->number = number;
 	thread->blocked = 0;
 	thread->stack_pointer = regs->sp;

@@ -18,6 +18,16 @@ enum kind {
 	EVENT_KINDS = 13,
 };
 
+/* What the scheduler itself has counted for a thread since it was made. Nothing of it comes from the recorder's events. */
+struct sums {
+	u64 runtime; /* on processors; brought up to date when it leaves one, and with every tick */
+	u64 run_delay;
+	u64 voluntary; /* switches: it had to wait */
+	u64 involuntary;
+	u64 time; /* when they were read */
+	u64 inexact; /* `runtime` may be short of this much: the thread was running when it was read from outside */
+};
+
 /* A system call that returned. `head` holds the first bytes moved, or the path the call names. */
 struct call_event {
 	u16 kind;
@@ -183,5 +193,10 @@ struct exit_event {
 	u64 time;
 	u64 on_cpu;
 	u64 calls;
+	u64 recorded_calls;
+	u64 on_since;         /* when it was last put on a processor */
+	u64 runtime_before;   /* the scheduler's sum of its time on processors then */
+	struct sums begin;    /* the scheduler's sums when it was first watched */
+	struct sums end;      /* and now */
 	char name[16];
 };

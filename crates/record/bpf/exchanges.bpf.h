@@ -2,10 +2,10 @@
  * write is entered (the first one where setting up the connection began) and is counted at the first read of bytes after
  * it; later reads lengthen it. On one that was accepted
  * it begins with the first read and is counted at the first write, which later writes lengthen. TLS's own messages, as
- * far as they can be told from data, begin nothing. */
+ * far as they can be distinguished from data, begin nothing. */
 #pragma once
 #include "meter_lengths.bpf.h"
-#include "tls.bpf.h"
+#include "answers.bpf.h"
 
 enum { PHASE_IDLE, PHASE_ASKED, PHASE_ANSWERED };
 enum { CALLS = 512 };
@@ -202,19 +202,28 @@ static __always_inline void leave_call(struct slot *slot, struct followed *threa
 		struct exchanging *made = exchanging(thread->socket, thread->inode);
 		if (made)
 			made->ready = now;
+		if (made && result < 0)
+			count_failure(slot, result);
 		return;
 	}
 	struct exchanging *known = exchanging(thread->socket, thread->inode);
+	if (known && result < 0)
+		count_failure(slot, result);
 	if (returns == RETURNS_READ && !result && known) {
 		ended(slot, known, thread->entered, now);
 		return;
 	}
 	if (!known || (returns == RETURNS_REQUEST ? result > 0 : result <= 0))
 		return;
+	bool is_read = returns == RETURNS_READ;
+	if (is_read ? known->side != ACCEPTED && known->phase != PHASE_ANSWERED : known->phase == PHASE_ASKED)
+		look_at_answer(slot, known->side, kind, regs->si, result);
 	known->ready = now;
 	if (returns == RETURNS_REQUEST) {
 		known->phase = PHASE_IDLE; /* nothing was written: it did not begin after all */
 	} else if (returns == RETURNS_ANSWER || known->side != ACCEPTED) {
+		if (known->phase != PHASE_IDLE && !is_peek(regs))
+			count_bytes(slot, known->side, result);
 		answered(slot, known, now);
 		thread->lookup = 0;
 	}

@@ -68,10 +68,20 @@ struct mm_struct {
 	struct file *exe_file;
 	unsigned long saved_auxv[2];
 };
+struct sched_entity {
+	u64 sum_exec_runtime;
+	u64 prev_sum_exec_runtime; /* the same when it was last put on a processor; of the fair class only */
+};
+struct sched_info {
+	unsigned long long run_delay;
+};
 struct task_struct {
 	int pid;
 	int tgid;
 	int exit_code;
+	struct sched_entity se;
+	struct sched_info sched_info; /* a kernel can be built without it */
+	unsigned long nvcsw, nivcsw;
 	char comm[16];
 	struct mm_struct *mm;
 	struct files_struct *files;

@@ -21,6 +21,7 @@ struct thread {
 	u64 on_since;
 	u64 on_cpu;
 	u64 calls;
+	u64 recorded_calls; /* those of them that are recorded, found room or not */
 	u64 blocked;    /* within the call it is in */
 	u32 number;
 	u32 pid;
@@ -30,6 +31,7 @@ struct thread {
 	u64 script_thread; /* an interpreter's record of this thread, in its own memory; 0: not known */
 	struct recent_site sites[RECENT];
 	struct recent_file files[RECENT];
+	struct sums begin; /* when it was first watched */
 };
 
 /* What is known of a socket that a watched thread used. */

@@ -1,4 +1,4 @@
-/* How much processor time do the followed processes take, in user mode and in the kernel, and how many exchanges do they
+/* How much CPU time do the followed processes take, in user mode and in the kernel, and how many exchanges do they
  * make? Sums only, no events: light enough not to disturb what is measured. Time counts as the kernel's between the entry
  * and the return of a system call; page faults and interrupts count to the mode that they interrupt. */
 #include "exchanges.bpf.h"

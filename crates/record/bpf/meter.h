@@ -7,6 +7,8 @@ enum { ROLE_OF_CLIENT, ROLE_OF_SERVER, ROLES };
 /* Whose exchanges: on connections made by a client's processes, made by a server's, accepted. */
 enum { CONNECTED_BY_CLIENT, CONNECTED_BY_SERVER, ACCEPTED, SIDES };
 enum { IN_USER, IN_KERNEL, MODES };
+/* The first digit of an HTTP status, from 1 to 5. */
+enum { STATUS_CLASSES = 5 };
 
 /* The kernel's BPF_F_NO_PREALLOC. */
 enum { ON_DEMAND = 1 };
@@ -28,7 +30,11 @@ struct slot {
 	u64 exchanges[SIDES];
 	u64 wall[SIDES];
 	u64 unfollowed; /* threads for which there was no room */
-	u64 pad;        /* to 128 bytes: processors do not disturb one another */
+	u64 moved[SIDES]; /* bytes of answers */
+	u64 statuses[SIDES][STATUS_CLASSES]; /* answers that began with a status line of HTTP/1, by its first digit */
+	u64 alerts;   /* TLS alerts that were not encrypted: handshakes that failed */
+	u64 resets;   /* calls that found their connection reset, aborted or refused */
+	u64 pad[5];   /* to 320 bytes, a multiple of 64: processors do not disturb one another */
 };
 
 /* What is known of a followed thread. */

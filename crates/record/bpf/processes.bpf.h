@@ -2,6 +2,17 @@
 #pragma once
 #include "maps.h"
 
+/* The scheduler's sums as they stand. */
+static __always_inline void read_sums(struct task_struct *task, struct sums *sums)
+{
+	sums->runtime = task->se.sum_exec_runtime;
+	sums->run_delay = bpf_core_field_exists(task->sched_info) ? task->sched_info.run_delay : 0;
+	sums->voluntary = task->nvcsw;
+	sums->involuntary = task->nivcsw;
+	sums->time = bpf_ktime_get_boot_ns();
+	sums->inexact = 0;
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -10,6 +21,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	u32 tid = child->pid;
 	u64 now = bpf_ktime_get_boot_ns();
 	struct thread thread = { .pid = child->tgid, .off_since = now, .runnable = now };
+	/* Not always nothing: some kernels leave a child its parent's run delay. */
+	read_sums(child, &thread.begin);
 	if (bpf_map_update_elem(&threads, &tid, &thread, BPF_ANY)) {
 		count_lost(EVENT_FORK);
 		return 0;
@@ -58,6 +71,9 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		if (!thread)
 			return 0;
 		struct thread copy = *thread;
+		/* Under this id it is new. */
+		copy.recorded_calls = 0;
+		read_sums(task, &copy.begin);
 		bpf_map_update_elem(&threads, &tid, &copy, BPF_ANY);
 		bpf_map_delete_elem(&threads, &old);
 	}
@@ -94,6 +110,11 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		event->time = now;
 		event->on_cpu = thread->on_cpu + (thread->on_since ? now - thread->on_since : 0);
 		event->calls = thread->calls;
+		event->recorded_calls = thread->recorded_calls;
+		event->on_since = thread->on_since;
+		event->runtime_before = task->se.prev_sum_exec_runtime;
+		event->begin = thread->begin;
+		read_sums(task, &event->end);
 		__builtin_memcpy(event->name, task->comm, sizeof(event->name));
 		bpf_ringbuf_submit(event, wake_if_full());
 	}

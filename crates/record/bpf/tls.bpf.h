@@ -1,4 +1,4 @@
-/* Which bytes of a connection belong to TLS itself, and not to what it carries? Told by the heads of its records as they
+/* Which bytes of a connection belong to TLS itself, and not to what it carries? Decided by the headers of its records as they
  * are written and read: content type, version, length (RFC 8446, section 5.1). */
 #pragma once
 #include "messages.bpf.h"

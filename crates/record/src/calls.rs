@@ -207,7 +207,7 @@ pub fn recorded(number: u16) -> Option<&'static Recorded> {
     CALLS.binary_search_by_key(&number, |call| call.number).ok().map(|at| &CALLS[at])
 }
 
-/// Whether the kernel side follows a call from its entry to its return; mappings are told in another way.
+/// Whether the kernel side follows a call from its entry to its return; mappings are reported in another way.
 pub fn is_followed(number: u32) -> bool {
     let known = u16::try_from(number).ok().and_then(recorded);
     known.is_some_and(|call| call.class.flags & MAPPING == 0)

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_found_open_is_as_old_as_the_recording_and_its_end_is_told_by_who_listens() {
+    fn a_connection_found_open_is_as_old_as_the_recording_and_its_end_follows_from_who_listens() {
         let [server, client] = [announced(role::UNKNOWN, 443, 4000), announced(role::UNKNOWN, 4000, 443)];
         assert_eq!((server.role, client.role), (role::SERVER, role::CLIENT));
         assert_eq!((client.opened, client.established), (Nanos(100), Nanos(0)));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn mirrored_ends_are_peers_and_a_reused_port_is_told_apart_by_time() {
+    fn mirrored_ends_are_peers_and_a_reused_port_is_distinguished_by_time() {
         let (client, server) = (("10.0.0.1", 4000), ("10.0.0.2", 443));
         let mut rows = [
             end(1, client, server, 10, 20),

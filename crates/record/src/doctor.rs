@@ -4,22 +4,10 @@ mod lab;
 
 use crate::host;
 use crate::kernel::Kernel;
+use case::Check;
 use nix::unistd::geteuid;
 use std::fs;
 use std::process::Command;
-
-/// One thing that recording or a trial can use.
-#[derive(Clone, Debug)]
-pub struct Check {
-    /// What it is.
-    pub name: String,
-    /// Whether it works here.
-    pub works: bool,
-    /// What was found.
-    pub detail: String,
-    /// The command that would enable it, or what to do; empty where it works.
-    pub remedy: String,
-}
 
 /// Tries everything, in the order in which it is needed.
 pub fn checks() -> Vec<Check> {

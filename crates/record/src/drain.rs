@@ -8,10 +8,12 @@ use crate::intake::Intake;
 use crate::kernel::Lost;
 use crate::programs::{InterpreterMaps, Programs};
 use crate::running::Found;
+use crate::scheduler_sums::Sums;
 use crate::source::{Progress, Role};
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::tables::{Loss, Switch};
 use case::{CaseError, CaseWriter, Nanos};
+use std::collections::BTreeMap;
 
 /// Files without readable code that are named in the answer.
 const UNREADABLE_SHOWN: usize = 5;
@@ -145,59 +147,58 @@ impl Drain {
         }
     }
 
-    /// Writes everything that is known only at the end, and hands back the writer.
+    /// Writes everything that is known only at the end, and hands back the writer. `sums` are the scheduler's of the threads
+    /// that still run, each with the number of recorded calls.
     ///
     /// # Errors
     /// Where the case could not be written, now or before.
     pub fn finish(
         mut self,
         threads: &HashMap<MapData, u32, ThreadState>,
+        sums: &BTreeMap<u32, (Sums, u64)>,
         end: Nanos,
     ) -> Result<CaseWriter, RecordError> {
-        self.take_unfinished(threads, end);
+        self.take_unfinished(threads, sums, end);
         self.count_losses(end);
         self.hand_on();
         if let Some(error) = self.failure {
             return Err(error.into());
         }
-        let Intake { connections, programs, places, limit_reached, events, .. } = self.intake;
-        let mut writer = self.writer;
+        let (intake, mut writer) = (self.intake, self.writer);
         let started = writer.manifest().start;
-        if places.incomplete > 0 {
+        if intake.places.incomplete > 0 {
             let reason = "not walked to the thread's first function";
-            writer.append([loss("stacks", reason, places.incomplete, (started, end))])?;
+            writer.append([loss("stacks", reason, intake.places.incomplete, (started, end))])?;
         }
         let manifest = writer.manifest();
-        let unreadable = places.native.unreadable_paths();
+        let unreadable = intake.places.native.unreadable_paths();
         let shown = unreadable.iter().take(UNREADABLE_SHOWN);
         manifest.missing.extend(shown.map(|path| format!("functions of {path}: it could not be read")));
-        (manifest.start, manifest.end) = programs.lifetimes.window(started, end);
-        if let Some(reached) = limit_reached.filter(|reached| *reached < manifest.end) {
+        (manifest.start, manifest.end) = intake.programs.lifetimes.window(started, end);
+        if let Some(reached) = intake.limit_reached.filter(|reached| *reached < manifest.end) {
             manifest.end = reached.max(manifest.start);
             let kept = manifest.end - manifest.start;
+            let events = intake.events;
             let what = format!("anything after {kept}: there were {events} events, more than are kept (--events)");
             manifest.missing.push(what);
         }
-        if connections.found_open > 0 {
+        if intake.connections.found_open > 0 {
             let what = "how connections were set up (look-up, connect, TLS handshake)";
-            let found = connections.found_open;
+            let found = intake.connections.found_open;
             manifest.missing.push(format!("{what} that were open before recording began: {found}"));
         }
-        let (connections, handshakes) = connections.finish(end);
-        let (processes, threads) = programs.lifetimes.finish(end);
-        let (stacks, locations) = places.finish();
         writer.append(counters::moved(&self.counters, &self.counters.again()))?;
-        writer.append(connections)?;
-        writer.append(handshakes)?;
-        writer.append(processes)?;
-        writer.append(threads)?;
-        writer.append(stacks)?;
-        writer.append(locations)?;
+        intake.finish(&mut writer, end)?;
         Ok(writer)
     }
 
     /// Threads that still run: the calls they are in, and whether they are off the processor.
-    fn take_unfinished(&mut self, threads: &HashMap<MapData, u32, ThreadState>, end: Nanos) {
+    fn take_unfinished(
+        &mut self,
+        threads: &HashMap<MapData, u32, ThreadState>,
+        sums: &BTreeMap<u32, (Sums, u64)>,
+        end: Nanos,
+    ) {
         let mut running: Vec<(u32, ThreadState)> = threads.iter().filter_map(Result::ok).collect();
         running.sort_by_key(|(tid, _)| *tid);
         for (tid, state) in &running {
@@ -205,7 +206,7 @@ impl Drain {
                 self.intake.rows.unfinished(*tid, state, end);
             }
             self.intake.switches.extend(off_at_the_end(*tid, state, end));
-            self.intake.programs.lifetimes.still_runs(*tid, state, end);
+            self.intake.programs.lifetimes.still_runs(*tid, state, sums.get(tid).copied(), end);
         }
     }
 }

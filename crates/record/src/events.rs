@@ -1,5 +1,7 @@
 //! The events that the BPF programs hand over: a mirror of `bpf/events.h`, field for field.
 
+use crate::scheduler_sums::Sums;
+
 /// Kinds of event, the first two bytes of each.
 pub mod kind {
     pub const CALL: u16 = 1;
@@ -91,7 +93,8 @@ events! {
         kind: u16, pad: u16, pid: u32, start: u64, length: u64, file_offset: u64, inode: u64, device: u32, fd: i32,
     }
     ExitEvent {
-        kind: u16, pad: u16, tid: u32, pid: u32, code: i32, time: u64, on_cpu: u64, calls: u64, name: [u8; 16],
+        kind: u16, pad: u16, tid: u32, pid: u32, code: i32, time: u64, on_cpu: u64, calls: u64, recorded_calls: u64,
+        on_since: u64, runtime_before: u64, begin: Sums, end: Sums, name: [u8; 16],
     }
 }
 
@@ -107,6 +110,8 @@ pub struct ThreadState {
     pub on_since: u64,
     pub on_cpu: u64,
     pub calls: u64,
+    /// Those of them that are recorded, found room or not.
+    pub recorded_calls: u64,
     pub blocked: u64,
     pub number: u32,
     pub pid: u32,
@@ -117,6 +122,8 @@ pub struct ThreadState {
     pub script_thread: u64,
     /// The kernel side's memory of recent call sites and files: 4 of 16 bytes, 4 of 32.
     pub recent: [u64; 24],
+    /// The scheduler's sums when it was first watched.
+    pub begin: Sums,
 }
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for ThreadState {}

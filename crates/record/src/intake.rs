@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Turns events into rows, which wait here until they are written.
 pub struct Intake {
-    /// Calls and what their bytes told.
+    /// Calls and what their bytes revealed.
     pub rows: CallRows,
     /// Sockets.
     pub connections: Connections,
@@ -109,6 +109,23 @@ impl Intake {
         writer.append(self.samples.drain(..))?;
         writer.append(self.segments.drain(..))?;
         writer.append(self.tcp_events.drain(..))
+    }
+
+    /// Hands over what is known only once recording has ended.
+    ///
+    /// # Errors
+    /// Where the disk refuses.
+    pub fn finish(self, writer: &mut CaseWriter, end: Nanos) -> Result<(), CaseError> {
+        let (connections, handshakes) = self.connections.finish(end);
+        let (processes, threads, sums) = self.programs.lifetimes.finish(end);
+        let (stacks, locations) = self.places.finish();
+        writer.append(connections)?;
+        writer.append(handshakes)?;
+        writer.append(processes)?;
+        writer.append(threads)?;
+        writer.append(sums)?;
+        writer.append(stacks)?;
+        writer.append(locations)
     }
 
     /// Drops the waiting rows of the tables that grow with the load: there is nowhere to write them.

@@ -8,6 +8,7 @@ use crate::events::{ListenerKey, ThreadState};
 use crate::host;
 use crate::kernel::{Kernel, refused};
 use crate::programs::InterpreterMaps;
+use crate::scheduler_sums::Sums;
 use crate::source::{Options, Progress, Role, Source};
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::{CaseWriter, Manifest};
@@ -58,9 +59,7 @@ impl KernelSource {
         let mut manifest = Manifest { start: now(), ..manifest.clone() };
         manifest.missing.append(&mut kernel.missing);
         if options.sampling_hertz == 0 {
-            manifest
-                .missing
-                .push("CPU samples: switched off with --hz 0, so no code is named for processor time".into());
+            manifest.missing.push("CPU samples: switched off with --hz 0, so no code is named for CPU time".into());
         }
         manifest.missing.push("operations inside io_uring: only io_uring_enter itself is seen".to_string());
         let writer = CaseWriter::create(folder, manifest)?;
@@ -116,6 +115,7 @@ impl Source for KernelSource {
             pid,
             off_since: now().0,
             reason: u16::from(case::tables::reason::BLOCKED),
+            begin: Sums::look(pid, pid).unwrap_or_default().before_this_wait(),
             ..Default::default()
         };
         self.threads()?.insert(pid, state, 0).map_err(|error| refused("threads", &error))
@@ -138,14 +138,19 @@ impl Source for KernelSource {
     }
 
     fn finish(self: Box<Self>) -> Result<CaseWriter, RecordError> {
+        let threads = self.threads.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let watched = threads.iter().filter_map(Result::ok);
+        // The number of calls at the same moment: while the programs are taken off one after the other, some are seen to begin
+        // and not to end.
+        let sums = watched.filter_map(|(tid, state)| Some((tid, (Sums::look(state.pid, tid)?, state.recorded_calls))));
+        let sums = sums.collect();
         let end = now();
         self.kernel.detach();
         self.shared.stop.store(true, Ordering::Relaxed);
         let drain = self.drain.join().map_err(|_| {
             RecordError::io("taking the last events")(std::io::Error::other("the thread that takes them panicked"))
         })?;
-        let threads = self.threads.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        drain.finish(&threads, end)
+        drain.finish(&threads, &sums, end)
     }
 }
 

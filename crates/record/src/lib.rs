@@ -29,6 +29,7 @@ pub mod python;
 mod recorder;
 mod running;
 mod runtime;
+mod scheduler_sums;
 mod socket_program;
 mod source;
 pub mod stack;
@@ -39,7 +40,7 @@ pub use host::needed_capabilities;
 pub use listeners::listeners_on;
 pub use listening::{ProcessStat, children, descendants, listens, processes};
 pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};
-pub use meter::{Lengths, Meter, Reading, Side};
+pub use meter::{ConnectionOrigin, Lengths, Meter, Reading};
 pub use program::{
     Ended, Held, Input, Mount, Network, Output, ParentDeathSignal, Program, Root, Running, User, adopt_orphans,
     reap_orphans, send_signal,

@@ -2,9 +2,10 @@
 
 use crate::events::{ExitEvent, ForkEvent, ThreadState};
 use crate::processes;
+use crate::scheduler_sums::{self, Sums};
 use crate::source::Role;
 use case::Nanos;
-use case::tables::{Process, Thread};
+use case::tables::{Process, SchedulerSum, Thread};
 use rustc_hash::FxHashMap;
 
 /// The role of the subject's own processes.
@@ -17,6 +18,9 @@ pub struct Lifetimes {
     ended: Vec<Process>,
     threads: FxHashMap<u32, Thread>,
     ended_threads: Vec<Thread>,
+    sums: Vec<SchedulerSum>,
+    /// Whether the kernel counts how long threads wait for a processor; asked for when first needed.
+    has_run_delay: Option<bool>,
     /// When the first client began its program, or was watched with all its threads, if it ran already.
     client_began: Option<Nanos>,
     /// The same, of a server that ran already.
@@ -30,7 +34,7 @@ impl Lifetimes {
         self.found_thread(pid, pid, now);
     }
 
-    /// A process that runs already is followed from now on, unless it is known; its threads are told one by one.
+    /// A process that runs already is followed from now on, unless it is known; its threads are added one by one.
     pub fn found(&mut self, pid: u32, role: Role, now: Nanos) {
         if self.running.contains_key(&pid) {
             return;
@@ -128,6 +132,8 @@ impl Lifetimes {
         thread.calls = event.calls;
         thread.name = text(&event.name);
         self.ended_threads.push(thread);
+        let has_run_delay = self.has_run_delay();
+        self.sums.push(scheduler_sums::at_the_exit(event, has_run_delay));
         if event.tid == event.pid
             && let Some(mut process) = self.running.remove(&event.pid)
         {
@@ -137,14 +143,23 @@ impl Lifetimes {
         }
     }
 
-    /// A thread that still runs at the end, with the kernel side's account of it.
-    pub fn still_runs(&mut self, tid: u32, state: &ThreadState, end: Nanos) {
+    fn has_run_delay(&mut self) -> bool {
+        *self.has_run_delay.get_or_insert_with(scheduler_sums::counts_run_delay)
+    }
+
+    /// A thread that still runs at the end, with the kernel side's account of it, and the scheduler's; none where that could
+    /// not be read.
+    pub fn still_runs(&mut self, tid: u32, state: &ThreadState, sums: Option<(Sums, u64)>, end: Nanos) {
         let Some(mut thread) = self.threads.remove(&tid) else { return };
         let now_running = if state.on_since > 0 { end.0.saturating_sub(state.on_since) } else { 0 };
         // It may have been made since recording was asked to end.
         thread.end = end.max(thread.start);
         thread.on_cpu = Nanos(state.on_cpu + now_running);
         thread.calls = state.calls;
+        if let Some((sums, recorded_calls)) = sums {
+            let (ids, has_run_delay) = ((tid, thread.pid), self.has_run_delay());
+            self.sums.push(scheduler_sums::row(ids, state.begin, sums, recorded_calls, has_run_delay));
+        }
         thread.name = processes::thread_name(thread.pid, tid).unwrap_or_default();
         self.ended_threads.push(thread);
     }
@@ -159,13 +174,13 @@ impl Lifetimes {
     }
 
     /// All rows.
-    pub fn finish(mut self, end: Nanos) -> (Vec<Process>, Vec<Thread>) {
+    pub fn finish(mut self, end: Nanos) -> (Vec<Process>, Vec<Thread>, Vec<SchedulerSum>) {
         self.ended.extend(self.running.into_values().map(|process| Process { end: end.max(process.start), ..process }));
         self.ended_threads
             .extend(self.threads.into_values().map(|thread| Thread { end: end.max(thread.start), ..thread }));
         self.ended.sort_by_key(|process| (process.start, process.pid));
         self.ended_threads.sort_by_key(|thread| (thread.start, thread.tid));
-        (self.ended, self.ended_threads)
+        (self.ended, self.ended_threads, self.sums)
     }
 }
 
@@ -201,7 +216,7 @@ mod tests {
         }
         lifetimes.was_gone(2, found);
         lifetimes.was_gone(3, found);
-        let (processes, threads) = lifetimes.finish(Nanos(200));
+        let (processes, threads, _) = lifetimes.finish(Nanos(200));
         let lives: Vec<_> = threads.iter().map(|row| (row.tid, row.start.0, row.end.0)).collect();
         assert_eq!((processes.len(), lives), (1, vec![(2, 90, 200), (own, 100, 200)]));
     }

@@ -1,9 +1,9 @@
-//! The meter: processor time and exchanges of the followed processes, summed up in the kernel. No events and no case: for
+//! The meter: CPU time and exchanges of the followed processes, summed up in the kernel. No events and no case: for
 //! trials, which ask only how much, and often.
 //!
 //! Promises: sums do not fall between two readings without a [`Meter::clear`] (but see [`Reading`] on whose exchanges are
-//! told); what a process used stays counted when it has ended; everything goes with the [`Meter`]. While another tracer
-//! is attached or removed, the kernel can pass over a switch: a stretch of processor time is then lost or moved.
+//! counted); what a process used stays counted when it has ended; everything goes with the [`Meter`]. While another tracer
+//! is attached or removed, the kernel can pass over a switch: a stretch of CPU time is then lost or moved.
 
 mod attach;
 mod lengths;
@@ -73,7 +73,7 @@ const IN_KERNEL: u16 = 1;
 
 /// Whose exchanges. Mirrors the sides of `bpf/meter.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum ConnectionOrigin {
     /// On connections that a client's processes made.
     MadeByClient,
     /// On connections that a server's processes made.
@@ -113,16 +113,25 @@ pub struct Reading {
     /// name, connecting and the TLS handshake belong to the first exchange of a connection that was made, unless it was
     /// made ahead of time.
     pub exchange_wall: Nanos,
-    /// Processor time of the client's processes in user mode.
+    /// CPU time of the client's processes in user mode.
     pub client_user: Nanos,
-    /// Processor time of the client's processes in system calls.
+    /// CPU time of the client's processes in system calls.
     pub client_system: Nanos,
-    /// Processor time of the server's processes in user mode.
+    /// CPU time of the server's processes in user mode.
     pub server_user: Nanos,
-    /// Processor time of the server's processes in system calls.
+    /// CPU time of the server's processes in system calls.
     pub server_system: Nanos,
     /// Threads that could not be followed, as there was no room: their time and exchanges are missing.
     pub unfollowed: u64,
+    /// Bytes of the answers, as far as they have come; what TLS exchanges before the first request is left out.
+    pub answered_bytes: u64,
+    /// Answers that began with a status line of HTTP/1, by the first digit of the status, from 1 to 5. Of answers that one
+    /// call reads together only the first is seen.
+    pub statuses: [u64; 5],
+    /// Handshakes that were broken off: TLS alerts in the clear.
+    pub alerts: u64,
+    /// Calls on TCP and Unix stream sockets that found the connection reset, aborted or refused.
+    pub resets: u64,
 }
 
 /// The meter in the kernel.
@@ -133,7 +142,7 @@ pub struct Meter {
     adopted: HashMap<MapData, u64, u32>,
     histograms: Histograms,
     /// The side that was asked for.
-    side: Option<Side>,
+    side: Option<ConnectionOrigin>,
     /// The sums when it was last cleared.
     before: Slot,
     lengths_before: Lengths,
@@ -199,6 +208,10 @@ impl Meter {
             server_user,
             server_system,
             unfollowed: sum.unfollowed,
+            answered_bytes: sum.moved[side],
+            statuses: sum.statuses[side],
+            alerts: sum.alerts,
+            resets: sum.resets,
         }
     }
 
@@ -210,7 +223,7 @@ impl Meter {
     }
 
     /// Tells of the exchanges of one side only from now on, or with none of the best that there is.
-    pub fn tell(&mut self, side: Option<Side>) {
+    pub fn tell(&mut self, side: Option<ConnectionOrigin>) {
         self.side = side;
     }
 

@@ -12,6 +12,7 @@ mod root;
 mod search;
 mod streams;
 mod surroundings;
+mod user;
 
 use crate::RecordError;
 use child::{Launch, Word};
@@ -25,15 +26,7 @@ pub use orphans::{adopt_orphans, reap_orphans};
 pub use root::Root;
 pub use streams::{Input, Output};
 pub use surroundings::Mount;
-
-/// The user that a program runs as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct User {
-    /// User id.
-    pub uid: u32,
-    /// Group id.
-    pub gid: u32,
-}
+pub use user::User;
 
 /// Which network a program sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_process_is_told_from_one_that_waits() {
+    fn a_stopped_process_is_distinguished_from_one_that_waits() {
         let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
         assert!(!is_stopped(child.id()));
         let pid = nix::unistd::Pid::from_raw(child.id() as i32);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_of_the_kernel_is_told_from_a_program() {
+    fn a_thread_of_the_kernel_is_distinguished_from_a_program() {
         let kernel = listening::processes().into_iter().map(|process| process.pid).find(|pid| is_of_kernel(*pid));
         match kernel {
             Some(pid) => assert!(matches!(attachable(pid), Err(RecordError::KernelThread(_)))),

@@ -1,4 +1,4 @@
-//! Which runtime runs a process: told by what its files contain, never by its name.
+//! Which runtime runs a process: recognised by what its files contain, never by its name.
 
 use crate::python;
 use object::read::ReadCache;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn runtimes_are_told_by_what_is_in_their_files() {
+    fn runtimes_are_recognised_by_what_is_in_their_files() {
         let node = "process.stdout.write('x'); process.stdin.resume()";
         let python = "import sys; print('x', flush=True); sys.stdin.read()";
         let mut absent = Vec::new();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn go_executables_are_told_by_their_line_table() {
+    fn go_executables_are_recognised_by_their_line_table() {
         let Some(go) = testing::go() else { return };
         assert_eq!(embedded(&go.to_string_lossy()), Embedded::Go);
         assert_eq!(embedded("/proc/self/exe"), Embedded::None);

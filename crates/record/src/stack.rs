@@ -12,6 +12,7 @@ mod go_table;
 mod ifunc;
 mod image;
 mod kernel_symbols;
+mod mapped;
 mod maps;
 mod modules;
 mod naming;
@@ -23,7 +24,7 @@ mod row_cache;
 mod symbols;
 #[cfg(test)]
 mod tests;
-mod told;
+
 mod unwind;
 mod walk;
 
@@ -31,7 +32,7 @@ use case::tables::Location;
 use rustc_hash::FxHashMap;
 
 pub use frame::{Frame, Registers, Walk};
-pub use told::CodeFile;
+pub use mapped::CodeFile;
 
 use kernel_symbols::KernelSymbols;
 use modules::Modules;
@@ -71,7 +72,7 @@ impl Stacks {
     }
 
     /// Walks one copied stack; `stack` holds the bytes from the stack pointer upward. Maps are read again where an
-    /// address is in none, after a pause of 1 ms where the last reading told something new, else of 10 ms.
+    /// address is in none, after a pause of 1 ms where the last reading found something new, else of 10 ms.
     pub fn walk(&mut self, pid: u32, registers: &Registers, stack: &[u8]) -> Walk {
         let process = self.processes.entry(pid).or_default();
         walk::walk(pid, process, &mut self.modules, &mut self.rows, registers, stack)

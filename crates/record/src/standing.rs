@@ -57,6 +57,7 @@ impl Standing {
         match self.call.as_ref().filter(recorded) {
             Some(call) => ThreadState {
                 entered: now,
+                recorded_calls: 1,
                 number: call.number,
                 arguments: call.arguments,
                 stack_pointer: call.stack_pointer,
@@ -66,8 +67,8 @@ impl Standing {
         }
     }
 
-    /// Whether what was seen `before` the kernel side was told of it still held then: either nothing has happened
-    /// since, as `self` shows, or what has happened was seen, as the kernel side's `entry` shows.
+    /// Whether what was seen `before` the thread was given to the kernel side still held then: either nothing has
+    /// happened since, as `self` shows, or what has happened was seen, as the kernel side's `entry` shows.
     pub fn confirms(&self, before: &Standing, entry: &ThreadState) -> bool {
         if before.runs {
             return self.runs || entry.off_since > 0 || entry.calls > 0;
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_blocked_in_a_call_is_told_as_being_in_it_from_now_on() {
+    fn a_thread_blocked_in_a_call_counts_as_in_it_from_now_on() {
         let state = standing(false, IN_READ, 1).state(7, 100);
         assert_eq!((state.entered, state.off_since, state.on_since, state.arguments[0]), (100, 100, 0, 3));
         let elsewhere = standing(false, "-1 0x1 0x2", 1).state(7, 100);
@@ -124,15 +125,15 @@ mod tests {
 
     #[test]
     fn what_moved_unseen_meanwhile_is_looked_at_again() {
-        let (blocked, told) = (standing(false, IN_READ, 5), ThreadState { off_since: 1, ..ThreadState::default() });
-        assert!(standing(false, IN_READ, 5).confirms(&blocked, &told));
-        assert!(!standing(false, IN_READ, 6).confirms(&blocked, &told), "it was on a processor in between");
-        assert!(!standing(true, "running", 5).confirms(&blocked, &told), "it may have left its call unseen");
-        let woken = ThreadState { on_since: 9, ..told };
+        let (blocked, entry) = (standing(false, IN_READ, 5), ThreadState { off_since: 1, ..ThreadState::default() });
+        assert!(standing(false, IN_READ, 5).confirms(&blocked, &entry));
+        assert!(!standing(false, IN_READ, 6).confirms(&blocked, &entry), "it was on a processor in between");
+        assert!(!standing(true, "running", 5).confirms(&blocked, &entry), "it may have left its call unseen");
+        let woken = ThreadState { on_since: 9, ..entry };
         assert!(standing(true, "running", 6).confirms(&blocked, &woken), "it was seen to be put on a processor");
-        let (running, told) = (standing(true, "running", 5), ThreadState { on_since: 1, ..ThreadState::default() });
-        assert!(standing(true, "running", 5).confirms(&running, &told));
-        assert!(!standing(false, IN_READ, 5).confirms(&running, &told), "it blocked unseen");
+        let (running, entry) = (standing(true, "running", 5), ThreadState { on_since: 1, ..ThreadState::default() });
+        assert!(standing(true, "running", 5).confirms(&running, &entry));
+        assert!(!standing(false, IN_READ, 5).confirms(&running, &entry), "it blocked unseen");
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(crate) mod points;
 pub(crate) mod probes;
 pub(crate) mod ratios;
 pub(crate) mod reasons;
+pub(crate) mod reconciled;
 pub(crate) mod regimes;
 pub(crate) mod sides;
 pub(crate) mod spread;

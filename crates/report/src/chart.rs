@@ -2,6 +2,7 @@
 
 use crate::figure::single;
 use crate::scale::Scale;
+use case::Metric;
 use std::fmt;
 
 /// A coordinate or a length in a drawing: one decimal, and never what an attribute cannot hold.
@@ -57,13 +58,13 @@ pub(super) struct Mark {
 }
 
 /// The marks of a scale of a metric.
-pub(super) fn marks(scale: &Scale, metric: &str, apart: f64) -> Vec<Mark> {
+pub(super) fn marks(scale: &Scale, metric: &Metric, apart: f64) -> Vec<Mark> {
     let one = |value: f64| Mark { at: Px(scale.place(value)), label: tick(metric, value) };
     scale.marks(apart).into_iter().map(one).collect()
 }
 
 /// A level beside an axis, without digits that say nothing: `10 ms`.
-pub(super) fn tick(metric: &str, level: f64) -> String {
+pub(super) fn tick(metric: &Metric, level: f64) -> String {
     if level == 0.0 {
         return "0".into();
     }
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_mark_has_no_digits_that_say_nothing() {
-        assert_eq!(["10 ms", "2.5 s", "0"], [tick("wall_ns", 1e7), tick("wall_ns", 2.5e9), tick("wall_ns", 0.0)]);
+        assert_eq!(["10 ms", "2.5 s", "0"], [1e7, 2.5e9, 0.0].map(|level| tick(&Metric::Wall, level)));
     }
 
     #[test]

@@ -1,18 +1,7 @@
 //! Two sides against each other: which metrics are of what kind, and how a difference is written.
 
 use crate::figure::three;
-use case::facts::Metric;
-use case::{Compared, Comparison, Contrast, Nanos};
-
-/// Whether a metric is CPU time.
-pub(crate) fn is_cpu(metric: &str) -> bool {
-    Metric::of_name(metric).is_some_and(|metric| metric.is_processor())
-}
-
-/// What the program itself wrote: whether more of it is better is the program's affair.
-pub(crate) fn is_figure_of_its_own(metric: &str) -> bool {
-    matches!(Metric::of_name(metric), Some(Metric::Output { .. }))
-}
+use case::{Compared, Comparison, Contrast, Nanos, Per};
 
 /// Whether B certainly has more or less of it than A.
 pub(crate) fn differs(outcome: Contrast) -> bool {
@@ -21,7 +10,7 @@ pub(crate) fn differs(outcome: Contrast) -> bool {
 
 /// The CPU time's comparison, where it differs.
 pub(crate) fn cpu(comparison: &Comparison) -> Option<&Compared> {
-    comparison.metrics.iter().filter(|one| differs(one.outcome)).find(|one| is_cpu(&one.metric))
+    comparison.metrics.iter().filter(|one| differs(one.outcome)).find(|one| one.metric.is_processor())
 }
 
 /// Whether there are figures of both sides.
@@ -42,7 +31,7 @@ pub(crate) fn word(outcome: Contrast) -> &'static str {
 
 /// What the figures of ledger and profiles are of.
 pub(crate) fn per(comparison: &Comparison) -> &'static str {
-    if comparison.per == "run" { "per run" } else { "per request" }
+    if comparison.per == Per::Run { "per run" } else { "per request" }
 }
 
 /// B's time less A's, with its sign: `+21.9 ms`.

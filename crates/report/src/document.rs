@@ -122,3 +122,15 @@ macro_rules! body {
 }
 
 body!(Answer, Comparison, Sweep, Bisection, Matrix);
+
+impl<'a> From<&'a case::Document> for Body<'a> {
+    fn from(document: &'a case::Document) -> Body<'a> {
+        match document {
+            case::Document::Answer(answer) => Body::Answer(answer),
+            case::Document::Comparison(comparison) => Body::Comparison(comparison),
+            case::Document::Sweep(sweep) => Body::Sweep(sweep),
+            case::Document::Bisection(bisection) => Body::Bisection(bisection),
+            case::Document::Matrix(matrix) => Body::Matrix(matrix),
+        }
+    }
+}

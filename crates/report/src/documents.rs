@@ -5,32 +5,12 @@ use crate::block::Block;
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
     findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, points, probes,
-    ratios, reasons, regimes, sides, spread, states, together, trials, versions, way_back,
+    ratios, reasons, reconciled, regimes, sides, spread, states, together, trials, versions, way_back,
 };
 use crate::document::Body;
 
-const ANSWER: &[&Block] = &[
-    &lead::BLOCK,
-    &gain::BLOCK,
-    &findings::BLOCK,
-    &together::BLOCK,
-    &lead::WHOLE,
-    &live::BLOCK,
-    &dots::BLOCK,
-    &ledger::BLOCK,
-    &ladder::BLOCK,
-    &flame::BLOCK,
-    &lengths::BLOCK,
-    &connections::BLOCK,
-    &calls::BLOCK,
-    &evidence::BLOCK,
-    &trials::BLOCK,
-    &trials::NOT_TRIED,
-    &environment::BLOCK,
-    &environment::LOSSES,
-    &environment::MISSING,
-    &again::BLOCK,
-];
+const ANSWER: &[&Block] =
+    &[&lead::BLOCK, &gain::BLOCK, &findings::BLOCK, &together::BLOCK, &lead::WHOLE, &live::BLOCK, &dots::BLOCK];
 
 const COMPARISON: &[&Block] = &[
     &gates::BLOCK,
@@ -46,41 +26,10 @@ const COMPARISON: &[&Block] = &[
     &chain::BLOCK,
     &hot_spots::BLOCK,
     &contrasts::CALLS,
-    &ledger::BLOCK,
-    &ladder::BLOCK,
-    &flame::BLOCK,
-    &lengths::BLOCK,
-    &connections::BLOCK,
-    &calls::BLOCK,
-    &trials::BLOCK,
-    &trials::WARNINGS,
-    &environment::BLOCK,
-    &environment::LOSSES,
-    &environment::MISSING,
-    &again::BLOCK,
 ];
 
-const SWEEP: &[&Block] = &[
-    &lead::BLOCK,
-    &reasons::BLOCK,
-    &sides::VARIED,
-    &curve::BLOCK,
-    &points::BLOCK,
-    &regimes::BLOCK,
-    &growth::BLOCK,
-    &ledger::BLOCK,
-    &ladder::BLOCK,
-    &flame::BLOCK,
-    &lengths::BLOCK,
-    &connections::BLOCK,
-    &calls::BLOCK,
-    &trials::BLOCK,
-    &trials::WARNINGS,
-    &environment::BLOCK,
-    &environment::LOSSES,
-    &environment::MISSING,
-    &again::BLOCK,
-];
+const SWEEP: &[&Block] =
+    &[&lead::BLOCK, &reasons::BLOCK, &sides::VARIED, &curve::BLOCK, &points::BLOCK, &regimes::BLOCK, &growth::BLOCK];
 
 const BISECTION: &[&Block] = &[
     &lead::BLOCK,
@@ -95,49 +44,33 @@ const BISECTION: &[&Block] = &[
     &factors::BLOCK,
     &probes::BLOCK,
     &ratios::CONTROL,
+];
+
+const MATRIX: &[&Block] =
+    &[&lead::BLOCK, &sides::RAN, &spread::BLOCK, &versions::BLOCK, &attached::BLOCK, &states::BLOCK];
+
+/// What recordings show, in every document.
+const RECORDED: &[&Block] = &[
     &ledger::BLOCK,
+    &reconciled::BLOCK,
     &ladder::BLOCK,
     &flame::BLOCK,
     &lengths::BLOCK,
     &connections::BLOCK,
     &calls::BLOCK,
-    &trials::NOT_TRIED,
-    &trials::BLOCK,
-    &trials::WARNINGS,
-    &environment::BLOCK,
-    &environment::LOSSES,
-    &environment::MISSING,
-    &again::BLOCK,
 ];
 
-const MATRIX: &[&Block] = &[
-    &lead::BLOCK,
-    &sides::RAN,
-    &spread::BLOCK,
-    &versions::BLOCK,
-    &attached::BLOCK,
-    &states::BLOCK,
-    &ledger::BLOCK,
-    &ladder::BLOCK,
-    &flame::BLOCK,
-    &lengths::BLOCK,
-    &connections::BLOCK,
-    &calls::BLOCK,
-    &trials::BLOCK,
-    &trials::WARNINGS,
-    &environment::BLOCK,
-    &environment::LOSSES,
-    &environment::MISSING,
-    &again::BLOCK,
-];
+/// What stands at the end of every document.
+const LAST: &[&Block] = &[&environment::BLOCK, &environment::LOSSES, &environment::MISSING, &again::BLOCK];
 
-/// The blocks of a document.
-pub(crate) fn blocks(body: Body) -> &'static [&'static Block] {
-    match body {
-        Body::Answer(_) => ANSWER,
-        Body::Comparison(_) => COMPARISON,
-        Body::Sweep(_) => SWEEP,
-        Body::Bisection(_) => BISECTION,
-        Body::Matrix(_) => MATRIX,
-    }
+/// The blocks of a document: its own, what its recordings show, what its trials were, and what holds for all.
+pub(crate) fn blocks(body: Body) -> Vec<&'static Block> {
+    let (own, trials): (_, &[&Block]) = match body {
+        Body::Answer(_) => (ANSWER, &[&evidence::BLOCK, &trials::BLOCK, &trials::NOT_TRIED]),
+        Body::Comparison(_) => (COMPARISON, &[&trials::BLOCK, &trials::WARNINGS]),
+        Body::Sweep(_) => (SWEEP, &[&trials::BLOCK, &trials::WARNINGS]),
+        Body::Bisection(_) => (BISECTION, &[&trials::NOT_TRIED, &trials::BLOCK, &trials::WARNINGS]),
+        Body::Matrix(_) => (MATRIX, &[&trials::BLOCK, &trials::WARNINGS]),
+    };
+    [own, RECORDED, trials, LAST].concat()
 }

@@ -2,6 +2,7 @@
 //! its base named.
 
 use crate::text::{clean, count};
+use case::Share;
 use case::facts::Metric;
 
 /// Two lengths are written in one unit, so that they can be compared at a glance, where they differ by less than this.
@@ -14,11 +15,8 @@ const PRINTED_UNITS: [&str; 9] = ["ns", "us", "ms", "s", "%", "MB/s", "kB/s", "r
 const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
 
 /// What a metric measures, as a noun: `time per request`.
-pub(crate) fn noun(metric: &str) -> String {
-    let Some(known) = Metric::of_name(metric) else {
-        return if metric.is_empty() { "figure measured".into() } else { clean(metric) };
-    };
-    match known {
+pub(crate) fn noun(metric: &Metric) -> String {
+    match metric {
         Metric::WallPerExchange => "time per request".into(),
         Metric::ElapsedPerExchange => "elapsed time per request".into(),
         Metric::CpuPerExchange => "CPU time per request".into(),
@@ -27,7 +25,9 @@ pub(crate) fn noun(metric: &str) -> String {
         Metric::Median => "median request time".into(),
         Metric::Tail95 => "p95 request time".into(),
         Metric::Tail99 => "p99 request time".into(),
-        Metric::Output { expression, .. } => printed(&expression),
+        Metric::Output { expression, .. } => printed(expression),
+        Metric::Other { .. } if metric.is_none() => "figure measured".into(),
+        Metric::Other { name } => clean(name),
     }
 }
 
@@ -50,27 +50,27 @@ fn is_percentile(word: &str) -> bool {
 }
 
 /// The unit that the program prints behind a figure, where its pattern has it: `ms` in `p95 ([0-9.]+) ms`.
-fn printed_unit(metric: &str) -> &'static str {
-    let Some(Metric::Output { expression, .. }) = Metric::of_name(metric) else { return "" };
+fn printed_unit(metric: &Metric) -> &'static str {
+    let Metric::Output { expression, .. } = metric else { return "" };
     let after = expression.rsplit_once(')').map_or("", |(_, after)| after.trim());
     PRINTED_UNITS.into_iter().find(|unit| *unit == after).unwrap_or_default()
 }
 
 /// Two figures against each other, in a clause: `a request took 0.210 ms instead of 44.1 ms`.
-pub(crate) fn clause(metric: &str, before: f64, after: f64) -> String {
+pub(crate) fn clause(metric: &Metric, before: f64, after: f64) -> String {
     let (before, after) = pair(metric, before, after);
-    match Metric::of_name(metric) {
-        Some(Metric::WallPerExchange) => format!("a request took {after} instead of {before}"),
-        Some(Metric::CpuPerExchange) => format!("a request took {after} of CPU time instead of {before}"),
-        Some(Metric::Wall) => format!("the run took {after} instead of {before}"),
-        Some(Metric::Cpu) => format!("the run took {after} of CPU time instead of {before}"),
+    match metric {
+        Metric::WallPerExchange => format!("a request took {after} instead of {before}"),
+        Metric::CpuPerExchange => format!("a request took {after} of CPU time instead of {before}"),
+        Metric::Wall => format!("the run took {after} instead of {before}"),
+        Metric::Cpu => format!("the run took {after} of CPU time instead of {before}"),
         _ => format!("the {} was {after} instead of {before}", noun(metric)),
     }
 }
 
 /// Two figures of a metric, with their unit: the same for both unless they are far apart.
-pub(crate) fn pair(metric: &str, first: f64, second: f64) -> (String, String) {
-    if !is_time(metric) {
+pub(crate) fn pair(metric: &Metric, first: f64, second: f64) -> (String, String) {
+    if !metric.is_time() {
         let figure = |value: f64| format!("{} {}", three(value), printed_unit(metric)).trim_end().to_string();
         return (figure(first), figure(second));
     }
@@ -83,8 +83,8 @@ pub(crate) fn pair(metric: &str, first: f64, second: f64) -> (String, String) {
 }
 
 /// A figure of a metric with its unit, and the ends of its interval in that unit: `44.1 ms (43.9 to 44.3)`.
-pub(crate) fn spread(metric: &str, value: f64, low: f64, high: f64) -> String {
-    if !is_time(metric) {
+pub(crate) fn spread(metric: &Metric, value: f64, low: f64, high: f64) -> String {
+    if !metric.is_time() {
         return format!("{} ({})", three(value), range(low, high));
     }
     let unit = unit_of(value);
@@ -92,17 +92,13 @@ pub(crate) fn spread(metric: &str, value: f64, low: f64, high: f64) -> String {
 }
 
 /// One figure of a metric, with its unit.
-pub(crate) fn single(metric: &str, value: f64) -> String {
-    if is_time(metric) { in_unit(value, unit_of(value)) } else { three(value) }
+pub(crate) fn single(metric: &Metric, value: f64) -> String {
+    if metric.is_time() { in_unit(value, unit_of(value)) } else { three(value) }
 }
 
 /// The unit that fits a value of a metric, with its size; without a name for what is no time.
-pub(crate) fn scaled(metric: &str, value: f64) -> (&'static str, f64) {
-    if is_time(metric) { unit_of(value) } else { ("", 1.0) }
-}
-
-fn is_time(metric: &str) -> bool {
-    Metric::of_name(metric).is_some_and(|metric| metric.is_time())
+pub(crate) fn scaled(metric: &Metric, value: f64) -> (&'static str, f64) {
+    if metric.is_time() { unit_of(value) } else { ("", 1.0) }
 }
 
 fn unit_of(nanos: f64) -> (&'static str, f64) {
@@ -144,48 +140,47 @@ pub(crate) fn power(exponent: f64) -> String {
 
 /// A ratio over 1 for a gain with its interval, in words: `210 times less (95 % interval 198 to 223`, the bracket left
 /// open for what else is to be said. A loss is said as how much more there is.
-pub(crate) fn times(metric: &str, ratio: f64, low: f64, high: f64) -> String {
+pub(crate) fn times(metric: &Metric, ratio: f64, low: f64, high: f64) -> String {
     let (factor, interval) = factor(metric, ratio, low, high);
     format!("{factor} (95 % interval {interval}")
 }
 
 /// A ratio over 1 for a gain in words, and its interval: `210 times less`, `198 to 223`.
-pub(crate) fn factor(metric: &str, ratio: f64, low: f64, high: f64) -> (String, String) {
+pub(crate) fn factor(metric: &Metric, ratio: f64, low: f64, high: f64) -> (String, String) {
     let is_gain = ratio >= 1.0;
     if three(ratio) == "1.00" {
         return ("unchanged".into(), range(low, high));
     }
     // Over 1 in either direction: a ratio below it is turned round, and so is its interval.
     let (factor, low, high) = if is_gain { (ratio, low, high) } else { (1.0 / ratio, 1.0 / high, 1.0 / low) };
-    let word = if is_gain == is_better_larger(metric) { "more" } else { "less" };
+    let word = if is_gain == metric.more_is_better() { "more" } else { "less" };
     (format!("{} times {word}", three(factor)), range(low, high))
 }
 
-/// Whether more of a metric is better: then its ratios are after / before.
-pub(crate) fn is_better_larger(metric: &str) -> bool {
-    Metric::of_name(metric).is_some_and(|metric| metric.more_is_better())
+/// A ratio as a change: `12 % more`, `8.0 % less`.
+pub(crate) fn change(ratio: f64) -> String {
+    match ratio {
+        _ if ratio >= 2.0 => format!("{} times more", three(ratio - 1.0)),
+        _ if ratio >= 1.0 => format!("{} more", Share(ratio - 1.0)),
+        _ => format!("{} less", Share(1.0 - ratio)),
+    }
 }
 
 /// Whether B of a comparison is the better side beyond doubt.
 pub(crate) fn is_better(compared: &case::Compared) -> bool {
-    let better = if is_better_larger(&compared.metric) { case::Contrast::More } else { case::Contrast::Less };
+    let better = if compared.metric.more_is_better() { case::Contrast::More } else { case::Contrast::Less };
     compared.outcome == better
 }
 
-/// Whether a metric is of requests; else it is of whole runs, or printed.
-pub(crate) fn is_of_requests(metric: &str) -> bool {
-    Metric::of_name(metric).is_some_and(|metric| metric.is_of_exchanges())
-}
-
 /// Whether a metric is a mean over requests.
-pub(crate) fn is_each_request(metric: &str) -> bool {
+pub(crate) fn is_each_request(metric: &Metric) -> bool {
     use Metric::{CpuPerExchange, ElapsedPerExchange, WallPerExchange};
-    matches!(Metric::of_name(metric), Some(WallPerExchange | ElapsedPerExchange | CpuPerExchange))
+    matches!(metric, WallPerExchange | ElapsedPerExchange | CpuPerExchange)
 }
 
 /// What the ratios of a metric divide, so that over 1 is a gain.
-pub(crate) fn base(metric: &str) -> &'static str {
-    if is_better_larger(metric) { "after / before" } else { "before / after" }
+pub(crate) fn base(metric: &Metric) -> &'static str {
+    if metric.more_is_better() { "after / before" } else { "before / after" }
 }
 
 /// The ends of an interval.
@@ -207,40 +202,40 @@ mod tests {
 
     #[test]
     fn two_times_that_are_compared_share_a_unit() {
-        let shown = |before, after| clause("wall_ns_per_exchange", before, after);
+        let shown = |before, after| clause(&"wall_ns_per_exchange".into(), before, after);
         assert_eq!(shown(44_060_000.0, 210_000.0), "a request took 0.210 ms instead of 44.1 ms");
         assert_eq!(shown(1e9, 999.0), "a request took 999 ns instead of 1.00 s");
-        assert_eq!(pair("cpu_ns", 999_700.0, 0.0), ("1.00 ms".to_string(), "0.00 ns".to_string()));
+        assert_eq!(pair(&"cpu_ns".into(), 999_700.0, 0.0), ("1.00 ms".to_string(), "0.00 ns".to_string()));
     }
 
     #[test]
     fn a_percentile_is_a_time_and_named_in_words() {
-        let shown = clause("exchange_p95_ns", 334e6, 20.1e6);
+        let shown = clause(&"exchange_p95_ns".into(), 334e6, 20.1e6);
         assert_eq!(shown, "the p95 request time was 20.1 ms instead of 334 ms");
-        assert_eq!(spread("exchange_p99_ns", 1.2e6, 0.9e6, 1.51e6), "1.20 ms (0.900 to 1.51)");
-        assert_eq!(spread("stdout:x", 1.2, 0.9, 1.51), "1.20 (0.900 to 1.51)");
+        assert_eq!(spread(&"exchange_p99_ns".into(), 1.2e6, 0.9e6, 1.51e6), "1.20 ms (0.900 to 1.51)");
+        assert_eq!(spread(&"stdout:x".into(), 1.2, 0.9, 1.51), "1.20 (0.900 to 1.51)");
     }
 
     #[test]
     fn a_figure_of_the_users_own_has_no_unit_of_ours() {
-        let shown = clause("stdout:rate=([0-9.]+)", 22.7, 4_761.9);
+        let shown = clause(&"stdout:rate=([0-9.]+)".into(), 22.7, 4_761.9);
         assert_eq!(shown, "the printed rate was 4,760 instead of 22.7");
-        assert_eq!(noun("stdout:cpu_ms: ([0-9.]+)"), "printed cpu_ms");
-        assert_eq!(noun("stdout:p95 ([0-9.]+) ms"), "printed p95");
-        assert_eq!(pair("stdout:p95 ([0-9.]+) ms", 183.0, 7.34), ("183 ms".to_string(), "7.34 ms".to_string()));
+        assert_eq!(noun(&"stdout:cpu_ms: ([0-9.]+)".into()), "printed cpu_ms");
+        assert_eq!(noun(&"stdout:p95 ([0-9.]+) ms".into()), "printed p95");
+        assert_eq!(pair(&"stdout:p95 ([0-9.]+) ms".into(), 183.0, 7.34), ("183 ms".to_string(), "7.34 ms".to_string()));
         // A word before a figure need not be its name, and an expression is none.
-        assert_eq!(noun("stdout:in ([0-9]+) s"), "output figure 'in ([0-9]+) s'");
-        assert_eq!(noun("stdout:x([0-9]+)"), "output figure 'x([0-9]+)'");
-        assert_eq!(noun("stdout:.*=([0-9]+)"), "output figure '.*=([0-9]+)'");
+        assert_eq!(noun(&"stdout:in ([0-9]+) s".into()), "output figure 'in ([0-9]+) s'");
+        assert_eq!(noun(&"stdout:x([0-9]+)".into()), "output figure 'x([0-9]+)'");
+        assert_eq!(noun(&"stdout:.*=([0-9]+)".into()), "output figure '.*=([0-9]+)'");
     }
 
     #[test]
     fn a_ratio_says_which_way_it_went() {
-        let time = |ratio, low, high| times("wall_ns", ratio, low, high);
+        let time = |ratio, low, high| times(&"wall_ns".into(), ratio, low, high);
         assert_eq!(time(210.0, 198.0, 223.0), "210 times less (95 % interval 198 to 223");
         assert_eq!(time(1.0, 0.99, 1.01), "unchanged (95 % interval 0.990 to 1.01");
         assert_eq!(time(0.5, 0.4, 0.8), "2.00 times more (95 % interval 1.25 to 2.50");
-        let rate = |ratio, low, high| times("stdout-more:rate", ratio, low, high);
+        let rate = |ratio, low, high| times(&"stdout-more:rate".into(), ratio, low, high);
         assert_eq!(rate(210.0, 198.0, 223.0), "210 times more (95 % interval 198 to 223");
         assert_eq!(rate(0.5, 0.4, 0.8), "2.00 times less (95 % interval 1.25 to 2.50");
     }

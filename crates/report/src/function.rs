@@ -1,7 +1,7 @@
 //! How functions and call chains are called.
 
 use crate::text::clean;
-use case::CodeContrast;
+use case::{CodeContrast, Function};
 
 /// Functions of a chain that a sentence has room for, at its outer and at its inner end.
 const ENDS: usize = 2;
@@ -29,7 +29,7 @@ pub(crate) fn slower_side(module: &str) -> &str {
 
 /// An address is no name.
 pub(crate) fn is_named(step: &CodeContrast) -> bool {
-    !step.function.is_empty() && !step.function.contains("+0x")
+    Function::of(&step.function).is_named()
 }
 
 /// The chain in a line, from where it enters one of the libraries on: `SSL_CTX_new > ... > ossl_sa_doall_arg`.
@@ -49,15 +49,14 @@ pub(crate) fn way(chain: &[CodeContrast], libraries: &[String]) -> String {
 
 /// A function with its library or program: `X509_load (libcrypto.so.3)`.
 pub(crate) fn code(function: &str, module: &str) -> String {
-    let (function, module) = (clean(function), clean(module));
-    match (function.is_empty(), module.is_empty()) {
-        (true, true) => "unknown".into(),
-        (true, false) => module,
-        (false, true) => function,
-        _ if function.ends_with("+0x...") => format!("functions without a name ({module})"),
+    let (name, module) = (clean(function), clean(module));
+    match (Function::of(function), module.is_empty()) {
+        (Function::Unknown, true) => "unknown".into(),
+        (Function::Unknown, false) => module,
         // An address in a module names the module already.
-        _ if function.contains("+0x") => function,
-        _ => format!("{function} ({module})"),
+        (_, true) | (Function::At(_), false) => name,
+        (Function::Unnamed(_), false) => format!("functions without a name ({module})"),
+        (Function::Named(_), false) => format!("{name} ({module})"),
     }
 }
 

@@ -15,7 +15,23 @@ fn poisoned(value: &mut serde_json::Value) {
         serde_json::Value::String(text) => *text = format!("{HOSTILE}{text}"),
         serde_json::Value::Array(values) => values.iter_mut().for_each(poisoned),
         serde_json::Value::Object(fields) => {
-            let ours = ["status", "verdict", "purpose", "outcome", "state", "stopped", "kind", "result", "bond"];
+            let ours = [
+                "status",
+                "verdict",
+                "purpose",
+                "outcome",
+                "state",
+                "stopped",
+                "kind",
+                "result",
+                "bond",
+                "value_kind",
+                "per",
+                "thing",
+                "group",
+                "when",
+                "work",
+            ];
             fields.iter_mut().filter(|(name, _)| !ours.contains(&name.as_str())).for_each(|(_, value)| poisoned(value));
         }
         _ => {}

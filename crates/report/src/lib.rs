@@ -9,6 +9,7 @@ mod block;
 mod blocks;
 mod chart;
 mod command;
+mod conclusion;
 mod contrast;
 mod document;
 mod documents;
@@ -23,8 +24,9 @@ mod grid;
 #[cfg(test)]
 mod hostile;
 mod label;
+mod listing;
+mod located;
 mod markdown;
-mod outcome;
 mod page;
 mod part;
 mod place;
@@ -40,10 +42,13 @@ mod tests;
 mod text;
 mod value;
 
-pub use blocks::lead::{bisection_sentence, contrast_sentence, matrix_sentence, sweep_sentence};
+pub use blocks::lead::{bisection_sentence, sum_up};
+pub use conclusion::{Conclusion, conclusion_of};
 pub use document::{Body, Document};
+pub use listing::{
+    checks, page_entry, page_text, recording, removed_worlds, stories, story, story_table, trial, worlds,
+};
 pub use markdown::markdown;
-pub use outcome::{Outcome, bisection_outcome, comparison_outcome, matrix_outcome, outcome, sweep_outcome};
 pub use page::page;
 pub use style::{Colour, Style};
 pub use terminal::text;

@@ -9,7 +9,7 @@ use crate::escape::{code, escape};
 
 /// The document as Markdown.
 pub fn markdown(document: &Document) -> String {
-    let blocks = blocks(document.body).iter().map(|block| block.markdown(document));
+    let blocks = blocks(document.body).into_iter().map(|block| block.markdown(document));
     let blocks = blocks.filter(|block| !block.is_empty()).collect::<Vec<_>>();
     format!("## whyslow: {}\n\n{}", title(document.body), blocks.join("\n"))
 }

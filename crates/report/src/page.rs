@@ -25,6 +25,6 @@ pub fn page(document: &Document) -> String {
 
 /// A section's HTML; empty where none of its blocks has anything to show.
 fn section(document: &Document, section: Section) -> String {
-    let own = blocks(document.body).iter().filter(|block| block.section == section);
+    let own = blocks(document.body).into_iter().filter(|block| block.section == section);
     own.map(|block| block.html(document)).collect()
 }

@@ -1,6 +1,5 @@
 //! Which versions of a library were measured, and which of them are slower than the first.
 
-use crate::figure::is_better_larger;
 use case::{Compared, Contrast, Matrix, Version, VersionState};
 
 /// The versions that were measured, in order; the first is what the others are compared with.
@@ -11,7 +10,7 @@ pub(crate) fn measured(matrix: &Matrix) -> impl Iterator<Item = &Version> {
 /// The metric that decides, where by it a version is significantly slower than the first.
 pub(crate) fn slower(version: &Version) -> Option<&Compared> {
     version.ratios.first().filter(|first| {
-        let worse = if is_better_larger(&first.metric) { Contrast::Less } else { Contrast::More };
+        let worse = if first.metric.more_is_better() { Contrast::Less } else { Contrast::More };
         first.outcome == worse
     })
 }

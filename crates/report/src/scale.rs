@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_span_is_logarithmic_and_a_narrow_one_begins_where_it_is_told() {
+    fn a_wide_span_is_logarithmic_and_a_narrow_one_begins_where_it_should() {
         let scale = |values: &[f64], start| Scale::fitting(values.iter().copied(), start, 0.0, 100.0).expect("one");
         assert!(scale(&[1.0, 10.0], Start::Zero).is_logarithmic());
         assert!((scale(&[4.0, 8.0], Start::Zero).place(4.0) - 50.0).abs() < 1e-9);

@@ -4,12 +4,13 @@
 use crate::document::{Body, Document};
 use case::Manifest;
 
-/// Both forms of a document, each a file in `snapshots`.
+/// Both forms of a document, in one file of `snapshots`.
 fn hold<'d>(name: &str, body: impl Into<Body<'d>>) {
     let manifest = Manifest { whyslow: "0.1.0".into(), ..Manifest::default() };
     let document = Document { manifest: Some(&manifest), ..Document::of(body) };
-    insta::assert_snapshot!(format!("{name}.text"), crate::text(&document, &crate::Style::default()));
-    insta::assert_snapshot!(format!("{name}.markdown"), crate::markdown(&document));
+    let text = crate::text(&document, &crate::Style::default());
+    let markdown = crate::markdown(&document);
+    insta::assert_snapshot!(name, format!("{text}\n======== Markdown ========\n\n{markdown}"));
     if let Ok(folder) = std::env::var("PAGES") {
         std::fs::write(format!("{folder}/{name}.html"), crate::page(&document)).expect("written");
     }
@@ -24,7 +25,7 @@ fn answers() {
     hold("refuted", &examples::refuted());
     hold("undecided", &examples::undecided());
     hold("two-causes", &examples::two_causes());
-    hold("steps", &examples::ladder());
+    hold("steps", &examples::stepwise());
     hold("attached", &examples::attached());
 }
 

@@ -6,6 +6,6 @@ use crate::style::Style;
 
 /// The document as text, at most 80 columns wide but for words, paths and commands that are longer.
 pub fn text(document: &Document, style: &Style) -> String {
-    let blocks = blocks(document.body).iter().map(|block| block.text(document, *style));
+    let blocks = blocks(document.body).into_iter().map(|block| block.text(document, *style));
     blocks.filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
 }

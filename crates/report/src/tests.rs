@@ -1,4 +1,4 @@
-//! Documents as text, told apart by what they are of.
+//! Documents as text, one module a kind of document.
 
 mod answer;
 mod bisection;

@@ -1,4 +1,4 @@
-//! Growth: the power by which a cost grows at the upper end of its values, where what it costs anyway no longer counts.
+//! Growth: the power by which a cost grows at the upper end of its values, where fixed costs no longer count.
 
 use crate::interval::Interval;
 use crate::levels::levels;
@@ -6,32 +6,32 @@ use crate::line::theil_sen;
 use crate::over_floor::over_floor;
 use crate::power_law::{PowerLaw, power_law};
 
-/// A cost this many times the least one is no longer mostly fixed cost: what is fixed is at most a quarter of it.
+/// A cost this many times the least one is no longer mostly fixed: at most a quarter of it is.
 const FLOOR: f64 = 4.0;
-/// So many values must be left above the floor, over so large a range (three octaves); else the floor is fitted, too.
+/// This many values must be left above the floor, over this large a range (three octaves); else the floor is fitted, too.
 const FEWEST: usize = 4;
 const LEAST_RANGE: f64 = 8.0;
-/// What a fitted floor and a step together pass for: such a rise tells nothing of the power.
+/// A fitted floor and a step together can look like this much of a rise, which then says nothing about the power.
 const FITTED: f64 = 8.0;
-/// A curve that does not even double has no floor that could be told from it.
+/// A curve that does not even double cannot be distinguished from its floor.
 const LEAST_RISE: f64 = 2.0;
-/// Fewer values are too few to be told in halves.
+/// Fewer values are too few to be split in halves.
 const FEW: usize = 6;
-/// All intervals.
+/// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 /// A single power is given up where its curve is this unlikely to be one.
 const ALARMS: f64 = 0.05;
 /// A power whose interval lies above this is out of hand. Sorting, n log n, has the local power 1 + 1/ln n: at most 1.2
-/// from 150 values on, where times begin to be measurable. Memory that leaves cache after cache adds to that: random
-/// reads were seen to grow by 1.4, and a garbage collector over as many instructions a value by 1.5.
+/// from 150 values on, where times begin to be measurable. Memory that outgrows cache after cache adds to that: random
+/// reads were seen to grow with a power of 1.4, and a garbage collector, at constant instructions per value, of 1.5.
 const OUT_OF_HAND: f64 = 1.5;
 /// Over a smaller range of values, or of costs, a power says nothing about larger ones.
-const TELLING_RANGE: f64 = 4.0;
-/// But a power above this tells over any range: no cache makes it of a proportional cost, and what doubles with each
-/// value more, as a search that tries everything, goes through few values before it takes too long.
+const CONCLUSIVE_RANGE: f64 = 4.0;
+/// But a power above this is conclusive over any range: no cache makes it of a proportional cost, and what doubles with
+/// each further value, such as an exhaustive search, gets through few values before it takes too long.
 const STEEP: f64 = 2.0;
-/// No memory makes each value cost so many times more: of what rises further, sorting alone has to be excluded. Nor have
-/// the last values an interval of their own: they, too, must not be those of sorting.
+/// No memory makes each value cost this many times more: where the rise is larger, only sorting has to be excluded. The
+/// last values have no interval of their own: their power, too, must exceed that of sorting.
 const OF_MEMORY: f64 = 30.0;
 const LASTING: f64 = 1.25;
 
@@ -58,8 +58,8 @@ impl Growth {
         let range = self.to / self.from;
         let most_of_memory = if self.rise >= OF_MEMORY * range { LASTING } else { OUT_OF_HAND };
         let lasts = self.interval.low > most_of_memory && self.exponent > OUT_OF_HAND && self.last > LASTING;
-        let is_telling = range >= TELLING_RANGE || self.interval.low > STEEP;
-        lasts && is_telling && self.rise >= TELLING_RANGE
+        let is_conclusive = range >= CONCLUSIVE_RANGE || self.interval.low > STEEP;
+        lasts && is_conclusive && self.rise >= CONCLUSIVE_RANGE
     }
 }
 
@@ -95,10 +95,10 @@ fn of(curve: &[(f64, f64)], exponent: f64, interval: Interval) -> Growth {
     Growth { exponent, interval, from, to, rise: most / least, last: last(curve).unwrap_or(exponent) }
 }
 
-/// The power of the last values: as many as span the range that tells something, and two at least.
+/// The power of the last values: as many as span a conclusive range, and two at least.
 fn last(curve: &[(f64, f64)]) -> Option<f64> {
     let (largest, _) = curve.last()?;
-    let within = curve.iter().filter(|(at, _)| *at * TELLING_RANGE >= *largest * (1.0 - 1e-9)).count();
+    let within = curve.iter().filter(|(at, _)| *at * CONCLUSIVE_RANGE >= *largest * (1.0 - 1e-9)).count();
     let last = &curve[curve.len() - within.clamp(2, curve.len())..];
     let points = last.iter().map(|(at, cost)| (at.ln(), cost.ln())).collect::<Vec<_>>();
     let ends = || (points[points.len() - 1].1 - points[0].1) / (points[points.len() - 1].0 - points[0].0);

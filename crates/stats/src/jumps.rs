@@ -28,17 +28,17 @@ pub fn jumps(points: &[(f64, f64)]) -> Vec<Bracket> {
     let Some(levels) = levels(points).filter(|levels| levels.len() >= 4) else { return Vec::new() };
     let Some((scatter, freedom)) = scatter(&levels) else { return Vec::new() };
     let scatter = scatter.max(LEAST_SCATTER);
-    let steps = levels.windows(2).map(|two| Step::between(two, scatter, is_logarithmic(&levels))).collect::<Vec<_>>();
-    let gaps = steps.len() as f64;
+    let gaps = levels.windows(2).map(|two| Gap::between(two, scatter, is_logarithmic(&levels))).collect::<Vec<_>>();
+    let count = gaps.len() as f64;
     let mut found = Vec::new();
     for (gap, two) in levels.windows(2).enumerate() {
-        let Step { rise, width, error } = steps[gap];
-        let excess = excess(&steps, gap) * width;
+        let Gap { rise, width, error } = gaps[gap];
+        let excess = excess(&gaps, gap) * width;
         if excess * rise <= 0.0 || rise.abs() < LOWEST.ln() {
             continue;
         }
         let clearness = excess.abs() / (error * ERROR);
-        let p = t_two_sided(clearness, freedom).map_or(1.0, |p| (p * gaps).min(1.0));
+        let p = t_two_sided(clearness, freedom).map_or(1.0, |p| (p * count).min(1.0));
         if excess.abs() >= LOWEST.ln().max(LEAST_SHARE * rise.abs()) && p <= ALARMS {
             let (below, above) = (two[0].at, two[1].at);
             let (level_below, level_above) = (two[0].height.exp(), two[1].height.exp());
@@ -51,18 +51,18 @@ pub fn jumps(points: &[(f64, f64)]) -> Vec<Bracket> {
 
 /// One gap.
 #[derive(Clone, Copy)]
-struct Step {
+struct Gap {
     rise: f64,
     width: f64,
     /// The standard error of the rise.
     error: f64,
 }
 
-impl Step {
-    fn between(two: &[Level], scatter: f64, is_logarithmic: bool) -> Step {
+impl Gap {
+    fn between(two: &[Level], scatter: f64, is_logarithmic: bool) -> Gap {
         let scaled = |at: f64| if is_logarithmic { at.ln() } else { at };
         let variances = two.iter().map(|level| 1.0 / level.logs.len() as f64).sum::<f64>();
-        Step {
+        Gap {
             rise: two[1].height - two[0].height,
             width: scaled(two[1].at) - scaled(two[0].at),
             error: scatter * (MEDIAN * variances).sqrt(),
@@ -84,13 +84,13 @@ fn is_logarithmic(levels: &[Level]) -> bool {
 }
 
 /// By how much a gap's slope exceeds all that smoothly joins those about it.
-fn excess(steps: &[Step], gap: usize) -> f64 {
+fn excess(gaps: &[Gap], gap: usize) -> f64 {
     // Of two gaps on a side the flatter one counts: the other may be a jump of its own.
     let flatter = |near: Option<f64>, far: Option<f64>| match (near, far) {
         (Some(near), Some(far)) if far.abs() < near.abs() => Some(far),
         (near, _) => near,
     };
-    let at = |place: Option<usize>| Some(steps.get(place?)?.sure_slope());
+    let at = |place: Option<usize>| Some(gaps.get(place?)?.sure_slope());
     let (left, right) = ([at(gap.checked_sub(1)), at(gap.checked_sub(2))], [at(Some(gap + 1)), at(Some(gap + 2))]);
     let mut around = [flatter(left[0], left[1]), flatter(right[0], right[1])].into_iter().flatten().collect::<Vec<_>>();
     for side in [left, right] {
@@ -101,7 +101,7 @@ fn excess(steps: &[Step], gap: usize) -> f64 {
     }
     let low = around.iter().copied().fold(f64::INFINITY, f64::min);
     let high = around.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let slope = steps[gap].slope();
+    let slope = gaps[gap].slope();
     (slope - high).max(0.0) + (slope - low).min(0.0)
 }
 

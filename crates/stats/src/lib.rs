@@ -1,13 +1,14 @@
 //! Pure statistics of proof: numbers in, numbers out. No clock, no files; randomness comes from a seed.
 //!
 //! Two arms of an experiment are compared by [`ratio_of_pairs`]; [`Looks`] tells when to stop measuring. A sweep is
-//! read by [`cliff`], [`jumps`], [`knee`] and [`growth`], a sequence by [`steps`].
+//! read by [`cliff`], [`jumps`], [`knee`] and [`growth`], a sequence by [`change_points`].
 //! docs/statistics.md explains the rule to a user and shows how it was calibrated on real timings.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod bisection;
 mod bootstrap;
+mod change_points;
 mod cliff;
 mod growth;
 mod interval;
@@ -26,12 +27,12 @@ mod sample;
 mod schedule;
 mod signed_rank;
 mod sprt;
-mod steps;
 mod student;
 mod surface;
 
 pub use bisection::Bisection;
 pub use bootstrap::{Resampling, bca_interval, percentile_interval};
+pub use change_points::{ChangePoint, change_points};
 pub use cliff::{Bracket, cliff};
 pub use growth::{Growth, growth};
 pub use interval::Interval;
@@ -47,5 +48,4 @@ pub use sample::{mean, median, quantile, variance};
 pub use schedule::schedule;
 pub use signed_rank::{SignedRank, center_interval, hodges_lehmann, signed_rank};
 pub use sprt::{Mean, SequentialTest};
-pub use steps::{Step, steps};
 pub use student::{mean_interval, two_means};

@@ -40,9 +40,9 @@ pub struct Look {
 /// What a look decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The interval leaves out 1: the arms differ, by however little.
+    /// The interval excludes 1: the arms differ, by however little.
     Differs,
-    /// The interval holds 1 and lies within what is not worth telling apart.
+    /// The interval contains 1 and lies within the range of differences that do not matter.
     Same,
     /// More pairs are needed.
     Open,
@@ -102,8 +102,8 @@ impl Looks {
         ratio_of_pairs(pairs, 1.0 - look.share)
     }
 
-    /// What the last look that was passed decides. A ratio between 1/`worth` and `worth` (as 1.05) is not worth telling
-    /// from none.
+    /// What the last look that was passed decides. A ratio between 1/`worth` and `worth` (such as 1.05) is too small to
+    /// matter.
     pub fn decide(&self, pairs: &[(f64, f64)], worth: f64) -> Decision {
         self.interval(pairs).map_or(Decision::Open, |ratio| decision(&ratio, worth))
     }

@@ -21,7 +21,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Whether its interval leaves out 1.
+    /// Whether its interval excludes 1.
     pub fn differs(&self) -> bool {
         self.low > 1.0 || self.high < 1.0
     }

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn means_that_are_the_same_cannot_be_told_apart() {
+    fn means_that_are_the_same_cannot_be_distinguished() {
         assert!(SequentialTest::new(1.0, 1.0, 0.1, 0.001).is_none());
         assert!(SequentialTest::new(0.0, 1.0, 0.0, 0.001).is_none());
         assert!(SequentialTest::new(0.0, f64::NAN, 0.1, 0.001).is_none());

@@ -1,6 +1,6 @@
 //! The sequential rule on real timings, 60 experiments in each of two files. `reference/calm.csv` was taken within a
 //! minute, half of its pairs agree within 2.2 %; `reference/crowded.csv` is the beginning of the run that
-//! docs/statistics.md shows, among builds. False alarms must be rare on both; 3 % can be told on the calm one (on the
+//! docs/statistics.md shows, among builds. False alarms must be rare on both; 3 % can be detected on the calm one (on the
 //! crowded one, in 56 % of experiments). Half of the experiments ran beside a neighbour who takes processors away now
 //! and then. Each is 256 timings in the order in which they were taken, as `calibrate --keep` writes them.
 //!

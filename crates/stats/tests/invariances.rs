@@ -110,7 +110,7 @@ proptest! {
         let half = values.len() / 2;
         let stepped: Vec<_> = values.iter().enumerate().map(|(at, value)| value + if at < half { 0.0 } else { height }).collect();
         let mirrored: Vec<_> = stepped.iter().rev().copied().collect();
-        let places = |values: &[f64]| stats::steps(values, 0.05, 1).iter().map(|step| step.at).collect::<Vec<_>>();
+        let places = |values: &[f64]| stats::change_points(values, 0.05, 1).iter().map(|step| step.at).collect::<Vec<_>>();
         if let ([at], [mirror]) = (&places(&stepped)[..], &places(&mirrored)[..]) {
             prop_assert_eq!((*at, values.len() - *mirror), (half, half));
         }

@@ -1,6 +1,6 @@
 //! `whyslow attach PID`: what ails a program that is running now. It is never stopped, restarted or left changed.
 
-use crate::diagnosis::Diagnosis;
+use crate::diagnosis::{self, Diagnosis};
 use crate::manifest::manifest;
 use crate::switched::Switched;
 use crate::{Activity, Console, Document, Done, Event, Limits, StudyError, views};
@@ -41,12 +41,13 @@ pub struct Request {
 pub fn attach(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let case = watch(request, console)?;
     console.show(Event::Recorded(case.folder()));
-    let Diagnosis { recording, mut answer } = Diagnosis::of(&case, request.reading, console)?;
+    let recording = diagnosis::load(&case, console)?;
+    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
     let proved = match request.budget.filter(|_| !console.has_come()) {
         Some(budget) => prove(&mut answer, &case, request.pid, budget, console),
         None => Ok(()),
     };
-    let views = views::gathered(console, || Ok(views::of_answer(&answer, &recording, &[])));
+    let views = views::gathered(console, || Ok(views::of_answer(&answer, &analysis, &[])));
     Ok(Done { failed: proved.err(), ..Done::of(Document::Answer(Box::new(answer)), case, views) })
 }
 
@@ -74,19 +75,19 @@ pub fn listening_on(port: u16) -> Result<u32, StudyError> {
 fn watch(request: &Request, console: &dyn Console) -> Result<Case, StudyError> {
     let Request { pid, folder, limits, .. } = request;
     let pid = *pid;
-    // What a run that was killed has left behind is in nobody's way; that it cannot be removed is no reason not to run.
+    // What a killed run left behind is in nobody's way; failing to remove it is no reason not to run.
     let repaired = lab::repair(lab::Repair::Left).unwrap_or_default();
     repaired.done.iter().for_each(|line| console.note(line));
     let role = role_of(pid);
     let subject = Subject { client: request.command.clone(), ..Subject::default() };
     let recorder = Recorder::start(folder, manifest(&subject, &World::default()), &request.options)?;
     recorder.attach(pid, role).inspect_err(|_| {
-        // Nothing was recorded: the case that was just made would only be in the way.
+        // Nothing was recorded: the new case would only be in the way.
         let _ = std::fs::remove_dir_all(folder);
     })?;
     if record::is_stopped(pid) {
         console.note(&format!(
-            "process {pid} is stopped, by a signal or a debugger; there is nothing to see until it continues"
+            "process {pid} is stopped by a signal or a debugger; nothing can be recorded until it continues"
         ));
     }
     let begun = Instant::now();
@@ -142,7 +143,7 @@ fn prove(
         }
         let activity = Activity::of(console, "");
         let say = |line: &str| activity.say(line);
-        let terms = LiveTerms { window: LiveTerms::WINDOW, budget: left, role, side: None, say: &say };
+        let terms = LiveTerms { window: LiveTerms::WINDOW, budget: left, role, origin: None, say: &say };
         let mut wait = |longest: Duration| console.next(longest).is_some();
         match Journal::open().and_then(|journal| live::switch(finding, pid, &terms, &journal, &mut wait)) {
             Ok(live) => all.push(live),

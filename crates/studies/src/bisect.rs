@@ -1,13 +1,13 @@
-//! `whyslow bisect --good WORLD --bad WORLD -- COMMAND`: which of the things that differ makes the difference.
+//! `whyslow bisect --good WORLD --bad WORLD -- COMMAND`: which of the things that differ makes it slow.
 
 mod baseline;
 mod bench;
 mod commits;
+mod document;
 mod owners;
 mod question;
 mod runs;
 mod splitting;
-mod telling;
 mod upon;
 mod way_back;
 
@@ -53,24 +53,24 @@ fn all(request: Request, console: &dyn Console) -> Result<Done, StudyError> {
     }
     writer.append(trials)?;
     let case = writer.close()?;
-    let mut told = telling::begin(&asked, &baseline, folder);
-    told.preparing_ns = preparing.as_nanos() as u64;
+    let mut bisection = document::begin(&asked, &baseline, folder);
+    bisection.preparing_ns = preparing.as_nanos() as u64;
     let mut cures = None;
     if baseline.axis.is_some() {
         baseline.record_more(&asked, folder, console)?;
         let searching = Searching { asked: &asked, baseline: &baseline, journal: &journal, console };
-        searching.search(&mut laboratory, &mut told)?;
+        searching.search(&mut laboratory, &mut bisection)?;
         if !asked.terms.only_search && !console.has_come() {
-            upon::control(&asked, &baseline, &mut laboratory, console, &mut told)?;
+            upon::control(&asked, &baseline, &mut laboratory, console, &mut bisection)?;
             drop(laboratory);
-            cures = Some(upon::cures(&asked, &baseline, console, &mut told)?);
+            cures = Some(upon::cures(&asked, &baseline, console, &mut bisection)?);
         }
     }
-    if console.has_come() && !told.warnings.iter().any(|warning| warning.as_str() == telling::ENDED) {
-        told.warnings.push(telling::ENDED.to_string());
+    if console.has_come() && !bisection.warnings.iter().any(|warning| warning.as_str() == document::ENDED) {
+        bisection.warnings.push(document::ENDED.to_string());
     }
-    told.spent_ns = begun.elapsed().saturating_sub(preparing).as_nanos() as u64;
-    let document = Document::Bisection(Box::new(told));
+    bisection.spent_ns = begun.elapsed().saturating_sub(preparing).as_nanos() as u64;
+    let document = Document::Bisection(Box::new(bisection));
     let views = views::gathered(console, || views::of(&document, &case));
     Ok(Done { inside: cures.into_iter().collect(), ..Done::of(document, case, views) })
 }
@@ -85,26 +85,31 @@ struct Searching<'a> {
 
 impl Searching<'_> {
     /// Finds what differs, which of it makes the difference, and whether that is all.
-    fn search(&self, laboratory: &mut Laboratory, told: &mut Bisection) -> Result<(), StudyError> {
+    fn search(&self, laboratory: &mut Laboratory, bisection: &mut Bisection) -> Result<(), StudyError> {
         let (asked, baseline) = (self.asked, self.baseline);
         let Some(axis) = &baseline.axis else { return Ok(()) };
         if let Some(commits) = &asked.commits {
-            let mut runs = Runs::new(asked, (baseline, axis), laboratory, self.console, told);
+            let mut runs = Runs::new(asked, (baseline, axis), laboratory, self.console, bisection);
             let done = commits::search(asked, commits, baseline, self.console, &mut runs);
             drop(runs);
-            return self.ended(done, told);
+            return self.ended(done, bisection);
         }
-        self.search_factors(axis, laboratory, told)
+        self.search_factors(axis, laboratory, bisection)
     }
 
     /// The same where the worlds are not commits.
-    fn search_factors(&self, axis: &Axis, laboratory: &mut Laboratory, told: &mut Bisection) -> Result<(), StudyError> {
+    fn search_factors(
+        &self,
+        axis: &Axis,
+        laboratory: &mut Laboratory,
+        bisection: &mut Bisection,
+    ) -> Result<(), StudyError> {
         let (asked, baseline) = (self.asked, self.baseline);
         let [good, bad] = baseline.used(asked);
         let mut differences = lab::bisect::differences(&asked.good, &asked.bad, &good, &bad)?;
         let blames = baseline.blame();
         let owners = Owners::read(asked);
-        telling::suspect(&mut differences, &blames, &owners);
+        document::suspect(&mut differences, &blames, &owners);
         let layers = Layers::lay(&differences, &asked.good, &asked.bad, self.journal)?;
         let terms = &asked.terms;
         let mut wait = |longest: Duration| self.console.next(longest).is_some();
@@ -119,31 +124,31 @@ impl Searching<'_> {
             end: terms.end,
         };
         let closures = Closures::new(ground, &mut wait)?;
-        let runs = Runs::new(asked, (baseline, axis), laboratory, self.console, told);
+        let runs = Runs::new(asked, (baseline, axis), laboratory, self.console, bisection);
         let mut trials = Trials::new(asked, (&differences, &layers), closures, runs);
-        trials.tell_factors();
+        trials.add_factors();
         let testable = layers.all_testable();
-        let order = telling::order(&differences, terms.seed);
+        let order = document::order(&differences, terms.seed);
         let order = order.into_iter().filter(|factor| testable.contains(factor)).collect::<Vec<_>>();
         let found = lab::bisect::search(&order, &mut trials);
         let is_over = found.is_ok();
-        self.ended(found.map(|found| telling::conclude(&mut trials, found, baseline)), trials.told())?;
+        self.ended(found.map(|found| document::conclude(&mut trials, found, baseline)), trials.bisection())?;
         if is_over {
             splitting::split(asked, baseline, (&owners, &blames), self.console, &mut trials)?;
         }
         if is_over && !terms.only_search {
             way_back::way_back(asked, baseline, &mut trials, self.journal, self.console)?;
         }
-        trials.told().burner = telling::burner(&blames, &owners, baseline.contrast());
+        trials.bisection().burner = document::burner(&blames, &owners, baseline.contrast());
         Ok(())
     }
 
     /// A search that was not brought to its end is no error: what was found out so far counts.
-    fn ended(&self, done: Result<(), LabError>, told: &mut Bisection) -> Result<(), StudyError> {
+    fn ended(&self, done: Result<(), LabError>, bisection: &mut Bisection) -> Result<(), StudyError> {
         match done {
             Err(LabError::Interrupted) => {
-                let why = if self.console.has_come() { telling::ENDED } else { telling::SPENT };
-                told.warnings.push(why.to_string());
+                let why = if self.console.has_come() { document::ENDED } else { document::SPENT };
+                bisection.warnings.push(why.to_string());
                 Ok(())
             }
             done => Ok(done?),

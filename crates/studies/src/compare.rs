@@ -4,7 +4,7 @@ mod baseline;
 mod side;
 
 pub use baseline::Baseline;
-pub use side::Sided;
+pub use side::{Change, Sided};
 
 use crate::manifest::manifest;
 use crate::recording::{self, Quiet};
@@ -18,7 +18,7 @@ use lab::{Extent, Journal, Laboratory, Metric};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A profile of so many samples a side tells functions of a few percent; shorter programs are recorded again for it.
+/// A profile of this many samples a side shows functions of a few percent; shorter programs are recorded again for it.
 const WANTED_SAMPLES: usize = 500;
 /// Recordings of a side at most, and the time for those after the first.
 const MOST_RECORDINGS: usize = 10;
@@ -90,7 +90,7 @@ impl Comparing<'_> {
             });
         }
         let metrics = metrics_of(&answers, &extent, self.request.metric.as_ref());
-        if let Some(condition) = self.request.conditions.iter().find(|condition| !condition.is_told_by(&metrics)) {
+        if let Some(condition) = self.request.conditions.iter().find(|condition| !condition.is_decidable_by(&metrics)) {
             return Err(StudyError::Undecidable { condition: condition.text().to_string(), metrics });
         }
         let manifest = &firsts[0].recording.manifest;
@@ -146,7 +146,7 @@ impl Comparing<'_> {
         match endless.filter(|_| extent.window.is_none()) {
             Some((which, quiet)) => {
                 let recorded = Duration::from_nanos(quiet.answer.wall_ns);
-                Err(StudyError::Endless { side: *which, recorded, case: self.request.folder.clone() })
+                Err(StudyError::Endless { side: Some(*which), recorded, case: self.request.folder.clone() })
             }
             None => Ok(()),
         }
@@ -264,7 +264,7 @@ impl Comparing<'_> {
         Ok([a, b])
     }
 
-    /// Records the sides again, in turns, until their profiles tell something or time is up.
+    /// Records the sides again, in turns, until there are enough samples or time is up.
     fn record_more(&self, recorded: &mut [Vec<Quiet>; 2]) -> Result<(), StudyError> {
         let begun = Instant::now();
         for number in 2..=MOST_RECORDINGS {
@@ -291,7 +291,7 @@ impl Comparing<'_> {
             cases: own.iter().map(|one| one.folder.display().to_string()).collect(),
             exchanges: exchanges / own.len().max(1) as f64,
             exit: own.first().and_then(|one| one.answer.subject_exit),
-            ..self.request.sides[which as usize].told()
+            ..self.request.sides[which as usize].side()
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Interrupt {
 pub enum Reach {
     /// A terminal sent it to all programs in front of it, the client included.
     EveryoneInFront,
-    /// It was sent to us; whether to the client too, nobody can tell.
+    /// It was sent to us; whether to the client too is not known.
     Us,
 }
 

@@ -2,36 +2,8 @@
 
 use crate::StudyError;
 use case::views::PageViews;
-use case::{Answer, Bisection, Case, CaseError, Comparison, Matrix, Sweep};
+use case::{Case, Document};
 use record::Ended;
-use serde::Serialize;
-
-/// The name of a document's page in its case.
-pub const PAGE: &str = "report.html";
-
-/// The files that keep documents in their cases, one a kind.
-const ANSWER_FILE: &str = "answer.json";
-const SWEEP_FILE: &str = "sweep.json";
-const BISECTION_FILE: &str = "bisection.json";
-const MATRIX_FILE: &str = "matrix.json";
-/// The same of a comparison: later comparisons with it read it too.
-pub(crate) const COMPARISON_FILE: &str = "comparison.json";
-
-/// What a study has found out. As JSON it is what it holds.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-pub enum Document {
-    /// Of a run, or of something that was watched while running.
-    Answer(Box<Answer>),
-    /// Two against each other.
-    Comparison(Box<Comparison>),
-    /// One thing varied.
-    Sweep(Box<Sweep>),
-    /// Which of the things that differ makes the difference.
-    Bisection(Box<Bisection>),
-    /// Versions of a library.
-    Matrix(Box<Matrix>),
-}
 
 /// A study that came to a document.
 #[derive(Debug)]
@@ -48,51 +20,6 @@ pub struct Done {
     pub ended: Option<Ended>,
     /// Studies that were made on the way, in cases of their own inside this one.
     pub inside: Vec<Done>,
-}
-
-impl Document {
-    /// The document that a case keeps; none where it keeps a run, whose answer is drawn from its recording.
-    ///
-    /// # Errors
-    /// Where what is kept is damaged.
-    pub fn kept(case: &Case) -> Result<Option<Document>, CaseError> {
-        if let Some(comparison) = case.kept(COMPARISON_FILE)? {
-            return Ok(Some(Document::Comparison(comparison)));
-        }
-        if let Some(bisection) = case.kept(BISECTION_FILE)? {
-            return Ok(Some(Document::Bisection(bisection)));
-        }
-        if let Some(matrix) = case.kept(MATRIX_FILE)? {
-            return Ok(Some(Document::Matrix(matrix)));
-        }
-        Ok(case.kept(SWEEP_FILE)?.map(Document::Sweep))
-    }
-
-    /// Keeps it in its case.
-    ///
-    /// # Errors
-    /// Where the case cannot be written.
-    pub fn keep(&self, case: &Case) -> Result<(), CaseError> {
-        let file = match self {
-            Document::Answer(_) => ANSWER_FILE,
-            Document::Comparison(_) => COMPARISON_FILE,
-            Document::Sweep(_) => SWEEP_FILE,
-            Document::Bisection(_) => BISECTION_FILE,
-            Document::Matrix(_) => MATRIX_FILE,
-        };
-        case.keep(file, self)
-    }
-
-    /// The path of its page, to be filled in.
-    pub fn page(&mut self) -> &mut String {
-        match self {
-            Document::Answer(answer) => &mut answer.page,
-            Document::Comparison(comparison) => &mut comparison.page,
-            Document::Sweep(sweep) => &mut sweep.page,
-            Document::Bisection(bisection) => &mut bisection.page,
-            Document::Matrix(matrix) => &mut matrix.page,
-        }
-    }
 }
 
 impl Done {

@@ -1,8 +1,11 @@
 //! What keeps a study from coming to its document.
 
+mod building;
+
+pub use building::MatrixError;
+
 use case::CaseError;
 use lab::compare::{Unlike, Which};
-use lab::matrix::Problem;
 use lab::worlds::WorldName;
 use lab::{LabError, Metric};
 use record::RecordError;
@@ -38,6 +41,9 @@ pub enum StudyError {
     /// Ctrl-C before a world was made.
     #[error("interrupted")]
     WorldInterrupted,
+    /// A case that keeps trials only.
+    #[error("{} has no recording", .0.display())]
+    NothingRecorded(PathBuf),
     /// There is no such process.
     #[error("there is no process {0}")]
     NoProcess(u32),
@@ -60,28 +66,28 @@ pub enum StudyError {
         /// How.
         source: Box<StudyError>,
     },
-    /// Two sides do not do the same.
-    #[error("the sides do not do the same")]
+    /// Two sides do different work.
+    #[error("A and B do different work")]
     Unlike {
         /// How they differ.
         unlike: Unlike,
         /// The case that keeps what was run.
         case: PathBuf,
     },
-    /// A side runs on, and makes no requests that could be counted.
-    #[error("{} does not end", side.arm())]
+    /// The program runs on, and makes no requests that could be counted.
+    #[error("{} does not end", side.map_or("the program", Which::arm))]
     Endless {
-        /// Which.
-        side: Which,
+        /// The side of a comparison that it is.
+        side: Option<Which>,
         /// How long it was recorded.
         recorded: Duration,
         /// The case that keeps what was recorded.
         case: PathBuf,
     },
-    /// Both sides run too long for the budget.
-    #[error("the budget is too short for these programs")]
+    /// The programs run too long for the budget.
+    #[error("{:.0} s is too short for this program", budget.as_secs_f64().ceil())]
     OverBudget {
-        /// What four runs of both take.
+        /// What four runs of each take.
         least: Duration,
         /// The budget.
         budget: Duration,
@@ -89,7 +95,7 @@ pub enum StudyError {
         case: PathBuf,
     },
     /// A condition asks for a metric that is not measured.
-    #[error("`{condition}` cannot be checked")]
+    #[error("--fail-if `{condition}` cannot be checked")]
     Undecidable {
         /// The condition, as it was typed.
         condition: String,
@@ -97,7 +103,7 @@ pub enum StudyError {
         metrics: Vec<Metric>,
     },
     /// A case that no comparison has left.
-    #[error("{} is not a comparison", .0.display())]
+    #[error("{} was not written by `whyslow compare`", .0.display())]
     NoBaseline(PathBuf),
     /// A value of a sweep cannot be put into the programs or their world.
     #[error("{0}")]
@@ -140,45 +146,9 @@ pub enum StudyError {
         /// The case that keeps what was run.
         case: PathBuf,
     },
-    /// Libraries that cannot be built upon each other.
-    #[error("{0}")]
-    Chain(String),
-    /// A version that the registry does not have.
-    #[error("the registry has no {library} {version}")]
-    UnknownVersion {
-        /// The library's name.
-        library: String,
-        /// The package that carries it.
-        package: String,
-        /// The version.
-        version: String,
-        /// Those next to it.
-        nearest: Vec<String>,
-    },
-    /// The registry does not say which versions there are.
-    #[error("cannot list versions from the registry: {}", .0.why)]
-    Registry(Problem),
-    /// Programs that building takes are not there: each with the package that it is in.
-    #[error("build tools are missing")]
-    Tools(Vec<(String, String)>),
-    /// The program under study runs on, and makes no requests that could be counted.
-    #[error("the program does not end")]
-    MatrixEndless {
-        /// How long it was recorded.
-        recorded: Duration,
-        /// The case that keeps what was recorded.
-        case: PathBuf,
-    },
-    /// Runs on all versions take too long for the budget.
-    #[error("the budget is too short for this program")]
-    MatrixOverBudget {
-        /// What four runs on each version take.
-        least: Duration,
-        /// The budget.
-        budget: Duration,
-        /// The case that keeps what was recorded.
-        case: PathBuf,
-    },
+    /// The versions of a library cannot be had.
+    #[error(transparent)]
+    Matrix(#[from] MatrixError),
     /// A file describes a trial that cannot be run.
     #[error("{}: {why}", file.display())]
     Spec {

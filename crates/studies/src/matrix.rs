@@ -1,6 +1,7 @@
 //! `whyslow matrix --library NAME=VERSION,... -- CMD`: which version of a library is slow, where, and which one to take.
 
 mod candidate;
+mod libraries;
 mod plan;
 mod program;
 mod tries;
@@ -12,14 +13,16 @@ use crate::{Activity, Console, Document, Done, StudyError, views};
 use candidate::{Candidate, candidates};
 use case::{CaseWriter, Contrast, Matrix, Version, VersionState, redact_arguments};
 use lab::compare::{excess_of, extent_of};
-use lab::matrix::{self, Measured, Source, Terms, Workshop, advice, figures, ratios};
+use lab::matrix::{self, Measured, Terms, Workshop, advice, figures, ratios};
 use lab::{End, Extent, Journal, Laboratory, Metric, Subject, Treatment, World};
 use plan::Plan;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tries::Field;
 
-/// A profile of so many samples tells functions of a few percent; shorter programs are recorded again for it.
+pub use libraries::{Libraries, Named, tried};
+
+/// A profile of this many samples shows functions of a few percent; shorter programs are recorded again for it.
 const WANTED_SAMPLES: usize = 1_000;
 /// Recordings of a version at most, and the time for those after the first.
 const MOST_RECORDINGS: usize = 16;
@@ -31,12 +34,8 @@ const LONGEST_PART: u32 = 8;
 
 /// What is to be measured.
 pub struct Request {
-    /// The library.
-    pub library: Source,
-    /// Its versions: two at least, none twice.
-    pub versions: Vec<String>,
-    /// What is built on each beside it.
-    pub with: Vec<(Source, String)>,
+    /// What is built.
+    pub libraries: Libraries,
     /// What is run.
     pub subject: Subject,
     /// Where.
@@ -100,7 +99,7 @@ impl Measuring<'_> {
         self.explain(&mut candidates)?;
         let case = writer.close()?;
         let versions = candidates.into_iter().map(|candidate| candidate.version).collect();
-        let mut matrix = self.told(versions, &metrics, warnings);
+        let mut matrix = self.document(versions, &metrics, warnings);
         matrix.rounds = measured.rounds;
         matrix.preparing_ns = preparing.as_nanos() as u64;
         matrix.spent_ns = begun.elapsed().saturating_sub(preparing).as_nanos() as u64;
@@ -123,7 +122,7 @@ impl Measuring<'_> {
         let journal = Journal::open()?;
         let mut wait = |longest: Duration| self.console.next(longest).is_some();
         let mut laboratory = Laboratory::open(&journal, None, &mut wait)?;
-        laboratory.tells_mapped = Some(self.request.end);
+        laboratory.keeps_mapped = Some(self.request.end);
         let extent = Extent::whole(self.longest());
         let mut usual: Option<(String, i32)> = None;
         let mut warnings = Vec::new();
@@ -164,7 +163,7 @@ impl Measuring<'_> {
         )
     }
 
-    /// What is compared: what was asked for, else processor time and elapsed time of an exchange, or of a run.
+    /// What is compared: what was asked for, else CPU time and elapsed time of an exchange, or of a run.
     fn metrics_of(&self, ready: &[&Candidate]) -> Vec<Metric> {
         if !self.request.metrics.is_empty() {
             return self.request.metrics.clone();
@@ -192,10 +191,14 @@ impl Measuring<'_> {
         let whole = metrics.iter().find(|metric| metric.needs_whole_run());
         let extent = extent_of(&answers, whole, self.request.budget);
         if extent.window.is_none() && answers.iter().any(|answer| answer.subject_exit.is_none()) {
-            return Err(StudyError::MatrixEndless { recorded: self.longest(), case: self.request.folder.clone() });
+            return Err(StudyError::Endless {
+                side: None,
+                recorded: self.longest(),
+                case: self.request.folder.clone(),
+            });
         }
         if let Some(least) = excess_of(&answers, &extent, self.request.budget) {
-            return Err(StudyError::MatrixOverBudget {
+            return Err(StudyError::OverBudget {
                 least,
                 budget: self.request.budget,
                 case: self.request.folder.clone(),
@@ -219,7 +222,7 @@ impl Measuring<'_> {
         Ok(matrix::measure(&terms, &mut execute)?)
     }
 
-    /// Finds out where the processor time differs, for each version that is told from the first.
+    /// Finds out where the CPU time differs, for each version that differs from the first.
     fn explain(&self, candidates: &mut [Candidate]) -> Result<(), StudyError> {
         let mut ready = candidates.iter_mut().filter(|candidate| candidate.is_ready());
         let Some(first) = ready.next() else { return Ok(()) };
@@ -240,7 +243,7 @@ impl Measuring<'_> {
         Ok(())
     }
 
-    /// Records a version again until its profile tells something or time is up.
+    /// Records a version again until there are enough samples or time is up.
     fn record_more(&self, candidate: &mut Candidate) -> Result<(), StudyError> {
         let begun = Instant::now();
         for number in candidate.recorded.len() + 1..=MOST_RECORDINGS {
@@ -254,7 +257,7 @@ impl Measuring<'_> {
         Ok(())
     }
 
-    fn told(&self, versions: Vec<Version>, metrics: &[Metric], warnings: Vec<String>) -> Matrix {
+    fn document(&self, versions: Vec<Version>, metrics: &[Metric], warnings: Vec<String>) -> Matrix {
         let mut matrix = Matrix {
             schema: case::SCHEMA,
             case: self.request.folder.display().to_string(),
@@ -262,7 +265,7 @@ impl Measuring<'_> {
             server: redact_arguments(self.request.subject.server.as_deref().unwrap_or_default()),
             library: self.plan.library.clone(),
             with: self.plan.with.clone(),
-            metrics: metrics.iter().map(ToString::to_string).collect(),
+            metrics: metrics.to_vec(),
             versions,
             warnings,
             ..Matrix::default()
@@ -287,7 +290,7 @@ fn enter(candidates: &mut [Candidate], field: &Field, metrics: &[Metric], measur
     }
 }
 
-/// Whether a version is told from the first by any metric.
+/// Whether a version differs from the first in any metric.
 fn differs(version: &Version) -> bool {
     version.ratios.iter().any(|one| matches!(one.outcome, Contrast::More | Contrast::Less))
 }

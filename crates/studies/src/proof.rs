@@ -106,7 +106,7 @@ fn arms(answer: &Answer, recording: &Recording, ground: &Ground) -> Result<(Arms
     let input = match lab::input_again() {
         Some(input) => input,
         None if !reads_its_input(recording) => Input::Nothing,
-        None => return Err("anything: the program read from a pipe, whose content is gone".to_string()),
+        None => return Err("anything: the program read its input from a pipe, so it cannot be run again".to_string()),
     };
     let setting = Setting {
         answer,

@@ -1,6 +1,6 @@
 //! From programs to a closed case: set on their launch, recorded while they run, ended.
 
-use crate::diagnosis::Diagnosis;
+use crate::diagnosis::{self, Diagnosis};
 use crate::manifest::manifest;
 use crate::watch::{how, watch};
 use crate::{Activity, Console, Limits, StudyError};
@@ -24,7 +24,7 @@ pub struct Take<'a> {
     pub treatment: Treatment,
     /// Where their words go.
     pub outputs: Outputs,
-    /// What is recorded, as it is told while it goes on.
+    /// What is recorded, for the progress line.
     pub doing: &'a str,
     /// Whose client it is.
     pub kind: Kind,
@@ -92,7 +92,8 @@ pub fn record_quietly(
     if console.has_come() {
         return Err(StudyError::GivenUp { case: folder.to_path_buf() });
     }
-    let Diagnosis { recording, answer } = Diagnosis::of(&case, diagnose::Options::default(), console)?;
+    let recording = diagnosis::load(&case, console)?;
+    let Diagnosis { answer, .. } = Diagnosis::of(&recording, &case, diagnose::Options::default(), console);
     let said = std::fs::read(errors.path()).unwrap_or_default();
     let said =
         String::from_utf8_lossy(&said).lines().rev().map(str::trim).find(|line| !line.is_empty()).map(String::from);
@@ -126,7 +127,7 @@ pub fn record(take: Take, console: &dyn Console) -> Result<Taken, StudyError> {
     let server_pid = server.as_ref().map_or(0, Server::pid);
     let counters = attached.counters();
     let case = recorder.finish(|manifest| complete(manifest, client.pid(), ended, server_pid));
-    activity.turn_to("ending the programs");
+    activity.turn_to("stopping the programs");
     let ended = match (ended, take.kind) {
         (None, Kind::Watched) => end_client(&mut client, console)?,
         // A trial's is ended with everything else of the trial.

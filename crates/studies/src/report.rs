@@ -1,6 +1,6 @@
 //! `report`: what a case means, read again here or on another machine, what was tried included.
 
-use crate::diagnosis::Diagnosis;
+use crate::diagnosis::{self, Diagnosis};
 use crate::switched::Switched;
 use crate::{Console, Document, StudyError, proof};
 use case::{Answer, Case};
@@ -19,7 +19,8 @@ pub fn read(case: &Case, reading: diagnose::Options, console: &dyn Console) -> R
 
 /// Works out what a recording means, what was tried included. Its page is still to be filled in.
 fn answer(case: &Case, reading: diagnose::Options, console: &dyn Console) -> Result<Answer, StudyError> {
-    let Diagnosis { recording, mut answer } = Diagnosis::of(case, reading, console)?;
+    let recording = diagnosis::load(case, console)?;
+    let Diagnosis { mut answer, .. } = Diagnosis::of(&recording, case, reading, console);
     proof::judge_again(&mut answer, case, &recording.trials)?;
     if let Some(switched) = Switched::kept(case)? {
         switched.enter(&mut answer);
@@ -27,15 +28,20 @@ fn answer(case: &Case, reading: diagnose::Options, console: &dyn Console) -> Res
     Ok(answer)
 }
 
-/// The last names of the recorded cases inside the case of a document; none for a run, which is recorded itself.
-pub fn recorded_inside(document: &Document, case: &Case) -> Vec<String> {
+/// The last names of the recorded cases inside a case; none for that of a run, which is recorded itself.
+///
+/// # Errors
+/// Where what the case keeps is damaged, or nothing was recorded inside.
+pub fn recorded_inside(case: &Case) -> Result<Vec<String>, StudyError> {
+    let Some(document) = Document::kept(case)? else { return Ok(Vec::new()) };
     let last = |path: &String| Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
-    let names: Vec<String> = match document {
+    let mut names: Vec<String> = match document {
         Document::Answer(_) => Vec::new(),
         Document::Comparison(one) => one.a.cases.iter().chain(&one.b.cases).filter_map(last).collect(),
         Document::Sweep(one) => one.regimes.iter().filter_map(|regime| last(&regime.case)).collect(),
         Document::Bisection(_) => ["good-1", "bad-1"].map(String::from).to_vec(),
         Document::Matrix(one) => one.versions.iter().filter_map(|version| last(&version.version)).collect(),
     };
-    names.into_iter().filter(|name| case.folder().join(name).is_dir()).collect()
+    names.retain(|name| case.folder().join(name).is_dir());
+    if names.is_empty() { Err(StudyError::NothingRecorded(case.folder().to_path_buf())) } else { Ok(names) }
 }

@@ -1,6 +1,6 @@
 //! `run`: starts the programs, records them, diagnoses, and proves what that suspects.
 
-use crate::diagnosis::Diagnosis;
+use crate::diagnosis::{self, Diagnosis};
 use crate::experiment::{Ground, Wish};
 use crate::manifest::manifest;
 use crate::recording::{self, Take, Taken};
@@ -35,11 +35,12 @@ pub struct Request {
 pub fn run(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let Taken { case, ended, .. } = recording::record(take(request), console)?;
     console.show(Event::Recorded(case.folder()));
-    let Diagnosis { recording, mut answer } = Diagnosis::of(&case, request.reading, console)?;
+    let recording = diagnosis::load(&case, console)?;
+    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
     let ground = Ground { subject: &request.subject, world: &request.world, wish: &request.proof };
     let proved = proof::prove(&mut answer, &case, &recording, &ground, console);
     // The trials are newer than the recording.
-    let views = views::gathered(console, || Ok(views::of_answer(&answer, &recording, &case.read()?)));
+    let views = views::gathered(console, || Ok(views::of_answer(&answer, &analysis, &case.read()?)));
     let done = Done::of(Document::Answer(Box::new(answer)), case, views);
     Ok(Done { failed: proved.err(), ended, ..done })
 }

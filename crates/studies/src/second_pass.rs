@@ -33,7 +33,7 @@ struct Context<'a> {
     ground: &'a Ground<'a>,
     case: &'a Case,
     console: &'a dyn Console,
-    /// The length of the recorded run, and its processor time.
+    /// The length of the recorded run, and its CPU time.
     first: (u64, u64),
 }
 
@@ -58,7 +58,7 @@ pub fn second_pass(
         let whole = worth.map_or(Duration::ZERO, |worth| worth.whole());
         console.note(&format!("recording again with {} in place, to see what is left", cure.arm.name));
         let quiet = context.record(&cure.arm, whole)?;
-        // What a run shows in which the cure did not take hold is not what is left.
+        // What a run shows in which the cure did not take effect is not what is left.
         if cure.arm.parts.iter().any(|part| (part.applied)(&quiet.counters).is_err()) {
             break;
         }
@@ -158,7 +158,7 @@ impl Context<'_> {
         }
         let hottest = diagnose::hottest(&quiet.recording)?;
         let asked = format!("switch-off={}", hottest.function);
-        let asked = lab::named_intervention(&asked).ok()?;
+        let asked = asked.parse::<lab::Asked>().ok()?;
         left.findings = vec![candidate::finding(&hottest, &quiet.recording, left, &upon.name)];
         let metric = self.ground.wish.metric.clone().unwrap_or(Metric::Wall);
         let setting = self.setting(left, &quiet.recording, upon, Some(&metric));
@@ -197,7 +197,7 @@ fn is_new(finding: &Finding, known: &[Finding]) -> bool {
     known.iter().all(|one| one.id != finding.id || one.place.first() != finding.place.first())
 }
 
-/// Processor time of all threads.
+/// CPU time of all threads.
 pub fn processor_ns(recording: &Recording) -> u64 {
     recording.threads.iter().map(|thread| thread.on_cpu.0).sum()
 }

@@ -1,12 +1,11 @@
-//! The casebook: what a story declares, how it is told, and whether what came out is what was declared.
+//! The casebook: what a story declares, how it is run, and whether the outcome is as declared.
 
 pub mod casebook;
 pub mod check;
 pub mod declaration;
 pub mod document;
 mod error;
-pub mod run;
+pub mod running;
 mod said;
-pub mod telling;
 
 pub use error::StoryError;

@@ -9,14 +9,15 @@ use lab::{Extent, Journal, Laboratory, Metric, Subject, SweepTerms, Swept, Treat
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A run of many exchanges shows in so long what it does.
+/// A run of many exchanges has shown what it does after this long.
 const LONGEST_OF_EXCHANGES: Duration = Duration::from_secs(3);
-/// A run that is measured as a whole is recorded for so long at most.
+/// A run that is measured as a whole is recorded for at most this long.
 const LONGEST: Duration = Duration::from_secs(30);
-/// What grows is told between the largest value and one about so many times smaller.
+/// What grows is found by comparing the largest value with one about this many times smaller.
 const APART: f64 = 4.0;
-/// A cliff is where the size of segments says, to so many bytes: options of TCP and lengths written as digits vary.
-const FORETOLD: f64 = 16.0;
+/// A cliff is where the size of segments puts it, give or take this many bytes: TCP's options and lengths written as
+/// digits vary.
+const TOLERANCE: f64 = 16.0;
 
 /// What is to be swept.
 pub struct Request {
@@ -122,7 +123,7 @@ impl Sweeping<'_> {
                 let mut findings = quiet.answer.findings.iter();
                 let tie = findings.find_map(|finding| diagnose::segment_tie(&quiet.recording, finding, at));
                 let cliff = &mut sweep.cliffs[place];
-                cliff.segment = tie.filter(|tie| foretells(tie, cliff)).or(cliff.segment);
+                cliff.segment = tie.filter(|tie| predicts(tie, cliff)).or(cliff.segment);
             }
             if let Some(growth) = sweep.growth.as_ref().filter(|growth| growth.to > growth.from) {
                 let small = smaller(sweep, growth.to);
@@ -156,8 +157,7 @@ impl Sweeping<'_> {
             place(&self.request.vary, &self.request.subject, &self.request.world, &value).map_err(StudyError::Vary)?;
         let plain = value.text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.', "-");
         let folder = self.request.folder.join(format!("at-{plain}"));
-        let is_of_exchanges = Metric::of_name(&sweep.metric).is_some_and(|metric| metric.is_of_exchanges());
-        let longest = if is_of_exchanges { LONGEST_OF_EXCHANGES } else { LONGEST };
+        let longest = if sweep.metric.is_of_exchanges() { LONGEST_OF_EXCHANGES } else { LONGEST };
         let doing = format!("recording a run at {}={}", self.request.vary.name, value.label);
         recording::record_quietly(&doing, &subject, &world, &Treatment::default(), &folder, longest, self.console)
     }
@@ -188,10 +188,10 @@ fn stretches(sweep: &Sweep) -> Vec<Stretch> {
     stretches
 }
 
-/// Whether the size of segments says where the cliff is: what Nagle's algorithm holds at a value can have a size of its
-/// own, and a place that is then computed from it is another.
-fn foretells(tie: &SegmentTie, cliff: &Cliff) -> bool {
-    let bracket = cliff.below - FORETOLD..=cliff.above + FORETOLD;
+/// Whether the size of segments predicts this cliff: what Nagle's algorithm holds at a value can have a size of its own,
+/// and the place computed from that is another.
+fn predicts(tie: &SegmentTie, cliff: &Cliff) -> bool {
+    let bracket = cliff.below - TOLERANCE..=cliff.above + TOLERANCE;
     bracket.contains(&tie.predicted)
 }
 
@@ -203,7 +203,7 @@ fn smaller(sweep: &Sweep, largest: f64) -> Option<f64> {
     sound.map(|point| point.value).min_by(|one, other| apart(*one).total_cmp(&apart(*other)))
 }
 
-/// Why a cliff is where it is: what its two sides differ in, and the size of segments where that is what tells.
+/// Why a cliff is where it is: how its two sides differ, and the size of segments where that decides.
 fn reason(sweep: &Sweep, place: usize, name: &str) -> String {
     let cliff = &sweep.cliffs[place];
     let findings = |place: usize| sweep.regimes.get(place).map_or(&[][..], |regime| &regime.findings[..]);
@@ -215,11 +215,11 @@ fn reason(sweep: &Sweep, place: usize, name: &str) -> String {
     let found = only(below, above).map(|found| (found, "up to", cliff.below));
     let found = found.or_else(|| only(above, below).map(|found| (found, "from", cliff.above)));
     let Some((found, side, value)) = found else { return String::new() };
-    let seen = format!("{found} occurs {side} {value} and not on the other side");
-    let Some(segment) = cliff.segment else { return seen + "." };
+    let seen = format!("{found} occurs only {side} {value}.");
+    let Some(segment) = cliff.segment else { return seen };
     format!(
-        "{seen}: with the {} bytes around it, a {name} below {} does not fill a segment of {} bytes (the connection's \
-         MSS), and such a segment is held until the one before it is acknowledged; a full one leaves at once.",
+        "{seen} Together with the {} bytes around it, a {name} below {} does not fill a segment (MSS {} bytes), and \
+         Nagle's algorithm holds a partial segment until earlier data is acknowledged; a full one leaves at once.",
         segment.overhead, segment.predicted, segment.mss
     )
 }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_is_told_against_a_value_a_few_times_smaller() {
+    fn what_grows_is_found_against_a_value_a_few_times_smaller() {
         let sweep = swept(&[1.0, 2.0, 4.0, 8.0, 16.0], &[]);
         assert_eq!(smaller(&sweep, 16.0), Some(4.0));
         assert_eq!(smaller(&swept(&[9.0, 10.0], &[]), 10.0), None);
@@ -259,17 +259,10 @@ mod tests {
     fn a_cliff_is_explained_by_what_is_found_on_one_side_only() {
         let mut sweep = swept(&[1.0, 1418.0, 1420.0], &[(1418.0, 1420.0)]);
         assert_eq!(reason(&sweep, 0, "size"), "");
-        let finding = Finding { id: "P01".into(), name: "nagle-delayed-ack".into(), ..finding() };
+        let finding = Finding { id: "P01".into(), name: "nagle-delayed-ack".into(), ..Finding::default() };
         sweep.regimes = vec![Regime { findings: vec![finding], ..Regime::default() }, Regime::default()];
         sweep.cliffs[0].segment = Some(SegmentTie { mss: 1448, overhead: 29, predicted: 1419.0 });
         let reason = reason(&sweep, 0, "size");
-        assert!(reason.contains("nagle-delayed-ack occurs up to 1418") && reason.contains("1448"), "{reason}");
-    }
-
-    fn finding() -> Finding {
-        let text = r#"{"id":"","name":"","status":"suspected","title":"","mechanism":[],
-            "cost":{"ns_per_exchange":0,"share_of_wall":0,"cpu_ns_per_exchange":0,"share_of_cpu":0,"affected":0},
-            "effect":null,"tried":[],"place":[],"remedy":"","evidence":{"table":"","rows":[]},"caveats":[]}"#;
-        serde_json::from_str(text).expect("a finding")
+        assert!(reason.contains("nagle-delayed-ack occurs only up to 1418") && reason.contains("1448"), "{reason}");
     }
 }

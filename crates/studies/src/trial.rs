@@ -3,10 +3,9 @@
 use crate::manifest::manifest;
 use crate::{Activity, Console, StudyError};
 use case::tables::Trial;
-use case::{Answer, Case, CaseWriter, Manifest, Nanos, Recording, SCHEMA};
-use lab::{Journal, Laboratory, Subject, TrialSpec};
-use schemars::JsonSchema;
-use serde::Serialize;
+use case::{Answer, Case, CaseWriter, Manifest, Recording};
+use diagnose::Analysis;
+use lab::{Journal, LabError, Laboratory, Subject, TrialSpec};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,6 +19,15 @@ pub struct Request {
     pub subject: Subject,
     /// The case's folder, which is not there yet.
     pub folder: PathBuf,
+}
+
+/// Reads the file of a trial.
+///
+/// # Errors
+/// Where it cannot be read, or describes none.
+pub fn read(file: &Path) -> Result<TrialSpec, StudyError> {
+    let text = std::fs::read_to_string(file).map_err(|error| LabError::World(error.to_string()));
+    text.and_then(|text| TrialSpec::read(&text)).map_err(|why| StudyError::Spec { file: file.to_path_buf(), why })
 }
 
 /// Runs the trial and keeps it: its row.
@@ -56,77 +64,6 @@ fn run(request: &Request, console: &dyn Console) -> Result<Trial, StudyError> {
 fn seen(folder: &Path) -> Result<(Recording, Answer), StudyError> {
     let case = Case::open(folder)?;
     let recording = Recording::load(&case)?;
-    let answer = diagnose::diagnose(&recording, &folder.display().to_string(), &diagnose::Options { all: true });
+    let answer = Analysis::new(&recording).answer(&folder.display().to_string(), diagnose::Options { all: true });
     Ok((recording, answer))
-}
-
-/// What `--json` prints.
-#[derive(Serialize, JsonSchema)]
-pub struct Figures {
-    /// The contract's version.
-    schema: u32,
-    /// The case's folder.
-    case: String,
-    /// What was attached: the name of the arm.
-    arm: String,
-    /// Whether it took hold.
-    applied: bool,
-    /// How often it changed something.
-    changes: u64,
-    /// Why the trial does not count; empty where it does.
-    problem: String,
-    /// The program's exit status; none where it was cut before its end.
-    exit: Option<i32>,
-    /// How long was measured, in nanoseconds.
-    wall_ns: u64,
-    /// Processor time in user mode, client and server together, in nanoseconds.
-    user_ns: u64,
-    /// Processor time in the kernel, client and server together, in nanoseconds.
-    system_ns: u64,
-    /// The client's processor time, in nanoseconds.
-    client_cpu_ns: u64,
-    /// The server's processor time, in nanoseconds.
-    server_cpu_ns: u64,
-    /// Exchanges that were measured.
-    exchanges: u64,
-    /// Exchanges a second.
-    exchanges_per_second: f64,
-    /// The mean exchange's length, in nanoseconds; none without exchanges.
-    wall_ns_per_exchange: Option<f64>,
-    /// The time from one exchange to the next, in nanoseconds; none without exchanges.
-    elapsed_ns_per_exchange: Option<f64>,
-    /// Processor time of the mean exchange, in nanoseconds; none without exchanges.
-    cpu_ns_per_exchange: Option<f64>,
-    /// The metric that the file asks for; none where it asks for none, or it was not found.
-    metric: Option<f64>,
-}
-
-/// The figures of a trial whose case is in a folder.
-pub fn figures(row: &Trial, folder: &Path) -> Figures {
-    let each = |nanos: Nanos| (row.exchanges > 0).then(|| nanos.0 as f64 / row.exchanges as f64);
-    Figures {
-        schema: SCHEMA,
-        case: folder.display().to_string(),
-        arm: row.arm.clone(),
-        applied: row.applied,
-        changes: row.changes,
-        problem: row.problem.clone(),
-        exit: (row.exit >= 0).then_some(row.exit),
-        wall_ns: row.wall.0,
-        user_ns: (row.client_user + row.server_user).0,
-        system_ns: (row.client_system + row.server_system).0,
-        client_cpu_ns: (row.client_user + row.client_system).0,
-        server_cpu_ns: (row.server_user + row.server_system).0,
-        exchanges: row.exchanges,
-        exchanges_per_second: row.exchanges as f64 / row.wall.seconds().max(1e-9),
-        wall_ns_per_exchange: each(row.exchange_wall),
-        elapsed_ns_per_exchange: each(row.wall),
-        cpu_ns_per_exchange: each(processor(row)),
-        metric: row.metric.is_finite().then_some(row.metric),
-    }
-}
-
-/// Processor time of client and server together.
-pub fn processor(row: &Trial) -> Nanos {
-    row.client_user + row.client_system + row.server_user + row.server_system
 }

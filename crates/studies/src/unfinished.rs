@@ -1,4 +1,4 @@
-//! Cases of studies that failed before there was anything to keep.
+//! Removes the cases of studies that failed before there was anything to keep.
 
 use case::Case;
 use case::tables::Trial;
@@ -11,13 +11,13 @@ pub fn remove_empty(case: &Path) {
         .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| Case::open(&entry.path()).is_ok())));
     let has_trials = case_is.read::<Trial>().is_ok_and(|trials| !trials.is_empty());
     if !has_runs && !has_trials {
-        // What cannot be removed stays, and says itself that it holds nothing.
+        // A case that cannot be removed stays; its manifest shows that it is empty.
         let _ = std::fs::remove_dir_all(case);
     }
 }
 
-/// Removes a comparison's folder whose programs could not all be started even once.
+/// Removes the folder of a comparison whose programs could not all be started once.
 pub fn remove_unfinished(case: &Path) {
-    // What cannot be removed stays; the next run says that the folder is there.
+    // A folder that cannot be removed stays; the next run says that it exists.
     let _ = std::fs::remove_dir_all(case);
 }

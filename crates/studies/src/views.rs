@@ -8,6 +8,7 @@ pub(crate) use alike::name_alike;
 use crate::{Activity, Console, Document, StudyError};
 use case::views::{ArmDots, Difference, Dot, PageViews, SideViews};
 use case::{Answer, Bisection, Case, Comparison, Recording, Sweep};
+use diagnose::Analysis;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -19,7 +20,7 @@ pub fn of(document: &Document, case: &Case) -> Result<PageViews, StudyError> {
     match document {
         Document::Answer(answer) => {
             let recording = Recording::load(case)?;
-            Ok(of_answer(answer, &recording, &recording.trials))
+            Ok(of_answer(answer, &Analysis::new(&recording), &recording.trials))
         }
         Document::Comparison(comparison) => of_comparison(comparison, case),
         Document::Sweep(sweep) => of_sweep(sweep, case),
@@ -38,8 +39,8 @@ pub(crate) fn gathered(
 }
 
 /// Those of a run, or of something that was watched while running.
-pub(crate) fn of_answer(answer: &Answer, recording: &Recording, trials: &[case::tables::Trial]) -> PageViews {
-    let sides = vec![side("", recording, answer)];
+pub(crate) fn of_answer(answer: &Answer, analysis: &Analysis, trials: &[case::tables::Trial]) -> PageViews {
+    let sides = vec![SideViews { name: String::new(), views: analysis.views(answer) }];
     PageViews { sides, differences: Vec::new(), arms: arms(answer, trials) }
 }
 
@@ -50,7 +51,7 @@ fn of_comparison(comparison: &Comparison, case: &Case) -> Result<PageViews, Stud
     for (index, (name, side_of)) in [("A", &comparison.a), ("B", &comparison.b)].into_iter().enumerate() {
         recordings[index] = read_all(case.folder(), &side_of.cases)?;
         if let Some(first) = recordings[index].first() {
-            sides.push(side(name, first, &diagnose::diagnose(first, "", &diagnose::Options::default())));
+            sides.push(side(name, first));
         }
     }
     let [a, b] = &recordings;
@@ -64,8 +65,7 @@ fn of_sweep(sweep: &Sweep, case: &Case) -> Result<PageViews, StudyError> {
     let mut sides = Vec::new();
     for regime in &sweep.regimes {
         for recording in read_all(case.folder(), std::slice::from_ref(&regime.case))? {
-            let answer = diagnose::diagnose(&recording, "", &diagnose::Options::default());
-            sides.push(side(&format!("{} = {}", sweep.parameter, regime.at), &recording, &answer));
+            sides.push(side(&format!("{} = {}", sweep.parameter, regime.at), &recording));
         }
     }
     Ok(PageViews { sides, ..PageViews::default() })
@@ -78,7 +78,7 @@ fn of_bisection(bisection: &Bisection, case: &Case) -> Result<PageViews, StudyEr
     for (index, name) in ["good", "bad"].into_iter().enumerate() {
         recordings[index] = read_all(case.folder(), &numbered(case.folder(), name, 1))?;
         if let Some(first) = recordings[index].first() {
-            sides.push(side(name, first, &diagnose::diagnose(first, "", &diagnose::Options::default())));
+            sides.push(side(name, first));
         }
     }
     let [good, bad] = &recordings;
@@ -94,14 +94,17 @@ fn numbered(folder: &Path, name: &str, from: u32) -> Vec<String> {
     names.take_while(|name| folder.join(name).is_dir()).collect()
 }
 
-/// Where B's processor time differs from A's; none where one of them was not recorded.
+/// Where B's CPU time differs from A's; none where one of them was not recorded.
 fn difference([a, b]: [&str; 2], [before, after]: [&[Recording]; 2]) -> Option<Difference> {
     let both = !before.is_empty() && !after.is_empty();
     both.then(|| Difference { a: a.into(), b: b.into(), flame: diagnose::flame_difference(before, after) })
 }
 
-fn side(name: &str, recording: &Recording, answer: &Answer) -> SideViews {
-    SideViews { name: name.to_string(), views: diagnose::views(recording, answer) }
+/// What one recording of several shows, and suspects.
+fn side(name: &str, recording: &Recording) -> SideViews {
+    let analysis = Analysis::new(recording);
+    let answer = analysis.answer("", diagnose::Options::default());
+    SideViews { name: name.to_string(), views: analysis.views(&answer) }
 }
 
 /// Recordings that lie in a case: by their last name, since the case may have been moved.
@@ -115,7 +118,7 @@ fn read_all(folder: &Path, cases: &[String]) -> Result<Vec<Recording>, StudyErro
 fn arms(answer: &Answer, trials: &[case::tables::Trial]) -> Vec<ArmDots> {
     let tried = answer.findings.iter().flat_map(|finding| finding.tried.iter().map(|tried| tried.metric.clone()));
     let mut metrics = tried.chain(answer.together.iter().map(|together| together.metric.clone())).collect::<Vec<_>>();
-    metrics.sort();
+    metrics.sort_by_key(ToString::to_string);
     metrics.dedup();
     metrics.iter().flat_map(|metric| dots(metric, trials)).collect()
 }
@@ -126,13 +129,12 @@ fn dots_of_sides(comparison: &Comparison, case: &Case) -> Result<Vec<ArmDots>, S
 }
 
 /// Every arm's trials by one metric; nothing where the metric is not one of ours.
-fn dots(name: &str, trials: &[case::tables::Trial]) -> Vec<ArmDots> {
-    let Ok(metric) = name.parse::<lab::Metric>() else { return Vec::new() };
+fn dots(metric: &lab::Metric, trials: &[case::tables::Trial]) -> Vec<ArmDots> {
     let mut arms: BTreeMap<&str, Vec<Dot>> = BTreeMap::new();
     for trial in trials {
         let Some(value) = metric.of(trial) else { continue };
         let counts = trial.applied && trial.problem.is_empty();
         arms.entry(&trial.arm).or_default().push(Dot { round: trial.round, value: metric.shown(value), counts });
     }
-    arms.into_iter().map(|(arm, dots)| ArmDots { arm: arm.to_string(), metric: name.to_string(), dots }).collect()
+    arms.into_iter().map(|(arm, dots)| ArmDots { arm: arm.to_string(), metric: metric.clone(), dots }).collect()
 }

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_is_told_with_status_or_signal() {
+    fn an_end_is_reported_with_status_or_signal() {
         assert_eq!(how(Ended { exit: Some(3), signal: None }), "exited with status 3");
         assert_eq!(how(Ended { exit: None, signal: Some(11) }), "was killed by signal 11 (SIGSEGV)");
     }

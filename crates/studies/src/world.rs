@@ -5,61 +5,26 @@ mod running;
 pub use running::run;
 
 use crate::{Activity, Console, StudyError};
+use case::{WorldEntry, Worlds};
 use lab::LabError;
 use lab::worlds::{Made, Packages, Ready, Store, Wanted, WorldName, prepare};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// The version of the document.
-const SCHEMA: u32 = 1;
 /// What `st_blocks` counts in (stat(2)).
 const BLOCK_BYTES: u64 = 512;
 
-/// What `--json` prints.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Kept {
-    /// The contract's version.
-    pub schema: u32,
-    /// Where they are kept.
-    pub cache: String,
-    /// The worlds: all that are kept (`list`), the one that was made (`make`), those that were removed (`remove`).
-    pub worlds: Vec<Listed>,
-}
-
-/// A world.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Listed {
-    /// Its name in the list; that by which it was asked for where it is not kept.
-    pub name: String,
-    /// The folder that holds its files.
-    pub folder: String,
-    /// What it is: the Debian release, or a sentence.
-    pub title: String,
-    /// How many packages it has.
-    pub packages: usize,
-    /// The room that it takes, in bytes; 0 where it is not kept by us.
-    pub bytes: u64,
-    /// When it was made, in seconds since 1970; 0 where it is not kept by us.
-    pub made: u64,
-    /// Whether it is as it was when it was made. One that is not is never used.
-    pub is_unchanged: bool,
-}
-
-impl Kept {
-    fn of(store: &Store, worlds: Vec<Listed>) -> Kept {
-        Kept { schema: SCHEMA, cache: store.root().display().to_string(), worlds }
-    }
+fn kept_in(store: &Store, worlds: Vec<WorldEntry>) -> Worlds {
+    Worlds::of(store.root().display().to_string(), worlds)
 }
 
 /// What is kept.
 ///
 /// # Errors
 /// Where the folder of worlds cannot be read.
-pub fn list(store: &Store) -> Result<Kept, StudyError> {
-    Ok(Kept::of(store, store.worlds()?.iter().map(listed).collect()))
+pub fn list(store: &Store) -> Result<Worlds, StudyError> {
+    Ok(kept_in(store, store.worlds()?.iter().map(listed).collect()))
 }
 
 /// Makes a world that has these programs and packages, if it is not there yet. `folder` is where relative names begin.
@@ -86,28 +51,28 @@ pub fn make(
 ///
 /// # Errors
 /// Where the folder of worlds cannot be read.
-pub fn made(ready: &Ready, store: &Store) -> Result<Kept, StudyError> {
+pub fn made(ready: &Ready, store: &Store) -> Result<Worlds, StudyError> {
     let kept = store.worlds()?.into_iter().find(|world| world.tree == ready.base);
     let world = kept.as_ref().map_or_else(|| not_kept(ready), listed);
-    Ok(Kept::of(store, vec![world]))
+    Ok(kept_in(store, vec![world]))
 }
 
 /// Removes the world of a name, or all of them with the packages that were downloaded: what was removed.
 ///
 /// # Errors
 /// Where there is none of that name, or it cannot be removed.
-pub fn remove(name: Option<&str>, store: &Store) -> Result<Kept, StudyError> {
+pub fn remove(name: Option<&str>, store: &Store) -> Result<Worlds, StudyError> {
     let is_meant = |world: &Made| name.is_none_or(|name| name == world.name);
     let removed = store.worlds()?.iter().filter(|world| is_meant(world)).map(listed).collect();
     match name {
         Some(name) => store.remove(name)?,
         None => store.clear()?,
     }
-    Ok(Kept::of(store, removed))
+    Ok(kept_in(store, removed))
 }
 
-fn listed(world: &Made) -> Listed {
-    Listed {
+fn listed(world: &Made) -> WorldEntry {
+    WorldEntry {
         name: world.name.clone(),
         folder: world.tree.display().to_string(),
         title: format!("Debian {}", world.descriptor.suite),
@@ -118,8 +83,8 @@ fn listed(world: &Made) -> Listed {
     }
 }
 
-fn not_kept(ready: &Ready) -> Listed {
-    Listed {
+fn not_kept(ready: &Ready) -> WorldEntry {
+    WorldEntry {
         name: ready.name.to_string(),
         folder: ready.base.display().to_string(),
         title: ready.title.clone(),

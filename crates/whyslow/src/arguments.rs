@@ -1,5 +1,4 @@
-//! What can be typed. What it means is decided elsewhere: `typed.rs` for options that several commands have, `plan.rs`
-//! for `run`, each command's own file for the others.
+//! What can be typed. Each option is read by its own type; `requests` makes of them what a study is asked.
 
 mod attach;
 mod bisect;
@@ -20,14 +19,18 @@ pub use story::{StoryAction, StoryArguments, StoryRunArguments};
 pub use sweep::SweepArguments;
 pub use world::{WorldAction, WorldCommandArguments, WorldMakeArguments, WorldRemoveArguments, WorldRunArguments};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use lab::{Change, End, World};
+use record::User;
 use std::path::PathBuf;
 
 /// Finds out why a networked program is slow, and proves it.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "whyslow", version, arg_required_else_help = true, max_term_width = 80)]
-#[command(after_help = examples::WHYSLOW.text())]
+#[command(after_help = examples::of(""))]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -68,7 +71,7 @@ impl Arguments {
 }
 
 /// The commands.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum Command {
     /// Record a program, name what makes it slow, and prove it
     Run(Box<RunArguments>),
@@ -93,14 +96,16 @@ pub enum Command {
     /// Make, list, enter and remove worlds: Debian releases and other file trees
     World(WorldCommandArguments),
     /// Clean up after runs that were killed
-    Undo(UndoArguments),
+    #[command(after_help = examples::of("undo"))]
+    Undo(JsonArguments),
     /// Check what works on this machine and how to enable the rest
-    Doctor(DoctorArguments),
+    #[command(after_help = examples::of("doctor"))]
+    Doctor(JsonArguments),
     /// Print the manual page, or write all of them to a folder
     Man(ManArguments),
     /// Print shell completions
     Completions(CompletionsArguments),
-    /// Print the JSON schema of a command's --json; without a name, list them
+    /// Print the JSON schema of a command's --json, or of all; without a name, list them
     Schema(SchemaArguments),
     /// Print the documentation of a case's tables (CASE-FORMAT.md)
     #[command(hide = true)]
@@ -110,77 +115,64 @@ pub enum Command {
     Reference,
 }
 
-/// The world that programs run in; `lab::World::change` knows what each option means.
-#[derive(Clone, Debug, Default, Args)]
+/// The world that programs run in.
+#[derive(Args)]
 #[command(next_help_heading = "World")]
 pub struct WorldArguments {
     /// Run client and server in separate network namespaces joined by a link: mtu=1500,rate=10mbit (also burst=, queue=)
-    #[arg(long, value_name = "LINK")]
-    pub link: Option<String>,
+    #[arg(long, value_name = "LINK", value_parser = change("link"))]
+    pub link: Option<Change>,
 
     /// Set or remove an environment variable of both programs; repeatable
-    #[arg(long, value_name = "NAME[=VALUE]")]
-    pub env: Vec<String>,
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = change("env"))]
+    pub env: Vec<Change>,
 
     /// Working directory of both programs
-    #[arg(long = "directory", value_name = "FOLDER")]
-    pub directory: Option<String>,
+    #[arg(long, value_name = "FOLDER", value_parser = change("folder"))]
+    pub directory: Option<Change>,
 
     /// Pin both programs to these CPUs: 0,2-3
-    #[arg(long, value_name = "LIST")]
-    pub processors: Option<String>,
+    #[arg(long, value_name = "LIST", value_parser = change("processors"))]
+    pub processors: Option<Change>,
 
     /// CPU quota for both programs together, in CPUs: 0.5
-    #[arg(long, value_name = "PROCESSORS")]
-    pub quota: Option<String>,
+    #[arg(long, value_name = "CPUS", value_parser = change("quota"))]
+    pub quota: Option<Change>,
 
     /// Memory limit for both programs together: 512m
-    #[arg(long, value_name = "SIZE")]
-    pub memory: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = change("memory"))]
+    pub memory: Option<Change>,
 
     /// Set a sysctl in the namespaces of --link: net.ipv4.tcp_sack=0; repeatable
-    #[arg(long, value_name = "NAME=VALUE", requires = "link")]
-    pub setting: Vec<String>,
+    #[arg(long, value_name = "NAME=VALUE", requires = "link", value_parser = change("setting"))]
+    pub setting: Vec<Change>,
 
     /// Change a route in the namespaces of --link: 'client: quickack 1'; repeatable
-    #[arg(long, value_name = "ROUTE", requires = "link")]
-    pub route: Vec<String>,
+    #[arg(long, value_name = "ROUTE", requires = "link", value_parser = change("route"))]
+    pub route: Vec<Change>,
 }
 
 impl WorldArguments {
-    /// Each option given: its name, the world's word for it, and its value.
-    pub fn given(&self) -> Vec<(&'static str, &'static str, &str)> {
-        let single = [
-            ("--link", "link", &self.link),
-            ("--directory", "folder", &self.directory),
-            ("--processors", "processors", &self.processors),
-            ("--quota", "quota", &self.quota),
-            ("--memory", "memory", &self.memory),
-        ];
-        let many =
-            [("--env", "env", &self.env), ("--setting", "setting", &self.setting), ("--route", "route", &self.route)];
-        let single = single
-            .into_iter()
-            .flat_map(|(option, key, value)| value.iter().map(move |value| (option, key, value.as_str())));
-        let many = many
-            .into_iter()
-            .flat_map(|(option, key, values)| values.iter().map(move |value| (option, key, value.as_str())));
-        single.chain(many).collect()
+    /// The host with all that changed.
+    pub fn world(&self) -> World {
+        let single = [&self.link, &self.directory, &self.processors, &self.quota, &self.memory];
+        let many = [&self.env, &self.setting, &self.route];
+        World::with(single.into_iter().flatten().chain(many.into_iter().flatten()).cloned())
     }
 }
 
-/// Which of the two programs a question is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum AskedEnd {
-    /// The command.
-    #[default]
-    Client,
-    /// The server.
-    Server,
+/// Reads the value of an option that changes the world.
+fn change(key: &'static str) -> impl Fn(&str) -> Result<Change, String> + Clone {
+    move |value| Change::read(key, value)
+}
+
+/// Reads which of the two programs a question is about.
+pub fn end() -> impl TypedValueParser<Value = End> {
+    PossibleValuesParser::new(End::BOTH.map(End::word)).try_map(|word| word.parse())
 }
 
 /// Where a case goes, and as whom programs run.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Args)]
 pub struct KeepingArguments {
     /// Write the case to this new folder [default: a new one under ~/.local/state/whyslow]
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
@@ -188,7 +180,7 @@ pub struct KeepingArguments {
 
     /// Run the programs as this user [default under sudo: the user who called sudo]
     #[arg(long, value_name = "NAME")]
-    pub user: Option<String>,
+    pub user: Option<User>,
 }
 
 /// When the output of a program is compared.
@@ -202,8 +194,8 @@ pub enum CheckOutput {
 }
 
 /// What `trial` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::TRIAL.text())]
+#[derive(Args)]
+#[command(after_help = examples::of("trial"))]
 pub struct TrialArguments {
     /// The trial's file
     #[arg(value_name = "SPEC.toml")]
@@ -219,8 +211,8 @@ pub struct TrialArguments {
 }
 
 /// What `report` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::REPORT.text())]
+#[derive(Args)]
+#[command(after_help = examples::of("report"))]
 pub struct ReportArguments {
     /// The case's folder
     #[arg(value_name = "CASE")]
@@ -260,7 +252,7 @@ pub enum Format {
 }
 
 /// How an answer is shown.
-#[derive(Clone, Copy, Debug, Default, Args)]
+#[derive(Clone, Copy, Args)]
 pub struct AnswerArguments {
     /// Include findings that cost less than 5 %
     #[arg(long)]
@@ -272,16 +264,16 @@ pub struct AnswerArguments {
 }
 
 /// What `explain` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::EXPLAIN.text())]
+#[derive(Args)]
+#[command(after_help = examples::of("explain"))]
 pub struct ExplainArguments {
     /// A cause (name or identifier) or an intervention
     pub name: Option<String>,
 }
 
 /// What `man` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::MAN.text())]
+#[derive(Args)]
+#[command(after_help = examples::of("man"))]
 pub struct ManArguments {
     /// Write whyslow.1, whyslow-run.1 and so on to this folder
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
@@ -289,46 +281,25 @@ pub struct ManArguments {
 }
 
 /// What `completions` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::COMPLETIONS.text())]
+#[derive(Args)]
+#[command(after_help = examples::of("completions"))]
 pub struct CompletionsArguments {
     /// The shell
     #[arg(value_enum, value_name = "SHELL")]
     pub shell: Shell,
 }
 
-/// A shell whose words can be completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
-    /// bash, with the bash-completion package
-    Bash,
-    /// zsh
-    Zsh,
-    /// fish
-    Fish,
-}
-
 /// What `schema` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::SCHEMA.text())]
+#[derive(Args)]
+#[command(after_help = examples::of("schema"))]
 pub struct SchemaArguments {
     /// A command with --json
     pub name: Option<String>,
 }
 
-/// What `undo` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::UNDO.text())]
-pub struct UndoArguments {
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// What `doctor` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::DOCTOR.text())]
-pub struct DoctorArguments {
+/// What commands take that only print.
+#[derive(Args)]
+pub struct JsonArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -347,7 +318,7 @@ mod tests {
     #[test]
     fn everything_behind_the_dashes_is_the_programs() {
         let typed = Arguments::try_parse_from(["whyslow", "run", "--hz", "0", "--", "curl", "--json", "{}"]);
-        let Ok(Arguments { command: Command::Run(run) }) = typed else { panic!("{typed:?}") };
+        let Ok(Arguments { command: Command::Run(run) }) = typed else { panic!("a run") };
         assert_eq!(run.command, ["curl", "--json", "{}"]);
         assert!(!run.answer.json && run.sampling_hertz == 0);
     }

@@ -1,7 +1,7 @@
 //! On whose behalf we run: under sudo, the user who called it.
 
 use crate::fail::Failure;
-use nix::unistd::{Gid, Uid, geteuid};
+use nix::unistd::{Uid, geteuid};
 use record::User;
 use std::path::{Path, PathBuf};
 
@@ -47,17 +47,16 @@ impl Invoker {
     }
 }
 
-/// The user that the programs are to run as: the one named, else the one who called sudo; none stays as we are.
-pub fn subject_user(named: Option<&str>, invoker: &Invoker) -> Result<Option<User>, Failure> {
-    let Some(name) = named else { return Ok(invoker.sudo_caller) };
-    let by_name = || passwd(|| nix::unistd::User::from_name(name));
-    let by_number = || name.parse().ok().and_then(|uid| passwd(|| nix::unistd::User::from_uid(Uid::from_raw(uid))));
-    let user = by_name().or_else(by_number).ok_or_else(|| Failure::unknown_user(name))?;
-    let user = User { uid: user.uid.as_raw(), gid: Gid::as_raw(user.gid) };
-    if user.uid != geteuid().as_raw() && !geteuid().is_root() {
-        return Err(Failure::needs_root("run the program as another user", "only root can do that"));
+/// The user that programs are to run as: the one named, else the one who called sudo; none stays as we are.
+pub fn subject_user(named: Option<User>) -> Result<Option<User>, Failure> {
+    let is_other = |user: User| user.uid != geteuid().as_raw() && !geteuid().is_root();
+    match named {
+        Some(user) if is_other(user) => {
+            Err(Failure::needs_root("run the program as another user", "only root can do that"))
+        }
+        Some(user) => Ok(Some(user)),
+        None => Ok(Invoker::find().sudo_caller),
     }
-    Ok(Some(user))
 }
 
 fn passwd(find: impl Fn() -> nix::Result<Option<nix::unistd::User>>) -> Option<nix::unistd::User> {

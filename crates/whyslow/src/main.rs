@@ -4,7 +4,6 @@ mod arguments;
 mod commands;
 mod console;
 mod documents;
-mod duration;
 mod fail;
 mod folder;
 mod interrupts;
@@ -13,35 +12,31 @@ mod nearest;
 mod output;
 mod progress;
 mod requests;
-mod typed;
 
 use arguments::{Arguments, Command};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     fail::explain_panics();
-    let outcome = std::panic::catch_unwind(|| {
-        let typed = Arguments::typed().map_err(fail::usage)?;
-        match typed.command {
-            Command::Run(typed) => commands::study::run(&typed),
-            Command::Attach(typed) => commands::study::attach(&typed),
-            Command::Compare(typed) => commands::study::compare(&typed),
-            Command::Bisect(typed) => commands::study::bisect(&typed),
-            Command::Sweep(typed) => commands::study::sweep(&typed),
-            Command::Matrix(typed) => commands::study::matrix(&typed),
-            Command::Report(typed) => commands::report::report(&typed),
-            Command::Trial(typed) => commands::trial::trial(&typed),
-            Command::Explain(typed) => commands::explain::explain(&typed),
-            Command::Story(typed) => commands::story::story(&typed),
-            Command::World(typed) => commands::world::world(&typed),
-            Command::Undo(typed) => commands::undo::undo(&typed),
-            Command::Doctor(typed) => commands::doctor::doctor(&typed),
-            Command::Man(typed) => commands::man::man(&typed),
-            Command::Completions(typed) => commands::completions::completions(&typed),
-            Command::Reference => commands::reference::reference(),
-            Command::Schema(typed) => commands::schema::schema(&typed),
-            Command::Tables => commands::tables::tables(),
-        }
+    let outcome = std::panic::catch_unwind(|| match Arguments::typed().map_err(fail::usage)?.command {
+        Command::Run(typed) => commands::study::run(*typed),
+        Command::Attach(typed) => commands::study::attach(&typed),
+        Command::Compare(typed) => commands::study::compare(*typed),
+        Command::Bisect(typed) => commands::study::bisect(*typed),
+        Command::Sweep(typed) => commands::study::sweep(*typed),
+        Command::Matrix(typed) => commands::study::matrix(*typed),
+        Command::Report(typed) => commands::report::report(&typed),
+        Command::Trial(typed) => commands::trial::trial(typed),
+        Command::Explain(typed) => commands::explain::explain(&typed),
+        Command::Story(typed) => commands::story::story(&typed),
+        Command::World(typed) => commands::world::world(&typed),
+        Command::Undo(typed) => commands::undo::undo(&typed),
+        Command::Doctor(typed) => commands::doctor::doctor(&typed),
+        Command::Man(typed) => commands::man::man(&typed),
+        Command::Completions(typed) => commands::completions::completions(&typed),
+        Command::Reference => commands::reference::reference(),
+        Command::Schema(typed) => commands::schema::schema(&typed),
+        Command::Tables => commands::tables::tables(),
     });
     outcome.unwrap_or(Ok(fail::ERROR)).unwrap_or_else(|failure: fail::Failure| failure.show()).into()
 }

@@ -6,7 +6,7 @@ pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a
     let score = |name: &str| {
         // A part of the name that was typed whole counts as one slip, however short it is.
         let is_part = typed.len() >= 3 && name.contains(typed.as_str());
-        if is_part { 1 } else { strsim::levenshtein(&typed, name) }
+        if is_part { 1 } else { strsim::osa_distance(&typed, name) }
     };
     let mut scored = names.map(|name| (score(name), name)).collect::<Vec<_>>();
     scored.retain(|(slips, name)| *slips <= name.len() / 3);
@@ -25,6 +25,7 @@ mod tests {
         assert_eq!(nearest("busyspin", NAMES.into_iter()), ["busy-spin"]);
         assert_eq!(nearest("nagle", NAMES.into_iter()), ["nagle-delayed-ack"]);
         assert_eq!(nearest("Tiny-Read", NAMES.into_iter()), ["tiny-reads"]);
+        assert_eq!(nearest("rnu", ["run", "attach"].into_iter()), ["run"]);
     }
 
     #[test]

@@ -49,6 +49,18 @@ pub fn json(document: &impl serde::Serialize) -> Result<String, Failure> {
     Ok(text + "\n")
 }
 
+/// Prints a document, as JSON or in words.
+///
+/// # Errors
+/// Where the output cannot be written.
+pub fn document<T: serde::Serialize>(
+    document: &T,
+    as_json: bool,
+    words: impl FnOnce(&T) -> String,
+) -> Result<(), Failure> {
+    print(&if as_json { json(document)? } else { words(document) })
+}
+
 /// Writes a document to a file, or to standard output where none is named. The file is there whole or not at all: it
 /// is written beside its place and then moved there. What is no ordinary file (a device, a pipe) is written into.
 ///

@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use crate::output;
-use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use std::cell::Cell;
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -31,7 +31,7 @@ enum Shown {
 
 impl Progress {
     /// Begins to say what is being done.
-    pub fn begin() -> Progress {
+    pub fn of(what: &str) -> Progress {
         let shown = match (std::io::stderr().is_terminal(), output::is_plain()) {
             (false, _) => Shown::Nowhere,
             (true, true) => Shown::Plain(Cell::new(None)),
@@ -40,12 +40,7 @@ impl Progress {
         if let Shown::Renewed(line) = &shown {
             output::keep_clear_of(Some(line.clone()));
         }
-        Progress { shown, begun: Instant::now() }
-    }
-
-    /// The same, with its first words.
-    pub fn of(what: &str) -> Progress {
-        let progress = Progress::begin();
+        let progress = Progress { shown, begun: Instant::now() };
         progress.say(what);
         progress
     }
@@ -54,7 +49,8 @@ impl Progress {
     /// of that is said too.
     pub fn recording(&self, doing: &str, progress: record::Progress, longest: Option<Duration>) {
         let left = longest.map(|longest| longest.saturating_sub(self.begun.elapsed()));
-        self.say(&line(doing, progress, left));
+        let record::Progress { requests, events, lost } = progress;
+        self.say(&report::recording(doing, [requests, events, lost], left));
     }
 
     /// Says what is being done, as a part of what was begun.
@@ -106,28 +102,9 @@ fn spent(elapsed: Duration) -> String {
     if elapsed < Duration::from_secs(1) { String::new() } else { format!("{} s: ", elapsed.as_secs()) }
 }
 
-fn line(doing: &str, progress: record::Progress, left: Option<Duration>) -> String {
-    let events = match progress.events {
-        0..=999_999 => HumanCount(progress.events).to_string(),
-        many => format!("{:.1} M", many as f64 / 1e6),
-    };
-    let (requests, lost) = (HumanCount(progress.requests), HumanCount(progress.lost));
-    let left = left.map(|left| format!("; at most {} s left", left.as_secs())).unwrap_or_default();
-    format!("{doing}: {requests} requests, {events} events, {lost} lost{left}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_line_counts_in_words_and_says_what_is_left() {
-        let progress = record::Progress { events: 1_234_567, lost: 0, requests: 3_204 };
-        assert_eq!(line("recording", progress, None), "recording: 3,204 requests, 1.2 M events, 0 lost");
-        let left = line("recording", progress, Some(Duration::from_millis(3_900)));
-        assert_eq!(left, "recording: 3,204 requests, 1.2 M events, 0 lost; at most 3 s left");
-        assert!(spent(Duration::from_secs(5_000)).len() + left.len() <= 80, "{left}");
-    }
 
     #[test]
     fn time_is_said_from_the_first_second_on() {

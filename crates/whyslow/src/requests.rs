@@ -1,4 +1,4 @@
-//! From what was typed to what is asked of a study: everything checked and resolved that can be, before anything is started.
+//! From what was typed to what is asked of a study: everything checked and found that can be, before anything is started.
 
 pub mod attach;
 pub mod bisect;
@@ -6,3 +6,44 @@ pub mod compare;
 pub mod matrix;
 pub mod run;
 pub mod sweep;
+pub mod trial;
+
+use crate::arguments::{KeepingArguments, WorldArguments};
+use crate::fail::Failure;
+use crate::invoker::{Invoker, subject_user};
+use lab::{Subject, World};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use studies::Words;
+
+/// The world asked for, where this user may have it.
+fn world(typed: &WorldArguments) -> Result<World, Failure> {
+    may_have(typed.world())
+}
+
+fn may_have(world: World) -> Result<World, Failure> {
+    if world.link.is_some() && !nix::unistd::geteuid().is_root() {
+        return Err(Failure::needs_root("make a link", "only root can create network namespaces"));
+    }
+    Ok(world)
+}
+
+/// The programs of trials: each reads the same input again.
+fn subject(
+    world: &World,
+    command: &[String],
+    server: Option<&Words>,
+    keeping: &KeepingArguments,
+) -> Result<Subject, Failure> {
+    let subject = Subject::within(world, command, server.map(|words| &**words))?;
+    Ok(Subject { user: subject_user(keeping.user)?, input: lab::input_again().unwrap_or_default(), ..subject })
+}
+
+/// `-o`, or a new folder among the user's cases.
+pub fn case_folder(folder: Option<&Path>, command: &[String]) -> Result<PathBuf, Failure> {
+    if let Some(folder) = folder {
+        return std::path::absolute(folder).map_err(|error| Failure::output(&error));
+    }
+    let state = Invoker::find().state_folder().ok_or_else(Failure::no_home)?;
+    Ok(case::new_folder(&state, command, SystemTime::now()))
+}

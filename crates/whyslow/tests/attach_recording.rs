@@ -1,12 +1,13 @@
 //! Recordings of programs that run already: nothing of them is missing, nothing is made up, and they run on.
 
 use crate::attached::{
-    A_WHILE, CLIENT, Nginx, SERVER, UnderWay, can_attach, functions, one_at_a_time, recorded, recorded_while, studied,
+    A_WHILE, CLIENT, Nginx, SERVER, UnderWay, can_attach, functions, one_at_a_time, recorded, recorded_while,
     unexplained,
 };
 use crate::stage::{Stage, free_port, shell};
 use case::Manifest;
 use case::tables::{kind, role};
+use diagnose::Analysis;
 use record::{Options, Recorder, Role, is_running, listeners_on};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -27,12 +28,13 @@ fn a_client_that_keeps_its_connection_is_recorded_from_the_middle() {
     let [connection] = &recording.connections[..] else { panic!("{:?}", recording.connections) };
     assert_eq!((connection.role, connection.remote_port.to_string()), (role::CLIENT, port));
     assert!(connection.opened <= recording.manifest.start && connection.nodelay && connection.mss > 0);
-    let diagnosis = studied(&recording);
-    assert!(diagnosis.exchanges.len() > 50, "{}", diagnosis.exchanges.len());
-    let usual = diagnosis.exchanges.iter().filter(|exchange| exchange.answered && exchange.bytes == 300);
-    assert!(usual.count() + 1 >= diagnosis.exchanges.len(), "one may be cut off at the end");
-    assert!(diagnosis.exchanges.iter().all(|exchange| exchange.set_up.is_none()));
-    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+    let analysis = Analysis::new(&recording);
+    let answer = analysis.answer("case", diagnose::Options::default());
+    assert!(analysis.exchanges().len() > 50, "{}", analysis.exchanges().len());
+    let usual = analysis.exchanges().iter().filter(|exchange| exchange.answered && exchange.bytes == 300);
+    assert!(usual.count() + 1 >= analysis.exchanges().len(), "one may be cut off at the end");
+    assert!(analysis.exchanges().iter().all(|exchange| exchange.set_up.is_none()));
+    assert!(unexplained(&answer) < 0.05, "{:#?}", answer.ledger);
 
     let [process] = &recording.processes[..] else { panic!("{:?}", recording.processes) };
     assert!(process.executable.contains("python") && process.runtime.starts_with("cpython"), "{process:?}");
@@ -62,9 +64,10 @@ fn both_ends_of_a_connection_that_was_open_know_each_other() {
     assert!(of(server.pid()).any(|row| row.id == client.peer && row.peer == client.id));
     // Its own thread for each connection, and the one that accepts.
     assert_eq!(recording.threads.iter().filter(|row| row.pid == server.pid()).count(), 4);
-    let diagnosis = studied(&recording);
-    assert!(diagnosis.exchanges.len() > 50);
-    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+    let analysis = Analysis::new(&recording);
+    let answer = analysis.answer("case", diagnose::Options::default());
+    assert!(analysis.exchanges().len() > 50);
+    assert!(unexplained(&answer) < 0.05, "{:#?}", answer.ledger);
 }
 
 #[test]
@@ -122,7 +125,7 @@ time.sleep(600)";
     let with = |role: u8| tcp.iter().filter(|row| row.role == role).count();
     assert_eq!((with(role::CLIENT), with(role::SERVER), tcp.len()), (20, 20, 40), "{tcp:?}");
     assert!(recording.manifest.missing.iter().all(|line| !line.contains("open before recording began")));
-    assert_eq!(studied(&recording).exchanges.len(), 20);
+    assert_eq!(Analysis::new(&recording).exchanges().len(), 20);
 }
 
 #[test]
@@ -150,9 +153,10 @@ fn a_client_that_only_waits_is_explained_by_what_it_waits_in() {
     let client = UnderWay::python(waiting, &[]);
     std::thread::sleep(Duration::from_millis(300));
     let recording = recorded(&stage, &[(client.pid(), Role::Client)], A_WHILE);
-    let diagnosis = studied(&recording);
-    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
-    assert!(diagnosis.answer.findings.is_empty());
+    let analysis = Analysis::new(&recording);
+    let answer = analysis.answer("case", diagnose::Options::default());
+    assert!(unexplained(&answer) < 0.05, "{:#?}", answer.ledger);
+    assert!(answer.findings.is_empty());
     let waits: Vec<_> = recording.calls.iter().filter(|row| !row.finished).collect();
     assert_eq!(waits.len(), 2, "{waits:?}");
     let length = recording.manifest.end - recording.manifest.start;
@@ -268,11 +272,12 @@ while True:
     assert!(recording.handshakes.is_empty(), "{:?}", recording.handshakes);
     let records = &recording.tls_records;
     assert!(records.len() > 100 && records.iter().all(|row| row.content_type == 23 && row.version == 0x0303));
-    let diagnosis = studied(&recording);
-    let names: Vec<&str> = diagnosis.answer.findings.iter().map(|finding| finding.name.as_str()).collect();
+    let analysis = Analysis::new(&recording);
+    let answer = analysis.answer("case", diagnose::Options::default());
+    let names: Vec<&str> = answer.findings.iter().map(|finding| finding.name.as_str()).collect();
     assert!(!names.contains(&"connection-churn") && !names.contains(&"no-resumption"), "{names:?}");
-    assert!(diagnosis.exchanges.len() > 50 && diagnosis.exchanges.iter().all(|exchange| exchange.set_up.is_none()));
-    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+    assert!(analysis.exchanges().len() > 50 && analysis.exchanges().iter().all(|exchange| exchange.set_up.is_none()));
+    assert!(unexplained(&answer) < 0.05, "{:#?}", answer.ledger);
 }
 
 #[test]
@@ -306,9 +311,10 @@ func main() {
     assert!(["main.reckonInGo", "main.main"].iter().all(|name| native.contains(name)), "{native:?}");
     let standing = shell(&format!("ls /proc/{}/task", program.pid()));
     assert!(standing.lines().all(|tid| recording.threads.iter().any(|row| row.tid.to_string() == tid)));
-    let diagnosis = studied(&recording);
-    assert!(diagnosis.exchanges.len() > 50, "{}", diagnosis.exchanges.len());
-    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+    let analysis = Analysis::new(&recording);
+    let answer = analysis.answer("case", diagnose::Options::default());
+    assert!(analysis.exchanges().len() > 50, "{}", analysis.exchanges().len());
+    assert!(unexplained(&answer) < 0.05, "{:#?}", answer.ledger);
 }
 
 #[test]
@@ -337,9 +343,10 @@ fn a_busy_nginx_loses_no_request_to_being_attached_to_and_left() {
 
     assert_eq!(recording.processes.len(), 3, "{:?}", recording.processes);
     assert!(recording.connections.iter().filter(|row| row.remote_port > 0).all(|row| row.role == role::SERVER));
-    let diagnosis = studied(&recording);
-    assert!(diagnosis.exchanges.len() > 1_000, "{}", diagnosis.exchanges.len());
-    assert!(unexplained(&diagnosis) < 0.05, "{:#?}", diagnosis.answer.ledger);
+    let analysis = Analysis::new(&recording);
+    let answer = analysis.answer("case", diagnose::Options::default());
+    assert!(analysis.exchanges().len() > 1_000, "{}", analysis.exchanges().len());
+    assert!(unexplained(&answer) < 0.05, "{:#?}", answer.ledger);
     let native = functions(&recording, kind::NATIVE);
     assert!(native.len() > 10, "{native:?}");
 }

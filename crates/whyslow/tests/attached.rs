@@ -1,8 +1,7 @@
 //! Programs that run already when a recording is attached to them, and such recordings.
 
 use crate::stage::{Background, Stage, free_port, shell, wait_until};
-use case::{Manifest, Recording};
-use diagnose::Diagnosis;
+use case::{Answer, Manifest, Recording};
 use record::{Options, Recorder, Role};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -82,13 +81,9 @@ pub fn recorded_while(stage: &Stage, attached: &[(u32, Role)], during: impl FnOn
     Recording::load(&case).expect("rows")
 }
 
-pub fn studied(recording: &Recording) -> Diagnosis {
-    diagnose::study(recording, "case", &diagnose::Options::default())
-}
-
 /// The share of the run's wall time that no account explains.
-pub fn unexplained(diagnosis: &Diagnosis) -> f64 {
-    let ledger = &diagnosis.answer.ledger;
+pub fn unexplained(answer: &Answer) -> f64 {
+    let ledger = &answer.ledger;
     ledger.unexplained as f64 / ledger.total as f64
 }
 

@@ -5,4 +5,4 @@ mod convinces;
 mod driver;
 mod hostile;
 mod plain;
-mod told;
+mod subject;

@@ -1,7 +1,7 @@
 //! The README promises nothing that is not there.
 
 use crate::stage::Stage;
-use crate::stories::telling::expect_shown;
+use crate::stories::running::expect_shown;
 use std::path::Path;
 
 const README: &str = include_str!("../../../README.md");
@@ -75,7 +75,7 @@ fn the_bisections_that_are_shown_are_what_is_said_of_a_real_one() {
     let Some(stories) = std::env::var_os("WHYSLOW_STORIES") else { return testing::skip("no WHYSLOW_STORIES") };
     let case = Path::new(&stories).join("upgrade-slow");
     if !case.exists() {
-        return testing::skip("the upgrade story was not told: Debian's mirror cannot be reached");
+        return testing::skip("the upgrade story was not run: Debian's mirror cannot be reached");
     }
     let tutorial = include_str!("../../../docs/tutorials/upgrade.md");
     for (text, heading) in [(README, "<!-- bisect output -->"), (tutorial, "<!-- output -->")] {

@@ -149,7 +149,7 @@ fn a_signal_to_whyslow_reaches_the_program_and_the_diagnosis_is_printed() {
     if !stage.can_record() {
         return;
     }
-    let script = "trap 'echo told; exit 7' TERM; echo ready; sleep 4712 & wait";
+    let script = "trap 'echo stopping; exit 7' TERM; echo ready; sleep 4712 & wait";
     let mut command = stage.whyslow(&["run", "--exit-as-subject", "--", "sh", "-c", script]);
     let mut run = Background(command.stdout(Stdio::piped()).spawn().expect("whyslow"));
     let mut out = run.0.stdout.take().expect("a pipe");
@@ -163,7 +163,7 @@ fn a_signal_to_whyslow_reaches_the_program_and_the_diagnosis_is_printed() {
     }
     let mut said = String::new();
     out.read_to_string(&mut said).expect("text");
-    assert!(said.starts_with("told\n") && said.contains("\nCase: "), "{said}");
+    assert!(said.starts_with("stopping\n") && said.contains("\nCase: "), "{said}");
 }
 
 #[test]

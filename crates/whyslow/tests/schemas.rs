@@ -1,4 +1,4 @@
-//! What `--json` prints keeps to the schemas in docs/schema, command by command.
+//! What `--json` prints keeps to the schemas in docs/schema.json, command by command.
 
 use crate::stage::{Background, Ran, Stage, client, free_port, server, wait_until};
 use serde_json::Value;
@@ -6,29 +6,34 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use testing::{budget, is_root};
 
-/// Debian's validator: checks the schema's own form, then the document on standard input; a line for each problem.
+/// Debian's validator: checks the schema's own form, then the document on standard input; a line for each problem. Of a file
+/// with all schemas, the one of a name is taken.
 const VALIDATOR: &str = "import json, sys, jsonschema
 schema = json.load(open(sys.argv[1]))
+if sys.argv[2] in schema.get('$defs', {}):
+    schema['$ref'] = '#/$defs/' + sys.argv[2]
 jsonschema.Draft202012Validator.check_schema(schema)
 for error in jsonschema.Draft202012Validator(schema).iter_errors(json.load(sys.stdin)):
     print(error.json_path, error.message)
 ";
 
-/// Where today's schemas are, and those of the first version: what was printed once is printed for ever.
-const FOLDERS: [&str; 2] = ["../../docs/schema", "tests/first_schemas"];
+/// Today's schemas.
+const TODAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.json");
+/// Those of the first version: what was printed once is printed for ever.
+const FIRST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/first_schemas");
 
 /// What a document does against a command's schema, today's and the first.
 fn problems(name: &str, document: &Value) -> Vec<String> {
-    let mut problems = FOLDERS.map(|folder| problems_in(folder, name, document)).concat();
+    let first = format!("{FIRST}/{name}.json");
+    let mut problems = [TODAY, &first].map(|path| problems_with(path, name, document)).concat();
     problems.dedup();
     problems
 }
 
-fn problems_in(folder: &str, name: &str, document: &Value) -> Vec<String> {
-    let path = format!("{}/{folder}/{name}.json", env!("CARGO_MANIFEST_DIR"));
+fn problems_with(path: &str, name: &str, document: &Value) -> Vec<String> {
     // The system's Python, whose package it is; another one in the path would not find it.
     let mut validator = Command::new("/usr/bin/python3")
-        .args(["-c", VALIDATOR, &path])
+        .args(["-c", VALIDATOR, path, name])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -52,8 +57,7 @@ fn assert_printed(name: &str, ran: Ran) {
 
 #[test]
 fn the_first_schemas_allow_fields_that_were_added_since() {
-    let folder = format!("{}/{}", env!("CARGO_MANIFEST_DIR"), FOLDERS[1]);
-    let files = std::fs::read_dir(folder).expect("the first schemas").flatten().map(|entry| entry.path());
+    let files = std::fs::read_dir(FIRST).expect("the first schemas").flatten().map(|entry| entry.path());
     let schemas = files.map(|path| std::fs::read_to_string(path).expect("a schema")).collect::<Vec<_>>();
     assert!(schemas.len() >= 12 && schemas.iter().all(|schema| !schema.contains("additionalProperties\": false")));
 }

@@ -19,7 +19,7 @@ fn fake(stage: &Stage, run: &str, declaration: &str) -> PathBuf {
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("run.sh"), run).expect("written");
     let head = "summary = 'A shell counts.'\nquestion = 'Why?'\nanswer = 'no cause'\nseconds = 2\n\
-                [subject]\nclient = 'sh'\n[[telling]]\nvariant = 'slow'\n";
+                [subject]\nclient = 'sh'\n[[variant]]\nname = 'slow'\n";
     std::fs::write(folder.join("story.toml"), format!("{head}{declaration}")).expect("written");
     stage.path("casebook")
 }
@@ -36,10 +36,10 @@ fn every_story_declares_programs_and_pathologies_that_there_are() {
     let stories = listed["stories"].as_array().expect("stories").clone();
     let names = stories.iter().filter_map(|story| story["name"].as_str()).collect::<Vec<_>>();
     let scripts = std::fs::read_dir(casebook()).expect("the casebook").flatten().map(|entry| entry.path());
-    let mut told = scripts.filter(|folder| folder.join("run.sh").is_file()).collect::<Vec<_>>();
-    told.sort();
-    let told = told.iter().filter_map(|folder| folder.file_name()?.to_str()).collect::<Vec<_>>();
-    assert_eq!(names, told, "every folder with a run.sh declares its story");
+    let mut with_script = scripts.filter(|folder| folder.join("run.sh").is_file()).collect::<Vec<_>>();
+    with_script.sort();
+    let with_script = with_script.iter().filter_map(|folder| folder.file_name()?.to_str()).collect::<Vec<_>>();
+    assert_eq!(names, with_script, "every folder with a run.sh declares its story");
     for story in &stories {
         assert!(story["seconds"].as_u64().is_some_and(|seconds| seconds > 0), "{story}");
         assert!(story["question"].as_str().is_some_and(|question| question.ends_with('?')), "{story}");
@@ -122,8 +122,8 @@ fn a_healthy_program_that_is_declared_slow_fails() {
     let aspects = checks.iter().map(|check| check["aspect"].as_str().expect("a word")).collect::<Vec<_>>();
     assert_eq!(aspects, ["named", "located", "confirmed"]);
     assert!(checks.iter().all(|check| check["holds"] == false), "{document}");
-    let told = story(&stage, &casebook, &["run", "counting"]).stdout;
-    assert!(told.contains("FAILED  named        no busy-spin; nothing was found"), "{told}");
+    let run = story(&stage, &casebook, &["run", "counting"]).stdout;
+    assert!(run.contains("FAILED  named        no busy-spin; nothing was found"), "{run}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn another_program_than_the_declared_one_fails() {
 }
 
 #[test]
-fn what_is_missing_is_skipped_and_counted_and_what_fails_is_told() {
+fn what_is_missing_is_skipped_and_counted_and_what_fails_is_named() {
     let stage = Stage::new();
     if !is_root() {
         return;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use testing::{alone, budget, is_root, stretched};
 
 /// How often a run is killed.
-const KILLS: u32 = 16;
+const KILLS: u32 = 12;
 /// The latest moment of a kill: by then the lab is in the midst of its trials.
 const LATEST_KILL: Duration = Duration::from_millis(2_600);
 /// Half of the runs whose kill comes after this have something to undo; it takes a run this long to make its groups.

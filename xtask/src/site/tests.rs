@@ -21,7 +21,7 @@ fn every_pathology_and_every_intervention_has_a_page_that_the_navigation_lists()
 }
 
 #[test]
-fn every_story_is_told() {
+fn every_story_has_a_page() {
     let files = built();
     for story in crate::story::all(&root().join("casebook")).expect("the casebook") {
         let places = [format!("tutorials/{}.html", story.name), format!("stories/{}.html", story.name)];
@@ -47,7 +47,7 @@ fn pages_need_nothing_but_the_folder_that_they_are_in() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_told_with_its_file() {
+fn a_link_that_leads_nowhere_is_reported_with_its_file() {
     let copy = tempfile::tempdir().expect("a folder");
     for folder in ["docs", "casebook"] {
         copy_folder(&root().join(folder), &copy.path().join(folder));

@@ -3,6 +3,7 @@
 mod written;
 
 use super::end::End;
+use crate::tables::transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,19 +11,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Account {
-    /// On a processor in user mode.
+    /// On CPU in user mode.
     UserCpu {
         /// At which end.
         end: End,
-        /// The library or program, without its folder; none where no samples say which.
+        /// The file name of the library or program; none if no samples show it.
         module: Option<String>,
     },
-    /// On a processor in the kernel.
+    /// On CPU in the kernel.
     KernelCpu {
         /// At which end.
         end: End,
     },
-    /// Runnable, waiting for a processor: run delay.
+    /// Runnable, waiting for a CPU: run delay.
     RunDelay {
         /// At which end.
         end: End,
@@ -35,7 +36,7 @@ pub enum Account {
         call: String,
         /// What a call of that kind waits for.
         wait: Wait,
-        /// What it was called on; none where that has no name, or many small ones are shown as one.
+        /// What it was called on; none if that has no name, or if many small ones are shown as one.
         object: Option<Object>,
     },
     /// Blocked outside every recorded call.
@@ -68,23 +69,23 @@ pub enum Account {
     },
     /// A peer that was not recorded held bytes until this end acknowledged earlier ones.
     HeldAtPeer,
-    /// A segment was lost, and it took until then to send it again.
+    /// Waiting for a lost segment to be retransmitted.
     Retransmission,
-    /// The request had left and the peer was not recorded.
+    /// The request was sent, and the peer was not recorded.
     NetworkAndPeer,
     /// The request or the response was under way between two recorded ends.
     Network,
-    /// Bytes had arrived and the thread that waited for them was not running yet.
+    /// Wake-up: data had arrived, but the thread that waited for it was not running yet.
     WakeUp {
         /// At which end.
         end: End,
     },
-    /// Outside exchanges: on a processor.
+    /// Outside exchanges: on CPU.
     CpuOutside {
-        /// The library or program, without its folder; none where no samples say which.
+        /// The file name of the library or program; none if no samples show it.
         module: Option<String>,
     },
-    /// Outside exchanges: runnable, waiting for a processor.
+    /// Outside exchanges: runnable, waiting for a CPU.
     RunDelayOutside,
     /// Outside exchanges: blocked in a system call.
     BlockedOutside {
@@ -92,16 +93,16 @@ pub enum Account {
         call: String,
         /// What a call of that kind waits for.
         wait: Wait,
-        /// What it was called on; none where that has no name, or many small ones are shown as one.
+        /// What it was called on; none if that has no name, or if many small ones are shown as one.
         object: Option<Object>,
     },
     /// Outside exchanges: blocked outside every recorded call.
     BlockedElsewhereOutside,
     /// Before the program's first event, or after its last.
     StartAndEnd,
-    /// No account explains it.
+    /// Time that no account explains.
     Unexplained,
-    /// One that this version does not know: its name is all there is.
+    /// An account that this version of whyslow does not know: only its name is left.
     #[default]
     #[serde(other)]
     Other,
@@ -130,15 +131,15 @@ pub enum Wait {
 pub enum Object {
     /// A file.
     File {
-        /// Its path; none where that was not recorded.
+        /// Its path; none if it was not recorded.
         path: Option<String>,
     },
     /// A connection.
     Connection {
-        /// The other end's address, or a socket's path; none where a local socket has no name.
+        /// The peer's address, or a socket's path; none if a local socket has no name.
         remote: Option<String>,
     },
-    /// Connections to clients, which have another port each time.
+    /// Connections to clients, whose ports differ each time.
     Client,
     /// Sockets of a transport.
     Socket {
@@ -148,7 +149,7 @@ pub enum Object {
 }
 
 /// The transport of a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
     /// TCP.
@@ -157,7 +158,8 @@ pub enum Transport {
     Udp,
     /// A Unix domain socket.
     Unix,
-    /// Any other.
+    /// Any other object.
+    #[default]
     Other,
 }
 
@@ -284,6 +286,16 @@ fn blocked(call: &str, wait: Wait, object: Option<&Object>) -> String {
 }
 
 impl Transport {
+    /// By its number in tables.
+    pub fn of(number: u8) -> Transport {
+        match number {
+            transport::TCP => Transport::Tcp,
+            transport::UDP => Transport::Udp,
+            transport::UNIX => Transport::Unix,
+            _ => Transport::Other,
+        }
+    }
+
     /// Before `socket`: `tcp`.
     pub fn name(self) -> &'static str {
         match self {

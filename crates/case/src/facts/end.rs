@@ -4,15 +4,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Which end of an exchange somebody is at.
+/// An end of an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// The one that asks.
+    /// The client: the one that asks.
     #[default]
     Client,
-    /// The one that answers.
+    /// The server: the one that answers.
     Server,
+}
+
+impl End {
+    /// The one at the other side of the connection.
+    #[must_use]
+    pub fn other(self) -> End {
+        match self {
+            End::Client => End::Server,
+            End::Server => End::Client,
+        }
+    }
 }
 
 impl fmt::Display for End {

@@ -3,13 +3,15 @@
 
 use crate::tables::Trial;
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One number of a trial.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+/// One number of a trial. In JSON one string: `wall_ns_per_exchange`, `stdout:REGEX`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "String", into = "String")]
+#[schemars(with = "String")]
 pub enum Metric {
     /// The mean length of an exchange: from the first byte of a request to the last of its response.
     WallPerExchange,
@@ -21,11 +23,11 @@ pub enum Metric {
     Tail99,
     /// The window's length over its exchanges: what lies between exchanges is part of it.
     ElapsedPerExchange,
-    /// Processor time of both ends over the exchanges.
+    /// CPU time of both ends over the exchanges.
     CpuPerExchange,
     /// The length of the whole run.
     Wall,
-    /// Processor time of the whole run, both ends.
+    /// CPU time of the whole run, both ends.
     Cpu,
     /// The first group (or else the whole match) of a regular expression in the client's standard output.
     Output {
@@ -34,6 +36,17 @@ pub enum Metric {
         /// Which way is better.
         better: Better,
     },
+    /// One that this version does not know: its name is all there is. Empty where nothing was measured.
+    Other {
+        /// The name.
+        name: String,
+    },
+}
+
+impl Default for Metric {
+    fn default() -> Metric {
+        Metric::Other { name: String::new() }
+    }
 }
 
 /// What is no metric, in a sentence.
@@ -69,8 +82,13 @@ impl Metric {
         Metric::Cpu,
     ];
 
-    /// The metric that JSON names so; none where it is not known. A pattern is not checked.
-    pub fn of_name(name: &str) -> Option<Metric> {
+    /// Whether nothing was measured, or nobody kept what.
+    pub fn is_none(&self) -> bool {
+        matches!(self, Metric::Other { name } if name.is_empty())
+    }
+
+    /// The metric that is named so; none where it is not known. A pattern is not checked.
+    fn of_name(name: &str) -> Option<Metric> {
         let output = |expression: &str, better| Metric::Output { expression: expression.to_string(), better };
         let named = || Metric::NAMED.into_iter().find(|metric| metric.to_string() == name);
         let less = || name.strip_prefix(LESS).map(|expression| output(expression, Better::Less));
@@ -80,17 +98,22 @@ impl Metric {
 
     /// Whether it is a time, in nanoseconds; a figure of the program's own has the unit that the program gives it.
     pub fn is_time(&self) -> bool {
-        !matches!(self, Metric::Output { .. })
+        !matches!(self, Metric::Output { .. } | Metric::Other { .. })
     }
 
-    /// Whether it is processor time.
+    /// Whether it is CPU time.
     pub fn is_processor(&self) -> bool {
         matches!(self, Metric::Cpu | Metric::CpuPerExchange)
     }
 
+    /// Whether it is a figure of the program's own.
+    pub fn is_of_the_program(&self) -> bool {
+        matches!(self, Metric::Output { .. })
+    }
+
     /// Whether it is of exchanges; else of whole runs, or what the program says.
     pub fn is_of_exchanges(&self) -> bool {
-        !matches!(self, Metric::Wall | Metric::Cpu | Metric::Output { .. })
+        !matches!(self, Metric::Wall | Metric::Cpu | Metric::Output { .. } | Metric::Other { .. })
     }
 
     /// Those shown beside the one a finding is judged by: whoever looks at one asks for the others. `exchanges` is how
@@ -125,6 +148,7 @@ impl Metric {
             Metric::Cpu => cpu as f64,
             Metric::Output { better: Better::Less, .. } => trial.metric,
             Metric::Output { better: Better::More, .. } => trial.metric.recip(),
+            Metric::Other { .. } => return None,
         };
         (value.is_finite() && value > 0.0).then_some(value)
     }
@@ -166,14 +190,14 @@ impl FromStr for Metric {
             let known = "stdout:REGEX, stdout-more:REGEX, wall_ns, cpu_ns, wall_ns_per_exchange, \
                          elapsed_ns_per_exchange, cpu_ns_per_exchange, exchange_p50_ns, exchange_p95_ns, \
                          exchange_p99_ns";
-            return Err(MetricError(format!("`{text}` is no metric; there are {known}")));
+            return Err(MetricError(format!("`{text}` is not a metric; use {known}")));
         };
         let Metric::Output { expression, .. } = &metric else { return Ok(metric) };
         match Regex::new(expression) {
             Ok(_) => Ok(metric),
             Err(error) => {
                 let reason = error.to_string().lines().last().unwrap_or_default().trim().to_string();
-                Err(MetricError(format!("`{expression}` is no regular expression: {reason}")))
+                Err(MetricError(format!("`{expression}` is not a regular expression: {reason}")))
             }
         }
     }
@@ -192,15 +216,21 @@ impl fmt::Display for Metric {
             Metric::Cpu => out.write_str("cpu_ns"),
             Metric::Output { expression, better: Better::Less } => write!(out, "{LESS}{expression}"),
             Metric::Output { expression, better: Better::More } => write!(out, "{MORE}{expression}"),
+            Metric::Other { name } => out.write_str(name),
         }
     }
 }
 
-impl TryFrom<String> for Metric {
-    type Error = MetricError;
+/// As a document names it, whatever that is. What a user asks for is parsed instead, and refused where it is unknown.
+impl From<String> for Metric {
+    fn from(name: String) -> Metric {
+        Metric::of_name(&name).unwrap_or(Metric::Other { name })
+    }
+}
 
-    fn try_from(text: String) -> Result<Metric, MetricError> {
-        text.parse()
+impl From<&str> for Metric {
+    fn from(name: &str) -> Metric {
+        name.to_string().into()
     }
 }
 
@@ -249,6 +279,18 @@ mod tests {
         assert_eq!(metric.values_in(b"median 1 ms\nmedian 2.5 ms\n"), [1.0, 2.5]);
         assert!("stdout:(".parse::<Metric>().is_err());
         assert!("speed".parse::<Metric>().is_err_and(|error| error.to_string().contains("stdout:REGEX")));
+    }
+
+    #[test]
+    fn it_is_one_string_in_json_also_where_it_is_not_known() {
+        let named = Metric::NAMED.map(|metric| metric.to_string());
+        let others = ["stdout:rate=(.*)", "stdout-more:(", "energy_joules", ""].map(String::from);
+        for name in named.into_iter().chain(others) {
+            let json = serde_json::to_string(&Metric::from(name.clone())).expect("JSON");
+            assert_eq!(json, serde_json::to_string(&name).expect("JSON"));
+            assert_eq!(serde_json::from_str::<Metric>(&json).expect("a metric"), Metric::from(name));
+        }
+        assert!(Metric::default().is_none() && !Metric::Wall.is_none());
     }
 
     #[test]

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct NotTried {
     /// Why.
     pub why: WhyNot,
-    /// The finding that it would have been tried for: its identifier; empty where it is of no single one.
+    /// The identifier of the finding that it would have been tried for; empty if it concerns no single one.
     pub finding: String,
-    /// The intervention, or the arm; empty where it is of no single one.
+    /// The intervention or the arm; empty if it concerns no single one.
     pub intervention: String,
     /// All of it in a sentence, with what is particular to this run.
     pub sentence: String,
@@ -21,17 +21,17 @@ pub struct NotTried {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhyNot {
-    /// The program cannot be run again here, or not with this attached.
+    /// The program cannot be run again here, or not with this intervention.
     NotHere,
-    /// Nothing is known that switches the cause off from outside.
+    /// There is no known way to switch the cause off from outside.
     NothingKnown,
-    /// The budget leaves no room for it.
+    /// The budget has no room for it.
     Budget,
     /// Ctrl-C or a signal ended the trials.
     Interrupted,
-    /// Run again without any intervention, the program does not do what it did.
+    /// Even without an intervention, the program does not do what it did when it was recorded.
     NotRepeatable,
-    /// Only its sentence is known.
+    /// Only the sentence is known.
     #[default]
     #[serde(other)]
     Other,

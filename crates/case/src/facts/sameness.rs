@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether two runs, or two programs, wrote the same. In JSON one string: `same`, `same but for figures`, `different`, or
-/// why it was not compared; empty where nothing was run.
+/// Whether two runs, or two programs, wrote the same output. In JSON one string: `same`, `same but for figures`,
+/// `different`, or why it was not compared; empty if nothing was run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]

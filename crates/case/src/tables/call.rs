@@ -59,8 +59,10 @@ pub mod content {
     pub const HTTP_RESPONSE: u8 = 3;
     /// A DNS message.
     pub const DNS: u8 = 4;
-    /// PEM text: certificates or keys.
+    /// PEM text that begins with a certificate.
     pub const PEM: u8 = 5;
     /// Begins an HTTP/2 connection.
     pub const HTTP2_PREFACE: u8 = 6;
+    /// PEM text that begins with something else: a key, a request, a revocation list.
+    pub const PEM_OTHER: u8 = 7;
 }

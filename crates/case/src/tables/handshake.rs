@@ -23,6 +23,11 @@ table! {
         /// Whether the server was seen issuing a ticket (TLS 1.2), or wrote records between the client's last handshake
         /// record and the first request that can only be tickets (TLS 1.3, if the server was recorded).
         pub ticket: bool,
+        /// Whether the client is known to take no ticket: its hello lacks the extension that asks for one.
+        pub takes_no_ticket: bool = false,
+        /// Whether the server is known to have given nothing to resume: neither a session id nor a ticket (TLS 1.2 and
+        /// before; in TLS 1.3 what it gives is encrypted).
+        pub gives_none: bool = false,
         /// Server name the client asked for; empty for none.
         pub server_name: String,
         /// Protocols the client offered (ALPN), separated by commas; empty for none.

@@ -47,7 +47,38 @@ table! {
         pub output: u8,
         /// The number found by `--metric` in the client's standard output; NaN if there is none.
         pub metric: f64,
+        /// Exchanges from the start of the programs to the end of the window, those of the warm-up included.
+        pub made: u64 = 0,
+        /// Bytes of their answers; what TLS exchanges before the first request is left out.
+        pub answered_bytes: u64 = 0,
+        /// Answers with an HTTP/1 status from 200 to 299. Of answers that one call reads together only the first is seen,
+        /// here and below.
+        pub status_2xx: u64 = 0,
+        /// Answers with a status from 300 to 399.
+        pub status_3xx: u64 = 0,
+        /// Answers with a status from 400 to 499.
+        pub status_4xx: u64 = 0,
+        /// Answers with a status from 500 to 599.
+        pub status_5xx: u64 = 0,
+        /// TLS handshakes that were broken off with an alert in the clear.
+        pub alerts: u64 = 0,
+        /// Calls that found their connection reset, aborted or refused.
+        pub resets: u64 = 0,
+        /// Whether it did the work that runs without interventions do; see `work`.
+        pub work: u8 = work::NOT_COMPARED,
     }
+}
+
+/// Whether a trial did the work of runs without interventions.
+pub mod work {
+    /// Not compared: nothing of it could be, or too few runs tell what always differs.
+    pub const NOT_COMPARED: u8 = 0;
+    /// The same, as far as it can be seen.
+    pub const SAME: u8 = 1;
+    /// Something else; `problem` says what.
+    pub const OTHER: u8 = 2;
+    /// Not that of the few runs without interventions that there were: whether it always differs is not known.
+    pub const UNSETTLED: u8 = 3;
 }
 
 /// How a trial's output compares with that of runs without interventions.
@@ -58,4 +89,6 @@ pub mod output {
     pub const SAME: u8 = 1;
     /// Different.
     pub const DIFFERENT: u8 = 2;
+    /// Not that of the few runs without interventions that there were: whether it always differs is not known.
+    pub const UNSETTLED: u8 = 3;
 }

@@ -26,7 +26,7 @@ pub struct FlameNode {
     pub parent: Option<u32>,
     /// Its name, or `module+0xoffset`; of a process, what it was: `client python3.11`; for blocked time the leaf is what was waited in: `blocked in read (tcp socket)`.
     pub function: String,
-    /// The library or program, without its folder.
+    /// The file name of the library or program.
     pub module: String,
     /// The time, callees included, in nanoseconds; of a difference, in B.
     pub ns: u64,

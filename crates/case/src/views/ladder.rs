@@ -76,6 +76,8 @@ pub struct LadderEvent {
     pub kind: EventKind,
     /// In a few words: `write 109 bytes`, `ACK`, `91 bytes`.
     pub label: String,
+    /// Of a segment that leaves or arrives, what it is for; none for anything else.
+    pub segment: Option<SegmentKind>,
     /// TLS records that begin in it, each with type and length: `application data, 92 bytes`.
     pub records: Vec<String>,
     /// For a segment that leaves: the event at which it arrives at the other lane, an index into the events.
@@ -107,4 +109,16 @@ pub enum EventKind {
     Arrival,
     /// Something TCP did by itself: a delayed acknowledgement fired, a segment was sent again.
     Tcp,
+}
+
+/// What a segment is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SegmentKind {
+    /// It carries payload.
+    Data,
+    /// It carries none and acknowledges what arrived.
+    Acknowledgement,
+    /// It carries none and opens, closes or resets the connection: SYN, FIN, RST.
+    Control,
 }

@@ -45,7 +45,7 @@ pub struct Bin {
 pub struct Moment {
     /// Its beginning.
     pub at: u64,
-    /// Exchanges that ended in it.
+    /// Exchanges that completed in it.
     pub count: u64,
     /// The length of the middle one, in nanoseconds.
     pub median_ns: u64,

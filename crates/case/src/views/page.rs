@@ -9,7 +9,7 @@ pub struct PageViews {
     /// What recordings show: one for a run, A and B for a comparison, one a regime for a sweep,
     /// the good and the bad world for a bisection, one a version for a matrix.
     pub sides: Vec<SideViews>,
-    /// Where processor time differs between sides: B's from A's for a comparison, the bad world's from the good one's for
+    /// Where CPU time differs between sides: B's from A's for a comparison, the bad world's from the good one's for
     /// a bisection, each of the [`super::Pairs`] for a matrix.
     pub differences: Vec<Difference>,
     /// Every trial, arm by arm.
@@ -25,7 +25,7 @@ pub struct SideViews {
     pub views: Views,
 }
 
-/// Where the processor time of a side differs from another's.
+/// Where the CPU time of a side differs from another's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     /// The name of what is compared with: `A`, or a version.

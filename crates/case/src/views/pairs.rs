@@ -1,9 +1,8 @@
-//! The versions whose processor time is drawn against the first one's: those that are told from it, a handful of them.
+//! The versions whose CPU time is drawn against the first one's: those that differ from it, at most a handful.
 
-use crate::facts::Metric;
 use crate::{Compared, Contrast, Matrix, Version, VersionState};
 
-/// Pictures of a difference on a page at most: each is some 100 kB, and nobody reads a dozen.
+/// The most pictures of a difference on a page: each is some 100 kB, and nobody reads a dozen.
 pub const MOST_PAIRS: usize = 4;
 
 /// What is drawn against what.
@@ -12,13 +11,13 @@ pub struct Pairs<'m> {
     pub first: &'m Version,
     /// The versions that are drawn against it, each B of its pair; the largest slow-down first.
     pub drawn: Vec<&'m Version>,
-    /// Those that are told from it as well, and for which there is no room.
+    /// Those that differ as well, but for which there is no room.
     pub left_out: Vec<&'m Version>,
 }
 
 impl<'m> Pairs<'m> {
     /// The pairs of a matrix; none where no version was measured. Those that are slower by the metric that decides come
-    /// first, then those that only some other metric tells from the first version, then those that are faster.
+    /// first, then those that differ from the first version in some other metric only, then those that are faster.
     pub fn of(matrix: &'m Matrix) -> Option<Pairs<'m>> {
         let mut measured = matrix.versions.iter().filter(|version| is_measured(version));
         let first = measured.next()?;
@@ -33,7 +32,7 @@ fn is_measured(version: &Version) -> bool {
     version.state == VersionState::Measured && !version.figures.is_empty()
 }
 
-/// Whether any metric certainly tells it from the first.
+/// Whether it certainly differs from the first in any metric.
 fn differs(version: &Version) -> bool {
     version.ratios.iter().any(is_certain)
 }
@@ -42,13 +41,9 @@ fn is_certain(compared: &Compared) -> bool {
     matches!(compared.outcome, Contrast::More | Contrast::Less)
 }
 
-/// How many times as bad a version is by the metric that decides; 1 where that does not tell it from the first.
+/// How many times as bad a version is by the metric that decides; 1 where it does not differ from the first in that.
 fn slow_down(version: &Version) -> f64 {
     let Some(decides) = version.ratios.first().filter(|decides| is_certain(decides)) else { return 1.0 };
-    let times = if Metric::of_name(&decides.metric).is_some_and(|metric| metric.more_is_better()) {
-        decides.ratio.recip()
-    } else {
-        decides.ratio
-    };
+    let times = if decides.metric.more_is_better() { decides.ratio.recip() } else { decides.ratio };
     if times.is_nan() { 1.0 } else { times }
 }

@@ -1,5 +1,6 @@
 //! What is shown as tables.
 
+use crate::facts::{End, Transport};
 use serde::{Deserialize, Serialize};
 
 /// One end of a connection.
@@ -7,12 +8,12 @@ use serde::{Deserialize, Serialize};
 pub struct ConnectionView {
     /// As tables name it.
     pub id: u32,
-    /// `client`, `server` or empty.
-    pub end: String,
+    /// Which end it is; none where that is not known.
+    pub end: Option<End>,
     /// The program and its process: `python3 (4711)`.
     pub process: String,
-    /// `tcp`, `unix`, `udp`.
-    pub transport: String,
+    /// What carries it.
+    pub transport: Transport,
     /// This end's address: `10.0.0.1:40000`.
     pub local: String,
     /// The other end's address.
@@ -33,8 +34,8 @@ pub struct ConnectionView {
     pub tls_version: String,
     /// The cipher suite's name; empty where not known.
     pub cipher: String,
-    /// `full`, `resumed`, `unfinished`; empty without TLS.
-    pub handshake: String,
+    /// How far its TLS handshake got; none without TLS.
+    pub handshake: Option<HandshakeState>,
     /// How long the handshake took, in nanoseconds.
     pub handshake_ns: u64,
     /// The server name that was asked for.
@@ -47,6 +48,28 @@ pub struct ConnectionView {
     pub srtt_ns: u64,
     /// Segments that were sent again.
     pub retransmitted: u64,
+}
+
+/// How far a TLS handshake got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandshakeState {
+    /// Done in full.
+    Full,
+    /// Done by what an earlier connection agreed on.
+    Resumed,
+    /// Never done while it was recorded.
+    Unfinished,
+}
+
+/// Who makes a call.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Caller {
+    /// The program at an end of the exchanges.
+    End(End),
+    /// Another program, by its name.
+    Program(String),
 }
 
 /// Rows that found no place in a table, summed up.
@@ -67,8 +90,8 @@ pub struct CallView {
     pub call: String,
     /// What it is about: `tcp socket`, a path; empty where that is not known.
     pub about: String,
-    /// Who makes it: `client`, `server` or the program's name.
-    pub who: String,
+    /// Who makes it; none where that is not known, or where they are several.
+    pub who: Option<Caller>,
     /// How many.
     pub count: u64,
     /// How many for each request; not a number where there was none.

@@ -1,5 +1,6 @@
 //! The trials of an experiment as dots: each trial by itself beside its arm's interval.
 
+use crate::facts::Metric;
 use serde::{Deserialize, Serialize};
 
 /// The trials of one arm.
@@ -7,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct ArmDots {
     /// The arm: the names of its interventions, `nothing` for the sham, `plain`, `A` or `B`.
     pub arm: String,
-    /// What was measured: a metric's name.
-    pub metric: String,
+    /// What was measured.
+    pub metric: Metric,
     /// One dot a trial, in the order in which they were run.
     pub dots: Vec<Dot>,
 }

@@ -15,7 +15,7 @@ mod thread;
 mod totals;
 mod walk;
 
-pub use account::{Account, Class, Object};
+pub use account::{Account, Object};
 pub use breakdown::{Breakdown, run_account};
 pub use pool::{Pools, is_within};
 pub use run::Accounts;

@@ -65,25 +65,25 @@ mod tests {
         Seen { time: Time { ns, samples: ns / MS }, runs }
     }
 
-    fn are_told_apart(a: &[u64], b: &[u64]) -> bool {
+    fn are_distinct(a: &[u64], b: &[u64]) -> bool {
         differ(seen(a), seen(b), Units { a: a.len() as f64, b: b.len() as f64, exchanges: false })
     }
 
     #[test]
-    fn even_runs_tell_a_tenth_apart() {
+    fn even_runs_show_a_difference_of_a_tenth() {
         let (a, b) = ([31, 32, 31, 32, 32, 31].map(|run| run * MS), [35, 35, 36, 35, 35, 36].map(|run| run * MS));
-        assert!(are_told_apart(&a, &b) && are_told_apart(&b, &a));
-        assert!(!are_told_apart(&a[..1], &b[..1]), "of one run each it may be chance");
+        assert!(are_distinct(&a, &b) && are_distinct(&b, &a));
+        assert!(!are_distinct(&a[..1], &b[..1]), "of one run each it may be chance");
     }
 
     #[test]
-    fn uneven_runs_tell_nothing_apart_however_many_samples_they_have() {
+    fn uneven_runs_show_no_difference_however_many_samples_they_have() {
         let (a, b) = ([100, 900, 100, 900].map(|run| run * MS), [900, 900, 900, 100].map(|run| run * MS));
-        assert!(!are_told_apart(&a, &b));
+        assert!(!are_distinct(&a, &b));
     }
 
     #[test]
     fn one_odd_sample_is_no_difference() {
-        assert!(!are_told_apart(&[0, 0, 0, 0].map(|run| run * MS), &[0, MS, 0, MS]));
+        assert!(!are_distinct(&[0, 0, 0, 0].map(|run| run * MS), &[0, MS, 0, MS]));
     }
 }

@@ -12,13 +12,13 @@ const SAMPLES: u64 = 5;
 /// Rows shown.
 const SHOWN: usize = 20;
 
-/// A difference in processor time under this share may be the machine's: its clock and caches vary from run to run.
+/// A difference in CPU time under this share may be the machine's: its clock and caches vary from run to run.
 const DRIFT: f64 = 0.02;
 
 /// The chain goes on while a function carries this part of the whole difference.
 const MOST: f64 = 0.5;
 
-/// Libraries whose processor time differs, largest difference first.
+/// Libraries whose CPU time differs, largest difference first.
 pub fn libraries(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
     let frame = |module: &String| Frame { function: String::new(), module: module.clone() };
     let seen = |profile: &'_ Profile| -> BTreeMap<Frame, (Time, Vec<u64>)> {
@@ -28,13 +28,13 @@ pub fn libraries(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
     rows(&seen(a), &seen(b), (a, b), units)
 }
 
-/// Functions whose processor time differs, callees included, largest difference first.
+/// Functions whose CPU time differs, callees included, largest difference first.
 pub fn functions(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
     let seen = |profile: &Profile| of_functions(&profile.inclusive, &profile.runs.inclusive);
     rows(&seen(a), &seen(b), (a, b), units)
 }
 
-/// Functions whose own processor time differs, callees left out, largest difference first.
+/// Functions whose own CPU time differs, callees left out, largest difference first.
 pub fn own(a: &Profile, b: &Profile, units: Units) -> Vec<CodeContrast> {
     let seen = |profile: &Profile| of_functions(&profile.own, &profile.runs.own);
     rows(&seen(a), &seen(b), (a, b), units)
@@ -77,7 +77,7 @@ pub fn row(frame: &Frame, a: Time, b: Time, units: Units) -> CodeContrast {
     }
 }
 
-/// The whole difference in processor time, in nanoseconds; `None` where it may be chance or the machine's.
+/// The whole difference in CPU time, in nanoseconds; `None` where it may be chance or the machine's.
 pub fn whole(a: &Profile, b: &Profile, units: Units) -> Option<f64> {
     let (all_a, all_b) = (a.tree.time(ROOT), b.tree.time(ROOT));
     let (seen_a, seen_b) = (Seen { time: all_a, runs: &a.runs.total }, Seen { time: all_b, runs: &b.runs.total });

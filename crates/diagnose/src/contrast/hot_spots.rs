@@ -11,10 +11,10 @@ use case::{CodeContrast, HotSpot};
 /// A function that burns less of the whole difference is one of many.
 const LEAST_PART: f64 = 0.05;
 
-/// So many are told.
-const MOST_TOLD: usize = 5;
+/// The most that are reported.
+const MOST_REPORTED: usize = 5;
 
-/// The hot spots of a difference in processor time, largest part first; none where there is no difference, or it spreads
+/// The hot spots of a difference in CPU time, largest part first; none where there is no difference, or it spreads
 /// evenly.
 pub fn hot_spots(a: &Profile, b: &Profile, units: Units) -> Vec<HotSpot> {
     let Some(whole) = whole(a, b, units) else { return Vec::new() };
@@ -26,7 +26,7 @@ pub fn hot_spots(a: &Profile, b: &Profile, units: Units) -> Vec<HotSpot> {
         let function = Frame { function: own.function.clone(), module: own.module.clone() };
         HotSpot { share: part(&own).min(1.0), chain: way(a, b, &function, units, whole.signum()), own }
     };
-    rows.into_iter().take(MOST_TOLD).map(spot).collect()
+    rows.into_iter().take(MOST_REPORTED).map(spot).collect()
 }
 
 /// The way by which most of the function's own time is called, outermost first; each step with that time alone.

@@ -22,7 +22,7 @@ fn functions(rows: &[CodeContrast]) -> Vec<&str> {
 #[test]
 fn the_chain_leads_to_what_differs() {
     let contrasts = contrast(&[run(50, "libjson.so.1", 1, "/in")], &[run(250, "libjson.so.1", 1, "/in")]);
-    assert_eq!(contrasts.per, "run");
+    assert_eq!(contrasts.per, Per::Run);
     assert_eq!(functions(&contrasts.chain), ["main", "parse", "memchr"]);
     let parse = &contrasts.chain[1];
     assert_eq!(
@@ -48,7 +48,7 @@ fn where_b_takes_less_the_chain_leads_to_what_it_lacks() {
 fn a_program_against_itself_has_no_chain() {
     let side = [run(50, "libjson.so.1", 9, "/in"), run(53, "libjson.so.1", 9, "/in")];
     let contrasts = contrast(&side, &[run(54, "libjson.so.1", 9, "/in"), run(51, "libjson.so.1", 9, "/in")]);
-    assert_eq!(contrasts, Contrasts { per: "run".to_string(), ..Contrasts::default() });
+    assert_eq!(contrasts, Contrasts { per: Per::Run, ..Contrasts::default() });
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn another_program_stands_in_the_others_place() {
 }
 
 #[test]
-fn calls_are_told_by_what_they_are_about() {
+fn calls_are_listed_by_what_they_are_about() {
     let (a, b) = (run(50, "libjson.so.1", 10, "/tmp/in-1"), run(50, "libjson.so.1", 500, "/tmp/in-2"));
     let contrasts = contrast(&[a.clone(), a.clone()], &[b]);
     let call = &contrasts.calls[0];
@@ -121,7 +121,7 @@ fn many_files_of_a_folder_count_together() {
 #[test]
 fn figures_are_of_an_exchange_where_there_are_some() {
     let contrasts = contrast(&[keep_alive(10, 300 * US).end()], &[keep_alive(40, 900 * US).end()]);
-    assert_eq!(contrasts.per, "exchange");
+    assert_eq!(contrasts.per, Per::Exchange);
     let thinking = contrasts.ledger.iter().find(|row| row.name == "server CPU: user").expect("an account");
     assert!((250 * US..350 * US).contains(&thinking.a_ns) && (850 * US..950 * US).contains(&thinking.b_ns));
     assert!(contrast(&[keep_alive(10, 300 * US).end()], &[keep_alive(40, 300 * US).end()]).calls.is_empty());
@@ -130,7 +130,7 @@ fn figures_are_of_an_exchange_where_there_are_some() {
 #[test]
 fn nothing_against_nothing_differs_in_nothing() {
     let nothing = contrast(&[], &[]);
-    assert_eq!(nothing, Contrasts { per: "run".to_string(), ..Contrasts::default() });
+    assert_eq!(nothing, Contrasts { per: Per::Run, ..Contrasts::default() });
     assert_eq!(contrast(&[Recording::default()], &[Recording::default()]), nothing);
 }
 
@@ -214,15 +214,15 @@ fn stripped(version: &str, time: u64, main: u32, hidden: u32, exported: u32) -> 
 #[test]
 fn functions_without_a_name_are_one_in_builds_that_have_them_elsewhere() {
     let contrasts = contrast(&[stripped("1.0", 20, 0x10, 0x100, 0x300)], &[stripped("1.2", 90, 0x18, 0x110, 0x3a0)]);
-    let told = |step: &CodeContrast| (step.function.clone(), step.a_ns / MS, step.b_ns / MS);
+    let figures = |step: &CodeContrast| (step.function.clone(), step.a_ns / MS, step.b_ns / MS);
     let library = "liba.so.1.0 / liba.so.1.2+0x...".to_string();
     let expected = [("client+0x...".to_string(), 60, 130), (library, 60, 130), ("exported".to_string(), 20, 90)];
-    assert_eq!(contrasts.chain.iter().map(told).collect::<Vec<_>>(), expected);
-    assert_eq!(contrasts.hot_spots.iter().map(|one| told(&one.own)).collect::<Vec<_>>(), expected[2..]);
+    assert_eq!(contrasts.chain.iter().map(figures).collect::<Vec<_>>(), expected);
+    assert_eq!(contrasts.hot_spots.iter().map(|one| figures(&one.own)).collect::<Vec<_>>(), expected[2..]);
 }
 
 #[test]
-fn functions_without_a_name_are_told_apart_in_a_build_that_both_ran() {
+fn functions_without_a_name_are_distinct_in_a_build_that_both_ran() {
     let contrasts = contrast(&[stripped("1.0", 20, 0x10, 0x100, 0x300)], &[stripped("1.0", 90, 0x10, 0x100, 0x300)]);
     assert_eq!(functions(&contrasts.chain), ["client+0x10", "liba.so.1.0+0x100", "liba.so.1.0+0x200", "exported"]);
 }

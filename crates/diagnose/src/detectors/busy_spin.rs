@@ -1,9 +1,8 @@
 //! P05: a thread repeats calls that neither move bytes nor wait.
 
-use super::{Found, detector, rows};
+use super::{Found, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::number::count;
-use crate::place;
 use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
@@ -19,9 +18,10 @@ detector! {
     /// event around a question it could have waited on. Nothing gets slower until something else needs the CPU.
     ///
     /// ## Evidence
-    /// The same call on the same descriptor with the same kind of result, sixteen times or more in a row, while the
-    /// thread neither moved a byte nor blocked: reads that return EAGAIN, polls that return at once, an ioctl that asks
-    /// for a queue's length.
+    /// The same question about the same descriptor with the same answer, "not yet", sixteen times or more in a row,
+    /// while the thread neither moved a byte nor blocked: reads that return EAGAIN, polls that return at once and are
+    /// not followed by a transfer, an ioctl that asks for a queue's length and hears that there is nothing to read, or
+    /// that not all is sent.
     ///
     /// ## What proves it
     /// Making one of these calls wait: CPU time drops to almost nothing and latency stays the same.
@@ -33,7 +33,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// An edge-triggered loop that reads until EAGAIN once per wake-up: it moves bytes each time. sleep-polling: it
-    /// does wait, just too briefly. A thread that computes between two polls.
+    /// does wait, just too briefly. A thread that computes between two polls. A program that drives a device by ioctl:
+    /// each of those calls does work, whatever it returns.
     "P05" "busy-spin"
 }
 
@@ -46,6 +47,13 @@ const QUESTIONS: usize = 4;
 
 /// A loop that spends more CPU time than this per call computes; it does not spin.
 const BUSY_CALL: u64 = 50_000;
+
+/// The ioctls that ask for the length of a queue, and the one that makes a descriptor non-blocking (asm-generic/ioctls.h,
+/// linux/sockios.h). SIOCINQ and SIOCOUTQ have the numbers of FIONREAD and TIOCOUTQ.
+const TIOCOUTQ: u64 = 0x5411;
+const FIONREAD: u64 = 0x541b;
+const FIONBIO: u64 = 0x5421;
+const SIOCOUTQNSD: u64 = 0x894b;
 
 /// Units longer than this are shown as counts, not as a cycle.
 const LONGEST_UNIT: usize = 32;
@@ -73,14 +81,15 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let exchanges = analysis.exchanges.len().max(1) as u64;
     let calls: usize = stretches.iter().map(|stretch| stretch.calls.len()).sum();
     let unit = unit(&analysis.recording.calls[longest.calls.clone()]);
-    let place = top_place(analysis, &stretches);
+    let calls_of = |stretch: &Stretch| stretch.calls.clone().map(|row| (row, 1));
+    let place = costly_call(analysis, stretches.iter().flat_map(calls_of));
     let saving = PotentialSaving { wall: 0, outside: 0, cpu, affected: stretches.len() as u64 };
     let per = if analysis.exchanges.is_empty() { "in all" } else { "per request" };
     let title = format!(
         "A busy loop burns {} of CPU {per}, in {} calls that neither move data nor wait{}",
         Nanos(cpu / exchanges),
         count(calls as u64 / exchanges),
-        place::in_words(&place),
+        place.in_words(),
     );
     let mechanism = vec![
         format!("Thread {tid} repeats: {unit}."),
@@ -95,7 +104,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let explains = stretches.iter().map(|stretch| span(analysis, tid, &stretch.calls)).collect();
     let rows = rows("calls", longest.calls.clone());
     let remedy = remedy(analysis, &longest.calls).to_string();
-    Some(Found { title, mechanism, saving, place, remedy, rows, explains })
+    let what = "A busy loop makes calls that neither move data nor wait".to_string();
+    Some(Found { title, what, mechanism, saving, place, remedy, rows, explains, ..Found::default() })
 }
 
 /// A loop that asks whether a descriptor is ready gets the wrong answer; one that does not should ask.
@@ -127,23 +137,64 @@ fn stretches(analysis: &Analysis, calls: std::ops::Range<usize>) -> Vec<Stretch>
     found
 }
 
-/// Whether a call moved nothing and waited for nothing, and is of a kind that loops are made of.
+/// Whether a call moved nothing and waited for nothing, and is of a kind that loops are made of. What an unknown ioctl
+/// does is not known: a device may have worked meanwhile.
 fn is_idle(call: &Call) -> bool {
     let number = call.number;
     if call.blocked.0 > 0 || !call.finished {
         return false;
     }
-    if syscall::is_read(number) || syscall::is_write(number) || syscall::is_accept(number) {
-        return call.result == syscall::EAGAIN;
+    match number {
+        syscall::IOCTL => queue(call.argument_1).is_some() || call.argument_1 == FIONBIO,
+        syscall::EPOLL_CTL | syscall::GETSOCKOPT | syscall::SETSOCKOPT => true,
+        // What it returns is how many requests it handed over.
+        syscall::IO_URING_ENTER => false,
+        _ if syscall::is_poll(number) => call.result >= 0,
+        _ => moves(number) && call.result == syscall::EAGAIN,
     }
-    let asks = matches!(number, syscall::IOCTL | syscall::EPOLL_CTL | syscall::GETSOCKOPT | syscall::SETSOCKOPT);
-    asks || (syscall::is_poll(number) && call.result >= 0)
 }
 
-/// Whether the call, repeated, is a question put in vain rather than a loop's ordinary turn.
+fn moves(number: u16) -> bool {
+    syscall::is_read(number) || syscall::is_write(number) || syscall::is_accept(number)
+}
+
+/// Whether the call, repeated, is a question put in vain rather than a loop's ordinary turn: it asked whether something
+/// is ready, and it was not, or was without being of use.
 fn is_vain(call: &Call) -> bool {
-    let ready_at_once = syscall::is_poll(call.number) && call.result > 0;
-    call.result == syscall::EAGAIN || ready_at_once || matches!(call.number, syscall::IOCTL | syscall::GETSOCKOPT)
+    match call.number {
+        syscall::IOCTL => {
+            call.result == 0 && queue(call.argument_1).is_some_and(|queue| queue.is_not_ready(call.argument_3))
+        }
+        number if syscall::is_poll(number) => call.result > 0,
+        number => moves(number) && call.result == syscall::EAGAIN,
+    }
+}
+
+/// A queue whose length an ioctl asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Queue {
+    /// What has arrived and was not read.
+    ToRead,
+    /// What was written and is not sent, or not acknowledged.
+    ToSend,
+}
+
+impl Queue {
+    /// Whether an answer is one that makes a program ask again: nothing to read, something yet to send.
+    fn is_not_ready(self, length: u64) -> bool {
+        match self {
+            Queue::ToRead => length == 0,
+            Queue::ToSend => length > 0,
+        }
+    }
+}
+
+fn queue(command: u64) -> Option<Queue> {
+    match command {
+        FIONREAD => Some(Queue::ToRead),
+        TIOCOUTQ | SIOCOUTQNSD => Some(Queue::ToSend),
+        _ => None,
+    }
 }
 
 fn judge(analysis: &Analysis, calls: std::ops::Range<usize>) -> Option<Stretch> {
@@ -241,23 +292,12 @@ fn described(call: &Call) -> String {
 
 fn ioctl_name(command: u64) -> String {
     match command {
-        0x5411 => "TIOCOUTQ".to_string(),
-        0x541b => "FIONREAD".to_string(),
+        TIOCOUTQ => "TIOCOUTQ".to_string(),
+        SIOCOUTQNSD => "SIOCOUTQNSD".to_string(),
+        FIONREAD => "FIONREAD".to_string(),
+        FIONBIO => "FIONBIO".to_string(),
         other => format!("0x{other:x}"),
     }
-}
-
-/// The place that made most of the calls.
-fn top_place(analysis: &Analysis, stretches: &[Stretch]) -> Vec<case::Place> {
-    let mut counts: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for stretch in stretches {
-        for call in &analysis.recording.calls[stretch.calls.clone()] {
-            *counts.entry((call.script_stack, call.stack)).or_default() += 1;
-        }
-    }
-    let known = counts.iter().filter(|(stacks, _)| **stacks != (0, 0));
-    let best = known.max_by_key(|(stacks, count)| (**count, std::cmp::Reverse(**stacks)));
-    best.map_or_else(Vec::new, |((script, native), _)| place::of_stacks(&analysis.code, *script, *native))
 }
 
 #[cfg(test)]
@@ -296,6 +336,52 @@ mod tests {
         assert!(finding.mechanism[0].contains(unit), "{:?}", finding.mechanism);
         assert!(finding.remedy.starts_with("Arm only"), "{}", finding.remedy);
         assert!(finding.cost.share_of_cpu > 0.3, "{:?}", finding.cost);
+    }
+
+    /// A client that calls one ioctl on a descriptor again and again, with the same answer, for 40 ms.
+    fn asking(command: u64, answer: u64) -> Vec<String> {
+        let mut fixture = keep_alive(20, 300 * US);
+        for _ in 0..20_000 {
+            fixture.does(CLIENT, 2 * US, 16, |call| {
+                (call.fd, call.argument_1, call.argument_3) = (3, command, answer);
+            });
+        }
+        names(&fixture.end())
+    }
+
+    #[test]
+    fn asking_for_what_is_not_there_yet_is_a_spin_and_what_is_there_is_none() {
+        assert_eq!(asking(0x541b, 0), ["busy-spin"], "nothing to read");
+        assert_eq!(asking(0x5411, 999), ["busy-spin"], "not all was sent");
+        assert_eq!(asking(0x541b, 80), Vec::<String>::new(), "something to read");
+        assert_eq!(asking(0x5411, 0), Vec::<String>::new(), "all was sent");
+    }
+
+    #[test]
+    fn a_device_that_is_driven_by_ioctl_works_and_does_not_spin() {
+        // DRM_IOCTL_I915_GEM_EXECBUFFER2, VIDIOC_QBUF, and what an unknown driver calls its own.
+        for command in [0x4040_6469, 0xc058_560f, 0xdead] {
+            assert_eq!(asking(command, 0), Vec::<String>::new(), "{command:#x}");
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_polled_and_driven_works_and_does_not_spin() {
+        let mut fixture = keep_alive(20, 300 * US);
+        for _ in 0..5_000 {
+            fixture.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
+            fixture.does(CLIENT, 2 * US, 16, |call| (call.fd, call.argument_1) = (5, 0xc058_5611));
+        }
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn handing_requests_to_a_ring_is_no_spin() {
+        let mut fixture = keep_alive(20, 300 * US);
+        for _ in 0..5_000 {
+            fixture.does(CLIENT, 2 * US, 426, |call| (call.fd, call.result) = (9, 1));
+        }
+        assert_eq!(names(&fixture.end()), Vec::<String>::new());
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! P10: the same certificates are read and parsed again and again.
 
-use super::{Found, detector, rows};
+use super::{Found, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::place;
+use crate::place::Located;
 use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
+use case::facts::Observation;
 use case::tables::{Call, content};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +19,9 @@ detector! {
     /// with the context.
     ///
     /// ## Evidence
-    /// One process opens the same PEM file three times or more; how often files were opened, how many different ones,
-    /// and how many TLS handshakes there were; the time in that thread from opening each file to closing it.
+    /// One process opens the same file of certificates three times or more, at least once for every two of its TLS
+    /// handshakes, and reads 32 kB or more of certificates each time; how often files were opened, how many different
+    /// ones, and how many handshakes there were; the time in that thread from opening each file to closing it.
     ///
     /// ## What proves it
     /// A bundle with nothing but the root that is needed (SSL_CERT_FILE): the time falls with the number of
@@ -30,15 +32,17 @@ detector! {
     ///
     /// ## Not to be confused with
     /// context-per-request (creating the context is itself expensive, with or without files); no-resumption; a program
-    /// that is started anew for each request (each process then loads the bundle once).
+    /// that is started anew for each request (each process then loads the bundle once); a certificate, a key or a chain
+    /// of the program's own, which is no bundle; certificates read by a program that shakes no hands.
     "P10" "ca-bundle-per-context"
 }
 
 /// Loading once is needed, twice can be two purposes; three times is a habit.
 const HABIT: u64 = 3;
 
-/// A bundle, and not a server's own chain: some eight certificates of 2 kB and more.
-const BUNDLE: u64 = 16_384;
+/// A bundle has some twenty certificates of 1.5 kB (the mean of Debian's 142) or more. A chain with its key and its issuer
+/// has five of 2 kB and 3 kB of key, and takes a hundredth of a bundle's time.
+const BUNDLE: u64 = 32_768;
 
 /// One reading of one file.
 struct Load {
@@ -52,29 +56,42 @@ struct Load {
     bytes: u64,
 }
 
+/// What the processes of one side load again and again.
+struct Habit<'l> {
+    loads: Vec<&'l Load>,
+    /// For how many contexts: as often as each process loads the file that it loads most often.
+    contexts: u64,
+    handshakes: u64,
+}
+
+impl Habit<'_> {
+    fn bytes_per_context(&self) -> u64 {
+        self.loads.iter().map(|load| load.bytes).sum::<u64>() / self.contexts.max(1)
+    }
+
+    /// Loaded now and then, by the workers of a server for example, is not loaded for each context; certificates that
+    /// serve no handshake are not for contexts at all.
+    fn is_per_context(&self) -> bool {
+        self.contexts >= HABIT && self.handshakes > 0 && self.contexts * 2 >= self.handshakes
+    }
+}
+
 fn detect(analysis: &Analysis) -> Option<Found> {
     let loads = loads(analysis);
-    // Counted for all processes of one side together: a process for each request loads its certificates once, and each
-    // does. Such a process can be given a smaller bundle; a file that is small already is no cause.
-    let roles: BTreeMap<u32, &str> =
-        analysis.recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
-    let key = |load: &Load| (roles.get(&load.pid).copied().unwrap_or_default(), load.path);
-    let mut counts: BTreeMap<(&str, u32), (u64, BTreeSet<u32>)> = BTreeMap::new();
-    for load in &loads {
-        let (count, pids) = counts.entry(key(load)).or_default();
-        *count += 1;
-        pids.insert(load.pid);
-    }
-    let is_repeated = |load: &&Load| {
-        let (count, pids) = &counts[&key(load)];
-        *count >= HABIT && (*count >= 2 * pids.len() as u64 || load.bytes >= BUNDLE)
-    };
-    let repeated: Vec<&Load> = loads.iter().filter(is_repeated).collect();
+    let habits = habits(analysis, &loads);
+    let habits: Vec<Habit> =
+        habits.into_iter().filter(|habit| habit.is_per_context() && habit.bytes_per_context() >= BUNDLE).collect();
+    let mut repeated: Vec<&Load> = habits.iter().flat_map(|habit| habit.loads.iter().copied()).collect();
+    repeated.sort_by_key(|load| (load.tid, load.start));
     repeated.first()?;
-    // Loaded now and then, by the workers of a server for example, is not loaded for each connection.
-    if repeated.len() * 2 < handshakes_of(analysis, &repeated) {
-        return None;
-    }
+    let sum = |of: fn(&Habit) -> u64| habits.iter().map(of).sum::<u64>();
+    let contexts = sum(|habit| habit.contexts);
+    let observed = Observation::CertificatesPerContext {
+        contexts,
+        handshakes: sum(|habit| habit.handshakes),
+        files: repeated.len() as f64 / contexts as f64,
+        bytes: repeated.iter().map(|load| load.bytes).sum::<u64>() / contexts,
+    };
     let mut explains: Vec<(u32, u64, u64)> = Vec::new();
     for load in &repeated {
         match explains.last_mut() {
@@ -90,15 +107,49 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         saving.outside += outside;
         saving.cpu += user + kernel;
     }
-    let place = place::of_any(analysis, repeated.iter().map(|load| load.open));
-    Some(found(analysis, &repeated, saving, place, explains))
+    let place = costly_call(analysis, repeated.iter().map(|load| (load.open, load.end.saturating_sub(load.start))));
+    let found = found(analysis, &repeated, saving, place, explains);
+    Some(Found { observed: vec![observed], ..found })
+}
+
+/// For each side what it loads three times or more. Counted for all processes of one side together: a process for each
+/// request loads its certificates once, and each does.
+fn habits<'l>(analysis: &Analysis, loads: &'l [Load]) -> Vec<Habit<'l>> {
+    let roles: BTreeMap<u32, &str> =
+        analysis.recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
+    let mut files: BTreeMap<(&str, u32), Vec<&Load>> = BTreeMap::new();
+    for load in loads {
+        files.entry((roles.get(&load.pid).copied().unwrap_or_default(), load.path)).or_default().push(load);
+    }
+    let mut sides: BTreeMap<&str, Vec<&Load>> = BTreeMap::new();
+    for ((role, _), loads) in files.into_iter().filter(|(_, loads)| loads.len() as u64 >= HABIT) {
+        sides.entry(role).or_default().extend(loads);
+    }
+    let habit = |loads: Vec<&'l Load>| {
+        let handshakes = handshakes_of(analysis, &loads) as u64;
+        Habit { contexts: contexts(&loads), handshakes, loads }
+    };
+    sides.into_values().map(habit).collect()
+}
+
+fn contexts(loads: &[&Load]) -> u64 {
+    let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for load in loads {
+        *times.entry((load.pid, load.path)).or_default() += 1;
+    }
+    let mut most: BTreeMap<u32, u64> = BTreeMap::new();
+    for ((pid, _), times) in times {
+        let known = most.entry(pid).or_default();
+        *known = times.max(*known);
+    }
+    most.values().sum()
 }
 
 fn found(
     analysis: &Analysis,
     repeated: &[&Load],
     saving: PotentialSaving,
-    place: Vec<case::Place>,
+    place: Located,
     explains: Vec<(u32, u64, u64)>,
 ) -> Found {
     let files: BTreeSet<u32> = repeated.iter().map(|load| load.path).collect();
@@ -111,7 +162,7 @@ fn found(
     let title = format!(
         "CA certificates are reloaded for each TLS context: {} per request, {opened} files opened for {handshakes} handshakes{}",
         Nanos(total / count),
-        place::in_words(&place),
+        place.in_words(),
     );
     let name = path_name(analysis, repeated[0].path);
     let different = match files.len() {
@@ -138,7 +189,9 @@ fn found(
     };
     let remedy = remedy.to_string();
     let rows = rows("calls", repeated.iter().map(|load| load.open));
-    Found { title, mechanism, saving, place, remedy, rows, explains }
+    let what =
+        format!("CA certificates are reloaded for each TLS context, {opened} files opened for {handshakes} handshakes");
+    Found { title, what, mechanism, saving, place, remedy, rows, explains, ..Found::default() }
 }
 
 /// TLS handshakes of the processes that load.
@@ -210,69 +263,96 @@ mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, READ, US, request};
     use crate::tests::{answer, names};
     use case::Recording;
+    use case::facts::Observation;
     use case::tables::content;
 
-    /// Ten requests; a bundle is loaded, in 10 ms of work, before the first so many of them.
-    fn loading(loads: u32) -> Recording {
+    /// What is loaded, and for whom.
+    #[derive(Clone, Copy)]
+    struct Loading {
+        /// Before the first so many of ten requests.
+        loads: u32,
+        /// Bytes of each of five reads.
+        bytes: i64,
+        content: u8,
+        handshakes: u32,
+        /// A process of its own for each request loads them.
+        processes: bool,
+    }
+
+    const BUNDLE: Loading =
+        Loading { loads: 10, bytes: 40_000, content: content::PEM, handshakes: 10, processes: false };
+
+    /// Ten requests; certificates are loaded, in 10 ms of work, before the first of them.
+    fn loading(story: Loading) -> Recording {
         let mut fixture = Fixture::new();
         fixture.path(1, "/etc/ssl/certs/ca-certificates.crt");
         fixture.script(7, &["/usr/lib/python3.11/ssl.py:738:create_default_context", "/srv/client.py:9:fetch"]);
         let mut idle = fixture.now;
         fixture.connect(1, CLIENT);
         for number in 0..10 {
-            if number < loads {
-                fixture.does(CLIENT, 5 * US, 257, |call| (call.path, call.result, call.script_stack) = (1, 5, 7));
-                for _ in 0..5 {
-                    fixture.does(CLIENT, 5 * US, READ, |call| {
-                        (call.fd, call.path, call.result, call.content) = (5, 1, 4096, content::PEM);
+            let pid = if story.processes { 500 + number } else { CLIENT };
+            if story.processes {
+                fixture.process(pid, "client");
+            }
+            if number < story.loads {
+                fixture.does(pid, 5 * US, 257, |call| (call.path, call.result, call.script_stack) = (1, 5, 7));
+                for read in 0..5 {
+                    let content = if read == 0 { story.content } else { content::OTHER };
+                    fixture.does(pid, 5 * US, READ, |call| {
+                        (call.fd, call.path, call.result, call.content) = (5, 1, story.bytes, content);
                     });
                     fixture.now += 2 * MS;
                 }
-                fixture.does(CLIENT, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
+                fixture.does(pid, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
+            }
+            if number < story.handshakes {
+                let start = fixture.now;
+                fixture.handshake(1, pid, start, |row| row.resumed = number > 0);
             }
             request(&mut fixture, CLIENT, 1, 100 * US, &mut idle);
+        }
+        // A process that loads also connects, whoever asks for it here.
+        if story.processes {
+            let own = fixture.recording.connections.iter_mut().filter(|row| row.id == 1);
+            own.for_each(|row| row.pid = 500);
         }
         fixture.end()
     }
 
     #[test]
-    fn a_bundle_loaded_for_every_request_is_found() {
-        let answer = answer(&loading(10));
+    fn a_bundle_loaded_for_every_request_is_found_with_what_was_read() {
+        let answer = answer(&loading(BUNDLE));
         let finding = &answer.findings[0];
         assert_eq!((finding.name.as_str(), finding.cost.affected), ("ca-bundle-per-context", 10));
         assert!(finding.cost.ns_per_exchange > 9 * MS, "{:?}", finding.cost);
         assert!(finding.title.contains("client.py:9 in fetch"), "{}", finding.title);
+        let read = Observation::CertificatesPerContext { contexts: 10, handshakes: 10, files: 1.0, bytes: 200_000 };
+        assert_eq!(finding.observed, [read]);
     }
 
     #[test]
     fn a_bundle_loaded_once_is_left_alone() {
-        assert_eq!(names(&loading(1)), Vec::<String>::new());
+        assert_eq!(names(&loading(Loading { loads: 1, ..BUNDLE })), Vec::<String>::new());
     }
 
-    /// Before each of ten requests a new process loads certificates, five reads of so many bytes.
-    fn process_for_each(bytes: i64) -> Recording {
-        let mut fixture = Fixture::new();
-        fixture.path(1, "/srv/trusted.pem");
-        let mut idle = fixture.now;
-        fixture.connect(1, CLIENT);
-        for pid in 500..510 {
-            fixture.process(pid, "client");
-            fixture.does(pid, 5 * US, 257, |call| (call.path, call.result) = (1, 5));
-            for _ in 0..5 {
-                fixture.does(pid, 5 * US, READ, |call| {
-                    (call.fd, call.path, call.result, call.content) = (5, 1, bytes, content::PEM);
-                });
-                fixture.now += 2 * MS;
-            }
-            fixture.does(pid, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
-            request(&mut fixture, CLIENT, 1, 100 * US, &mut idle);
+    #[test]
+    fn a_bundle_that_serves_no_handshake_or_few_of_many_is_left_alone() {
+        assert_eq!(names(&loading(Loading { handshakes: 0, ..BUNDLE })), Vec::<String>::new());
+        assert_eq!(names(&loading(Loading { loads: 4, ..BUNDLE })), Vec::<String>::new());
+        assert_eq!(names(&loading(Loading { loads: 5, ..BUNDLE })), ["ca-bundle-per-context"]);
+    }
+
+    #[test]
+    fn a_certificate_a_chain_with_its_key_and_a_large_file_of_keys_are_no_bundle() {
+        for (bytes, content) in [(380, content::PEM), (3_000, content::PEM), (40_000, content::PEM_OTHER)] {
+            assert_eq!(names(&loading(Loading { bytes, content, ..BUNDLE })), Vec::<String>::new(), "{bytes}");
         }
-        fixture.end()
     }
 
     #[test]
     fn a_bundle_loaded_once_by_each_of_many_processes_is_found_and_a_single_certificate_is_not() {
-        assert_eq!(names(&process_for_each(4096)), ["ca-bundle-per-context"]);
-        assert_eq!(names(&process_for_each(380)), Vec::<String>::new());
+        let each = Loading { processes: true, ..BUNDLE };
+        assert_eq!(names(&loading(each)), ["ca-bundle-per-context"]);
+        assert_eq!(names(&loading(Loading { bytes: 380, ..each })), Vec::<String>::new());
     }
 }

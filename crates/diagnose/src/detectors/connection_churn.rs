@@ -1,11 +1,10 @@
 //! P07: a fresh connection for about every exchange.
 
-use super::{Found, detector, rows};
+use super::{Found, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::exchange::SetUp;
-use crate::place;
 use case::Nanos;
 use std::collections::BTreeMap;
 
@@ -18,8 +17,9 @@ detector! {
     ///
     /// ## Evidence
     /// Five connections or more to the same address and port, with fewer than two exchanges each on average, over all
-    /// processes watched; and the time from the connect to the first byte of the first request. A connection counts
-    /// only if an earlier one was already idle: concurrent requests need connections of their own.
+    /// processes watched; and the time of connect and handshake, without what the program does between them or before
+    /// its request. A connection counts only if an earlier one had become idle in the 5 s before: concurrent requests
+    /// need connections of their own, and a server does not keep an idle one for long.
     ///
     /// ## What proves it
     /// A keep-alive proxy in front, or keep-alive switched on: the wall and CPU time of the handshakes goes away.
@@ -38,18 +38,25 @@ detector! {
 /// Fewer connections than this are no habit.
 const HABIT: usize = 5;
 
-/// A plain connect's processor time is a fraction of what a program does for any request: only its wall time counts,
+/// A plain connect's CPU time is a fraction of what a program does for any request: only its wall time counts,
 /// from this share of the exchanges',
 const WAITING: f64 = 0.05;
 
 /// and from this length: one call on a machine of its own takes 10 us, and nobody feels that.
 const FELT: u64 = 30_000;
 
+/// A connection that is idle for longer may be gone: Apache httpd and Node.js close it after 5 s unless told otherwise, nginx
+/// after 75 s.
+const KEPT: u64 = 5_000_000_000;
+
+/// From this share of the requests on, it is nearly every one that gets a connection of its own.
+const NEARLY_ALL: f64 = 0.8;
+
 /// The fresh connections to one address.
 #[derive(Default)]
 struct Churn<'e> {
     firsts: Vec<(&'e Exchange, SetUp)>,
-    /// Those for which an earlier connection stood free.
+    /// Those for which an earlier connection stood free, and would still have been there.
     avoidable: Vec<(&'e Exchange, SetUp)>,
     exchanges: usize,
     /// For each connection, when it was used for the last time.
@@ -57,14 +64,16 @@ struct Churn<'e> {
 }
 
 impl Churn<'_> {
-    /// Finds the connections that take the place of one that was used for the last time before. Connections for
-    /// requests at the same time are needed, however short they live.
+    /// Finds the connections that take the place of one that was used for the last time shortly before, each of another.
+    /// Connections for requests at the same time are needed, however short they live.
     fn find_avoidable(&mut self) {
         let mut free: Vec<u64> = self.last_uses.values().copied().collect();
         free.sort_unstable();
+        let mut free = free.into_iter().peekable();
         self.firsts.sort_by_key(|(_, set_up)| set_up.start);
         for &(exchange, set_up) in &self.firsts {
-            if free.partition_point(|&end| end <= set_up.start) > self.avoidable.len() {
+            while free.next_if(|end| end.saturating_add(KEPT) < set_up.start).is_some() {}
+            if free.next_if(|&end| end <= set_up.start).is_some() {
                 self.avoidable.push((exchange, set_up));
             }
         }
@@ -110,7 +119,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 fn wall(churn: &Churn) -> u64 {
     let connect = |set_up: &SetUp| set_up.connected.saturating_sub(set_up.connect);
     let quickest = churn.avoidable.iter().map(|(_, set_up)| connect(set_up)).min().unwrap_or_default();
-    let whole = |set_up: &SetUp| set_up.application.saturating_sub(set_up.connect);
+    let whole = |set_up: &SetUp| set_up.stretches().iter().map(|(start, end)| end.saturating_sub(*start)).sum::<u64>();
     churn.avoidable.iter().map(|(_, set_up)| whole(set_up).saturating_sub(connect(set_up) - quickest)).sum()
 }
 
@@ -122,23 +131,26 @@ fn peer_name(analysis: &Analysis, exchange: &Exchange) -> String {
     }
 }
 
-/// The stretches whose processor time is the set-up's: the client's from connect to request, the server's handshake.
-/// What else a server did meanwhile was for others.
+/// The stretches whose CPU time is the set-up's: the client's, and the server's handshake. What else a server did
+/// meanwhile was for others.
 fn busy_spans(analysis: &Analysis, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
     let peer = analysis.connections.all()[exchange.connection].peer;
     let shaken = peer.and_then(|peer| analysis.connections.handshake(peer));
     let shaken = shaken.map(|row| (row.tid, row.start.0, row.end.0));
-    spans(analysis, exchange, set_up).into_iter().take(1).chain(shaken).collect()
+    spans_at(analysis, exchange.connection, set_up).into_iter().chain(shaken).collect()
 }
 
 /// The set-up as stretches of the threads that made it, at both ends.
 fn spans(analysis: &Analysis, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
-    let first = |slot: usize| {
-        let mut transfers = analysis.connections.transfers_of(slot);
-        transfers.next().map(|call| (call.tid, set_up.connect, set_up.application))
-    };
     let peer = analysis.connections.all()[exchange.connection].peer;
-    first(exchange.connection).into_iter().chain(peer.and_then(first)).collect()
+    let ends = std::iter::once(exchange.connection).chain(peer);
+    ends.flat_map(|slot| spans_at(analysis, slot, set_up)).collect()
+}
+
+/// The set-up as stretches of the thread that first moved bytes at one end.
+fn spans_at(analysis: &Analysis, slot: usize, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
+    let first = analysis.connections.transfers_of(slot).next().map(|call| call.tid);
+    first.map_or_else(Vec::new, |tid| set_up.stretches().map(|(start, end)| (tid, start, end)).to_vec())
 }
 
 fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
@@ -148,7 +160,7 @@ fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
     }
     let mut total = 0;
     for (tid, spans) in by_thread {
-        // Connections set up at the same time share one thread's processor time.
+        // Connections set up at the same time share one thread's CPU time.
         for (start, end) in crate::analysis::merge(spans) {
             let (outside, within) = analysis.threads.on_processor(tid, start, end);
             total += outside + within;
@@ -170,14 +182,22 @@ fn found(
         churn.firsts.iter().map(|(exchange, _)| analysis.connections.row(exchange.connection).pid).collect();
     let connect_of = |exchange: &Exchange| analysis.connections.all()[exchange.connection].connect;
     let connects: Vec<usize> = churn.firsts.iter().filter_map(|(exchange, _)| connect_of(exchange)).collect();
-    let place = place::of_any(analysis, connects.iter().copied());
+    let took = |(exchange, set_up): &(&Exchange, SetUp)| {
+        Some((connect_of(exchange)?, set_up.application.saturating_sub(set_up.connect)))
+    };
+    let place = costly_call(analysis, churn.firsts.iter().filter_map(took));
     let count = analysis.exchanges.len().max(1) as u64;
     let mean = saving.wall / saving.affected.max(1);
+    let of = if churn.avoidable.len() as f64 >= NEARLY_ALL * churn.exchanges as f64 {
+        "nearly every request".to_string()
+    } else {
+        format!("{connections} of {} requests", churn.exchanges)
+    };
     let title = format!(
-        "A new connection for nearly every request: setup takes {} of every {} request{}",
+        "A new connection for {of}: setup takes {} of every {} request{}",
         Nanos(saving.wall / count),
         Nanos(analysis.exchange_wall() / count),
-        place::in_words(&place),
+        place.in_words(),
     );
     let mut mechanism = vec![
         format!(
@@ -185,11 +205,19 @@ fn found(
             churn.exchanges,
             if processes.len() == 1 { "one process".to_string() } else { format!("{} processes", processes.len()) }
         ),
-        format!("For {} of them, an earlier connection was already idle for good.", churn.avoidable.len()),
-        format!("From connect to the first byte of the request, setup takes {} on average.", Nanos(mean)),
+        format!(
+            "For {} of them, an earlier connection had been idle for good for less than {}.",
+            churn.avoidable.len(),
+            Nanos(KEPT)
+        ),
+        format!(
+            "Connect and handshake take {} on average; what the program does between them and before its request is not \
+             counted.",
+            Nanos(mean)
+        ),
     ];
     if with_tls > 0 {
-        let tls: u64 = churn.firsts.iter().map(|(_, set_up)| set_up.application.saturating_sub(set_up.handshake)).sum();
+        let tls: u64 = churn.firsts.iter().map(|(_, set_up)| set_up.ready.saturating_sub(set_up.handshake)).sum();
         let tls = Nanos(tls / with_tls as u64);
         mechanism.push(format!("{tls} of that is the TLS handshake; there were {with_tls} of them."));
     }
@@ -209,17 +237,36 @@ fn found(
     } else {
         rows("calls", connects)
     };
-    Found { title, mechanism, saving, place, remedy: remedy.to_string(), rows, explains }
+    let what = format!("A new connection is set up for {of}");
+    let remedy = remedy.to_string();
+    Found { title, what, mechanism, saving, place, remedy, rows, explains, ..Found::default() }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, US, request};
+    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, request};
     use crate::tests::{answer, names};
     use case::Recording;
 
     /// Connections that carry this many requests each, all from one process or each from its own.
     fn connections(count: u32, requests: u32, processes: u32) -> Recording {
+        with_gaps(count, requests, processes, Gaps::default())
+    }
+
+    /// What the program does with the time of a connection that is not a request.
+    #[derive(Clone, Copy, Default)]
+    struct Gaps {
+        /// Between connect and handshake, or request.
+        before_handshake: u64,
+        /// How long a handshake takes; none where 0.
+        handshake: u64,
+        /// Between handshake and request.
+        before_request: u64,
+        /// Between the last request of a connection and the next connection.
+        between: u64,
+    }
+
+    fn with_gaps(count: u32, requests: u32, processes: u32, gaps: Gaps) -> Recording {
         let mut fixture = Fixture::new();
         let mut idle = fixture.now;
         for id in 1..=count {
@@ -228,11 +275,63 @@ mod tests {
                 fixture.process(pid, "client");
             }
             fixture.connect(id, pid);
+            fixture.now += gaps.before_handshake;
+            if gaps.handshake > 0 {
+                let start = fixture.now;
+                fixture.moves(pid, id, WRITE, 300);
+                fixture.waits_for(pid, id, gaps.handshake, 3_000);
+                fixture.handshake(id, pid, start, |row| row.resumed = true);
+            }
+            fixture.now += gaps.before_request;
             for _ in 0..requests {
                 request(&mut fixture, pid, id, 200 * US, &mut idle);
             }
+            fixture.now += gaps.between;
         }
         fixture.end()
+    }
+
+    /// What is charged for each of 20 connections, all processes together.
+    fn charged(gaps: Gaps) -> Option<u64> {
+        let answer = answer(&with_gaps(20, 1, 1, gaps));
+        let finding = answer.findings.iter().find(|finding| finding.name == "connection-churn")?;
+        Some(finding.cost.ns_per_exchange * answer.exchanges / finding.cost.affected)
+    }
+
+    #[test]
+    fn connect_and_handshake_are_charged_and_not_what_the_program_does_between() {
+        let handshake = Gaps { handshake: 5 * MS, ..Gaps::default() };
+        let alone = charged(handshake).expect("churn");
+        assert!((5 * MS..5 * MS + 100 * US).contains(&alone), "{alone}");
+        assert_eq!(charged(Gaps { before_handshake: 3 * MS, before_request: 4 * MS, ..handshake }), Some(alone));
+    }
+
+    #[test]
+    fn a_connect_beside_work_of_a_hundred_times_its_length_is_left_alone() {
+        assert!(charged(Gaps::default()).is_some());
+        assert_eq!(charged(Gaps { before_request: 20 * MS, ..Gaps::default() }), None);
+    }
+
+    #[test]
+    fn a_connection_that_a_server_would_have_closed_meanwhile_is_not_missed() {
+        assert!(charged(Gaps { between: 2_000 * MS, ..Gaps::default() }).is_some());
+        assert_eq!(charged(Gaps { between: 8_000 * MS, ..Gaps::default() }), None);
+    }
+
+    #[test]
+    fn where_some_connections_carry_two_requests_the_title_counts_them() {
+        let title = |requests: &[u32]| {
+            let mut fixture = Fixture::new();
+            let mut idle = fixture.now;
+            for (id, requests) in (1..).zip(requests) {
+                fixture.connect(id, CLIENT);
+                (0..*requests).for_each(|_| request(&mut fixture, CLIENT, id, 200 * US, &mut idle));
+            }
+            answer(&fixture.end()).findings.first().map(|finding| finding.title.clone()).unwrap_or_default()
+        };
+        assert!(title(&[1; 20]).contains("for nearly every request"), "{}", title(&[1; 20]));
+        let mixed = [1, 1, 1, 2].repeat(5);
+        assert!(title(&mixed).contains("for 20 of 25 requests"), "{}", title(&mixed));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::{Found, common_caller, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::place;
 use case::Nanos;
 use case::tables::Sample;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,10 +98,11 @@ fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: u
     let inside: u64 = explains.iter().map(|&(tid, start, end)| analysis.split(tid, start, end).0).sum();
     let saving = PotentialSaving { wall: inside.min(cpu), outside: cpu - inside.min(cpu), cpu, affected: made as u64 };
     let place = common_caller(analysis, samples, makes);
-    let in_words = place::in_words(&place);
+    let in_words = place.in_words();
     let count = analysis.exchanges.len().max(1) as u64;
     Found {
         title: format!("A new TLS context for each request: {} of CPU each{in_words}", Nanos(cpu / count)),
+        what: "A new TLS context is created for each request".to_string(),
         mechanism: vec![
             format!("Between {handshakes} handshakes, samples caught a context being created {made} times."),
             format!("Creating them took {} of CPU time ({} samples).", Nanos(cpu), samples.len()),
@@ -113,6 +113,7 @@ fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: u
             .to_string(),
         rows: rows("samples", found_rows.iter().copied()),
         explains,
+        ..Found::default()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Found, detector, median, rows};
 use crate::analysis::ledger::Account;
 use crate::analysis::{Analysis, PotentialSaving, merge};
+use crate::place::Located;
 use case::tables::Switch;
 use case::{Nanos, Recording, Share};
 
@@ -37,10 +38,10 @@ detector! {
 const LEAST_THROTTLED: u64 = 3;
 
 /// A wait counts from this part of the mean throttling on: a thread that becomes runnable late in a throttled stretch
-/// waits for the rest of it only, and what is shorter is the scheduler's turn-taking as a rule.
+/// waits for the rest of it only, and what is shorter is usually the scheduler's turn-taking.
 const PART_OF_MEAN: u64 = 8;
 
-/// The scheduler's turns are shorter than this; so nothing shorter is told from them.
+/// The scheduler's time slices are shorter than this; a shorter wait cannot be distinguished from them.
 const SHORTEST: u64 = 2_000_000;
 
 /// What the counters of control groups say.
@@ -148,6 +149,7 @@ fn found(
     gaps.sort_by_key(|(row, switch)| (std::cmp::Reverse(length(switch)), *row));
     Found {
         title: format!("A CPU quota throttles {who}: its threads wait {cost} for the next period"),
+        what: format!("A CPU quota throttles {who}"),
         mechanism: vec![
             format!("The cgroup {group} used up its quota in {throttled} of {periods} periods ({share})."),
             format!("It was throttled for {} in all, summed over CPUs.", Nanos(*time)),
@@ -157,13 +159,13 @@ fn found(
             ),
         ],
         saving,
-        place: Vec::new(),
+        place: Located::default(),
         remedy: format!(
             "Raise the quota of {group} (cpu.max, or cpu.cfs_quota_us), run fewer threads at a time, or make requests \
              cheaper."
         ),
         rows: rows("switches", gaps.into_iter().map(|(row, _)| row)),
-        explains: Vec::new(),
+        ..Found::default()
     }
 }
 

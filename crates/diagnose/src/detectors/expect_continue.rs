@@ -1,10 +1,9 @@
 //! P33: a client waits for '100 Continue' that never comes.
 
-use super::{Found, detector, median, rows};
+use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
-use crate::place;
 use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
@@ -57,17 +56,17 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     if !certain && pauses.len() < HABIT {
         return None;
     }
-    let first = pauses.first()?;
+    pauses.first()?;
     let wall = pauses.iter().map(|pause| pause.length).sum();
     let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: pauses.len() as u64 };
-    let place = place::of_call(&analysis.code, analysis.call(first.timeout));
+    let place = costly_call(analysis, pauses.iter().map(|pause| (pause.timeout, pause.length)));
     let usual = Nanos(median(pauses.iter().map(|pause| pause.length).collect()));
     let heads = pauses.iter().filter(|pause| pause.head_seen).count();
     let title = format!(
         "The client waits {usual} for '100 Continue' before sending the body, in {} of {} requests{}",
         pauses.len(),
         analysis.exchanges.len(),
-        place::in_words(&place),
+        place.in_words(),
     );
     let mechanism = vec![
         if heads > 0 {
@@ -80,7 +79,13 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     ];
     let remedy = "Do not send 'Expect: 100-continue' (curl: -H 'Expect:'), or have the server answer it.".to_string();
     let rows = rows("calls", pauses.iter().map(|pause| pause.head));
-    Some(Found { title, mechanism, saving, place, remedy, rows, explains: Vec::new() })
+    let what = "The client waits for '100 Continue' before sending the body".to_string();
+    let stall = |pause: &Pause| {
+        let start = call_end(analysis.call(pause.head));
+        (start, start.saturating_add(pause.length))
+    };
+    let stalls = pauses.iter().map(stall).collect();
+    Some(Found { title, what, mechanism, saving, place, remedy, rows, stalls, ..Found::default() })
 }
 
 /// The pause between two writes of one request, if a timeout ended it.

@@ -1,10 +1,10 @@
-//! P51: one library burns the exchanges' processor time.
+//! P51: one library burns the exchanges' CPU time.
 
 use super::{Found, common_place, detector, rows};
 use crate::analysis::ledger::{Account, is_within};
 use crate::analysis::{Analysis, PotentialSaving};
 use case::tables::Sample;
-use case::{Nanos, Share};
+use case::{Kind, Nanos, Share};
 use std::collections::BTreeMap;
 
 detector! {
@@ -29,7 +29,7 @@ detector! {
     /// The program's own code or its interpreter (that is its work, not a library's); causes with a name of their own:
     /// if one of them explains half of the same samples, only that one is reported.
     "P51" "hot-library",
-    is_general: true
+    kind: Kind::Observation, is_general: true
 }
 
 /// Half of the exchanges' time: below that, something else is the matter.
@@ -100,22 +100,26 @@ fn found(
     let explains = samples
         .iter()
         .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)));
-    let (place, in_words) = common_place(analysis, samples);
+    let place = common_place(analysis, samples);
     Found {
         title: format!(
-            "{name} takes {} of CPU out of every {} request{in_words}; at most that much can be saved",
+            "{} of every {} request is CPU time in {name}{}",
             Nanos(length / count),
             Nanos(analysis.exchange_wall() / count),
+            place.in_words(),
         ),
+        what: format!("CPU time is spent in {name}"),
         mechanism: vec![
             format!("{share} of the exchanges' time is spent in {name}: {} samples.", samples.len()),
-            "That is an upper bound: only trying shows how much replacing or bypassing it would save.".to_string(),
+            "That is where the time goes, not why: only trying shows what replacing or bypassing it would save."
+                .to_string(),
         ],
         saving: PotentialSaving { wall: length, outside: 0, cpu: length, affected: count },
         place,
         remedy: format!("See what the caller asks of {name}: ask for less, cache the result, or use another version."),
         rows: rows("samples", found_rows.iter().copied()),
         explains: explains.collect(),
+        ..Found::default()
     }
 }
 

@@ -3,9 +3,8 @@
 mod at_the_peer;
 mod held_lengths;
 
-use super::{Found, detector, median, rows};
+use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::place;
 use crate::send_stalls::Release;
 use crate::syscall;
 use case::Nanos;
@@ -79,22 +78,24 @@ fn here(analysis: &Analysis) -> Option<Found> {
     let example = typical(analysis, &stalls)?;
     let within = within_exchanges(analysis, &stalls);
     let saving = PotentialSaving { wall: within, outside: 0, cpu: 0, affected: stalls.len() as u64 };
-    let place = place::of_call(&analysis.code, analysis.call(example.write));
+    let place = costly_call(analysis, stalls.iter().map(|stall| (stall.write, stall.end - stall.start)));
     let count = analysis.exchanges.len().max(1) as u64;
     let title = format!(
-        "Nagle's algorithm and delayed ACKs hold {}'s writes: {} of every {} request{}",
-        analysis.owner(example.slot),
+        "Nagle's algorithm and delayed ACKs hold the {}'s writes: {} of every {} request{}",
+        analysis.end(example.slot),
         Nanos(within / count),
         Nanos(analysis.exchange_wall() / count),
-        place::in_words(&place),
+        place.in_words(),
     );
     let remedy = format!(
-        "Set TCP_NODELAY on the socket of {}, or send head and body in one write (one buffer, writev, or MSG_MORE).",
-        analysis.owner(example.slot)
+        "Set TCP_NODELAY on the socket of the {}, or send head and body in one write (one buffer, writev, or MSG_MORE).",
+        analysis.end(example.slot)
     );
     let mechanism = mechanism(analysis, &stalls, example, total / stalls.len() as u64);
     let rows = rows("calls", stalls.iter().map(|stall| stall.write));
-    Some(Found { title, mechanism, saving, place, remedy, rows, explains: Vec::new() })
+    let what = format!("Nagle's algorithm and delayed ACKs hold the {}'s writes", analysis.end(example.slot));
+    let stalls = stalls.iter().map(|stall| (stall.start, stall.end)).collect();
+    Some(Found { title, what, mechanism, saving, place, remedy, rows, stalls, ..Found::default() })
 }
 
 fn stalls(analysis: &Analysis) -> Vec<Stall> {
@@ -166,8 +167,8 @@ fn within_exchanges(analysis: &Analysis, stalls: &[Stall]) -> u64 {
 }
 
 fn mechanism(analysis: &Analysis, stalls: &[Stall], example: &Stall, mean: u64) -> Vec<String> {
-    let owner = analysis.owner(example.slot);
-    let peer = if owner == "the client" { "the server" } else { "the client" };
+    let owner = analysis.end(example.slot);
+    let peer = owner.other();
     let row = analysis.connections.row(example.slot);
     let pieces = pieces_before(analysis, example);
     let same = || stalls.iter().filter(|stall| stall.slot == example.slot);
@@ -176,21 +177,21 @@ fn mechanism(analysis: &Analysis, stalls: &[Stall], example: &Stall, mean: u64) 
     let fired = stalls.iter().filter(|stall| stall.timer_seen).count();
     let second_half = if fired > 0 {
         format!(
-            "The ACK is delayed: the delayed-ACK timer of {peer} fired in {fired} of {} cases, and the ACK came {} \
+            "The ACK is delayed: the delayed-ACK timer of the {peer} fired in {fired} of {} cases, and the ACK came {} \
              after the data.",
             stalls.len(),
             Nanos(late)
         )
     } else {
         format!(
-            "The ACK is late: it came {} after the data, while a round trip takes {}. Nothing was recorded at {peer}, but this \
+            "The ACK is late: it came {} after the data, while a round trip takes {}. Nothing was recorded at the {peer}, but this \
              is what a delayed ACK looks like.",
             Nanos(late),
             Nanos(analysis.connections.all()[example.slot].round_trip.unwrap_or_default()),
         )
     };
     vec![
-        format!("In one turn, {owner} writes {pieces} bytes without reading in between."),
+        format!("In one turn, the {owner} writes {pieces} bytes without reading in between."),
         format!(
             "Its kernel holds the last {} bytes: they do not fill a segment ({} bytes), earlier bytes are not yet \
              acknowledged, and TCP_NODELAY is off (Nagle's algorithm).",

@@ -1,8 +1,8 @@
 //! P31: names take long to look up, or are looked up too often.
 
-use super::{Found, detector, median, rows};
+use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::place;
+use crate::lookups::{self, Wait};
 use case::Nanos;
 use case::tables::{Lookup, direction};
 use std::collections::BTreeMap;
@@ -17,7 +17,8 @@ detector! {
     ///
     /// ## Evidence
     /// DNS messages and the time between them: queries without an answer for a second or more, 'no such name' answers
-    /// before the right one, the same question five times or more, a median answer time over 100 ms.
+    /// before the right one, the same question five times or more, a median answer time over 100 ms. Only the time from
+    /// a query to its answer is charged, not what the program does before it connects.
     ///
     /// ## What proves it
     /// An entry in the hosts file, or ndots:1 and single-request as resolver options: the wait goes away.
@@ -55,34 +56,47 @@ struct Messages {
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let lookups = spans(analysis);
+    let waits: Vec<Wait> = lookups.iter().flat_map(|&span| waits(analysis, span)).collect();
     let mut messages = read(&analysis.recording.lookups);
-    messages.silent = silent_waits(analysis, &lookups);
+    let silent = waits.iter().map(|wait| (wait.row, wait.end - wait.start)).filter(|&(_, wait)| wait >= UNANSWERED);
+    messages.silent = silent.collect();
     let mechanism = mechanism(analysis, &messages, lookups.len().max(1));
     if mechanism.is_empty() {
         return None;
     }
-    let wall: u64 = lookups.iter().map(|&(_, start, end)| end - start).sum();
+    let wall: u64 = waits.iter().map(|wait| wait.end - wait.start).sum();
     let count = analysis.exchanges.len().max(1) as u64;
     let shown: Vec<usize> = if messages.silent.is_empty() {
         vec![messages.most_asked_row]
     } else {
         messages.silent.iter().map(|&(row, _)| row).collect()
     };
-    let place = shown.first().map_or_else(Vec::new, |&row| place_of(analysis, &analysis.recording.lookups[row]));
+    // Silence is charged to the question before it; where no resolver was silent, every question counts the same.
+    let asked: Vec<(usize, u64)> = if messages.silent.is_empty() {
+        let lookups = analysis.recording.lookups.iter().enumerate();
+        lookups.filter(|(_, row)| row.direction == direction::OUT).map(|(row, _)| (row, 1)).collect()
+    } else {
+        messages.silent.clone()
+    };
+    let sent = |&(row, weight): &(usize, u64)| Some((call_of(analysis, &analysis.recording.lookups[row])?, weight));
+    let place = costly_call(analysis, asked.iter().filter_map(sent));
     let title = format!(
         "DNS lookups take {} of every {} request{}",
         Nanos(wall / count),
         Nanos(analysis.exchange_wall() / count),
-        place::in_words(&place),
+        place.in_words(),
     );
     let remedy = "Check the resolvers in /etc/resolv.conf (one is silent or slow), set ndots:1 or write names with a \
                   trailing dot, and cache: run a caching resolver on this host and reuse connections."
         .to_string();
     let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: lookups.len() as u64 };
-    Some(Found { title, mechanism, saving, place, remedy, rows: rows("lookups", shown), explains: Vec::new() })
+    let what = "Requests wait for DNS lookups".to_string();
+    let stalls = lookups.iter().map(|&(_, start, end)| (start, end)).collect();
+    let rows = rows("lookups", shown);
+    Some(Found { title, what, mechanism, saving, place, remedy, rows, stalls, ..Found::default() })
 }
 
-/// The look-ups that exchanges waited for: process, first query, connect.
+/// The look-ups that exchanges waited for: process, first query, last answer.
 fn spans(analysis: &Analysis) -> Vec<(u32, u64, u64)> {
     let set_ups = analysis.exchanges.iter().filter_map(|exchange| {
         let (start, end) = exchange.set_up?.lookup;
@@ -97,7 +111,7 @@ fn mechanism(analysis: &Analysis, messages: &Messages, resolutions: usize) -> Ve
     if let Some(&(row, _)) = messages.silent.first() {
         let longest = messages.silent.iter().map(|&(_, wait)| wait).max().unwrap_or_default();
         mechanism.push(format!(
-            "A resolver stayed silent {} times, first when asked for {}; the longest silence was {}.",
+            "A resolver did not answer {} times, first when asked for {}; the longest wait was {}.",
             messages.silent.len(),
             name_of(row),
             Nanos(longest)
@@ -140,37 +154,38 @@ fn read(lookups: &[Lookup]) -> Messages {
     messages
 }
 
-/// Within the look-ups that exchanges waited for, times without any message: the one before, and how long.
-fn silent_waits(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> Vec<(usize, u64)> {
+/// Within a look-up the times in which a query had no answer: what else the program did meanwhile is its own.
+fn waits(analysis: &Analysis, (pid, start, end): (u32, u64, u64)) -> Vec<Wait> {
     let lookups = &analysis.recording.lookups;
-    let mut found = Vec::new();
-    for &(pid, start, end) in spans {
-        let first = lookups.partition_point(|row| row.time.0 < start);
-        let here = lookups[first..].iter().enumerate().take_while(|(_, row)| row.time.0 < end);
-        let own = here.filter(|(_, row)| analysis.threads.get(row.tid).is_none_or(|thread| thread.pid == pid));
-        let times: Vec<(usize, u64)> = own.map(|(index, row)| (first + index, row.time.0)).collect();
-        let ends = times.iter().skip(1).map(|&(_, time)| time).chain([end]);
-        let waits = times.iter().zip(ends).map(|(&(row, time), end)| (row, end.saturating_sub(time)));
-        found.extend(waits.filter(|&(_, wait)| wait >= UNANSWERED));
-    }
-    found
+    let first = lookups.partition_point(|row| row.time.0 < start);
+    let here = lookups[first..].iter().enumerate().take_while(|(_, row)| row.time.0 <= end);
+    let own = here.filter(|(_, row)| analysis.threads.get(row.tid).is_none_or(|thread| thread.pid == pid));
+    lookups::waits(analysis.recording, own.map(|(index, _)| first + index), end)
 }
 
-/// The line that asked: the call that sent the message.
-fn place_of(analysis: &Analysis, lookup: &Lookup) -> Vec<case::Place> {
-    let Some(thread) = analysis.threads.get(lookup.tid) else { return Vec::new() };
-    let calls = &analysis.recording.calls[thread.calls.clone()];
-    let call = calls.get(calls.partition_point(|call| call.start < lookup.time));
-    call.filter(|call| call.start == lookup.time).map_or_else(Vec::new, |call| place::of_call(&analysis.code, call))
+/// The row of the call that sent a message.
+fn call_of(analysis: &Analysis, lookup: &Lookup) -> Option<usize> {
+    let rows = analysis.threads.get(lookup.tid)?.calls.clone();
+    let calls = &analysis.recording.calls[rows.clone()];
+    let at = calls.partition_point(|call| call.start < lookup.time);
+    calls.get(at).filter(|call| call.start == lookup.time).map(|_| rows.start + at)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, US, request};
     use crate::tests::answer;
+    use case::Answer;
     use case::tables::direction::{IN, OUT};
 
     fn looked_up(answered_after: u64, times: u32) -> Vec<String> {
+        let answer = look_up(answered_after, 0, times);
+        assert!(answer.ledger.accounts.iter().any(|account| account.name == "name look-up"), "{:?}", answer.ledger);
+        answer.findings.into_iter().map(|finding| finding.name).collect()
+    }
+
+    /// A look-up before each connection, and what the program computes between its answer and the connect.
+    fn look_up(answered_after: u64, work: u64, times: u32) -> Answer {
         let mut fixture = Fixture::new();
         let mut idle = fixture.now;
         for id in 1..=times {
@@ -179,14 +194,28 @@ mod tests {
             fixture.off(CLIENT, asked, asked + answered_after);
             fixture.now += answered_after;
             fixture.lookup(CLIENT, fixture.now, IN, "host.example", 0);
+            fixture.now += work;
             fixture.connect(id, CLIENT);
             for _ in 0..20 {
                 request(&mut fixture, CLIENT, id, 300 * US, &mut idle);
             }
         }
-        let answer = answer(&fixture.end());
-        assert!(answer.ledger.accounts.iter().any(|account| account.name == "name look-up"), "{:?}", answer.ledger);
-        answer.findings.into_iter().map(|finding| finding.name).collect()
+        answer(&fixture.end())
+    }
+
+    #[test]
+    fn only_the_look_up_is_charged_and_not_the_work_before_the_connect() {
+        let of_lookups = |answer: &Answer| {
+            let finding = answer.findings.iter().find(|finding| finding.name == "name-lookup").expect("name-lookup");
+            finding.cost.ns_per_exchange * answer.exchanges
+        };
+        assert_eq!(of_lookups(&look_up(50 * MS, 0, 6)), 300 * MS);
+        assert_eq!(of_lookups(&look_up(50 * MS, 20 * MS, 6)), 300 * MS);
+    }
+
+    #[test]
+    fn seconds_of_work_after_a_quick_answer_are_no_silent_resolver() {
+        assert_eq!(look_up(5 * MS, 3_000 * MS, 1).findings, []);
     }
 
     #[test]

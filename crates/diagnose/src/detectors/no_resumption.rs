@@ -1,11 +1,11 @@
 //! P08: full TLS handshakes where a resumed one would do.
 
-use super::{Found, ca_bundle_per_context, context_per_request, detector, rows};
+use super::{Found, ca_bundle_per_context, context_per_request, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::place;
 use crate::syscall;
 use case::Nanos;
+use case::facts::{Observation, WhyFull};
 use case::tables::{Call, Handshake};
 use std::collections::BTreeMap;
 
@@ -17,17 +17,20 @@ detector! {
     /// and keys are signed again, although a session could have been resumed.
     ///
     /// ## Evidence
-    /// Three full handshakes or more after the first, between one process and one server, where the server had issued
-    /// tickets or the client offered nothing to resume, each for a connection that replaces one that was used and
-    /// closed. (A pool that fills up makes one full handshake per connection; that is not counted.)
+    /// Three full handshakes or more after the first, between one process and one server, each for a connection that
+    /// replaces one that was used and closed. (A pool that fills up makes one full handshake per connection; that is not
+    /// counted.) Which end is to blame follows from what was seen: whether the server had given something to resume (in
+    /// TLS 1.2 in the clear; in TLS 1.3 only where the server is recorded), whether the client offered it, whether its
+    /// hello asks for tickets at all. Where it was not seen, the finding says that it cannot be told.
     ///
     /// ## What proves it
     /// Offering the session from outside; as the negative control, switching tickets off at the server. The cost moves
     /// as predicted.
     ///
     /// ## Remedy
-    /// Keep the session and set it on the next connection (in most libraries: one context with a session cache), and
-    /// share it between threads; in a server farm, share the ticket keys.
+    /// At the client: keep the session and set it on the next connection (in most libraries: one context with a session
+    /// cache), and share it between threads. At the server: give tickets, or keep a session cache; in a server farm,
+    /// share the ticket keys.
     ///
     /// ## Not to be confused with
     /// connection-churn (fewer connections would be better still); context-per-request (sessions die with their
@@ -48,12 +51,22 @@ struct Needless<'r> {
     row: usize,
     slot: usize,
     handshake: &'r Handshake,
-    ticket_seen: bool,
+    given: bool,
+    why: WhyFull,
+}
+
+/// What a process is known to have been given by a server.
+#[derive(Clone, Copy, Default)]
+struct Given {
+    /// Something to resume.
+    session: bool,
+    /// Nothing, at least once; that is seen only before TLS 1.3.
+    nothing: bool,
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let mut groups: BTreeMap<(u32, String, &str), Vec<Needless>> = BTreeMap::new();
-    let mut known: BTreeMap<(u32, String, &str), bool> = BTreeMap::new();
+    let mut known: BTreeMap<(u32, String, &str), Given> = BTreeMap::new();
     for (row, handshake) in analysis.recording.handshakes.iter().enumerate() {
         let Some(slot) = analysis.connections.slot(handshake.connection) else { continue };
         let rows = &analysis.connections.all()[slot];
@@ -62,20 +75,30 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         }
         let key =
             (analysis.connections.row(slot).pid, analysis.connections.remote(slot), handshake.server_name.as_str());
-        let ticket = handshake.ticket || gives_ticket(analysis, rows.peer);
-        if let Some(ticket_seen) = known.get(&key).copied()
-            && !handshake.resumed
-            && (ticket_seen || !handshake.offered)
-        {
-            groups.entry(key.clone()).or_default().push(Needless { row, slot, handshake, ticket_seen });
+        if let Some(given) = known.get(&key).copied().filter(|_| !handshake.resumed) {
+            let why = why(handshake, given);
+            groups.entry(key.clone()).or_default().push(Needless { row, slot, handshake, given: given.session, why });
         }
-        *known.entry(key).or_default() |= ticket;
+        let given = known.entry(key).or_default();
+        given.session |= handshake.ticket || handshake.resumed || gives_ticket(analysis, rows.peer);
+        given.nothing |= handshake.gives_none;
     }
     let closed = closed_after_use(analysis);
     let needless = groups.into_values().map(|group| replacing(analysis, group, &closed));
     let needless: Vec<Needless> = needless.filter(|group| group.len() >= HABIT).flatten().collect();
     let first = needless.first()?;
     Some(found(analysis, first, &needless))
+}
+
+/// Why a handshake was full, by what the server had given before.
+fn why(handshake: &Handshake, given: Given) -> WhyFull {
+    match (handshake.offered, given.session, given.nothing) {
+        (true, _, _) => WhyFull::NotAccepted,
+        (false, true, _) => WhyFull::NotOffered,
+        (false, false, _) if handshake.takes_no_ticket => WhyFull::NotWanted,
+        (false, false, true) => WhyFull::NotGiven,
+        (false, false, false) => WhyFull::Unseen,
+    }
 }
 
 /// When each process closed connections over which it had asked something, in order, for each server.
@@ -136,36 +159,36 @@ fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found 
             explains.push((tid, start, end));
         }
     }
-    let mut calls = analysis.connections.transfers_of(first.slot);
-    let hello = calls.find(|call| call.start == first.handshake.start);
-    let place = hello.map_or_else(Vec::new, |call| place::of_call(&analysis.code, call));
+    let observed = observed(needless);
+    // Where the server is to blame, no line of the client's is.
+    let at_the_client = observed.1.blame() != Some(End::Server);
+    let hello = |one: &Needless| {
+        let mut rows = analysis.connections.transfer_numbers(one.slot).iter().map(|&row| row as usize);
+        let row = rows.find(|&row| analysis.call(row).start == one.handshake.start)?;
+        Some((row, (one.handshake.end - one.handshake.start).0))
+    };
+    let place = costly_call(analysis, needless.iter().filter(|_| at_the_client).filter_map(hello));
     let count = analysis.exchanges.len().max(1) as u64;
     let title = format!(
         "{} full TLS handshakes where resumption would do: up to {} per request{}",
         needless.len(),
         Nanos(saving.wall / count),
-        place::in_words(&place),
+        place.in_words(),
     );
-    let tickets = needless.iter().filter(|one| one.ticket_seen).count();
-    let offered = needless.iter().filter(|one| one.handshake.offered).count();
-    let mechanism = vec![
-        format!(
-            "One process makes full handshakes with {} again and again, {} each.",
-            analysis.connections.remote(first.slot),
-            Nanos(
-                needless.iter().map(|one| (one.handshake.end - one.handshake.start).0).sum::<u64>() / saving.affected
-            )
-        ),
-        format!("Before {tickets} of the {}, the server had issued a ticket.", needless.len()),
-        format!("The client offered to resume in {offered} of them."),
-    ];
-    let remedy =
-        "Keep the TLS session of the last connection and offer it on the next: one context with a session cache for \
-                  the whole program."
-            .to_string();
+    let mechanism = vec![format!(
+        "One process makes full handshakes with {} again and again, {} each.",
+        analysis.connections.remote(first.slot),
+        Nanos(needless.iter().map(|one| (one.handshake.end - one.handshake.start).0).sum::<u64>() / saving.affected)
+    )];
+    let remedy = remedy(observed.1).to_string();
+    let observed = vec![observed.0];
+    let what = format!("{} full TLS handshakes where resumption would do", needless.len());
     Found {
         title,
+        what,
+        stalls: Vec::new(),
         mechanism,
+        observed,
         saving,
         place,
         remedy,
@@ -174,10 +197,52 @@ fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found 
     }
 }
 
+/// What was seen, and why most of the handshakes were full.
+fn observed(needless: &[Needless]) -> (Observation, WhyFull) {
+    let mut reasons: BTreeMap<WhyFull, u64> = BTreeMap::new();
+    for one in needless {
+        *reasons.entry(one.why).or_default() += 1;
+    }
+    let most = reasons.iter().max_by_key(|(why, count)| (**count, std::cmp::Reverse(**why)));
+    let (why, of_them) = most.map_or((WhyFull::Unseen, 0), |(why, count)| (*why, *count));
+    let count = |is: fn(&Needless) -> bool| needless.iter().filter(|one| is(one)).count() as u64;
+    let observation = Observation::FullHandshakes {
+        handshakes: needless.len() as u64,
+        given: count(|one| one.given),
+        offered: count(|one| one.handshake.offered),
+        why,
+        of_them,
+        blame: why.blame(),
+    };
+    (observation, why)
+}
+
+fn remedy(why: WhyFull) -> &'static str {
+    match why {
+        WhyFull::NotOffered => {
+            "Keep the TLS session of the last connection and offer it on the next: one context with a session cache for \
+             the whole program."
+        }
+        WhyFull::NotWanted => "Let the client take tickets, keep them, and offer them on the next connection.",
+        WhyFull::NotAccepted => {
+            "Let the server take the sessions that it gave: share its ticket keys, or its session cache, among all \
+             processes and hosts behind this name, and keep them for longer than clients stay away."
+        }
+        WhyFull::NotGiven => "Let the server give sessions: switch tickets on, or a session cache.",
+        WhyFull::Unseen => {
+            "Find out which end forgets: record the server as well. A client has to keep the session of the last \
+             connection and offer it on the next; a server has to give one."
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE, request};
-    use crate::tests::names;
+    use crate::tests::{answer, names};
+    use case::Answer;
+    use case::facts::{End, Observation, WhyFull};
+    use case::tables::Handshake;
 
     #[derive(Clone, Copy, PartialEq)]
     enum Closed {
@@ -187,6 +252,12 @@ mod tests {
 
     /// Ten connections with a handshake of 5 ms each.
     fn handshakes(resumed: bool, requests: u32, closed: Closed) -> Vec<String> {
+        let answer = shaken(requests, closed, |row, id| row.resumed = resumed && id > 1);
+        answer.findings.into_iter().map(|finding| finding.name).collect()
+    }
+
+    /// The same, each handshake as `edit` says.
+    fn shaken(requests: u32, closed: Closed, edit: impl Fn(&mut Handshake, u32)) -> Answer {
         let mut fixture = Fixture::new();
         let mut idle = fixture.now;
         for id in 1..=10 {
@@ -195,7 +266,7 @@ mod tests {
             fixture.moves(CLIENT, id, WRITE, 300);
             fixture.now += 5 * MS;
             fixture.moves(CLIENT, id, READ, 3000);
-            fixture.handshake(id, CLIENT, start, |row| row.resumed = resumed && id > 1);
+            fixture.handshake(id, CLIENT, start, |row| edit(row, id));
             for _ in 0..requests {
                 request(&mut fixture, CLIENT, id, 200 * US, &mut idle);
             }
@@ -203,7 +274,46 @@ mod tests {
                 fixture.close(id);
             }
         }
-        names(&fixture.end())
+        answer(&fixture.end())
+    }
+
+    /// Why the handshakes were full, and whom that makes to blame; none where nothing is found.
+    fn blamed(edit: impl Fn(&mut Handshake, u32)) -> Option<(WhyFull, Option<End>)> {
+        let answer = shaken(10, Closed::AfterUse, edit);
+        let finding = answer.findings.first()?;
+        assert_eq!((finding.name.as_str(), answer.findings.len()), ("no-resumption", 1));
+        match finding.observed[0] {
+            Observation::FullHandshakes { handshakes: 9, why, of_them: 9, blame, .. } => Some((why, blame)),
+            ref other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_client_that_was_given_a_ticket_and_offers_none_is_to_blame() {
+        assert_eq!(blamed(|_, _| {}), Some((WhyFull::NotOffered, Some(End::Client))));
+    }
+
+    #[test]
+    fn a_server_that_does_not_take_what_is_offered_is_to_blame() {
+        let offers = |row: &mut Handshake, id| row.offered = id > 1;
+        assert_eq!(blamed(offers), Some((WhyFull::NotAccepted, Some(End::Server))));
+        assert_eq!(blamed(|row, id| (row.offered, row.resumed) = (id > 1, id > 1)), None);
+    }
+
+    #[test]
+    fn a_server_that_gives_nothing_is_to_blame_and_a_client_that_takes_nothing_is() {
+        let gives_none = |row: &mut Handshake| (row.version, row.ticket, row.gives_none) = (0x0303, false, true);
+        assert_eq!(blamed(|row, _| gives_none(row)), Some((WhyFull::NotGiven, Some(End::Server))));
+        let takes_none = |row: &mut Handshake, _| {
+            gives_none(row);
+            row.takes_no_ticket = true;
+        };
+        assert_eq!(blamed(takes_none), Some((WhyFull::NotWanted, Some(End::Client))));
+    }
+
+    #[test]
+    fn where_the_ticket_would_be_encrypted_nobody_is_blamed() {
+        assert_eq!(blamed(|row, _| row.ticket = false), Some((WhyFull::Unseen, None)));
     }
 
     #[test]

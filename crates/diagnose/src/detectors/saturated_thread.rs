@@ -1,11 +1,10 @@
 //! P50: one thread is the bottleneck while other processors idle.
 
 use super::{Found, common_place, detector, rows};
-use crate::analysis::ledger::Class;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::threads::ThreadRows;
 use case::tables::Sample;
-use case::{Nanos, Share};
+use case::{AccountGroup, Kind, Nanos, Share};
 
 detector! {
     /// # saturated-thread
@@ -30,7 +29,7 @@ detector! {
     /// A load test that keeps a server busy (many concurrent requests; being busy is the point); hot-library (if the
     /// work is in one library).
     "P50" "saturated-thread",
-    is_general: true
+    kind: Kind::Observation, is_general: true
 }
 
 /// A thread that is off its processor for more than a twentieth has time to spare.
@@ -65,7 +64,9 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     }
     let samples: Vec<&Sample> = analysis.recording.samples[thread.samples.clone()].iter().collect();
     let in_user_mode = samples.iter().filter(|sample| !sample.kernel).count();
-    let work = analysis.accounts.of_exchanges(|account| matches!(account.class(), Class::ClientCpu | Class::ServerCpu));
+    let work = analysis
+        .accounts
+        .of_exchanges(|account| matches!(account.group(), AccountGroup::ClientCpu | AccountGroup::ServerCpu));
     if in_user_mode * 10 < samples.len() * 6 || samples.is_empty() || work * 2 < analysis.exchange_wall() {
         return None;
     }
@@ -80,10 +81,11 @@ fn is_saturated(thread: &ThreadRows) -> bool {
 fn found(analysis: &Analysis, thread: &ThreadRows, work: u64, samples: &[&Sample]) -> Found {
     let life = Nanos(thread.end.saturating_sub(thread.start));
     let half = analysis.sample_period() / 2;
-    let (place, in_words) = common_place(analysis, samples);
+    let place = common_place(analysis, samples);
     let busy: Share = Nanos(thread.on_processor).share_of(life);
     Found {
-        title: format!("One thread is the bottleneck: on CPU {busy} of {life} while other CPUs idle{in_words}"),
+        title: format!("One thread is on CPU for {busy} of {life} while other CPUs idle{}", place.in_words()),
+        what: "One thread is on CPU while other CPUs idle".to_string(),
         mechanism: vec![
             format!("Thread {} of process {} was never off CPU for long.", thread.tid, thread.pid),
             format!(
@@ -91,6 +93,7 @@ fn found(analysis: &Analysis, thread: &ThreadRows, work: u64, samples: &[&Sample
                 Nanos(work),
                 Nanos(analysis.exchange_wall())
             ),
+            "That is where the time goes, not why.".to_string(),
         ],
         saving: PotentialSaving {
             wall: work,
@@ -105,6 +108,7 @@ fn found(analysis: &Analysis, thread: &ThreadRows, work: u64, samples: &[&Sample
             .iter()
             .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)))
             .collect(),
+        ..Found::default()
     }
 }
 

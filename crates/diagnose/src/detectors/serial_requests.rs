@@ -1,13 +1,12 @@
 //! P35: many round trips, one after the other.
 
-use super::{Found, detector, median, rows};
+use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
-use crate::place;
 use crate::syscall;
 use crate::threads::call_end;
-use case::Nanos;
+use case::{Kind, Nanos};
 use std::collections::BTreeMap;
 
 detector! {
@@ -31,7 +30,8 @@ detector! {
     /// ## Not to be confused with
     /// A slow peer (waits of many round trips); nagle-delayed-ack and name-lookup (waits of the program's own making).
     /// On loopback, a round trip takes no time.
-    "P35" "serial-requests"
+    "P35" "serial-requests",
+    kind: Kind::Observation
 }
 
 /// A round trip shorter than this is not what a program waits for.
@@ -65,13 +65,13 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         }
     }
     let (wall, (_, remote), series) = top?;
-    let first = analysis.transfers(series.exchanges[0]).first().copied()? as usize;
-    let place = place::of_call(&analysis.code, analysis.call(first));
+    let first = |exchange: &&Exchange| Some((*analysis.transfers(exchange).first()? as usize, exchange.length()));
+    let place = costly_call(analysis, series.exchanges.iter().filter_map(first));
     let count = series.exchanges.len();
     let title = format!(
         "{count} requests to {remote} run one after another, each waiting a round trip: {} in all{}",
         Nanos(wall),
-        place::in_words(&place),
+        place.in_words(),
     );
     let mechanism = vec![
         format!("The {count} requests never overlap."),
@@ -79,12 +79,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
             "A round trip takes {}, and each answer arrives within two, so the peer is not busy.",
             Nanos(series.round_trip)
         ),
+        "Whether one needs the answer to another cannot be seen from outside.".to_string(),
     ];
     let remedy = "Ask for many things in one request, pipeline requests, or make them concurrently.".to_string();
     let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: count as u64 };
     let writes = series.exchanges.iter().filter_map(|exchange| analysis.transfers(exchange).first());
     let rows = rows("calls", writes.map(|&row| row as usize));
-    Some(Found { title, mechanism, saving, place, remedy, rows, explains: Vec::new() })
+    let what = format!("{count} requests to {remote} run one after another, each waiting a round trip");
+    Some(Found { title, what, mechanism, saving, place, remedy, rows, ..Found::default() })
 }
 
 /// What all but the first question waited, if they are what the page describes.

@@ -1,8 +1,7 @@
 //! P03: one message in many small writes.
 
-use super::{Found, detector, rows};
+use super::{Found, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::place;
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use case::Nanos;
@@ -44,6 +43,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let mut saving = PotentialSaving::default();
     let mut explains = Vec::new();
     let mut example: Option<Vec<usize>> = None;
+    let mut later = Vec::new();
     let mut pieces = 0;
     for slot in (0..analysis.connections.all().len()).filter(|&slot| !is_multiplexed(analysis, slot)) {
         for run in runs(analysis, slot) {
@@ -57,31 +57,37 @@ fn detect(analysis: &Analysis) -> Option<Found> {
                 saving.wall += inside;
                 saving.outside += outside;
                 explains.push((call.tid, call.start.0, call_end(call)));
+                later.push((row, cpu));
             }
             example.get_or_insert(run);
         }
     }
     let example = example?;
     let first = analysis.call(example[0]);
-    let place = place::of_call(&analysis.code, analysis.call(example[1]));
-    let owner = analysis.connections.slot(first.connection).map_or("a program", |slot| analysis.owner(slot));
+    let place = costly_call(analysis, later);
+    let owner = analysis
+        .connections
+        .slot(first.connection)
+        .map_or("a program".to_string(), |slot| format!("the {}", analysis.end(slot)));
     let sizes: Vec<String> = example.iter().take(8).map(|&row| analysis.call(row).result.to_string()).collect();
     let title = format!(
         "Messages are written in {} pieces each: {} of CPU per request for writes that one could replace{}",
         pieces as u64 / saving.affected.max(1),
         Nanos(saving.cpu / analysis.exchanges.len().max(1) as u64),
-        place::in_words(&place),
+        place.in_words(),
     );
     let mechanism = vec![
         format!("In one turn, {owner} writes {} bytes, one call each, without reading in between.", sizes.join(" + ")),
         format!("{} messages were written like that, in {pieces} calls; nothing held them up.", saving.affected),
     ];
     let remedy = "Collect a message in a buffer and write it once (or use writev, MSG_MORE, TCP_CORK).".to_string();
-    Some(Found { title, mechanism, saving, place, remedy, rows: rows("calls", example), explains })
+    let what = format!("Messages are written in {} pieces each", pieces as u64 / saving.affected.max(1));
+    let rows = rows("calls", example);
+    Some(Found { title, what, mechanism, saving, place, remedy, rows, explains, ..Found::default() })
 }
 
-/// Whether the connection may carry many messages at a time, so that pieces in a row need not be of one: HTTP/2, told by
-/// its first bytes or, where it is encrypted, by what the client offered to speak.
+/// Whether the connection may carry many messages at a time, so that pieces in a row need not belong to one: HTTP/2,
+/// recognised by its first bytes or, where it is encrypted, by the protocols that the client offered.
 fn is_multiplexed(analysis: &Analysis, slot: usize) -> bool {
     let peer = analysis.connections.all()[slot].peer;
     let offers = |row: &case::tables::Handshake| row.protocols.split(',').any(|protocol| protocol == "h2");

@@ -1,7 +1,10 @@
-//! P36: sscanf measures a long string to its end for each piece that it takes from it.
+//! P36: work that grows faster than its input: measured over exchanges of several sizes, or known by its mechanism, an sscanf
+//! that measures a long string to its end for each piece that it takes from it.
 
 use super::{Found, common_place, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::input_growth::{self, InputGrowth, Turn};
+use case::facts::{Input, Observation};
 use case::tables::{Location, Sample};
 use case::{Nanos, Share};
 use std::collections::BTreeMap;
@@ -10,27 +13,36 @@ detector! {
     /// # superlinear-work
     ///
     /// ## What it is
-    /// Work that grows faster than the input. One case is recognised so far: a program splits a long text with
-    /// `sscanf`, one token at a time. libc's `sscanf` first searches for the end of the string, so each token costs a
-    /// pass over all the remaining text: twice the text takes four times as long.
+    /// Work that grows faster than the input. That is claimed only where it was measured: over requests or responses of
+    /// several sizes within the run, or from request to request. One mechanism is also known by sight: a program splits
+    /// a long text with `sscanf`, one token at a time. libc's `sscanf` first searches for the end of the string, so each
+    /// token costs a pass over all the remaining text.
     ///
     /// ## Evidence
-    /// CPU samples within `sscanf` or its relatives: at least three quarters of them are in one function that only
-    /// searches (it calls nothing, and its caller, which `sscanf` called, does nothing else), and few are in the
-    /// conversion itself. A conversion takes 50 to 200 ns; searching takes three times as long only if strings are many
-    /// kilobytes long.
+    /// The power by which an end's CPU time for an exchange grows with the size of the request or the response, with its
+    /// 95 % interval: fitted over steps of a quarter octave with three exchanges or more each, four of them over a factor
+    /// of four at least. It is out of hand where the interval lies above 1.5: sorting stays below 1.2, memory that outgrows
+    /// caches below 1.5. Where sizes are all alike, the same with the number of exchanges so far: an exchange's cost that
+    /// grows with a power above 0.5, which makes the run's grow with 1.5.
+    ///
+    /// For `sscanf`: CPU samples within it or its relatives, at least three quarters of them in one function that only
+    /// searches (it calls nothing, and its caller, which `sscanf` called, does nothing else), and few in the conversion
+    /// itself. A conversion takes 50 to 200 ns; searching takes three times as long only if strings are many kilobytes
+    /// long. The finding says by which power time grew, or that the run could not tell.
     ///
     /// ## What proves it
-    /// An `sscanf` that gets the same string one piece at a time: the results stay the same and the time falls. Half
-    /// the input then takes half the time instead of a quarter.
+    /// Half the input at a time: the total then falls by as much as the power says (`whyslow sweep` measures it). For
+    /// `sscanf`, one that gets the same string one piece at a time: the results stay the same and the time falls.
     ///
     /// ## Remedy
-    /// Convert with a function that returns where it stopped (`strtol`, `strtod`), copy the token into a small buffer
+    /// Keep what was found (a hash, an index, a position) instead of going through all of it again. For `sscanf`: convert
+    /// with a function that returns where it stopped (`strtol`, `strtod`), copy the token into a small buffer
     /// before scanning it, or read the stream directly with `fscanf`.
     ///
     /// ## Not to be confused with
     /// Many short strings, or long tokens (there the conversion takes the time, not the search). A search of the
-    /// program's own through a long text (`strlen`, `memchr`, `strstr`), which may be its job.
+    /// program's own through a long text (`strlen`, `memchr`, `strstr`), which may be its job. Costs in proportion to the
+    /// input, however high; a fixed cost beside them.
     "P36" "superlinear-work"
 }
 
@@ -51,6 +63,11 @@ const SEARCHES: [&str; 3] = ["memchr", "strlen", "strnlen"];
 type Below = (u64, Option<u64>, bool);
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    by_sscanf(analysis).or_else(|| by_measure(analysis))
+}
+
+/// The mechanism that is known by sight.
+fn by_sscanf(analysis: &Analysis) -> Option<Found> {
     let mut kinds: BTreeMap<u32, Option<Below>> = BTreeMap::new();
     let mut counts: BTreeMap<Below, usize> = BTreeMap::new();
     let mut total = 0;
@@ -118,7 +135,8 @@ fn found(analysis: &Analysis, total: usize, found_rows: &[usize], samples: &[&Sa
     let explains: Vec<(u32, u64, u64)> = spans.collect();
     let cpu = samples.len() as u64 * period;
     let saving = saving(analysis, &explains, cpu);
-    let (place, in_words) = common_place(analysis, samples);
+    let place = common_place(analysis, samples);
+    let in_words = place.in_words();
     let exchanges = analysis.exchanges.len() as u64;
     let title = format!(
         "sscanf searches a long string to its end for every token: {} of CPU {}{in_words}",
@@ -131,14 +149,72 @@ fn found(analysis: &Analysis, total: usize, found_rows: &[usize], samples: &[&Sa
         "Before it converts anything, sscanf scans the whole rest of the string. Conversion takes little compared with \
          that, so the strings are many kilobytes long."
             .to_string(),
-        "Splitting a long text that way, one token at a time, takes time proportional to the square of its length."
-            .to_string(),
     ];
+    let growth = input_growth::measure(analysis);
+    let observed = growth.map_or_else(|why| Observation::GrowthNotMeasured { why }, |growth| growth.observation());
     let remedy =
         "Convert with strtol or strtod, which return where they stopped, or copy each token into a small buffer \
                   before scanning it."
             .to_string();
-    Found { title, mechanism, saving, place, remedy, rows: rows("samples", found_rows.iter().copied()), explains }
+    let (observed, rows) = (vec![observed], rows("samples", found_rows.iter().copied()));
+    let what = "sscanf searches a long string to its end for every token".to_string();
+    Found { title, what, mechanism, observed, saving, place, remedy, rows, explains, ..Found::default() }
+}
+
+/// CPU time that was seen growing out of hand.
+fn by_measure(analysis: &Analysis) -> Option<Found> {
+    let growth = input_growth::measure(analysis).ok().filter(InputGrowth::is_out_of_hand)?;
+    let mut saving = PotentialSaving { affected: growth.turns.len() as u64, ..PotentialSaving::default() };
+    for (turn, excess) in growth.turns.iter().zip(growth.excess()) {
+        let (inside, outside) = analysis.split(turn.tid, turn.start, turn.end);
+        let share = inside as f64 / (inside + outside).max(1) as f64;
+        let within = (excess as f64 * share) as u64;
+        saving.cpu += excess;
+        saving.wall += within;
+        saving.outside += excess - within;
+    }
+    let (found_rows, samples): (Vec<usize>, Vec<&Sample>) =
+        growth.turns.iter().flat_map(|turn| of_turn(analysis, turn)).unzip();
+    let place = common_place(analysis, &samples);
+    let in_words = place.in_words();
+    let (what, than) = match growth.input {
+        Input::RequestBytes => ("CPU time grows faster than the request", "in proportion to their size"),
+        Input::ResponseBytes => ("CPU time grows faster than the response", "in proportion to their size"),
+        Input::Exchanges => ("Each request takes more CPU time than the one before", "at the cost of the first ones"),
+    };
+    let exchanges = analysis.exchanges.len().max(1) as u64;
+    let title =
+        format!("{what}: {} per request too much at the {}{in_words}", Nanos(saving.cpu / exchanges), growth.end);
+    let mechanism = vec![format!(
+        "{} requests took the {} {} of CPU time; {than} they would have taken {}.",
+        growth.turns.len(),
+        growth.end,
+        Nanos(growth.turns.iter().map(|turn| turn.cpu).sum::<u64>()),
+        Nanos(growth.turns.iter().map(|turn| turn.cpu).sum::<u64>() - saving.cpu),
+    )];
+    let remedy = "Find out what is gone through again and again: keep what was found (a hash, an index, a position) \
+                  instead, or work on a bounded part at a time.";
+    Some(Found {
+        title,
+        what: what.to_string(),
+        mechanism,
+        observed: vec![growth.observation()],
+        saving,
+        place,
+        remedy: remedy.to_string(),
+        rows: rows("samples", found_rows),
+        explains: growth.turns.iter().map(|turn| (turn.tid, turn.start, turn.end)).collect(),
+        ..Found::default()
+    })
+}
+
+/// The samples taken of a thread during a turn.
+fn of_turn<'a>(analysis: &'a Analysis, turn: &Turn) -> Vec<(usize, &'a Sample)> {
+    let Some(thread) = analysis.threads.get(turn.tid) else { return Vec::new() };
+    let samples = &analysis.recording.samples[thread.samples.clone()];
+    let first = samples.partition_point(|sample| sample.time.0 < turn.start);
+    let here = samples[first..].iter().take_while(|sample| sample.time.0 < turn.end);
+    here.enumerate().map(|(at, sample)| (thread.samples.start + first + at, sample)).collect()
 }
 
 /// Within exchanges each thread's time counts; outside, threads work side by side, and the busiest tells the wall time.
@@ -157,9 +233,10 @@ fn saving(analysis: &Analysis, spans: &[(u32, u64, u64)], cpu: u64) -> Potential
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::{answer, names};
     use case::Recording;
+    use case::facts::{Input, Observation, WhyNoGrowth};
 
     /// What `sscanf` called when samples were taken, innermost first, and for how long.
     fn scanning(parts: &[(&[&str], u64)]) -> Recording {
@@ -199,6 +276,9 @@ mod tests {
         assert_eq!(finding.place[0].function, "parse");
         assert!(finding.cost.share_of_wall > 0.8, "{:?}", finding.cost);
         assert_eq!(finding.cost.cpu_ns_per_exchange, 48 * MS);
+        // Nothing varied, so no power is claimed.
+        assert_eq!(finding.observed, [Observation::GrowthNotMeasured { why: WhyNoGrowth::FewExchanges }]);
+        assert!(!finding.mechanism.join(" ").contains("square"), "{:?}", finding.mechanism);
         assert_eq!(names(&stripped(recording)), ["superlinear-work"]);
     }
 
@@ -226,5 +306,88 @@ mod tests {
         fixture.stack(1, &["libc.so.6!__memchr_evex", "tool!next_line", "tool!main"]);
         fixture.computes(CLIENT, 500 * MS, 1);
         assert_eq!(names(&fixture.end()), Vec::<String>::new());
+    }
+
+    /// A hundred exchanges: the response of each, in bytes, and for how long the server worked on it.
+    fn responses(of: impl Fn(u64) -> (u64, u64)) -> Recording {
+        some_responses(100, of)
+    }
+
+    fn some_responses(exchanges: u64, of: impl Fn(u64) -> (u64, u64)) -> Recording {
+        let mut fixture = Fixture::new();
+        fixture.stack(1, &["server!scan", "server!answer", "server!main"]);
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
+        for number in 0..exchanges {
+            let (bytes, work) = of(number);
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            let waiting = fixture.now;
+            fixture.now = idle;
+            fixture.waits(SERVER, start + 12 * US - idle, 232, |call| call.result = 1);
+            fixture.moves(SERVER, 1001, READ, 200);
+            fixture.computes(SERVER, work, 1);
+            fixture.moves(SERVER, 1001, WRITE, bytes as i64);
+            idle = fixture.now;
+            fixture.now = waiting;
+            fixture.waits_for(CLIENT, 1, idle + 12 * US - waiting, bytes as i64);
+        }
+        fixture.end()
+    }
+
+    /// Eleven sizes from 1 kB to 32 kB, a factor of the square root of 2 apart.
+    fn size(number: u64) -> f64 {
+        1_000.0 * 2_f64.powf((number * 7 % 11) as f64 / 2.0)
+    }
+
+    #[test]
+    fn work_with_the_square_of_the_response_is_found_with_its_power() {
+        let answer = answer(&responses(|number| (size(number) as u64, (size(number).powi(2) / 20.0) as u64)));
+        let finding = &answer.findings[0];
+        assert_eq!((finding.name.as_str(), finding.place[0].function.as_str()), ("superlinear-work", "scan"));
+        let Observation::Growth { input, exponent, low, high, smallest, largest, exchanges } = finding.observed[0]
+        else {
+            panic!("no growth: {:?}", finding.observed);
+        };
+        assert_eq!((input, largest, exchanges), (Input::ResponseBytes, 32_000, 100));
+        assert!((1_000..4_000).contains(&smallest), "{smallest}: what is mostly a fixed cost may be left out");
+        assert!((1.8..2.1).contains(&exponent) && low > 1.5 && low <= exponent && exponent <= high, "{low} {exponent}");
+        assert!(finding.cost.share_of_cpu > 0.5, "{:?}", finding.cost);
+    }
+
+    #[test]
+    fn work_in_proportion_to_the_response_is_left_alone() {
+        assert_eq!(
+            names(&responses(|number| (size(number) as u64, size(number) as u64 * 1_000))),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn sorting_the_response_is_left_alone() {
+        let sorting = |number| (size(number) as u64, (size(number) * size(number).ln() * 100.0) as u64);
+        assert_eq!(names(&responses(sorting)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn responses_that_hardly_vary_show_no_law_whatever_they_cost() {
+        let alike = |number| {
+            let size = 1_000.0 + 100.0 * (number % 7) as f64;
+            (size as u64, (size.powi(2) / 2.0) as u64)
+        };
+        assert_eq!(names(&responses(alike)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn requests_that_each_cost_more_than_the_one_before_are_found_and_those_at_one_cost_are_not() {
+        let found = answer(&some_responses(800, |number| (1_000, (number + 1) * 50 * US)));
+        let Some(Observation::Growth { input, low, .. }) = found.findings[0].observed.first() else {
+            panic!("no growth: {:?}", found.findings);
+        };
+        assert_eq!((found.findings[0].name.as_str(), *input), ("superlinear-work", Input::Exchanges));
+        assert!(*low > 0.5, "{low}");
+        // That they keep a thread busy is another matter.
+        let level = names(&some_responses(800, |_| (1_000, 10 * MS)));
+        assert!(!level.contains(&"superlinear-work".to_string()), "{level:?}");
     }
 }

@@ -1,10 +1,9 @@
 //! P39: requests wait for a disk.
 
-use super::{Found, detector, rows};
+use super::{Found, costly_call, detector, rows};
 use crate::analysis::ledger::Account;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::place;
 use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
@@ -57,7 +56,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let wall = in_hand.max(analysis.accounts.of_exchanges(syncs));
     let (length, row) = longest?;
     let call = analysis.call(row);
-    let place = place::of_call(&analysis.code, call);
+    let place = costly_call(analysis, waits.iter().map(|wait| (wait.row, wait.inside + wait.between)));
     let count = analysis.exchanges.len().max(1) as u64;
     let at_server = analysis.accounts.of_exchanges(
         |account| matches!(account, Account::Blocked(End::Server, number, _) if syscall::is_sync(number)),
@@ -66,7 +65,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let (who, when) =
         if between > in_hand { ("the client", "Before the next request") } else { (who, "With a request in hand") };
     let call_name = syscall::name(call.number);
-    let place_words = place::in_words(&place);
+    let place_words = place.in_words();
     let title = if between > in_hand {
         let each = Nanos(between / count);
         format!(
@@ -87,7 +86,15 @@ fn detect(analysis: &Analysis) -> Option<Found> {
             .to_string();
     let saving = PotentialSaving { wall, outside: between, cpu: 0, affected: shown.len() as u64 };
     let rows = rows("calls", std::iter::once(row).chain(shown.into_iter().filter(|&other| other != row)));
-    Some(Found { title, mechanism, saving, place, remedy, rows, explains: Vec::new() })
+    let waiting = if between > in_hand { "The next request waits" } else { "Requests wait" };
+    let what = format!("{waiting} for the disk ({who} in {call_name})");
+    // One sync can hold up many requests: only what each waits for itself can be told one by one.
+    let of_call = |wait: &Wait| {
+        let call = analysis.call(wait.row);
+        (call.start.0, call_end(call))
+    };
+    let stalls = waits.iter().filter(|wait| wait.inside > 0).map(of_call).collect();
+    Some(Found { title, what, mechanism, saving, place, remedy, rows, stalls, ..Found::default() })
 }
 
 fn waits(analysis: &Analysis) -> Vec<Wait> {

@@ -3,6 +3,7 @@
 
 use crate::connections::{Connections, End};
 use crate::exchange::Exchange;
+use crate::lookups;
 use crate::threads::call_end;
 use case::Recording;
 use case::tables::role;
@@ -11,12 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A connection that stood ready this long before its first request was opened ahead of time: nobody waited for it.
 const EARLY_OPEN: u64 = 100_000_000;
 
-/// The phases before the first request of a connection. Each begins where the one before ends.
+/// The phases before the first request of a connection, in order. Between them the program may do something of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetUp {
     /// When it began.
     pub start: u64,
-    /// The look-up of the name, from the first query to the connect; empty where there was none.
+    /// The look-up of the name, from the first query to the last answer, or to the connect where one never came; empty
+    /// where there was none.
     pub lookup: (u64, u64),
     /// When the connect was called.
     pub connect: u64,
@@ -24,8 +26,19 @@ pub struct SetUp {
     pub connected: u64,
     /// When the TLS handshake began; equal to `application` where there was none.
     pub handshake: u64,
-    /// When the first request could be written.
+    /// When the connection was ready for a request: the handshake over, or the greeting read.
+    pub ready: u64,
+    /// When the first request was written.
     pub application: u64,
+}
+
+impl SetUp {
+    /// When the connection itself was waited for: the connect, then the handshake or the greeting. What lies between, and
+    /// before the first request, is the program's own.
+    pub fn stretches(&self) -> [(u64, u64); 2] {
+        let greeting = if self.handshake < self.application { self.handshake } else { self.connected };
+        [(self.connect, self.connected), (greeting.min(self.ready), self.ready)]
+    }
 }
 
 /// What is needed to find how connections were set up, met in the order in which they were opened.
@@ -68,9 +81,10 @@ impl SetUps {
                 let application = first.start;
                 let start = handshake.start.0.min(application);
                 let lookup = (start, start);
+                let ready = handshake.end.0.clamp(start, application);
+                let (connect, connected, handshake) = (start, start, start);
                 first.start = start;
-                first.set_up =
-                    Some(SetUp { start, lookup, connect: start, connected: start, handshake: start, application });
+                first.set_up = Some(SetUp { start, lookup, connect, connected, handshake, ready, application });
             }
             return;
         }
@@ -89,28 +103,26 @@ impl SetUps {
         let lookup = self.claim_lookup(recording, row.pid, connect);
         let start = lookup.0.min(connect);
         let handshake = handshake.map_or(application, |row| row.start.0.clamp(connected, application));
-        if application.saturating_sub(connected.max(ready)) > EARLY_OPEN {
+        let ready = ready.clamp(connected, application);
+        if application - ready > EARLY_OPEN {
             return;
         }
         first.start = start;
-        first.set_up = Some(SetUp { start, lookup, connect, connected, handshake, application });
+        first.set_up = Some(SetUp { start, lookup, connect, connected, handshake, ready, application });
     }
 
     /// The look-ups that a process made since its last exchange ended and before a connect; each is claimed once.
     fn claim_lookup(&mut self, recording: &Recording, pid: u32, connect: u64) -> (u64, u64) {
         let since = self.ended.get(&pid).and_then(|ends| ends.range(..=connect).next_back().copied());
         let since = since.unwrap_or_default();
-        let mut start = connect;
         let Some(pending) = self.lookups.get_mut(&pid) else { return (connect, connect) };
-        while let Some(row) = pending.last().map(|&index| &recording.lookups[index]) {
-            if row.time.0 >= connect {
-                break;
-            }
+        let mut claimed = Vec::new();
+        while let Some(&row) = pending.last().filter(|&&row| recording.lookups[row].time.0 < connect) {
             pending.pop();
-            if row.time.0 >= since {
-                start = start.min(row.time.0);
-            }
+            claimed.extend((recording.lookups[row].time.0 >= since).then_some(row));
         }
-        (start, connect)
+        let waits = lookups::waits(recording, claimed.iter().copied(), connect);
+        let start = claimed.first().map_or(connect, |&row| recording.lookups[row].time.0);
+        (start, waits.last().map_or(start, |wait| wait.end))
     }
 }

@@ -1,11 +1,11 @@
 use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive, request};
 use crate::tests::answer;
-use crate::{Exchange, Options, study};
+use crate::{Analysis, Exchange};
 use case::tables::{TlsRecord, direction, role, transport};
 use case::{Nanos, Recording};
 
 fn exchanges(recording: &Recording) -> Vec<Exchange> {
-    study(recording, "case", &Options::default()).exchanges
+    Analysis::new(recording).exchanges
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! From samples to stacks of numbered functions, outermost first, each with its processor time.
+//! From samples to stacks of numbered functions, outermost first, each with its CPU time.
 
 use super::CUT_SHORT;
 use super::tree::{Frame, Time};
@@ -23,7 +23,7 @@ pub struct Sampled {
     pub program: u32,
     /// The module that its time is charged to.
     pub charged: String,
-    /// Its processor time.
+    /// Its CPU time.
     pub time: Time,
     /// The place of its recording among all.
     pub run: usize,

@@ -2,6 +2,7 @@
 
 use crate::code::base_name;
 use crate::profile::Frame;
+use case::Function;
 use case::tables::Location;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +34,8 @@ impl<'n> Names<'n> {
     pub fn frame(&self, location: &Location) -> Frame {
         let module = self.module(base_name(&location.module));
         let function = match location.function.as_str() {
-            "" if self.rebuilt.contains(&module) => format!("{module}+0x..."),
-            "" => format!("{module}+0x{:x}", address(location)),
+            "" if self.rebuilt.contains(&module) => Function::unnamed(&module),
+            "" => Function::at(&module, address(location)),
             name => name.to_string(),
         };
         Frame { function, module }

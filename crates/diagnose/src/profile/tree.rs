@@ -12,7 +12,7 @@ pub struct Frame {
     pub module: String,
 }
 
-/// Processor time, and the samples it rests on.
+/// CPU time, and the samples it rests on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Time {
     /// In nanoseconds.

@@ -5,7 +5,7 @@ use crate::analysis::Analysis;
 use crate::contrast::about::{Folders, about};
 use crate::syscall;
 use case::tables::Call;
-use case::views::CallView;
+use case::views::{CallView, Caller};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ impl Sum {
 }
 
 /// The call's number, what it is about, who makes it.
-type Kind<'r> = (u16, String, &'r str);
+type Kind = (u16, String, Option<Caller>);
 
 /// Calls by kind, those with most time first; at last those that found no place.
 pub fn sheet(analysis: &Analysis) -> Vec<CallView> {
@@ -58,20 +58,19 @@ pub fn sheet(analysis: &Analysis) -> Vec<CallView> {
     kinds.sort_by_key(|(_, sum)| Reverse(sum.total_ns));
     let left_out = kinds.split_off(kinds.len().min(SHOWN));
     let requests = analysis.exchanges.len();
-    let row =
-        |(number, about, who): Kind, sum: Sum| view((syscall::name(number), about, who.to_string()), sum, requests);
+    let row = |(number, about, who): Kind, sum: Sum| view((syscall::name(number), about, who), sum, requests);
     let mut rows: Vec<CallView> = kinds.into_iter().map(|(kind, sum)| row(kind, sum)).collect();
     if !left_out.is_empty() {
         let mut rest = Sum::default();
         for (_, sum) in left_out {
             rest.add(sum);
         }
-        rows.push(view((REST.to_string(), String::new(), String::new()), rest, requests));
+        rows.push(view((REST.to_string(), String::new(), None), rest, requests));
     }
     rows
 }
 
-fn view((call, about, who): (String, String, String), sum: Sum, requests: usize) -> CallView {
+fn view((call, about, who): (String, String, Option<Caller>), sum: Sum, requests: usize) -> CallView {
     CallView {
         call,
         about,
@@ -85,14 +84,14 @@ fn view((call, about, who): (String, String, String), sum: Sum, requests: usize)
     }
 }
 
-fn kinds<'r>(analysis: &Analysis<'r>) -> BTreeMap<Kind<'r>, Sum> {
+fn kinds(analysis: &Analysis) -> BTreeMap<Kind, Sum> {
     let by_number = by_number(analysis);
     let paths: FxHashMap<u32, &str> = analysis.recording.paths.iter().map(|row| (row.id, row.path.as_str())).collect();
     let programs = Images::new(analysis.recording);
     let mut named: BTreeMap<Kind, Sum> = BTreeMap::new();
     for ((number, transport, path, pid), sum) in by_number {
         let about = about(transport, paths.get(&path).copied());
-        named.entry((number, about, programs.part(pid))).or_default().add(sum);
+        named.entry((number, about, programs.caller(pid))).or_default().add(sum);
     }
     let names: BTreeSet<(u16, &str)> = named.keys().map(|(number, about, _)| (*number, about.as_str())).collect();
     let folders = Folders::new(names.into_iter());

@@ -3,10 +3,10 @@
 use super::images::Images;
 use super::tls_names;
 use crate::analysis::Analysis;
-use crate::connections::End;
 use crate::syscall;
+use case::facts::Transport;
 use case::tables::{Handshake, event, role, transport};
-use case::views::{ConnectionView, Rest};
+use case::views::{ConnectionView, HandshakeState, Rest};
 use std::cmp::Reverse;
 
 /// Rows shown.
@@ -84,17 +84,12 @@ fn view(
     (bytes_out, bytes_in): (u64, u64),
 ) -> ConnectionView {
     let row = analysis.connections.row(slot);
-    let end = match analysis.connections.all()[slot].end {
-        Some(End::Client) => "client",
-        Some(End::Server) => "server",
-        None => "",
-    };
     let retransmitted = analysis.connections.events(slot).iter().filter(|row| row.event == event::RETRANSMIT);
     let view = ConnectionView {
         id: row.id,
-        end: end.to_string(),
+        end: analysis.connections.all()[slot].end,
         process: programs.name(row.pid, row.opened.0),
-        transport: transport_name(row.transport).to_string(),
+        transport: Transport::of(row.transport),
         local: address(&row.local_address, row.local_port),
         remote: address(&row.remote_address, row.remote_port),
         at: (row.opened - analysis.recording.manifest.start).0,
@@ -114,9 +109,9 @@ fn view(
 
 fn with_tls(view: ConnectionView, handshake: &Handshake) -> ConnectionView {
     let state = match (handshake.end.0, handshake.resumed) {
-        (0, _) => "unfinished",
-        (_, true) => "resumed",
-        (_, false) => "full",
+        (0, _) => HandshakeState::Unfinished,
+        (_, true) => HandshakeState::Resumed,
+        (_, false) => HandshakeState::Full,
     };
     let version = match tls_names::version(handshake.version) {
         name if name.is_empty() => "TLS".to_string(),
@@ -125,7 +120,7 @@ fn with_tls(view: ConnectionView, handshake: &Handshake) -> ConnectionView {
     ConnectionView {
         tls_version: version,
         cipher: tls_names::cipher(handshake.cipher),
-        handshake: state.to_string(),
+        handshake: Some(state),
         handshake_ns: (handshake.end - handshake.start).0,
         server_name: handshake.server_name.clone(),
         ..view
@@ -134,11 +129,11 @@ fn with_tls(view: ConnectionView, handshake: &Handshake) -> ConnectionView {
 
 /// The name of a transport.
 pub fn transport_name(number: u8) -> &'static str {
-    match number {
-        transport::TCP => "tcp",
-        transport::UDP => "udp",
-        transport::UNIX => "unix",
-        _ => "other",
+    match Transport::of(number) {
+        Transport::Tcp => "tcp",
+        Transport::Udp => "udp",
+        Transport::Unix => "unix",
+        Transport::Other => "other",
     }
 }
 

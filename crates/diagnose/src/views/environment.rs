@@ -105,10 +105,10 @@ fn shortened(text: &str) -> String {
 fn run(recording: &Recording) -> Vec<NameValue> {
     let manifest = &recording.manifest;
     let hertz = manifest.sampling_hertz;
-    let sampling = if hertz == 0 { "none".to_string() } else { format!("{hertz} a second on each processor") };
+    let sampling = if hertz == 0 { "none".to_string() } else { format!("{hertz} per second on each CPU") };
     let exit = match (manifest.subject.exit, manifest.subject.signal) {
         (Some(status), _) => format!("exit status {status}"),
-        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) if !manifest.closed => "not known".to_string(),
         (None, None) => "still running".to_string(),
     };
@@ -119,10 +119,10 @@ fn run(recording: &Recording) -> Vec<NameValue> {
         named("server", shortened(&manifest.server.join(" "))),
         named("began", known(manifest.started_unix_seconds, || calendar::utc(manifest.started_unix_seconds))),
         named("lasted", known(lasted.0, || lasted.to_string())),
-        named("processor samples", sampling),
+        named("CPU samples", sampling),
         named("link", &manifest.link),
         named("the client", exit),
-        named("ended", if manifest.closed { "in good order" } else { "cut short: the last rows may be missing" }),
+        named("recording", if manifest.closed { "complete" } else { "cut short: the last rows may be missing" }),
     ]
 }
 

@@ -28,18 +28,18 @@ fn view(writer: &Writer, index: usize, finding: &Finding) -> EvidenceView {
     let columns = columns::shown(table);
     let numbers = finding.evidence.rows.iter().take(SHOWN);
     let rows: Vec<EvidenceRow> = numbers.filter_map(|&row| evidence_row(writer, table, &columns, row)).collect();
-    // A column without a single word in it says nothing.
-    let told: Vec<usize> =
+    // A column that is empty in every row says nothing.
+    let filled: Vec<usize> =
         (0..columns.len()).filter(|&column| rows.iter().any(|row| !row.cells[column].is_empty())).collect();
-    let only_told = |row: EvidenceRow| EvidenceRow {
+    let only_filled = |row: EvidenceRow| EvidenceRow {
         row: row.row,
-        cells: told.iter().map(|&column| row.cells[column].clone()).collect(),
+        cells: filled.iter().map(|&column| row.cells[column].clone()).collect(),
     };
     EvidenceView {
         finding: index,
         table: table.clone(),
-        columns: told.iter().map(|&column| columns[column].heading.clone()).collect(),
-        rows: rows.into_iter().map(only_told).collect(),
+        columns: filled.iter().map(|&column| columns[column].heading.clone()).collect(),
+        rows: rows.into_iter().map(only_filled).collect(),
     }
 }
 

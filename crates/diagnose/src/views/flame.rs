@@ -14,7 +14,6 @@ use crate::contrast::Aliases;
 use crate::number::count;
 use crate::profile::naming::Names;
 use crate::units::Units;
-use crate::{sorted, with_analysis};
 use case::views::Flame;
 use case::{Nanos, Recording};
 use programs::Programs;
@@ -22,7 +21,7 @@ use programs::Programs;
 /// Where threads were on a processor.
 pub fn processor(recording: &Recording) -> Flame {
     let mut programs = Programs::default();
-    programs.add_samples(&sorted(recording), Names::AS_RECORDED);
+    programs.add_samples(recording, Names::AS_RECORDED);
     let flame = shown::tree(&programs.tree(), 1.0);
     Flame { of: of_samples(&programs), sample_ns: period(recording), ..flame }
 }
@@ -34,11 +33,10 @@ pub fn blocked(analysis: &Analysis) -> Flame {
     Flame { of: waits.in_words(), ..flame }
 }
 
-/// Processor time of two sides, an exchange each (a run each where there are none): where B has more, where less.
+/// CPU time of two sides, an exchange each (a run each where there are none): where B has more, where less.
 pub fn flame_difference(a: &[Recording], b: &[Recording]) -> Flame {
     let aliases = Aliases::of_modules(a, b);
-    let exchanges = |side: &[Recording]| side.iter().map(exchanges).collect::<Vec<_>>();
-    let units = Units::new(&exchanges(a), &exchanges(b));
+    let units = Units::of(a, b);
     let programs_a = of_side(a, aliases.of_a());
     let programs_b = of_side(b, aliases.of_b());
     let flame = shown::difference((&programs_a.tree(), units.a), (&programs_b.tree(), units.b));
@@ -59,16 +57,12 @@ pub fn flame_difference(a: &[Recording], b: &[Recording]) -> Flame {
 fn of_side(side: &[Recording], names: Names) -> Programs {
     let mut programs = Programs::default();
     for recording in side {
-        programs.add_samples(&sorted(recording), names);
+        programs.add_samples(recording, names);
     }
     programs
 }
 
-fn exchanges(recording: &Recording) -> usize {
-    with_analysis(recording, |analysis| analysis.exchanges.len())
-}
-
-/// The processor time that one sample stands for.
+/// The CPU time that one sample stands for.
 fn period(recording: &Recording) -> u64 {
     1_000_000_000 / u64::from(recording.manifest.sampling_hertz.max(1))
 }
@@ -77,8 +71,8 @@ fn of_samples(programs: &Programs) -> String {
     let time = Nanos(programs.time().ns);
     match programs.samples() {
         0 => String::new(),
-        1 => format!("one sample, {time} of processor time"),
-        samples => format!("{} samples, {time} of processor time in all", count(samples)),
+        1 => format!("one sample, {time} of CPU time"),
+        samples => format!("{} samples, {time} of CPU time in all", count(samples)),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What processes are called.
 
 use crate::code::base_name;
-use case::Recording;
 use case::tables::Process;
+use case::views::Caller;
+use case::{End, Recording};
 use rustc_hash::FxHashMap;
 
 /// The programs that each process was, in order of time.
@@ -33,13 +34,14 @@ impl<'r> Images<'r> {
         }
     }
 
-    /// Its part in the run, `client` or `server`; else the last program it was, without its number.
-    pub fn part(&self, pid: u32) -> &'r str {
-        let last = self.by_pid.get(&pid).and_then(|rows| rows.last());
-        match last.map(|row| (row.role.as_str(), base_name(&row.executable))) {
-            None => "",
-            Some((role @ ("client" | "server"), _)) => role,
-            Some((_, program)) => program,
+    /// Its end of the exchanges; else the last program it was, without its number.
+    pub fn caller(&self, pid: u32) -> Option<Caller> {
+        let last = self.by_pid.get(&pid).and_then(|rows| rows.last())?;
+        match (last.role.as_str(), base_name(&last.executable)) {
+            ("client", _) => Some(Caller::End(End::Client)),
+            ("server", _) => Some(Caller::End(End::Server)),
+            (_, "") => None,
+            (_, program) => Some(Caller::Program(program.to_string())),
         }
     }
 
@@ -69,6 +71,6 @@ mod tests {
         assert_eq!(programs.name(7, 20), "nginx (7)");
         assert_eq!(programs.name(8, 20), "process 8");
         assert_eq!(programs.name(0, 20), "");
-        assert_eq!(programs.part(7), "nginx");
+        assert_eq!(programs.caller(7), Some(Caller::Program("nginx".into())));
     }
 }

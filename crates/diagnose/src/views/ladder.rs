@@ -10,8 +10,8 @@ mod fold;
 mod label;
 mod participants;
 mod places;
+mod raw_event;
 mod records;
-mod step;
 mod stretches;
 mod thin;
 
@@ -22,8 +22,8 @@ use case::tables::event;
 use case::views::{EventKind, Ladder, LadderEvent};
 use participants::Participants;
 use places::Places;
+use raw_event::RawEvent;
 use std::collections::BTreeMap;
-use step::Step;
 
 /// The chosen exchanges step by step, in the order chosen.
 pub fn ladders(analysis: &Analysis, chosen: &[Chosen]) -> Vec<Ladder> {
@@ -46,23 +46,23 @@ fn ladder(analysis: &Analysis, chosen: &Chosen, places: &mut Places) -> Ladder {
         length_ns: exchange.length(),
         stretches: stretches::stretches(analysis, exchange),
         lanes: participants.lanes,
-        events: told(steps, exchange),
+        events: events(steps, exchange),
         left_out,
     }
 }
 
 /// What TCP did by itself at either end.
-fn tcp_events(analysis: &Analysis, exchange: &Exchange, participants: &Participants) -> Vec<Step> {
+fn tcp_events(analysis: &Analysis, exchange: &Exchange, participants: &Participants) -> Vec<RawEvent> {
     let mut steps = Vec::new();
     for (lane, slot) in participants.ends() {
         let rows = analysis.connections.events(slot).iter();
         for row in rows.filter(|row| (exchange.start..=exchange.end).contains(&row.time.0)) {
             let label = match row.event {
                 event::DELAYED_ACK_FIRED => "the delayed-ACK timer fires",
-                event::RETRANSMIT => "a segment is sent again",
+                event::RETRANSMIT => "a segment is retransmitted",
                 _ => continue,
             };
-            steps.push(Step::new(LadderEvent {
+            steps.push(RawEvent::new(LadderEvent {
                 at: row.time.0,
                 to: row.time.0,
                 lane,
@@ -77,15 +77,15 @@ fn tcp_events(analysis: &Analysis, exchange: &Exchange, participants: &Participa
 }
 
 /// The steps with their times since the exchange began, and arrivals as places in the list.
-fn told(steps: Vec<Step>, exchange: &Exchange) -> Vec<LadderEvent> {
+fn events(steps: Vec<RawEvent>, exchange: &Exchange) -> Vec<LadderEvent> {
     let known = steps.iter().enumerate().filter_map(|(index, step)| Some((step.flight_in?, index)));
     let arrivals: BTreeMap<usize, usize> = known.collect();
     let since = |time: u64| time.clamp(exchange.start, exchange.end) - exchange.start;
-    let told = steps.into_iter().map(|step| {
+    let events = steps.into_iter().map(|step| {
         let arrives = step.flight_out.and_then(|flight| arrivals.get(&flight).copied());
         LadderEvent { at: since(step.event.at), to: since(step.event.to), arrives, ..step.event }
     });
-    told.collect()
+    events.collect()
 }
 
 #[cfg(test)]

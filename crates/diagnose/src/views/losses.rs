@@ -44,9 +44,9 @@ mod tests {
         lost(1_200, "calls", 5);
         lost(900, "stacks", 4);
         lost(1_300, "segments", 0);
-        let told = losses(&recording);
-        let told: Vec<_> = told.iter().map(|row| (row.table.as_str(), row.count, row.from, row.to)).collect();
-        assert_eq!(told, [("stacks", 7, 0, 110), ("calls", 5, 200, 210)]);
+        let rows = losses(&recording);
+        let rows: Vec<_> = rows.iter().map(|row| (row.table.as_str(), row.count, row.from, row.to)).collect();
+        assert_eq!(rows, [("stacks", 7, 0, 110), ("calls", 5, 200, 210)]);
     }
 
     #[test]

@@ -205,11 +205,11 @@ fn name_of(path: &Path) -> String {
 fn lacking(missing: &Missing) -> String {
     let (who, what) = (name_of(&missing.wanted_by), &missing.what);
     match missing.kind {
-        MissingKind::Library => format!("the library {what} is not found, and nothing that differs has it"),
+        MissingKind::Library => format!("the library {what} is not found, and none of the differences provides it"),
         MissingKind::Version => {
             format!("{who} needs version {what} of {}, which it does not have", name_of(Path::new(&missing.of)))
         }
-        MissingKind::Symbol => format!("{who} needs the symbol {what}, which no library has"),
+        MissingKind::Symbol => format!("{who} needs the symbol {what}, which no library provides"),
     }
 }
 

@@ -2,17 +2,17 @@
 
 mod folder;
 mod packaged;
-mod side;
 mod unowned;
+mod used_world;
 mod variables;
 
 use crate::LabError;
 use crate::worlds::Ready;
 use case::{Factor, FactorKind};
 use record::executable::Elf;
-pub(super) use side::Side;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+pub(super) use used_world::UsedWorld;
 
 /// Why the C library is no factor of a probe.
 const C_LIBRARY: &str = "the C library and its loader can only be switched with the whole world";
@@ -61,7 +61,7 @@ pub fn differences(
     used_good: &BTreeSet<PathBuf>,
     used_bad: &BTreeSet<PathBuf>,
 ) -> Result<Vec<Difference>, LabError> {
-    let (good, bad) = (Side::new(good, used_good)?, Side::new(bad, used_bad)?);
+    let (good, bad) = (UsedWorld::new(good, used_good)?, UsedWorld::new(bad, used_bad)?);
     let mut found = Vec::new();
     if good.world.base != bad.world.base {
         found.extend(packaged::differences(&good, &bad));

@@ -17,7 +17,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The first bad commit; none where several cannot be told apart.
+    /// The first bad commit; none where it may be one of several.
     pub fn first_bad(&self) -> Option<usize> {
         (self.from == self.to).then_some(self.to)
     }

@@ -1,12 +1,13 @@
-//! Whether programs start in a world, and what is missing where they do not: told by the world's own loader, as `ldd -r`
-//! asks it. Nothing of the programs themselves is executed.
+//! Whether programs start in a world, and what is missing where they do not, according to the world's own loader, asked
+//! as `ldd -r` asks it. Nothing of the programs themselves is executed.
 
-mod told;
+mod listing;
 
 use super::inside::Inside;
 use crate::LabError;
 use crate::treatment::End;
 use crate::world::World;
+use listing::Listing;
 use record::executable::{self, Elf, MOST_INTERPRETERS};
 use record::{Input, Output, ParentDeathSignal, Program, Root};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,15 +17,14 @@ use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use told::Told;
 
 /// Makes the loader say what it loads, complain, and look for every symbol at once.
 const ASKING: [(&str, &str); 3] = [("LD_TRACE_LOADED_OBJECTS", "1"), ("LD_WARN", "yes"), ("LD_BIND_NOW", "yes")];
 /// Names libraries to be loaded besides.
 const PRELOAD: &str = "LD_PRELOAD";
-/// A loader answers in 10 ms; one that does not answer is not waited for.
+/// A loader answers in 10 ms; nobody waits longer than this for one that does not.
 const LONGEST: Duration = Duration::from_secs(20);
-/// How often is looked whether it has answered.
+/// How often to check whether it has answered.
 const TICK: Duration = Duration::from_millis(1);
 /// What the loader says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,15 +76,15 @@ pub fn check(
     let inside = Inside::of(root.clone().unwrap_or(host));
     let (programs, libraries) = sorted(objects, &inside);
     let mut asking = Asking { world, root, inside, wait };
-    let mut linkage = Told::default();
-    let mut with_libraries: Option<Told> = None;
+    let mut linkage = Listing::default();
+    let mut with_libraries: Option<Listing> = None;
     for (program, loader) in &programs {
         linkage.join(asking.ask(loader, program, &[])?);
         if !libraries.is_empty() {
-            let told = asking.ask(loader, program, &libraries)?;
+            let listing = asking.ask(loader, program, &libraries)?;
             match &mut with_libraries {
-                Some(before) => before.meet(told),
-                None => with_libraries = Some(told),
+                Some(before) => before.meet(listing),
+                None => with_libraries = Some(listing),
             }
         }
     }
@@ -131,7 +131,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// What a loader says of a program with these libraries.
-    fn ask(&mut self, loader: &Path, program: &Path, libraries: &[PathBuf]) -> Result<Told, LabError> {
+    fn ask(&mut self, loader: &Path, program: &Path, libraries: &[PathBuf]) -> Result<Listing, LabError> {
         let (mut output, mut errors) = (nameless()?, nameless()?);
         let arguments = [loader, program].map(|path| path.display().to_string()).to_vec();
         let asked = Program {
@@ -154,7 +154,7 @@ impl Asking<'_> {
             }
             if begun.elapsed() > LONGEST {
                 let (loader, program) = (loader.display(), program.display());
-                return Err(LabError::World(format!("the loader {loader} does not say what {program} needs")));
+                return Err(LabError::World(format!("the loader {loader} timed out listing what {program} needs")));
             }
         }
         let mut text = String::new();
@@ -163,7 +163,7 @@ impl Asking<'_> {
             file.read_to_end(&mut bytes).map_err(LabError::io(path_of(file)))?;
             text += &String::from_utf8_lossy(&bytes);
         }
-        Ok(Told::read(&text, program, &self.inside))
+        Ok(Listing::read(&text, program, &self.inside))
     }
 
     fn environment(&self, libraries: &[PathBuf]) -> Vec<(OsString, Option<OsString>)> {

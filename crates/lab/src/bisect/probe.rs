@@ -5,7 +5,7 @@
 //! whole gain: Wald's sequential test ([`stats::SequentialTest`]) tells which, wrong once in a thousand each way, so that twenty
 //! probes are all right in 98 of 100 searches. A single pair far out, as on a shared machine, never decides.
 //!
-//! A world in between, to which only a part of the gain comes, is neither: the answer is unclear, and its place is told.
+//! A world in between, to which only a part of the gain comes, is neither: the answer is unclear, and its place is reported.
 
 use crate::engine::{self, Budget, Design, Entry, MOST_FAILURES, Order, Pace, State, Stop, Stopped, Study, Turn};
 use crate::error::LabError;
@@ -18,11 +18,12 @@ use std::time::Duration;
 
 /// The chance of a wrong answer, either way.
 const ERROR: f64 = 0.001;
-/// One pair may be a disturbance of both its runs.
+/// In a single pair, both runs may have been disturbed.
 const LEAST_PAIRS: u32 = 2;
-/// After so many pairs a probe ends without an answer: 1.1 times as long is told by then where single runs vary by a tenth.
+/// After this many pairs a probe ends without an answer. By then it detects runs 1.1 times as long where single runs vary
+/// by a tenth.
 pub const MOST_PAIRS: u32 = 40;
-/// Ratios of runs vary by so much at least: what the place of a program in memory makes.
+/// Ratios of runs vary by at least this much: the effect of where a program lies in memory.
 const LEAST_DEVIATION: f64 = 0.01;
 /// The standard deviation of normal values over the middle of their distances from their middle.
 const DEVIATION_OF_MIDDLE: f64 = 1.4826;
@@ -238,11 +239,11 @@ pub fn probe(axis: &Axis, most_pairs: u32, run_probe: Run, run_control: Run, see
     })?;
     engine::unless_interrupted(stopped)?;
     let unclear = if is_untestable(&pairs) { ProbeResult::Untestable } else { ProbeResult::Unclear };
-    Ok(pairs.probing.told(pairs.result.unwrap_or(unclear)))
+    Ok(pairs.probing.probed(pairs.result.unwrap_or(unclear)))
 }
 
 impl Probing {
-    fn told(&self, result: ProbeResult) -> Probed {
+    fn probed(&self, result: ProbeResult) -> Probed {
         let (place, low, high) = self.place();
         let number = |value: f64| value.is_finite().then_some(value);
         Probed { result, place: number(place), low: number(low), high: number(high), pairs: self.pairs() }

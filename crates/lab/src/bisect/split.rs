@@ -1,5 +1,5 @@
 //! Which member of a bundle it is, where programs do not start when its members are switched apart: by other versions of one
-//! member alone over the bad world, and by where the time goes.
+//! member alone in the bad world, and by where the time goes.
 //!
 //! How to use it: make a [`Member`] of each factor of a culprit whose bond is [`case::Bond::Bundle`], list the [`ways`]
 //! there are (suites from [`other_suites`], builds that are cached), and hand both to [`split()`] with a closure that tries one
@@ -34,7 +34,7 @@ pub struct Member {
     pub packages: Vec<String>,
     /// The SONAMEs of its libraries that the subject loads in the bad world.
     pub sonames: Vec<String>,
-    /// The part of the bad world's processor time that its libraries take; none where there is no profile, or it has no libraries.
+    /// The part of the bad world's CPU time that its libraries take; none where there is no profile, or it has no libraries.
     pub cpu_share: Option<f64>,
     /// Their part of the difference of processor and blocked time; none as above.
     pub difference: Option<f64>,
@@ -159,16 +159,16 @@ pub fn split(
         if ran >= MOST_WAYS || (ran > 0 && is_split) {
             break;
         }
-        // What another version said of a member need not be asked again.
-        if !is_told(&tried, way.factor()) {
+        // A member that another version has decided need not be tried again.
+        if !is_decided(&tried, way.factor()) {
             tried.extend(attempt(way)?);
         }
     }
     Ok((judge(bundle, &tried), tried))
 }
 
-/// Whether a version of a member was found that makes it good.
-fn is_told(tried: &[Tried], factor: usize) -> bool {
+/// Whether another version of a member is known to make it good.
+fn is_decided(tried: &[Tried], factor: usize) -> bool {
     tried.iter().any(|tried| tried.way.factor() == factor && tried.result == ProbeResult::Good)
 }
 

@@ -1,7 +1,7 @@
 //! What a command is started by: its program by the path that it is found at, and the interpreters of scripts.
 //!
-//! The recorder is told of an image by its own path, links followed. That a link leads to it is a difference between worlds by
-//! itself: `/usr/bin/python3` is another program in each release.
+//! The recorder knows an image by its real path, links followed. Where a link leads is a difference between worlds in its
+//! own right: `/usr/bin/python3` is another program in each release.
 
 use super::inside::Inside;
 use crate::treatment::End;

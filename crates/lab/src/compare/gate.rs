@@ -37,11 +37,11 @@ impl Condition {
 
     /// What became of it.
     pub fn gate(&self, all: &[Compared]) -> Gate {
-        let found = self.metrics.iter().find_map(|name| all.iter().find(|one| one.metric == *name));
+        let found = self.metrics.iter().find_map(|name| all.iter().find(|one| one.metric.to_string() == *name));
         let found = found.or_else(|| all.first().filter(|_| self.metrics == [OWN]));
         let mut gate = Gate { condition: self.text.clone(), limit: self.limit, ..Gate::default() };
         let Some(found) = found else {
-            gate.metric = self.metrics.first().cloned().unwrap_or_default();
+            gate.metric = self.metrics.first().cloned().map(Metric::from).unwrap_or_default();
             return gate;
         };
         gate.metric.clone_from(&found.metric);
@@ -59,8 +59,8 @@ impl Condition {
         gate
     }
 
-    /// Whether one of these metrics can tell.
-    pub fn is_told_by(&self, metrics: &[Metric]) -> bool {
+    /// Whether one of these metrics can decide it.
+    pub fn is_decidable_by(&self, metrics: &[Metric]) -> bool {
         let named = |name: &String| metrics.iter().any(|metric| metric.to_string() == *name);
         self.metrics.iter().any(named) || (self.metrics == [OWN] && matches!(metrics, [Metric::Output { .. }, ..]))
     }
@@ -70,13 +70,13 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Condition, String> {
-        let sign = text.find(['>', '<']).ok_or("there is no `>` or `<` in it: METRIC > RATIOx, as in wall > 1.05x")?;
+        let sign = text.find(['>', '<']).ok_or("write METRIC > RATIOx or METRIC < RATIOx, as in wall > 1.05x")?;
         let (name, rest) = text.split_at(sign);
         let (name, limit) = (name.trim(), rest[1..].trim());
         let number = limit.strip_suffix('x').and_then(|number| number.trim().parse::<f64>().ok());
         let limit = number.filter(|number| number.is_finite() && *number > 0.0);
-        let limit =
-            limit.ok_or_else(|| format!("`{}` is no ratio: a number and an x, as in 1.05x", rest[1..].trim()))?;
+        let limit = limit
+            .ok_or_else(|| format!("`{}` is not a ratio; use a number and an x, as in 1.05x", rest[1..].trim()))?;
         Ok(Condition { text: text.trim().to_string(), metrics: metrics(name)?, is_above: rest.starts_with('>'), limit })
     }
 }
@@ -89,7 +89,7 @@ fn metrics(name: &str) -> Result<Vec<String>, String> {
         return Ok(vec![name.to_string()]);
     }
     let short = SHORT.iter().map(|(short, _)| *short).collect::<Vec<_>>().join(", ");
-    Err(format!("`{name}` is no metric; there are {short}, {OWN} (that of --metric), and the names of the table"))
+    Err(format!("`{name}` is not a metric; use {short}, {OWN} (that of --metric), or a name from the table"))
 }
 
 #[cfg(test)]
@@ -117,6 +117,6 @@ mod tests {
         assert!(refused("wall 1.05x").contains("METRIC > RATIOx"));
         assert!(refused("speed > 1.05x").contains("wall, cpu"));
         assert!(refused("wall > 1.05").contains("1.05x"));
-        assert!(refused("wall > -1x").contains("no ratio"));
+        assert!(refused("wall > -1x").contains("not a ratio"));
     }
 }

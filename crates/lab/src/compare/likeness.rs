@@ -26,7 +26,7 @@ pub enum Unlike {
         /// The last thing it said on standard error.
         said: String,
     },
-    /// A side's programs do not start any more, or its interventions do not take hold.
+    /// A side's programs do not start any more, or its interventions do not take effect.
     Broken {
         /// Which.
         which: Which,
@@ -124,7 +124,7 @@ fn shown(line: Option<&str>) -> String {
     match line {
         None => "nothing more".to_string(),
         Some(line) if line.contains(|letter: char| letter == char::REPLACEMENT_CHARACTER || is_control(letter)) => {
-            "bytes that are no text".to_string()
+            "bytes that are not text".to_string()
         }
         Some(line) if line.chars().count() <= MOST_LETTERS => format!("`{line}`"),
         Some(line) => format!("`{}...`", line.chars().take(MOST_LETTERS).collect::<String>()),
@@ -143,7 +143,7 @@ pub fn output(outcomes: &[(Which, Outcome)], compares_output: bool) -> Sameness 
         return not_compared("--check-output never");
     }
     if !outcomes.iter().any(|(_, outcome)| outcome.row.exit >= 0) {
-        return not_compared("no trial ran to its program's end");
+        return not_compared("no trial ran to completion");
     }
     if of(outcomes, Which::A).next().is_none() {
         return not_compared("A was measured earlier");
@@ -151,6 +151,6 @@ pub fn output(outcomes: &[(Which, Outcome)], compares_output: bool) -> Sameness 
     match (steady(outcomes, Which::A), steady(outcomes, Which::B)) {
         (Some(a), Some(b)) if masked(&a.output) != masked(&b.output) => Sameness::Different,
         (Some(_), Some(_)) => Sameness::Same,
-        _ => not_compared("it differs from run to run, or too few runs came to their end"),
+        _ => not_compared("it differs from run to run, or too few runs completed"),
     }
 }

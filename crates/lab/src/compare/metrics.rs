@@ -8,11 +8,11 @@ use case::tables::Trial;
 use case::{Compared, Contrast};
 use stats::{Decision, Looks, Ratio};
 
-/// A difference below this is what the place of a program in memory makes; nobody is told that B takes more.
+/// A difference below this can come from where a program lies in memory alone, and is not reported.
 const LEAST: f64 = 1.01;
-/// What an interval of two samples holds with, where one was measured earlier and looked at once.
+/// The confidence of an interval of two samples, where one was measured earlier, looked at once.
 const CONFIDENCE: f64 = 0.95;
-/// Fewer pairs give an interval that reaches from nothing to anything.
+/// Fewer pairs give an interval too wide to say anything.
 const LEAST_PAIRS: usize = 4;
 
 /// Every metric that enough trials have, the first being the one that decides. The intervals hold together, at every
@@ -60,7 +60,7 @@ fn sound(trials: &[Trial], metric: &Metric) -> Vec<f64> {
 
 /// `middles`: of A, of B.
 fn row(metric: &Metric, ratio: &Ratio, middles: [f64; 2]) -> Compared {
-    // A rate is kept as its inverse, so that less is better everywhere; what is told is the rate.
+    // A rate is kept as its inverse, so that less is better everywhere; what is reported is the rate.
     let is_inverse = matches!(metric, Metric::Output { better: Better::More, .. });
     let ratio = if is_inverse {
         Ratio { ratio: ratio.ratio.recip(), low: ratio.high.recip(), high: ratio.low.recip(), ..*ratio }
@@ -68,7 +68,7 @@ fn row(metric: &Metric, ratio: &Ratio, middles: [f64; 2]) -> Compared {
         *ratio
     };
     Compared {
-        metric: metric.to_string(),
+        metric: metric.clone(),
         a: metric.shown(middles[0]),
         b: metric.shown(middles[1]),
         ratio: ratio.ratio,
@@ -80,10 +80,10 @@ fn row(metric: &Metric, ratio: &Ratio, middles: [f64; 2]) -> Compared {
 }
 
 fn contrast(ratio: &Ratio) -> Contrast {
-    let is_worth_telling = ratio.ratio >= LEAST || ratio.ratio <= LEAST.recip();
+    let is_large_enough = ratio.ratio >= LEAST || ratio.ratio <= LEAST.recip();
     match stats::decision(ratio, WORTH) {
-        Decision::Differs if is_worth_telling && ratio.low > 1.0 => Contrast::More,
-        Decision::Differs if is_worth_telling => Contrast::Less,
+        Decision::Differs if is_large_enough && ratio.low > 1.0 => Contrast::More,
+        Decision::Differs if is_large_enough => Contrast::Less,
         _ if ratio.within(WORTH) => Contrast::Same,
         _ => Contrast::Open,
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::intervention_counters::InterventionCounters;
-use case::{Ledger, LossTotals, Nanos, Verdict};
+use case::{Nanos, Verdict};
 
 /// A program as trials see it: what a run takes, what it writes, how it ends.
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ fn outcome_of(measured: &Measured) -> Contrast {
 }
 
 #[test]
-fn a_slower_program_is_told_with_its_ratio_and_soon() {
+fn a_slower_program_is_found_with_its_ratio_and_soon() {
     let measured = measured(SOUND, Made { millis: 15.0, ..SOUND }, 1, 0.02);
     let wall = compared(&measured.trials, &[Metric::Wall])[0].clone();
     assert_eq!(wall.outcome, Contrast::More);
@@ -86,7 +86,7 @@ fn sides_that_write_something_else_are_not_compared_and_figures_are_no_differenc
 #[test]
 fn bytes_that_are_no_text_do_not_reach_the_terminal() {
     let unlike = measured(SOUND, Made { writes: "\u{1b}[2Jdone\n", ..SOUND }, 1, 0.0).unlike;
-    assert_eq!(unlike, Some(Unlike::Writes { a: "`done`".into(), b: "bytes that are no text".into() }));
+    assert_eq!(unlike, Some(Unlike::Writes { a: "`done`".into(), b: "bytes that are not text".into() }));
 }
 
 #[test]
@@ -125,22 +125,10 @@ fn a_side_without_the_figure_that_decides_is_named() {
 #[test]
 fn what_cannot_fit_into_the_budget_is_known_before() {
     let ended = |wall: Duration| Answer {
-        schema: 1,
-        command: Vec::new(),
-        case: String::new(),
-        page: String::new(),
         wall_ns: wall.as_nanos() as u64,
-        exchanges: 0,
         subject_exit: Some(0),
         verdict: Verdict::Suspected,
-        summary: String::new(),
-        findings: Vec::new(),
-        together: Vec::new(),
-        live: Vec::new(),
-        proof: None,
-        ledger: Ledger::default(),
-        losses: LossTotals::default(),
-        missing: Vec::new(),
+        ..Answer::default()
     };
     let excess = |wall: Duration| {
         let (a, b) = (ended(wall), ended(wall));

@@ -57,20 +57,20 @@ pub struct Budget {
     pub pace: Pace,
 }
 
-/// What has to fit before more is begun.
+/// What has to fit into the budget before more is begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// A round of the arms that have a turn, each taking what it took so far; of one that was never run this is expected.
+    /// A round of the arms that have a turn, each as long as it took so far; one that never ran, as long as expected.
     Usual {
         /// How long a trial is expected to take.
         expected: Duration,
     },
-    /// A round as the rounds before took on average. For the first [`LEAST_ROUNDS`], without which nothing can be told,
-    /// [`EXCESS`] budgets are there.
+    /// A round as long as the ones before on average. The first [`LEAST_ROUNDS`], without which nothing can be concluded,
+    /// may take [`EXCESS`] budgets.
     Average,
-    /// Each trial by itself, after the first round: one that no longer fits is left out.
+    /// Each trial alone, after the first round: one that no longer fits is left out.
     Trials,
-    /// Anything: the rules, or whoever runs several experiments, see to it.
+    /// Nothing: the rules, or whoever runs several experiments, see to it.
     Unlimited,
 }
 

@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use case::Stopped;
 
-/// Trials in which an arm may fail to take hold, or break the program, before it is given up: one can be a disturbance.
+/// Trials in which an arm may fail to take effect, or break the program, before it is given up: one can be a disturbance.
 pub const MOST_FAILURES: usize = 2;
 /// The last planned look of [`stats::Looks::standard`]: rounds after which whatever is open stays open.
 pub const MOST_ROUNDS: u32 = 128;
@@ -55,6 +55,9 @@ impl<'d, S> Stop<'d, S> {
     }
 }
 
+/// An interval as wide as this part of the effect itself (in logarithms) is narrow.
+const OF_THE_EFFECT: f64 = 0.4;
+
 /// How exact an effect has to be before no more trials are spent on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
@@ -70,8 +73,10 @@ impl Precision {
     /// Of a comparison: how much faster is what was asked.
     pub const OF_A_COMPARISON: Precision = Precision { narrow: 1.04, enough_pairs: 24 };
 
-    /// Whether an interval of so many pairs is exact enough.
+    /// Whether the interval of a ratio is exact enough after so many pairs: narrow, or at least narrow against the effect. That
+    /// something takes 280 times less needs no second digit.
     pub fn is_met(&self, low: f64, high: f64, pairs: usize) -> bool {
-        high / low <= self.narrow || pairs >= self.enough_pairs
+        let effect = (low * high).sqrt().max((low * high).sqrt().recip());
+        high / low <= self.narrow.max(effect.powf(OF_THE_EFFECT)) || pairs >= self.enough_pairs
     }
 }

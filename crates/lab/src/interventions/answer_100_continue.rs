@@ -1,7 +1,8 @@
 //! `answer-100-continue`: nothing waits for permission to send a body.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 use crate::treatment::Preload;
+use crate::work::Aspect;
 
 intervention! {
     /// # answer-100-continue
@@ -24,10 +25,12 @@ intervention! {
     pub const ANSWER_100_CONTINUE: Intervention = Intervention {
         name: "answer-100-continue",
         summary: "answers `Expect: 100-continue` at once on the server's behalf",
-        tried_for: &[("P33", Purpose::Cause)],
+        predictions: &[Prediction::gains("P33")],
         doses: &[],
         unit: "",
         stands_on: &[],
+        // The interim answer is no longer waited for, or comes with the final one.
+        may_change: &[Aspect::Exchanges, Aspect::Bytes],
         treat: |_, treatment| {
             treatment.preloads.push(Preload { shim: "answer-100-continue", parameter: "on".into() });
             Ok(())

@@ -1,6 +1,6 @@
 //! `bound-sscanf`: sscanf reads no further than it must.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 use crate::treatment::Preload;
 
 intervention! {
@@ -23,7 +23,7 @@ intervention! {
     pub const BOUND_SSCANF: Intervention = Intervention {
         name: "bound-sscanf",
         summary: "makes sscanf read no further than it must",
-        tried_for: &[("P36", Purpose::Cause), ("P51", Purpose::Cause)],
+        predictions: &[Prediction::gains("P36"), Prediction::gains("P51")],
         doses: &[],
         unit: "",
         stands_on: &[],

@@ -1,6 +1,6 @@
 //! `coalesce-writes`: small writes leave together.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 use crate::treatment::Preload;
 
 intervention! {
@@ -28,7 +28,10 @@ intervention! {
     pub const COALESCE_WRITES: Intervention = Intervention {
         name: "coalesce-writes",
         summary: "holds small writes until the program waits, and sends them together",
-        tried_for: &[("P01", Purpose::Cause), ("P03", Purpose::Cause)],
+        predictions: &[
+            Prediction::gains("P01").beside("it also makes fewer segments and system calls, and the peer reads it all at once"),
+            Prediction::gains("P03"),
+        ],
         doses: &[],
         unit: "",
         stands_on: &[],

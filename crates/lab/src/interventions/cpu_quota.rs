@@ -1,6 +1,6 @@
 //! `cpu-quota`: no limit of CPU time.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 
 intervention! {
     /// # cpu-quota
@@ -19,7 +19,7 @@ intervention! {
     pub const CPU_QUOTA: Intervention = Intervention {
         name: "cpu-quota",
         summary: "runs both ends outside the cgroups that limit CPU time",
-        tried_for: &[("P29", Purpose::Cause)],
+        predictions: &[Prediction::gains("P29")],
         doses: &[],
         unit: "",
         stands_on: &[],
@@ -42,7 +42,7 @@ mod tests {
     use crate::interventions::tests::request;
 
     #[test]
-    fn it_took_hold_where_the_subject_left_its_groups() {
+    fn it_took_effect_where_the_subject_left_its_groups() {
         let mut treatment = Treatment::default();
         (CPU_QUOTA.treat)(&request(&crate::World::default()), &mut treatment).expect("always possible to ask");
         assert!(treatment.outside_quota);

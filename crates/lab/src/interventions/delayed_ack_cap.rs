@@ -1,7 +1,7 @@
 //! `delayed-ack-cap`: ACKs delayed for less time.
 
 use super::tcp_nodelay::set_on_connections;
-use super::{Intervention, NotHere, Purpose, Request, intervention};
+use super::{Intervention, NotHere, Prediction, Request, intervention};
 use crate::treatment::Treatment;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -31,7 +31,7 @@ intervention! {
     pub const DELAYED_ACK_CAP: Intervention = Intervention {
         name: "delayed-ack-cap",
         summary: "caps the time by which ACKs are delayed",
-        tried_for: &[("P01", Purpose::Dose)],
+        predictions: &[Prediction::scales("P01")],
         doses: &DOSES,
         unit: "ms",
         stands_on: &[],

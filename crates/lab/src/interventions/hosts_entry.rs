@@ -1,6 +1,6 @@
 //! `hosts-entry`: names that resolve without DNS.
 
-use super::{Intervention, NotHere, Purpose, Request, intervention};
+use super::{Intervention, NotHere, Prediction, Request, intervention};
 use crate::treatment::{Replacement, Treatment};
 use case::Recording;
 use case::tables::{Lookup, direction, role};
@@ -39,7 +39,7 @@ intervention! {
     pub const HOSTS_ENTRY: Intervention = Intervention {
         name: "hosts-entry",
         summary: "puts the names the program looks up into its hosts file",
-        tried_for: &[("P31", Purpose::Cause)],
+        predictions: &[Prediction::gains("P31")],
         doses: &[],
         unit: "",
         stands_on: &[],

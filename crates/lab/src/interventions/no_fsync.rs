@@ -1,6 +1,6 @@
 //! `no-fsync`: nothing waits for the disk.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 use crate::treatment::Preload;
 
 intervention! {
@@ -23,7 +23,7 @@ intervention! {
     pub const NO_FSYNC: Intervention = Intervention {
         name: "no-fsync",
         summary: "makes fsync and the like return at once",
-        tried_for: &[("P39", Purpose::Cause)],
+        predictions: &[Prediction::gains("P39")],
         doses: &[],
         unit: "",
         stands_on: &[],

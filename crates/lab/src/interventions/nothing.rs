@@ -13,7 +13,7 @@ intervention! {
     pub const NOTHING: Intervention = Intervention {
         name: "nothing",
         summary: "attaches the machinery of the others and changes nothing",
-        tried_for: &[],
+        predictions: &[],
         doses: &[],
         unit: "",
         stands_on: &[],

@@ -1,6 +1,6 @@
 //! `parse-ca-once`: trusted certificates parsed once.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 use crate::intervention_counters::InterventionCounters;
 use crate::treatment::Preload;
 
@@ -27,7 +27,7 @@ intervention! {
     pub const PARSE_CA_ONCE: Intervention = Intervention {
         name: "parse-ca-once",
         summary: "parses each file of trusted certificates only once",
-        tried_for: &[("P10", Purpose::Cause)],
+        predictions: &[Prediction::gains("P10")],
         doses: &[],
         unit: "",
         stands_on: &[],
@@ -35,12 +35,12 @@ intervention! {
             treatment.preloads.push(Preload { shim: SHIM, parameter: "parse-ca-once".into() });
             Ok(())
         },
-        applied: took_hold,
+        applied: took_effect,
     };
 }
 
 /// How often it changed something; why not, for this shim in particular.
-pub(super) fn took_hold(counters: &InterventionCounters) -> Result<u64, String> {
+pub(super) fn took_effect(counters: &InterventionCounters) -> Result<u64, String> {
     let seen = counters.shims.get(SHIM).is_some_and(|counts| counts.loaded > 0 && counts.seen == 0);
     if seen {
         return Err("the program does not load OpenSSL's libssl, or uses it only as a server".into());
@@ -54,13 +54,13 @@ mod tests {
     use crate::intervention_counters::ShimCounts;
 
     #[test]
-    fn a_program_without_the_library_is_told_from_one_that_loads_once() {
-        let told = |seen, changed| {
+    fn a_program_without_the_library_is_distinguished_from_one_that_loads_once() {
+        let outcome = |seen, changed| {
             let counts = ShimCounts { loaded: 1, seen, changed };
-            took_hold(&InterventionCounters { shims: [(SHIM, counts)].into(), ..InterventionCounters::default() })
+            took_effect(&InterventionCounters { shims: [(SHIM, counts)].into(), ..InterventionCounters::default() })
         };
-        assert_eq!(told(10, 9), Ok(9));
-        assert!(told(0, 0).is_err_and(|why| why.contains("OpenSSL")));
-        assert!(told(1, 0).is_err_and(|why| why.contains("nothing to change")));
+        assert_eq!(outcome(10, 9), Ok(9));
+        assert!(outcome(0, 0).is_err_and(|why| why.contains("OpenSSL")));
+        assert!(outcome(1, 0).is_err_and(|why| why.contains("nothing to change")));
     }
 }

@@ -1,6 +1,6 @@
 //! `quickack-client-route` and `quickack-server-route`: ACKs without delay, at one end only.
 
-use super::{Intervention, NotHere, Purpose, Request, intervention};
+use super::{Intervention, NotHere, Prediction, Purpose, Request, intervention};
 use crate::intervention_counters::InterventionCounters;
 use crate::treatment::{End, Treatment};
 
@@ -22,7 +22,7 @@ intervention! {
     pub const QUICKACK_CLIENT_ROUTE: Intervention = Intervention {
         name: "quickack-client-route",
         summary: "makes the client's kernel ACK at once",
-        tried_for: &[("P01", Purpose::Cause)],
+        predictions: &[Prediction::gains("P01")],
         doses: &[],
         unit: "",
         stands_on: &[],
@@ -48,7 +48,7 @@ intervention! {
     pub const QUICKACK_SERVER_ROUTE: Intervention = Intervention {
         name: "quickack-server-route",
         summary: "makes the server's kernel ACK at once",
-        tried_for: &[("P01", Purpose::Cause)],
+        predictions: &[Prediction::gains("P01")],
         doses: &[],
         unit: "",
         stands_on: &[],
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn it_took_hold_where_the_kernel_shows_that_ends_route() {
+    fn it_took_effect_where_the_kernel_shows_that_ends_route() {
         let counters = InterventionCounters { routes: vec![End::Client], ..InterventionCounters::default() };
         assert_eq!((QUICKACK_CLIENT_ROUTE.applied)(&counters), Ok(1));
         assert!((QUICKACK_SERVER_ROUTE.applied)(&counters).is_err_and(|why| why.contains("the server's route")));

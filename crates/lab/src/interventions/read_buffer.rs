@@ -1,6 +1,6 @@
 //! `read-buffer`: tiny reads served from one larger one.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 use crate::treatment::Preload;
 
 intervention! {
@@ -26,7 +26,7 @@ intervention! {
     pub const READ_BUFFER: Intervention = Intervention {
         name: "read-buffer",
         summary: "serves tiny reads from one larger read",
-        tried_for: &[("P42", Purpose::Cause)],
+        predictions: &[Prediction::gains("P42")],
         doses: &[],
         unit: "",
         stands_on: &[],

@@ -1,6 +1,6 @@
 //! `send-queue-empty`: send queues seem empty.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 use crate::treatment::Preload;
 
 intervention! {
@@ -23,7 +23,7 @@ intervention! {
     pub const SEND_QUEUE_EMPTY: Intervention = Intervention {
         name: "send-queue-empty",
         summary: "reports every socket's send queue as empty",
-        tried_for: &[("P05", Purpose::Cause)],
+        predictions: &[Prediction::gains("P05")],
         doses: &[],
         unit: "",
         stands_on: &[],

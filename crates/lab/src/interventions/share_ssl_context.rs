@@ -1,7 +1,7 @@
 //! `share-ssl-context`: one TLS context for all connections set up alike.
 
-use super::parse_ca_once::{SHIM, took_hold};
-use super::{Intervention, Purpose, Request, intervention};
+use super::parse_ca_once::{SHIM, took_effect};
+use super::{Intervention, Prediction, Purpose, Request, intervention};
 use crate::treatment::Preload;
 use case::Recording;
 use case::tables::content;
@@ -36,7 +36,7 @@ intervention! {
     pub const SHARE_SSL_CONTEXT: Intervention = Intervention {
         name: "share-ssl-context",
         summary: "uses one TLS context for all connections that ask for the same",
-        tried_for: &[("P09", Purpose::Cause), ("P10", Purpose::Ladder)],
+        predictions: &[Prediction::gains("P09"), Prediction::adds("P10")],
         doses: &[],
         unit: "",
         stands_on: &["parse-ca-once"],
@@ -44,14 +44,14 @@ intervention! {
             treatment.preloads.push(Preload { shim: SHIM, parameter: "share-ssl-context".into() });
             Ok(())
         },
-        applied: took_hold,
+        applied: took_effect,
     };
 }
 
 /// What an intervention is tried for, `usual` for every other than this one.
 pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Purpose) -> Purpose {
     let is_this = intervention.name == SHARE_SSL_CONTEXT.name && usual == Purpose::Cause;
-    if is_this && request.recording.is_some_and(loads_certificates_again) { Purpose::Ladder } else { usual }
+    if is_this && request.recording.is_some_and(loads_certificates_again) { Purpose::Incremental } else { usual }
 }
 
 /// Whether one process was seen opening one file of certificates again and again.
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn it_is_a_cause_where_a_context_costs_by_itself_and_a_step_where_certificates_come_with_it() {
         assert_eq!(tried_for(1, content::PEM), Some(Purpose::Cause));
-        assert_eq!(tried_for(60, content::PEM), Some(Purpose::Ladder));
+        assert_eq!(tried_for(60, content::PEM), Some(Purpose::Incremental));
         assert_eq!(tried_for(60, content::OTHER), Some(Purpose::Cause));
     }
 }

@@ -1,6 +1,6 @@
 //! `sleep-scale`: sleeps made longer or shorter.
 
-use super::{Intervention, NotHere, Purpose, intervention};
+use super::{Intervention, NotHere, Prediction, intervention};
 use crate::treatment::Preload;
 
 /// The dose where none is asked for.
@@ -28,7 +28,7 @@ intervention! {
     pub const SLEEP_SCALE: Intervention = Intervention {
         name: "sleep-scale",
         summary: "multiplies the length of every sleep",
-        tried_for: &[("P06", Purpose::Dose)],
+        predictions: &[Prediction::scales("P06")],
         doses: &[0.5, 2.0],
         unit: "times",
         stands_on: &[],

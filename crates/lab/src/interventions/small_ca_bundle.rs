@@ -1,6 +1,6 @@
 //! `small-ca-bundle`: fewer trusted certificates to parse.
 
-use super::{Intervention, NotHere, Purpose, Request, intervention};
+use super::{Intervention, NotHere, Prediction, Request, intervention};
 use crate::treatment::{Replacement, Treatment};
 use case::Recording;
 use case::tables::content;
@@ -39,7 +39,7 @@ intervention! {
     pub const SMALL_CA_BUNDLE: Intervention = Intervention {
         name: "small-ca-bundle",
         summary: "replaces the CA bundle with a few of its certificates",
-        tried_for: &[("P10", Purpose::Dose)],
+        predictions: &[Prediction::scales("P10")],
         doses: &DOSES,
         unit: "certificates",
         stands_on: &[],

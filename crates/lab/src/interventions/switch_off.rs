@@ -19,10 +19,10 @@ const WHOLE: [&str; 8] = ["main", "_start", "_init", "_fini", "main.main", "runt
 /// Where a system keeps its libraries: what is in them is not the program's own work.
 const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
 
-/// The longest parameter of a shim, less what its file needs besides (`shim.h`).
-const MOST_TOLD_BYTES: usize = 240;
+/// The longest parameter of a shim, less what its file needs otherwise (`shim.h`).
+const MOST_PARAMETER_BYTES: usize = 240;
 
-/// Longer names make no file name.
+/// Longer names do not fit into a file name.
 const MOST_NAME_BYTES: usize = 120;
 
 intervention! {
@@ -51,7 +51,7 @@ intervention! {
     pub const SWITCH_OFF: Intervention = Intervention {
         name: "switch-off",
         summary: "makes a function of the program return at once",
-        tried_for: &[],
+        predictions: &[],
         about: "FUNCTION",
         needs_same_output: true,
         treat,
@@ -81,11 +81,11 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
             .filter(|row| row.function == function && file.as_os_str() == row.module.as_str());
         rows.map(|row| row.function_offset).filter(|offset| *offset > 0).collect::<BTreeSet<_>>()
     };
-    let told = functions::find(&files, function, &seen).map_err(NotHere)?;
-    if told.len() > MOST_TOLD_BYTES {
+    let parameter = functions::find(&files, function, &seen).map_err(NotHere)?;
+    if parameter.len() > MOST_PARAMETER_BYTES {
         return Err(NotHere(format!("found more clones of {function} than it can handle")));
     }
-    treatment.preloads.push(Preload { shim: SHIM, parameter: told });
+    treatment.preloads.push(Preload { shim: SHIM, parameter });
     Ok(())
 }
 
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_called_did_not_take_hold() {
+    fn what_was_never_called_did_not_take_effect() {
         let counted = |loaded, seen, changed| {
             let shims = [(SHIM, ShimCounts { loaded, seen, changed })].into();
             applied(&InterventionCounters { shims, ..InterventionCounters::default() })

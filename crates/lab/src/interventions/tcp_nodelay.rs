@@ -1,6 +1,6 @@
 //! `tcp-nodelay`: Nagle's algorithm disabled.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 use crate::intervention_counters::InterventionCounters;
 
 intervention! {
@@ -21,7 +21,8 @@ intervention! {
     pub const TCP_NODELAY: Intervention = Intervention {
         name: "tcp-nodelay",
         summary: "disables Nagle's algorithm on every connection",
-        tried_for: &[("P01", Purpose::Cause)],
+        // Where small writes cost by their number, holding none of them back saves nothing.
+        predictions: &[Prediction::gains("P01"), Prediction::does_nothing("P03")],
         doses: &[],
         unit: "",
         stands_on: &[],
@@ -63,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn it_took_hold_where_the_kernel_took_the_option_and_not_where_it_refused() {
+    fn it_took_effect_where_the_kernel_took_the_option_and_not_where_it_refused() {
         let applied = |seen, nodelay, refused| {
             let sockets = Some(SocketCounts { seen, nodelay, capped: 0, refused });
             (TCP_NODELAY.applied)(&InterventionCounters { sockets, ..InterventionCounters::default() })

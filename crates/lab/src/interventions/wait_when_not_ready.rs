@@ -1,6 +1,6 @@
 //! `wait-when-not-ready`: the wait that a busy loop lacks.
 
-use super::{Intervention, Purpose, intervention};
+use super::{Intervention, Prediction, intervention};
 use crate::treatment::Preload;
 
 intervention! {
@@ -26,7 +26,7 @@ intervention! {
     pub const WAIT_WHEN_NOT_READY: Intervention = Intervention {
         name: "wait-when-not-ready",
         summary: "makes a loop that spins on a descriptor wait until it can go on",
-        tried_for: &[("P05", Purpose::Cause)],
+        predictions: &[Prediction::gains("P05")],
         doses: &[],
         unit: "",
         stands_on: &[],

@@ -32,7 +32,7 @@ pub(super) fn writable() -> Result<PathBuf, LabError> {
         let tried = made.and_then(|()| tempfile::tempfile_in(&folder));
         match tried {
             Ok(_) if is_private(&folder) => return Ok(folder),
-            Ok(_) => refused.push(format!("{} can be written by others", folder.display())),
+            Ok(_) => refused.push(format!("{} is writable by others", folder.display())),
             Err(error) => refused.push(format!("{}: {error}", folder.display())),
         }
     }

@@ -25,6 +25,18 @@ fn repaired(folder: &Path) -> Repaired {
     repaired
 }
 
+/// The same once the owner is seen to be gone: what another test has forked holds the lock until it has called exec.
+fn repaired_later(folder: &Path) -> Repaired {
+    let begun = Instant::now();
+    loop {
+        let repaired = repaired(folder);
+        if repaired != Repaired::default() || begun.elapsed() > Duration::from_secs(5) {
+            return repaired;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn the_file_is_there_from_the_first_entry_until_the_last_is_ticked_off() {
     let place = tempfile::tempdir().expect("a folder");
@@ -55,7 +67,7 @@ fn an_entry_is_undone_when_its_owner_is_gone_and_not_before() {
     assert!(begun.elapsed() < Duration::from_millis(500), "a living owner is not waited for");
     assert!(folder.exists());
     drop(journal);
-    let repaired_lines = repaired(&journals).done;
+    let repaired_lines = repaired_later(&journals).done;
     assert_eq!(repaired_lines, [format!("removed the folder {}", folder.display())]);
     assert!(!folder.exists());
     assert_eq!(files(&journals), 0);
@@ -89,7 +101,7 @@ fn what_is_not_ours_is_never_removed_whatever_a_journal_says() {
     let group = Undo::Group { folder: foreign.clone(), members: Members::Ours };
     journal.note(&[folder_of(&foreign), folder_of(&link), group]).expect("noted");
     drop(journal);
-    let repaired = repaired(&journals);
+    let repaired = repaired_later(&journals);
     assert_eq!((repaired.done.len(), repaired.left.len()), (0, 3), "{repaired:?}");
     assert!(foreign.join("file").exists() && link.exists());
     assert_eq!(files(&journals), 1, "the journal stays for a human to look at");

@@ -33,7 +33,7 @@ pub(super) fn set(pid: u32, name: &str, value: &str) -> Result<String, LinkError
     let failed = |reason: String| LinkError::Setting { name: name.to_string(), reason };
     let parts = name.split(if name.contains('/') { '/' } else { '.' }).collect::<Vec<_>>();
     if parts.len() < 2 || parts[0] != "net" || parts.iter().any(|part| part.is_empty() || part.starts_with('.')) {
-        return Err(failed("only settings below net. belong to a network alone; others would change the host".into()));
+        return Err(failed("only settings below net. are per network; others would change the host".into()));
     }
     let file = PathBuf::from("/proc/sys").join(parts.join("/"));
     let written = in_namespace(pid, || {

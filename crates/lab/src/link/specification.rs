@@ -9,7 +9,7 @@ const DEFAULT_MTU: u32 = 1500;
 /// The least that IPv4 must carry (RFC 791), and the most that a virtual Ethernet device takes.
 const MTU_RANGE: std::ops::RangeInclusive<u32> = 68..=65_535;
 /// The kernel hands a virtual device segments of up to 64 KiB at a time, headers not counted; a token bucket that cannot
-/// hold two of them wedges. (A class of htb goes into debt instead.)
+/// hold two of them stalls. (A class of htb goes into debt instead.)
 pub(super) const LEAST_BURST_BYTES: u64 = 128 * 1024;
 /// The kernel keeps a burst as 32 bits of time in units of 64 ns: more than 4 min of anything is none.
 const MOST_BURST_BYTES: u64 = 1 << 30;
@@ -36,12 +36,12 @@ impl FromStr for Link {
             needs_rate = needs_rate.or(Some(key.trim()).filter(|key| ["burst", "queue"].contains(key)));
         }
         if let (Some(key), None) = (needs_rate, link.rate) {
-            return wrong(format!("`{key}` is about keeping a rate, and there is none: add rate=10mbit"));
+            return wrong(format!("`{key}` only applies to a rate, and none is given: add rate=10mbit"));
         }
         match link.burst {
             Some(burst) if link.queue == Queue::TokenBucket && burst < LEAST_BURST_BYTES => wrong(format!(
-                "a token bucket of {} wedges: the kernel hands it up to 64 KiB at a time and needs room for two; \
-                 ask for burst=128k or more, or for queue=htb",
+                "a token bucket of {} would stall: the kernel passes it up to 64 KiB at a time, and it needs room \
+                 for two; use burst=128k or more, or queue=htb",
                 Size(burst)
             )),
             _ => Ok(link),
@@ -139,10 +139,10 @@ mod tests {
     }
 
     #[test]
-    fn a_token_bucket_that_would_wedge_is_refused_with_the_way_out() {
+    fn a_token_bucket_that_would_stall_is_refused_with_the_way_out() {
         let link = "rate=10mbit,burst=64k".parse::<Link>();
         let error = link.expect_err("refused").to_string();
-        assert!(error.contains("64k wedges") && error.contains("queue=htb"), "{error}");
+        assert!(error.contains("64k would stall") && error.contains("queue=htb"), "{error}");
         assert!("rate=10mbit,burst=64k,queue=htb".parse::<Link>().is_ok());
     }
 

@@ -4,6 +4,8 @@ use crate::engine::Stopped;
 use crate::metric::Metric;
 use crate::pairs::{middle, ratio};
 use crate::verdict;
+use crate::work::{self, Usual};
+use case::facts::Work;
 use case::tables::Trial;
 use case::{Answer, Effect, Finding, Purpose, Status, Switched, Tried, Verdict, Window, standing};
 use record::Role;
@@ -14,8 +16,8 @@ use stats::{Looks, Ratio};
 pub const LEAST_PAIRS: usize = 4;
 
 /// Clients that ask at their own pace do not ask more often when they are answered sooner.
-const MISSED: &str = "requests came no sooner, as they would from clients that wait for each answer; \
-                      what the others wait for shows at their end only";
+const MISSED: &str = "requests arrived no sooner, as they would from clients that wait for each response; what other \
+                      clients wait for can only be seen at their end";
 
 /// What was measured: windows in turn, the first and the last without the intervention.
 #[derive(Default)]
@@ -130,7 +132,14 @@ pub fn judge(finding: &Finding, intervention: &str, gauge: &Gauge, measured: Mea
         _ => Status::Undecided,
     };
     let is_missed = status == Status::Refuted && gauge.can_miss;
-    let status = if is_missed { Status::Undecided } else { status };
+    let (work, difference) = work_of(&measured.rows);
+    let is_cure = status == Status::Confirmed && work == Work::Same;
+    let status = if is_missed || (status == Status::Confirmed && !is_cure) { Status::Undecided } else { status };
+    let problem = match (work, found.as_ref()) {
+        (Work::Other, Some(_)) => difference,
+        (Work::NotCompared, Some(ratio)) if ratio.low > 1.0 => work::NOT_COMPARED.to_string(),
+        _ => problem(&measured, found.is_some(), is_missed),
+    };
     let own = pairs_of(metric);
     let value = |of: fn(&(f64, f64)) -> f64| metric.shown(middle(own.iter().map(of)));
     let tried = Tried {
@@ -140,13 +149,15 @@ pub fn judge(finding: &Finding, intervention: &str, gauge: &Gauge, measured: Mea
         high: found.as_ref().map_or(0.0, |ratio| ratio.high),
         applied: measured.reached > 0,
         status,
-        metric: metric.to_string(),
+        metric: metric.clone(),
         purpose: Purpose::Cause,
         dose: String::new(),
         before: value(|pair| pair.0),
         after: value(|pair| pair.1),
         trials: measured.rows.len() as u32,
-        problem: problem(&measured, found.is_some(), is_missed),
+        problem,
+        work,
+        reference: String::new(),
     };
     let effect = found.map(|_| effect(&tried, metric, &ratio_of));
     let switched = Switched {
@@ -161,11 +172,24 @@ pub fn judge(finding: &Finding, intervention: &str, gauge: &Gauge, measured: Mea
     Live { switched, tried, effect }
 }
 
+/// Whether the program did the same in the windows with it as in those without, and how it differs.
+fn work_of(rows: &[Trial]) -> (Work, String) {
+    let without = rows.iter().step_by(2).collect::<Vec<_>>();
+    let judged = rows.iter().skip(1).step_by(2).map(|row| {
+        let (word, difference) = Usual::for_window(without.iter().copied()).judge(row);
+        let problem = difference.map(|difference| difference.to_string()).unwrap_or_default();
+        Trial { work: word, problem, ..row.clone() }
+    });
+    let judged = judged.collect::<Vec<_>>();
+    let last = judged.iter().rfind(|row| !row.problem.is_empty());
+    (work::of_arm(&judged.iter(), false), last.map(|row| row.problem.clone()).unwrap_or_default())
+}
+
 fn effect(tried: &Tried, metric: &Metric, ratio_of: &dyn Fn(&Metric) -> Option<Ratio>) -> Effect {
     let all = [Metric::ElapsedPerExchange, Metric::WallPerExchange, Metric::CpuPerExchange];
     let measured = |metric: Metric| {
         let Ratio { ratio, low, high, .. } = ratio_of(&metric)?;
-        Some(case::Measured { metric: metric.to_string(), ratio, low, high })
+        Some(case::Measured { metric, ratio, low, high })
     };
     Effect {
         intervention: tried.intervention.clone(),
@@ -182,20 +206,20 @@ fn effect(tried: &Tried, metric: &Metric, ratio_of: &dyn Fn(&Metric) -> Option<R
     }
 }
 
-/// Why it did not take hold, or was not decided; empty where all is well.
+/// Why it did not take effect, or was not decided; empty where all is well.
 fn problem(measured: &Measured, has_ratio: bool, is_missed: bool) -> String {
     if let Some(failure) = &measured.failure {
         return failure.clone();
     }
     let why = match measured.stopped {
-        Stopped::Gone => "the program ended while it was measured",
-        Stopped::Interrupted => "it was ended by Ctrl-C or a signal",
-        Stopped::NothingSound => "no exchange ended while it was measured",
+        Stopped::Gone => "the program ended during the measurement",
+        Stopped::Interrupted => "it was interrupted by Ctrl-C or a signal",
+        Stopped::NothingSound => "no exchange completed during the measurement",
         _ if measured.reached == 0 => &measured.why_none,
         _ if !has_ratio && measured.rows.iter().all(|row| row.exchanges > 0) => {
             "the budget was too short for enough windows"
         }
-        _ if !has_ratio => "in too few windows an exchange ended",
+        _ if !has_ratio => "too few windows saw an exchange complete",
         _ if is_missed => MISSED,
         _ => "",
     };
@@ -205,22 +229,15 @@ fn problem(measured: &Measured, has_ratio: bool, is_missed: bool) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use case::{Cost, Evidence, Nanos};
+    use case::{Cost, Nanos};
 
     pub fn finding(id: &str) -> Finding {
         Finding {
             id: id.into(),
             name: "a-cause".into(),
             status: Status::Suspected,
-            title: String::new(),
-            mechanism: Vec::new(),
             cost: Cost { ns_per_exchange: 40_000_000, share_of_wall: 0.9, ..Cost::default() },
-            effect: None,
-            tried: Vec::new(),
-            place: Vec::new(),
-            remedy: String::new(),
-            evidence: Evidence::default(),
-            caveats: Vec::new(),
+            ..Finding::default()
         }
     }
 
@@ -229,7 +246,10 @@ pub(super) mod tests {
         let row = |milliseconds: &f64| {
             let exchanges = (1_000.0 / milliseconds) as u64;
             let exchange_wall = Nanos((exchanges as f64 * milliseconds * 1e6) as u64);
-            Trial { wall: Nanos::SECOND, exchanges, exchange_wall, applied: true, exit: -1, ..Trial::default() }
+            let (made, answered_bytes) = (exchanges, exchanges * 500);
+            let row =
+                Trial { wall: Nanos::SECOND, exchanges, exchange_wall, applied: true, exit: -1, ..Trial::default() };
+            Trial { made, answered_bytes, ..row }
         };
         Measured { rows: each.iter().map(row).collect(), reached: 1, ..Measured::default() }
     }
@@ -237,6 +257,17 @@ pub(super) mod tests {
     fn judged(intervention: &str, measured: Measured) -> Live {
         let finding = finding("P01");
         judge(&finding, intervention, &Gauge::of(&finding, intervention, Role::Client), measured)
+    }
+
+    #[test]
+    fn a_gain_in_windows_in_which_answers_are_others_is_no_cure() {
+        let mut measured = measured(&FAST_WHEN_ON);
+        for row in measured.rows.iter_mut().skip(1).step_by(2) {
+            row.answered_bytes = row.made * 90;
+        }
+        let tried = judged("tcp-nodelay", measured).tried;
+        assert_eq!((tried.status, tried.work), (Status::Undecided, Work::Other));
+        assert!(tried.problem.contains("90 bytes on average instead of 500"), "{}", tried.problem);
     }
 
     const FAST_WHEN_ON: [f64; 9] = [40.0, 2.0, 41.0, 2.1, 40.5, 2.0, 40.0, 1.9, 40.2];
@@ -248,7 +279,7 @@ pub(super) mod tests {
         assert!(live.tried.ratio > 15.0 && live.tried.low > 1.0 && live.tried.problem.is_empty());
         assert!((live.tried.before / 40.5e6 - 1.0).abs() < 0.01 && (live.tried.after / 2e6 - 1.0).abs() < 0.01);
         assert!(
-            live.effect.is_some_and(|effect| effect.also.iter().any(|one| one.metric == "elapsed_ns_per_exchange"))
+            live.effect.is_some_and(|effect| effect.also.iter().any(|one| one.metric == Metric::ElapsedPerExchange))
         );
         assert!(live.switched.reverted);
     }
@@ -273,7 +304,7 @@ pub(super) mod tests {
             (unreached, "no connection"),
             (ended, "the program ended"),
             (short, "the budget was too short"),
-            (silent, "in too few windows"),
+            (silent, "too few windows"),
         ] {
             let live = judged("tcp-nodelay", measured);
             assert_eq!(live.tried.status, Status::Undecided, "{why}");
@@ -305,22 +336,10 @@ pub(super) mod tests {
     #[test]
     fn the_answer_says_what_became_of_its_finding() {
         let mut answer = Answer {
-            schema: 1,
-            command: Vec::new(),
-            case: String::new(),
-            page: String::new(),
-            wall_ns: 0,
-            exchanges: 0,
-            subject_exit: None,
             verdict: Verdict::Suspected,
             summary: "a-cause is suspected. It waits.".into(),
             findings: vec![finding("P01")],
-            together: Vec::new(),
-            proof: None,
-            live: Vec::new(),
-            ledger: case::Ledger::default(),
-            losses: case::LossTotals::default(),
-            missing: Vec::new(),
+            ..Answer::default()
         };
         let unreached = not_tried(&answer.findings[0], "tcp-nodelay", "nothing is open".into());
         unreached.enter(&mut answer);

@@ -7,7 +7,7 @@ use super::target::{self, Target};
 use super::{LiveNot, State, Switch};
 use crate::ending;
 use crate::error::LabError;
-use crate::journal::{Entry, Journal, Outcome, Undo};
+use crate::journal::{Entry, Journal, Undo, UndoResult};
 use record::{LiveSocket, Nodelay, RecordError, sockets_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -140,9 +140,9 @@ impl Switch for Sockets {
 
     fn why_none(&self) -> String {
         match (self.own.len(), self.off.len()) {
-            (0, 0) => "it has no TCP connection, or none that stays open for long enough to be set".to_string(),
-            (1.., 0) => "the program has set TCP_NODELAY on all of its connections itself".to_string(),
-            _ => "its connections are closed before they can be set".to_string(),
+            (0, 0) => "it has no TCP connection that stays open long enough to be changed".to_string(),
+            (1.., 0) => "the program itself sets TCP_NODELAY on all its connections".to_string(),
+            _ => "its connections close before they can be changed".to_string(),
         }
     }
 }
@@ -178,7 +178,7 @@ fn undos(sockets: &[LiveSocket]) -> Vec<Undo> {
 }
 
 /// Sets back the sockets that a run which was killed has left set.
-pub fn undo(pid: u32, started_ticks: u64, inodes: &[u64]) -> Outcome {
+pub fn undo(pid: u32, started_ticks: u64, inodes: &[u64]) -> UndoResult {
     let target = Target { pid, started_ticks };
     let is_ours = |socket: &LiveSocket| !socket.is_listener && inodes.contains(&socket.inode);
     let held = sockets_of(&target.processes()).into_iter().filter(is_ours);
@@ -187,14 +187,14 @@ pub fn undo(pid: u32, started_ticks: u64, inodes: &[u64]) -> Outcome {
         match reset(&socket) {
             Ok(true) => drop(reset_now.insert(socket.inode)),
             Ok(false) => {}
-            Err(error) => return Outcome::Left(format!("TCP_NODELAY stays set in process {pid}: {error}")),
+            Err(error) => return UndoResult::Left(format!("could not reset TCP_NODELAY in process {pid}: {error}")),
         }
     }
     let name = ending::name(pid);
     match reset_now.len() {
-        0 => Outcome::WasGone,
-        1 => Outcome::Undone(format!("set TCP_NODELAY back on a connection of process {pid} ({name})")),
-        more => Outcome::Undone(format!("set TCP_NODELAY back on {more} connections of process {pid} ({name})")),
+        0 => UndoResult::WasGone,
+        1 => UndoResult::Undone(format!("restored TCP_NODELAY on a connection of process {pid} ({name})")),
+        more => UndoResult::Undone(format!("restored TCP_NODELAY on {more} connections of process {pid} ({name})")),
     }
 }
 
@@ -212,11 +212,11 @@ mod tests {
         let pid = std::process::id();
         let started = target::started_ticks(pid).expect("it runs");
         let live = sockets_of(&[pid]).into_iter().find(|socket| socket.fd == client.as_raw_fd()).expect("listed");
-        assert!(matches!(undo(pid, started + 1, &[live.inode]), Outcome::WasGone), "another process of that id");
-        assert!(matches!(undo(pid, started, &[live.inode + 1_000_000]), Outcome::WasGone), "another socket");
+        assert!(matches!(undo(pid, started + 1, &[live.inode]), UndoResult::WasGone), "another process of that id");
+        assert!(matches!(undo(pid, started, &[live.inode + 1_000_000]), UndoResult::WasGone), "another socket");
         assert!(client.nodelay().expect("read"));
-        assert!(matches!(undo(pid, started, &[live.inode]), Outcome::Undone(_)));
+        assert!(matches!(undo(pid, started, &[live.inode]), UndoResult::Undone(_)));
         assert!(!client.nodelay().expect("read"));
-        assert!(matches!(undo(pid, started, &[live.inode]), Outcome::WasGone));
+        assert!(matches!(undo(pid, started, &[live.inode]), UndoResult::WasGone));
     }
 }

@@ -1,4 +1,4 @@
-//! `cpu-quota` in a running program: the quota of the control group that limits its processor time, lifted and put back.
+//! `cpu-quota` in a running program: the quota of the control group that limits its CPU time, lifted and put back.
 //!
 //! Only of a group in which nobody else runs: others would get more as well, which is nobody's to give.
 
@@ -7,7 +7,7 @@ use super::{LiveNot, State, Switch};
 use crate::error::LabError;
 use crate::group;
 use crate::hierarchy::{Hierarchy, Version, carrier, hierarchies_of};
-use crate::journal::{Entry, Journal, Outcome, Undo};
+use crate::journal::{Entry, Journal, Undo, UndoResult};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -18,15 +18,14 @@ const FILE_OF_TWO: &str = "cpu.max";
 pub fn open(target: &Target, journal: &Journal) -> Result<Box<dyn Switch>, LiveNot> {
     let hierarchies = hierarchies_of(target.pid);
     let Some(hierarchy) = carrier(&hierarchies, "cpu") else {
-        return Err(LiveNot("no hierarchy of control groups that can be seen limits processor time".to_string()));
+        return Err(LiveNot("no visible control group hierarchy limits CPU time".to_string()));
     };
-    let quota = Quota::above(hierarchy).ok_or_else(|| {
-        LiveNot(format!("no control group that can be seen limits the processor time of process {}", target.pid))
-    })?;
+    let quota = Quota::above(hierarchy)
+        .ok_or_else(|| LiveNot(format!("no visible control group limits the CPU time of process {}", target.pid)))?;
     let own = target.processes();
     if group::members(&quota.folder).iter().any(|pid| !own.contains(pid)) {
         return Err(LiveNot(format!(
-            "the control group {}, which limits its processor time, holds other processes as well",
+            "the control group {}, which limits its CPU time, also holds other processes",
             quota.folder.display()
         )));
     }
@@ -126,22 +125,22 @@ fn read(file: &Path) -> std::io::Result<String> {
 }
 
 /// Puts a quota back that a run which was killed has left lifted.
-pub fn undo(file: &Path, group: u64, value: &str) -> Outcome {
+pub fn undo(file: &Path, group: u64, value: &str) -> UndoResult {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let unlimited = match name {
         FILE_OF_ONE => "-1",
         FILE_OF_TWO => "max",
-        _ => return Outcome::Left(format!("{} is no quota of processor time", file.display())),
+        _ => return UndoResult::Left(format!("{} is not a CPU quota", file.display())),
     };
     let folder = file.parent().unwrap_or(file);
     let is_same = fs::metadata(folder).is_ok_and(|found| found.ino() == group) && folder.join("cgroup.procs").exists();
     match read(file) {
         // The group is gone, or somebody has set another quota since.
-        Err(_) => Outcome::WasGone,
-        Ok(now) if !is_same || !now.starts_with(unlimited) => Outcome::WasGone,
+        Err(_) => UndoResult::WasGone,
+        Ok(now) if !is_same || !now.starts_with(unlimited) => UndoResult::WasGone,
         Ok(_) => match fs::write(file, value) {
-            Ok(()) => Outcome::Undone(format!("put the quota of processor time in {} back to {value}", file.display())),
-            Err(error) => Outcome::Left(format!("{} stays without a quota: {error}", file.display())),
+            Ok(()) => UndoResult::Undone(format!("restored the CPU quota in {} to {value}", file.display())),
+            Err(error) => UndoResult::Left(format!("could not restore the quota in {}: {error}", file.display())),
         },
     }
 }
@@ -163,19 +162,19 @@ mod tests {
     #[test]
     fn a_quota_that_was_left_lifted_is_put_back_once() {
         let (_folder, file, group) = lifted();
-        assert!(matches!(undo(&file, group, "20000 100000"), Outcome::Undone(_)));
+        assert!(matches!(undo(&file, group, "20000 100000"), UndoResult::Undone(_)));
         assert_eq!(read(&file).expect("read"), "20000 100000");
-        assert!(matches!(undo(&file, group, "20000 100000"), Outcome::WasGone));
+        assert!(matches!(undo(&file, group, "20000 100000"), UndoResult::WasGone));
     }
 
     #[test]
     fn a_quota_set_since_or_of_another_group_or_file_is_left_alone() {
         let (folder, file, group) = lifted();
-        assert!(matches!(undo(&file, group + 1, "20000 100000"), Outcome::WasGone));
-        assert!(matches!(undo(&folder.path().join("memory.max"), group, "1"), Outcome::Left(_)));
+        assert!(matches!(undo(&file, group + 1, "20000 100000"), UndoResult::WasGone));
+        assert!(matches!(undo(&folder.path().join("memory.max"), group, "1"), UndoResult::Left(_)));
         assert_eq!(read(&file).expect("read"), "max 100000");
         fs::write(&file, "70000 100000").expect("written");
-        assert!(matches!(undo(&file, group, "20000 100000"), Outcome::WasGone));
+        assert!(matches!(undo(&file, group, "20000 100000"), UndoResult::WasGone));
         assert_eq!(read(&file).expect("read"), "70000 100000");
     }
 }

@@ -6,9 +6,10 @@ use super::{LiveTerms, State, Switch};
 use crate::engine::{self, Budget, Design, Entry, Order, Pace, State as Progress, Stop, Stopped, Study};
 use crate::error::LabError;
 use crate::pairs::ratio;
+use crate::work;
 use case::tables::Trial;
 use case::{Nanos, Window};
-use record::{Meter, Reading, Role, Side};
+use record::{ConnectionOrigin, Meter, Reading, Role};
 use stats::Looks;
 use std::time::{Duration, Instant};
 
@@ -106,8 +107,8 @@ impl<'a> Windows<'a> {
     /// The first window, on the side that is measured from then on. What a server asks of others is part of what is asked of
     /// it: where it has accepted anything, that counts.
     fn first_window(&mut self) -> Result<Stopped, LabError> {
-        let outer = (self.terms.role == Role::Server).then_some(Side::Accepted);
-        let sides = if self.terms.side.is_some() { vec![self.terms.side] } else { vec![outer, None] };
+        let outer = (self.terms.role == Role::Server).then_some(ConnectionOrigin::Accepted);
+        let sides = if self.terms.origin.is_some() { vec![self.terms.origin] } else { vec![outer, None] };
         for side in sides {
             self.meter.tell(side);
             self.measured.rows.clear();
@@ -224,7 +225,7 @@ fn length(terms: &LiveTerms) -> Duration {
 /// Why it was never switched on.
 fn too_short() -> String {
     let least = (SHORTEST + SETTLING) * (LEAST_WINDOWS + SPARE);
-    format!("the budget is too short: switching takes {:.0} s at least", least.as_secs_f64().ceil())
+    format!("the budget is too short: switching takes at least {:.0} s", least.as_secs_f64().ceil())
 }
 
 /// What happened between two readings.
@@ -240,7 +241,7 @@ fn row(first: &Reading, last: &Reading) -> Trial {
         server_system: last.server_system - first.server_system,
         exit: -1,
         metric: f64::NAN,
-        ..Trial::default()
+        ..work::seen(first, last, Trial::default())
     }
 }
 
@@ -261,12 +262,12 @@ mod tests {
     use super::*;
 
     fn length_within(budget: Duration) -> Duration {
-        let terms = LiveTerms { window: LiveTerms::WINDOW, budget, role: Role::Client, side: None, say: &|_| {} };
+        let terms = LiveTerms { window: LiveTerms::WINDOW, budget, role: Role::Client, origin: None, say: &|_| {} };
         length(&terms)
     }
 
     #[test]
-    fn windows_are_shorter_where_the_budget_is_small_and_never_too_short_to_tell() {
+    fn windows_are_shorter_where_the_budget_is_small_and_never_too_short() {
         assert_eq!(length_within(Duration::from_secs(30)), LiveTerms::WINDOW);
         let small = length_within(Duration::from_secs(5));
         assert!(
@@ -274,6 +275,6 @@ mod tests {
             "{small:?}"
         );
         assert_eq!(length_within(Duration::from_secs(1)), SHORTEST);
-        assert_eq!(too_short(), "the budget is too short: switching takes 4 s at least");
+        assert_eq!(too_short(), "the budget is too short: switching takes at least 4 s");
     }
 }

@@ -1,7 +1,6 @@
 //! Which version to take.
 
 use super::version::older_first;
-use crate::metric::Metric;
 use case::{Compared, Contrast, Matrix, Version, VersionState};
 use std::cmp::Ordering;
 
@@ -46,13 +45,14 @@ pub fn advice(matrix: &Matrix) -> Advice {
     Advice { version: String::new(), sentence: least(first, &losing) }
 }
 
-/// Of the versions that lose and can be dropped in for one another, the one that loses least, for the one that loses most.
+/// Among the versions that are slower and can be dropped in for one another, the one that loses least, as a replacement
+/// for the one that loses most.
 fn least(first: &Version, losing: &[&Version]) -> String {
     let ratio = |version: &Version| version.ratios.first().filter(|ratio| is_loss(ratio)).cloned();
-    let mut told = losing.iter().filter_map(|version| Some((*version, ratio(version)?))).collect::<Vec<_>>();
-    told.sort_by(|a, b| factor(&b.1).total_cmp(&factor(&a.1)));
-    let Some((worst, most)) = told.first() else { return String::new() };
-    let fitting = told.iter().rev().find(|(version, _)| version.sonames == worst.sonames);
+    let mut losses = losing.iter().filter_map(|version| Some((*version, ratio(version)?))).collect::<Vec<_>>();
+    losses.sort_by(|a, b| factor(&b.1).total_cmp(&factor(&a.1)));
+    let Some((worst, most)) = losses.first() else { return String::new() };
+    let fitting = losses.iter().rev().find(|(version, _)| version.sonames == worst.sonames);
     match fitting.filter(|(version, one)| version.version != worst.version && is_apart(one, most)) {
         Some((version, one)) => format!(
             "{} loses least of what can be dropped in for {} (same {}): {:.1} times {} rather than {:.1}.",
@@ -80,7 +80,7 @@ fn is_apart(one: &Compared, most: &Compared) -> bool {
 
 /// Whether more of it is better.
 fn is_rate(compared: &Compared) -> bool {
-    Metric::of_name(&compared.metric).is_some_and(|metric| metric.more_is_better())
+    compared.metric.more_is_better()
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub struct Site<'a> {
     pub jobs: usize,
     /// Set when the user wants an end.
     pub stop: &'a Stop,
-    /// Told what is being done, and where its words go.
+    /// Called with what is being done, and the log that it writes.
     pub doing: &'a dyn Fn(&str, &Path),
 }
 
@@ -160,7 +160,7 @@ fn lock(path: &Path, site: &Site) -> Result<File, Fault> {
             Ok(()) => return Ok(file),
             Err(TryLockError::WouldBlock) if site.stop.is_set() => return Err(Fault::Interrupted),
             Err(TryLockError::WouldBlock) => {
-                (site.doing)("waiting for another whyslow, which builds the same", path);
+                (site.doing)("waiting for another whyslow that is building the same", path);
                 std::thread::sleep(TICK);
             }
             Err(TryLockError::Error(error)) => return Err(Fault::io(path)(error)),

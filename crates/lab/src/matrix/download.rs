@@ -53,7 +53,9 @@ pub fn fetch(address: &str, file: &Path, checksum: &str, stop: &Stop) -> Result<
     }
     // Nothing can be made of it; it must not be in the way the next time.
     let _ = std::fs::remove_file(&part);
-    Err(Fault::fetching(format!("what {address} sends is not what the registry's index says (SHA-256 {checksum})")))
+    Err(Fault::fetching(format!(
+        "the download from {address} does not match the registry's index (SHA-256 {checksum})"
+    )))
 }
 
 /// Fetches an address anew, as it is now.
@@ -103,7 +105,7 @@ fn transfer(address: &str, file: &Path, resumes: bool, stop: &Stop) -> Result<()
     let _ = std::fs::remove_file(&log);
     match status? {
         status if status.success() => Ok(()),
-        _ => Err(Fault::fetching(format!("{address} was not fetched: {said}"))),
+        _ => Err(Fault::fetching(format!("could not fetch {address}: {said}"))),
     }
 }
 

@@ -12,18 +12,18 @@ pub fn figures(runs: &[Run], metrics: &[Metric], arm: usize) -> Vec<Figures> {
     let own = runs.iter().filter(|run| run.arm == arm).collect::<Vec<_>>();
     let each = metrics.iter().enumerate().map(|(place, metric)| {
         let values = own.iter().flat_map(|run| run.values[place].iter().copied()).collect::<Vec<_>>();
-        distribution(&metric.to_string(), &values)
+        distribution(metric, &values)
     });
     each.collect()
 }
 
-fn distribution(metric: &str, values: &[f64]) -> Figures {
+fn distribution(metric: &Metric, values: &[f64]) -> Figures {
     if values.is_empty() {
-        return Figures { metric: metric.to_string(), ..Figures::default() };
+        return Figures { metric: metric.clone(), ..Figures::default() };
     }
     let stdev = if values.len() > 1 { stats::variance(values).sqrt() } else { 0.0 };
     Figures {
-        metric: metric.to_string(),
+        metric: metric.clone(),
         n: values.len() as u64,
         min: stats::quantile(values, 0.0),
         max: stats::quantile(values, 1.0),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_that_takes_more_is_told_and_one_that_does_not_is_not() {
+    fn a_version_that_takes_more_is_reported_and_one_that_does_not_is_not() {
         let of = |factor: f64| ratios(&runs(factor), &metrics(&["stdout:x"]), SECOND, 1).remove(0);
         let more = of(3.0);
         assert_eq!(more.outcome, Contrast::More);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_told_as_a_rate() {
+    fn a_rate_is_reported_as_a_rate() {
         let rate = ratios(&runs(3.0), &metrics(&["stdout-more:x"]), SECOND, 1).remove(0);
         assert!((rate.ratio - 3.0).abs() < 0.1 && rate.outcome == Contrast::More, "{rate:?}");
         assert!(rate.b > rate.a);

@@ -10,7 +10,7 @@ use std::process::Command;
 /// What is named of several files.
 const MOST_NAMED: usize = 3;
 
-/// What the loader is told: our folders first, then those that it is told already.
+/// The loader's search path: our folders first, then those that it already has.
 pub fn library_path(prefixes: &[Prefix], before: Option<OsString>) -> String {
     let own = prefixes.iter().rev().flat_map(Prefix::library_folders).map(|folder| folder.display().to_string());
     let before = before.map(|path| path.to_string_lossy().into_owned()).filter(|path| !path.is_empty());
@@ -35,7 +35,7 @@ pub fn foresee(program: &Path, prefixes: &[Prefix], library_path: &str) -> Resul
     let (listed, complaints) =
         (String::from_utf8_lossy(&asked.stdout).into_owned(), String::from_utf8_lossy(&asked.stderr).into_owned());
     if let Some(line) = listed.lines().chain(complaints.lines()).find(|line| line.contains("not found")) {
-        return Err(format!("it cannot start on it: {}", line.trim()));
+        return Err(format!("it cannot start with it: {}", line.trim()));
     }
     let taken = listed.lines().filter_map(|line| line.split_once("=> ")).filter_map(|(_, rest)| {
         let path = rest.split(" (0x").next().unwrap_or_default().trim();
@@ -96,14 +96,14 @@ fn instead(prefix: &Prefix, mapped: &BTreeSet<PathBuf>) -> Option<String> {
     let soname = elf::soname(first).unwrap_or_default();
     Some(if prefix.sonames().contains(&soname) {
         format!(
-            "it loads {named} in the place of {} {}: an RPATH, a full path or privileges of the program keep \
-             LD_LIBRARY_PATH from deciding",
+            "it loads {named} instead of {} {}: an RPATH, a full path or the program's privileges override \
+             LD_LIBRARY_PATH",
             prefix.name, prefix.version
         )
     } else {
         format!(
-            "it asks for {soname}, which is {named}; {} {} is {ours}: what was linked with one SONAME does not load another, \
-             unless what lies between is built on it too (--with)",
+            "it needs {soname}, which is {named}, but {} {} provides {ours}: what is linked against one SONAME does \
+             not load another, unless the libraries in between are rebuilt on it as well (--with)",
             prefix.name, prefix.version
         )
     })
@@ -113,13 +113,12 @@ fn instead(prefix: &Prefix, mapped: &BTreeSet<PathBuf>) -> Option<String> {
 fn absent(program: &Path, prefix: &Prefix) -> String {
     let name = &prefix.name;
     match elf::start(program) {
-        Start::Static => format!(
-            "{} is linked statically: it brings its libraries along, and cannot be given another {name} from outside",
-            program.display()
-        ),
+        Start::Static => {
+            format!("{} is statically linked and cannot be given another {name} from outside", program.display())
+        }
         _ => format!(
-            "nothing of {name} was mapped while it ran: it does not use the library, or brings its own, as programs in Go, \
-             Rust and Java do"
+            "{name} was never mapped while it ran: it does not use the library, or contains its own, as Go, Rust and \
+             Java programs do"
         ),
     }
 }
@@ -151,7 +150,7 @@ mod tests {
         assert_eq!(verified(&["/usr/bin/x", ours]).expect("ours"), [PathBuf::from(ours)]);
         let other = verified(&["/usr/lib/libssl.so.1.1"]).expect_err("another");
         assert!(other.contains("/usr/lib/libssl.so.1.1") && other.contains("SONAME"), "{other}");
-        assert!(verified(&["/usr/lib/libsslx.so.3"]).expect_err("none").contains("nothing of openssl"));
+        assert!(verified(&["/usr/lib/libsslx.so.3"]).expect_err("none").contains("openssl was never mapped"));
         assert_eq!(besides(&[prefix()], &mapped(&[ours, "/opt/libssl.so.3"])), [PathBuf::from("/opt/libssl.so.3")]);
     }
 

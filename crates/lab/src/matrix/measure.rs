@@ -105,7 +105,7 @@ impl Terms<'_> {
         let (version, _) = self.design.of(place);
         let (row, usual) = (&mut outcome.row, self.exits.get(version).copied().unwrap_or_default());
         if row.problem.is_empty() && row.exit >= 0 && row.exit != usual {
-            row.problem = format!("it ended with status {}, and with {usual} before: {}", row.exit, outcome.errors);
+            row.problem = format!("it exited with status {} instead of {usual}: {}", row.exit, outcome.errors);
         }
         let values = self.metrics.iter().map(|metric| values(metric, row, &outcome.output)).collect::<Vec<_>>();
         if let Some(first) = values.iter().zip(self.metrics).find(|(_, metric)| matches!(metric, Metric::Output { .. }))
@@ -133,7 +133,7 @@ impl Terms<'_> {
         })
     }
 
-    /// Whether an arm is not run: it cannot be, or what is tried in it did not take hold so far.
+    /// Whether an arm is not run: it cannot be, or what is tried in it did not take effect so far.
     fn is_left_out(&self, place: usize, measured: &Measured) -> bool {
         let (_, attempt) = self.design.of(place);
         let is_hopeless = attempt.is_some() && measured.state.round() >= LEAST_ROUNDS && measured.never_counted(place);

@@ -22,7 +22,7 @@ pub fn chain(mut items: Vec<Item>) -> Result<Vec<Item>, String> {
         if let Some(missing) = item.source.on.iter().find(|name| !names.contains(name)) {
             let name = &item.source.name;
             return Err(format!(
-                "{name} is built on {missing}, and no version of that is given: --with {missing}=VERSION"
+                "{name} is built on {missing}, but no version of it is given: add --with {missing}=VERSION"
             ));
         }
     }

@@ -30,7 +30,7 @@ impl Prefix {
             let file = root.join(below).join(library);
             match elf::soname(&file) {
                 Some(soname) => Ok((soname, folder.join(library))),
-                None if file.exists() => Err(format!("{library} is no shared library, or has no SONAME")),
+                None if file.exists() => Err(format!("{library} is not a shared library, or has no SONAME")),
                 None => Err(format!("{library} was not installed")),
             }
         });

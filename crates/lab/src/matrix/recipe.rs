@@ -2,7 +2,7 @@
 
 use super::prefix::Prefix;
 use super::registry::Release;
-use super::source::{Source, Step};
+use super::source::{BuildStep, Source};
 use super::version::older_first;
 use crate::digest;
 use std::cmp::Ordering;
@@ -23,7 +23,7 @@ pub fn key(source: &Source, release: &Release, on: &[&Prefix]) -> String {
 }
 
 /// Whether a step is made for a version with these files.
-pub fn applies(step: &Step, version: &str, source: &Path) -> bool {
+pub fn applies(step: &BuildStep, version: &str, source: &Path) -> bool {
     let is_there = |file: &String| source.join(file).exists();
     let is_from = |from: &String| older_first(version, from) != Ordering::Less;
     let is_until = |until: &String| older_first(version, until) == Ordering::Less;
@@ -37,13 +37,13 @@ pub fn applies(step: &Step, version: &str, source: &Path) -> bool {
 ///
 /// # Errors
 /// One sentence, where a placeholder stands for nothing.
-pub fn filled(step: &Step, values: &[(String, String)]) -> Result<String, String> {
+pub fn filled(step: &BuildStep, values: &[(String, String)]) -> Result<String, String> {
     let mut lines = step.run.clone();
     for (name, value) in values {
         lines = lines.replace(&format!("{{{name}}}"), &quoted(value));
     }
     match unknown(&step.run, values) {
-        Some(name) => Err(format!("the step `{}` has {{{name}}}, which stands for nothing", step.name)),
+        Some(name) => Err(format!("the step `{}` uses {{{name}}}, which is not defined", step.name)),
         None => Ok(lines),
     }
 }
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_in_and_quoted_and_others_are_refused() {
-        let step = |run: &str| Step { name: "build".into(), run: run.into(), ..Step::default() };
+        let step = |run: &str| BuildStep { name: "build".into(), run: run.into(), ..BuildStep::default() };
         let filled = |run: &str| filled(&step(run), &values());
         assert_eq!(filled("make -j{jobs} -C {source}").expect("filled"), r"make -j2 -C '/a b/it'\''s'");
         assert_eq!(
@@ -96,7 +96,7 @@ mod tests {
         let of = |if_there: Option<&str>, if_missing: Option<&str>, from: Option<&str>, until: Option<&str>| {
             let own = |text: Option<&str>| text.map(String::from);
             let (if_there, if_missing) = (own(if_there), own(if_missing));
-            let step = Step { if_there, if_missing, from: own(from), until: own(until), ..Step::default() };
+            let step = BuildStep { if_there, if_missing, from: own(from), until: own(until), ..BuildStep::default() };
             applies(&step, "3.0.10", folder.path())
         };
         assert!(of(None, None, None, None) && of(Some("there"), Some("gone"), Some("3.0.10"), Some("3.1")));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_is_told_apart_by_its_steps_its_package_and_what_it_is_built_on() {
+    fn a_build_is_identified_by_its_steps_its_package_and_what_it_is_built_on() {
         let source = super::super::Sources::with(&[]).expect("sources").named("curl").expect("curl").clone();
         let release = Release { upstream: "8".into(), version: "1+8".into(), checksum: "a".into(), is_yanked: false };
         let on = |key: &str| Prefix {

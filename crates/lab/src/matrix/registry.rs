@@ -102,7 +102,10 @@ impl Registry {
             download::fetch_anew(&format!("{}/config.json", self.index), &file, stop)?;
             let text = std::fs::read_to_string(&file).map_err(Fault::io(&file))?;
             let read: Result<Configuration, _> = serde_json::from_str(&text);
-            read.map_err(|error| Fault::fetching(format!("{}/config.json is no registry's: {error}", self.index)))?.dl
+            read.map_err(|error| {
+                Fault::fetching(format!("{}/config.json is not from a registry: {error}", self.index))
+            })?
+            .dl
         };
         // A plus sign in an address can mean a blank.
         let version = release.version.replace('+', "%2B");

@@ -36,7 +36,7 @@ pub struct Source {
     #[serde(default)]
     pub tools: BTreeMap<String, String>,
     /// What is done to build it, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<BuildStep>,
 }
 
 /// A step of building: lines for a shell, which stops at the first that fails. They run in an empty folder.
@@ -54,7 +54,7 @@ pub struct Source {
 /// They are quoted for the shell when they are put in: they are to stand outside of quotes.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct BuildStep {
     /// What it does, in a word: `configure`.
     pub name: String,
     /// The lines.
@@ -81,15 +81,15 @@ impl Source {
             !name.is_empty() && !name.starts_with('.') && name.chars().all(is_letter)
         };
         if let Some(name) = [&source.name, &source.package].into_iter().find(|name| !is_plain(name)) {
-            return Err(format!("`{name}` is no name: letters, digits, dashes, dots"));
+            return Err(format!("`{name}` is not a name; use letters, digits, dashes and dots"));
         }
         let is_below = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if let Some(path) = source.libraries.iter().chain([&source.folder]).find(|path| !is_below(path)) {
-            return Err(format!("`{path}` leads out of its folder"));
+            return Err(format!("`{path}` points outside its folder"));
         }
         match (source.libraries.is_empty(), source.steps.is_empty()) {
-            (true, _) => Err("`libraries` is empty: what is there in the end?".to_string()),
-            (_, true) => Err("`steps` is empty: how is it built?".to_string()),
+            (true, _) => Err("`libraries` is empty: name what the build produces".to_string()),
+            (_, true) => Err("`steps` is empty: say how it is built".to_string()),
             _ => Ok(source),
         }
     }
@@ -147,8 +147,8 @@ mod tests {
         let sources = Sources::with(&[text.to_string()]).expect("sources");
         assert_eq!(sources.named("zstd").expect("it").about, "mine");
         let refused = |from: &str, to: &str| Source::read(&text.replace(from, to)).expect_err("refused");
-        assert!(refused("'src'", "'../..'").contains("leads out"));
-        assert!(refused("'zstd'", "'../z'").contains("no name"));
+        assert!(refused("'src'", "'../..'").contains("points outside"));
+        assert!(refused("'zstd'", "'../z'").contains("not a name"));
         assert!(refused("about", "abuot").contains("abuot"));
         assert!(refused("['lib/libmine.so']", "[]").contains("libraries"));
     }

@@ -6,7 +6,8 @@ use super::measure::Measured;
 use crate::metric::Metric;
 use case::TriedOn;
 
-/// An intervention (by its place, and as it was asked for) on a version: whether it took hold, what it gains, what remains.
+/// An intervention (by its place, and as it was asked for) on a version: whether it took effect, what it gains, what
+/// remains.
 pub fn tried(
     measured: &Measured,
     metrics: &[Metric],
@@ -20,7 +21,7 @@ pub fn tried(
     let failed = trials.iter().filter(|trial| !trial.problem.is_empty()).collect::<Vec<_>>();
     let why = failed.first().map(|trial| trial.problem.clone()).unwrap_or_default();
     let changes = trials.iter().filter(|trial| trial.applied).map(|trial| trial.changes as f64).collect::<Vec<_>>();
-    let mut told = TriedOn {
+    let mut tried = TriedOn {
         intervention: asked.to_string(),
         applied: !changes.is_empty(),
         problem: match (failed.len(), trials.len()) {
@@ -30,15 +31,15 @@ pub fn tried(
         },
         ..TriedOn::default()
     };
-    if told.applied {
+    if tried.applied {
         let contrasts = design.contrasts().len();
-        told.changes = stats::median(&changes).round() as u64;
-        told.figures = figures(runs, metrics, arm);
-        told.gain = ratios(runs, metrics, design.gain(version, attempt), contrasts);
+        tried.changes = stats::median(&changes).round() as u64;
+        tried.figures = figures(runs, metrics, arm);
+        tried.gain = ratios(runs, metrics, design.gain(version, attempt), contrasts);
         let remains = design.remains(version, attempt);
-        told.remains = remains.map(|one| ratios(runs, metrics, one, contrasts)).unwrap_or_default();
+        tried.remains = remains.map(|one| ratios(runs, metrics, one, contrasts)).unwrap_or_default();
     }
-    told
+    tried
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// Builds at the same time: while one configures, which uses one processor, the other compiles.
 const SIDE_BY_SIDE: usize = 2;
-/// How often the user is heard and told.
+/// How often progress is shown, and an interrupt noticed.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Waits for at most so long; true where the user wants an end.
@@ -99,15 +99,15 @@ impl Workshop {
         let results = chains.iter().map(|_| Mutex::new(None)).collect::<Vec<_>>();
         let next = AtomicUsize::new(0);
         let work = |worker: usize| {
-            let tell = |what: &str, log: &Path| turn(&doing[worker], what, log);
+            let report = |what: &str, log: &Path| turn(&doing[worker], what, log);
             while let Some(place) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|place| *place < chains.len()) {
-                let site = Site { folder: &self.builds, jobs, stop: &stop, doing: &tell };
+                let site = Site { folder: &self.builds, jobs, stop: &stop, doing: &report };
                 *held(&results[place]) = Some(self.make(&chains[place], &site));
             }
             *held(&doing[worker]) = None;
         };
         let (stop, work) = (&stop, &work);
-        attended(stop, wait, &|| say(&told(&doing)), || {
+        attended(stop, wait, &|| say(&in_a_line(&doing)), || {
             std::thread::scope(|scope| (0..workers).for_each(|worker| drop(scope.spawn(move || work(worker)))));
         });
         let outcomes = results.into_iter().map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner));
@@ -140,12 +140,12 @@ fn not_fetched(fault: Fault) -> Fault {
     }
 }
 
-/// Does something on a thread of its own, while the user is heard on ours.
-fn attended<T: Send>(stop: &Stop, wait: Wait, tell: &dyn Fn(), work: impl FnOnce() -> T + Send) -> T {
+/// Does something on a thread of its own, while ours shows progress and notices an interrupt.
+fn attended<T: Send>(stop: &Stop, wait: Wait, report: &dyn Fn(), work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let worker = scope.spawn(work);
         while !worker.is_finished() {
-            tell();
+            report();
             if wait(TICK) {
                 stop.set();
             }
@@ -164,7 +164,7 @@ fn turn(doing: &Mutex<Option<Doing>>, what: &str, log: &Path) {
 }
 
 /// All that is being done, in a line.
-fn told(doing: &[Mutex<Option<Doing>>]) -> String {
+fn in_a_line(doing: &[Mutex<Option<Doing>>]) -> String {
     let each = doing.iter().filter_map(|one| {
         held(one).as_ref().map(|doing| {
             let last = process::last_lines(&doing.log).pop().unwrap_or_default();
@@ -174,7 +174,7 @@ fn told(doing: &[Mutex<Option<Doing>>]) -> String {
     each.collect::<Vec<_>>().join(" | ")
 }
 
-/// The end of a line, which tells compiling of one file from that of another.
+/// The end of a line, which shows which file is being compiled.
 fn shortened(line: &str) -> String {
     const MOST: usize = 40;
     let letters = line.chars().count();

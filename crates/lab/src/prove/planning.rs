@@ -1,8 +1,9 @@
 //! What a budget allows: which arms can have their first look, and how long a trial takes.
 
-use super::{FIRST_LOOK, PLAIN, Proving};
+use super::{FIRST_LOOK, Proving, is_reference};
 use crate::arms::Arm;
 use crate::error::LabError;
+use crate::experiment::Attempt;
 use crate::extent::Extent;
 use crate::prove::soundness;
 use case::facts::{NotTried, WhyNot};
@@ -24,7 +25,7 @@ impl Proving<'_, '_> {
         let (result, took) = self.state.timed(None, || (self.execute)(&bare, &self.extent));
         let pilot = match result {
             Err(LabError::Interrupted) => return Err(LabError::Interrupted),
-            // What is wrong shows in the trials, where it is told.
+            // What is wrong will show in the trials, where it is reported.
             Err(_) => return Ok(()),
             Ok(pilot) => pilot,
         };
@@ -36,20 +37,23 @@ impl Proving<'_, '_> {
         Ok(())
     }
 
-    /// The arms for which a first look is affordable: doses are given up first, then what only repeats or checks a
-    /// proof, then the arm with nothing attached, and the proof itself last.
+    /// The arms for which a first look is affordable: doses are given up first, then what only repeats a proof, then
+    /// the arm with nothing attached, then controls, and the proof itself last.
     pub(super) fn affordable(&mut self, arms: &[Arm], budget: Duration) -> Vec<Arm> {
         let trial = self.expected();
         let mut kept = arms.to_vec();
         while self.first_look(&kept) > budget {
             let worst = |purpose| kept.iter().rposition(|arm| self.is_for(arm, purpose));
             let repeated = || kept.iter().rposition(|arm| self.is_for(arm, Purpose::Cause) && self.repeats(arm, &kept));
-            let plain = || kept.iter().position(|arm| arm.name == PLAIN);
-            let given_up = worst(Purpose::Dose).or_else(|| worst(Purpose::Control)).or_else(repeated).or_else(plain);
+            // What nothing is compared with only shows what the machinery costs.
+            let is_idle = |arm: &Arm| is_reference(arm) && !self.is_compared_with(&arm.name, &kept);
+            let plain = || kept.iter().position(is_idle);
+            // What could refute a proof is worth more than what would repeat it.
+            let given_up = worst(Purpose::Dose).or_else(repeated).or_else(plain).or_else(|| worst(Purpose::Control));
             let Some(index) = given_up.or_else(|| worst(Purpose::Cause)) else { break };
             let arm = kept.remove(index);
             self.experiment.attempts.retain(|attempt| attempt.arm != arm.name);
-            if arm.name != PLAIN {
+            if !is_reference(&arm) {
                 let sentence = format!(
                     "{}: a trial takes about {}, and {FIRST_LOOK} of each arm do not fit into {} (--budget)",
                     arm.name,
@@ -61,6 +65,12 @@ impl Proving<'_, '_> {
             }
         }
         kept
+    }
+
+    /// Whether an arm is what another of these is compared with.
+    fn is_compared_with(&self, name: &str, arms: &[Arm]) -> bool {
+        let is_kept = |attempt: &&Attempt| arms.iter().any(|arm| arm.name == attempt.arm);
+        self.base.is_some() || self.experiment.attempts.iter().filter(is_kept).any(|attempt| attempt.reference == name)
     }
 
     /// What it takes until the first look. A cause that is switched off is expected to shorten its trials.

@@ -5,8 +5,9 @@ use crate::engine::MOST_FAILURES;
 use crate::experiment::{Attempt, Experiment};
 use crate::metric::{Metric, elapsed_per_exchange};
 use crate::outcome::Outcome;
+use crate::work::Usual;
 use case::Answer;
-use case::tables::Trial;
+use case::tables::{Trial, work};
 
 /// The exchanges of a trial may be so many times longer than those of the recorded run, before they are called others.
 const LONGER: f64 = 2.0;
@@ -20,14 +21,43 @@ const MOST_WHOLES: usize = 3;
 /// ends with other statuses by itself.
 pub(super) fn mark(outcomes: &mut [Outcome], wholes: &[Outcome], answer: &Answer, experiment: &Experiment) {
     let usual = usual_statuses(outcomes, wholes, answer);
-    for outcome in outcomes {
+    for outcome in outcomes.iter_mut() {
         match broken(outcome, answer, &usual).or_else(|| lacks(outcome, experiment)) {
             Some(why) => outcome.row.problem = why,
-            // What did not take hold keeps its reason.
+            // What did not take effect keeps its reason.
             None if outcome.row.applied => outcome.row.problem.clear(),
             None => {}
         }
     }
+    mark_work(outcomes, wholes);
+}
+
+/// Notes in each trial whether it did what those without an intervention do.
+fn mark_work(outcomes: &mut [Outcome], wholes: &[Outcome]) {
+    let references = references(outcomes, wholes);
+    for row in outcomes.iter_mut().map(|outcome| &mut outcome.row) {
+        row.work = work::NOT_COMPARED;
+        if is_reference_row(row) || !row.applied || !row.problem.is_empty() {
+            continue;
+        }
+        let (word, difference) = Usual::for_trial(row, references.iter()).judge(row);
+        row.work = word;
+        row.problem = difference.map(|difference| difference.to_string()).unwrap_or_default();
+    }
+}
+
+/// The rows of trials without an intervention, whole runs besides the trials included.
+fn references(outcomes: &[Outcome], wholes: &[Outcome]) -> Vec<Trial> {
+    let of_trials = outcomes.iter().filter(|outcome| is_reference_row(&outcome.row));
+    of_trials.chain(wholes).map(|outcome| outcome.row.clone()).collect()
+}
+
+/// Whether a run to the program's end seems to have done other work, and too few without an intervention are there to tell.
+pub(super) fn asks_for_reference(outcomes: &[Outcome], wholes: &[Outcome]) -> bool {
+    let references = references(outcomes, wholes);
+    let ended = outcomes.iter().map(|outcome| &outcome.row).filter(|row| row.exit >= 0 && !is_reference_row(row));
+    let mut sound = ended.filter(|row| row.applied && row.problem.is_empty());
+    sound.any(|row| Usual::for_trial(row, references.iter()).asks_for_more(row))
 }
 
 /// Whether an end is called odd only because too few trials without an intervention have come to their end yet: the
@@ -56,7 +86,7 @@ pub(super) fn hopeless(outcomes: &[Outcome]) -> Option<String> {
     let references = outcomes.iter().map(|outcome| &outcome.row).filter(|row| is_reference_row(row));
     let (sound, failed): (Vec<_>, Vec<_>) = references.partition(|row| row.problem.is_empty());
     let last = failed.last().filter(|_| sound.is_empty() && failed.len() > MOST_FAILURES)?;
-    Some(format!("the rest: run again without any intervention, {}", last.problem))
+    Some(format!("the rest: even without an intervention, {}", last.problem))
 }
 
 /// Whether the exchanges of a trial that was cut are like those of the recorded run. What made no exchange tells nothing.
@@ -84,10 +114,10 @@ fn broken(outcome: &Outcome, answer: &Answer, usual: &[i32]) -> Option<String> {
     }
     if let Some(recorded) = answer.subject_exit.filter(|_| exit >= 0 && !usual.contains(&exit)) {
         let said = if outcome.errors.is_empty() { String::new() } else { format!(": {}", outcome.errors) };
-        return Some(format!("the program ended with status {exit} instead of {recorded}{said}"));
+        return Some(format!("the program exited with status {exit} instead of {recorded}{said}"));
     }
     let has_none = answer.exchanges > 0 && outcome.row.exchanges == 0;
-    has_none.then(|| "the program made no exchange after the warm-up".to_string())
+    has_none.then(|| "the program made no exchange after warm-up".to_string())
 }
 
 /// What a trial lacks of what it is to be judged by.
@@ -95,9 +125,9 @@ fn lacks(outcome: &Outcome, experiment: &Experiment) -> Option<String> {
     let mut metrics = experiment.attempts.iter().map(|attempt| &attempt.metric);
     let has_ended = outcome.row.exit >= 0;
     if !has_ended && !outcome.has_not_started() && experiment.attempts.iter().any(Attempt::needs_whole_run) {
-        return Some("the program did not come to its end in time".to_string());
+        return Some("the program did not finish in time".to_string());
     }
     let wants_figure = metrics.any(|metric| matches!(metric, Metric::Output { .. }));
     (wants_figure && has_ended && outcome.row.metric.is_nan())
-        .then(|| "what the program wrote held no figure for --metric".to_string())
+        .then(|| "the program's output had no figure for --metric".to_string())
 }

@@ -7,7 +7,7 @@ use crate::intervention_counters::{InterventionCounters, SocketCounts};
 use crate::interventions::find;
 use crate::metric::Metric;
 use crate::treatment::Treatment;
-use case::{Cost, Evidence, Finding, Ledger, LossTotals, Nanos, Verdict};
+use case::{Cost, Finding, Nanos, Verdict};
 use std::cell::RefCell;
 
 fn finding(id: &str, share: f64) -> Finding {
@@ -15,36 +15,19 @@ fn finding(id: &str, share: f64) -> Finding {
         id: id.into(),
         name: id.into(),
         status: Status::Suspected,
-        title: String::new(),
-        mechanism: Vec::new(),
         cost: Cost { ns_per_exchange: 40_000_000, share_of_wall: share, ..Cost::default() },
-        effect: None,
-        tried: Vec::new(),
-        place: Vec::new(),
-        remedy: String::new(),
-        evidence: Evidence::default(),
-        caveats: Vec::new(),
+        ..Finding::default()
     }
 }
 
 fn answer(findings: Vec<Finding>) -> Answer {
     Answer {
-        schema: 1,
-        command: Vec::new(),
-        case: String::new(),
-        page: String::new(),
         wall_ns: 4_400_000_000,
         exchanges: 100,
         subject_exit: Some(0),
         verdict: Verdict::Suspected,
-        summary: String::new(),
         findings,
-        together: Vec::new(),
-        live: Vec::new(),
-        proof: None,
-        ledger: Ledger::default(),
-        losses: LossTotals::default(),
-        missing: Vec::new(),
+        ..Answer::default()
     }
 }
 
@@ -67,7 +50,7 @@ fn arms(tried: &[(&str, &str, Purpose)]) -> Arms {
     let mut alone = vec![Arm::plain(), arm(SHAM)];
     alone.extend(tried.iter().map(|(_, name, _)| arm(name)));
     let experiment = Experiment { attempts: tried.iter().map(attempt).collect(), ..Experiment::default() };
-    Arms { base: None, alone, ladders: Vec::new(), experiment }
+    Arms { base: None, alone, increments: Vec::new(), experiment }
 }
 
 /// A trial in which an exchange takes so many milliseconds, give or take some percent.
@@ -80,6 +63,8 @@ fn made(milliseconds: f64, turn: u32) -> Outcome {
         client_user: Nanos(1_000_000),
         exit: -1,
         metric: f64::NAN,
+        made: 10,
+        answered_bytes: 5_000,
         ..Trial::default()
     };
     let sockets = Some(SocketCounts { seen: 1, nodelay: 1, capped: 1, refused: 0 });
@@ -96,8 +81,16 @@ fn made(milliseconds: f64, turn: u32) -> Outcome {
 
 /// Proves with trials whose exchanges take what `length` says of each arm, and judges.
 fn proved(answer: &mut Answer, arms: Arms, length: &dyn Fn(&str) -> Outcome) -> Vec<Trial> {
-    let mut execute = |arm: &Arm, _: &Extent| Ok(length(&arm.name));
+    let mut execute = |arm: &Arm, extent: &Extent| Ok(seen_to_its_end(length(&arm.name), extent));
     executed(answer, arms, &mut execute)
+}
+
+/// A trial that is not cut comes to the program's end.
+fn seen_to_its_end(mut outcome: Outcome, extent: &Extent) -> Outcome {
+    if extent.window.is_none() && outcome.row.exit < 0 {
+        outcome.row.exit = 0;
+    }
+    outcome
 }
 
 /// Proves with trials that run as `execute` says, and judges.
@@ -130,7 +123,7 @@ fn what_removes_the_cost_is_confirmed_and_its_control_refuted() {
     assert!(effect.low < 220.0 && 220.0 < effect.high, "{effect:?}");
     assert!((effect.sham_ratio - 1.0).abs() < 0.02, "{effect:?}");
     assert!((effect.before - 44e6).abs() < 1e6 && (effect.after - 0.2e6).abs() < 0.01e6);
-    assert!(effect.also.iter().any(|other| other.metric == "cpu_ns_per_exchange" && (other.ratio - 1.0).abs() < 1e-9));
+    assert!(effect.also.iter().any(|other| other.metric == Metric::CpuPerExchange && (other.ratio - 1.0).abs() < 1e-9));
     assert_eq!(found.tried[1].status, Status::Refuted);
 }
 
@@ -145,7 +138,7 @@ fn what_changes_nothing_is_refuted_and_not_left_open() {
 }
 
 #[test]
-fn what_did_not_take_hold_proves_nothing() {
+fn what_did_not_take_effect_proves_nothing() {
     let turn = turns();
     let mut answer = answer(vec![finding("P01", 0.95)]);
     let trials = proved(&mut answer, arms(&[("P01", "hope", Purpose::Cause)]), &|_| {
@@ -166,7 +159,7 @@ fn a_control_that_gains_as_much_as_the_cause_leaves_it_open() {
     let arms = arms(&[("P01", "cure", Purpose::Cause), ("P01", "control", Purpose::Control)]);
     proved(&mut answer, arms, &|arm| made(if arm == SHAM || arm == PLAIN { 44.0 } else { 0.2 }, turn()));
     assert_eq!(answer.findings[0].status, Status::Undecided);
-    assert!(answer.findings[0].caveats.iter().any(|caveat| caveat.contains("should do nothing")));
+    assert!(answer.findings[0].caveats.iter().any(|caveat| caveat.contains("should have no effect")));
 }
 
 #[test]
@@ -219,7 +212,7 @@ fn a_run_whose_beginning_is_not_like_the_whole_is_tried_whole() {
     // The first exchanges take 1 ms whatever is attached; what is slow comes later.
     let mut execute = |arm: &Arm, extent: &Extent| {
         let later = if arm.name == "cure" { 0.2 } else { 44.0 };
-        Ok(made(if extent.window.is_some() { 1.0 } else { later }, turn()))
+        Ok(seen_to_its_end(made(if extent.window.is_some() { 1.0 } else { later }, turn()), extent))
     };
     executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
     assert_eq!(answer.findings[0].status, Status::Confirmed);
@@ -229,9 +222,9 @@ fn a_run_whose_beginning_is_not_like_the_whole_is_tried_whole() {
 fn one_start_that_fails_costs_one_trial() {
     let turn = turns();
     let mut answer = answer(vec![finding("P01", 0.95)]);
-    let mut execute = |arm: &Arm, _: &Extent| match turn() {
+    let mut execute = |arm: &Arm, extent: &Extent| match turn() {
         5 => Err(gone()),
-        turn => Ok(made(if arm.name == "cure" { 0.2 } else { 44.0 }, turn)),
+        turn => Ok(seen_to_its_end(made(if arm.name == "cure" { 0.2 } else { 44.0 }, turn), extent)),
     };
     executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
     assert_eq!(answer.findings[0].status, Status::Confirmed);
@@ -323,7 +316,7 @@ fn a_gain_that_only_makes_up_for_the_machinery_confirms_nothing() {
         made(if arm == SHAM { 50.0 } else { 44.0 }, turn())
     });
     assert_eq!(answer.findings[0].status, Status::Undecided, "{:?}", answer.findings[0].tried);
-    assert!(answer.findings[0].caveats.iter().any(|caveat| caveat.contains("attaching the machinery costs (1")));
+    assert!(answer.findings[0].caveats.iter().any(|caveat| caveat.contains("overhead of attaching the machinery (1")));
 }
 
 #[test]
@@ -358,7 +351,7 @@ fn an_output_that_differs_by_itself_is_not_blamed_on_a_cure_that_alone_comes_to_
     };
     executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
     assert_eq!(answer.findings[0].status, Status::Confirmed, "{:?}", answer.findings[0].tried);
-    assert!(answer.proof.is_some_and(|proof| String::from(proof.output).starts_with("it differs")));
+    assert!(answer.proof.is_some_and(|proof| String::from(proof.output).starts_with("it holds nothing")));
 }
 
 #[test]
@@ -374,7 +367,186 @@ fn a_cure_whose_trials_were_all_cut_is_tried_to_the_end_and_dropped_where_it_bre
     };
     executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
     assert_eq!(answer.findings[0].status, Status::Suspected, "{:?}", answer.findings[0].tried);
-    assert!(answer.findings[0].tried[0].problem.contains("something else"), "{:?}", answer.findings[0].tried);
+    assert!(answer.findings[0].tried[0].problem.contains("output was different"), "{:?}", answer.findings[0].tried);
+}
+
+#[test]
+fn a_gain_of_what_removes_more_than_the_cause_is_explained_by_that_where_what_removes_just_the_cause_gains_nothing() {
+    let proved_with = |nodelay: f64| {
+        let turn = turns();
+        let mut answer = answer(vec![finding("P01", 0.95)]);
+        let arms = arms(&[("P01", "tcp-nodelay", Purpose::Cause), ("P01", "coalesce-writes", Purpose::Cause)]);
+        proved(&mut answer, arms, &|arm| {
+            made(
+                if arm == "coalesce-writes" {
+                    0.2
+                } else if arm == "tcp-nodelay" {
+                    nodelay
+                } else {
+                    44.0
+                },
+                turn(),
+            )
+        });
+        answer.findings.remove(0)
+    };
+    let explained = proved_with(44.0);
+    assert_eq!(explained.status, Status::Undecided, "{:?}", explained.tried);
+    let why = "coalesce-writes helps, but tcp-nodelay, which removes this cause and nothing else, does not";
+    assert!(explained.caveats.iter().any(|caveat| caveat.starts_with(why)), "{:?}", explained.caveats);
+    // The effect that is shown is that of what removes just the cause, though another gained more.
+    let confirmed = proved_with(0.4);
+    assert_eq!((confirmed.status, confirmed.caveats.len()), (Status::Confirmed, 0), "{:?}", confirmed.tried);
+    assert_eq!(confirmed.effect.expect("an effect").intervention, "tcp-nodelay");
+}
+
+#[test]
+fn a_cost_that_does_not_rise_with_the_dose_leaves_the_cause_open() {
+    let proved_with = |of_dose: &dyn Fn(f64) -> f64| {
+        let turn = turns();
+        let mut answer = answer(vec![finding("P01", 0.95)]);
+        let doses = [8.0, 20.0].map(|dose| (format!("cap={dose}ms"), dose));
+        let mut arms = arms(&[
+            ("P01", "cure", Purpose::Cause),
+            ("P01", &doses[0].0, Purpose::Dose),
+            ("P01", &doses[1].0, Purpose::Dose),
+        ]);
+        for (attempt, (_, dose)) in arms.experiment.attempts.iter_mut().skip(1).zip(&doses) {
+            (attempt.intervention, attempt.dose) = ("cap".into(), format!("{dose} ms"));
+        }
+        proved(&mut answer, arms, &|arm| {
+            let dose = doses.iter().find(|(name, _)| name == arm).map(|(_, dose)| of_dose(*dose));
+            made(dose.unwrap_or(if arm == "cure" { 0.2 } else { 44.0 }), turn())
+        });
+        answer.findings.remove(0)
+    };
+    let rising = proved_with(&|dose| dose);
+    let trend = rising.trend.expect("a trend");
+    assert_eq!(rising.status, Status::Confirmed, "{:?}", rising.tried);
+    assert!(trend.low < 1e6 && 1e6 < trend.high && trend.high < 1.2e6, "a millisecond for each: {trend:?}");
+    let falling = proved_with(&|dose| 60.0 - dose);
+    assert_eq!(falling.status, Status::Undecided, "{:?}", falling.trend);
+    assert!(falling.caveats.iter().any(|caveat| caveat.contains("does not rise with the dose")));
+}
+
+/// Numbers around 1 that scatter by a tenth, as lengths of trials do on a crowded machine, and now and then one of twice that
+/// (Knuth's MMIX generator, its high bits; the sum of twelve is close to normal).
+fn scattered(state: &RefCell<u64>) -> f64 {
+    let mut state = state.borrow_mut();
+    let mut next = || {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    let normal = (0..12).map(|_| next()).sum::<f64>() - 6.0;
+    (0.1 * normal).exp() * if next() < 0.05 { 2.0 } else { 1.0 }
+}
+
+/// In how many of so many runs anything was confirmed, of four claims of two findings, where one cure takes this share off.
+fn confirmed(runs: u64, cured: f64) -> usize {
+    let proves = |seed: &u64| {
+        let state = RefCell::new(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(*seed + 1));
+        let mut answer = answer(vec![finding("P01", 0.5), finding("P39", 0.4)]);
+        let claims = ["one", "other", "third", "fourth"];
+        let findings = ["P01", "P01", "P39", "P39"];
+        let tried = findings.into_iter().zip(claims).map(|(finding, name)| (finding, name, Purpose::Cause));
+        proved(&mut answer, arms(&tried.collect::<Vec<_>>()), &|arm| {
+            let left = if arm.contains("one") { 1.0 - cured } else { 1.0 };
+            let mut outcome = made(1.0, 1);
+            let length = Nanos((44e6 * left * scattered(&state)) as u64);
+            (outcome.row.exchange_wall, outcome.row.wall) = (Nanos(length.0 * 10), Nanos(length.0 * 11));
+            outcome
+        });
+        answer.verdict == Verdict::Confirmed
+    };
+    (0..runs).filter(|seed| proves(seed)).count()
+}
+
+#[test]
+#[ignore = "long: make calibrate"]
+fn at_most_one_run_in_twenty_of_what_has_no_cause_confirms_anything() {
+    let alarms = confirmed(200, 0.0);
+    assert!(alarms <= 10, "{alarms} of 200");
+}
+
+#[test]
+fn a_cure_of_a_third_is_found_also_on_a_crowded_machine() {
+    let found = confirmed(10, 0.33);
+    assert!(found >= 8, "{found} of 10");
+}
+
+/// Proves with whole runs in which the cure is quick and does what `change` makes of its trial.
+fn cured_by(change: &dyn Fn(&mut Outcome)) -> Finding {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let cured = arm.name == "cure";
+        let mut outcome = made(if cured { 0.2 } else { 44.0 }, turn());
+        let is_whole = extent.window.is_none();
+        (outcome.row.exit, outcome.row.made) = if is_whole { (0, 100) } else { (-1, 10) };
+        outcome.row.answered_bytes = outcome.row.made * 500;
+        outcome.output = b"100 ok, 0 failed, median 44.00 ms".to_vec();
+        if cured && is_whole {
+            change(&mut outcome);
+        }
+        Ok(outcome)
+    };
+    executed(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &mut execute);
+    answer.findings.remove(0)
+}
+
+/// What is said of a trial, and what breaks in it.
+type Breaks<'a> = (&'a str, &'a dyn Fn(&mut Outcome));
+
+#[test]
+fn what_cures_by_breaking_the_work_is_not_confirmed() {
+    let fine = cured_by(&|outcome| outcome.output = b"100 ok, 0 failed, median 0.20 ms".to_vec());
+    assert_eq!((fine.status, fine.tried[0].work), (Status::Confirmed, case::facts::Work::Same), "{:?}", fine.tried);
+    let broken: [Breaks; 6] = [
+        ("output was different", &|outcome| outcome.output = b"0 ok, 100 failed, median 0.20 ms".to_vec()),
+        ("made 90 requests instead of 100", &|outcome| (outcome.row.made, outcome.row.answered_bytes) = (90, 45_000)),
+        ("made 200 requests", &|outcome| (outcome.row.made, outcome.row.answered_bytes) = (200, 100_000)),
+        ("bytes on average", &|outcome| outcome.row.answered_bytes = 20_000),
+        ("reset or refused (10)", &|outcome| outcome.row.resets = 10),
+        ("status 3 instead of 0", &|outcome| outcome.row.exit = 3),
+    ];
+    for (why, change) in broken {
+        let finding = cured_by(change);
+        assert_eq!(finding.status, Status::Suspected, "{why}: {:?}", finding.tried);
+        assert!(finding.tried[0].problem.contains(why), "{why}: {:?}", finding.tried);
+    }
+}
+
+#[test]
+fn what_was_only_seen_cut_of_a_program_that_ends_is_left_open() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    (answer.wall_ns, answer.exchanges) = (44_000_000_000, 1_000);
+    let say = |_: &str| {};
+    let terms = Terms { budget: Duration::from_secs(40), seed: 7, compares_output: true, say: &say };
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        assert!(extent.window.is_some(), "no whole run fits");
+        let outcome = made(if arm.name == "cure" { 0.2 } else { 44.0 }, turn());
+        Ok(Outcome { took: Duration::from_millis(800), ..outcome })
+    };
+    let (experiment, trials) =
+        prove(arms(&[("P01", "cure", Purpose::Cause)]), &answer, &mut execute, &terms).expect("an experiment");
+    verdict::judge(&mut answer, &experiment, &trials);
+    assert_eq!(answer.findings[0].status, Status::Undecided, "{:?}", answer.findings[0].tried);
+    assert!(answer.findings[0].tried[0].problem.contains("--budget 220"), "{:?}", answer.findings[0].tried);
+}
+
+#[test]
+fn a_gain_of_a_program_whose_work_cannot_be_seen_is_left_open() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    answer.exchanges = 0;
+    proved(&mut answer, arms(&[("P01", "cure", Purpose::Cause)]), &|arm| {
+        let mut outcome = whole(if arm == "cure" { 0.2 } else { 44.0 }, turn(), "");
+        (outcome.row.exchanges, outcome.row.answered_bytes) = (10, 0);
+        outcome
+    });
+    assert_eq!(answer.findings[0].status, Status::Undecided, "{:?}", answer.findings[0].tried);
+    assert!(answer.findings[0].tried[0].problem.contains("same work could not be compared"));
 }
 
 /// Arms that stand on one that has cured something already, and one upon it that takes a function away.
@@ -401,7 +573,7 @@ fn upon_a_cure() -> Arms {
 /// A whole run that writes something.
 fn whole(milliseconds: f64, turn: u32, output: &str) -> Outcome {
     let mut outcome = made(milliseconds, turn);
-    (outcome.row.exit, outcome.row.exchanges, outcome.output) = (0, 0, output.into());
+    (outcome.row.exit, outcome.row.exchanges, outcome.row.made, outcome.output) = (0, 0, 0, output.into());
     outcome
 }
 
@@ -428,7 +600,7 @@ fn a_function_that_nobody_misses_is_proved_upon_the_cure_and_with_it() {
     let found = &answer.findings[0];
     assert_eq!(found.status, Status::Confirmed, "{:?}", found.tried);
     let effect = found.effect.as_ref().expect("an effect");
-    assert!(effect.low < 5.0 && 5.0 < effect.high && effect.also[0].metric == "cpu_ns", "{effect:?}");
+    assert!(effect.low < 5.0 && 5.0 < effect.high && effect.also[0].metric == Metric::Cpu, "{effect:?}");
     let is_about = |one: &case::Together, ratio: f64| (one.ratio / ratio - 1.0).abs() < 0.1;
     assert!(is_about(&answer.together[0], 4.0) && is_about(&answer.together[1], 20.0), "{:?}", answer.together);
     let shams = trials.iter().filter(|trial| trial.arm == SHAM).count();
@@ -440,7 +612,11 @@ fn a_function_that_nobody_misses_is_proved_upon_the_cure_and_with_it() {
 fn a_function_without_which_the_program_writes_other_figures_is_not_accused() {
     let (answer, _) = switched("9 items", ("12 items", 0));
     assert_eq!(answer.findings[0].status, Status::Suspected, "{:?}", answer.findings[0].tried);
-    assert!(answer.findings[0].tried[0].problem.contains("other figures"), "{:?}", answer.findings[0].tried);
+    assert!(
+        answer.findings[0].tried[0].problem.contains("output was different: beginning with `12`"),
+        "{:?}",
+        answer.findings[0].tried
+    );
 }
 
 #[test]

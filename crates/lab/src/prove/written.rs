@@ -1,6 +1,6 @@
 //! What the program writes with a cure and without it: whole runs for it, and their comparison.
 
-use super::{Proving, entries, is_reference_row};
+use super::{Proving, entries, is_reference_row, soundness};
 use crate::arms::Arm;
 use crate::engine::{self, Budget, Design, Entry, Order, Pace, Stop, Stopped, Turn};
 use crate::error::LabError;
@@ -13,29 +13,33 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 impl Proving<'_, '_> {
-    /// Lets each cure run to the program's end once, where all its trials were cut: what it breaks can show late. As far
-    /// as the budget allows it, together with the run without an intervention that it is compared with.
+    /// Lets each arm that gains run to the program's end once, where all its trials were cut: what it breaks can show late. As
+    /// far as the budget allows it, together with the run without an intervention that it is compared with.
     pub(super) fn run_cures_whole(&mut self, arms: &[Arm]) -> Result<(), LabError> {
         let rows = self.rows().cloned().collect::<Vec<_>>();
-        let mut answer = self.answer.clone();
-        verdict::judge(&mut answer, &self.experiment, &rows);
         let recorded = Duration::from_nanos(self.answer.wall_ns);
         let has_ended = |name: &str| rows.iter().any(|row| row.arm == name && row.exit >= 0);
         if self.answer.subject_exit.is_none() {
             return Ok(());
         }
-        let cures = verdict::cures(&answer);
-        let cures = cures.iter().filter_map(|name| arms.iter().find(|arm| arm.name == *name && !has_ended(name)));
-        let cures = cures.cloned().collect::<Vec<_>>();
+        let gains = verdict::gains(self.answer, &self.experiment, &rows);
+        let whole = gains.iter().filter(|(name, _)| !has_ended(name)).filter_map(|(name, ratio)| {
+            let arm = arms.iter().find(|arm| arm.name == *name)?;
+            Some((arm.clone(), recorded.div_f64(ratio.max(1.0)) + self.overhead))
+        });
+        let (cures, costs): (Vec<Arm>, Vec<Duration>) = whole.unzip();
+        let reference = if self.has_whole_reference() { Duration::ZERO } else { recorded + self.overhead };
+        let begun = self.state.trials();
         let design = Design {
-            doing: "proving, to the program's end",
+            doing: "proving with whole runs",
             arms: entries(&cures),
             order: Order::Listed((0..cures.len()).collect()),
             most_rounds: 1,
             budget: Budget { time: self.terms.budget, pace: Pace::Unlimited },
             open: Design::<Self>::all(cures.len()),
             stop: Stop::at_trials(|proving: &Self| {
-                let fits = (recorded + proving.overhead) * 2 <= proving.state.left();
+                let next = costs.get((proving.state.trials() - begun) as usize);
+                let fits = next.is_none_or(|cost| *cost + reference <= proving.state.left());
                 (!fits).then_some(Stopped::BudgetSpent)
             }),
             say: self.terms.say,
@@ -44,6 +48,11 @@ impl Proving<'_, '_> {
         let stopped = engine::run(&design, self, &mut |proving, turn| proving.trial(&cures[turn.arm], turn));
         self.extent = extent;
         engine::unless_interrupted(stopped?).map(|_| ())
+    }
+
+    fn has_whole_reference(&self) -> bool {
+        let has_ended = |outcome: &Outcome| outcome.row.exit >= 0 && is_reference_row(&outcome.row);
+        !self.wholes.is_empty() || self.outcomes.iter().any(has_ended)
     }
 
     /// Compares what was written with interventions to what was written without. Where too few trials without ran to
@@ -55,7 +64,7 @@ impl Proving<'_, '_> {
             return Ok(());
         }
         if !self.outcomes.iter().any(|outcome| ended(&outcome, false)) {
-            self.experiment.output = Sameness::NotCompared("every trial was cut before the program's end".to_string());
+            self.experiment.output = Sameness::NotCompared("every trial was cut short".to_string());
             self.compare_to_the_letter(&[]);
             return Ok(());
         }
@@ -73,7 +82,8 @@ impl Proving<'_, '_> {
             budget: Budget { time: self.terms.budget, pace: Pace::Unlimited },
             open: Design::<Self>::all(1),
             stop: Stop::at_rounds(|proving: &mut Self| {
-                let is_answered = !outputs::asks_for_reference(&references(proving), &proving.outcomes);
+                let is_answered = !outputs::asks_for_reference(&references(proving), &proving.outcomes)
+                    && !soundness::asks_for_reference(&proving.outcomes, &proving.wholes);
                 // One that was not run, or did not come to its end, will not the next time.
                 let has_failed = (proving.wholes.len() as u32) < before + proving.state.round() - begun;
                 (is_answered || has_failed).then_some(Stopped::Answered)
@@ -82,6 +92,7 @@ impl Proving<'_, '_> {
         };
         let stopped = engine::run(&design, self, &mut |proving, _: &Turn| proving.whole())?;
         engine::unless_interrupted(stopped)?;
+        self.mark();
         let references = references(self);
         self.experiment.output = outputs::compare(&references, &mut self.outcomes);
         self.compare_to_the_letter(&references);

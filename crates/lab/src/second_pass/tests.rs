@@ -4,7 +4,7 @@ use super::*;
 use crate::experiment::{Attempt, Joint, SHAM};
 use crate::metric::Metric;
 use case::tables::output;
-use case::{Cost, Evidence, Ledger, LossTotals, Nanos, Purpose, Verdict};
+use case::{Cost, Evidence, Nanos, Purpose, Verdict};
 
 const UPON: &str = "bound-sscanf";
 const ARM: &str = "bound-sscanf+switch-off=search";
@@ -15,14 +15,9 @@ fn finding(id: &str) -> Finding {
         name: "superlinear-work".into(),
         status: Status::Suspected,
         title: "search takes what is left".into(),
-        mechanism: Vec::new(),
         cost: Cost { ns_per_exchange: 8_000_000, share_of_wall: 0.8, share_of_cpu: 0.8, ..Cost::default() },
-        effect: None,
-        tried: Vec::new(),
-        place: Vec::new(),
-        remedy: String::new(),
         evidence: Evidence { table: "samples".into(), rows: vec![1] },
-        caveats: Vec::new(),
+        ..Finding::default()
     }
 }
 
@@ -43,22 +38,13 @@ fn answer() -> Answer {
     let cured = Finding { status: Status::Confirmed, effect: Some(effect), ..finding("P36") };
     let findings = vec![cured, finding("P39")];
     Answer {
-        schema: 1,
-        command: Vec::new(),
-        case: String::new(),
-        page: String::new(),
         wall_ns: 1_000_000_000,
-        exchanges: 0,
         subject_exit: Some(0),
         verdict: Verdict::Confirmed,
         summary: standing(&findings) + "No exchange was seen.",
         findings,
-        together: Vec::new(),
-        live: Vec::new(),
         proof: Some(Proof { trials: 12, rounds: 4, ..Proof::default() }),
-        ledger: Ledger::default(),
-        losses: LossTotals::default(),
-        missing: Vec::new(),
+        ..Answer::default()
     }
 }
 
@@ -136,14 +122,14 @@ fn a_function_that_is_proved_stands_behind_the_first_with_its_share_of_the_whole
 fn a_function_that_is_needed_leaves_no_more_than_a_sentence() {
     let mut answer = answer();
     let before = answer.clone();
-    second_pass().judge(&mut answer, &trials(output::DIFFERENT, "the program wrote other figures than without it"));
+    second_pass().judge(&mut answer, &trials(output::DIFFERENT, "the figures in the program's output were different"));
     assert_eq!((&answer.findings, &answer.together), (&before.findings, &before.together));
     let more = answer.summary.strip_prefix(&before.summary).expect("the summary goes on");
     assert_eq!(more, " With bound-sscanf, search is 87 % of the remaining CPU time, but the output needs it.");
 }
 
 #[test]
-fn what_a_detector_found_is_told_whatever_came_of_it() {
+fn what_a_detector_found_is_reported_whatever_came_of_it() {
     let mut answer = answer();
     let found = SecondPass {
         candidate: None,

@@ -164,8 +164,8 @@ impl<'a, 'e> Bench<'a, 'e> {
         }
         match self.metric.of(row) {
             Some(_) => String::new(),
-            None if row.exit < 0 => format!("it was given up after {}", seconds(outcome.took)),
-            None if matches!(self.metric, Metric::Output { .. }) => "its output shows no such figure".to_string(),
+            None if row.exit < 0 => format!("it was stopped after {}", seconds(outcome.took)),
+            None if matches!(self.metric, Metric::Output { .. }) => "its output has no such figure".to_string(),
             None => format!("it has no {}", self.metric),
         }
     }
@@ -223,8 +223,8 @@ impl<'a, 'e> Bench<'a, 'e> {
 /// How a program failed, with its last words.
 pub(super) fn failure(exit: i32, errors: &str) -> String {
     let how = match exit {
-        129.. => format!("signal {} ended it", exit - 128),
-        _ => format!("it ended with status {exit}"),
+        129.. => format!("it was killed by signal {}", exit - 128),
+        _ => format!("it exited with status {exit}"),
     };
     if errors.trim().is_empty() { how } else { format!("{how}: {}", errors.trim()) }
 }

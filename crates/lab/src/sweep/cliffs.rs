@@ -97,8 +97,8 @@ fn narrow(bench: &mut Bench, candidates: Vec<Bracket>, most: usize) -> Result<Ve
         if let Some(cliff) = cliff.as_ref().filter(|_| bench.vary.is_list()) {
             let (below, above) = (bench.vary.at(cliff.below).label, bench.vary.at(cliff.above).label);
             bench.warnings.push(format!(
-                "where the jump between {below} and {above} is was not looked for: nothing between the values of a list \
-                 is tried; give a range, as {}={below}..{above}",
+                "the jump between {below} and {above} was not narrowed down: nothing between the values of a list is \
+                 tried; use a range, as in {}={below}..{above}",
                 bench.vary.name
             ));
         }

@@ -12,9 +12,7 @@ pub(super) fn run(vary: &Vary, execute: &mut At, terms: &SweepTerms) -> Result<S
     match measure(&mut bench) {
         Ok(()) => {}
         Err(LabError::Interrupted) if !bench.measured().is_empty() => {
-            bench
-                .warnings
-                .push("it was ended early, by Ctrl-C or a signal: this is what was measured by then".to_string());
+            bench.warnings.push("interrupted by Ctrl-C or a signal; these are the results so far".to_string());
         }
         Err(error) => return Err(error),
     }
@@ -50,7 +48,8 @@ fn swept(mut bench: Bench) -> Swept {
     let sweep = Sweep {
         schema: SCHEMA,
         parameter: bench.vary.name.clone(),
-        metric: bench.metric.to_string(),
+        value_kind: Some(bench.vary.kind()),
+        metric: bench.metric.clone(),
         points: points::all(&bench),
         cliffs: bench.cliffs.clone(),
         knee: shape.knee,

@@ -2,6 +2,7 @@
 
 use super::value::Value;
 use crate::rate::Rate;
+use case::ValueKind;
 
 /// Units of numbers, largest first.
 const UNITS: [(char, f64); 3] = [('G', 1_073_741_824.0), ('M', 1_048_576.0), ('K', 1024.0)];
@@ -10,88 +11,76 @@ const NUMBERS: [&str; 7] = ["size", "mtu", "rate", "quota", "memory", "processor
 /// Digits that are kept of a number that was reckoned: 0.1 + 0.2 is to be put into a command as 0.3.
 const DIGITS: usize = 11;
 
-/// What kind of values there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Whole numbers.
-    Whole,
-    /// Any numbers.
-    Real,
-    /// Bits a second.
-    Rate,
-    /// Words, numbered.
-    Word,
+/// What the values of a name are, as far as the name tells.
+pub(super) fn named(name: &str) -> ValueKind {
+    if name == "rate" { ValueKind::Rate } else { ValueKind::Real }
 }
 
-impl Kind {
-    /// What the values of a name are, as far as the name tells.
-    pub fn named(name: &str) -> Kind {
-        if name == "rate" { Kind::Rate } else { Kind::Real }
-    }
+/// Whether the values of a name can be nothing else but numbers.
+pub(super) fn is_of_numbers(name: &str) -> bool {
+    NUMBERS.contains(&name)
+}
 
-    /// Whether the values of a name can be nothing else but numbers.
-    pub fn is_of_numbers(name: &str) -> bool {
-        NUMBERS.contains(&name)
-    }
+/// What the values are, once the numbers are known.
+pub(super) fn settled(kind: ValueKind, numbers: &[f64]) -> ValueKind {
+    let are_whole = numbers.iter().all(|number| number.fract() == 0.0);
+    if kind == ValueKind::Real && are_whole { ValueKind::Whole } else { kind }
+}
 
-    /// What it is, once the numbers are known.
-    pub fn of(self, numbers: &[f64]) -> Kind {
-        let are_whole = numbers.iter().all(|number| number.fract() == 0.0);
-        if self == Kind::Real && are_whole { Kind::Whole } else { self }
+/// A number as it is typed.
+pub(super) fn parse(kind: ValueKind, text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    if kind == ValueKind::Rate {
+        return text.parse::<Rate>().map(|rate| rate.bits_per_second as f64);
     }
+    let upper = text.to_ascii_uppercase();
+    let unit = UNITS.iter().find_map(|(letter, factor)| Some((upper.strip_suffix(*letter)?, *factor)));
+    let (digits, factor) = unit.unwrap_or((&upper, 1.0));
+    // Rust reads `inf` and `nan` as numbers, too.
+    let number = digits.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = number.map(|number| number * factor).filter(|number| number.is_finite());
+    number.ok_or_else(|| format!("`{text}` is not a number; use digits, with K, M or G for powers of 1024, as in 16K"))
+}
 
-    pub fn parse(self, text: &str) -> Result<f64, String> {
-        let text = text.trim();
-        if self == Kind::Rate {
-            return text.parse::<Rate>().map(|rate| rate.bits_per_second as f64);
+/// A number as a command takes it.
+pub(super) fn parse_back(kind: ValueKind, number: f64) -> String {
+    match kind {
+        ValueKind::Rate => Rate { bits_per_second: number as u64 }.to_string(),
+        _ => number.to_string(),
+    }
+}
+
+/// The nearest number that can be a value.
+pub(super) fn rounded(kind: ValueKind, number: f64) -> f64 {
+    match kind {
+        ValueKind::Whole | ValueKind::Word => number.round(),
+        ValueKind::Rate => {
+            let unit = least_step(kind, number);
+            (number / unit).round() * unit
         }
-        let upper = text.to_ascii_uppercase();
-        let unit = UNITS.iter().find_map(|(letter, factor)| Some((upper.strip_suffix(*letter)?, *factor)));
-        let (digits, factor) = unit.unwrap_or((&upper, 1.0));
-        // Rust reads `inf` and `nan` as numbers, too.
-        let number = digits.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        let number = number.map(|number| number * factor).filter(|number| number.is_finite());
-        number.ok_or_else(|| format!("`{text}` is no number: digits, and K, M or G for powers of 1024, as in 16K"))
+        ValueKind::Real => format!("{number:.DIGITS$e}").parse().unwrap_or(number),
     }
+}
 
-    /// A number as a command takes it.
-    pub fn parse_back(self, number: f64) -> String {
-        match self {
-            Kind::Rate => Rate { bits_per_second: number as u64 }.to_string(),
-            _ => number.to_string(),
-        }
-    }
+/// A number as a value.
+pub(super) fn value(kind: ValueKind, number: f64) -> Value {
+    let number = rounded(kind, number);
+    let text = parse_back(kind, number);
+    let unit = UNITS.iter().find(|(_, factor)| number != 0.0 && number % factor == 0.0);
+    let label = match (kind, unit) {
+        (ValueKind::Whole, Some((letter, factor))) => format!("{}{letter}", number / factor),
+        _ => text.clone(),
+    };
+    Value { number, label, text }
+}
 
-    pub fn rounded(self, number: f64) -> f64 {
-        match self {
-            Kind::Whole | Kind::Word => number.round(),
-            Kind::Rate => {
-                let unit = self.least_step(number);
-                (number / unit).round() * unit
-            }
-            Kind::Real => format!("{number:.DIGITS$e}").parse().unwrap_or(number),
-        }
-    }
-
-    pub fn value(self, number: f64) -> Value {
-        let number = self.rounded(number);
-        let text = self.parse_back(number);
-        let unit = UNITS.iter().find(|(_, factor)| number != 0.0 && number % factor == 0.0);
-        let label = match (self, unit) {
-            (Kind::Whole, Some((letter, factor))) => format!("{}{letter}", number / factor),
-            _ => text.clone(),
-        };
-        Value { number, label, text }
-    }
-
-    /// The least distance between two values about `number`.
-    pub fn least_step(self, number: f64) -> f64 {
-        match self {
-            Kind::Whole | Kind::Word => 1.0,
-            // Three digits of a rate are enough, and the unit below is readable.
-            Kind::Rate => 10_f64.powf((number.max(1.0).log10() - 2.0).floor()).max(1_000.0),
-            Kind::Real => number.abs() * 1e-9,
-        }
+/// The least distance between two values about `number`.
+pub(super) fn least_step(kind: ValueKind, number: f64) -> f64 {
+    match kind {
+        ValueKind::Whole | ValueKind::Word => 1.0,
+        // Three digits of a rate are enough, and the unit below is readable.
+        ValueKind::Rate => 10_f64.powf((number.max(1.0).log10() - 2.0).floor()).max(1_000.0),
+        ValueKind::Real => number.abs() * 1e-9,
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<Ends, LabError> {
     if ends.first.is_none() && ends.last.is_none() && firsts.iter().all(is_endless) {
         let limit = seconds(bench.terms.budget / LONGEST_TRIAL);
         return Err(LabError::World(format!(
-            "a run takes longer than {limit}, a sixth of the budget: give a larger --budget"
+            "a run takes longer than {limit}, a sixth of the budget: use a longer --budget"
         )));
     }
     Ok(ends)

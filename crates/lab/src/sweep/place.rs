@@ -52,7 +52,7 @@ fn fill(subject: &mut Subject, placeholder: &str, text: &str) -> bool {
 }
 
 fn link<'a>(world: &'a mut World, name: &str) -> Result<&'a mut Link, String> {
-    let without = || format!("the {name} is a link's, and there is none: add --link mtu=1500");
+    let without = || format!("{name} is a property of the link, and there is none: add --link mtu=1500");
     world.link.as_mut().ok_or_else(without)
 }
 
@@ -61,7 +61,7 @@ fn parsed(text: &str) -> Result<Link, String> {
 }
 
 fn count(name: &str, value: &Value) -> Result<u32, String> {
-    let wrong = || format!("`{}` is no number of {name}: a whole number from 1", value.label);
+    let wrong = || format!("`{}` is not a number of {name}; use a whole number from 1", value.label);
     value.text.parse().ok().filter(|count| *count > 0).ok_or_else(wrong)
 }
 
@@ -70,9 +70,9 @@ fn nowhere(name: &str, subject: &Subject) -> String {
     let others = words.flat_map(|word| placeholders(word));
     let near = others.map(|other| (distance(other, name), other)).filter(|(distance, _)| *distance <= NEAR).min();
     match near {
-        Some((_, near)) => format!("`{{{near}}}` is in the command, and --vary names `{name}`"),
+        Some((_, near)) => format!("the command has `{{{near}}}`, but --vary names `{name}`"),
         None => format!(
-            "`{{{name}}}` is nowhere in the command: write it where the value goes; only {OF_THE_WORLD} need none"
+            "the command does not contain `{{{name}}}`: write it where the value goes; only {OF_THE_WORLD} need none"
         ),
     }
 }

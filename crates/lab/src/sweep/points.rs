@@ -15,12 +15,16 @@ pub(super) fn all(bench: &Bench) -> Vec<Point> {
     for left_out in &bench.left_out {
         let value = &left_out.value;
         match points.iter_mut().find(|point| point.value.total_cmp(&value.number).is_eq()) {
-            Some(point) if point.problem.is_empty() => point.problem.clone_from(&left_out.why),
+            Some(point) if point.problem.is_empty() => {
+                point.problem.clone_from(&left_out.why);
+                point.left_out = true;
+            }
             Some(_) => {}
             None => points.push(Point {
                 value: value.number,
                 label: value.label.clone(),
                 problem: left_out.why.clone(),
+                left_out: true,
                 ..Point::default()
             }),
         }
@@ -43,6 +47,7 @@ fn point(bench: &Bench, number: f64) -> Point {
         rate: middle(&sound).map_or(0.0, |attempt| rate(attempt, &bench.metric)),
         trials: readings.len() as u32,
         problem: problem(bench, number),
+        left_out: false,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::engine::{Budget, Design, Pace, Stop, Stopped};
 use crate::error::LabError;
 use std::time::Duration;
 
-/// Rounds that are made in any case, as far as the budget allows: a single measurement has no noise to be told from.
+/// The least number of rounds, as far as the budget allows: a single measurement says nothing about noise.
 const LEAST_ROUNDS: u32 = 2;
 /// Rounds that are made where there is time.
 const USUAL_ROUNDS: u32 = 3;
@@ -112,7 +112,7 @@ fn why_too_long(bench: &Bench, value: &Value) -> Option<String> {
     }
     let is_too_long = again + took > for_rounds(bench);
     is_too_long.then(|| {
-        format!("not tried: a run at {label} takes {}, and the budget does not hold longer ones", seconds(took))
+        format!("not tried: a run at {label} takes {}, and the budget has no room for longer ones", seconds(took))
     })
 }
 
@@ -137,7 +137,7 @@ fn open(bench: &mut Bench, values: &[Value]) -> Vec<usize> {
             if open.len() < before {
                 let few = before - open.len();
                 let values = if few == 1 { "one value was".to_string() } else { format!("{few} values were") };
-                bench.warnings.push(format!("{values} measured once only: the budget holds no more"));
+                bench.warnings.push(format!("{values} measured only once: the budget has no room for more"));
             }
         }
         round if round < USUAL_ROUNDS && due(&open) <= time => {}

@@ -4,9 +4,9 @@ use crate::metric::Metric;
 use case::{Growth, KneePoint};
 use std::collections::BTreeMap;
 
-/// Of straight curves so many may show a knee.
+/// This share of straight curves may show a knee.
 const ALARMS: f64 = 0.05;
-/// A knee is worth telling where the slope (of logarithms) changes by so much: a square root becomes a proportion.
+/// A knee is reported where the slope (of logarithms) changes by this much: a square root becomes proportional.
 const LEAST_TURN: f64 = 0.4;
 
 /// What was found.

@@ -1,4 +1,4 @@
-//! Sweeps of made-up programs: their times are known, so what the sweep finds can be told from what is there.
+//! Sweeps of made-up programs: their times are known, so what a sweep finds can be compared with the truth.
 
 mod cliffs;
 mod program;

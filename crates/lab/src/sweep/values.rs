@@ -1,13 +1,14 @@
 //! What is varied, and through which values: `size=1..16K:log`, `n=10..100:5`, `cipher=AES128,AES256`.
 
-use super::number::{Kind, nice};
+use super::number::{self, nice};
 use super::value::Value;
+use case::ValueKind;
 
-/// A sweep in powers is told by no more values: cliffs between them are looked for anyway.
+/// A sweep in powers needs no more values: cliffs between them are searched for anyway.
 const MOST_OF_POWERS: usize = 24;
-/// A range without a step has so many values.
+/// A range without a step has this many values.
 const LINEAR: usize = 9;
-/// More values would measure each of them too seldom to tell anything.
+/// More values would leave too few trials of each.
 const MOST: usize = 200;
 /// A whole number is narrowed down to this share of itself, any other number to the second: a few bytes of a segment.
 const GRAIN_OF_WHOLE: f64 = 0.002;
@@ -20,7 +21,7 @@ const TAKEN: [&str; 2] = ["server", "client"];
 pub struct Vary {
     /// Its name: what `{name}` stands for in the commands.
     pub name: String,
-    kind: Kind,
+    kind: ValueKind,
     values: Vec<Value>,
     form: Form,
 }
@@ -59,7 +60,7 @@ impl Vary {
             }
         }
         if values.len() > MOST {
-            return Err(format!("`{spec}` are {} values; {MOST} at most can be measured", values.len()));
+            return Err(format!("`{spec}` gives {} values; at most {MOST} can be measured", values.len()));
         }
         Ok(Vary { name: name.to_string(), kind, values, form })
     }
@@ -69,16 +70,21 @@ impl Vary {
         &self.values
     }
 
+    /// What the values are.
+    pub fn kind(&self) -> ValueKind {
+        self.kind
+    }
+
     /// Whether the values are words: then nothing lies between two of them.
     pub fn is_of_words(&self) -> bool {
-        self.kind == Kind::Word
+        self.kind == ValueKind::Word
     }
 
     /// The value of a number.
     pub fn at(&self, number: f64) -> Value {
         let known = self.values.iter().find(|value| (value.number - number).abs() <= f64::EPSILON * number.abs());
         let reckoned = || {
-            let value = self.kind.value(number);
+            let value = number::value(self.kind, number);
             let label = if self.form == (Form::Range { with_units: true }) { value.label } else { value.text.clone() };
             Value { label, ..value }
         };
@@ -98,14 +104,14 @@ impl Vary {
             return None;
         }
         let middle = if below > 0.0 { (below * above).sqrt() } else { f64::midpoint(below, above).abs() };
-        let least = self.kind.least_step(middle);
+        let least = number::least_step(self.kind, middle);
         let usual = match self.kind {
-            Kind::Word => return None,
-            Kind::Whole => nice(middle * GRAIN_OF_WHOLE),
-            Kind::Real | Kind::Rate => nice(middle * GRAIN),
+            ValueKind::Word => return None,
+            ValueKind::Whole => nice(middle * GRAIN_OF_WHOLE),
+            ValueKind::Real | ValueKind::Rate => nice(middle * GRAIN),
         };
         let grain = asked.filter(|asked| *asked > 0.0).unwrap_or(usual).max(least);
-        let grain = if self.kind == Kind::Whole { grain.round() } else { grain };
+        let grain = if self.kind == ValueKind::Whole { grain.round() } else { grain };
         (above - below > grain * (1.0 + 1e-9)).then_some(grain)
     }
 }
@@ -119,32 +125,34 @@ fn has_unit(part: &str) -> bool {
 fn check_name(name: &str) -> Result<(), String> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     if !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') || !name.chars().all(is_letter) {
-        return Err(format!("`{name}` is no name: a letter, then letters, digits, `_` and `-`, as in size=1,100"));
+        return Err(format!(
+            "`{name}` is not a name; use a letter, then letters, digits, `_` and `-`, as in size=1,100"
+        ));
     }
     if TAKEN.contains(&name) {
-        return Err(format!("`{{{name}}}` stands for an address in the commands: vary something of another name"));
+        return Err(format!("`{{{name}}}` is reserved for an address in the commands: use another name"));
     }
     Ok(())
 }
 
-fn list(name: &str, spec: &str) -> Result<(Kind, Vec<Value>), String> {
+fn list(name: &str, spec: &str) -> Result<(ValueKind, Vec<Value>), String> {
     let parts = spec.split(',').map(str::trim).collect::<Vec<_>>();
     if parts.iter().any(|part| part.is_empty()) {
         return Err(format!("`{spec}` has an empty value: values are separated by single commas, as in 1,100,4K"));
     }
-    let kind = Kind::named(name);
-    let numbers = parts.iter().map(|part| kind.parse(part)).collect::<Vec<_>>();
+    let kind = number::named(name);
+    let numbers = parts.iter().map(|part| number::parse(kind, part)).collect::<Vec<_>>();
     if let Some(wrong) = numbers.iter().position(Result::is_err) {
-        let is_of_numbers = Kind::is_of_numbers(name) || numbers.iter().any(Result::is_ok);
+        let is_of_numbers = number::is_of_numbers(name) || numbers.iter().any(Result::is_ok);
         if is_of_numbers {
             let wrong = numbers[wrong].as_ref().err().cloned().unwrap_or_default();
-            return Err(format!("{wrong}; a list is of numbers, or of words alone"));
+            return Err(format!("{wrong}; a list holds either numbers or words"));
         }
-        return distinct(words(&parts)).map(|values| (Kind::Word, values));
+        return distinct(words(&parts)).map(|values| (ValueKind::Word, values));
     }
     let numbers = numbers.into_iter().flatten().collect::<Vec<_>>();
-    let kind = kind.of(&numbers);
-    let typed = |(number, label): (&f64, &&str)| Value { label: (*label).to_string(), ..kind.value(*number) };
+    let kind = number::settled(kind, &numbers);
+    let typed = |(number, label): (&f64, &&str)| Value { label: (*label).to_string(), ..number::value(kind, *number) };
     let mut values = numbers.iter().zip(&parts).map(typed).collect::<Vec<_>>();
     values.sort_by(|one, other| one.number.total_cmp(&other.number));
     distinct(values).map(|values| (kind, values))
@@ -170,40 +178,45 @@ fn distinct(values: Vec<Value>) -> Result<Vec<Value>, String> {
     }
 }
 
-fn range(name: &str, spec: &str, low: &str, rest: &str) -> Result<(Kind, Vec<Value>), String> {
+fn range(name: &str, spec: &str, low: &str, rest: &str) -> Result<(ValueKind, Vec<Value>), String> {
     let (high, way) = rest.split_once(':').map_or((rest, None), |(high, way)| (high, Some(way.trim())));
-    let kind = Kind::named(name);
-    let (low, high) = (kind.parse(low)?, kind.parse(high)?);
+    let kind = number::named(name);
+    let (low, high) = (number::parse(kind, low)?, number::parse(kind, high)?);
     if low > high {
         return Err(format!("`{spec}` is empty: a range goes from its smaller end to its larger, as in 1..16"));
     }
     if low >= high {
-        return Err(format!("`{spec}` is one value: give a larger end, or {name}={} as a list", kind.parse_back(low)));
+        return Err(format!(
+            "`{spec}` is one value: give a larger end, or {name}={} as a list",
+            number::parse_back(kind, low)
+        ));
     }
-    let kind = kind.of(&[low, high]);
+    let kind = number::settled(kind, &[low, high]);
     let numbers = match way {
         Some("log") => powers(spec, low, high, 2.0)?,
         Some("log10") => powers(spec, low, high, 10.0)?,
         Some(step) => {
-            let step = kind.parse(step).ok().filter(|step| *step > 0.0).ok_or_else(|| {
-                format!("`{step}` is no step: a number over 0, or `log` or `log10` for powers, as in 1..16K:log")
+            let step = number::parse(kind, step).ok().filter(|step| *step > 0.0).ok_or_else(|| {
+                format!(
+                    "`{step}` is not a step; use a number above 0, or `log` or `log10` for powers, as in 1..16K:log"
+                )
             })?;
             steps(spec, low, high, step)?
         }
         None => (0..LINEAR).map(|place| low + (high - low) * place as f64 / (LINEAR - 1) as f64).collect(),
     };
     // A step that is no whole number leaves the whole numbers.
-    let is_whole_step = way.and_then(|step| kind.parse(step).ok()).is_none_or(|step| step.fract() == 0.0);
-    let kind = if kind == Kind::Whole && !is_whole_step { Kind::Real } else { kind };
-    let mut numbers = numbers.into_iter().map(|number| kind.rounded(number)).collect::<Vec<_>>();
+    let is_whole_step = way.and_then(|step| number::parse(kind, step).ok()).is_none_or(|step| step.fract() == 0.0);
+    let kind = if kind == ValueKind::Whole && !is_whole_step { ValueKind::Real } else { kind };
+    let mut numbers = numbers.into_iter().map(|number| number::rounded(kind, number)).collect::<Vec<_>>();
     numbers.dedup();
-    Ok((kind, numbers.into_iter().map(|number| kind.value(number)).collect()))
+    Ok((kind, numbers.into_iter().map(|number| number::value(kind, number)).collect()))
 }
 
 /// The low end times powers of `base`, and the high end. Where these are too many, every second, third, ... power.
 fn powers(spec: &str, low: f64, high: f64, base: f64) -> Result<Vec<f64>, String> {
     if low <= 0.0 {
-        return Err(format!("`{spec}` cannot go by powers from {low}: they start over 0, as in 1..16K:log"));
+        return Err(format!("`{spec}` cannot go up in powers from {low}: start above 0, as in 1..16K:log"));
     }
     let count = ((high / low).ln() / base.ln() - 1e-9).ceil() as usize;
     let stride = count.div_ceil(MOST_OF_POWERS - 1).max(1);
@@ -214,7 +227,7 @@ fn powers(spec: &str, low: f64, high: f64, base: f64) -> Result<Vec<f64>, String
 fn steps(spec: &str, low: f64, high: f64, step: f64) -> Result<Vec<f64>, String> {
     let count = ((high - low) / step + 1e-9).floor();
     if count >= MOST as f64 {
-        return Err(format!("`{spec}` are {} values; {MOST} at most can be measured", count + 1.0));
+        return Err(format!("`{spec}` gives {} values; at most {MOST} can be measured", count + 1.0));
     }
     Ok((0..=count as usize).map(|place| low + step * place as f64).collect())
 }

@@ -43,7 +43,7 @@ impl Keeper {
 
     /// The tool has ended by itself: what it leaves running is left alone.
     pub fn let_go(mut self) {
-        // It is gone already where it cannot be told.
+        // Where it cannot be reached, it is gone already.
         let _ = self.tell("farewell\n");
     }
 

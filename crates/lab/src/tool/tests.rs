@@ -68,7 +68,7 @@ fn nothing_of_a_tool_is_left_when_whoever_runs_it_is_killed() {
 }
 
 #[test]
-fn what_a_tool_says_is_added_to_its_log_in_order_and_its_end_is_told() {
+fn what_a_tool_says_is_added_to_its_log_in_order_and_its_end_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
     std::fs::write(&log, "before\n").expect("written");

@@ -116,7 +116,7 @@ impl Making<'_> {
     fn check_host(&self) -> Result<(), LabError> {
         let world = format!("debian:{}", self.suite);
         if !nix::unistd::geteuid().is_root() {
-            let why = "making a whole world, and running in it, takes root's rights".to_string();
+            let why = "creating a world and running in it needs root".to_string();
             return Err(LabError::NoWorld { world, why, remedy: "the same command with sudo".to_string() });
         }
         if tool::find("mmdebstrap").is_none() {

@@ -107,10 +107,10 @@ impl Repository {
         let mut words = self.command.iter().map(Path::new).filter(|word| word.is_absolute());
         let Some((word, inside)) = words.find_map(|word| Some((word, inside(word)?))) else { return Ok(()) };
         let remedy = match inside.strip_prefix(&prefix) {
-            Ok(below) => format!("name it from the folder that you are in: ./{}", below.display()),
+            Ok(below) => format!("name it relative to the current folder: ./{}", below.display()),
             Err(_) => format!("go to {} and name it from there: ./{}", top.display(), inside.display()),
         };
-        let why = format!("{} is your own file, the same whatever commit is tried", word.display());
+        let why = format!("{} is your own file and stays the same whichever commit is tried", word.display());
         Err(LabError::NoWorld { world: format!("git:{revision}"), why, remedy })
     }
 
@@ -121,7 +121,7 @@ impl Repository {
     pub fn commits(&self, good: &str, bad: &str) -> Result<Vec<Commit>, LabError> {
         let (good, bad) = (self.commit(good)?, self.commit(bad)?);
         if good.hash == bad.hash {
-            return Err(LabError::World(format!("the good and the bad world are one commit, {}", good.short())));
+            return Err(LabError::World(format!("the good and the bad world are the same commit, {}", good.short())));
         }
         let span = format!("{}..{}", good.hash, bad.hash);
         let found = self.lines(&["log", "--first-parent", "--reverse", FORMAT, &span])?;
@@ -138,12 +138,13 @@ impl Repository {
         Ok(LabError::World(match base {
             None => says("at all: they have no commit in common"),
             Some(base) if base == good.hash => says(
-                "along first parents: it came in by a merge; take as good a commit of the line that it was merged into",
+                "along first parents: it was merged in; as the good one use a commit of the branch it was merged into",
             ),
-            Some(base) if base == bad.hash => says("but is older; should good and bad change places?"),
-            Some(base) => {
-                says(&format!("; the last commit in common is {}: take that as good", &base[..SHORT.min(base.len())]))
-            }
+            Some(base) if base == bad.hash => says("but is older; are --good and --bad swapped?"),
+            Some(base) => says(&format!(
+                "; the last commit in common is {}: use that as the good one",
+                &base[..SHORT.min(base.len())]
+            )),
         }))
     }
 
@@ -155,7 +156,7 @@ impl Repository {
     }
 
     fn strange(&self) -> LabError {
-        LabError::World(format!("git says of {} what is no list of commits", self.folder.display()))
+        LabError::World(format!("git did not list the commits of {}", self.folder.display()))
     }
 
     /// What git prints; none where it fails without a word, which is its way to say no.

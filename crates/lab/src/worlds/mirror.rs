@@ -56,7 +56,7 @@ pub(super) fn check_suite(suite: &str) -> Result<(), LabError> {
     }
     Err(LabError::NoWorld {
         world: format!("debian:{suite}"),
-        why: "the name of a release has letters, digits, - and . only".to_string(),
+        why: "a release's name consists of letters, digits, - and .".to_string(),
         remedy: "whyslow world make debian:bookworm".to_string(),
     })
 }
@@ -73,7 +73,7 @@ pub(super) fn check_package(name: &str) -> Result<(), LabError> {
     }
     Err(LabError::NoWorld {
         world: format!("the package `{name}`"),
-        why: "a package's name has small letters, digits, +, - and . only".to_string(),
+        why: "a package's name consists of lowercase letters, digits, +, - and .".to_string(),
         remedy: "apt-cache search WORD".to_string(),
     })
 }

@@ -30,7 +30,7 @@ impl FromStr for WorldName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<WorldName, String> {
-        let wrong = || format!("`{text}` names no world: {}", WorldName::FORMS);
+        let wrong = || format!("`{text}` is not a world; use {}", WorldName::FORMS);
         if text == "host" {
             return Ok(WorldName::Host);
         }

@@ -26,8 +26,8 @@ pub struct Wanted<'a> {
     pub user: Option<User>,
 }
 
-/// Makes a world ready, from the cache where it is there. `say` is told what is being done; `wait` passes time and is
-/// true when the user wants an end.
+/// Makes a world ready, from the cache if it is there. `say` gets a line about what is being done; `wait` passes time and
+/// is true when the user wants an end.
 ///
 /// # Errors
 /// Where the world cannot be had, with what to try; [`LabError::Interrupted`] where the user wanted an end.
@@ -104,7 +104,7 @@ fn tree(folder: &Path, name: &WorldName) -> Result<PathBuf, LabError> {
     if ["usr", "lib", "bin"].iter().any(|part| tree.join(part).is_dir()) {
         return Ok(tree);
     }
-    Err(no_world(name, &format!("{} holds no whole tree: neither usr, lib nor bin is in it", tree.display())))
+    Err(no_world(name, &format!("{} is not a root file system: it has no usr, lib or bin", tree.display())))
 }
 
 /// A folder with libraries in it.
@@ -112,14 +112,15 @@ fn libraries(folder: &Path, name: &WorldName) -> Result<PathBuf, LabError> {
     let wrong = |error: std::io::Error| no_world(name, &format!("{}: {error}", folder.display()));
     let folder = folder.canonicalize().map_err(wrong)?;
     if folder.to_string_lossy().contains([':', ';']) {
-        let why = format!("{}: the loader takes a colon or semicolon for the end of a folder's name", folder.display());
+        let why =
+            format!("{}: the loader would take a colon or semicolon as the end of the folder's name", folder.display());
         return Err(no_world(name, &why));
     }
     let mut names = std::fs::read_dir(&folder).map_err(wrong)?.flatten().map(|entry| entry.file_name());
     if names.any(|name| name.to_string_lossy().contains(".so")) {
         return Ok(folder);
     }
-    Err(no_world(name, &format!("{} holds no library: no name in it has .so", folder.display())))
+    Err(no_world(name, &format!("{} holds no library: no file in it has .so in its name", folder.display())))
 }
 
 /// The variables of a file: `NAME=VALUE` sets, `NAME` or `unset NAME` removes, `#` begins a comment line.

@@ -15,7 +15,7 @@ pub(super) fn words(command: &[String]) -> BTreeSet<String> {
     words.filter(is_name).map(String::from).collect()
 }
 
-/// What a shell is told to do by `-c`; none where the command is no shell's.
+/// The script after a shell's `-c`; none where the command is no shell's.
 fn script(command: &[String]) -> Option<&str> {
     let name = Path::new(command.first()?).file_name()?;
     let shells = std::fs::read_to_string(SHELLS).unwrap_or_default();

@@ -94,7 +94,7 @@ impl Store {
         if found.uid() != nix::unistd::geteuid().as_raw() || found.permissions().mode() & 0o022 != 0 {
             return Err(LabError::NoWorld {
                 world: "the cache of worlds".to_string(),
-                why: format!("{} belongs to another user, or can be written by others", root.display()),
+                why: format!("{} belongs to another user or is writable by others", root.display()),
                 remedy: format!("ls -ld {}; or name another folder in WHYSLOW_CACHE", root.display()),
             });
         }
@@ -147,7 +147,7 @@ impl Store {
         if name.contains('/') || !folder.is_dir() {
             return Err(LabError::NoWorld {
                 world: format!("a world `{name}`"),
-                why: format!("{} holds none of that name", self.root.join("worlds").display()),
+                why: format!("{} has none of that name", self.root.join("worlds").display()),
                 remedy: "whyslow world list".to_string(),
             });
         }
@@ -185,7 +185,7 @@ impl Store {
             match file.try_lock() {
                 Ok(()) => return Ok(Lock { _file: file }),
                 Err(TryLockError::Error(error)) => return Err(LabError::io(path)(error)),
-                Err(TryLockError::WouldBlock) => say(&format!("another whyslow makes {what}; waiting for it")),
+                Err(TryLockError::WouldBlock) => say(&format!("another whyslow is making {what}; waiting for it")),
             }
             if wait(RETRY) {
                 return Err(LabError::Interrupted);

@@ -14,7 +14,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Twice as long as apt takes over a package from a mirror that says nothing: of hundreds, it would wait for each.
 const LONGEST_STANDSTILL: Duration = Duration::from_mins(2);
 /// What a tool that was ended for that has said last: as apt says it.
-const TIMED_OUT: &str = "E: Connection timed out: nothing has come for two minutes";
+const TIMED_OUT: &str = "E: Connection timed out: no data for two minutes";
 
 /// What came of it.
 pub(super) struct Done {

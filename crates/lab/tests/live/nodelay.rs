@@ -26,7 +26,7 @@ while True:
     threading.Thread(target=serve, args=[listener.accept()[0]], daemon=True).start()
 ";
 
-/// Writes, writes and reads for ever, on one connection, with the option as it is told.
+/// Writes, writes and reads for ever, on one connection, with the option set as asked.
 const CLIENT: &str = "
 import socket, sys, time
 connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
@@ -142,7 +142,7 @@ fn a_program_that_exchanges_nothing_or_ends_confirms_nothing() {
     let mut idle = Ours::python(idle, &[]);
     idle.first_line();
     let live = try_on("P01", &idle, Role::Client, &journal);
-    assert!(live.tried.problem.starts_with("no exchange ended"), "{}", live.tried.problem);
+    assert!(live.tried.problem.starts_with("no exchange completed"), "{}", live.tried.problem);
     let (server, mut client) = conversation("0");
     let mut server = Some(server);
     let mut waited = 0;
@@ -215,7 +215,7 @@ fn what_a_killed_run_has_left_set_is_set_back_by_undo() {
     switching.0.kill().and_then(|()| switching.0.wait()).expect("killed");
     assert_eq!(client.nodelay(), Some(Nodelay::On), "nobody has set it back");
     let repaired = lab::repair(Repair::Left).expect("repaired");
-    let expected = format!("set TCP_NODELAY back on a connection of process {} (python3)", client.pid());
+    let expected = format!("restored TCP_NODELAY on a connection of process {} (python3)", client.pid());
     assert!(repaired.done.contains(&expected), "{repaired:?}");
     assert_eq!(client.nodelay(), Some(Nodelay::Off));
     assert!(client.runs());

@@ -7,7 +7,7 @@ use lab::Journal;
 use record::Role;
 use std::path::{Path, PathBuf};
 
-/// A server that works for 5 ms of processor time an answer, and its client, in one program.
+/// A server that works for 5 ms of CPU time an answer, and its client, in one program.
 const WORKING: &str = "
 import socket, time, threading
 listener = socket.create_server(('127.0.0.1', 0))
@@ -34,7 +34,7 @@ impl Limited {
     fn around(pid: u32, name: &str) -> Option<Limited> {
         let folder = Path::new("/sys/fs/cgroup/cpu").join(format!("live-test-{name}-{pid}"));
         if std::fs::create_dir(&folder).is_err() {
-            testing::does_not_apply("no hierarchy of version 1 limits processor time here");
+            testing::does_not_apply("no hierarchy of version 1 limits CPU time here");
             return None;
         }
         std::fs::write(folder.join("cpu.cfs_quota_us"), "20000").expect("limited");
@@ -84,14 +84,14 @@ fn a_quota_that_others_live_under_or_that_is_not_there_is_left_alone() {
     working.first_line();
     other.first_line();
     let unlimited = try_on("P29", &other, Role::Client, &journal);
-    assert!(unlimited.tried.problem.starts_with("no control group"), "{}", unlimited.tried.problem);
+    assert!(unlimited.tried.problem.starts_with("no visible control group"), "{}", unlimited.tried.problem);
     let Some(limited) = Limited::around(working.pid(), "shared") else { return };
     std::fs::write(limited.0.join("cgroup.procs"), other.pid().to_string()).expect("moved");
     let shared = try_on("P29", &working, Role::Client, &journal);
     let quota = limited.quota();
     drop((working, other));
     drop(limited);
-    assert!(shared.tried.problem.ends_with("holds other processes as well"), "{}", shared.tried.problem);
+    assert!(shared.tried.problem.ends_with("also holds other processes"), "{}", shared.tried.problem);
     assert!(!shared.tried.applied && shared.switched.windows.is_empty());
     assert_eq!(quota, "20000");
 }

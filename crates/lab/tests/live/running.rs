@@ -3,7 +3,7 @@
 // Each test file is a program of its own and uses a part of this.
 #![allow(dead_code)]
 
-use case::{Cost, Evidence, Finding, Status};
+use case::{Cost, Finding, Status};
 use lab::Journal;
 use lab::live::{Live, LiveTerms, switch};
 use record::{Nodelay, Role, sockets_of};
@@ -61,15 +61,8 @@ pub fn finding(id: &str) -> Finding {
         id: id.into(),
         name: "a-cause".into(),
         status: Status::Suspected,
-        title: String::new(),
-        mechanism: Vec::new(),
         cost: Cost { ns_per_exchange: 40_000_000, share_of_wall: 0.9, ..Cost::default() },
-        effect: None,
-        tried: Vec::new(),
-        place: Vec::new(),
-        remedy: String::new(),
-        evidence: Evidence::default(),
-        caveats: Vec::new(),
+        ..Finding::default()
     }
 }
 
@@ -77,7 +70,7 @@ pub const SILENT: &dyn Fn(&str) = &|_| ();
 
 pub fn terms(role: Role) -> LiveTerms<'static> {
     let (window, budget) = (Duration::from_millis(500), Duration::from_secs(30));
-    LiveTerms { window, budget, role, side: None, say: SILENT }
+    LiveTerms { window, budget, role, origin: None, say: SILENT }
 }
 
 pub fn patient(time: Duration) -> bool {

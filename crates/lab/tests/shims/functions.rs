@@ -24,8 +24,8 @@ int main(int count, char **arguments)
 	return count > 2 ? never(3) : 0;
 }"#;
 
-/// What the shim is told to switch a function of a program off.
-fn told(program: &Path, function: &str) -> Result<String, String> {
+/// The shim's parameter that switches a function of a program off.
+fn parameter_of(program: &Path, function: &str) -> Result<String, String> {
     let executable = program.display().to_string();
     let recording = Recording { processes: vec![Process { executable, ..Process::default() }], ..Recording::default() };
     let world = World::default();
@@ -41,7 +41,8 @@ fn told(program: &Path, function: &str) -> Result<String, String> {
 fn run(functions: &[&str]) -> (String, u64, u64) {
     let folder = tempfile::tempdir().expect("a folder");
     let program = compile(folder.path(), WORK);
-    let words = functions.iter().map(|function| told(&program, function).expect("it is found")).collect::<Vec<_>>();
+    let words =
+        functions.iter().map(|function| parameter_of(&program, function).expect("it is found")).collect::<Vec<_>>();
     let parameter = if words.is_empty() { "inert".to_string() } else { words.join(" ") };
     let preloaded = Preloaded::new(&[("switch-off", &parameter)]);
     let printed = text_of(preloaded.command(&program).arg("7"));
@@ -74,8 +75,8 @@ fn an_inert_shim_changes_nothing() {
 fn a_program_that_only_has_the_same_address_is_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = compile(folder.path(), WORK);
-    let told = told(&program, "work").expect("it is found");
-    let (address, _) = told.split_once(':').expect("an address and bytes");
+    let parameter = parameter_of(&program, "work").expect("it is found");
+    let (address, _) = parameter.split_once(':').expect("an address and bytes");
     for parameter in [format!("{address}:{}", "90".repeat(16)), format!("{address}:"), "ffffffffffff:00".to_string()] {
         let preloaded = Preloaded::new(&[("switch-off", &parameter)]);
         assert_eq!(text_of(preloaded.command(&program).arg("7")), "35 2.0\n");
@@ -87,7 +88,7 @@ fn a_program_that_only_has_the_same_address_is_left_alone() {
 fn a_function_that_is_not_there_and_a_program_without_names_say_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = compile(folder.path(), WORK);
-    assert!(told(&program, "wrok").expect_err("refused").contains("no function `wrok`"));
+    assert!(parameter_of(&program, "wrok").expect_err("refused").contains("no function `wrok`"));
     text_of(std::process::Command::new("strip").arg(&program));
-    assert!(told(&program, "work").expect_err("refused").contains("stripped"));
+    assert!(parameter_of(&program, "work").expect_err("refused").contains("stripped"));
 }

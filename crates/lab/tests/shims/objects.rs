@@ -47,13 +47,13 @@ fn no_object_uses_a_symbol_that_an_older_libc_lacks() {
 }
 
 #[test]
-fn every_shim_loads_into_a_program_told_and_inert() {
+fn every_shim_loads_into_a_program_active_and_inert() {
     for shim in shims() {
         for parameter in ["inert", "1"] {
             let preloaded = Preloaded::new(&[(&shim, parameter)]);
             let printed = text_of(preloaded.command("/bin/sh").args(["-c", "echo as before"]));
-            assert_eq!(printed, "as before\n", "{shim}, told {parameter}");
-            assert_eq!(preloaded.counts(&shim).loaded, 1, "{shim}, told {parameter}");
+            assert_eq!(printed, "as before\n", "{shim} with {parameter}");
+            assert_eq!(preloaded.counts(&shim).loaded, 1, "{shim} with {parameter}");
         }
     }
 }

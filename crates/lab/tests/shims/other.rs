@@ -66,7 +66,7 @@ fn sleeps_follow_the_factor_and_waits_for_descriptors_do_not() {
 }
 
 #[test]
-fn an_inert_shim_and_one_told_nonsense_leave_sleeps_alone() {
+fn an_inert_shim_and_one_with_a_wrong_parameter_leave_sleeps_alone() {
     for parameter in ["inert", "half"] {
         let (lengths, counts) = sleeps(parameter);
         assert!(lengths.iter().all(|length| (39.5..60.0).contains(length)), "{lengths:?}");

@@ -19,7 +19,7 @@ pub struct Preloaded {
 }
 
 impl Preloaded {
-    /// Lays out shims in the order in which they are loaded: each a name and what it is told (`inert`: pass through).
+    /// Stages shims in the order in which they are loaded: each a name and a parameter (`inert`: pass through).
     pub fn new(shims: &[(&str, &str)]) -> Preloaded {
         let folder = tempfile::tempdir().expect("a folder");
         let mut objects = Vec::new();

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// What the shim can be told, alone and together.
-const TOLD: [&str; 6] = [
+/// The shim's parameters, alone and together.
+const PARAMETERS: [&str; 6] = [
     "parse-ca-once",
     "share-ssl-context",
     "resume-sessions",
@@ -79,7 +79,7 @@ fn make_certificate(certificate: &Path, key: &Path) {
 }
 
 /// What became of each step, and what the shim counted.
-fn told(parameter: &str, client: &str, steps: &str) -> (String, ShimCounts, (usize, usize)) {
+fn run(parameter: &str, client: &str, steps: &str) -> (String, ShimCounts, (usize, usize)) {
     let (server, preloaded) = (Server::start(), Preloaded::new(&[("tls-context", parameter)]));
     let answers = server.client(&preloaded, client, steps);
     (answers, preloaded.counts("tls-context"), server.handshakes())
@@ -92,7 +92,7 @@ fn counted(seen: u64, changed: u64) -> ShimCounts {
 #[test]
 fn a_bundle_is_parsed_once_and_contexts_are_still_made() {
     for client in ["client.py", "libcurl.py"] {
-        let (answers, counts, handshakes) = told("parse-ca-once", client, "good good good good");
+        let (answers, counts, handshakes) = run("parse-ca-once", client, "good good good good");
         assert_eq!(answers, "answered answered answered answered", "{client}");
         assert_eq!((counts, handshakes), (counted(4, 3), (4, 0)), "{client}");
     }
@@ -101,7 +101,7 @@ fn a_bundle_is_parsed_once_and_contexts_are_still_made() {
 #[test]
 fn contexts_made_alike_are_one_and_their_handshakes_are_full() {
     for client in ["client.py", "libcurl.py"] {
-        let (answers, counts, handshakes) = told("share-ssl-context", client, "good good good good");
+        let (answers, counts, handshakes) = run("share-ssl-context", client, "good good good good");
         assert_eq!(answers, "answered answered answered answered", "{client}");
         assert_eq!((counts, handshakes), (counted(4, 3), (4, 0)), "{client}");
     }
@@ -111,7 +111,7 @@ fn contexts_made_alike_are_one_and_their_handshakes_are_full() {
 fn the_last_connections_session_is_resumed_with_and_without_shared_contexts() {
     for client in ["client.py", "libcurl.py"] {
         for parameter in ["resume-sessions", "share-ssl-context resume-sessions"] {
-            let (answers, counts, handshakes) = told(parameter, client, "good good good good");
+            let (answers, counts, handshakes) = run(parameter, client, "good good good good");
             assert_eq!(answers, "answered answered answered answered", "{client}, {parameter}");
             assert_eq!((counts, handshakes), (counted(4, 3), (1, 3)), "{client}, {parameter}");
         }
@@ -120,16 +120,15 @@ fn the_last_connections_session_is_resumed_with_and_without_shared_contexts() {
 
 #[test]
 fn an_inert_shim_changes_nothing() {
-    let (answers, counts, handshakes) = told("inert", "client.py", "good good other");
+    let (answers, counts, handshakes) = run("inert", "client.py", "good good other");
     assert_eq!(answers, "answered answered refused");
     assert_eq!((counts, handshakes), (counted(0, 0), (2, 0)));
 }
 
 #[test]
 fn a_python_client_trusts_whom_it_trusted_before() {
-    for parameter in TOLD {
-        let (answers, counts, _) =
-            told(parameter, "client.py", "good other good name good blind blind other name good");
+    for parameter in PARAMETERS {
+        let (answers, counts, _) = run(parameter, "client.py", "good other good name good blind blind other name good");
         let expected = "answered refused answered refused answered answered answered refused refused answered";
         assert_eq!(answers, expected, "{parameter}");
         assert!(counts.changed > 0, "{parameter}: {counts:?}");
@@ -139,8 +138,8 @@ fn a_python_client_trusts_whom_it_trusted_before() {
 #[test]
 fn a_libcurl_client_trusts_whom_it_trusted_before_though_it_says_whom_only_when_the_server_answers() {
     let steps = "good good blind other good name other good blind other name good";
-    for parameter in TOLD {
-        let (answers, counts, _) = told(parameter, "libcurl.py", steps);
+    for parameter in PARAMETERS {
+        let (answers, counts, _) = run(parameter, "libcurl.py", steps);
         for (step, answer) in steps.split(' ').zip(answers.split(' ').filter(|word| *word != "35")) {
             let trusts = matches!(step, "good" | "blind");
             assert_eq!(answer == "answered", trusts, "{parameter}, {step}: {answers}");
@@ -157,9 +156,9 @@ fn a_store_that_libcurl_hands_from_context_to_context_is_as_good_as_loaded() {
         ("resume-sessions", 2, (1, 2)),
         ("share-ssl-context resume-sessions", 2, (1, 2)),
     ] {
-        let (answers, counts, seen) = told(parameter, "libcurl.py", "again");
+        let (answers, counts, seen) = run(parameter, "libcurl.py", "again");
         assert_eq!((answers.as_str(), counts.changed, seen), ("answered", changed, handshakes), "{parameter}");
-        let (answers, ..) = told(parameter, "libcurl.py", "again other name again");
+        let (answers, ..) = run(parameter, "libcurl.py", "again other name again");
         assert!(answers.starts_with("answered ") && answers.ends_with(" refused answered"), "{parameter}: {answers}");
         assert_eq!(answers.matches("answered").count(), 2, "{parameter}: {answers}");
     }
@@ -168,8 +167,8 @@ fn a_store_that_libcurl_hands_from_context_to_context_is_as_good_as_loaded() {
 #[test]
 fn what_was_not_verified_is_not_trusted_when_it_must_be() {
     for client in ["client.py", "libcurl.py"] {
-        for parameter in TOLD {
-            let (answers, ..) = told(parameter, client, "blind blind other name");
+        for parameter in PARAMETERS {
+            let (answers, ..) = run(parameter, client, "blind blind other name");
             assert_eq!(answers, "answered answered refused refused", "{client}, {parameter}");
         }
     }
@@ -177,8 +176,8 @@ fn what_was_not_verified_is_not_trusted_when_it_must_be() {
 
 #[test]
 fn a_bundle_that_changes_on_disk_is_loaded_anew() {
-    for parameter in TOLD {
-        let (answers, ..) = told(parameter, "client.py", "good good renewed");
+    for parameter in PARAMETERS {
+        let (answers, ..) = run(parameter, "client.py", "good good renewed");
         assert_eq!(answers, "answered answered refused", "{parameter}");
     }
 }
@@ -186,7 +185,7 @@ fn a_bundle_that_changes_on_disk_is_loaded_anew() {
 #[test]
 fn a_context_with_a_private_key_is_left_alone() {
     for parameter in ["share-ssl-context", "resume-sessions"] {
-        let (answers, counts, handshakes) = told(parameter, "client.py", "key key key");
+        let (answers, counts, handshakes) = run(parameter, "client.py", "key key key");
         assert_eq!(answers, "answered answered answered", "{parameter}");
         assert_eq!((counts, handshakes), (counted(3, 0), (3, 0)), "{parameter}");
     }
@@ -194,8 +193,8 @@ fn a_context_with_a_private_key_is_left_alone() {
 
 #[test]
 fn threads_and_children_share_without_harm() {
-    for parameter in TOLD {
-        let (answers, counts, (full, resumed)) = told(parameter, "client.py", "good many fork good");
+    for parameter in PARAMETERS {
+        let (answers, counts, (full, resumed)) = run(parameter, "client.py", "good many fork good");
         assert_eq!(answers, "answered 80 answered answered answered", "{parameter}");
         assert_eq!(full + resumed, 83, "{parameter}");
         assert!(counts.changed >= 70, "{parameter}: {counts:?}");

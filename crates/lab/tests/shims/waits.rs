@@ -3,7 +3,7 @@
 use crate::preload::Preloaded;
 use lab::intervention_counters::ShimCounts;
 
-/// A pair of connected sockets whose other end answers each byte 20 ms later, a tool to count processor time, and the
+/// A pair of connected sockets whose other end answers each byte 20 ms later, a tool to count CPU time, and the
 /// start of `main`. `twenty` does what is tried until a byte has come, in one of several ways.
 const SLOW_PEER: &str = r"
 #include <errno.h>
@@ -41,7 +41,7 @@ static void begin(void)
 }
 ";
 
-/// Twenty questions asked of the slow peer: rounds of the loop, milliseconds of wall and of processor time.
+/// Twenty questions asked of the slow peer: rounds of the loop, milliseconds of wall and of CPU time.
 fn twenty_questions(wait: &str, parameter: &str) -> (u64, f64, f64, ShimCounts) {
     let body = format!(
         r#"int main(void)
@@ -85,7 +85,7 @@ fn a_spinning_loop_waits_and_answers_as_early() {
         let (rounds, wall, cpu, counts) = twenty_questions(spin, "on");
         // Spinning, there are thousands of rounds to each question.
         assert!(rounds < 20 * 60, "{name}: {rounds} rounds");
-        assert!(cpu < 40.0, "{name}: {cpu} ms of processor time in {wall} ms");
+        assert!(cpu < 40.0, "{name}: {cpu} ms of CPU time in {wall} ms");
         assert!(wall < 20.0 * 30.0, "{name}: {wall} ms");
         assert!(counts.changed >= 20, "{name}: {counts:?}");
     }
@@ -95,7 +95,7 @@ fn a_spinning_loop_waits_and_answers_as_early() {
 fn an_inert_shim_lets_it_spin() {
     for (name, spin) in SPINS {
         let (rounds, _, cpu, counts) = twenty_questions(spin, "inert");
-        assert!(rounds > 5_000 && cpu > 50.0, "{name}: {rounds} rounds, {cpu} ms of processor time");
+        assert!(rounds > 5_000 && cpu > 50.0, "{name}: {rounds} rounds, {cpu} ms of CPU time");
         assert_eq!(counts.changed, 0, "{name}");
         assert!(counts.seen > 5_000, "{name}: {counts:?}");
     }
@@ -118,9 +118,15 @@ fn a_loop_that_waits_by_itself_is_left_alone() {
 #[test]
 fn what_becomes_ready_beside_the_spin_is_seen_at_once() {
     // One descriptor is always writable and never written to; bytes come on another, whose epoll is the same.
-    let program = r#"int main(void)
+    let program = r#"static int shorter(const void *one, const void *other)
 {
-	double longest = 0;
+	double difference = *(const double *)one - *(const double *)other;
+	return (difference > 0) - (difference < 0);
+}
+
+int main(void)
+{
+	double took[21];
 	char byte = 'q';
 	int idle[2];
 	begin();
@@ -129,7 +135,7 @@ fn what_becomes_ready_beside_the_spin_is_seen_at_once() {
 	struct epoll_event useless = { EPOLLOUT, { .fd = idle[0] } }, useful = { EPOLLIN, { .fd = fds[0] } }, got[2];
 	epoll_ctl(epoll, EPOLL_CTL_ADD, idle[0], &useless);
 	epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &useful);
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 21; i++) {
 		double start = seconds(CLOCK_MONOTONIC);
 		write(fds[0], &byte, 1);
 		for (int done = 0; !done;) {
@@ -138,14 +144,15 @@ fn what_becomes_ready_beside_the_spin_is_seen_at_once() {
 				if (got[j].data.fd == fds[0] && read(fds[0], &byte, 1) == 1)
 					done = 1;
 		}
-		double took = seconds(CLOCK_MONOTONIC) - start;
-		longest += took / 20;
+		took[i] = seconds(CLOCK_MONOTONIC) - start;
 	}
-	printf("%.2f\n", 1e3 * longest);
+	qsort(took, 21, sizeof(took[0]), shorter);
+	printf("%.2f\n", 1e3 * took[10]);
 }"#;
     let preloaded = Preloaded::new(&[("wait-when-not-ready", "on")]);
-    let mean: f64 = preloaded.c(&format!("{SLOW_PEER}{program}"), &[]).trim().parse().expect("a number");
-    assert!(mean < 25.0, "{mean} ms for an answer that is there after 20");
+    // The middle of 21: on a crowded machine some come late by themselves.
+    let usual: f64 = preloaded.c(&format!("{SLOW_PEER}{program}"), &[]).trim().parse().expect("a number");
+    assert!(usual < 25.0, "{usual} ms for an answer that is there after 20");
     assert!(preloaded.counts("wait-when-not-ready").changed >= 20);
 }
 

@@ -9,10 +9,11 @@ use super::KernelSource;
 use crate::counters;
 use crate::drain::now;
 use crate::error::RecordError;
-use crate::events::ListenerKey;
+use crate::events::{ListenerKey, ThreadState};
 use crate::kernel::refused;
 use crate::listening;
 use crate::running::{self, Found};
+use crate::scheduler_sums::Sums;
 use crate::source::Role;
 use crate::standing::Standing;
 use aya::maps::MapError;
@@ -73,8 +74,8 @@ fn follow_listed(
     if new.is_empty() {
         return Ok(false);
     }
-    let (told, count) = (new.clone(), new.len());
-    source.ask(move |drain| drain.found_threads(&told, found))?;
+    let (added, count) = (new.clone(), new.len());
+    source.ask(move |drain| drain.found_threads(&added, found))?;
     let mut gone = Vec::new();
     for (tid, process) in new {
         if !enter(source, tid, process)? {
@@ -116,7 +117,8 @@ fn enter(source: &KernelSource, tid: u32, pid: u32) -> Result<bool, RecordError>
     for look in 1..=MOST_LOOKS {
         let seen_at = now().0;
         let Some(before) = Standing::look(pid, tid) else { return Ok(false) };
-        match threads.insert(tid, before.state(pid, seen_at), IF_NEW) {
+        let begin = Sums::look(pid, tid).unwrap_or_default().before_this_wait();
+        match threads.insert(tid, ThreadState { begin, ..before.state(pid, seen_at) }, IF_NEW) {
             Ok(()) => {}
             // The kernel side follows it since a moment: a watched thread made it.
             Err(MapError::SyscallError(error)) if error.io_error.raw_os_error() == Some(libc::EEXIST) => {

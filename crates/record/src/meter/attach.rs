@@ -4,7 +4,7 @@
 //! somebody listens in its namespace was accepted through that listener; one whose other end is such a port was made.
 //! Where neither is, the end with the lower port is taken for the server: the kernel draws clients' ports from high ones.
 
-use super::{Followed, IN_KERNEL, IN_USER, Meter, Side};
+use super::{ConnectionOrigin, Followed, IN_KERNEL, IN_USER, Meter};
 use crate::error::RecordError;
 use crate::kernel::refused;
 use crate::listening::descendants;
@@ -102,9 +102,9 @@ impl Sockets {
     }
 
     /// On which side a socket counts; none where it does not.
-    fn side(&self, inode: u64, role: Role) -> Option<Side> {
+    fn side(&self, inode: u64, role: Role) -> Option<ConnectionOrigin> {
         if self.accepted_unix.contains(&inode) {
-            return Some(Side::Accepted);
+            return Some(ConnectionOrigin::Accepted);
         }
         let tcp = self.tcp.get(&inode)?;
         let listens = |port: u16| self.listening.contains(&port);
@@ -114,10 +114,10 @@ impl Sockets {
             _ => tcp.local_port < tcp.remote_port,
         };
         match (is_accepted, role) {
-            (true, _) => Some(Side::Accepted),
+            (true, _) => Some(ConnectionOrigin::Accepted),
             (false, _) if tcp.remote_port == NAMES => None,
-            (false, Role::Client) => Some(Side::MadeByClient),
-            (false, Role::Server) => Some(Side::MadeByServer),
+            (false, Role::Client) => Some(ConnectionOrigin::MadeByClient),
+            (false, Role::Server) => Some(ConnectionOrigin::MadeByServer),
         }
     }
 }
@@ -126,7 +126,7 @@ impl Sockets {
 mod tests {
     use super::*;
 
-    fn side(local_port: u16, remote_port: u16, listening: &[u16]) -> Option<Side> {
+    fn side(local_port: u16, remote_port: u16, listening: &[u16]) -> Option<ConnectionOrigin> {
         let socket = TcpSocket { inode: 7, local_port, remote_port, state: 1 };
         let listening = listening.iter().copied().collect();
         let sockets = Sockets { tcp: HashMap::from([(7, socket)]), listening, accepted_unix: HashSet::new() };
@@ -135,11 +135,11 @@ mod tests {
 
     #[test]
     fn a_connection_is_on_the_side_that_its_ports_tell() {
-        assert_eq!(side(8080, 40_000, &[8080]), Some(Side::Accepted));
-        assert_eq!(side(40_000, 8080, &[8080]), Some(Side::MadeByClient));
-        assert_eq!(side(50_000, 40_000, &[50_000]), Some(Side::Accepted), "whatever port it listens on");
-        assert_eq!(side(40_000, 443, &[8080]), Some(Side::MadeByClient), "its server is elsewhere");
-        assert_eq!(side(8080, 40_000, &[]), Some(Side::Accepted), "the listener was closed");
+        assert_eq!(side(8080, 40_000, &[8080]), Some(ConnectionOrigin::Accepted));
+        assert_eq!(side(40_000, 8080, &[8080]), Some(ConnectionOrigin::MadeByClient));
+        assert_eq!(side(50_000, 40_000, &[50_000]), Some(ConnectionOrigin::Accepted), "whatever port it listens on");
+        assert_eq!(side(40_000, 443, &[8080]), Some(ConnectionOrigin::MadeByClient), "its server is elsewhere");
+        assert_eq!(side(8080, 40_000, &[]), Some(ConnectionOrigin::Accepted), "the listener was closed");
         assert_eq!(side(40_000, 53, &[]), None, "a name server");
     }
 
@@ -147,6 +147,6 @@ mod tests {
     fn a_socket_that_is_no_connection_does_not_count() {
         let none = Sockets { tcp: HashMap::new(), listening: HashSet::new(), accepted_unix: HashSet::from([9]) };
         assert_eq!(none.side(7, Role::Client), None);
-        assert_eq!(none.side(9, Role::Client), Some(Side::Accepted));
+        assert_eq!(none.side(9, Role::Client), Some(ConnectionOrigin::Accepted));
     }
 }

@@ -20,13 +20,13 @@ type Histogram = [[AtomicU32; BUCKETS]; SIDES];
 /// The kernel's counts, one histogram a processor.
 pub(super) struct Histograms(Mapped<Histogram>);
 
-/// How many exchanges were how long, since the meter was loaded or cleared, or between two such snapshots.
+/// A histogram of the exchanges' lengths since the meter was loaded or cleared, or between two such snapshots.
 ///
 /// An exchange is in it from the moment it is counted as one, with its length so far: its final one once it is over. A
 /// length is known to 3 %: of those from 32 ns to 4.9 hours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lengths {
-    /// Which of the sides is told, as in a [`super::Reading`].
+    /// Whose exchanges they are, as in a [`super::Reading`].
     pub(super) side: usize,
     counts: Vec<[u32; SIDES]>,
 }
@@ -63,7 +63,7 @@ impl Lengths {
 
     /// How many exchanges.
     pub fn exchanges(&self) -> u64 {
-        self.told().sum::<i64>().max(0) as u64
+        self.of_side().sum::<i64>().max(0) as u64
     }
 
     /// The length that a share (0 to 1) of them stay below, placed within its bucket in proportion; none without any.
@@ -71,7 +71,7 @@ impl Lengths {
         let all = self.exchanges();
         let wanted = share.clamp(0.0, 1.0) * all as f64;
         let mut below = 0_i64;
-        for (bucket, count) in self.told().enumerate() {
+        for (bucket, count) in self.of_side().enumerate() {
             let with = below + count;
             if count > 0 && with as f64 >= wanted {
                 let part = ((wanted - below as f64) / count as f64).clamp(0.0, 1.0);
@@ -83,7 +83,7 @@ impl Lengths {
         None
     }
 
-    fn told(&self) -> impl Iterator<Item = i64> + '_ {
+    fn of_side(&self) -> impl Iterator<Item = i64> + '_ {
         self.counts.iter().map(|sides| i64::from(sides[self.side] as i32))
     }
 }

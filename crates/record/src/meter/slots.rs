@@ -39,7 +39,15 @@ pub struct Slot {
     pub wall: [u64; 3],
     /// Threads for which there was no room.
     pub unfollowed: u64,
-    pad: u64,
+    /// Bytes of answers, by side.
+    pub moved: [u64; 3],
+    /// Answers by the first digit of their HTTP status, by side.
+    pub statuses: [[u64; 5]; 3],
+    /// TLS alerts in the clear.
+    pub alerts: u64,
+    /// Calls that found their connection reset or refused.
+    pub resets: u64,
+    pad: [u64; 5],
 }
 
 /// One slot a processor, in memory shared with the kernel.
@@ -96,7 +104,11 @@ impl Slot {
         all(&mut self.exchanges, &slot.exchanges);
         all(&mut self.wall, &slot.wall);
         all(self.cpu.as_flattened_mut(), slot.cpu.as_flattened());
+        all(&mut self.moved, &slot.moved);
+        all(self.statuses.as_flattened_mut(), slot.statuses.as_flattened());
         self.unfollowed += slot.unfollowed;
+        self.alerts += slot.alerts;
+        self.resets += slot.resets;
         let (role, mode) = (usize::from(slot.role), usize::from(slot.mode));
         if slot.running != 0
             && let Some(cpu) = self.cpu.get_mut(role).and_then(|modes| modes.get_mut(mode))
@@ -113,7 +125,11 @@ impl Slot {
         all(&mut self.exchanges, &before.exchanges);
         all(&mut self.wall, &before.wall);
         all(self.cpu.as_flattened_mut(), before.cpu.as_flattened());
+        all(&mut self.moved, &before.moved);
+        all(self.statuses.as_flattened_mut(), before.statuses.as_flattened());
         self.unfollowed = self.unfollowed.saturating_sub(before.unfollowed);
+        self.alerts = self.alerts.saturating_sub(before.alerts);
+        self.resets = self.resets.saturating_sub(before.resets);
         self
     }
 }

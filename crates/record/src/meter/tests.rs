@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
-/// Accepts for ever; answers each 100 bytes with 300, after working or sleeping where it is told to.
+/// Accepts for ever; answers each 100 bytes with 300, after working or sleeping where asked to.
 const SERVER: &str = "
 import socket, ssl, sys, time
 port, tls, pause = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
@@ -34,7 +34,7 @@ while True:
     connection.close()
 ";
 
-/// Makes 23 requests, on fresh connections where told so.
+/// Makes 23 requests, on fresh connections where asked to.
 const CLIENT: &str = "
 import socket, ssl, sys
 port, tls, fresh = int(sys.argv[1]), sys.argv[2], sys.argv[3] == 'fresh'
@@ -162,7 +162,7 @@ fn twenty_three_plain_requests_are_twenty_three_exchanges() {
     for connections in ["fresh", "kept"] {
         bench.meter.clear();
         let reading = bench.exchange("plain", connections, "0.002", BOTH);
-        assert_eq!(reading.exchanges, 23, "{connections}: {reading:?}");
+        assert_eq!((reading.exchanges, reading.answered_bytes), (23, 23 * 300), "{connections}: {reading:?}");
         // Each waits 2 ms for its answer, and a timer's slack and a switch more.
         let each = milliseconds(reading.exchange_wall) / 23.0;
         assert!((2.0..10.0).contains(&each), "{connections}: {each} ms");
@@ -232,6 +232,66 @@ fn waiting_for_the_end_of_an_answer_belongs_to_it_and_a_connection_found_closed_
         let wall = milliseconds(reading.exchange_wall);
         assert!((least..most).contains(&wall), "{lasting} s, {pause} s: {wall} ms");
     }
+}
+
+#[test]
+fn what_answers_say_of_themselves_is_counted_and_so_is_what_fails() {
+    let Some(mut bench) = Bench::new() else { return };
+    let server = "import socket, struct, sys\n\
+        listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n\
+        connection, _ = listener.accept()\n\
+        for status in sys.argv[2].split():\n    \
+            connection.recv(9)\n    \
+            connection.sendall(b'HTTP/1.1 %s Word\\r\\n\\r\\n' % status.encode())\n\
+        connection.recv(9)\n\
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))\n\
+        connection.close()\n";
+    let client = "import socket, sys\n\
+        connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])))\n\
+        for word in sys.argv[2].split():\n    \
+            connection.sendall(b'hello')\n    \
+            connection.recv(99, socket.MSG_PEEK)\n    \
+            connection.recv(99)\n\
+        connection.sendall(b'more')\n\
+        try: connection.recv(99)\n\
+        except ConnectionResetError: pass\n";
+    let statuses = "200 204 304 404 503 500";
+    let reading = bench.converse((server, statuses), (client, statuses));
+    assert_eq!((reading.exchanges, reading.statuses), (6, [0, 2, 1, 1, 2]), "{reading:?}");
+    assert_eq!((reading.answered_bytes, reading.resets, reading.alerts), (6 * 21, 1, 0), "{reading:?}");
+    // The same, seen by a server alone.
+    bench.meter.clear();
+    let port = free_port();
+    let mut serving = bench.run(&bench.python(server, &[&port, statuses]), Some(Role::Server));
+    wait_until(|| crate::listens(serving.pid()));
+    let mut asking = bench.run(&bench.python(client, &[&port, statuses]), None);
+    wait_for(&mut asking);
+    wait_for(&mut serving);
+    let reading = bench.meter.read();
+    assert_eq!((reading.statuses, reading.answered_bytes), ([0, 2, 1, 1, 2], 6 * 21), "{reading:?}");
+}
+
+#[test]
+fn a_handshake_that_is_broken_off_is_an_alert_and_one_that_ends_well_is_none() {
+    let Some(mut bench) = Bench::new() else { return };
+    bench.certify();
+    let reading = bench.exchange("TLSv1_3", "fresh", "0", BOTH);
+    assert_eq!((reading.exchanges, reading.alerts, reading.resets), (23, 0, 0), "{reading:?}");
+    let port = free_port();
+    let mut server = bench.run(&bench.python(SERVER, &[&port, "TLSv1_3", "0"]), Some(Role::Server));
+    wait_until(|| crate::listens(server.pid()));
+    // The server speaks TLS 1.3 only.
+    let refused = "import socket, ssl, sys\n\
+        context = ssl._create_unverified_context()\n\
+        context.maximum_version = ssl.TLSVersion.TLSv1_2\n\
+        try: context.wrap_socket(socket.create_connection(('127.0.0.1', int(sys.argv[1]))))\n\
+        except ssl.SSLError: pass\n";
+    bench.meter.clear();
+    let mut client = bench.run(&bench.python(refused, &[&port]), Some(Role::Client));
+    wait_for(&mut client);
+    assert_eq!(bench.meter.read().alerts, 1);
+    server.signal(libc::SIGTERM);
+    wait_until(|| server.poll().expect("a status").is_some());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The file that a command's first word names, as a shell in the program's folder and environment would find it.
 pub fn find(name: &str, program: &Program) -> Result<PathBuf, RecordError> {
     if name.contains('/') {
-        // Executed as it was typed, in that folder: a script is told this path.
+        // Executed as it was typed, in that folder: a script sees this path as its own.
         let typed = PathBuf::from(name);
         let path = program.folder.as_ref().map_or_else(|| typed.clone(), |folder| folder.join(name));
         if let (Some(root), true) = (&program.root, path.is_absolute()) {

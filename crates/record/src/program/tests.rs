@@ -272,11 +272,11 @@ fn a_tree_of_its_own_shows_layers_and_shared_parts_and_keeps_nothing() {
     let mounts = vec![Mount { source: path("hosts"), target: "/etc/hosts".into() }];
     let script =
         "cat /opt/upper /etc/hosts; echo lost >/opt/new && test -e /opt/new; pwd; ! ls -A / | grep whyslow-host";
-    let told = printed(
+    let output = printed(
         script,
         Program { root: Some(root.clone()), mounts, folder: Some("/opt".into()), ..Program::default() },
     );
-    assert_eq!(told, "laid over\nshown\n/opt\n");
+    assert_eq!(output, "laid over\nshown\n/opt\n");
     assert!(!Path::new("/opt/new").exists() && !path("a,b:c/opt/new").exists());
     assert_eq!(std::fs::read_dir(path("place")).expect("there").count(), 0);
     assert_eq!(root.resolve(Path::new("/opt/upper")), Some(path("a,b:c/opt/upper")));

@@ -10,6 +10,12 @@ pub(super) const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0";
 /// PEM text begins so (RFC 7468).
 const PEM: &[u8] = b"-----BEGIN ";
 
+/// What ends a label.
+const DASHES: &[u8] = b"-----";
+
+/// The labels of certificates: RFC 7468's, and those that OpenSSL reads besides.
+const CERTIFICATES: [&[u8]; 3] = [b"CERTIFICATE", b"TRUSTED CERTIFICATE", b"X509 CERTIFICATE"];
+
 /// The content code of a buffer that begins with `head`. DNS is not recognised here: its messages have no mark, and
 /// only the port tells; see [`dns`](super::dns()).
 pub fn content_of(head: &[u8]) -> u8 {
@@ -18,15 +24,18 @@ pub fn content_of(head: &[u8]) -> u8 {
         Some(b'H') if http::begins_response(head) => content::HTTP_RESPONSE,
         Some(b'P') if head.starts_with(HTTP2_PREFACE) => content::HTTP2_PREFACE,
         Some(b'A'..=b'Z') if http::begins_request(head) => content::HTTP_REQUEST,
-        Some(b'-' | b'#' | b'\n' | b' ') if is_pem(head) => content::PEM,
+        Some(b'-' | b'#' | b'\n' | b' ') => pem(head).unwrap_or(content::OTHER),
         _ => content::OTHER,
     }
 }
 
-/// Whether it is PEM text; bundles may begin with comment lines.
-fn is_pem(head: &[u8]) -> bool {
+/// PEM text by its first label; bundles may begin with comment lines. A label that is cut short tells nothing against
+/// certificates.
+fn pem(head: &[u8]) -> Option<u8> {
     let mut lines = head.split(|&byte| byte == b'\n').skip_while(|line| line.is_empty() || line[0] == b'#');
-    lines.next().is_some_and(|line| line.trim_ascii_start().starts_with(PEM))
+    let label = lines.next()?.trim_ascii_start().strip_prefix(PEM)?;
+    let whole = label.windows(DASHES.len()).position(|bytes| bytes == DASHES).map(|end| &label[..end]);
+    Some(if whole.is_none_or(|label| CERTIFICATES.contains(&label)) { content::PEM } else { content::PEM_OTHER })
 }
 
 #[cfg(test)]
@@ -41,6 +50,18 @@ mod tests {
         assert_eq!(content_of(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), content::HTTP2_PREFACE);
         assert_eq!(content_of(b"-----BEGIN CERTIFICATE-----\nMIID"), content::PEM);
         assert_eq!(content_of(b"# GlobalSign Root CA\n-----BEGIN CERTIFICATE-----\n"), content::PEM);
+    }
+
+    #[test]
+    fn keys_requests_and_revocation_lists_are_told_from_certificates() {
+        for label in ["CERTIFICATE", "TRUSTED CERTIFICATE", "CERTIFIC"] {
+            let end = if label.len() < 11 { "" } else { "-----\nMIID" };
+            assert_eq!(content_of(format!("-----BEGIN {label}{end}").as_bytes()), content::PEM, "{label}");
+        }
+        for label in ["PRIVATE KEY", "RSA PRIVATE KEY", "X509 CRL", "CERTIFICATE REQUEST", "DH PARAMETERS"] {
+            let text = format!("# ours\n-----BEGIN {label}-----\nMIID");
+            assert_eq!(content_of(text.as_bytes()), content::PEM_OTHER, "{label}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::{Input, Output, ParentDeathSignal, Program};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Makes a listener, waits where it is told to, and prints what its exchanges took in the middle, in milliseconds.
+/// Makes a listener, waits where asked to, and prints the median length of its exchanges in milliseconds.
 const SCRIPT: &str = "
 import os, socket, statistics, sys, time
 listener = socket.create_server(('127.0.0.1', 0))

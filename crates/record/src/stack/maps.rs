@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn special_mappings_are_told_apart() {
+    fn special_mappings_are_distinguished() {
         let kinds = ["[vdso]", "", "[anon:v8]", "/memfd:jit", "[vsyscall]", "/bin/x"].map(|path| {
             let text = format!("1000-2000 r-xp 00000000 00:00 0 {path}");
             parse(text.as_bytes())[0].backing()

@@ -68,8 +68,8 @@ impl Process {
         }
     }
 
-    /// Takes a mapping that the kernel told of; it replaces those that it covers. Reading the maps replaces it.
-    pub fn told(&mut self, span: Span, path: &str, file_offset: u64) {
+    /// Takes a mapping that the kernel reported; it replaces those that it covers. Reading the maps replaces it.
+    pub fn mapped(&mut self, span: Span, path: &str, file_offset: u64) {
         let mut spans: Vec<Span> =
             self.spans.iter().filter(|other| other.end <= span.start || other.start >= span.end).copied().collect();
         spans.push(span);

@@ -14,7 +14,7 @@ const MOST_OPERATIONS: u32 = 1000;
 
 /// What one step came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Unwound {
     /// The caller's registers are there.
     Caller,
     /// The same, the caller having been interrupted by a signal rather than having made a call.
@@ -56,14 +56,14 @@ impl<'a> Machine<'a> {
     }
 
     /// Steps by unwind information.
-    pub fn by_row(&mut self, row: &Row, expressions: &Expressions) -> Step {
+    pub fn by_row(&mut self, row: &Row, expressions: &Expressions) -> Unwound {
         if row.return_address == Rule::Undefined {
-            return Step::First;
+            return Unwound::First;
         }
-        self.apply(row, expressions).unwrap_or(Step::Lost)
+        self.apply(row, expressions).unwrap_or(Unwound::Lost)
     }
 
-    fn apply(&mut self, row: &Row, expressions: &Expressions) -> Option<Step> {
+    fn apply(&mut self, row: &Row, expressions: &Expressions) -> Option<Unwound> {
         let frame = match row.frame_address {
             FrameAddress::Register(register, offset) => self.register(register)?.wrapping_add_signed(i64::from(offset)),
             FrameAddress::Expression(number) => self.evaluate(expressions.get(number)?, None)?,
@@ -95,9 +95,9 @@ impl<'a> Machine<'a> {
         set(INSTRUCTION_POINTER, Some(return_address));
         (self.registers, self.known) = (registers, known);
         Some(match (return_address, row.signal) {
-            (0, _) => Step::First,
-            (_, true) => Step::Interrupted,
-            (_, false) => Step::Caller,
+            (0, _) => Unwound::First,
+            (_, true) => Unwound::Interrupted,
+            (_, false) => Unwound::Caller,
         })
     }
 
@@ -147,29 +147,29 @@ impl<'a> Machine<'a> {
     }
 
     /// Steps as from a function that has not moved the stack pointer: its return address is on top.
-    pub fn by_leaf(&mut self, is_return_address: impl Fn(u64) -> bool) -> Step {
-        let Some(top) = self.register(STACK_POINTER) else { return Step::Lost };
+    pub fn by_leaf(&mut self, is_return_address: impl Fn(u64) -> bool) -> Unwound {
+        let Some(top) = self.register(STACK_POINTER) else { return Unwound::Lost };
         let Some(return_address) = self.read(top).filter(|address| is_return_address(*address)) else {
-            return Step::Lost;
+            return Unwound::Lost;
         };
         self.registers[usize::from(STACK_POINTER)] = top.wrapping_add(8);
         self.registers[usize::from(INSTRUCTION_POINTER)] = return_address;
-        Step::Caller
+        Unwound::Caller
     }
 
     /// Steps along the chain of frame pointers.
-    pub fn by_frame_pointer(&mut self, is_return_address: impl Fn(u64) -> bool) -> Step {
-        self.follow_frame_pointer(is_return_address).unwrap_or(Step::Lost)
+    pub fn by_frame_pointer(&mut self, is_return_address: impl Fn(u64) -> bool) -> Unwound {
+        self.follow_frame_pointer(is_return_address).unwrap_or(Unwound::Lost)
     }
 
-    fn follow_frame_pointer(&mut self, is_return_address: impl Fn(u64) -> bool) -> Option<Step> {
+    fn follow_frame_pointer(&mut self, is_return_address: impl Fn(u64) -> bool) -> Option<Unwound> {
         let frame = self.register(FRAME_POINTER)?;
         if frame < self.register(STACK_POINTER)? || !frame.is_multiple_of(8) {
             return None;
         }
         let (outer, return_address) = (self.read(frame)?, self.read(frame.wrapping_add(8))?);
         if return_address == 0 && outer == 0 {
-            return Some(Step::First);
+            return Some(Unwound::First);
         }
         if !is_return_address(return_address) {
             return None;
@@ -179,7 +179,7 @@ impl<'a> Machine<'a> {
         self.registers[usize::from(INSTRUCTION_POINTER)] = return_address;
         // What the skipped function did with the other registers is not known.
         self.known = 1 << FRAME_POINTER | 1 << STACK_POINTER | 1 << INSTRUCTION_POINTER;
-        Some(Step::Caller)
+        Some(Unwound::Caller)
     }
 }
 
@@ -205,9 +205,9 @@ mod tests {
         let mut machine = Machine::new(&registers(0x1000, 0x1008), &stack);
         let mut row = Row::of_frame_size(0);
         row.kept[1] = Rule::AtFrame(-16);
-        assert_eq!(machine.by_row(&row, &Expressions::default()), Step::Caller);
+        assert_eq!(machine.by_row(&row, &Expressions::default()), Unwound::Caller);
         assert_eq!(machine.instruction_pointer(), 0x4000);
-        assert_eq!(machine.by_frame_pointer(|address| address == 0x5000), Step::Caller);
+        assert_eq!(machine.by_frame_pointer(|address| address == 0x5000), Unwound::Caller);
         assert_eq!(machine.instruction_pointer(), 0x5000);
     }
 
@@ -215,13 +215,13 @@ mod tests {
     fn a_chain_of_frame_pointers_may_only_lead_up_and_to_code() {
         let stack = stack(&[0, 0, 0x1000, 0x5000]);
         let mut down = Machine::new(&registers(0x1000, 0xff0), &stack);
-        assert_eq!(down.by_frame_pointer(|_| true), Step::Lost);
+        assert_eq!(down.by_frame_pointer(|_| true), Unwound::Lost);
         let mut beyond = Machine::new(&registers(0x1000, 0x1018), &stack);
-        assert_eq!(beyond.by_frame_pointer(|_| true), Step::Lost);
+        assert_eq!(beyond.by_frame_pointer(|_| true), Unwound::Lost);
         let mut data = Machine::new(&registers(0x1000, 0x1010), &stack);
-        assert_eq!(data.by_frame_pointer(|address| address != 0x5000), Step::Lost);
+        assert_eq!(data.by_frame_pointer(|address| address != 0x5000), Unwound::Lost);
         let mut first = Machine::new(&registers(0x1000, 0x1000), &stack);
-        assert_eq!(first.by_frame_pointer(|_| true), Step::First);
+        assert_eq!(first.by_frame_pointer(|_| true), Unwound::First);
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use super::image::Image;
 use super::modules::{Module, Modules, UNKNOWN};
 use super::process::{Process, Span, find};
 use super::row_cache::RowCache;
-use super::unwind::{Machine, Step};
+use super::unwind::{Machine, Unwound};
 
 /// A walk ends after this many frames, incomplete: 16 KB of stack hold fewer of any but the smallest.
 const MOST_FRAMES: usize = 1024;
@@ -39,19 +39,19 @@ pub(super) fn walk(
         let frame = Frame { image, at_instruction, address };
         walk.frames.push(frame);
         match step(&mut machine, frame, modules, rows, &spans) {
-            Step::Caller => at_instruction = false,
-            Step::Interrupted => at_instruction = true,
-            Step::First => {
+            Unwound::Caller => at_instruction = false,
+            Unwound::Interrupted => at_instruction = true,
+            Unwound::First => {
                 walk.complete = true;
                 break;
             }
-            Step::Lost => break,
+            Unwound::Lost => break,
         }
     }
     walk
 }
 
-fn step(machine: &mut Machine<'_>, frame: Frame, modules: &Modules, rows: &mut RowCache, spans: &[Span]) -> Step {
+fn step(machine: &mut Machine<'_>, frame: Frame, modules: &Modules, rows: &mut RowCache, spans: &[Span]) -> Unwound {
     let guess = |address: u64| is_return_address(address, modules, spans);
     match modules.get(frame.image) {
         Module::Image(image) => {
@@ -62,26 +62,26 @@ fn step(machine: &mut Machine<'_>, frame: Frame, modules: &Modules, rows: &mut R
         }
         // A just-in-time compiler keeps frame pointers if anything.
         Module::Generated(_) => match machine.by_frame_pointer(guess) {
-            Step::Lost if frame.at_instruction => machine.by_leaf(guess),
+            Unwound::Lost if frame.at_instruction => machine.by_leaf(guess),
             step => step,
         },
         // A call through a wild pointer leaves its return address on top.
         Module::Unknown | Module::Unreadable(_) if frame.at_instruction => match machine.by_leaf(guess) {
-            Step::Lost => machine.by_frame_pointer(guess),
+            Unwound::Lost => machine.by_frame_pointer(guess),
             step => step,
         },
         Module::Unreadable(_) => machine.by_frame_pointer(guess),
-        Module::Unknown => Step::Lost,
+        Module::Unknown => Unwound::Lost,
     }
 }
 
-fn without_row(machine: &mut Machine<'_>, frame: Frame, image: &Image, guess: impl Fn(u64) -> bool + Copy) -> Step {
+fn without_row(machine: &mut Machine<'_>, frame: Frame, image: &Image, guess: impl Fn(u64) -> bool + Copy) -> Unwound {
     if image.is_entry(frame.address) {
-        return Step::First;
+        return Unwound::First;
     }
     if frame.at_instruction {
         let step = machine.by_leaf(guess);
-        if step != Step::Lost {
+        if step != Unwound::Lost {
             return step;
         }
     }

@@ -1,12 +1,12 @@
-//! What was attached to every version from outside: whether it took hold, what it gains, what remains against the first.
+//! What was attached to every version from outside: whether it took effect, what it gains, what remains against the first.
 
 use crate::block::{Block, Section};
-use crate::figure::{is_better_larger, noun, pair, range, three};
+use crate::figure::{noun, pair, range, three};
 use crate::grid::Row;
 use crate::part::{Part, Table, under};
 use crate::ranking::{measured, worst};
 use crate::text::{clean, count};
-use case::{Compared, Contrast, Matrix, TriedOn, Version};
+use case::{Compared, Contrast, Matrix, Metric, TriedOn, Version};
 
 /// A table for each intervention, by each metric; nothing where none was tried.
 pub(crate) const BLOCK: Block = Block::of(Section::Matrix, |document| {
@@ -30,7 +30,7 @@ fn on<'a>(matrix: &'a Matrix, name: &str) -> Vec<(&'a Version, &'a TriedOn)> {
     measured(matrix).filter_map(of).collect()
 }
 
-fn table(matrix: &Matrix, name: &str, metric: &str) -> Vec<Part> {
+fn table(matrix: &Matrix, name: &str, metric: &Metric) -> Vec<Part> {
     let on = on(matrix, name);
     // Metrics that nothing was measured by, beside the one that decides, are not worth a table.
     let is_measured = on.iter().any(|(_, tried)| of(&tried.gain, metric).is_some());
@@ -46,17 +46,17 @@ fn table(matrix: &Matrix, name: &str, metric: &str) -> Vec<Part> {
 }
 
 /// Plain, with it, the gain and its interval, the changes; empty where it was not measured.
-fn cells(tried: &TriedOn, metric: &str) -> [String; 5] {
+fn cells(tried: &TriedOn, metric: &Metric) -> [String; 5] {
     let Some(gain) = of(&tried.gain, metric) else { return Default::default() };
     let (with, plain) = pair(metric, gain.a, gain.b);
     [plain, with, three(gain.ratio), range(gain.low, gain.high), count(tried.changes)]
 }
 
 /// What there is to say beside the figures; empty for nothing.
-fn note(tried: &TriedOn, metric: &str, first: &str) -> String {
+fn note(tried: &TriedOn, metric: &Metric, first: &str) -> String {
     let problem = clean(&tried.problem).trim_end_matches('.').to_string();
     if !tried.applied {
-        return format!("did not take hold, so it says nothing: {problem}");
+        return format!("did not take effect, so it says nothing: {problem}");
     }
     let few = of(&tried.gain, metric).is_none().then(|| "too few runs of both ended well".to_string());
     let remains = of(&tried.remains, metric).map(|one| format!("remains: {}", remaining(one, first)));
@@ -83,22 +83,22 @@ fn absolute(remains: &Compared) -> String {
 }
 
 /// A metric among those compared, where it was.
-fn of<'a>(compared: &'a [Compared], metric: &str) -> Option<&'a Compared> {
-    compared.iter().find(|one| one.metric == metric && one.pairs > 0)
+fn of<'a>(compared: &'a [Compared], metric: &Metric) -> Option<&'a Compared> {
+    compared.iter().find(|one| one.metric == *metric && one.pairs > 0)
 }
 
 /// What each intervention does to the slowest version, a sentence each; nothing where none is slower than the first.
 pub(crate) fn sentences(matrix: &Matrix) -> Vec<String> {
     let (Some((worst, _)), Some(first)) = (worst(matrix), measured(matrix).next()) else { return Vec::new() };
     let (name, first) = (clean(&worst.version), clean(&first.version));
-    let metric = matrix.metrics.first().map(String::as_str).unwrap_or_default();
+    let Some(metric) = matrix.metrics.first() else { return Vec::new() };
     worst.tried.iter().map(|tried| sentence(tried, metric, &name, &first)).collect()
 }
 
-fn sentence(tried: &TriedOn, metric: &str, version: &str, first: &str) -> String {
+fn sentence(tried: &TriedOn, metric: &Metric, version: &str, first: &str) -> String {
     let name = clean(&tried.intervention);
     if !tried.applied {
-        return format!("{name} did not take hold on {version}.");
+        return format!("{name} did not take effect on {version}.");
     }
     let Some(gain) = of(&tried.gain, metric) else {
         return format!("Too few runs of {version} with {name} ended well.");
@@ -111,9 +111,9 @@ fn sentence(tried: &TriedOn, metric: &str, version: &str, first: &str) -> String
             three(factor)
         )
     };
-    let mut text = match (gain.outcome, is_better_larger(metric)) {
+    let mut text = match (gain.outcome, metric.more_is_better()) {
         (Contrast::Same | Contrast::Open, _) => {
-            return format!("{name} took hold on {version} without a measurable change in {what}.");
+            return format!("{name} took effect on {version} without a measurable change in {what}.");
         }
         (Contrast::More, false) => changed(gain.ratio, "lower"),
         (Contrast::Less, true) => changed(gain.ratio.recip(), "higher"),
@@ -126,7 +126,7 @@ fn sentence(tried: &TriedOn, metric: &str, version: &str, first: &str) -> String
 
 /// What is left of the loss, as the end of a sentence.
 fn left(remains: &Compared, first: &str) -> String {
-    let is_worse = if is_better_larger(&remains.metric) { Contrast::Less } else { Contrast::More };
+    let is_worse = if remains.metric.more_is_better() { Contrast::Less } else { Contrast::More };
     if remains.outcome == is_worse {
         let absolute = absolute(remains);
         return format!(

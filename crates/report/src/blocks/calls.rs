@@ -6,7 +6,7 @@ use crate::figure::three;
 use crate::sheet::{Cell, Column, Sheet};
 use crate::text::{clean, count, counted};
 use askama::Template;
-use case::views::CallView;
+use case::views::{CallView, Caller};
 
 pub(crate) const BLOCK: Block = Block::drawn(Section::Calls, html);
 
@@ -38,7 +38,11 @@ fn side(side: &SideViews) -> SideCalls {
 fn sentence(calls: &[CallView]) -> String {
     let mut sums: Vec<(String, u64, f64)> = Vec::new();
     for call in calls {
-        let who = if call.who.is_empty() { "another program".to_string() } else { clean(&call.who) };
+        let who = match &call.who {
+            None => "another program".to_string(),
+            Some(Caller::End(end)) => format!("the {end}"),
+            Some(Caller::Program(name)) => clean(name),
+        };
         let per = if call.per_exchange.is_finite() { call.per_exchange } else { 0.0 };
         match sums.iter_mut().find(|(name, ..)| *name == who) {
             Some((_, calls, each)) => {
@@ -50,7 +54,6 @@ fn sentence(calls: &[CallView]) -> String {
     }
     sums.sort_by_key(|(_, calls, _)| std::cmp::Reverse(*calls));
     let clauses = sums.iter().map(|(who, calls, each)| {
-        let who = if matches!(who.as_str(), "client" | "server") { format!("the {who}") } else { who.clone() };
         let each = if *each > 0.0 {
             format!("{} calls per request, {} in all", short(*each), count(*calls))
         } else {
@@ -70,6 +73,15 @@ fn short(number: f64) -> String {
     if is_bare { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
+/// Who makes a call, as a table names it.
+fn who(call: &CallView) -> String {
+    match &call.who {
+        None => String::new(),
+        Some(Caller::End(end)) => end.to_string(),
+        Some(Caller::Program(name)) => name.clone(),
+    }
+}
+
 fn sheet(calls: &[CallView]) -> Sheet {
     let columns = vec![
         Column::words("Call"),
@@ -86,7 +98,7 @@ fn sheet(calls: &[CallView]) -> Sheet {
         vec![
             Cell::words(&call.call),
             Cell::words(&call.about),
-            Cell::words(&call.who),
+            Cell::words(&who(call)),
             Cell::number(call.per_exchange),
             Cell::count(call.count),
             Cell::time(call.total_ns),

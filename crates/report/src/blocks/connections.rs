@@ -5,8 +5,9 @@ use crate::document::{Document, SideViews};
 use crate::sheet::{Cell, Column, Sheet};
 use crate::text::{clean, counted};
 use askama::Template;
-use case::views::{ConnectionView, Rest, Views};
-use case::{Bytes, Nanos};
+use case::facts::Transport;
+use case::views::{ConnectionView, HandshakeState, Rest, Views};
+use case::{Bytes, End, Nanos};
 use std::collections::BTreeMap;
 
 pub(crate) const BLOCK: Block = Block::drawn(Section::Connections, html);
@@ -55,16 +56,13 @@ fn sentence(views: &Views) -> String {
     let total = seen.len() as u64 + views.connections_left_out.rows;
     let mut parts = vec![counted(total, "connection")];
     parts.extend(alike(&seen, |one| one.tls_version.clone()));
-    let handshake = |one: &ConnectionView| match one.handshake.as_str() {
-        "" => String::new(),
-        "unfinished" => "unfinished handshake".into(),
-        kind => format!("{kind} handshake"),
-    };
+    let handshake =
+        |one: &ConnectionView| one.handshake.map_or(String::new(), |state| format!("{} handshake", word(state)));
     parts.extend(alike(&seen, handshake));
     parts.push(counted(requests, "request"));
     let again = seen.iter().map(|one| one.retransmitted).sum::<u64>();
     if again > 0 {
-        parts.push(format!("{} sent again", counted(again, "segment")));
+        parts.push(format!("{} retransmitted", counted(again, "segment")));
     }
     let idle =
         if idle == 0 { String::new() } else { format!(" {} without requests.", counted(idle, "other connection")) };
@@ -76,9 +74,12 @@ fn sentence(views: &Views) -> String {
 /// Each connection once: the client's end where both were recorded.
 fn once(ends: &[ConnectionView]) -> Vec<&ConnectionView> {
     let is_known_by_its_client = |end: &ConnectionView| {
-        end.end == "server"
+        end.end == Some(End::Server)
             && ends.iter().any(|other| {
-                other.end != "server" && !end.local.is_empty() && other.local == end.remote && other.remote == end.local
+                other.end != Some(End::Server)
+                    && !end.local.is_empty()
+                    && other.local == end.remote
+                    && other.remote == end.local
             })
     };
     ends.iter().filter(|end| !is_known_by_its_client(end)).collect()
@@ -126,10 +127,10 @@ fn sheet(connections: &[ConnectionView]) -> Sheet {
     let row = |one: &ConnectionView| {
         vec![
             Cell::words(&one.process),
-            Cell::words(&one.end),
+            Cell::words(&one.end.map_or(String::new(), |end| end.to_string())),
             Cell::words(&one.local),
             Cell::words(&one.remote),
-            Cell::words(&one.handshake),
+            Cell::words(one.handshake.map_or("", word)),
             Cell::time(one.handshake_ns),
             Cell::count(one.exchanges),
             Cell::bytes(one.bytes_out),
@@ -160,7 +161,7 @@ fn particulars(connections: &[ConnectionView]) -> Sheet {
         vec![
             Cell::words(&one.local),
             Cell::words(&one.remote),
-            Cell::words(&one.transport),
+            Cell::words(transport(one.transport)),
             Cell::words(&one.tls_version),
             Cell::words(&one.cipher),
             Cell::words(&one.server_name),
@@ -173,9 +174,26 @@ fn particulars(connections: &[ConnectionView]) -> Sheet {
     Sheet { of: "connections", columns, rows: connections.iter().map(row).collect() }.without_empty_columns()
 }
 
+fn word(handshake: HandshakeState) -> &'static str {
+    match handshake {
+        HandshakeState::Full => "full",
+        HandshakeState::Resumed => "resumed",
+        HandshakeState::Unfinished => "unfinished",
+    }
+}
+
+fn transport(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Tcp => "tcp",
+        Transport::Udp => "udp",
+        Transport::Unix => "unix",
+        Transport::Other => "other",
+    }
+}
+
 /// Whether `TCP_NODELAY` was on, where there is such an option.
 fn nodelay(one: &ConnectionView) -> &'static str {
-    match (one.transport == "tcp", one.nodelay) {
+    match (one.transport == Transport::Tcp, one.nodelay) {
         (false, _) => "",
         (true, true) => "on",
         (true, false) => "off",
@@ -204,19 +222,19 @@ mod tests {
     fn a_connection_with_both_ends_recorded_is_counted_once() {
         let client = connection();
         let (local, remote) = (client.remote.clone(), client.local.clone());
-        let server = ConnectionView { end: "server".into(), local, remote, ..client.clone() };
+        let server = ConnectionView { end: Some(End::Server), local, remote, ..client.clone() };
         let html = drawn(Views { connections: vec![client, server], ..views() });
         assert!(html.contains("1 connection, TLS 1.3") && html.contains("each has a row"), "{html}");
     }
 
     #[test]
     fn kinds_of_handshakes_and_what_is_left_out_are_counted() {
-        let resumed = ConnectionView { handshake: "resumed".into(), retransmitted: 2, ..connection() };
+        let resumed = ConnectionView { handshake: Some(HandshakeState::Resumed), retransmitted: 2, ..connection() };
         let connections = vec![connection(), resumed.clone(), resumed];
         let rest = Rest { rows: 40, exchanges: 400, bytes: 12 };
         let html = drawn(Views { connections, connections_left_out: rest, ..views() });
         assert!(html.contains("43 connections, TLS 1.3, 2 with resumed handshake, 1 with full handshake"), "{html}");
-        assert!(html.contains("700 requests, 4 segments sent again."), "{html}");
+        assert!(html.contains("700 requests, 4 segments retransmitted."), "{html}");
         assert!(html.contains("40 connections more found no place here"), "{html}");
     }
 
@@ -225,7 +243,7 @@ mod tests {
         let idle = ConnectionView {
             exchanges: 0,
             tls_version: String::new(),
-            handshake: String::new(),
+            handshake: None,
             local: String::new(),
             ..connection()
         };

@@ -2,7 +2,7 @@
 //! the calls. In text only where the metrics differ: what lies within noise accuses nothing. The page folds it away.
 
 use crate::block::{Block, Section};
-use crate::contrast::{cpu, differs, is_cpu, is_figure_of_its_own, per, signed, times};
+use crate::contrast::{cpu, differs, per, signed, times};
 use crate::document::Document;
 use crate::function::code;
 use crate::grid::Row;
@@ -10,7 +10,7 @@ use crate::part::{self, Part, Table, under};
 use crate::sheet::{Cell, Column, Sheet};
 use crate::style::Style;
 use crate::text::clean;
-use case::{CallContrast, CodeContrast, Compared, Comparison, Nanos};
+use case::{CallContrast, CodeContrast, Compared, Comparison, Nanos, Per};
 
 /// The ledgers; on the page they are bars in a section of their own.
 pub(crate) const LEDGER: Block = Block {
@@ -42,7 +42,7 @@ pub(crate) const CALLS: Block = Block {
 pub(crate) const UNKNOWN: Block = Block::of(Section::Compared, |document| {
     let unknown = document.comparison().is_some_and(|comparison| {
         let is_shown = !(comparison.libraries.is_empty() && comparison.functions.is_empty());
-        cpu(comparison).is_some() && !comparison.per.is_empty() && !is_shown
+        cpu(comparison).is_some() && comparison.per != Per::Nothing && !is_shown
     });
     if unknown { vec![Part::Paragraph(UNKNOWN_CODE.into())] } else { Vec::new() }
 });
@@ -60,9 +60,9 @@ const UNKNOWN_CODE: &str = "The recordings do not show which code uses the extra
 /// Whether time differs. A figure of the program's own may differ where no time does.
 fn in_time(document: &Document) -> bool {
     let Some(comparison) = document.comparison() else { return false };
-    let is_time = |one: &Compared| !is_cpu(&one.metric) && !is_figure_of_its_own(&one.metric);
+    let is_time = |one: &Compared| !one.metric.is_processor() && !one.metric.is_of_the_program();
     match comparison.metrics.first() {
-        Some(first) if is_figure_of_its_own(&first.metric) => {
+        Some(first) if first.metric.is_of_the_program() => {
             comparison.metrics.iter().any(|one| is_time(one) && differs(one.outcome))
         }
         first => differs(comparison.outcome) && first.is_some_and(is_time),
@@ -76,7 +76,7 @@ fn is_of_cpu(document: &Document) -> bool {
 /// Whether CPU time differs. Without a figure for it, the samples are all there is to go by.
 pub(crate) fn in_code(document: &Document) -> bool {
     let is_unknown = document.comparison().is_some_and(|comparison| {
-        differs(comparison.outcome) && !comparison.metrics.iter().any(|one| is_cpu(&one.metric))
+        differs(comparison.outcome) && !comparison.metrics.iter().any(|one| one.metric.is_processor())
     });
     is_of_cpu(document) || is_unknown
 }

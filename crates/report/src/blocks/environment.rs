@@ -1,5 +1,7 @@
 //! What it was measured on, what was lost while recording, and what was not looked for.
 
+mod blind;
+
 use crate::block::{Block, Section};
 use crate::document::{Document, SideViews};
 use crate::part::{Part, under};
@@ -26,10 +28,16 @@ pub(crate) const LOSSES: Block = Block {
 };
 /// What was not looked for, and why.
 pub(crate) const MISSING: Block = Block {
+    text: Some(|document, style| {
+        let Some(answer) = document.answer() else { return String::new() };
+        let lines = answer.missing.iter().cloned().chain(blind::summary(&answer.not_looked_for)).collect();
+        crate::part::text::of(&under("Not looked for", [Part::List(lines)]), style)
+    }),
     html: Some(missing_html),
     ..Block::of(Section::Environment, |document| {
-        let missing = document.answer().map_or(&[][..], |answer| &answer.missing);
-        under("Not looked for", [Part::List(missing.to_vec())])
+        let Some(answer) = document.answer() else { return Vec::new() };
+        let lines = answer.missing.iter().cloned().chain(answer.not_looked_for.iter().map(blind::sentence)).collect();
+        under("Not looked for", [Part::List(lines)])
     })
 };
 
@@ -135,7 +143,8 @@ fn missing_html(document: &Document) -> String {
 /// What was not looked for: each line once, with the sides that it holds for where it does not hold for all.
 fn missing(document: &Document) -> Vec<String> {
     if let Some(answer) = document.answer() {
-        return answer.missing.iter().map(|line| clean(line)).collect();
+        let blind = answer.not_looked_for.iter().map(blind::sentence);
+        return answer.missing.iter().cloned().chain(blind).map(|line| clean(&line)).collect();
     }
     let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
     for side in &document.sides {

@@ -73,7 +73,7 @@ fn rows(view: &EvidenceView, finding: &Finding, answer: &Answer) -> Rows {
     let left_out = view.rows.len().saturating_sub(MOST_ROWS);
     Rows {
         number: view.finding + 1,
-        heading: format!("{}: {}", head_word(finding.status), clean(&finding.name)),
+        heading: format!("{}: {}", head_word(finding), clean(&finding.name)),
         title: clean(&finding.title),
         elsewhere: elsewhere_in_words(view, answer),
         table: clean(&view.table),

@@ -4,7 +4,11 @@
 mod card;
 pub(crate) mod certainty;
 mod cured;
+mod headline;
+mod observed;
 pub(crate) mod tried;
+
+pub(crate) use self::headline::headline;
 
 use self::certainty::certainty;
 use self::tried::{groups, no_result, tried};
@@ -13,10 +17,11 @@ use crate::document::Body;
 use crate::escape::{code, escape};
 use crate::figure::{base, range, three};
 use crate::grid::Row;
+use crate::located;
 use crate::part::{Table, markdown};
 use crate::style::Style;
 use crate::text::{clean, count, counted, wrap};
-use case::{Answer, Finding, Nanos, Place, Share, Status};
+use case::{Answer, Finding, Kind, Metric, Nanos, Share, Status};
 
 /// The findings of a run; on the page also what cures the bad world of a bisection.
 pub(crate) const BLOCK: Block = Block {
@@ -54,16 +59,18 @@ pub(crate) fn ordered(answer: &Answer) -> impl Iterator<Item = &Finding> {
 
 /// The paragraph of one finding, with the table of what was tried.
 fn finding(finding: &Finding, answer: &Answer, style: Style) -> String {
-    let head = format!("{}: {}", head_word(finding.status), clean(&finding.title));
+    let head = format!("{}: {}", head_word(finding), headline(finding, answer.exchanges));
     let mut text = paint_head(&wrap(&head, style.columns(), "", "  "), style);
     let certainty = certainty(finding, answer.proof.as_ref(), &answer.live);
     if finding.status == Status::Refuted {
         text += &say("", &refuted(finding, answer, &certainty), style);
     } else {
         text += &say("", &cost(finding, answer), style);
-        text += &say("", &clean(&finding.mechanism.join(" ")), style);
+        text += &say("", &clean(&observed::mechanism(finding).join(" ")), style);
         for (index, one) in finding.place.iter().take(MOST_PLACES).enumerate() {
-            text += &say(if index == 0 { "Where: " } else { "       " }, &place(one), style);
+            let part = if index == 0 { located::part(finding.place_share) } else { String::new() };
+            let part = if part.is_empty() { part } else { format!(" ({part})") };
+            text += &say(if index == 0 { "Where: " } else { "       " }, &(located::whole(one) + &part), style);
         }
         text += &say("Remedy: ", &clean(&finding.remedy), style);
         text += &say("", &certainty, style);
@@ -89,13 +96,14 @@ fn refuted(finding: &Finding, answer: &Answer, certainty: &str) -> String {
     format!("{suspected} {certainty}")
 }
 
-/// The status as a word.
-pub(crate) fn head_word(status: Status) -> &'static str {
-    match status {
-        Status::Confirmed => "Confirmed",
-        Status::Suspected => "Suspected",
-        Status::Refuted => "Refuted",
-        Status::Undecided => "Undecided",
+/// The status as a word; what only says where the time goes is observed, until a trial shows that it can go.
+pub(crate) fn head_word(finding: &Finding) -> &'static str {
+    match (finding.status, finding.kind) {
+        (Status::Confirmed, _) => "Confirmed",
+        (Status::Suspected, Kind::Cause) => "Suspected",
+        (Status::Suspected, Kind::Observation) => "Observed",
+        (Status::Refuted, _) => "Refuted",
+        (Status::Undecided, _) => "Undecided",
     }
 }
 
@@ -107,12 +115,25 @@ fn paint_head(head: &str, style: Style) -> String {
 /// The cost in a sentence, its base named: the mean request, or the run where there were none. What the title has said
 /// already is not said again.
 fn cost(finding: &Finding, answer: &Answer) -> String {
-    costing("It costs", finding, answer)
+    let verb = if is_measured(finding) { "The ledger allows" } else { "It costs" };
+    let said = costing(verb, finding, answer);
+    let waited_for = finding.cost.share_of_wall >= LEAST_SHARE;
+    let burns = finding.cost.share_of_cpu >= LEAST_SHARE;
+    if waited_for || !burns {
+        return said;
+    }
+    format!("{said} Nobody waits for it: it is CPU time alone.").trim_start().to_string()
+}
+
+/// Whether trials say what the finding costs: then that is its figure, and the ledger's is a bound.
+fn is_measured(finding: &Finding) -> bool {
+    finding.status == Status::Confirmed && finding.effect.is_some()
 }
 
 fn costing(verb: &str, finding: &Finding, answer: &Answer) -> String {
     let cost = &finding.cost;
-    let is_new = |nanos: u64| nanos > 0 && !finding.title.contains(&format!("{} of", Nanos(nanos)));
+    let said = headline(finding, answer.exchanges);
+    let is_new = |nanos: u64| nanos > 0 && !said.contains(&format!("{} of", Nanos(nanos)));
     let clause = |nanos: u64, share: f64, kind: &str| {
         let whole = if share > 0.0 { Nanos((nanos as f64 / share).round() as u64) } else { Nanos(0) };
         // A program that was running already has no run of ours: what is known is the time it was watched.
@@ -140,23 +161,6 @@ fn costing(verb: &str, finding: &Finding, answer: &Answer) -> String {
     format!("{verb} up to {}.{touched}", clauses.join(", and "))
 }
 
-/// A place as one would type it into an editor: `client.py:31 in send_body`.
-fn place(place: &Place) -> String {
-    let function = clean(&place.function);
-    let position = match (place.file.is_empty(), place.line) {
-        (true, _) => clean(&place.module),
-        (false, 0) => clean(&place.file),
-        (false, line) => format!("{}:{line}", clean(&place.file)),
-    };
-    match (position.is_empty(), function.is_empty()) {
-        (true, _) => function,
-        (_, true) => position,
-        // An address in a module names the module already.
-        _ if place.file.is_empty() && function.contains("+0x") => function,
-        _ => format!("{position} in {function}"),
-    }
-}
-
 fn more(finding: &Finding) -> String {
     let rows = finding.evidence.rows.iter().take(4).map(u64::to_string).collect::<Vec<_>>().join(", ");
     let page = format!("whyslow explain {} ({})", clean(&finding.name), clean(&finding.id));
@@ -167,18 +171,18 @@ fn more(finding: &Finding) -> String {
 }
 
 fn head_of(finding: &Finding) -> String {
-    format!("{}: {} ({})", head_word(finding.status), escape(&finding.name), escape(&finding.id))
+    format!("{}: {} ({})", head_word(finding), escape(&finding.name), escape(&finding.id))
 }
 
 /// A finding in Markdown.
 fn part(finding: &Finding, answer: &Answer) -> String {
     let certainty = certainty(finding, answer.proof.as_ref(), &answer.live);
-    let mut text = format!("### {}\n\n{}\n", head_of(finding), escape(&finding.title));
+    let mut text = format!("### {}\n\n{}\n", head_of(finding), escape(&headline(finding, answer.exchanges)));
     if finding.status == Status::Refuted {
         text += &format!("\n{}\n", escape(&refuted(finding, answer, &certainty)));
     } else {
         text += &labelled("Cost.", &cost(finding, answer));
-        text += &labelled("Mechanism.", &finding.mechanism.join(" "));
+        text += &labelled("Mechanism.", &observed::mechanism(finding).join(" "));
         text += &places(finding);
         text += &labelled("Remedy.", &finding.remedy);
         text += &labelled("How sure.", &certainty);
@@ -188,7 +192,13 @@ fn part(finding: &Finding, answer: &Answer) -> String {
 }
 
 fn places(finding: &Finding) -> String {
-    let places = finding.place.iter().take(MOST_PLACES).map(|one| format!("- {}\n", code::span(&place(one))));
+    let part = match located::part(finding.place_share) {
+        part if part.is_empty() => part,
+        part => format!(" ({})", escape(&part)),
+    };
+    let parts = std::iter::once(part.as_str()).chain(std::iter::repeat(""));
+    let places = finding.place.iter().take(MOST_PLACES).zip(parts);
+    let places = places.map(|(one, part)| format!("- {}{part}\n", code::span(&located::whole(one))));
     let places = places.collect::<String>();
     if places.is_empty() { places } else { format!("\n**Where.**\n\n{places}") }
 }
@@ -196,8 +206,8 @@ fn places(finding: &Finding) -> String {
 /// What was tried, a table for each purpose.
 fn tables(finding: &Finding) -> String {
     let mut text = String::new();
-    for group in groups(&finding.tried) {
-        let base = base(group.rows.first().map_or("", |row| &row.tried.metric));
+    for group in groups(finding) {
+        let base = base(group.rows.first().map_or(&Metric::default(), |row| &row.tried.metric));
         let rows = group.rows.iter().map(|row| {
             let one = row.tried;
             if !row.has_result() {
@@ -216,6 +226,9 @@ fn tables(finding: &Finding) -> String {
         let columns = ["Without", "With", base, "95 % interval", "Result"];
         let table = Table::of("Tried", columns, rows.collect()).words(5);
         text += &format!("\n{}:\n\n{}", escape(&group.heading), markdown::table(&table));
+        if !group.trend.is_empty() {
+            text += &format!("\n{}\n", escape(&group.trend));
+        }
     }
     text
 }

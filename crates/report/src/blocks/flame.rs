@@ -15,7 +15,7 @@ use askama::Template;
 use case::views::Flame;
 use differences::Sides;
 use functions::FunctionRow;
-use hottest::Step;
+use hottest::HotFrame;
 
 pub(crate) const BLOCK: Block = Block::drawn(Section::Flame, html);
 
@@ -53,7 +53,7 @@ struct Drawn {
     /// What two sides are called; none where there is one.
     sides: Option<Sides>,
     functions: Vec<FunctionRow>,
-    hottest: Vec<Step>,
+    hottest: Vec<HotFrame>,
     data: String,
 }
 

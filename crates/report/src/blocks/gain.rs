@@ -6,7 +6,7 @@ use crate::figure::{clause, factor, noun, pair};
 use crate::label::names;
 use crate::text::{clean, counted};
 use askama::Template;
-use case::{Answer, Bisection, Comparison, Contrast, Effect, Status, Together};
+use case::{Answer, Bisection, Comparison, Contrast, Effect, Metric, Status, Together};
 
 pub(crate) const BLOCK: Block = Block::drawn(Section::Verdict, |document| {
     let gain = match document.body {
@@ -79,7 +79,7 @@ fn of_effect(effect: &Effect, answer: &Answer) -> Gain {
 }
 
 fn gain(
-    metric: &str,
+    metric: &Metric,
     (before, after): (f64, f64),
     (ratio, low, high): (f64, f64, f64),
     name: &str,

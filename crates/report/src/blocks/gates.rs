@@ -53,7 +53,7 @@ fn line(gate: &Gate) -> String {
     };
     // What the user called it; a condition that names nothing falls back on the metric.
     let typed = condition.rfind(['<', '>']).map_or("", |sign| condition[..sign].trim());
-    let what = if typed.is_empty() { clean(&gate.metric) } else { typed.to_string() };
+    let what = if typed.is_empty() { clean(&gate.metric.to_string()) } else { typed.to_string() };
     if !(gate.ratio.is_finite() && gate.ratio > 0.0) {
         return format!("fail-if {condition}: {word}, {what} was not measured");
     }

@@ -3,6 +3,7 @@
 mod answer;
 mod bisection;
 mod comparison;
+mod heaviest;
 mod matrix;
 mod origin;
 mod sweep;
@@ -13,6 +14,7 @@ pub use self::matrix::matrix_sentence;
 pub use self::sweep::sweep_sentence;
 
 use crate::block::{Block, Section};
+use crate::blocks::findings::headline;
 use crate::document::{Body, Document};
 use crate::escape::escape;
 use crate::style::Style;
@@ -40,6 +42,28 @@ pub(crate) const WHOLE: Block = Block {
     markdown: Some(|_| String::new()),
     ..Block::of(Section::Verdict, |_| Vec::new())
 };
+
+/// Fills in the sentence, where the diagnosis has not written one.
+pub fn sum_up(document: &mut case::Document) {
+    match document {
+        case::Document::Answer(answer) => {
+            for finding in &mut answer.findings {
+                finding.title = headline(finding, answer.exchanges);
+            }
+        }
+        case::Document::Comparison(comparison) => comparison.summary = contrast_sentence(comparison),
+        case::Document::Sweep(sweep) => sweep.summary = sweep_sentence(sweep),
+        case::Document::Bisection(bisection) => bisection.summary = bisection_sentence(bisection),
+        case::Document::Matrix(matrix) => {
+            let advice = std::mem::take(&mut matrix.summary);
+            matrix.summary = matrix_sentence(matrix);
+            // What to take stands in that sentence; what would be less bad where there is nothing to take does not.
+            if matrix.advice.is_empty() && !advice.is_empty() {
+                matrix.summary += &format!(" {advice}");
+            }
+        }
+    }
+}
 
 /// The summary that is kept, or where there is none, what it would be.
 fn sentences(document: &Document) -> String {

@@ -9,7 +9,7 @@ use crate::escape::escape;
 use crate::figure::three;
 use crate::style::Style;
 use crate::text::{clean, counted, wrap};
-use case::{Answer, Nanos, Share, Switched, Window};
+use case::{Answer, Nanos, Share, Switched, Thing, Window};
 
 pub(crate) const BLOCK: Block = Block {
     text: Some(|document, style| document.answer().map_or(String::new(), |answer| live(answer, style))),
@@ -82,8 +82,12 @@ fn head(one: &Switched, answer: &Answer, unit: Unit) -> String {
     let reached = match one.reached {
         0 => String::new(),
         reached => {
-            let thing = if one.thing.is_empty() { "place" } else { one.thing.as_str() };
-            format!(", on {}", counted(reached, &clean(thing)))
+            let thing = match one.thing {
+                Thing::Socket => "socket",
+                Thing::Group => "group",
+                Thing::Unknown => "place",
+            };
+            format!(", on {}", counted(reached, thing))
         }
     };
     let unit = match (one.windows.is_empty(), unit) {

@@ -2,9 +2,7 @@
 //! bars instead of a plot.
 
 use crate::block::{Block, Section};
-use crate::contrast::is_figure_of_its_own;
 use crate::document::Document;
-use crate::figure::is_of_requests;
 use crate::figure::{noun, single, spread, three};
 use crate::grid::Row;
 use crate::part::{self, Part, Table, under};
@@ -37,7 +35,7 @@ fn text(document: &Document, style: Style) -> String {
 fn table(document: &Document, bars: Bars) -> Vec<Part> {
     let Some(sweep) = document.sweep() else { return Vec::new() };
     let most = sweep.points.iter().filter(|point| is_sound(point)).map(|point| point.measured).fold(0.0, f64::max);
-    let what = if is_figure_of_its_own(&sweep.metric) { "figure".to_string() } else { noun(&sweep.metric) };
+    let what = if sweep.metric.is_of_the_program() { "figure".to_string() } else { noun(&sweep.metric) };
     let mut rows = Vec::new();
     for (index, point) in sweep.points.iter().enumerate() {
         if index > 0 && has_cliff(sweep, &sweep.points[index - 1], point) {
@@ -53,7 +51,7 @@ fn table(document: &Document, bars: Bars) -> Vec<Part> {
 
 /// What the rates are of: whole runs where no exchange is measured.
 fn rates(sweep: &Sweep) -> &'static str {
-    if is_of_requests(&sweep.metric) { "requests/s" } else { "runs/s" }
+    if sweep.metric.is_of_exchanges() { "requests/s" } else { "runs/s" }
 }
 
 fn row(sweep: &Sweep, point: &Point) -> Row {
@@ -89,7 +87,7 @@ fn points(sweep: &Sweep) -> Sheet {
     let columns = vec![
         Column::words("Value"),
         Column::figures("Measured").meaning("The middle of its trials, with the 95 % interval"),
-        Column::figures(if rates(sweep) == "requests/s" { "Requests per second" } else { "Runs per second" }),
+        Column::figures(if sweep.metric.is_of_exchanges() { "Requests per second" } else { "Runs per second" }),
         Column::figures("Sound trials"),
         Column::words("Remarks"),
     ];

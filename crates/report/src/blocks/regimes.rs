@@ -4,7 +4,6 @@ use crate::block::{Block, Section};
 use crate::command::typed;
 use crate::document::Document;
 use crate::escape::escape;
-use crate::figure::is_of_requests;
 use crate::style::Style;
 use crate::text::{clean, wrap};
 use crate::value::{label, standing};
@@ -129,7 +128,7 @@ fn found(sweep: &Sweep, finding: &Finding) -> String {
 }
 
 fn costs(sweep: &Sweep, cost: &Cost) -> String {
-    let per = if is_of_requests(&sweep.metric) { "per request" } else { "per run" };
+    let per = if sweep.metric.is_of_exchanges() { "per request" } else { "per run" };
     let is_processor = cost.share_of_cpu > cost.share_of_wall;
     if is_processor && cost.share_of_cpu >= LEAST_SHARE {
         let (time, share) = (Nanos(cost.cpu_ns_per_exchange), Share(cost.share_of_cpu));

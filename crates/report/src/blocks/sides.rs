@@ -3,7 +3,6 @@
 
 use crate::block::{Block, Section};
 use crate::command::command;
-use crate::contrast::is_figure_of_its_own;
 use crate::document::{Body, Document};
 use crate::escape::{code, escape};
 use crate::figure::noun;
@@ -11,7 +10,7 @@ use crate::style::Style;
 use crate::text::{clean, counted, wrap};
 use crate::value::heading;
 use askama::Template;
-use case::{Bisection, Comparison, Matrix, Side, Sweep, WorldTold};
+use case::{Bisection, Comparison, Matrix, Side, Sweep, WorldSummary};
 
 /// A and B.
 pub(crate) const BOTH: Block = of(Section::Compared);
@@ -111,7 +110,7 @@ fn worlds(bisection: &Bisection) -> Vec<Line> {
 }
 
 /// A world in a line: how it was asked for, what it is, how much of it is used.
-fn world(world: &WorldTold) -> String {
+fn world(world: &WorldSummary) -> String {
     let (name, title) = (clean(&world.name), clean(&world.title));
     let title = if title.is_empty() || title == name { String::new() } else { format!(" - {title}") };
     let used = match (world.packages, world.used) {
@@ -124,7 +123,7 @@ fn world(world: &WorldTold) -> String {
 
 fn varied(sweep: &Sweep) -> Vec<Line> {
     // The table has no room for a figure's whole name.
-    let measured = if is_figure_of_its_own(&sweep.metric) { noun(&sweep.metric) } else { String::new() };
+    let measured = if sweep.metric.is_of_the_program() { noun(&sweep.metric) } else { String::new() };
     vec![
         Line::words("Varied", format!("{} in {}", heading(sweep), command(&sweep.command))),
         Line::code("Server", &sweep.server),

@@ -8,7 +8,7 @@ use crate::grid::Row;
 use crate::part::{Part, Table, under};
 use crate::ranking::measured;
 use crate::text::{capitalised, clean, count, shorten};
-use case::{Figures, Matrix};
+use case::{Figures, Matrix, Metric};
 
 pub(crate) const BLOCK: Block = Block {
     html: Some(|document| document.matrix().map_or(String::new(), picture::spreads)),
@@ -23,7 +23,7 @@ const VERSION_COLUMNS: usize = 12;
 /// What is said of a distribution.
 const HEADINGS: [&str; 9] = ["n", "min", "max", "mean", "median", "p95", "p99", "stdev", "sum"];
 
-fn table(matrix: &Matrix, metric: &str) -> Vec<Part> {
+fn table(matrix: &Matrix, metric: &Metric) -> Vec<Part> {
     let of = rows(matrix, metric);
     let (unit, size) = unit(metric, &of);
     let rows = of.iter().map(|(version, figures)| Row::new(shorten(version, VERSION_COLUMNS), cells(figures, size)));
@@ -33,16 +33,16 @@ fn table(matrix: &Matrix, metric: &str) -> Vec<Part> {
 }
 
 /// The versions with their figures of a metric.
-fn rows<'a>(matrix: &'a Matrix, metric: &str) -> Vec<(String, &'a Figures)> {
+fn rows<'a>(matrix: &'a Matrix, metric: &Metric) -> Vec<(String, &'a Figures)> {
     let of = |version: &'a case::Version| {
-        let figures = version.figures.iter().find(|figures| figures.metric == metric)?;
+        let figures = version.figures.iter().find(|figures| figures.metric == *metric)?;
         Some((clean(&version.version), figures))
     };
     measured(matrix).filter_map(of).collect()
 }
 
 /// The unit that fits the largest median, and its size; none for what is no time.
-fn unit(metric: &str, of: &[(String, &Figures)]) -> (&'static str, f64) {
+fn unit(metric: &Metric, of: &[(String, &Figures)]) -> (&'static str, f64) {
     let most = of.iter().map(|(_, figures)| figures.median).fold(0.0, f64::max);
     scaled(metric, most)
 }

@@ -6,7 +6,7 @@ use crate::figure::{base, clause, noun, pair, range, three, times};
 use crate::part::{Part, html, markdown, under};
 use crate::style::Style;
 use crate::text::{capitalised, clean, counted, joined, shorten, wrap};
-use case::Together;
+use case::{Metric, Together};
 
 pub(crate) const BLOCK: Block = Block {
     text: Some(together),
@@ -49,7 +49,7 @@ fn sentence(all: &[Together]) -> Option<String> {
             of_the_last(last, names.last())
         )
     } else {
-        format!("{} did not all take hold at once.", joined(&names))
+        format!("{} did not all take effect at the same time.", joined(&names))
     })
 }
 
@@ -77,10 +77,10 @@ struct Row {
 /// Every step with its gain over none and over the step before.
 fn steps(all: &[Together], style: Style) -> String {
     let mut rows: Vec<Row> = Vec::new();
-    let mut metric = "";
+    let mut metric = &Metric::default();
     let mut text = String::new();
     for (index, one) in all.iter().enumerate() {
-        if one.metric != metric || index == 0 {
+        if one.metric != *metric || index == 0 {
             text += &drawn(&rows, metric, style);
             rows.clear();
             metric = &one.metric;
@@ -100,7 +100,7 @@ fn row(one: &Together, before: Option<&Together>) -> Row {
     };
     let name = shorten(&name, NAME_COLUMNS);
     if !one.applied {
-        return Row { name, after: String::new(), whole: "did not take hold".into(), step: String::new() };
+        return Row { name, after: String::new(), whole: "did not take effect".into(), step: String::new() };
     }
     let step = one.step.as_ref().map(|step| format!("{} ({})", three(step.ratio), range(step.low, step.high)));
     Row {
@@ -117,7 +117,7 @@ fn stands_on(one: &Together, before: &Together) -> bool {
         && before.interventions.iter().all(|name| one.interventions.contains(name))
 }
 
-fn drawn(rows: &[Row], metric: &str, style: Style) -> String {
+fn drawn(rows: &[Row], metric: &Metric, style: Style) -> String {
     if rows.is_empty() {
         return String::new();
     }

@@ -12,7 +12,7 @@ use crate::part::{self, Part};
 use crate::ranking::{measured, slower};
 use crate::style::Style;
 use crate::text::{clean, shorten};
-use case::{CodeContrast, Compared, HotSpot, Version};
+use case::{CodeContrast, Compared, HotSpot, Metric, Version};
 
 pub(crate) const BLOCK: Block = Block {
     text: Some(text),
@@ -66,7 +66,7 @@ fn text(document: &Document, style: Style) -> String {
 
 fn ratios(document: &Document, pairs: &[Pair], style: Style) -> String {
     let (Some(matrix), Some(one)) = (document.matrix(), pairs.first()) else { return String::new() };
-    let of_metric = |metric: &String| {
+    let of_metric = |metric: &Metric| {
         let of = pairs.iter().flat_map(|pair| pair.version.ratios.iter().map(move |one| (pair.version, one)));
         let rows = of.filter(|(_, one)| one.metric == *metric).map(|(version, one)| row(&version.version, one));
         let rows = rows.collect::<Vec<_>>();

@@ -1,8 +1,9 @@
 //! Answers made by hand, for the tests of this crate.
 
+use case::facts::{Blind, NotLookedFor};
 use case::{
-    Account, AccountTime, Answer, Cost, Effect, Evidence, Finding, Ledger, LossTotals, Measured, Place, Proof, Purpose,
-    SCHEMA, Status, Switched, Together, Tried, Verdict, Window,
+    Account, AccountTime, Answer, Cost, Effect, Evidence, Finding, Ledger, Measured, Pathology, Place, Proof, Purpose,
+    SCHEMA, Status, Switched, Thing, Together, Trend, Tried, Verdict, Window,
 };
 
 fn account(name: &str, ns: u64) -> AccountTime {
@@ -26,6 +27,7 @@ pub(crate) fn slow() -> Answer {
             name: "nagle-delayed-ack".into(),
             status: Status::Suspected,
             title: "each request waits 40.9 ms for a delayed ACK".into(),
+            what: "Nagle's algorithm and delayed ACKs hold the client's writes".into(),
             mechanism: vec![
                 "The client writes each request in two pieces, 112 and 109 bytes.".into(),
                 "Nagle's algorithm holds the second back until the first is acknowledged.".into(),
@@ -38,9 +40,8 @@ pub(crate) fn slow() -> Answer {
                 cpu_ns_per_exchange: 0,
                 share_of_cpu: 0.0,
                 affected: 250,
+                few: None,
             },
-            effect: None,
-            tried: Vec::new(),
             place: vec![Place {
                 function: "send_body".into(),
                 module: "python3.11".into(),
@@ -49,11 +50,8 @@ pub(crate) fn slow() -> Answer {
             }],
             remedy: "Set TCP_NODELAY on the client's socket, or write header and body in one call.".into(),
             evidence: Evidence { table: "calls".into(), rows: vec![12, 40] },
-            caveats: Vec::new(),
+            ..Finding::default()
         }],
-        together: Vec::new(),
-        live: Vec::new(),
-        proof: None,
         ledger: Ledger {
             unit: "ns".into(),
             total: 11_000_000_000,
@@ -62,12 +60,22 @@ pub(crate) fn slow() -> Answer {
                 account("server thinking", 462_000_000),
                 account("local processor", 88_000_000),
                 account("network", 44_000_000),
+                account("unexplained", 146_000_000),
             ],
             unexplained: 146_000_000,
+            ..Ledger::default()
         },
-        losses: LossTotals::default(),
         missing: vec!["CPU time by function: no samples were taken (--hz 0).".into()],
+        not_looked_for: vec![
+            not_looked_for(Blind::NoDetector, &["P06", "P38"]),
+            not_looked_for(Blind::ServerNotRecorded, &["P05", "P39"]),
+        ],
+        ..Answer::default()
     }
+}
+
+fn not_looked_for(why: Blind, ids: &[&str]) -> NotLookedFor {
+    NotLookedFor { why, pathologies: ids.iter().filter_map(|id| Pathology::of(id)).collect() }
 }
 
 /// A program with nothing to report.
@@ -77,6 +85,7 @@ pub(crate) fn healthy() -> Answer {
         summary: "93 % of the time was the server thinking.".into(),
         findings: Vec::new(),
         missing: Vec::new(),
+        not_looked_for: Vec::new(),
         ..slow()
     }
 }
@@ -89,7 +98,7 @@ pub(crate) fn measured(metric: &str, (low, ratio, high): (f64, f64, f64)) -> Mea
     Measured { metric: metric.into(), ratio, low, high }
 }
 
-/// An intervention that took hold: the low end of its ratio's interval, the ratio and the high end.
+/// An intervention that took effect: the low end of its ratio's interval, the ratio and the high end.
 pub(crate) fn tried(name: &str, purpose: Purpose, status: Status, (low, ratio, high): (f64, f64, f64)) -> Tried {
     Tried {
         intervention: name.into(),
@@ -105,6 +114,8 @@ pub(crate) fn tried(name: &str, purpose: Purpose, status: Status, (low, ratio, h
         after: 44_060_000.0 / ratio,
         trials: 24,
         problem: String::new(),
+        work: case::facts::Work::Same,
+        reference: "nothing".into(),
     }
 }
 
@@ -156,6 +167,14 @@ pub(crate) fn proved() -> Answer {
     let finding = &mut answer.findings[0];
     finding.status = Status::Confirmed;
     finding.effect = Some(effect(&winner, vec![measured("cpu_ns_per_exchange", (0.991, 1.003, 1.012))]));
+    finding.trend = Some(Trend {
+        intervention: "delayed-ack-cap".into(),
+        metric: finding.effect.as_ref().expect("an effect").metric.clone(),
+        slope: 998_000.0,
+        low: 981_000.0,
+        high: 1_020_000.0,
+        points: 12,
+    });
     finding.tried = vec![
         winner,
         tried("coalesce-writes", Purpose::Cause, Status::Confirmed, (180.0, 192.0, 203.0)),
@@ -175,6 +194,7 @@ pub(crate) fn refuted() -> Answer {
     let finding = &mut answer.findings[0];
     (finding.id, finding.name) = ("P20".into(), "sync-disk".into());
     finding.title = "each request waits for the disk".into();
+    finding.what = "Requests wait for the disk".into();
     finding.status = Status::Refuted;
     finding.effect = Some(effect(&loser, Vec::new()));
     finding.tried = vec![loser];
@@ -224,7 +244,7 @@ pub(crate) fn two_causes() -> Answer {
 }
 
 /// A program whose cause was taken away step by step.
-pub(crate) fn ladder() -> Answer {
+pub(crate) fn stepwise() -> Answer {
     let mut answer = proved();
     answer.findings[0].tried.truncate(1);
     answer.together = vec![
@@ -256,7 +276,7 @@ pub(crate) fn attached() -> Answer {
         finding: "P01".into(),
         windows: windows.map(|(on, exchanges)| window(on, exchanges)).to_vec(),
         reached: 3,
-        thing: "socket".into(),
+        thing: Thing::Socket,
         reverted: true,
         problem: String::new(),
     }];

@@ -4,7 +4,7 @@ use crate::examples::answer as answers;
 use crate::examples::comparison::{code, compared};
 use case::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Contrast, Culprit, Factor, FactorKind, HotSpot, Probe,
-    ProbeKind, ProbeResult, SCHEMA, Status, WorldTold,
+    ProbeKind, ProbeResult, SCHEMA, Status, WorldSummary,
 };
 
 fn names(text: &str) -> Vec<String> {
@@ -91,7 +91,7 @@ pub(crate) fn bundle() -> Bisection {
             cleared: vec![
                 Cleared {
                     factor: "curl".into(),
-                    why: "curl 8.14.1 on the same openssl stays as slow (27.3 ms)".into(),
+                    why: "curl 8.14.1 on the same openssl stays slow (27.3 ms)".into(),
                     share: 0.018,
                 },
                 Cleared { factor: "openldap".into(), why: "none of its code runs".into(), share: 0.0 },
@@ -114,8 +114,8 @@ pub(crate) fn bundle() -> Bisection {
     }
 }
 
-fn world(name: &str, title: &str, packages: u32) -> WorldTold {
-    WorldTold { name: name.into(), title: title.into(), packages, used: if packages > 0 { 32 } else { 0 } }
+fn world(name: &str, title: &str, packages: u32) -> WorldSummary {
+    WorldSummary { name: name.into(), title: title.into(), packages, used: if packages > 0 { 32 } else { 0 } }
 }
 
 fn burner() -> Burner {

@@ -1,7 +1,8 @@
 //! Comparisons made by hand, for the tests of this crate.
 
 use case::{
-    Account, AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, SCHEMA, Side,
+    Account, AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, Per, SCHEMA,
+    Side,
 };
 
 fn words(text: &str) -> Vec<String> {
@@ -49,7 +50,7 @@ pub(crate) fn slower() -> Comparison {
             compared("wall_ns_per_exchange", 900_000.0, (0.981, 1.004, 1.022), Contrast::Same),
             compared("exchange_p95_ns", 1_100_000.0, (0.84, 1.03, 1.31), Contrast::Open),
         ],
-        per: "run".into(),
+        per: Per::Run,
         ledger: vec![
             account("processor: user", 3_900_000, 25_600_000),
             account("processor: kernel", 410_000, 690_000),
@@ -113,7 +114,7 @@ pub(crate) fn same() -> Comparison {
         compared("wall_ns_per_exchange", 5_190_000.0, (0.984, 1.002, 1.029), Contrast::Same),
         compared("cpu_ns_per_exchange", 4_300_000.0, (0.991, 1.0, 1.008), Contrast::Same),
     ];
-    comparison.per = "exchange".into();
+    comparison.per = Per::Exchange;
     comparison
 }
 
@@ -122,7 +123,7 @@ pub(crate) fn open() -> Comparison {
     let mut comparison = same();
     comparison.outcome = Contrast::Open;
     comparison.metrics[0] = compared("wall_ns_per_exchange", 5_190_000.0, (0.92, 1.03, 1.12), Contrast::Open);
-    comparison.warnings = vec!["Only 6 of 24 pairs were sound: b ended with status 7 in the others.".into()];
+    comparison.warnings = vec!["Only 6 of 24 pairs were sound: b exited with status 7 in the others.".into()];
     comparison
 }
 

@@ -1,7 +1,7 @@
 //! Matrices made by hand, for the tests of this crate.
 
 use crate::examples::comparison::{code, compared};
-use case::{Contrast, Figures, HotSpot, Matrix, SCHEMA, TriedOn, Version, VersionState};
+use case::{Contrast, Figures, HotSpot, Matrix, Metric, SCHEMA, TriedOn, Version, VersionState};
 
 fn figures(metric: &str, median: f64) -> Figures {
     Figures {
@@ -18,7 +18,7 @@ fn figures(metric: &str, median: f64) -> Figures {
     }
 }
 
-/// A version that was measured: processor time a request, and against the first.
+/// A version that was measured: CPU time a request, and against the first.
 fn version(name: &str, milliseconds: f64, ratio: f64, outcome: Contrast) -> Version {
     let major = name.chars().next().unwrap_or('3');
     let soname = |library: &str| format!("{library}.so.{}", if major == '1' { "1.1" } else { "3" });
@@ -76,7 +76,7 @@ pub(crate) fn openssl() -> Matrix {
         server: ["nginx", "-c", "/etc/nginx/story.conf"].map(String::from).to_vec(),
         library: "openssl".into(),
         with: vec!["curl=8.0.1".into()],
-        metrics: ["cpu_ns_per_exchange", "wall_ns_per_exchange"].map(String::from).to_vec(),
+        metrics: vec![Metric::CpuPerExchange, Metric::WallPerExchange],
         versions: vec![
             version("1.1.1w", 8.7, 1.0, Contrast::Same),
             slow,
@@ -103,7 +103,7 @@ pub(crate) fn openssl() -> Matrix {
     }
 }
 
-/// The same with contexts shared from outside, which takes hold on all but the newest.
+/// The same with contexts shared from outside, which takes effect on all but the newest.
 pub(crate) fn sharing() -> Matrix {
     let mut matrix = openssl();
     let metric = "cpu_ns_per_exchange";

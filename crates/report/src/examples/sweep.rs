@@ -1,7 +1,7 @@
 //! Sweeps made by hand, for the tests of this crate.
 
 use crate::examples::answer as examples;
-use case::{Cliff, Growing, Growth, KneePoint, Point, Regime, SCHEMA, SegmentTie, Sweep};
+use case::{Cliff, Growing, Growth, KneePoint, Point, Regime, SCHEMA, SegmentTie, Sweep, ValueKind};
 
 /// A point whose interval reaches 3 % to either side.
 fn point(label: &str, value: f64, measured: f64) -> Point {
@@ -13,7 +13,7 @@ fn point(label: &str, value: f64, measured: f64) -> Point {
         high: measured * 1.03,
         rate: 1e9 / measured,
         trials: 12,
-        problem: String::new(),
+        ..Point::default()
     }
 }
 
@@ -23,6 +23,7 @@ fn of(parameter: &str, command: &str, points: Vec<Point>) -> Sweep {
         case: "/var/cases/sweep".into(),
         command: command.split_whitespace().map(str::to_string).collect(),
         parameter: parameter.into(),
+        value_kind: Some(ValueKind::Whole),
         metric: "wall_ns_per_exchange".into(),
         points,
         trials: 312,
@@ -38,7 +39,7 @@ pub(crate) fn cliff() -> Sweep {
     let level = |size: f64| if size < 1_419.0 { 43_980_000.0 } else { 208_000.0 + size * 4.0 };
     let mut points = sizes.map(|size| point(&size.to_string(), size, level(size))).to_vec();
     points[12].label = "16K".into();
-    points[3].problem = "2 of 14 trials ended with status 1".into();
+    points[3].problem = "2 of 14 trials exited with status 1".into();
     let slow = examples::slow();
     let regime = |from: f64, to: f64, at: f64| Regime {
         from,
@@ -58,7 +59,7 @@ pub(crate) fn cliff() -> Sweep {
             p: 1e-6,
             reason:
                 "segments of this connection hold 1,448 bytes, and TLS adds 29 to each write: from 1,420 on the body \
-                     no longer waits for the ACK of the header."
+                 no longer waits for the ACK of the header."
                     .into(),
             segment: Some(SegmentTie { mss: 1_448, overhead: 29, predicted: 1_419.0 }),
         }],
@@ -144,7 +145,8 @@ pub(crate) fn categories() -> Sweep {
         problem: "the server did not start: exit status 1".into(),
         ..Point::default()
     });
-    Sweep { metric: "exchange_p95_ns".into(), ..of("balance", "sh trace.sh {balance}", points) }
+    let value_kind = Some(ValueKind::Word);
+    Sweep { metric: "exchange_p95_ns".into(), value_kind, ..of("balance", "sh trace.sh {balance}", points) }
 }
 
 /// Nothing worked.
@@ -152,7 +154,7 @@ pub(crate) fn failed() -> Sweep {
     let points = [1.0, 2.0, 3.0].map(|value| Point {
         label: value.to_string(),
         value,
-        problem: "the command ended with status 2".into(),
+        problem: "the command exited with status 2".into(),
         ..Point::default()
     });
     of("size", "client {size}", points.to_vec())

@@ -1,8 +1,12 @@
 //! What a recording shows, made by hand for the tests of the sections.
 
 use crate::document::{Body, Document, SideViews};
-use case::views::{Bin, CallView, ConnectionView, Fact, Lengths, LossView, Moment, Outlier, Quantile, Rest, Views};
-use case::{Answer, LossTotals, Verdict};
+use case::facts::Transport;
+use case::views::{
+    Bin, CallView, Caller, ConnectionView, Fact, HandshakeState, Lengths, LossView, Moment, Outlier, Quantile, Rest,
+    Views,
+};
+use case::{Answer, End, Verdict};
 
 /// A string that would run, end an attribute or turn the direction of writing, were it not escaped.
 pub(crate) const HOSTILE: &str = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u{202e}\u{1b}[31m";
@@ -56,9 +60,9 @@ fn bins(sorted: &[u64]) -> Vec<Bin> {
 pub(crate) fn connection() -> ConnectionView {
     ConnectionView {
         id: 1,
-        end: "client".into(),
+        end: Some(End::Client),
         process: "python3 (4711)".into(),
-        transport: "tcp".into(),
+        transport: Transport::Tcp,
         local: "10.0.0.1:40000".into(),
         remote: "10.0.0.2:443".into(),
         at: 12_000_000,
@@ -69,7 +73,7 @@ pub(crate) fn connection() -> ConnectionView {
         bytes_in: 9_100,
         tls_version: "TLS 1.3".into(),
         cipher: "TLS_AES_256_GCM_SHA384".into(),
-        handshake: "full".into(),
+        handshake: Some(HandshakeState::Full),
         handshake_ns: 3_100_000,
         server_name: "casebook.test".into(),
         nodelay: false,
@@ -89,7 +93,7 @@ pub(crate) fn views() -> Views {
     let call = |call: &str, about: &str, count: u64| CallView {
         call: call.into(),
         about: about.into(),
-        who: "client".into(),
+        who: Some(Caller::End(End::Client)),
         count,
         per_exchange: count as f64 / 100.0,
         total_ns: count * 4_000,
@@ -122,18 +126,16 @@ pub(crate) fn hostile() -> Views {
     let text = || HOSTILE.to_string();
     let base = connection();
     let connection = ConnectionView {
-        end: text(),
         process: text(),
-        transport: text(),
         local: text(),
         remote: text(),
         tls_version: text(),
         cipher: text(),
-        handshake: text(),
         server_name: text(),
         ..base
     };
-    let call = CallView { call: text(), about: text(), who: text(), count: 1, ..CallView::default() };
+    let call =
+        CallView { call: text(), about: text(), who: Some(Caller::Program(text())), count: 1, ..CallView::default() };
     Views {
         connections: vec![connection],
         connections_left_out: Rest { rows: 3, exchanges: 4, bytes: 5 },
@@ -150,19 +152,13 @@ pub(crate) fn answer() -> Answer {
         schema: case::SCHEMA,
         command: vec!["client".into()],
         case: "/var/cases/one".into(),
-        page: String::new(),
         wall_ns: 6_500_000_000,
         exchanges: 100,
         subject_exit: Some(0),
         verdict: Verdict::None,
         summary: "93 % is the server thinking.".into(),
-        findings: Vec::new(),
-        together: Vec::new(),
-        proof: None,
-        live: Vec::new(),
-        ledger: case::Ledger::default(),
-        losses: LossTotals::default(),
         missing: vec!["Kernel stacks: perf_event_paranoid is 3.".into()],
+        ..Answer::default()
     }
 }
 

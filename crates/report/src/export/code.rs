@@ -2,8 +2,8 @@
 
 use super::programs::base_name;
 use crate::text::clean;
-use case::Recording;
 use case::tables::{Call, Location, Sample, kind};
+use case::{Function, Recording};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -83,8 +83,8 @@ pub(super) fn function(location: &Location) -> String {
         return clean(&location.function);
     }
     match (location.kind, location.function_offset) {
-        (kind::NATIVE, 0) => clean(&format!("{module}+0x{:x}", location.offset)),
-        (kind::NATIVE, start) => clean(&format!("{module}+0x{start:x}")),
+        (kind::NATIVE, 0) => clean(&Function::at(module, location.offset)),
+        (kind::NATIVE, start) => clean(&Function::at(module, start)),
         _ => clean(module),
     }
 }

@@ -1,5 +1,5 @@
 //! The CPU samples for profiler.firefox.com, in the format that it calls processed: processes, threads, samples with
-//! stacks and the processor time each stands for, and markers for blocking calls and exchanges.
+//! stacks and the CPU time each stands for, and markers for blocking calls and exchanges.
 
 mod frames;
 mod markers;
@@ -63,7 +63,7 @@ fn empty(recording: &Recording, origin: Origin) -> Profile {
     profile
 }
 
-/// The processor time that a sample stands for.
+/// The CPU time that a sample stands for.
 fn period(recording: &Recording) -> Nanos {
     Nanos(1_000_000_000 / u64::from(recording.manifest.sampling_hertz.max(1)))
 }

@@ -1,4 +1,4 @@
-//! The CPU samples for speedscope.app: one sampled profile a thread, each sample weighing the processor time that it
+//! The CPU samples for speedscope.app: one sampled profile a thread, each sample weighing the CPU time that it
 //! stands for. The format: <https://www.speedscope.app/file-format-schema.json>.
 
 use super::code::{Code, function};

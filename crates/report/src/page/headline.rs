@@ -1,15 +1,14 @@
 //! The verdict in a few words: the page's one headline, and the title of its tab.
 
 use crate::blocks::findings::head_word;
-use crate::contrast::{is_cpu, is_figure_of_its_own};
+use crate::conclusion::{Conclusion, conclusion, sweep_conclusion};
 use crate::document::Body;
 use crate::figure::{is_better, noun, power, three};
 use crate::label::who;
-use crate::outcome::{Outcome, outcome, sweep_outcome};
 use crate::ranking::{measured, worst};
 use crate::text::clean;
 use crate::value::{heading, label, standing};
-use case::{Answer, Bisection, BisectionOutcome, Compared, Comparison, Contrast, GateState, Matrix, Status, Sweep};
+use case::{Answer, Bisection, BisectionOutcome, Compared, Comparison, Contrast, GateState, Matrix, Sweep};
 
 /// The verdict in a few words.
 pub(super) fn headline(body: Body) -> String {
@@ -23,15 +22,15 @@ pub(super) fn headline(body: Body) -> String {
 }
 
 fn of_answer(answer: &Answer) -> String {
-    for status in [Status::Confirmed, Status::Suspected] {
-        let findings = answer.findings.iter().filter(|finding| finding.status == status);
+    for word in ["Confirmed", "Suspected", "Observed"] {
+        let findings = answer.findings.iter().filter(|finding| head_word(finding) == word);
         let names = unique(findings.map(|finding| clean(&finding.name)));
         if !names.is_empty() {
-            return format!("{}: {}", head_word(status), names.join(", "));
+            return format!("{word}: {}", names.join(", "));
         }
     }
-    match outcome(answer) {
-        Outcome::Inconclusive(_) => "Inconclusive".into(),
+    match conclusion(answer) {
+        Conclusion::Inconclusive(_) => "Inconclusive".into(),
         _ => "No cause found".into(),
     }
 }
@@ -51,11 +50,11 @@ fn of_comparison(comparison: &Comparison) -> String {
 fn against(first: &Compared) -> String {
     let is_more = first.outcome == Contrast::More;
     let times = three(if is_more { first.ratio } else { first.ratio.recip() });
-    match (first.metric.as_str(), is_more) {
-        (metric, true) if is_cpu(metric) => format!("B uses {times} times more CPU time than A"),
-        (metric, false) if is_cpu(metric) => format!("B uses {times} times less CPU time than A"),
-        (metric, true) if is_figure_of_its_own(metric) => format!("B's {} is {times} times higher", noun(metric)),
-        (metric, false) if is_figure_of_its_own(metric) => format!("B's {} is {times} times lower", noun(metric)),
+    match (&first.metric, is_more) {
+        (metric, true) if metric.is_processor() => format!("B uses {times} times more CPU time than A"),
+        (metric, false) if metric.is_processor() => format!("B uses {times} times less CPU time than A"),
+        (metric, true) if metric.is_of_the_program() => format!("B's {} is {times} times higher", noun(metric)),
+        (metric, false) if metric.is_of_the_program() => format!("B's {} is {times} times lower", noun(metric)),
         (_, true) => format!("B is {times} times slower than A"),
         (_, false) => format!("B is {times} times faster than A"),
     }
@@ -72,8 +71,8 @@ fn of_sweep(sweep: &Sweep) -> String {
         return format!("Out of hand: grows with {parameter} to the power of {}", power(growth.exponent));
     }
     let suspects = sweep.regimes.iter().flat_map(standing).map(|finding| clean(&finding.name));
-    match (sweep_outcome(sweep), unique(suspects)) {
-        (Outcome::Inconclusive(_), _) => "Inconclusive".into(),
+    match (sweep_conclusion(sweep), unique(suspects)) {
+        (Conclusion::Inconclusive(_), _) => "Inconclusive".into(),
         (_, names) if !names.is_empty() => format!("Suspected: {}", names.join(", ")),
         _ => format!("No cliff and no runaway growth with {parameter}"),
     }

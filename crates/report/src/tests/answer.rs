@@ -6,7 +6,7 @@ use case::{Cost, Place, Status};
 const PLAIN: Style = Style { colour: Colour::Plain, width: 80 };
 
 #[test]
-fn a_suspected_cause_is_told_in_one_paragraph() {
+fn a_suspected_cause_takes_one_paragraph() {
     let text = crate::text(&Document::of(&examples::slow()), &PLAIN);
     assert!(
         text.starts_with("Suspected: each request waits 40.9 ms for a delayed ACK\n  It costs up to 40.9 ms"),
@@ -92,7 +92,7 @@ fn what_was_lost_and_the_caveats_are_said() {
 fn names_from_the_subject_cannot_steer_the_terminal() {
     let hostile = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}x";
     let mut answer = examples::proved();
-    answer.together = examples::ladder().together;
+    answer.together = examples::stepwise().together;
     answer.summary = hostile.into();
     answer.case = hostile.into();
     answer.missing = vec![hostile.into()];
@@ -109,7 +109,7 @@ fn names_from_the_subject_cannot_steer_the_terminal() {
     finding.status = Status::Confirmed;
     for one in &mut finding.tried {
         (one.intervention, one.dose, one.problem) = (hostile.into(), hostile.into(), hostile.into());
-        one.metric = format!("stdout:{hostile}");
+        one.metric = format!("stdout:{hostile}").into();
     }
     if let Some(effect) = &mut finding.effect {
         (effect.intervention, effect.metric) = (hostile.into(), hostile.into());
@@ -133,14 +133,14 @@ fn no_line_is_longer_than_80_columns() {
     let mut answer = examples::slow();
     answer.findings[0].mechanism = vec!["several words in a row ".repeat(30)];
     let mut wide = examples::proved();
-    wide.together = examples::ladder().together;
+    wide.together = examples::stepwise().together;
     for one in &mut wide.findings[0].tried {
         (one.intervention, one.dose) = (one.intervention.repeat(9), one.dose.repeat(3));
         (one.before, one.ratio, one.low, one.high) = (one.before * 1e4, 123_456.0, 0.000_012_3, 7_654_321.0);
     }
     wide.together[1].interventions.push("and-many-words ".repeat(20));
     let proved =
-        [examples::proved(), examples::refuted(), examples::undecided(), examples::two_causes(), examples::ladder()];
+        [examples::proved(), examples::refuted(), examples::undecided(), examples::two_causes(), examples::stepwise()];
     for (answer, width) in [answer, wide].iter().chain(&proved).flat_map(|one| [70, 80, 200].map(|width| (one, width)))
     {
         let text = crate::text(&Document::of(answer), &Style { colour: Colour::Plain, width });
@@ -152,7 +152,7 @@ fn no_line_is_longer_than_80_columns() {
 
 #[test]
 fn colour_only_adds_to_what_the_words_say() {
-    for answer in [examples::slow(), examples::proved(), examples::ladder()] {
+    for answer in [examples::slow(), examples::proved(), examples::stepwise()] {
         let painted = crate::text(&Document::of(&answer), &Style { colour: Colour::Ansi, width: 80 });
         assert!(painted.contains("\u{1b}[1m"));
         let bare = ["\u{1b}[1m", "\u{1b}[33m", "\u{1b}[0m"].iter().fold(painted, |text, code| text.replace(code, ""));

@@ -77,7 +77,7 @@ fn what_was_not_confirmed_does_not_say_so() {
 }
 
 #[test]
-fn a_commit_is_told_by_what_was_before_it_and_what_with_it() {
+fn a_commit_is_shown_with_the_figures_before_and_after_it() {
     let text = text(&examples::commit());
     assert!(text.contains("5.30 ms before it, 27.0 ms with it (5.10 times as much, 5.00 to 5.20)."), "{text}");
     assert!(text.contains("2 commits from the good world to the bad one") && !text.contains("suspicion"), "{text}");
@@ -141,7 +141,7 @@ fn of_many_things_neither_names_nor_libraries_are_listed_for_each_probe() {
 }
 
 #[test]
-fn a_chain_is_told_by_its_named_functions_and_the_bad_worlds_libraries() {
+fn a_chain_is_shown_by_its_named_functions_and_the_bad_worlds_libraries() {
     let mut one = examples::bundle();
     let chain = one.burner.as_mut().map(|burner| &mut burner.chain).expect("a burner");
     chain[1].function = "libcurl.so.4+0x4d890".into();

@@ -1,18 +1,18 @@
 use crate::blocks::lead::contrast_sentence;
+use crate::conclusion::{Conclusion, comparison_conclusion};
 use crate::document::Document;
 use crate::examples::comparison as examples;
 use crate::examples::comparison::account;
-use crate::outcome::{Outcome, comparison_outcome};
 use crate::style::Style;
 use case::{Comparison, Contrast, Gate, GateState, GateState::Failed, GateState::Open, GateState::Passed};
 
-fn told(one: &Comparison) -> String {
+fn text_of(one: &Comparison) -> String {
     crate::text(&Document::of(one), &Style::default())
 }
 
 /// The text with its lines run together, to look for sentences in.
 fn flowing(one: &Comparison) -> String {
-    told(one).split_whitespace().collect::<Vec<_>>().join(" ")
+    text_of(one).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -33,12 +33,12 @@ fn a_slower_command_says_by_how_much_and_where_from() {
     ];
     let places = parts.map(|part| text.find(part).unwrap_or_else(|| panic!("{part} in {text}")));
     assert!(places.is_sorted(), "{text}");
-    assert_eq!(comparison_outcome(&examples::slower()), Outcome::Findings);
+    assert_eq!(comparison_conclusion(&examples::slower()), Conclusion::Findings);
 }
 
 #[test]
 fn a_faster_command_is_said_to_be_faster_with_minus_signs() {
-    let text = told(&examples::faster());
+    let text = text_of(&examples::faster());
     assert!(
         text.starts_with(
             "B is 5.22 times faster than A: 5.19 ms instead of 27.1 ms per run (95 % interval\n5.00 to 5.41)"
@@ -46,7 +46,7 @@ fn a_faster_command_is_said_to_be_faster_with_minus_signs() {
         "{text}"
     );
     assert!(text.contains("  processor: user  25.6 ms  3.90 ms  -21.7 ms  --------"), "{text}");
-    assert_eq!(comparison_outcome(&examples::faster()), Outcome::Findings);
+    assert_eq!(comparison_conclusion(&examples::faster()), Conclusion::Findings);
 }
 
 #[test]
@@ -104,10 +104,10 @@ fn where_only_a_figure_of_the_programs_own_differs_no_time_is_blamed() {
     let mut one = examples::same();
     one.outcome = Contrast::More;
     one.metrics.insert(0, examples::compared("stdout:(.*) s", 5.0, (1.2, 1.2, 1.2), Contrast::More));
-    let text = told(&one);
+    let text = text_of(&one);
     assert!(!text.contains("Where the difference") && !text.contains("Calls that differ"), "{text}");
     one.metrics[1].outcome = Contrast::More;
-    assert!(told(&one).contains("Where the difference comes from"), "where a time differs too, it may be why");
+    assert!(text_of(&one).contains("Where the difference comes from"), "where a time differs too, it may be why");
 }
 
 #[test]
@@ -120,14 +120,14 @@ fn processor_time_that_no_code_accounts_for_is_said_to_have_none() {
 
 #[test]
 fn no_difference_is_a_bound_and_accuses_nothing() {
-    let text = told(&examples::same());
+    let text = text_of(&examples::same());
     assert!(
         text.starts_with("A and B differ by 2.9 % at most, at 95 % confidence: A 5.19 ms, B 5.20 ms per\nrequest.\n"),
         "{text}"
     );
     assert!(text.contains("\nA and B: the same\n"), "{text}");
     assert!(!text.contains("libcrypto") && !text.contains("Where the difference") && !text.contains("Calls"), "{text}");
-    assert_eq!(comparison_outcome(&examples::same()), Outcome::Nothing);
+    assert_eq!(comparison_conclusion(&examples::same()), Conclusion::Nothing);
 }
 
 #[test]
@@ -140,12 +140,12 @@ fn a_bound_is_rounded_away_from_none() {
 #[test]
 fn a_wide_interval_is_undecided_and_shows_no_tables() {
     let one = examples::open();
-    let text = told(&one);
+    let text = text_of(&one);
     assert!(text.starts_with("Undecided: B takes 8.0 % less to 12 % more than A (A 5.19 ms, B 5.35 ms"), "{text}");
     assert!(flowing(&one).contains("A longer --budget narrows that."), "{text}");
-    assert!(text.contains("\nBut:\n  - Only 6 of 24 pairs were sound: b ended"), "{text}");
+    assert!(text.contains("\nBut:\n  - Only 6 of 24 pairs were sound: b exited"), "{text}");
     assert!(!text.contains("libcrypto") && !text.contains("Where the difference"), "{text}");
-    assert!(matches!(comparison_outcome(&one), Outcome::Inconclusive(_)));
+    assert!(matches!(comparison_conclusion(&one), Conclusion::Inconclusive(_)));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn equal_times_by_more_work_show_where_the_work_is() {
 fn where_nothing_was_measured_nothing_is_claimed() {
     let mut one = examples::open();
     one.metrics[0].pairs = 0;
-    let text = told(&one);
+    let text = text_of(&one);
     assert!(text.starts_with("Undecided: too few trials of both ended well to compare them.\n"), "{text}");
     assert!(text.contains("  time per request\n    too few trials of both ended well\n"), "{text}");
     assert!(contrast_sentence(&Comparison::default()).starts_with("Undecided: too few"));
@@ -175,10 +175,10 @@ fn a_library_that_is_alone_in_the_list_is_not_most_of_what_was_measured() {
 }
 
 #[test]
-fn an_intervention_is_told_by_its_name() {
+fn an_intervention_is_shown_by_its_name() {
     let mut one = examples::slower();
     one.b.changes = vec!["with=tcp-nodelay".into()];
-    assert!(told(&one).contains("\nB: with tcp-nodelay\n"));
+    assert!(text_of(&one).contains("\nB: with tcp-nodelay\n"));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn what_is_not_most_of_a_difference_is_not_named() {
 
 #[test]
 fn each_gate_has_a_line_of_its_own_before_all_else() {
-    let text = told(&examples::gated());
+    let text = text_of(&examples::gated());
     let expected = "\
 fail-if wall > 1.05x: FAILED, wall is 1.21x (1.18 to 1.24)
 fail-if cpu > 1.1x: passed, cpu is 1.00x (0.990 to 1.02)
@@ -210,20 +210,20 @@ B is 5.22 times slower";
 fn gates_decide_the_outcome_whatever_the_difference() {
     let of = |states: &[GateState]| {
         let gates = states.iter().map(|state| Gate { state: *state, ..Gate::default() }).collect();
-        comparison_outcome(&Comparison { gates, ..examples::slower() })
+        comparison_conclusion(&Comparison { gates, ..examples::slower() })
     };
-    assert_eq!(of(&[Passed, Passed]), Outcome::Nothing);
-    assert!(matches!(of(&[Passed, Open]), Outcome::Inconclusive(_)));
-    assert_eq!(of(&[Open, Failed]), Outcome::Findings);
+    assert_eq!(of(&[Passed, Passed]), Conclusion::Nothing);
+    assert!(matches!(of(&[Passed, Open]), Conclusion::Inconclusive(_)));
+    assert_eq!(of(&[Open, Failed]), Conclusion::Findings);
 }
 
 #[test]
 fn a_ratio_beside_its_limit_shows_on_which_side_it_is() {
     let mut one = examples::gated();
     one.gates = vec![examples::gate("wall > 1.05x", 1.05, (1.0402, 1.0482, 1.0496), GateState::Passed)];
-    assert!(told(&one).starts_with("fail-if wall > 1.05x: passed, wall is 1.0482x (1.04 to 1.0496)\n"));
+    assert!(text_of(&one).starts_with("fail-if wall > 1.05x: passed, wall is 1.0482x (1.04 to 1.0496)\n"));
     one.gates[0] = Gate { ratio: f64::NAN, state: GateState::Open, ..one.gates[0].clone() };
-    assert!(told(&one).starts_with("fail-if wall > 1.05x: open, wall was not measured\n"));
+    assert!(text_of(&one).starts_with("fail-if wall > 1.05x: open, wall was not measured\n"));
 }
 
 #[test]
@@ -246,26 +246,26 @@ B: wget 'it'\\''s'
    exited with status 4
 
 ";
-    let text = told(&one);
+    let text = text_of(&one);
     assert!(text.contains(expected) && !text.contains("mtu"), "{text}");
 }
 
 #[test]
 fn a_summary_made_elsewhere_is_what_is_said() {
     let one = Comparison { summary: "All is well.".into(), ..examples::slower() };
-    assert!(told(&one).starts_with("All is well.\n\nBoth:"));
+    assert!(text_of(&one).starts_with("All is well.\n\nBoth:"));
 }
 
 /// A comparison whose every string from outside is this one.
 fn filled(text: &str) -> Comparison {
     let mut one = examples::gated();
-    (one.summary, one.case, one.output, one.per) = (text.into(), text.into(), text.into(), text.into());
+    (one.summary, one.case, one.output) = (text.into(), text.into(), text.into());
     for side in [&mut one.a, &mut one.b] {
         (side.server, side.changes) = (vec![text.into()], vec![text.into()]);
     }
     (one.a.command, one.b.changes, one.b.server) =
         (vec![text.into()], vec![format!("{text} ")], vec!["x".into(), text.into()]);
-    one.metrics.iter_mut().for_each(|metric| metric.metric = format!("stdout:{text}"));
+    one.metrics.iter_mut().for_each(|metric| metric.metric = format!("stdout:{text}").into());
     one.ledger.iter_mut().for_each(|account| account.name = text.into());
     for code in one.libraries.iter_mut().chain(&mut one.functions).chain(&mut one.chain) {
         (code.function, code.module) = (text.into(), text.into());
@@ -279,9 +279,9 @@ fn filled(text: &str) -> Comparison {
 #[test]
 fn names_from_outside_cannot_steer_the_terminal() {
     let mut one = filled("\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\n\u{202e}x");
-    let mut text = told(&one);
+    let mut text = text_of(&one);
     one.summary.clear();
-    text += &told(&one);
+    text += &text_of(&one);
     assert!(text.matches("[2J").count() >= 30, "{text}");
     let steering = text.chars().filter(|letter| letter.is_control() && *letter != '\n' || *letter == '\u{202e}');
     assert_eq!(steering.count(), 0, "{text:?}");
@@ -316,5 +316,5 @@ fn colour_only_adds_to_what_the_words_say() {
     let painted = crate::text(&Document::of(&examples::slower()), &Style { colour: crate::Colour::Ansi, width: 80 });
     assert!(painted.contains("\u{1b}[1m") && painted.contains("\u{1b}[33m"));
     let bare = ["\u{1b}[1m", "\u{1b}[33m", "\u{1b}[0m"].iter().fold(painted, |text, code| text.replace(code, ""));
-    assert_eq!(bare, told(&examples::slower()));
+    assert_eq!(bare, text_of(&examples::slower()));
 }

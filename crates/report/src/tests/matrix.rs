@@ -22,16 +22,16 @@ fn the_first_sentence_names_the_slow_versions_and_the_next_who_burns_it() {
 }
 
 #[test]
-fn what_takes_most_by_itself_is_told_with_how_each_library_on_the_way_is_entered() {
+fn what_takes_most_by_itself_is_shown_with_how_each_library_on_the_way_is_entered() {
     let mut one = examples::openssl();
-    let told = text(&one);
+    let printed = text(&one);
     let rows = "\
 Functions that take most of the difference themselves, callees excluded:
                                       1.1.1w    3.0.2  3.0.2 - 1.1.1w  share
   ossl_sa_doall_arg (libcrypto.so.3)    0 ns  34.0 ms        +34.0 ms   41 %
     by SSL_CTX_new_ex > ... > evp_generic_fetch > ossl_method_store_fetch
 ";
-    assert!(told.contains(rows), "{told}");
+    assert!(printed.contains(rows), "{printed}");
     one.versions[1].hot_spots[0].own.function = "libcrypto.so.3+0x4d890".into();
     assert!(!matrix_sentence(&one).contains("alone accounts"), "an address says nothing");
 }
@@ -87,17 +87,17 @@ fn what_was_attached_from_outside_tells_what_it_gains_and_what_remains() {
     let text = text(&examples::sharing()).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("3.0.2 90.9 ms 1.40 ms 64.9 63.0 to 66.8 49"), "{text}");
     assert!(text.contains("remains: 0.400 ms more than 1.1.1w with it, 1.40 times (1.34 to 1.46)"), "{text}");
-    assert!(text.contains("3.6.3 did not take hold, so it says nothing: the program does"), "{text}");
+    assert!(text.contains("3.6.3 did not take effect, so it says nothing: the program does"), "{text}");
 }
 
 #[test]
-fn what_did_not_take_hold_or_changed_nothing_is_said_as_such() {
+fn what_did_not_take_effect_or_changed_nothing_is_said_as_such() {
     let mut one = examples::sharing();
     one.versions[1].tried = one.versions[3].tried.clone();
-    assert!(matrix_sentence(&one).contains("share-ssl-context did not take hold on 3.0.2."));
+    assert!(matrix_sentence(&one).contains("share-ssl-context did not take effect on 3.0.2."));
     let mut one = examples::sharing();
     one.versions[1].tried[0].gain[0].outcome = case::Contrast::Same;
-    assert!(matrix_sentence(&one).contains("took hold on 3.0.2 without a measurable change in CPU time per request"));
+    assert!(matrix_sentence(&one).contains("took effect on 3.0.2 without a measurable change in CPU time per request"));
     let mut one = examples::sharing();
     one.versions[1].tried[0].remains[0].outcome = case::Contrast::Open;
     assert!(

@@ -6,19 +6,21 @@ use crate::style::Style;
 use case::Answer;
 
 /// The text up to the ledger, or all of it.
-fn told(answer: &Answer) -> String {
+fn text_of(answer: &Answer) -> String {
     let text = crate::text(&Document::of(answer), &Style::default());
     text.split("\nWhere the time went").next().unwrap_or_default().to_string()
 }
 
 #[test]
 fn a_proved_cause_shows_its_trials_doses_and_controls() {
-    let text = told(&examples::proved());
-    assert!(text.starts_with("Confirmed: each request waits 40.9 ms for a delayed ACK\n"), "{text}");
+    let text = text_of(&examples::proved());
+    let head =
+        "Confirmed: Nagle's algorithm and delayed ACKs hold the client's writes: 43.9 ms\n  (43.8 to 43.9) of every";
+    assert!(text.starts_with(head), "{text}");
     let parts = [
         "\n  Proved: with tcp-nodelay a request took 0.210 ms instead of 44.1 ms: 210 times\n  less (95 % interval 198 to 223",
         "\n    tcp-nodelay      44.1 ms -> 0.210 ms   210 (198 to 223)     confirmed\n",
-        "\n    socket-options   did not take hold: no program loaded it: statically linked\n",
+        "\n    socket-options   did not take effect: no program loaded it: statically\n      linked\n",
         "\n  In doses of delayed-ack-cap (time per request):\n    without  44.1 ms ",
         "\n  As a control, which must change nothing (time per request):\n",
     ];
@@ -37,13 +39,13 @@ Refuted: each request waits for the disk
   sham 1.00): it is not the cause.
   More: whyslow explain sync-disk (P20); table calls, rows 12, 40
 ";
-    let text = told(&examples::refuted());
+    let text = text_of(&examples::refuted());
     assert!(text.starts_with("No cause found.") && text.ends_with(expected), "{text}");
 }
 
 #[test]
 fn an_undecided_suspicion_keeps_its_remedy_and_says_that_it_is_open() {
-    let text = told(&examples::undecided());
+    let text = text_of(&examples::undecided());
     assert!(text.starts_with("Inconclusive. The trials left every suspicion open."), "{text}");
     let expected = "
   Inconclusive: with tcp-nodelay a request took 40.8 ms instead of 44.1 ms: 1.08
@@ -54,8 +56,8 @@ fn an_undecided_suspicion_keeps_its_remedy_and_says_that_it_is_open() {
 }
 
 #[test]
-fn two_causes_are_told_each_alone_and_both_together() {
-    let text = told(&examples::two_causes());
+fn two_causes_are_shown_each_alone_and_both_together() {
+    let text = text_of(&examples::two_causes());
     assert_eq!(text.matches("\nConfirmed: ").count() + usize::from(text.starts_with("Confirmed: ")), 2, "{text}");
     let expected = "
 Together: with tcp-nodelay and no-fsync a request took 0.386 ms instead of
@@ -66,7 +68,7 @@ Together: with tcp-nodelay and no-fsync a request took 0.386 ms instead of
 }
 
 #[test]
-fn a_ladder_is_told_step_by_step() {
+fn a_ladder_is_printed_step_by_step() {
     let expected = "
   Step by step (time per request; ratios are before / after, 95 % intervals):
                          with it  in all               by this step
@@ -74,17 +76,17 @@ fn a_ladder_is_told_step_by_step() {
     + share-ssl-context  11.0 ms  6.00 (5.80 to 6.20)  2.00 (1.95 to 2.06)
     + resume-sessions    5.45 ms  12.1 (11.6 to 12.5)  2.02 (1.98 to 2.07)
 ";
-    let text = told(&examples::ladder());
+    let text = text_of(&examples::stepwise());
     assert!(text.contains(expected), "{text}");
 }
 
 #[test]
-fn a_step_that_did_not_take_hold_is_not_the_most_that_was_had() {
-    let mut answer = examples::ladder();
+fn a_step_that_did_not_take_effect_is_not_the_most_that_was_had() {
+    let mut answer = examples::stepwise();
     answer.together[2].applied = false;
-    let text = told(&answer);
+    let text = text_of(&answer);
     assert!(text.contains("Together: with parse-ca-once and share-ssl-context a request took 11.0 ms"), "{text}");
-    assert!(text.contains("    + resume-sessions             did not take hold\n"), "{text}");
+    assert!(text.contains("    + resume-sessions             did not take effect\n"), "{text}");
 }
 
 #[test]
@@ -125,16 +127,16 @@ fn a_suspicion_that_could_not_be_tried_says_why_once() {
 fn a_suspicion_that_nothing_reached_stays_a_suspicion() {
     let mut answer = examples::slow();
     answer.findings[0].tried = vec![examples::not_applied("tcp-nodelay", "no connection was seen")];
-    let text = told(&answer);
+    let text = text_of(&answer);
     assert!(text.contains("Nothing that was tried gave a result: this is a suspicion, not a proof."), "{text}");
-    assert!(text.contains("    tcp-nodelay  did not take hold: no connection was seen\n"), "{text}");
+    assert!(text.contains("    tcp-nodelay  did not take effect: no connection was seen\n"), "{text}");
 }
 
 #[test]
 fn what_an_intervention_broke_is_said_below_it() {
     let mut answer = examples::proved();
     answer.findings[0].tried[1].problem = "the output was different in 3 of 12 trials".into();
-    let text = told(&answer);
+    let text = text_of(&answer);
     assert!(text.contains("confirmed\n      but: the output was different in 3 of 12 trials\n"), "{text}");
 }
 
@@ -143,13 +145,13 @@ fn an_intervention_without_sound_trials_shows_no_figures() {
     let mut answer = examples::proved();
     let dose = &mut answer.findings[0].tried[3];
     (dose.ratio, dose.low, dose.high, dose.before, dose.after) = (0.0, 0.0, 0.0, f64::INFINITY, f64::INFINITY);
-    let text = told(&answer);
+    let text = text_of(&answer);
     assert!(text.contains("    40 ms  gave no result: too few of its trials ended well\n"), "{text}");
     assert!(text.contains("    without  44.1 ms ") && !text.contains("unknown"), "{text}");
 }
 
 #[test]
-fn a_rate_of_the_programs_own_is_told_as_more() {
+fn a_higher_rate_of_the_programs_own_is_called_more() {
     let mut answer = examples::proved();
     let finding = &mut answer.findings[0];
     for one in &mut finding.tried {
@@ -157,7 +159,7 @@ fn a_rate_of_the_programs_own_is_told_as_more() {
         (one.before, one.after) = (22.7, 22.7 * one.ratio);
     }
     finding.effect = Some(examples::effect(&finding.tried[0], Vec::new()));
-    let text = told(&answer);
+    let text = text_of(&answer);
     let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let proved = "Proved: with tcp-nodelay the output figure '([0-9]+) orders/s' was 4,770 instead of 22.7: 210 times more (95 %";
     assert!(flowing.contains(proved), "{text}");
@@ -165,8 +167,58 @@ fn a_rate_of_the_programs_own_is_told_as_more() {
 }
 
 #[test]
-fn without_a_trial_no_time_is_told() {
+fn without_a_trial_no_time_is_given() {
     let mut answer = examples::slow();
     answer.proof = Some(case::Proof { spent_ns: 520, budget_ns: 1, ..case::Proof::default() });
     assert!(crate::text(&Document::of(&answer), &Style::default()).contains("\nTrials: none.\n"));
+}
+
+#[test]
+fn what_hurts_is_said_before_a_finding_that_is_not_it() {
+    use case::{Account, AccountGroup, End, Heaviest, Place};
+    let mut answer = examples::slow();
+    (answer.findings[0].cost.share_of_wall, answer.findings[0].cost.share_of_cpu) = (0.03, 0.4);
+    let place = Place { function: "answer".into(), file: "/srv/server.py".into(), line: 14, ..Place::default() };
+    answer.heaviest = Some(Heaviest {
+        group: AccountGroup::ServerBlocked,
+        ns: 40_000_000,
+        of_ns: 44_000_000,
+        account: Account::Blocked {
+            end: End::Server,
+            call: "futex".into(),
+            wait: case::facts::Wait::Lock,
+            object: None,
+        },
+        share_of_group: 1.0,
+        place: vec![place],
+        ..Heaviest::default()
+    });
+    let text = text_of(&answer);
+    let first = "91 % of each 44.0 ms request is the server waiting for a lock or another thread\n(futex), \
+                 server.py:14 in answer.\n";
+    assert!(text.starts_with(first), "{text}");
+    let (_, rest) = text.split_once(first).expect("the first sentence");
+    assert!(rest.trim_start().starts_with("Suspected: each request waits 40.9 ms"), "{text}");
+    answer.findings[0].cost.share_of_wall = 0.93;
+    assert!(text_of(&answer).starts_with("Suspected: "), "a finding that explains it leads");
+}
+
+#[test]
+fn cpu_time_alone_says_that_nobody_waits_for_it() {
+    let mut answer = examples::slow();
+    let cost = &mut answer.findings[0].cost;
+    (cost.share_of_wall, cost.ns_per_exchange) = (0.0, 0);
+    (cost.share_of_cpu, cost.cpu_ns_per_exchange) = (0.4, 3_000_000);
+    let text = text_of(&answer);
+    assert!(text.contains("Nobody waits for it: it is CPU"), "{text}");
+    assert!(!text_of(&examples::slow()).contains("Nobody waits"));
+}
+
+#[test]
+fn what_only_says_where_the_time_goes_is_observed_and_no_suspected_cause() {
+    let mut answer = examples::slow();
+    answer.findings[0].kind = case::Kind::Observation;
+    let text = text_of(&answer);
+    assert!(text.starts_with("Observed: ") && text.contains("where the time goes, not why"), "{text}");
+    assert!(!text.contains("suspicion"), "{text}");
 }

@@ -1,19 +1,20 @@
 use crate::blocks::lead::sweep_sentence;
+use crate::conclusion::{Conclusion, sweep_conclusion};
 use crate::document::Document;
 use crate::examples::sweep as examples;
-use crate::outcome::{Outcome, sweep_outcome};
 use crate::style::Style;
 use case::{Point, Status, Sweep};
 
-fn told(one: &Sweep) -> String {
+fn text_of(one: &Sweep) -> String {
     crate::text(&Document::of(one), &Style::default())
 }
 
 #[test]
 fn a_cliff_is_located_explained_and_drawn() {
-    let text = told(&examples::cliff());
+    let text = text_of(&examples::cliff());
     let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let located = "Between 1418 and 1420 the time per request drops from 44.0 ms to 0.214 ms (cliff). Why between 1418 and 1420: segments";
+    let located = "Between 1418 and 1420 the time per request drops from 44.0 ms to 0.214 ms (cliff). Why between \
+                   1418 and 1420: segments";
     assert!(flowing.starts_with(located), "{text}");
     assert!(
         text.contains(
@@ -21,14 +22,14 @@ fn a_cliff_is_located_explained_and_drawn() {
         ),
         "{text}"
     );
-    assert_eq!(sweep_outcome(&examples::cliff()), Outcome::Findings);
+    assert_eq!(sweep_conclusion(&examples::cliff()), Conclusion::Findings);
 }
 
 #[test]
 fn the_table_marks_the_cliff_and_what_went_wrong() {
     let expected = "
   64           44.0 ms (42.7 to 45.3)        22.7      12
-    but: 2 of 14 trials ended with status 1
+    but: 2 of 14 trials exited with status 1
   256          44.0 ms (42.7 to 45.3)        22.7      12
   1024         44.0 ms (42.7 to 45.3)        22.7      12
   1408         44.0 ms (42.7 to 45.3)        22.7      12
@@ -36,14 +37,14 @@ fn the_table_marks_the_cliff_and_what_went_wrong() {
   -- cliff --
   1420         214 us (207 to 220)          4,680      12
 ";
-    let text = told(&examples::cliff());
+    let text = text_of(&examples::cliff());
     assert!(text.contains(expected), "{text}");
     assert_eq!(text.matches("-- cliff --").count(), 1, "{text}");
 }
 
 #[test]
 fn each_stretch_says_what_was_found_and_what_ends_between_them() {
-    let text = told(&examples::cliff());
+    let text = text_of(&examples::cliff());
     let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts = [
         "1 to 1418, recorded at 64: nagle-delayed-ack, up to 40.9 ms per request (93 %): each request waits",
@@ -58,17 +59,23 @@ fn each_stretch_says_what_was_found_and_what_ends_between_them() {
 fn a_cliff_without_a_reason_falls_back_on_the_segment_and_then_on_nothing() {
     let mut one = examples::cliff();
     one.cliffs[0].reason.clear();
-    let flowing = |one: &Sweep| told(one).split_whitespace().collect::<Vec<_>>().join(" ");
+    let flowing = |one: &Sweep| text_of(one).split_whitespace().collect::<Vec<_>>().join(" ");
     let segment = "holds 1448 bytes, 29 of them not part of the size, so 1419 is the last to fit one segment.";
     assert!(flowing(&one).contains(segment), "{}", flowing(&one));
     one.cliffs[0].segment = None;
-    assert!(told(&one).contains("Why between 1418 and 1420: not known.\n"));
+    assert!(text_of(&one).contains("Why between 1418 and 1420: not known.\n"));
 }
 
 #[test]
 fn growth_out_of_hand_names_what_grows_and_who_calls_it() {
-    let text = told(&examples::growth());
-    assert!(text.starts_with("The time per run grows with items to the power of 1.97 (1.90 to 2.05): out of\nhand; the code that grows is __rawmemchr_avx2 under __isoc99_sscanf.\n"), "{text}");
+    let text = text_of(&examples::growth());
+    assert!(
+        text.starts_with(
+            "The time per run grows with items to the power of 1.97 (1.90 to 2.05): out of\nhand; the code that grows \
+             is __rawmemchr_avx2 under __isoc99_sscanf.\n"
+        ),
+        "{text}"
+    );
     let expected = "
 What grows with items (CPU time, callees included; share at 63000):
   exponent   share
@@ -79,7 +86,7 @@ What grows with items (CPU time, callees included; share at 63000):
       2.01    96 %      __rawmemchr_avx2 (libc.so.6)
 ";
     assert!(text.contains(expected), "{text}");
-    assert_eq!(sweep_outcome(&examples::growth()), Outcome::Findings);
+    assert_eq!(sweep_conclusion(&examples::growth()), Conclusion::Findings);
 }
 
 #[test]
@@ -97,23 +104,26 @@ fn growth_in_proportion_accuses_nothing() {
     let mut one = examples::proportional();
     let expected = "The time per run grows linearly with items (exponent 1.02, 0.98 to 1.06).";
     assert_eq!(sweep_sentence(&one), expected);
-    assert_eq!(sweep_outcome(&one), Outcome::Nothing);
-    assert!(!told(&one).contains("What grows"));
+    assert_eq!(sweep_conclusion(&one), Conclusion::Nothing);
+    assert!(!text_of(&one).contains("What grows"));
     one.regimes.clear();
-    assert!(matches!(sweep_outcome(&one), Outcome::Inconclusive(_)), "it was ended early");
+    assert!(matches!(sweep_conclusion(&one), Conclusion::Inconclusive(_)), "it was ended early");
 }
 
 #[test]
 fn values_at_which_the_program_fails_are_part_of_the_answer() {
     let mut one = examples::proportional();
-    let problem = "signal 9 ended it".to_string();
+    let problem = "it was killed by signal 9".to_string();
     let failed = |value: f64| Point { value, label: value.to_string(), problem: problem.clone(), ..Point::default() };
     one.points.push(failed(64_000.0));
-    assert!(sweep_sentence(&one).ends_with(". At 64000 no trial was sound: signal 9 ended it."));
+    assert!(sweep_sentence(&one).ends_with(". At 64000 no trial was sound: it was killed by signal 9."));
     one.points.push(failed(128_000.0));
     let said = sweep_sentence(&one);
-    assert!(said.ends_with("At 2 values from 64000 to 128000 no trial was sound: signal 9 ended it."), "{said}");
-    one.points.iter_mut().for_each(|point| point.problem = point.problem.replace("signal 9", "left out: signal 9"));
+    assert!(
+        said.ends_with("At 2 values from 64000 to 128000 no trial was sound: it was killed by signal 9."),
+        "{said}"
+    );
+    one.points.iter_mut().for_each(|point| point.left_out = true);
     assert!(!sweep_sentence(&one).contains("sound"), "what was not tried did not fail");
 }
 
@@ -146,7 +156,7 @@ fn every_exponent_has_its_words() {
 
 #[test]
 fn what_is_level_says_within_what_and_its_picture_begins_at_zero() {
-    let text = told(&examples::level());
+    let text = text_of(&examples::level());
     assert!(
         text.starts_with("No cliff and no growth: the time per request stays within 2.9 % (5.13 ms to\n5.28 ms)."),
         "{text}"
@@ -156,12 +166,12 @@ fn what_is_level_says_within_what_and_its_picture_begins_at_zero() {
         text.contains("What recordings show:\n  1 to 6, recorded at 6: no cause found. 93 % of it is one call.\n"),
         "{text}"
     );
-    assert_eq!(sweep_outcome(&examples::level()), Outcome::Nothing);
+    assert_eq!(sweep_conclusion(&examples::level()), Conclusion::Nothing);
 }
 
 #[test]
-fn a_knee_is_told_and_marked_below_the_picture() {
-    let text = told(&examples::knee());
+fn a_knee_is_named_and_marked_below_the_picture() {
+    let text = text_of(&examples::knee());
     assert!(
         text.starts_with("It bends at concurrency 8 (7.10 to 9.20): the exponent is 0.01 below, 0.99 above\n(knee)."),
         "{text}"
@@ -171,7 +181,7 @@ fn a_knee_is_told_and_marked_below_the_picture() {
 
 #[test]
 fn names_have_bars_and_no_curve() {
-    let text = told(&examples::categories());
+    let text = text_of(&examples::categories());
     assert!(
         text.starts_with("The p95 request time is least with leastconn (20.4 ms) and most with roundrobin"),
         "{text}"
@@ -189,18 +199,18 @@ fn names_whose_intervals_overlap_are_not_distinguished() {
 
 #[test]
 fn without_a_sound_trial_nothing_is_said() {
-    let text = told(&examples::failed());
+    let text = text_of(&examples::failed());
     assert!(text.starts_with("No value had a sound trial, so nothing can be said.\n"), "{text}");
-    assert!(text.contains("  2\n    no sound trial: the command ended with status 2\n"), "{text}");
-    assert!(matches!(sweep_outcome(&examples::failed()), Outcome::Inconclusive(_)));
-    assert!(matches!(sweep_outcome(&Sweep::default()), Outcome::Inconclusive(_)));
+    assert!(text.contains("  2\n    no sound trial: the command exited with status 2\n"), "{text}");
+    assert!(matches!(sweep_conclusion(&examples::failed()), Conclusion::Inconclusive(_)));
+    assert!(matches!(sweep_conclusion(&Sweep::default()), Conclusion::Inconclusive(_)));
 }
 
 #[test]
 fn a_few_sound_values_among_failures_leave_it_open() {
     let mut one = examples::failed();
     one.points[0] = examples::level().points[0].clone();
-    assert!(matches!(sweep_outcome(&one), Outcome::Inconclusive(why) if why.contains("Of 3 values only 1")));
+    assert!(matches!(sweep_conclusion(&one), Conclusion::Inconclusive(why) if why.contains("Of 3 values only 1")));
     assert!(sweep_sentence(&one).starts_with("Only one value"), "{}", sweep_sentence(&one));
 }
 
@@ -208,10 +218,10 @@ fn a_few_sound_values_among_failures_leave_it_open() {
 fn a_suspicion_anywhere_is_a_finding_and_a_refuted_one_is_none() {
     let mut one = examples::level();
     one.regimes[0].findings = crate::examples::answer::slow().findings;
-    assert_eq!(sweep_outcome(&one), Outcome::Findings);
+    assert_eq!(sweep_conclusion(&one), Conclusion::Findings);
     one.regimes[0].findings[0].status = Status::Refuted;
-    assert_eq!(sweep_outcome(&one), Outcome::Nothing);
-    assert!(told(&one).contains("no cause found"));
+    assert_eq!(sweep_conclusion(&one), Conclusion::Nothing);
+    assert!(text_of(&one).contains("no cause found"));
 }
 
 fn all() -> [Sweep; 7] {
@@ -230,7 +240,7 @@ fn all() -> [Sweep; 7] {
 fn filled(mut one: Sweep, text: &str) -> Sweep {
     (one.summary, one.case, one.parameter) = (text.into(), text.into(), text.into());
     (one.command, one.server, one.warnings) = (vec![text.into()], vec![text.into()], vec![text.into()]);
-    one.metric = format!("stdout:{text}");
+    one.metric = format!("stdout:{text}").into();
     one.points.iter_mut().for_each(|point| point.problem = text.into());
     one.points.iter_mut().skip(1).step_by(2).for_each(|point| point.label = text.into());
     one.cliffs.iter_mut().for_each(|cliff| cliff.reason = text.into());
@@ -250,9 +260,9 @@ fn filled(mut one: Sweep, text: &str) -> Sweep {
 fn names_from_outside_cannot_steer_the_terminal() {
     for one in all() {
         let mut one = filled(one, "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\n\u{202e}x");
-        let mut text = told(&one);
+        let mut text = text_of(&one);
         one.summary.clear();
-        text += &told(&one);
+        text += &text_of(&one);
         let steering = text.chars().filter(|letter| letter.is_control() && *letter != '\n' || *letter == '\u{202e}');
         assert_eq!(steering.count(), 0, "{text:?}");
         assert!(text.matches("[2J").count() >= 12, "{text}");
@@ -276,5 +286,5 @@ fn figures_that_are_none_do_not_break_the_picture() {
     (one.points[2].low, one.points[3].high) = (f64::NAN, f64::INFINITY);
     (one.points[4].measured, one.points[5].value, one.points[6].low) = (f64::NAN, f64::INFINITY, -1.0);
     one.cliffs[0].below = f64::NAN;
-    assert!(told(&one).contains("Time per request by size (both logarithmic"));
+    assert!(text_of(&one).contains("Time per request by size (both logarithmic"));
 }

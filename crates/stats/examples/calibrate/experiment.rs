@@ -76,7 +76,7 @@ pub struct Decided {
     pub pairs: usize,
 }
 
-/// What is not worth telling from no effect, in these tables.
+/// In these tables, effects up to this are too small to matter.
 const WORTH: f64 = 1.05;
 
 /// What `rule` decides at each look, until `stop` says that this was the decision looked for.

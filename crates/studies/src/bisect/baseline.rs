@@ -15,22 +15,22 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A profile of so many samples a side tells libraries of a few percent; shorter programs are recorded again for it.
+/// A profile of this many samples a side shows libraries of a few percent; shorter programs are recorded again for it.
 const WANTED_SAMPLES: usize = 300;
-/// Recordings of a side at most, and the time for those after the first.
+/// The most recordings of a side, and the time for those after the first.
 const MOST_RECORDINGS: usize = 4;
 const RECORDING_TIME: Duration = Duration::from_secs(3);
-/// A run is recorded for so long at most.
+/// A run is recorded for at most this long.
 const LONGEST: Duration = Duration::from_secs(20);
-/// The part of the budget that telling the worlds apart may take.
+/// The part of the budget that measuring the difference between the worlds may take.
 const PART: u32 = 3;
 
-/// What a shell ends with that did not find a program, and the loader where it did not find a library: a command that so ends in
-/// both worlds did nothing to be measured.
+/// The exit status of a shell that did not find a program, and of the loader where it did not find a library: a command
+/// that ends with it in both worlds did nothing that could be measured.
 const NOT_FOUND: i32 = 127;
 
-/// Metrics, those first that vary least from run to run on a machine that is shared: processor time before elapsed time,
-/// means before quantiles.
+/// Metrics, those that vary least from run to run on a shared machine first: CPU time before elapsed time, means before
+/// quantiles.
 const STEADIEST: [Metric; 8] = [
     Metric::CpuPerExchange,
     Metric::Cpu,
@@ -98,7 +98,7 @@ impl Baseline {
         Ok(Baseline { recorded, extent, compared: Vec::new(), metric, axis: None, runs: 0, seed })
     }
 
-    /// Runs both in turns until they are told apart, or known not to differ.
+    /// Runs both in turns until they are known to differ, or known not to.
     pub fn measure(
         &mut self,
         asked: &Asked,
@@ -119,7 +119,7 @@ impl Baseline {
         self.compared = compared(&measured.trials, &metrics);
         self.decide(asked.terms.metric.as_ref());
         let decides = self.compared.first();
-        if let Some(metric) = decides.and_then(|first| metrics.iter().find(|one| one.to_string() == first.metric)) {
+        if let Some(metric) = decides.and_then(|first| metrics.iter().find(|one| **one == first.metric)) {
             self.metric = metric.clone();
         }
         if decides.is_some_and(|first| first.outcome == Contrast::More) {
@@ -136,16 +136,15 @@ impl Baseline {
         }
         let certain = |one: &Compared| if one.outcome == Contrast::More { one.low.ln() } else { 0.0 };
         let most = self.compared.iter().map(certain).fold(0.0, f64::max);
-        let place =
-            |metric: &str| STEADIEST.iter().position(|one| one.to_string() == metric).unwrap_or(STEADIEST.len());
+        let place = |metric: &Metric| STEADIEST.iter().position(|one| one == metric).unwrap_or(STEADIEST.len());
         self.compared.sort_by_key(|one| (certain(one) < most * NEARLY || certain(one) <= 0.0, place(&one.metric)));
-        // What differs in nothing is judged by what a user means by a command.
+        // Where nothing differs, what counts is what users mean by a command's time.
         if most <= 0.0 {
-            self.compared.sort_by_key(|one| one.metric != Metric::Wall.to_string());
+            self.compared.sort_by_key(|one| one.metric != Metric::Wall);
         }
     }
 
-    /// Records both again, in turns, until their profiles tell something or time is up.
+    /// Records both again, in turns, until there are enough samples or time is up.
     pub fn record_more(&mut self, asked: &Asked, folder: &Path, console: &dyn Console) -> Result<(), StudyError> {
         let begun = Instant::now();
         for number in 2..=MOST_RECORDINGS {

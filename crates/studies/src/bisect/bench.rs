@@ -7,10 +7,10 @@ use lab::LabError;
 use lab::bisect::{Bench, Closures, Difference, Layers, Probed, Set};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many loaded libraries are named.
+/// The most loaded libraries that are named.
 const MOST_NAMED: usize = 5;
 
-/// Why a factor that was laid over the bad world was not tried by that.
+/// Why putting a factor into the bad world did not try it.
 const IDLE: &str = "nothing in the bad world reads its files";
 
 /// What factors are probed with.
@@ -47,13 +47,13 @@ impl<'a, 'l> Trials<'a, 'l> {
         self.known.get(set)
     }
 
-    /// What is told so far.
-    pub fn told(&mut self) -> &mut Bisection {
-        self.runs.told
+    /// The document so far.
+    pub fn bisection(&mut self) -> &mut Bisection {
+        self.runs.bisection
     }
 
-    /// Tells of all factors, with what each needs.
-    pub fn tell_factors(&mut self) {
+    /// Lists all factors, with what each needs.
+    pub fn add_factors(&mut self) {
         let testable = self.layers.all_testable();
         for (number, difference) in self.differences.iter().enumerate() {
             let mut factor = difference.factor.clone();
@@ -63,18 +63,18 @@ impl<'a, 'l> Trials<'a, 'l> {
                     Err(why) => factor.untestable = why,
                 }
             }
-            self.told().factors.push(factor);
+            self.bisection().factors.push(factor);
         }
     }
 
-    /// Tells of factors that did not take effect although they were switched with all others: that it stayed slow says nothing
-    /// of them.
-    pub fn tell_idle(&mut self) {
+    /// Leaves out factors that did not take effect although they were switched with all others: that it stayed slow says
+    /// nothing about them.
+    pub fn leave_out_idle(&mut self) {
         let all = self.known.iter().max_by_key(|(set, _)| set.len()).map(|(set, _)| set.clone()).unwrap_or_default();
         let active = self.closures.loaded(&all);
         let is_idle = |one: &usize| !active.contains(one) && !self.layers.files(*one).is_empty();
         let idle = all.iter().copied().filter(is_idle).filter(|one| {
-            // What was loaded by name while it ran is known from the run only.
+            // What was loaded by name at run time is known from the run only.
             !self.layers.files(*one).iter().any(|path| self.runs.has_mapped(path))
         });
         for number in idle.collect::<Vec<_>>() {
@@ -82,9 +82,9 @@ impl<'a, 'l> Trials<'a, 'l> {
         }
     }
 
-    /// Tells why a factor was left out.
+    /// Notes why a factor was left out.
     pub fn leave_out(&mut self, number: usize, why: &str) {
-        if let Some(factor) = self.told().factors.get_mut(number) {
+        if let Some(factor) = self.bisection().factors.get_mut(number) {
             factor.untestable = why.to_string();
         }
     }
@@ -120,7 +120,7 @@ impl Bench for Trials<'_, '_> {
         };
         let probed = self.runs.probe(&world, &what)?;
         let (asked, taken, note) = (self.names(asked), self.names(closed), self.loaded(closed));
-        self.runs.tell(Probe { kind, asked, taken, note, ..Probe::default() }, &probed);
+        self.runs.add(Probe { kind, asked, taken, note, ..Probe::default() }, &probed);
         let result = probed.result;
         self.known.insert(closed.clone(), probed);
         Ok(result)

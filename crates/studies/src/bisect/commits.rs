@@ -9,7 +9,7 @@ use lab::LabError;
 use lab::bisect::Probed;
 use lab::worlds::{Commit, WorldName};
 
-/// Searches the commits between the worlds and puts what comes of it into what is told.
+/// Searches the commits between the worlds and enters the result into the document.
 ///
 /// # Errors
 /// Where the laboratory fails; [`LabError::Interrupted`] where the user wants an end or time is up.
@@ -20,18 +20,19 @@ pub fn search(
     console: &dyn Console,
     runs: &mut Runs,
 ) -> Result<(), LabError> {
-    runs.told.factors = commits.iter().map(factor).collect();
+    runs.bisection.factors = commits.iter().map(factor).collect();
     let mut test = |number: usize| probe(asked, &commits[number], console, runs);
     let line = lab::bisect::search_line(commits.len(), &mut test)?;
     let names = commits[line.from..=line.to].iter().map(name).collect::<Vec<_>>();
     let is_one = line.first_bad().is_some();
-    let told = &mut *runs.told;
-    told.outcome = if is_one { BisectionOutcome::Confirmed } else { BisectionOutcome::Found };
+    let bisection = &mut *runs.bisection;
+    bisection.outcome = if is_one { BisectionOutcome::Confirmed } else { BisectionOutcome::Found };
     if !is_one {
-        told.warnings
+        bisection
+            .warnings
             .push("The commits in between could not be built or do not run; it may be any of them.".to_string());
     }
-    told.culprit = Some(Culprit {
+    bisection.culprit = Some(Culprit {
         cause: names.clone(),
         cure: names,
         bond: if is_one { Bond::Single } else { Bond::Bundle },
@@ -56,7 +57,7 @@ fn probe(asked: &Asked, commit: &Commit, console: &dyn Console, runs: &mut Runs)
         Err(error) => note = error.to_string(),
     }
     let result = probed.result;
-    runs.tell(Probe { kind: ProbeKind::Part, asked: vec![name(commit)], note, ..Probe::default() }, &probed);
+    runs.add(Probe { kind: ProbeKind::Part, asked: vec![name(commit)], note, ..Probe::default() }, &probed);
     Ok(result)
 }
 

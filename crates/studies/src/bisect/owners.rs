@@ -24,7 +24,7 @@ impl Owners {
         packages.filter_map(|packages| packages.owner(path)).map(|package| package.source.clone()).collect()
     }
 
-    /// The part of the bad world's processor time, and of the difference, that lies in each source's libraries.
+    /// The part of the bad world's CPU time, and of the difference, that lies in each source's libraries.
     pub fn shares(&self, blames: &[LibraryBlame]) -> BTreeMap<String, (f64, f64)> {
         let mut shares: BTreeMap<String, (f64, f64)> = BTreeMap::new();
         for blame in blames {

@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Pairs of runs that a probe takes at most.
+/// The most pairs of runs that a probe takes.
 const MOST_PAIRS: u32 = 12;
 
-/// What probes are made with, and what is told of them.
+/// What probes are made with, and the document they go into.
 pub struct Runs<'a, 'l> {
     asked: &'a Asked,
     baseline: &'a Baseline,
@@ -26,8 +26,8 @@ pub struct Runs<'a, 'l> {
     mapped: RefCell<BTreeSet<PathBuf>>,
     /// Why a run of the last probe does not count; empty where all do.
     failed: RefCell<String>,
-    /// What is told.
-    pub told: &'a mut Bisection,
+    /// The document.
+    pub bisection: &'a mut Bisection,
 }
 
 impl<'a, 'l> Runs<'a, 'l> {
@@ -37,12 +37,12 @@ impl<'a, 'l> Runs<'a, 'l> {
         (baseline, axis): (&'a Baseline, &'a Axis),
         laboratory: &'a mut Laboratory<'l>,
         console: &'a dyn Console,
-        told: &'a mut Bisection,
+        bisection: &'a mut Bisection,
     ) -> Runs<'a, 'l> {
-        laboratory.tells_mapped = Some(asked.terms.end);
+        laboratory.keeps_mapped = Some(asked.terms.end);
         let (activity, mapped, failed) = (Activity::of(console, "searching"), RefCell::default(), RefCell::default());
         let laboratory = RefCell::new(laboratory);
-        Runs { asked, baseline, axis, laboratory, activity, begun: Instant::now(), mapped, failed, told }
+        Runs { asked, baseline, axis, laboratory, activity, begun: Instant::now(), mapped, failed, bisection }
     }
 
     /// Says what is being done.
@@ -71,15 +71,15 @@ impl<'a, 'l> Runs<'a, 'l> {
         if left == Duration::ZERO {
             return Err(LabError::Interrupted);
         }
-        self.say(&format!("probe {}: {what}; at most {} s left", self.told.probes.len() + 1, left.as_secs()));
+        self.say(&format!("probe {}: {what}; at most {} s left", self.bisection.probes.len() + 1, left.as_secs()));
         self.mapped.borrow_mut().clear();
         self.failed.borrow_mut().clear();
-        let seed = self.baseline.seed.wrapping_add(self.told.probes.len() as u64);
+        let seed = self.baseline.seed.wrapping_add(self.bisection.probes.len() as u64);
         let (mut probe, mut control) = (|| self.measure(world, true), || self.measure(&bad, false));
         lab::bisect::probe(self.axis, MOST_PAIRS, &mut probe, &mut control, seed)
     }
 
-    /// Runs once: the metric, where the run was as it should be.
+    /// Runs once. The metric, where the run is sound.
     fn measure(&self, world: &World, is_probe: bool) -> Result<Option<f64>, LabError> {
         let mut laboratory = self.laboratory.borrow_mut();
         let nothing = Treatment::default();
@@ -108,20 +108,20 @@ impl<'a, 'l> Runs<'a, 'l> {
         None
     }
 
-    /// Whether a run ended as the recorded one in the bad world did, or was cut.
+    /// Whether a run ended like the recorded one in the bad world, or was cut.
     fn ends_as_ever(&self, exit: i32) -> bool {
         let status = self.baseline.bad_run().answer.subject_exit.unwrap_or(-1);
         exit == status || (self.baseline.extent.window.is_some() && exit == -1)
     }
 
-    /// Adds a probe to what is told.
-    pub fn tell(&mut self, probe: Probe, probed: &Probed) {
-        self.told.runs += 2 * probed.pairs;
+    /// Adds a probe to the document.
+    pub fn add(&mut self, probe: Probe, probed: &Probed) {
+        self.bisection.runs += 2 * probed.pairs;
         let is_search = matches!(probe.kind, ProbeKind::All | ProbeKind::Suspect | ProbeKind::Part | ProbeKind::Shrink);
-        self.told.trials += u32::from(is_search);
+        self.bisection.trials += u32::from(is_search);
         let failed = self.failed();
         let says_why = probe.note.is_empty() && probed.result == ProbeResult::Untestable;
-        self.told.probes.push(Probe {
+        self.bisection.probes.push(Probe {
             note: if says_why { failed } else { probe.note },
             place: probed.place,
             low: probed.low,

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// What the names of libraries' packages got for the 64-bit time of Debian's 13th release.
 const TIME_ENDING: &str = "t64";
 
-/// Splits the culprit, where it is a bundle of packages, and tells of it.
+/// Splits the culprit, where it is a bundle of packages, and enters what came of it.
 pub fn split(
     asked: &Asked,
     baseline: &Baseline,
@@ -28,14 +28,14 @@ pub fn split(
     console: &dyn Console,
     trials: &mut Trials,
 ) -> Result<(), StudyError> {
-    let Some(culprit) = trials.told().culprit.clone().filter(|culprit| culprit.bond == Bond::Bundle) else {
+    let Some(culprit) = trials.bisection().culprit.clone().filter(|culprit| culprit.bond == Bond::Bundle) else {
         return Ok(());
     };
     let [_, used] = baseline.used(asked);
     let shares = owners.shares(blames);
     let members = culprit.cure.iter().map(|name| {
         let (packages, sonames) = owners.members(name, &used);
-        let factor = trials.told().factors.iter().find(|factor| factor.name == *name);
+        let factor = trials.bisection().factors.iter().find(|factor| factor.name == *name);
         let version = factor.map(|factor| factor.bad.clone()).unwrap_or_default();
         let share = (!blames.is_empty() && !sonames.is_empty()).then(|| shares.get(name).copied().unwrap_or_default());
         let (cpu_share, difference) = (share.map(|share| share.0), share.map(|share| share.1));
@@ -51,7 +51,7 @@ pub fn split(
         Err(LabError::Interrupted) => return Ok(()),
         outcome => outcome?,
     };
-    if let Some(culprit) = &mut trials.told().culprit {
+    if let Some(culprit) = &mut trials.bisection().culprit {
         (culprit.split, culprit.reasons, culprit.cleared) = (split.split, split.reasons, split.cleared);
     }
     Ok(())
@@ -111,12 +111,12 @@ impl Splitting<'_, '_, '_, '_> {
                 note: why,
                 ..Probe::default()
             };
-            self.trials.told().probes.push(probe);
+            self.trials.bisection().probes.push(probe);
             return Ok(Some(tried));
         }
         let probed = self.trials.runs.probe(&world, &what)?;
         (tried.result, tried.place) = (probed.result, probed.place);
-        self.trials.runs.tell(Probe { kind: ProbeKind::Split, asked: vec![what], ..Probe::default() }, &probed);
+        self.trials.runs.add(Probe { kind: ProbeKind::Split, asked: vec![what], ..Probe::default() }, &probed);
         Ok(Some(tried))
     }
 

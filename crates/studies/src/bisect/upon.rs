@@ -2,7 +2,7 @@
 
 use super::baseline::{Baseline, compare};
 use super::question::Asked;
-use crate::diagnosis::Diagnosis;
+use crate::diagnosis::{self, Diagnosis};
 use crate::experiment::{Ground, Wish};
 use crate::{Console, Document, Done, StudyError, proof, views};
 use case::{Bisection, Case};
@@ -18,19 +18,19 @@ pub fn control(
     baseline: &Baseline,
     laboratory: &mut Laboratory,
     console: &dyn Console,
-    told: &mut Bisection,
+    bisection: &mut Bisection,
 ) -> Result<(), StudyError> {
     let Some(subject) = &asked.terms.control else { return Ok(()) };
     let bad = &baseline.bad_run().answer;
     let metrics = metrics_of(&[bad], &baseline.extent, asked.terms.metric.as_ref());
     let measured = compare(asked, subject, &metrics, baseline.extent, baseline.seed, laboratory, console)?;
     if measured.unlike.is_some() {
-        told.not_tried.push("The control was not compared: it exits differently in the two worlds.".to_string());
+        bisection.not_tried.push("The control was not compared: it exits differently in the two worlds.".to_string());
         return Ok(());
     }
-    told.runs += measured.trials.len() as u32;
-    told.control = compared(&measured.trials, &metrics);
-    told.control.sort_by_key(|one| one.metric != baseline.metric.to_string());
+    bisection.runs += measured.trials.len() as u32;
+    bisection.control = compared(&measured.trials, &metrics);
+    bisection.control.sort_by_key(|one| one.metric != baseline.metric);
     Ok(())
 }
 
@@ -40,7 +40,7 @@ pub fn cures(
     asked: &Asked,
     baseline: &Baseline,
     console: &dyn Console,
-    told: &mut Bisection,
+    bisection: &mut Bisection,
 ) -> Result<Done, StudyError> {
     let run = baseline.bad_run();
     let case = Case::open(&run.folder)?;
@@ -54,9 +54,10 @@ pub fn cures(
     };
     let ground = Ground { subject: &asked.terms.subject, world: &world, wish: &wish };
     console.note("trying fixes for the bad world that need no downgrade");
-    let Diagnosis { recording, mut answer } = Diagnosis::of(&case, diagnose::Options::default(), console)?;
+    let recording = diagnosis::load(&case, console)?;
+    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, diagnose::Options::default(), console);
     let proved = proof::prove(&mut answer, &case, &recording, &ground, console);
-    let views = views::gathered(console, || Ok(views::of_answer(&answer, &recording, &case.read()?)));
-    told.cures.clone_from(&answer.findings);
+    let views = views::gathered(console, || Ok(views::of_answer(&answer, &analysis, &case.read()?)));
+    bisection.cures.clone_from(&answer.findings);
     Ok(Done { failed: proved.err(), ..Done::of(Document::Answer(Box::new(answer)), case, views) })
 }

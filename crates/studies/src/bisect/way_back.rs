@@ -25,11 +25,11 @@ pub fn way_back(
         return Ok(());
     }
     let WorldName::Debian(suite) = &asked.good.name else { return Ok(()) };
-    let Some(culprit) = trials.told().culprit.clone() else { return Ok(()) };
-    let mut packages = packages_of(asked, baseline, &culprit, trials.told());
+    let Some(culprit) = trials.bisection().culprit.clone() else { return Ok(()) };
+    let mut packages = packages_of(asked, baseline, &culprit, trials.bisection());
     if packages.is_empty() {
         let why = "Downgrading with apt was not tried: none of the packages has the same name in both worlds.";
-        trials.told().not_tried.push(why.to_string());
+        trials.bisection().not_tried.push(why.to_string());
         return Ok(());
     }
     let mut wait = |longest: Duration| console.next(longest).is_some();
@@ -43,7 +43,7 @@ pub fn way_back(
         Err(error) => {
             let error = error.to_string();
             let why = format!("Downgrading with apt was not tried: {}.", error.trim_end_matches(['.', ' ']));
-            trials.told().not_tried.push(why);
+            trials.bisection().not_tried.push(why);
             return Ok(());
         }
     };
@@ -54,8 +54,8 @@ pub fn way_back(
         Err(LabError::Interrupted) => return Ok(()),
         probed => probed?,
     };
-    trials.runs.tell(probe, &probed);
-    tell_way_back(trials, &probed, &names, &installed.command);
+    trials.runs.add(probe, &probed);
+    enter_way_back(trials, &probed, &names, &installed.command);
     Ok(())
 }
 
@@ -75,7 +75,7 @@ fn with_siblings(
     }
 }
 
-fn tell_way_back(trials: &mut Trials, probed: &Probed, names: &[String], command: &str) {
+fn enter_way_back(trials: &mut Trials, probed: &Probed, names: &[String], command: &str) {
     // A command after which the program does not run, or is as slow as before, is no way back.
     let failed = match probed.result {
         ProbeResult::Untestable => trials.runs.failed(),
@@ -84,8 +84,8 @@ fn tell_way_back(trials: &mut Trials, probed: &Probed, names: &[String], command
     };
     if !failed.is_empty() {
         let why = format!("Downgrading with apt does not help: with {}, {failed}.", names.join(", "));
-        trials.told().not_tried.push(why);
-    } else if let Some(culprit) = &mut trials.told().culprit {
+        trials.bisection().not_tried.push(why);
+    } else if let Some(culprit) = &mut trials.bisection().culprit {
         culprit.command = command.to_string();
         culprit.command_confirmed = probed.result == ProbeResult::Good;
     }
@@ -93,10 +93,10 @@ fn tell_way_back(trials: &mut Trials, probed: &Probed, names: &[String], command
 
 /// The culprit's used binary packages that the bad world has in another version, with the good version: those with code,
 /// if there are any; what they need comes along, and a configuration alone is no reason to go back.
-fn packages_of(asked: &Asked, baseline: &Baseline, culprit: &Culprit, told: &Bisection) -> Vec<(String, String)> {
+fn packages_of(asked: &Asked, baseline: &Baseline, culprit: &Culprit, bisection: &Bisection) -> Vec<(String, String)> {
     let both = [&asked.good, &asked.bad].map(|world| Packages::read(&world.base).ok());
     let [Some(good), Some(bad)] = both else { return Vec::new() };
-    let factors = told.factors.iter().filter(|factor| culprit.cure.contains(&factor.name));
+    let factors = bisection.factors.iter().filter(|factor| culprit.cure.contains(&factor.name));
     let members = factors.filter(|factor| factor.kind == FactorKind::Package).flat_map(|factor| &factor.members);
     let versions = members.filter_map(|name| {
         let (in_good, in_bad) = (good.get(name)?, bad.get(name)?);

@@ -3,9 +3,8 @@
 use super::EXTENT_FILE;
 use super::side::Sided;
 use crate::StudyError;
-use crate::document::COMPARISON_FILE;
 use case::tables::Trial;
-use case::{Case, Comparison, Host, Recording};
+use case::{Case, Comparison, Document, Host, Recording};
 use lab::Extent;
 use lab::compare::Which;
 use std::path::{Path, PathBuf};
@@ -26,7 +25,11 @@ impl Baseline {
     /// Reads what a comparison has left.
     pub fn read(folder: &Path) -> Result<Baseline, StudyError> {
         let case = Case::open(folder)?;
-        let documents = case.kept::<Comparison>(COMPARISON_FILE)?.zip(case.kept::<Extent>(EXTENT_FILE)?);
+        let comparison = match Document::kept(&case)? {
+            Some(Document::Comparison(comparison)) => Some(*comparison),
+            _ => None,
+        };
+        let documents = comparison.zip(case.kept::<Extent>(EXTENT_FILE)?);
         let (comparison, extent) = documents.ok_or_else(|| StudyError::NoBaseline(folder.to_path_buf()))?;
         let mut trials: Vec<Trial> = case.read()?;
         trials.retain(|trial| trial.arm == Which::B.arm());
@@ -52,9 +55,9 @@ impl Baseline {
         differ("distribution", &then.distribution, &host.distribution);
         let gigabytes = |bytes: u64| format!("{} GiB", bytes >> 30);
         differ("amount of memory", &gigabytes(then.memory_bytes), &gigabytes(host.memory_bytes));
-        let told = now.told();
-        differ("command", &self.comparison.b.command.join(" "), &told.command.join(" "));
-        differ("server", &self.comparison.b.server.join(" "), &told.server.join(" "));
+        let now = now.side();
+        differ("command", &self.comparison.b.command.join(" "), &now.command.join(" "));
+        differ("server", &self.comparison.b.server.join(" "), &now.server.join(" "));
         warnings
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A version, and what runs on it.
 pub struct Candidate {
-    /// What is told of it.
+    /// What the document says of it.
     pub version: Version,
     /// The programs, the one under study on this version.
     pub subject: Subject,

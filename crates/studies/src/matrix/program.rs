@@ -5,7 +5,7 @@ use lab::{End, Subject, World};
 /// The variable that the loader looks at first.
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
-/// What the loader is told already, in this world.
+/// What the loader already gets in this world.
 pub fn library_path(world: &World) -> Option<String> {
     match world.environment.get(LIBRARY_PATH) {
         Some(value) => value.clone(),
@@ -13,8 +13,8 @@ pub fn library_path(world: &World) -> Option<String> {
     }
 }
 
-/// The subject and its world where one end is told to take libraries from these folders first. The other one is started so
-/// that it sees what it always sees.
+/// The subject and its world where one end takes libraries from these folders first. The other one is started so that it
+/// sees what it always sees.
 pub fn on(subject: &Subject, world: &World, end: End, folders: &str) -> (Subject, World) {
     let (mut subject, mut world) = (subject.clone(), world.clone());
     let before = library_path(&world);

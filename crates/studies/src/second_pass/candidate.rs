@@ -46,6 +46,7 @@ pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &s
             "{function} takes {} of the CPU time left with {upon}, and the output is the same without it",
             Share(*share)
         ),
+        what: format!("The output does not need {function}"),
         mechanism: vec![
             format!(
                 "With {upon} in place, {} of the remaining {} of CPU time is spent in {function}.",
@@ -58,8 +59,6 @@ pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &s
             ),
         ],
         cost,
-        effect: None,
-        tried: Vec::new(),
         place: vec![place(hottest, recording)],
         remedy: format!(
             "Find out what {function} is called for: with this input, none of the program's output depends on it. Do its \
@@ -70,6 +69,7 @@ pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &s
             format!("Seen only once {upon} is in place."),
             format!("With other input {function} may matter: only the output of these runs was compared."),
         ],
+        ..Finding::default()
     }
 }
 

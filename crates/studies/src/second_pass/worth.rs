@@ -28,7 +28,7 @@ pub struct Worth {
     has_server: Server,
 }
 
-/// Whether there is a server of ours, whose own time a client's run does not tell from the client's.
+/// Whether there is a server of ours: a client's run does not separate its time from the client's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Server {
     Ours,
@@ -55,8 +55,8 @@ impl Worth {
         let is_long = self.wall_ns >= LEAST_SHARE * self.before_ns || self.wall_ns >= LEAST_LEFT;
         let is_busy = self.cpu_ns >= LEAST_BUSY * self.wall_ns;
         let is_waiting = self.exchanging_ns > MOST_EXCHANGING * self.wall_ns;
-        let is_told = self.wall_ns >= LEAST_SAMPLED;
-        self.ratio >= LEAST_RATIO && is_long && is_told && is_busy && !is_waiting && self.has_server == Server::None
+        let has_samples = self.wall_ns >= LEAST_SAMPLED;
+        self.ratio >= LEAST_RATIO && is_long && has_samples && is_busy && !is_waiting && self.has_server == Server::None
     }
 
     /// How long a whole run takes.
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_that_were_cut_tell_nothing_of_whole_runs() {
+    fn trials_that_were_cut_say_nothing_about_whole_runs() {
         let cut = Trial { arm: "cure".into(), exit: -1, applied: true, ..Trial::default() };
         assert_eq!(Worth::of(&[cut], "cure", 10.0, 1, false), None);
     }

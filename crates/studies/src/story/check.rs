@@ -1,84 +1,43 @@
 //! Whether a story came out as declared: named, located, confirmed, and its twin silent.
 
-use super::declaration::{Expected, Story, Telling};
+use super::declaration::{Expected, Story, Variant};
+use super::running::{Answered, VariantRun};
 use super::said;
-use super::telling::{Outcome, Told};
-use case::{Effect, Finding, Status};
+use case::{Effect, Finding, Status, StoryAspect, StoryCheck};
 use indicatif::HumanCount;
 use std::path::Path;
 
-/// What is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aspect {
-    /// The cause is called by its name; to another question, the answer is the one declared.
-    Named,
-    /// It points at the place in the code.
-    Located,
-    /// Switching it off from outside proves it.
-    Confirmed,
-    /// Of the twin nothing is said.
-    TwinSilent,
-}
-
-impl Aspect {
-    /// All, in the order of a table's columns.
-    pub const ALL: [Aspect; 4] = [Aspect::Named, Aspect::Located, Aspect::Confirmed, Aspect::TwinSilent];
-
-    /// In words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Aspect::Named => "named",
-            Aspect::Located => "located",
-            Aspect::Confirmed => "confirmed",
-            Aspect::TwinSilent => "twin silent",
-        }
-    }
-}
-
-/// One thing that was checked.
-#[derive(Clone, Debug)]
-pub struct Check {
-    /// What.
-    pub aspect: Aspect,
-    /// Of which telling.
-    pub telling: String,
-    /// Whether it holds.
-    pub holds: bool,
-    /// What was seen.
-    pub seen: String,
-}
-
-/// Holds what came of a telling against what was declared; nothing where it was skipped.
-pub fn checks(story: &Story, telling: &Telling, outcome: &Outcome) -> Vec<Check> {
-    let check = |(aspect, holds, seen)| Check { aspect, telling: telling.name(), holds, seen };
+/// Compares what came of a variant with what was declared; nothing where it was skipped.
+pub fn checks(story: &Story, variant: &Variant, outcome: &VariantRun) -> Vec<StoryCheck> {
+    let check = |(aspect, holds, seen)| StoryCheck { aspect, variant: variant.label(), holds, seen };
     let found = match outcome {
-        Outcome::Skipped => Vec::new(),
-        Outcome::Failed(why) => aspects(telling).into_iter().map(|aspect| (aspect, false, why.clone())).collect(),
-        Outcome::Told(told) => held(story, telling, told),
+        VariantRun::Skipped => Vec::new(),
+        VariantRun::Failed(why) => aspects(variant).into_iter().map(|aspect| (aspect, false, why.clone())).collect(),
+        VariantRun::Answered(answer) => held(story, variant, answer),
     };
     found.into_iter().map(check).collect()
 }
 
-/// What a telling is told for.
-fn aspects(telling: &Telling) -> Vec<Aspect> {
-    match (telling.is_slow(), telling.expected.is_empty()) {
-        (false, _) => vec![Aspect::TwinSilent],
-        (true, true) => vec![Aspect::Named],
-        (true, false) => vec![Aspect::Named, Aspect::Located, Aspect::Confirmed],
+/// What a variant is run for.
+fn aspects(variant: &Variant) -> Vec<StoryAspect> {
+    match (variant.is_slow(), variant.expected.is_empty()) {
+        (false, _) => vec![StoryAspect::TwinSilent],
+        (true, true) => vec![StoryAspect::Named],
+        (true, false) => vec![StoryAspect::Named, StoryAspect::Located, StoryAspect::Confirmed],
     }
 }
 
-type Held = (Aspect, bool, String);
+type Held = (StoryAspect, bool, String);
 
-fn held(story: &Story, telling: &Telling, told: &Told) -> Vec<Held> {
+fn held(story: &Story, variant: &Variant, answer: &Answered) -> Vec<Held> {
     // A bisection's findings are those of its run in the bad world: what would cure it.
-    let lists = ["findings", "cures"].map(|list| serde_json::from_value::<Vec<Finding>>(told.document[list].clone()));
+    let lists = ["findings", "cures"].map(|list| serde_json::from_value::<Vec<Finding>>(answer.document[list].clone()));
     let findings = lists.into_iter().flat_map(Result::unwrap_or_default).collect::<Vec<_>>();
-    let mut all = telling.expected.iter().flat_map(|one| expected(story, one, &findings)).collect::<Vec<_>>();
-    let aspect = if telling.is_slow() { Aspect::Named } else { Aspect::TwinSilent };
-    all.extend(said::all(telling, &told.document).into_iter().map(|(holds, seen)| (aspect, holds, seen)));
-    if !telling.is_slow() {
-        all.push(silent(telling, told, &findings));
+    let mut all = variant.expected.iter().flat_map(|one| expected(story, one, &findings)).collect::<Vec<_>>();
+    let aspect = if variant.is_slow() { StoryAspect::Named } else { StoryAspect::TwinSilent };
+    all.extend(said::all(variant, &answer.document).into_iter().map(|(holds, seen)| (aspect, holds, seen)));
+    if !variant.is_slow() {
+        all.push(silent(variant, answer, &findings));
     }
     all
 }
@@ -89,7 +48,9 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
     let Some(finding) = findings.iter().find(is_it) else {
         let wanted_name = if wanted.title.is_empty() { String::new() } else { format!(" of {}", wanted.title) };
         let seen = format!("no {}{wanted_name}; {}", wanted.finding, names(findings));
-        return [Aspect::Named, Aspect::Located, Aspect::Confirmed].map(|one| (one, false, seen.clone())).to_vec();
+        return [StoryAspect::Named, StoryAspect::Located, StoryAspect::Confirmed]
+            .map(|one| (one, false, seen.clone()))
+            .to_vec();
     };
     let proved = finding.status == wanted.status;
     let proof = match (&finding.effect, proved) {
@@ -98,15 +59,19 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
     };
     let (is_there, place) = located(story, wanted, finding);
     let declares_place = wanted.program.is_some() || wanted.line.is_some() || wanted.function.is_some();
-    let located = declares_place.then_some((Aspect::Located, is_there, place));
+    let located = declares_place.then_some((StoryAspect::Located, is_there, place));
     let title = if wanted.title.is_empty() { String::new() } else { format!(" of {}", wanted.title) };
     let name = format!("{}{title}", finding.name);
     if wanted.status != Status::Confirmed {
         // Nothing outside the program switches this one off: there is no proof to be had.
         let name = format!("{name}, {}", status_in_words(finding));
-        return [(Aspect::Named, proved, name)].into_iter().chain(located).collect();
+        return [(StoryAspect::Named, proved, name)].into_iter().chain(located).collect();
     }
-    [(Aspect::Named, true, name)].into_iter().chain(located).chain([(Aspect::Confirmed, proved, proof)]).collect()
+    [(StoryAspect::Named, true, name)]
+        .into_iter()
+        .chain(located)
+        .chain([(StoryAspect::Confirmed, proved, proof)])
+        .collect()
 }
 
 /// Whether a finding points at the place that was declared, and at which it does.
@@ -129,17 +94,17 @@ fn located(story: &Story, wanted: &Expected, finding: &Finding) -> (bool, String
 }
 
 /// Whether nothing was said, or at least not what must be gone.
-fn silent(telling: &Telling, told: &Told, findings: &[Finding]) -> Held {
-    let is_gone = match telling.without.as_slice() {
-        [] => findings.is_empty() && (told.exit == 0 || telling.exit.contains(&told.exit)),
+fn silent(variant: &Variant, answer: &Answered, findings: &[Finding]) -> Held {
+    let is_gone = match variant.without.as_slice() {
+        [] => findings.is_empty() && (answer.exit == 0 || variant.exit.contains(&answer.exit)),
         gone => findings.iter().all(|finding| !gone.contains(&finding.name)),
     };
     let seen = match (findings, is_gone) {
         ([], true) => "nothing found".to_string(),
-        ([], false) => format!("exit status {}: {}", told.exit, told.summary()),
+        ([], false) => format!("exit status {}: {}", answer.exit, answer.summary()),
         _ => names(findings),
     };
-    (Aspect::TwinSilent, is_gone, seen)
+    (StoryAspect::TwinSilent, is_gone, seen)
 }
 
 fn names(findings: &[Finding]) -> String {

@@ -23,7 +23,7 @@ pub struct Story {
     pub question: String,
     /// The answer to expect, in a few words.
     pub answer: String,
-    /// About how long all its tellings take on two processors.
+    /// Roughly how long all its variants take on two processors, in seconds.
     pub seconds: u32,
     /// What is studied.
     pub subject: Subject,
@@ -31,8 +31,8 @@ pub struct Story {
     #[serde(default)]
     pub world: World,
     /// Its variants, the slow ones first, and what must come out of each.
-    #[serde(rename = "telling")]
-    pub tellings: Vec<Telling>,
+    #[serde(rename = "variant", alias = "telling")]
+    pub variants: Vec<Variant>,
 }
 
 /// The programs, each by the name of a file in its command.
@@ -61,12 +61,13 @@ pub struct World {
     pub besides: String,
 }
 
-/// One variant of a story, told once.
+/// One variant of a story, run once.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Telling {
-    /// The variant, as run.sh takes it.
-    pub variant: String,
+pub struct Variant {
+    /// Its name, the first argument of run.sh.
+    #[serde(alias = "variant")]
+    pub name: String,
     /// Further words for run.sh: what else is asked than why, and whyslow's own options.
     #[serde(default)]
     pub words: Vec<String>,
@@ -143,31 +144,46 @@ impl Story {
         Ok(story)
     }
 
+    /// The variants of a name, or all of them.
+    ///
+    /// # Errors
+    /// Where none has that name.
+    pub fn chosen(&self, variant: Option<&str>) -> Result<Vec<&Variant>, StoryError> {
+        let is_chosen = |one: &&Variant| variant.is_none_or(|name| one.name == name);
+        let chosen = self.variants.iter().filter(is_chosen).collect::<Vec<_>>();
+        if chosen.is_empty() {
+            let known = self.variants.iter().map(|one| one.name.clone()).collect();
+            let variant = variant.unwrap_or_default().to_string();
+            return Err(StoryError::UnknownVariant { story: self.name.clone(), variant, known });
+        }
+        Ok(chosen)
+    }
+
     /// Whether everything that it names is there.
     fn check(&self) -> Result<(), String> {
         if !self.folder.join("run.sh").is_file() {
             return Err("there is no run.sh beside it".to_string());
         }
-        if self.tellings.is_empty() {
-            return Err("it has no telling".to_string());
+        if self.variants.is_empty() {
+            return Err("it declares no variant".to_string());
         }
-        self.tellings.iter().try_for_each(|telling| self.check_telling(telling))
+        self.variants.iter().try_for_each(|variant| self.check_variant(variant))
     }
 
-    fn check_telling(&self, telling: &Telling) -> Result<(), String> {
-        if telling.expected.is_empty() && telling.without.is_empty() && !telling.says_something() && !telling.silent {
-            return Err(format!("`{}` expects nothing: it needs expected, without, says or silent", telling.variant));
+    fn check_variant(&self, variant: &Variant) -> Result<(), String> {
+        if variant.expected.is_empty() && variant.without.is_empty() && !variant.says_something() && !variant.silent {
+            return Err(format!("`{}` expects nothing: it needs expected, without, says or silent", variant.name));
         }
-        let figures = telling.at_least.keys().chain(telling.at_most.keys());
-        let mut pointers = telling.says.keys().chain(figures).chain(telling.mentions.keys());
+        let figures = variant.at_least.keys().chain(variant.at_most.keys());
+        let mut pointers = variant.says.keys().chain(figures).chain(variant.mentions.keys());
         if let Some(wrong) = pointers.find(|pointer| !pointer.starts_with('/')) {
             return Err(format!("`{wrong}` is not a JSON pointer: it does not begin with /"));
         }
-        let names = telling.expected.iter().map(|one| &one.finding).chain(&telling.without);
+        let names = variant.expected.iter().map(|one| &one.finding).chain(&variant.without);
         for name in names {
             diagnose::explain(name).ok_or_else(|| format!("there is no cause `{name}`"))?;
         }
-        telling.expected.iter().try_for_each(|one| self.marked_line(one).map(|_| ()))
+        variant.expected.iter().try_for_each(|one| self.marked_line(one).map(|_| ()))
     }
 
     /// The line that a finding must point at; none where any will do.
@@ -186,14 +202,14 @@ impl Story {
     }
 }
 
-impl Telling {
-    /// The arguments of run.sh, which also name the telling.
+impl Variant {
+    /// The arguments of run.sh: its name, and further words.
     pub fn words(&self) -> Vec<&str> {
-        [&self.variant].into_iter().chain(&self.words).map(String::as_str).collect()
+        [&self.name].into_iter().chain(&self.words).map(String::as_str).collect()
     }
 
-    /// The variant, and what else is asked of it.
-    pub fn name(&self) -> String {
+    /// Its name, and what else is asked of it.
+    pub fn label(&self) -> String {
         let words = self.words();
         words.into_iter().take_while(|word| !word.starts_with('-')).collect::<Vec<_>>().join(" ")
     }
@@ -203,7 +219,7 @@ impl Telling {
         !(self.says.is_empty() && self.at_least.is_empty() && self.at_most.is_empty() && self.mentions.is_empty())
     }
 
-    /// Whether it is told for something being there, and not for something being gone.
+    /// Whether something must be found in it, as opposed to something being gone.
     pub fn is_slow(&self) -> bool {
         !self.silent && self.without.is_empty()
     }

@@ -1,90 +1,61 @@
-//! What `whyslow story --json` prints.
+//! A casebook and what was run of it, as what `whyslow story` prints.
 
 use super::casebook::Casebook;
-use super::check::Check;
-use super::declaration::{Story, Telling};
-use super::run::{State, StoryRun, variants_skipped};
-use super::telling::{Outcome, Told};
-use serde_json::{Value, json};
-
-/// The version of what is printed.
-const SCHEMA: u32 = 1;
+use super::declaration::{Story, Variant};
+use super::running::{Answered, VariantRun};
+use case::{StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState, StoryVariant};
+use std::time::Duration;
 
 /// The stories that there are.
-pub fn list(casebook: &Casebook) -> Value {
-    let entry = |story: &Story| {
-        json!({
-            "name": story.name,
-            "summary": story.summary,
-            "question": story.question,
-            "answer": story.answer,
-            "seconds": story.seconds,
-            "client": story.subject.client,
-            "server": story.subject.server,
-            "prepared": story.subject.prepared,
-            "link": story.world.link,
-            "world": story.world.besides,
-            "variants": story.tellings.iter().map(Telling::name).collect::<Vec<_>>(),
-        })
+pub fn list(casebook: &Casebook) -> StoryList {
+    let entry = |story: &Story| StoryEntry {
+        name: story.name.clone(),
+        summary: story.summary.clone(),
+        question: story.question.clone(),
+        answer: story.answer.clone(),
+        seconds: story.seconds,
+        client: story.subject.client.clone(),
+        server: story.subject.server.clone(),
+        prepared: story.subject.prepared.clone(),
+        link: story.world.link.clone(),
+        world: story.world.besides.clone(),
+        variants: story.variants.iter().map(Variant::label).collect(),
     };
-    let stories = casebook.stories.iter().map(entry).collect::<Vec<_>>();
-    document(casebook, &json!({ "stories": stories }))
+    StoryList::of(casebook.folder.display().to_string(), casebook.stories.iter().map(entry).collect())
 }
 
 /// What was run and checked.
-pub fn done(casebook: &Casebook, done: &[StoryRun]) -> Value {
-    let of = |state| done.iter().filter(|run| run.state() == state).count();
-    let contents = json!({
-        "stories": done.iter().map(story).collect::<Vec<_>>(),
-        "held": of(State::Held),
-        "failed": of(State::Failed),
-        "skipped": of(State::Skipped),
-        "variants_skipped": variants_skipped(done),
-    });
-    document(casebook, &contents)
+pub fn results(casebook: &Casebook, stories: Vec<StoryResult>) -> StoryResults {
+    StoryResults::of(casebook.folder.display().to_string(), stories)
 }
 
-fn document(casebook: &Casebook, contents: &Value) -> Value {
-    let mut document = json!({ "schema": SCHEMA, "casebook": casebook.folder.display().to_string() });
-    for (key, value) in contents.as_object().into_iter().flatten() {
-        document[key] = value.clone();
+/// A story that was run: its variants, what was checked, and how long it took.
+pub fn result(story: &Story, variants: Vec<StoryVariant>, checks: Vec<StoryCheck>, took: Duration) -> StoryResult {
+    let (name, summary) = (story.name.clone(), story.summary.clone());
+    let state = StoryState::of(&checks);
+    StoryResult { name, summary, state, seconds: took.as_secs_f64(), checks, variants }
+}
+
+/// A variant that was run, and what came of it.
+pub fn variant(of: &Variant, outcome: &VariantRun) -> StoryVariant {
+    let outcome = match outcome {
+        VariantRun::Skipped => StoryOutcome::Skipped,
+        VariantRun::Failed(why) => StoryOutcome::Failed { problem: why.clone() },
+        VariantRun::Answered(answer) => answered(answer),
+    };
+    StoryVariant { variant: of.label(), outcome }
+}
+
+fn answered(answer: &Answered) -> StoryOutcome {
+    let titles = |findings: &Vec<serde_json::Value>| {
+        findings.iter().filter_map(|finding| finding["title"].as_str().map(str::to_string)).collect()
+    };
+    StoryOutcome::Answered {
+        summary: answer.summary().to_string(),
+        findings: answer.document["findings"].as_array().map(titles),
+        case: answer.case.display().to_string(),
+        page: answer.page().map(|page| page.display().to_string()),
+        exit: answer.exit,
+        seconds: answer.seconds,
     }
-    document
-}
-
-fn story(run: &StoryRun) -> Value {
-    let variants = run.tellings.iter().map(|(telling, outcome)| variant(&telling.name(), outcome));
-    json!({
-        "name": run.story.name,
-        "state": run.state().name(),
-        "seconds": run.seconds,
-        "checks": run.checks.iter().map(check).collect::<Vec<_>>(),
-        "variants": variants.collect::<Vec<_>>(),
-    })
-}
-
-fn check(check: &Check) -> Value {
-    json!({
-        "aspect": check.aspect.name(), "variant": check.telling, "holds": check.holds, "seen": check.seen,
-    })
-}
-
-fn variant(name: &str, outcome: &Outcome) -> Value {
-    match outcome {
-        Outcome::Skipped => json!({ "variant": name, "state": "skipped" }),
-        Outcome::Failed(why) => json!({ "variant": name, "state": "failed", "problem": why }),
-        Outcome::Told(told) => answered(name, told),
-    }
-}
-
-fn answered(name: &str, told: &Told) -> Value {
-    json!({
-        "variant": name,
-        "state": "told",
-        "summary": told.summary(),
-        "case": told.case.display().to_string(),
-        "page": told.page().map(|page| page.display().to_string()),
-        "exit": told.exit,
-        "seconds": told.seconds,
-    })
 }

@@ -10,8 +10,18 @@ pub enum StoryError {
     /// None of these folders holds a story.
     #[error("there is no casebook")]
     NoCasebook(Vec<PathBuf>),
+    /// A story has no variant of that name.
+    #[error("{story} has no variant `{variant}`")]
+    UnknownVariant {
+        /// The story.
+        story: String,
+        /// What was asked for.
+        variant: String,
+        /// Those that it has: one at least.
+        known: Vec<String>,
+    },
     /// A story's file cannot be read or run, or does not hold together.
-    #[error("{}: {why}", file.display())]
+    #[error("{} is not a valid story", file.display())]
     Story {
         /// The file.
         file: PathBuf,

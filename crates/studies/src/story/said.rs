@@ -1,22 +1,22 @@
 //! What an answer holds, by JSON pointers: values, bounds of figures, and names that occur.
 
-use super::declaration::Telling;
+use super::declaration::Variant;
 use serde_json::Value;
 
 /// Whether it holds, and what was seen.
 pub type Said = (bool, String);
 
-/// All that a telling declares of an answer.
-pub fn all(telling: &Telling, document: &Value) -> Vec<Said> {
+/// All that a variant declares of an answer.
+pub fn all(variant: &Variant, document: &Value) -> Vec<Said> {
     let at = |pointer: &str| document.pointer(pointer).unwrap_or(&Value::Null);
-    let values = telling.says.iter().map(|(pointer, wanted)| is(pointer, wanted, at(pointer)));
-    let least = telling.at_least.iter().map(|(pointer, bound)| {
+    let values = variant.says.iter().map(|(pointer, wanted)| is(pointer, wanted, at(pointer)));
+    let least = variant.at_least.iter().map(|(pointer, bound)| {
         bounded(pointer, at(pointer), &format!("less than {bound}"), |figure| figure >= *bound)
     });
-    let most = telling.at_most.iter().map(|(pointer, bound)| {
+    let most = variant.at_most.iter().map(|(pointer, bound)| {
         bounded(pointer, at(pointer), &format!("more than {bound}"), |figure| figure <= *bound)
     });
-    let names = telling.mentions.iter().map(|(pointer, words)| mentioned(pointer, words, at(pointer)));
+    let names = variant.mentions.iter().map(|(pointer, words)| mentioned(pointer, words, at(pointer)));
     values.chain(least).chain(most).chain(names).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The files that are a version's own, named as another version's.
 //!
-//! By their names alone they are not to be told from the system's, which the other program (a server, say) has loaded on all
-//! versions: `libssl.so.3` may be both, and `libssl.so.1.1` would then have nothing to be compared with.
+//! By name alone they cannot be distinguished from the system's, which the other program (a server, say) has loaded with
+//! all versions: `libssl.so.3` may be both, and `libssl.so.1.1` would then have nothing to be compared with.
 
 use case::{Recording, Version};
 use std::collections::BTreeMap;

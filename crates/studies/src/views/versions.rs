@@ -1,5 +1,5 @@
 //! What the page of a matrix shows: what each version's first recording shows, and where those that differ from the first version
-//! take more or less processor time.
+//! take more or less CPU time.
 
 use super::alike::name_alike;
 use super::{difference, dots, numbered, read_all, side};
@@ -13,8 +13,7 @@ pub fn of_matrix(matrix: &Matrix, case: &Case) -> Result<PageViews, StudyError> 
     let mut sides = Vec::new();
     for version in &matrix.versions {
         for recording in read_all(case.folder(), std::slice::from_ref(&version.version))? {
-            let answer = diagnose::diagnose(&recording, "", &diagnose::Options::default());
-            sides.push(side(&version.version, &recording, &answer));
+            sides.push(side(&version.version, &recording));
         }
     }
     let differences = differences(matrix, case)?;

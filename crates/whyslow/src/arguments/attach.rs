@@ -3,10 +3,11 @@
 use super::{AnswerArguments, examples};
 use clap::Args;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What `attach` takes.
-#[derive(Clone, Debug, Default, Args)]
-#[command(args_override_self = true, after_help = examples::ATTACH.text())]
+#[derive(Args)]
+#[command(args_override_self = true, after_help = examples::of("attach"))]
 pub struct AttachArguments {
     /// The process to watch, with its threads and children
     #[arg(value_name = "PID", required_unless_present = "port", conflicts_with = "port")]
@@ -17,8 +18,8 @@ pub struct AttachArguments {
     pub port: Option<u16>,
 
     /// Record for this long: 10s, 500ms, 2m [default: 5s]
-    #[arg(long, value_name = "TIME")]
-    pub duration: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = studies::duration)]
+    pub duration: Option<Duration>,
 
     /// Stop recording after this many requests
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -37,8 +38,8 @@ pub struct AttachArguments {
     pub no_prove: bool,
 
     /// Time allowed for proving: 30s, 5m [default: 30s]
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = studies::duration)]
+    pub budget: Option<Duration>,
 
     /// How to answer.
     #[command(flatten)]

@@ -1,27 +1,31 @@
 //! The options of `whyslow bisect`.
 
-use super::{AskedEnd, KeepingArguments, WorldArguments, examples};
+use super::{KeepingArguments, WorldArguments, end, examples};
 use clap::Args;
+use lab::worlds::WorldName;
+use lab::{End, Metric};
+use std::time::Duration;
+use studies::Words;
 
 /// What `bisect` takes.
-#[derive(Clone, Debug, Default, Args)]
-#[command(after_help = examples::BISECT.text())]
+#[derive(Args)]
+#[command(after_help = examples::of("bisect"))]
 pub struct BisectArguments {
     /// The world in which the program is fast
     #[arg(long, value_name = "WORLD")]
-    pub good: String,
+    pub good: WorldName,
 
     /// The world in which it is slow
     #[arg(long, value_name = "WORLD")]
-    pub bad: String,
+    pub bad: WorldName,
 
     /// Start this server for each trial and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
-    pub server: Option<String>,
+    pub server: Option<Words>,
 
     /// Which end runs in the two worlds; the other runs on the host
-    #[arg(long, value_enum, value_name = "END", default_value_t)]
-    pub of: AskedEnd,
+    #[arg(long, value_name = "END", value_parser = end(), default_value = "client", requires_if("server", "server"))]
+    pub of: End,
 
     /// Also install this package when making a release; repeatable
     #[arg(long, value_name = "NAME")]
@@ -33,15 +37,15 @@ pub struct BisectArguments {
 
     /// Decide by this metric: wall_ns, cpu_ns, ..., stdout:REGEX or stdout-more:REGEX [default: the one that differs most]
     #[arg(long, value_name = "METRIC")]
-    pub metric: Option<String>,
+    pub metric: Option<Metric>,
 
     /// Time allowed for the search: 30s, 5m [default: 2m]
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = studies::duration)]
+    pub budget: Option<Duration>,
 
     /// Also run this command in both worlds, as a control
     #[arg(long, value_name = "COMMAND")]
-    pub control: Option<String>,
+    pub control: Option<Words>,
 
     /// Try candidates in random order from this seed, not in the order the profile suggests
     #[arg(long, value_name = "NUMBER")]

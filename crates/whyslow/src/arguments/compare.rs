@@ -3,44 +3,49 @@
 use super::{CheckOutput, KeepingArguments, WorldArguments, examples};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
+use lab::Metric;
+use lab::compare::Condition;
 use std::path::PathBuf;
+use std::time::Duration;
+use studies::Words;
+use studies::compare::Change;
 
 /// What `compare` takes.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Args)]
 #[command(
     args_override_self = true,
     override_usage = "whyslow compare [OPTIONS] 'A COMMAND' -- B COMMAND\n       \
     whyslow compare [OPTIONS] --a KEY=VALUE --b KEY=VALUE -- COMMAND",
-    after_help = examples::COMPARE.text()
+    after_help = examples::of("compare")
 )]
 pub struct CompareArguments {
     /// Start this server for both sides and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
-    pub server: Option<String>,
+    pub server: Option<Words>,
 
     /// Apply to A only: KEY=VALUE; repeatable
     #[arg(long = "a", value_name = "KEY=VALUE")]
-    pub only_a: Vec<String>,
+    pub only_a: Vec<Change>,
 
     /// Apply to B only: KEY=VALUE; repeatable
     #[arg(long = "b", value_name = "KEY=VALUE")]
-    pub only_b: Vec<String>,
+    pub only_b: Vec<Change>,
 
     /// Fail if B / A exceeds a limit: 'wall > 1.05x'; the interval decides; repeatable
     #[arg(long, value_name = "CONDITION")]
-    pub fail_if: Vec<String>,
+    pub fail_if: Vec<Condition>,
 
     /// Compare with side B of an earlier comparison instead of running A
     #[arg(long, value_name = "CASE", conflicts_with_all = ["only_a", "first"])]
     pub baseline: Option<PathBuf>,
 
     /// Time allowed for trials: 30s, 5m [default: 60s]
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = studies::duration)]
+    pub budget: Option<Duration>,
 
     /// Decide by this metric: wall_ns, cpu_ns, exchange_p95_ns, ..., stdout:REGEX or stdout-more:REGEX
     #[arg(long, value_name = "METRIC")]
-    pub metric: Option<String>,
+    pub metric: Option<Metric>,
 
     /// Compare the output of both sides; sides whose output differs are not compared
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = CheckOutput::Auto)]
@@ -115,7 +120,7 @@ mod tests {
         let words = ["whyslow", "compare"].iter().chain(words).map(ToString::to_string).collect::<Vec<_>>();
         match Arguments::parse_words(&words)?.command {
             Command::Compare(typed) => Ok(typed),
-            other => panic!("{other:?}"),
+            _ => panic!("another command"),
         }
     }
 
@@ -123,15 +128,15 @@ mod tests {
     fn both_commands_may_have_dashes_of_their_own() {
         let both = typed(&["--budget", "5s", "sh", "-c", "exit 1", "--", "env", "--", "sh", "-c", "x"]).expect("typed");
         assert_eq!((both.first.join(" "), both.second.join(" ")), ("sh -c exit 1".into(), "env -- sh -c x".into()));
-        assert_eq!(both.budget.as_deref(), Some("5s"));
+        assert_eq!(both.budget, Some(Duration::from_secs(5)));
         let one = typed(&["--b", "env=X=1", "--", "true"]).expect("typed");
-        assert!(one.first.is_empty() && one.second == ["true"] && one.only_b == ["env=X=1"]);
+        assert!(one.first.is_empty() && one.second == ["true"] && one.only_b.len() == 1);
     }
 
     #[test]
     fn options_may_stand_behind_a_command_that_is_one_argument() {
         let late = typed(&["sh -c 'exit 1'", "--budget", "5s", "--json", "--", "true"]).expect("typed");
-        assert!(late.first == ["sh -c 'exit 1'"] && late.json && late.budget.as_deref() == Some("5s"));
+        assert!(late.first == ["sh -c 'exit 1'"] && late.json && late.budget == Some(Duration::from_secs(5)));
     }
 
     #[test]

@@ -1,20 +1,24 @@
 //! The options of `whyslow matrix`.
 
-use super::{AskedEnd, KeepingArguments, WorldArguments, examples};
+use super::{KeepingArguments, WorldArguments, end, examples};
 use clap::Args;
+use lab::{End, Metric};
 use std::path::PathBuf;
+use std::time::Duration;
+use studies::Words;
+use studies::matrix::{Named, tried};
 
 /// What `matrix` takes.
-#[derive(Clone, Debug, Default, Args)]
-#[command(args_override_self = true, after_help = examples::MATRIX.text())]
+#[derive(Args)]
+#[command(args_override_self = true, after_help = examples::of("matrix"))]
 pub struct MatrixArguments {
     /// The library and its versions; the first is the baseline
     #[arg(long, value_name = "NAME=VERSION,...")]
-    pub library: String,
+    pub library: Named,
 
     /// Also build this against each version; repeatable
     #[arg(long, value_name = "NAME=VERSION")]
-    pub with: Vec<String>,
+    pub with: Vec<Named>,
 
     /// Read how to build a library from this file; repeatable
     #[arg(long = "source", value_name = "FILE")]
@@ -22,23 +26,23 @@ pub struct MatrixArguments {
 
     /// Measure this: cpu_ns, wall_ns_per_exchange, ..., stdout:REGEX or stdout-more:REGEX; repeatable
     #[arg(long, value_name = "METRIC")]
-    pub metric: Vec<String>,
+    pub metric: Vec<Metric>,
 
     /// Also measure each version with this intervention (see whyslow explain), as NAME or NAME=DOSE; repeatable
-    #[arg(long = "try", value_name = "INTERVENTION")]
+    #[arg(long = "try", value_name = "INTERVENTION", value_parser = tried)]
     pub tries: Vec<String>,
 
     /// Start this server for each trial and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
-    pub server: Option<String>,
+    pub server: Option<Words>,
 
     /// Which end loads the library; the other keeps its own
-    #[arg(long, value_enum, value_name = "END", default_value_t)]
-    pub of: AskedEnd,
+    #[arg(long, value_name = "END", value_parser = end(), default_value = "client", requires_if("server", "server"))]
+    pub of: End,
 
     /// Time allowed for trials: 30s, 5m [default: 2m]
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = studies::duration)]
+    pub budget: Option<Duration>,
 
     /// Where the case goes, and who runs the programs.
     #[command(flatten)]

@@ -2,18 +2,21 @@
 
 use super::{AnswerArguments, CheckOutput, KeepingArguments, WorldArguments, examples};
 use clap::Args;
+use lab::{Asked, Metric};
+use std::time::Duration;
+use studies::Words;
 
 /// What `run` takes.
-#[derive(Clone, Debug, Default, Args)]
-#[command(args_override_self = true, after_help = examples::RUN.text())]
+#[derive(Args)]
+#[command(args_override_self = true, after_help = examples::of("run"))]
 pub struct RunArguments {
     /// Start this server first, record it too, and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
-    pub server: Option<String>,
+    pub server: Option<Words>,
 
     /// Stop recording after this long: 10s, 500ms, 2m
-    #[arg(long, value_name = "TIME")]
-    pub duration: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = studies::duration)]
+    pub duration: Option<Duration>,
 
     /// Stop recording after this many requests
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -36,16 +39,16 @@ pub struct RunArguments {
     pub no_prove: bool,
 
     /// Time allowed for proving: 30s, 5m [default: 60s]
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = studies::duration)]
+    pub budget: Option<Duration>,
 
     /// Also try this intervention (see whyslow explain) on the top finding, as NAME or NAME=DOSE; repeatable
     #[arg(long = "try", value_name = "INTERVENTION")]
-    pub asked: Vec<String>,
+    pub asked: Vec<Asked>,
 
     /// Judge by a number the program prints: stdout:REGEX (less is better) or stdout-more:REGEX (more is better)
     #[arg(long, value_name = "METRIC")]
-    pub metric: Option<String>,
+    pub metric: Option<Metric>,
 
     /// Compare the program's output with and without each intervention; one that changes it proves nothing
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = CheckOutput::Auto)]

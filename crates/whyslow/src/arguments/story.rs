@@ -5,8 +5,8 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 /// What `story` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::STORY.text())]
+#[derive(Args)]
+#[command(after_help = examples::of("story"))]
 pub struct StoryArguments {
     /// What to do.
     #[command(subcommand)]
@@ -22,7 +22,7 @@ pub struct StoryArguments {
 }
 
 /// What can be done with stories.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum StoryAction {
     /// List the stories: the question, the expected answer, how long it takes
     List,
@@ -31,7 +31,7 @@ pub enum StoryAction {
 }
 
 /// What `story run` takes.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct StoryRunArguments {
     /// A story, or all
     pub name: String,

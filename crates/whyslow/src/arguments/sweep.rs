@@ -2,26 +2,29 @@
 
 use super::{KeepingArguments, WorldArguments, examples};
 use clap::Args;
+use lab::{Metric, Vary};
+use std::time::Duration;
+use studies::Words;
 
 /// What `sweep` takes.
-#[derive(Clone, Debug, Default, Args)]
-#[command(args_override_self = true, after_help = examples::SWEEP.text())]
+#[derive(Args)]
+#[command(args_override_self = true, after_help = examples::of("sweep"))]
 pub struct SweepArguments {
     /// What to vary and over which values
-    #[arg(long, value_name = "NAME=SPEC")]
-    pub vary: String,
+    #[arg(long, value_name = "NAME=SPEC", value_parser = Vary::parse)]
+    pub vary: Vary,
 
     /// Start this server for each trial and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
-    pub server: Option<String>,
+    pub server: Option<Words>,
 
     /// Time allowed for trials: 30s, 5m [default: 90s]
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = studies::duration)]
+    pub budget: Option<Duration>,
 
     /// Measure this: wall_ns, cpu_ns, wall_ns_per_exchange, ..., stdout:REGEX or stdout-more:REGEX
     #[arg(long, value_name = "METRIC")]
-    pub metric: Option<String>,
+    pub metric: Option<Metric>,
 
     /// Where the case goes, and who runs the programs.
     #[command(flatten)]

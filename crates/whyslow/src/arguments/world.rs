@@ -2,10 +2,11 @@
 
 use super::examples;
 use clap::{Args, Subcommand};
+use lab::worlds::WorldName;
 
 /// What `world` takes.
-#[derive(Debug, Args)]
-#[command(after_help = examples::WORLD.text())]
+#[derive(Args)]
+#[command(after_help = examples::of("world"))]
 pub struct WorldCommandArguments {
     /// What to do.
     #[command(subcommand)]
@@ -17,7 +18,7 @@ pub struct WorldCommandArguments {
 }
 
 /// What can be done with worlds.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum WorldAction {
     /// List cached worlds and their size on disk
     List,
@@ -30,11 +31,11 @@ pub enum WorldAction {
 }
 
 /// What `world make` takes.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct WorldMakeArguments {
     /// host, debian:SUITE, dir:ROOT, libs:FOLDER, git:REVISION or env:FILE
     #[arg(value_name = "WORLD")]
-    pub name: String,
+    pub name: WorldName,
 
     /// Also install this package in a Debian release; repeatable
     #[arg(long, value_name = "PACKAGE")]
@@ -42,7 +43,7 @@ pub struct WorldMakeArguments {
 }
 
 /// What `world run` takes.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct WorldRunArguments {
     /// The world and its packages.
     #[command(flatten)]
@@ -54,7 +55,7 @@ pub struct WorldRunArguments {
 }
 
 /// What `world remove` takes.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct WorldRemoveArguments {
     /// Its name in `world list`
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]

@@ -55,13 +55,12 @@ fn section(command: &mut Command) -> String {
             }
         }
     }
-    if let Some(ending) = examples::ALL.iter().find(|ending| format!("whyslow {}", ending.command) == name) {
-        for paragraph in ending.notes.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
-            let _ = write!(text, "\n{}\n", literal(paragraph));
-        }
-        for example in ending.examples {
-            let _ = write!(text, "\n{}:\n\n    {}\n", example.purpose, example.line);
-        }
+    let (notes, examples) = examples::parts(name.strip_prefix("whyslow ").unwrap_or_default());
+    for paragraph in notes.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
+        let _ = write!(text, "\n{}\n", literal(paragraph));
+    }
+    for (purpose, line) in examples {
+        let _ = write!(text, "\n{purpose}\n\n    {line}\n");
     }
     text
 }

@@ -5,16 +5,17 @@ use crate::console::Terminal;
 use crate::fail::Failure;
 use crate::invoker::Invoker;
 use crate::{documents, output};
-use case::{Case, Recording};
+use case::{Case, Document, Recording};
+use clap::ValueEnum;
 use report::export::{self, Known, Span};
 use std::io::IsTerminal;
-use studies::{Document, views};
+use studies::views;
 
 /// Reads the case and prints what is asked for. The case is not changed.
 pub fn report(typed: &ReportArguments) -> Result<u8, Failure> {
     let format = match (typed.format, typed.answer.json) {
         (Format::Text | Format::Json, true) => Format::Json,
-        (other, true) => return Err(Failure::two_formats(word(other))),
+        (other, true) => return Err(Failure::two_formats(&word(other))),
         (format, false) => format,
     };
     let case = Case::open(&typed.case)?;
@@ -43,26 +44,26 @@ fn read(case: &Case, typed: &ReportArguments) -> Result<Document, Failure> {
 fn export(case: &Case, typed: &ReportArguments, format: Format) -> Result<u8, Failure> {
     let contents = match format {
         Format::Pcapng | Format::FirefoxProfile | Format::Speedscope => of_recording(case, typed, format)?,
-        Format::Html => {
-            let document = read(case, typed)?;
-            documents::page(&document, views::of(&document, case)?).into_bytes()
-        }
-        Format::Json => output::json(&read(case, typed)?)?.into_bytes(),
-        Format::Text => documents::text(&read(case, typed)?, &report::Style::default()).into_bytes(),
-        Format::Markdown => {
-            let read = read(case, typed)?;
-            let document = report::Document::of(documents::body(&read));
-            report::markdown(&report::Document { manifest: Some(case.manifest()), ..document }).into_bytes()
-        }
+        _ => of_document(&read(case, typed)?, case, format)?.into_bytes(),
     };
     output::write(&contents, typed.file.as_deref())?;
     Ok(0)
 }
 
+fn of_document(document: &Document, case: &Case, format: Format) -> Result<String, Failure> {
+    let shown = report::Document::of(document);
+    Ok(match format {
+        Format::Html => report::page(&shown.with(views::of(document, case)?)),
+        Format::Json => output::json(document)?,
+        Format::Markdown => report::markdown(&report::Document { manifest: Some(case.manifest()), ..shown }),
+        _ => report::text(&shown, &report::Style::default()),
+    })
+}
+
 /// What is made from one recording, and from what a diagnosis knows of it.
 fn of_recording(case: &Case, typed: &ReportArguments, format: Format) -> Result<Vec<u8>, Failure> {
-    let name = word(format);
-    let inside = recorded_inside(case)?;
+    let name = &word(format);
+    let inside = studies::report::recorded_inside(case)?;
     if !inside.is_empty() {
         return Err(Failure::several_recordings(&typed.case, &inside, name));
     }
@@ -71,7 +72,8 @@ fn of_recording(case: &Case, typed: &ReportArguments, format: Format) -> Result<
     }
     let recording = Recording::load(case)?;
     if format == Format::Speedscope && recording.samples.is_empty() {
-        return Err(Failure::no_samples(&typed.case, name));
+        let why = "the recording has no CPU samples: it was made with --hz 0, or the program hardly ran";
+        return Err(Failure::not_recorded(&typed.case, &format!("nothing to export as {name}"), why));
     }
     Ok(match format {
         Format::Pcapng => export::pcapng(&recording, &known(&recording, false)),
@@ -82,8 +84,8 @@ fn of_recording(case: &Case, typed: &ReportArguments, format: Format) -> Result<
 
 /// What a diagnosis knows; the exchanges only where they are wanted.
 fn known(recording: &Recording, with_exchanges: bool) -> Known {
-    let study = with_exchanges.then(|| diagnose::study(recording, "", &diagnose::Options::default()));
-    let spans = study.iter().flat_map(|study| &study.exchanges).filter_map(|exchange| {
+    let analysis = with_exchanges.then(|| diagnose::Analysis::new(recording));
+    let spans = analysis.iter().flat_map(diagnose::Analysis::exchanges).filter_map(|exchange| {
         Some(Span {
             connection: recording.connections.get(exchange.connection)?.id,
             start: case::Nanos(exchange.start),
@@ -95,22 +97,7 @@ fn known(recording: &Recording, with_exchanges: bool) -> Known {
     Known { exchanges: spans.collect(), call_name: case::syscall::name }
 }
 
-/// The last names of the recorded cases in a comparison or a sweep; none for a run.
-fn recorded_inside(case: &Case) -> Result<Vec<String>, Failure> {
-    let Some(document) = Document::kept(case)? else { return Ok(Vec::new()) };
-    let names = studies::report::recorded_inside(&document, case);
-    if names.is_empty() { Err(Failure::nothing_recorded(case.folder())) } else { Ok(names) }
-}
-
 /// A format as it is typed.
-fn word(format: Format) -> &'static str {
-    match format {
-        Format::Text => "text",
-        Format::Html => "html",
-        Format::Json => "json",
-        Format::Markdown => "markdown",
-        Format::Pcapng => "pcapng",
-        Format::FirefoxProfile => "firefox-profile",
-        Format::Speedscope => "speedscope",
-    }
+fn word(format: Format) -> String {
+    format.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
 }

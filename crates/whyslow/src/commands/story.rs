@@ -1,29 +1,25 @@
-//! `whyslow story list` and `whyslow story run NAME`: the casebook, told and checked from end to end.
-
-mod shown;
+//! `whyslow story list` and `whyslow story run NAME`: the casebook, run and checked end to end.
 
 use crate::arguments::{StoryAction, StoryArguments, StoryRunArguments};
 use crate::console::Terminal;
 use crate::fail::{self, Failure};
 use crate::invoker::Invoker;
-use crate::nearest::nearest;
-use crate::{folder, output};
-use std::path::PathBuf;
-use std::time::{Instant, SystemTime};
+use crate::{folder, output, requests};
+use case::{StoryResult, StoryResults};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 use studies::story::casebook::Casebook;
 use studies::story::check::checks;
-use studies::story::declaration::{Story, Telling};
+use studies::story::declaration::{Story, Variant};
 use studies::story::document;
-use studies::story::run::{State, StoryRun};
-use studies::story::telling::start;
+use studies::story::running::start;
 
 /// Lists the stories, or runs them.
 pub fn story(typed: &StoryArguments) -> Result<u8, Failure> {
     let casebook = Casebook::open(typed.casebook.as_deref())?;
     match &typed.action {
         StoryAction::List => {
-            let text = if typed.json { output::json(&document::list(&casebook))? } else { shown::list(&casebook) };
-            output::print(&text)?;
+            output::document(&document::list(&casebook), typed.json, report::stories)?;
             Ok(0)
         }
         StoryAction::Run(run) => run_chosen(&casebook, run, typed.json),
@@ -34,92 +30,63 @@ fn run_chosen(casebook: &Casebook, typed: &StoryRunArguments, as_json: bool) -> 
     let stories = casebook.chosen(&typed.name);
     if stories.is_empty() {
         let names = casebook.stories.iter().map(|story| story.name.as_str());
-        return Err(Failure::unknown_story(&typed.name, &nearest(&typed.name, names)));
+        return Err(Failure::unknown("story", &typed.name, names, ("whyslow story run", "whyslow story list")));
     }
-    let tellings = stories.iter().map(|story| chosen_tellings(story, typed)).collect::<Result<Vec<_>, _>>()?;
+    let variant = typed.variant.as_deref();
+    let variants = stories.iter().map(|story| story.chosen(variant)).collect::<Result<Vec<_>, _>>()?;
     if !nix::unistd::geteuid().is_root() {
         return Err(Failure::needs_root("run a story", "recording needs root, and most stories need a link"));
     }
-    let kept = cases(typed)?;
     let mut left = stories.iter().map(|story| u64::from(story.seconds)).sum::<u64>();
     let mut done = Vec::new();
-    for (number, (story, tellings)) in (1..).zip(stories.iter().zip(tellings)) {
+    for (number, (story, variants)) in (1..).zip(stories.iter().zip(variants)) {
         if stories.len() > 1 {
             let minutes = left.div_ceil(60);
             output::say(&format!("story {number} of {}: {}; about {minutes} min left", stories.len(), story.name));
         }
-        let run = run_one(story, &tellings, &kept)?;
+        let run = run_one(story, &variants, typed.folder.as_deref())?;
         if !as_json {
-            output::print(&shown::story(&run))?;
+            output::print(&report::story(&run))?;
         }
         left = left.saturating_sub(u64::from(story.seconds));
         done.push(run);
     }
-    if as_json {
-        output::print(&output::json(&document::done(casebook, &done))?)?;
-    } else if done.len() > 1 {
-        output::print(&shown::table(&done))?;
+    let done = document::results(casebook, done);
+    if as_json || done.stories.len() > 1 {
+        output::document(&done, as_json, report::story_table)?;
     }
     Ok(code(&done))
 }
 
-/// 1 where one did not come out as declared, 3 where there was none to tell.
-fn code(done: &[StoryRun]) -> u8 {
-    let any = |state| done.iter().any(|run| run.state() == state);
-    match (any(State::Failed), any(State::Held)) {
-        (true, _) => 1,
-        (false, true) => 0,
-        (false, false) => fail::INCONCLUSIVE,
+/// 1 where one did not come out as declared, 3 where none could be run.
+fn code(done: &StoryResults) -> u8 {
+    match (done.failed, done.held) {
+        (1.., _) => 1,
+        (0, 1..) => 0,
+        (0, 0) => fail::INCONCLUSIVE,
     }
 }
 
-/// The tellings of a story that are wanted.
-fn chosen_tellings<'a>(story: &'a Story, typed: &StoryRunArguments) -> Result<Vec<&'a Telling>, Failure> {
-    let is_wanted = |telling: &&Telling| typed.variant.as_ref().is_none_or(|variant| telling.variant == *variant);
-    let wanted = story.tellings.iter().filter(is_wanted).collect::<Vec<_>>();
-    match &typed.variant {
-        Some(variant) if wanted.is_empty() => {
-            let known = story.tellings.iter().map(|telling| telling.variant.as_str()).collect::<Vec<_>>();
-            Err(Failure::unknown_variant(&story.name, variant, &known))
-        }
-        _ => Ok(wanted),
-    }
+/// Where a case goes: below the folder named, or among the user's.
+fn case_folder(below: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
+    let folder = requests::case_folder(below.map(|folder| folder.join(name)).as_deref(), &[name.to_string()])?;
+    folder::make_parents(&folder, &Invoker::find())?;
+    Ok(folder)
 }
 
-/// Where cases go: a folder below the one named, or one of their own among the user's.
-fn cases(typed: &StoryRunArguments) -> Result<impl Fn(&str) -> Result<PathBuf, Failure> + use<>, Failure> {
-    let invoker = Invoker::find();
-    let folder = typed.folder.as_deref().map(std::path::absolute).transpose();
-    let folder = folder.map_err(|error| Failure::output(&error))?;
-    let state = invoker.state_folder().ok_or_else(Failure::no_home)?;
-    Ok(move |name: &str| {
-        let path = match &folder {
-            Some(folder) => folder.join(name),
-            None => folder::new_case(&state, &[name.to_string()], SystemTime::now()),
-        };
-        folder::make_parents(&path, &invoker)?;
-        Ok(path)
-    })
-}
-
-/// Tells a story's variants one after another, and checks each.
-fn run_one<'a>(
-    story: &'a Story,
-    tellings: &[&'a Telling],
-    case: &impl Fn(&str) -> Result<PathBuf, Failure>,
-) -> Result<StoryRun<'a>, Failure> {
+/// Runs a story's variants one after another, and checks each.
+fn run_one(story: &Story, variants: &[&Variant], below: Option<&Path>) -> Result<StoryResult, Failure> {
     let begun = Instant::now();
-    let mut run = StoryRun { story, tellings: Vec::new(), checks: Vec::new(), seconds: 0.0 };
-    for (number, telling) in (1..).zip(tellings) {
-        let (name, count) = (telling.name(), tellings.len());
-        let words = telling.words().join(" ");
+    let (mut all, mut checked) = (Vec::new(), Vec::new());
+    for (number, variant) in (1..).zip(variants) {
+        let (name, count) = (variant.label(), variants.len());
+        let words = variant.words().join(" ");
         output::say(&format!("{}, {number} of {count}: run.sh {words}", story.name));
-        let path = case(&format!("{}-{}", story.name, name.replace(' ', "-")))?;
-        let started = start(story, telling, &path)?;
+        let path = case_folder(below, &format!("{}-{}", story.name, name.replace(' ', "-")))?;
+        let started = start(story, variant, &path)?;
         let outcome = started.finish(&Terminal::take(&Invoker::find())?)?;
-        run.checks.extend(checks(story, telling, &outcome));
-        run.tellings.push((telling, outcome));
+        checked.extend(checks(story, variant, &outcome));
+        all.push(document::variant(variant, &outcome));
     }
-    run.seconds = begun.elapsed().as_secs_f64();
-    Ok(run)
+    Ok(document::result(story, all, checked, begun.elapsed()))
 }

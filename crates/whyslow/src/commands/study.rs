@@ -13,70 +13,64 @@ use std::path::Path;
 use studies::{Console, Done, StudyError};
 
 /// `whyslow run -- COMMAND`: starts, records, diagnoses, proves, answers.
-pub fn run(typed: &RunArguments) -> Result<u8, Failure> {
-    let invoker = Invoker::find();
-    let request = requests::run::request(typed, &invoker)?;
-    let (code, ended) =
-        conduct(&request.folder, &invoker, typed.answer.json, |console| studies::run::run(&request, console))?;
-    Ok(ended.filter(|_| typed.exit_as_subject).map_or(code, exit_of_subject))
+pub fn run(typed: RunArguments) -> Result<u8, Failure> {
+    let (as_json, as_subject) = (typed.answer.json, typed.exit_as_subject);
+    let request = requests::run::request(typed)?;
+    let (code, ended) = conduct(&request.folder, as_json, |console| studies::run::run(&request, console))?;
+    Ok(ended.filter(|_| as_subject).map_or(code, exit_of_subject))
 }
 
 /// `whyslow attach PID`: what ails a program that is running now. It is never stopped, restarted or left changed.
 pub fn attach(typed: &AttachArguments) -> Result<u8, Failure> {
-    let invoker = Invoker::find();
-    let request = requests::attach::request(typed, &invoker)?;
-    let study = |console: &dyn Console| studies::attach::attach(&request, console);
-    Ok(conduct(&request.folder, &invoker, typed.answer.json, study)?.0)
+    let request = requests::attach::request(typed)?;
+    Ok(conduct(&request.folder, typed.answer.json, |console| studies::attach::attach(&request, console))?.0)
 }
 
 /// `whyslow compare A -- B`: which of two commands or worlds is faster, by how much, and why.
-pub fn compare(typed: &CompareArguments) -> Result<u8, Failure> {
-    let invoker = Invoker::find();
-    let request = requests::compare::request(typed, &invoker)?;
-    let study = |console: &dyn Console| studies::compare::compare(&request, console);
-    Ok(conduct(&request.folder, &invoker, typed.json, study)?.0)
+pub fn compare(typed: CompareArguments) -> Result<u8, Failure> {
+    let as_json = typed.json;
+    let request = requests::compare::request(typed)?;
+    Ok(conduct(&request.folder, as_json, |console| studies::compare::compare(&request, console))?.0)
 }
 
 /// `whyslow sweep --vary NAME=SPEC -- CMD {NAME}`: where the cliff is, whether it grows out of hand, and why.
-pub fn sweep(typed: &SweepArguments) -> Result<u8, Failure> {
-    let invoker = Invoker::find();
-    let request = requests::sweep::request(typed, &invoker)?;
-    let study = |console: &dyn Console| studies::sweep::sweep(&request, console);
-    Ok(conduct(&request.folder, &invoker, typed.json, study)?.0)
+pub fn sweep(typed: SweepArguments) -> Result<u8, Failure> {
+    let as_json = typed.json;
+    let request = requests::sweep::request(typed)?;
+    Ok(conduct(&request.folder, as_json, |console| studies::sweep::sweep(&request, console))?.0)
 }
 
 /// `whyslow bisect --good WORLD --bad WORLD -- COMMAND`: which of the things that differ makes the difference.
-pub fn bisect(typed: &BisectArguments) -> Result<u8, Failure> {
-    let invoker = Invoker::find();
-    let request = requests::bisect::request(typed, &invoker)?;
+pub fn bisect(typed: BisectArguments) -> Result<u8, Failure> {
+    let as_json = typed.json;
+    let request = requests::bisect::request(typed)?;
     let folder = request.folder.clone();
-    Ok(conduct(&folder, &invoker, typed.json, |console| studies::bisect::bisect(request, console))?.0)
+    Ok(conduct(&folder, as_json, |console| studies::bisect::bisect(request, console))?.0)
 }
 
 /// `whyslow matrix --library NAME=VERSION,... -- CMD`: which version of a library is slow, where, and which one to take.
-pub fn matrix(typed: &MatrixArguments) -> Result<u8, Failure> {
-    let invoker = Invoker::find();
-    let request = requests::matrix::request(typed, &invoker)?;
-    let study = |console: &dyn Console| studies::matrix::matrix(&request, console);
-    Ok(conduct(&request.folder, &invoker, typed.json, study)?.0)
+pub fn matrix(typed: MatrixArguments) -> Result<u8, Failure> {
+    let as_json = typed.json;
+    let request = requests::matrix::request(typed)?;
+    Ok(conduct(&request.folder, as_json, |console| studies::matrix::matrix(&request, console))?.0)
 }
 
 /// Makes a study whose case goes to a folder that is not there yet: the exit code, and how the program ended.
 fn conduct(
     folder: &Path,
-    invoker: &Invoker,
     as_json: bool,
     study: impl FnOnce(&dyn Console) -> Result<Done, StudyError>,
 ) -> Result<(u8, Option<Ended>), Failure> {
-    folder::make_parents(folder, invoker)?;
-    let terminal = Terminal::take(invoker)?;
+    let invoker = Invoker::find();
+    folder::make_parents(folder, &invoker)?;
+    let terminal = Terminal::take(&invoker)?;
     // Also after an error: what there is of the case belongs to the user.
     let done = study(&terminal).inspect_err(|_| invoker.own(folder))?;
     let ended = done.ended;
     let (document, failed) = documents::keep(done);
     drop(terminal);
     invoker.own(folder);
-    // What was found is told, also where not all could be tried, or the disk has filled up meanwhile.
+    // What was found is printed, even if not everything could be tried or the disk has filled up meanwhile.
     let code = documents::show(&document, as_json)?;
     failed.map_or(Ok((code, ended)), Err)
 }

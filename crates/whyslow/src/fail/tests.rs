@@ -1,4 +1,8 @@
 use super::*;
+use ::case::CaseError;
+use ::lab::{LabError, LinkError};
+use ::record::{Ended, RecordError};
+use std::time::Duration;
 
 fn lines(failure: impl Into<Failure>) -> Vec<String> {
     let text = failure.into().to_string();
@@ -50,15 +54,20 @@ fn a_link_that_fails_names_the_command() {
 }
 
 #[test]
-fn an_unknown_page_offers_the_nearest() {
-    assert_eq!(lines(Failure::unknown_page("spin", &["busy-spin"]))[2], "  try: whyslow explain busy-spin");
-    assert_eq!(lines(Failure::unknown_page("x", &[]))[2], "  try: whyslow explain");
+fn an_unknown_name_offers_the_nearest() {
+    let unknown = |name: &str| {
+        let names = ["busy-spin", "tiny-reads"].into_iter();
+        lines(Failure::unknown("cause", name, names, ("whyslow explain", "whyslow explain")))
+    };
+    assert_eq!(unknown("spin")[2], "  try: whyslow explain busy-spin");
+    assert_eq!(unknown("xyzzy")[2], "  try: whyslow explain");
 }
 
 #[test]
 fn an_error_stays_three_lines_whatever_it_quotes() {
     lines(RecordError::NotFound("a\nb\u{1b}[2J".into()));
     lines(Failure::internal("one\ntwo"));
-    lines(Failure::server_ended("x", Ended { exit: Some(1), signal: None }));
-    lines(Failure::server_silent("x", Duration::from_secs(10)));
+    let ended = Ended { exit: Some(1), signal: None };
+    lines(LabError::ServerEnded { command: "x".into(), ended });
+    lines(LabError::ServerSilent { command: "x".into(), waited: Duration::from_secs(10) });
 }

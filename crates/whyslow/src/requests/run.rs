@@ -1,9 +1,8 @@
-//! What a typed `run` means.
+//! What `run` is asked.
 
+use super::{case_folder, subject, world};
 use crate::arguments::{CheckOutput, RunArguments};
 use crate::fail::Failure;
-use crate::invoker::{Invoker, subject_user};
-use crate::typed;
 use lab::engine::Kind;
 use lab::{Outputs, Subject};
 use record::{Input, Output};
@@ -12,36 +11,27 @@ use studies::experiment::Wish;
 use studies::run::Request;
 
 /// Works out what was meant.
-pub fn request(typed: &RunArguments, invoker: &Invoker) -> Result<Request, Failure> {
-    let world = typed::world(&typed.world)?;
-    let addresses = typed::addresses(world.link);
-    let named = |text: &String| lab::named_intervention(text);
-    let asked = typed.asked.iter().map(named).collect::<Result<Vec<_>, _>>();
-    let proof = Wish {
-        asked: asked.map_err(|error| Failure::value("--try", &error.to_string(), "--try tcp-nodelay"))?,
-        is_wanted: !typed.no_prove,
-        budget: typed::budget(typed.budget.as_deref(), Kind::Run)?,
-        compares_output: typed.check_output == CheckOutput::Auto,
-        metric: typed::metric(typed.metric.as_deref())?,
-    };
-    let outputs = Outputs {
-        client: if typed.answer.json { Output::ToStandardError } else { Output::Inherited },
-        // A server's standard output is a log: it goes with ours, so that the client's stays what it is.
-        server: Output::ToStandardError,
-        ..Outputs::default()
-    };
+pub fn request(typed: RunArguments) -> Result<Request, Failure> {
+    let world = world(&typed.world)?;
+    let subject = subject(&world, &typed.command, typed.server.as_ref(), &typed.keeping)?;
     Ok(Request {
-        subject: Subject {
-            client: typed::with_addresses(&typed.command, addresses),
-            server: typed::server(typed.server.as_deref(), &world)?,
-            user: subject_user(typed.keeping.user.as_deref(), invoker)?,
-            input: Input::Inherited,
-        },
+        subject: Subject { input: Input::Inherited, ..subject },
         world,
-        outputs,
-        proof,
-        limits: Limits { duration: typed::duration(typed.duration.as_deref())?, requests: typed.requests },
-        folder: typed::case_folder(typed.keeping.folder.as_deref(), &typed.command, invoker)?,
+        outputs: Outputs {
+            client: if typed.answer.json { Output::ToStandardError } else { Output::Inherited },
+            // A server's standard output is a log: it goes with ours, so that the client's stays what it is.
+            server: Output::ToStandardError,
+            ..Outputs::default()
+        },
+        proof: Wish {
+            asked: typed.asked,
+            is_wanted: !typed.no_prove,
+            budget: typed.budget.unwrap_or(Kind::Run.budget()),
+            compares_output: typed.check_output == CheckOutput::Auto,
+            metric: typed.metric,
+        },
+        limits: Limits { duration: typed.duration, requests: typed.requests },
+        folder: case_folder(typed.keeping.folder.as_deref(), &typed.command)?,
         options: record::Options { sampling_hertz: typed.sampling_hertz, event_limit: typed.events },
         reading: diagnose::Options { all: typed.answer.all },
     })
@@ -50,25 +40,20 @@ pub fn request(typed: &RunArguments, invoker: &Invoker) -> Result<Request, Failu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::KeepingArguments;
+    use crate::arguments::{Arguments, Command};
 
-    fn typed(server: &str, command: &[&str]) -> RunArguments {
-        let command = command.iter().map(ToString::to_string).collect();
-        RunArguments {
-            server: Some(server.into()),
-            command,
-            keeping: KeepingArguments { folder: Some("/tmp/new".into()), user: None },
-            ..RunArguments::default()
+    fn plan(words: &[&str]) -> Result<Request, Failure> {
+        let words = [&["whyslow", "run", "-o", "/tmp/new"], words].concat();
+        let words = words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        match Arguments::parse_words(&words).map_err(crate::fail::usage)?.command {
+            Command::Run(typed) => request(*typed),
+            _ => panic!("another command"),
         }
-    }
-
-    fn plan(typed: &RunArguments) -> Result<Request, Failure> {
-        request(typed, &Invoker::find())
     }
 
     #[test]
     fn a_server_is_split_as_a_shell_splits_and_addresses_are_filled_in() {
-        let plan = plan(&typed("sh -c 'listen {server}:80'", &["curl", "http://{server}/{client}"]));
+        let plan = plan(&["--server", "sh -c 'listen {server}:80'", "--", "curl", "http://{server}/{client}"]);
         let plan = plan.unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!(plan.subject.server.as_deref().unwrap_or_default(), ["sh", "-c", "listen 127.0.0.1:80"]);
         assert_eq!(plan.subject.client, ["curl", "http://127.0.0.1/127.0.0.1"]);
@@ -76,13 +61,13 @@ mod tests {
 
     #[test]
     fn an_open_quote_and_an_empty_server_are_refused() {
-        assert!(plan(&typed("sh -c 'x", &["true"])).is_err());
-        assert!(plan(&typed("  ", &["true"])).is_err());
+        assert!(plan(&["--server", "sh -c 'x", "--", "true"]).is_err());
+        assert!(plan(&["--server", "  ", "--", "true"]).is_err());
     }
 
     #[test]
     fn a_bad_duration_names_the_option() {
-        let typed = RunArguments { duration: Some("soon".into()), ..typed("true", &["true"]) };
-        assert!(plan(&typed).is_err_and(|failure| failure.to_string().contains("--duration")));
+        let failure = plan(&["--duration", "soon", "--", "true"]).map(|_| ()).expect_err("refused").to_string();
+        assert!(failure.contains("--duration") && failure.contains("ms, s, m and h"), "{failure}");
     }
 }

@@ -12,21 +12,21 @@ pub fn turn() -> Option<Turn> {
 }
 
 /// An answer.
-pub struct Told {
+pub struct Answered {
     pub bisection: Bisection,
     pub code: i32,
 }
 
 /// Asks which of what differs between planted worlds makes the difference. More options may be given.
-pub fn ask(planted: &Planted, options: &[&str]) -> Told {
+pub fn ask(planted: &Planted, options: &[&str]) -> Answered {
     ask_worlds(&Stage::new(), &planted.names(), options, &[PROGRAM])
 }
 
 /// The same of any two worlds and any command.
-pub fn ask_worlds(stage: &Stage, worlds: &[String; 2], options: &[&str], command: &[&str]) -> Told {
+pub fn ask_worlds(stage: &Stage, worlds: &[String; 2], options: &[&str], command: &[&str]) -> Answered {
     let ran = asked(stage, worlds, &[options, &["--json"]].concat(), command).answered();
     let bisection = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-    Told { bisection, code: ran.code }
+    Answered { bisection, code: ran.code }
 }
 
 /// What came of asking, whatever it was.
@@ -38,7 +38,7 @@ pub fn asked(stage: &Stage, [good, bad]: &[String; 2], options: &[&str], command
     stage.run(&[&own, budget, options, &["--"], command].concat())
 }
 
-impl Told {
+impl Answered {
     /// The names of what cures the bad world.
     pub fn cure(&self) -> Vec<&str> {
         let culprit = self.bisection.culprit.as_ref();

@@ -122,7 +122,7 @@ impl Planted {
         self.0.path().join(["good", "bad"][side])
     }
 
-    /// What `--good` and `--bad` are told.
+    /// What is passed to `--good` and `--bad`.
     pub fn names(&self) -> [String; 2] {
         [0, 1].map(|side| format!("dir:{}", self.root(side).display()))
     }

@@ -1,14 +1,14 @@
 //! What a colleague looks for is on the page, and can be clicked, searched and read on a phone.
 
 use super::browser::{Browser, View, WIDE};
-use super::told::nagle;
+use super::subject::nagle;
 use testing::slowness;
 
 /// The page of the nagle story in a browser; nothing where either is missing here.
 fn shown(view: View) -> Option<Browser> {
-    let told = nagle()?;
+    let subject = nagle()?;
     let mut browser = Browser::start()?;
-    browser.open(&told.page, view);
+    browser.open(&subject.page, view);
     Some(browser)
 }
 
@@ -133,8 +133,8 @@ fn nothing_sticks_out_on_a_phone_and_dark_is_dark() {
     is_quiet(&browser);
     let paper = "getComputedStyle(document.body).backgroundColor";
     let light = browser.text(paper);
-    let told = nagle().expect("told before");
-    browser.open(&told.page, View { width: 400, dark: true, ..WIDE });
+    let subject = nagle().expect("subject before");
+    browser.open(&subject.page, View { width: 400, dark: true, ..WIDE });
     let dark = browser.text(paper);
     assert_ne!(light, dark);
     is_quiet(&browser);

@@ -1,7 +1,7 @@
 //! Every string from outside is hostile: markup and scripts put through each end up as text.
 
 use super::browser::{Browser, WIDE};
-use super::told::nagle;
+use super::subject::nagle;
 use crate::stage::Stage;
 use case::views::Views;
 use case::views::{Difference, SideViews};
@@ -17,8 +17,27 @@ const HOSTILE: &str = "'\"></title></style></script><script>window.pwned=1;alert
     <img src=x onerror=\"window.pwned=1\"><svg onload=window.pwned=1>javascript:window.pwned=1{{7*7}}\u{202e}\u{2028}`";
 
 /// Fields that hold one of a few words of ours.
-const OURS: [&str; 11] =
-    ["kind", "status", "verdict", "outcome", "state", "purpose", "unit", "end", "stopped", "wait", "transport"];
+const OURS: [&str; 19] = [
+    "kind",
+    "status",
+    "verdict",
+    "outcome",
+    "state",
+    "purpose",
+    "unit",
+    "end",
+    "stopped",
+    "wait",
+    "transport",
+    "segment",
+    "value_kind",
+    "per",
+    "thing",
+    "handshake",
+    "group",
+    "when",
+    "work",
+];
 
 /// A document with every string of it made hostile. Equal strings stay equal, since pages join by name.
 fn poisoned<T: Serialize + DeserializeOwned>(document: &T) -> T {
@@ -69,12 +88,12 @@ fn shows_only_text(browser: &mut Browser, folder: &Path, name: &str, document: &
 
 #[test]
 fn a_page_whose_every_string_is_hostile_is_inert() {
-    let (Some(told), Some(mut browser)) = (nagle(), Browser::start()) else { return };
+    let (Some(subject), Some(mut browser)) = (nagle(), Browser::start()) else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let case = Case::open(&told.case).expect("the case");
+    let case = Case::open(&subject.case).expect("the case");
     let recording = Recording::load(&case).expect("the recording");
     let answer: Answer = case.kept("answer.json").expect("readable").expect("an answer");
-    let views: Views = poisoned(&diagnose::views(&recording, &answer));
+    let views: Views = poisoned(&diagnose::Analysis::new(&recording).views(&answer));
     let sides = |names: &[&str]| {
         names.iter().map(|name| SideViews { name: (*name).to_string(), views: views.clone() }).collect()
     };
@@ -174,7 +193,7 @@ except (OSError, UnicodeError): pass
 "#;
 
 #[test]
-fn a_program_that_names_everything_after_markup_is_told_as_text() {
+fn a_program_that_names_everything_after_markup_is_shown_as_text() {
     let stage = Stage::new();
     if !stage.can_record() {
         return;

@@ -1,12 +1,12 @@
 //! The page without scripts, and its size.
 
 use super::browser::{Browser, View, WIDE};
-use super::told::{nagle, story};
+use super::subject::{nagle, story};
 
 #[test]
 fn without_scripts_the_page_says_all_it_has_found() {
-    let (Some(told), Some(mut browser)) = (nagle(), Browser::start()) else { return };
-    browser.open(&told.page, View { scripts: false, ..WIDE });
+    let (Some(subject), Some(mut browser)) = (nagle(), Browser::start()) else { return };
+    browser.open(&subject.page, View { scripts: false, ..WIDE });
     // What is evaluated through the debugger runs although the page's own scripts do not.
     let text = browser.text("document.body.innerText");
     let findings =
@@ -26,20 +26,22 @@ fn without_scripts_the_page_says_all_it_has_found() {
 
 #[test]
 fn a_hundred_thousand_requests_are_a_page_of_less_than_two_megabytes_with_the_worst_on_it() {
-    let Some(told) = story("nagle", &["fixed", "--no-prove", "--events", "40000000"], &[("REQUESTS", "100000")]) else {
+    let Some(subject) = story("nagle", &["fixed", "--no-prove", "--events", "40000000"], &[("REQUESTS", "100000")])
+    else {
         return;
     };
-    let bytes = std::fs::metadata(&told.page).expect("the page").len();
+    let bytes = std::fs::metadata(&subject.page).expect("the page").len();
     assert!(bytes < 2_000_000, "{bytes} bytes");
-    let case = case::Case::open(&told.case).expect("the case");
+    let case = case::Case::open(&subject.case).expect("the case");
     let recording = case::Recording::load(&case).expect("the recording");
-    let answer = diagnose::diagnose(&recording, "", &diagnose::Options::default());
+    let analysis = diagnose::Analysis::new(&recording);
+    let answer = analysis.answer("", diagnose::Options::default());
     assert!(answer.exchanges >= 99_000, "{} exchanges", answer.exchanges);
-    let views = diagnose::views(&recording, &answer);
+    let views = analysis.views(&answer);
     let worst = views.lengths.worst.first().expect("a longest exchange");
-    let page = std::fs::read_to_string(&told.page).expect("the page");
+    let page = std::fs::read_to_string(&subject.page).expect("the page");
     assert!(page.contains(&format!("id=\"ladder-{}\"", worst.number)), "no ladder of the longest, {}", worst.number);
     let Some(mut browser) = Browser::start() else { return };
-    browser.open(&told.page, WIDE);
+    browser.open(&subject.page, WIDE);
     assert_eq!(browser.problems(), Vec::<String>::new());
 }

@@ -1,6 +1,6 @@
 //! Programs that run already: looked at, helped for a moment, left as they were.
 
-use super::telling::{Asked, ask, expect_readme, three_lines, whyslow};
+use super::running::{Asked, ask, expect_readme, three_lines, whyslow};
 use case::{Answer, Status, Switched};
 use testing::{alone, is_root, slowness};
 
@@ -51,6 +51,7 @@ fn a_running_python_client_is_set_free_and_left_as_it_was() {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn a_running_go_client_is_set_free_and_left_as_it_was() {
     expect_set_free_and_left_as_it_was("go");
 }

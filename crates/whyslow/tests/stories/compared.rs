@@ -1,6 +1,6 @@
 //! Comparisons: which side takes more, where the difference comes from, and none where there is none.
 
-use super::telling::{Asked, Folder, ask, expect_readme, three_lines, whyslow};
+use super::running::{Asked, Folder, ask, expect_readme, three_lines, whyslow};
 use case::tables::Trial;
 use case::{Case, Comparison, Contrast, GateState};
 use std::process::Output;
@@ -42,11 +42,17 @@ fn least_connections_shorten_the_tail_of_round_robin() {
     assert!(compared.a.server.concat().contains("roundrobin") && compared.b.server.concat().contains("leastconn"));
 }
 
+/// Comparisons of a program with itself, of which one in twenty may claim a difference. Three of twelve or more do so in one
+/// test of fifty then, and in four of five where one in three claims: of three comparisons, one told nothing.
+const ALIKE: usize = 12;
+const MOST_CLAIMS: usize = 2;
+
 #[test]
+#[ignore = "long: make stories"]
 fn a_program_does_not_differ_from_itself() {
     let _alone = alone();
     let mut claimed = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..ALIKE {
         let Some(asked) = compare("bundle", &["same", "--budget", &budget(8)], &[]) else { return };
         let metrics = asked.document.metrics;
         if matches!(asked.document.outcome, Contrast::More | Contrast::Less) {
@@ -56,8 +62,7 @@ fn a_program_does_not_differ_from_itself() {
             assert!([Some(0), Some(3)].contains(&asked.exit), "{:?}\n{}", asked.exit, asked.stderr);
         }
     }
-    // One in twenty is what 95 % allow.
-    assert!(claimed.len() <= 1, "{claimed:#?}");
+    assert!(claimed.len() <= MOST_CLAIMS, "{claimed:#?}");
 }
 
 /// A shell that counts so far, and then prints `last`.

@@ -1,16 +1,18 @@
 //! Programs with nothing wrong: a ledger that adds up, and no accusation.
 
-use super::telling::tell;
+use super::running::run_variant;
 use testing::alone;
 
 /// Tells one of the healthy stories; `exchanges` is the least number of requests it is known to make.
 fn expect_healthy(program: &str, exchanges: u64) {
     let _alone = alone();
-    let Some(told) = tell("healthy", program) else { return };
-    told.expect_no_accusation();
-    // What the recorder lost it counted: exchanges seen and events lost together account for all requests.
-    let accounted = told.answer.exchanges + told.answer.losses.events;
-    assert!(accounted >= exchanges, "{} exchanges of {exchanges}", told.answer.exchanges);
+    let Some(run) = run_variant("healthy", program) else { return };
+    run.expect_no_accusation();
+    // What the recorder lost it counted: exchanges seen and events lost together account for all requests. Most were seen:
+    // losses account for anything.
+    let (seen, lost) = (run.answer.exchanges, run.answer.losses.events);
+    assert!(seen + lost >= exchanges, "{seen} exchanges of {exchanges}, and {lost} events were lost");
+    assert!(seen * 20 >= exchanges * 19, "{seen} exchanges of {exchanges}");
 }
 
 #[test]
@@ -39,6 +41,7 @@ fn nginx_under_load_from_wrk_is_not_accused() {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn nginx_under_load_from_ab_is_not_accused() {
     expect_healthy("ab", 45_000);
 }
@@ -64,10 +67,11 @@ fn a_go_server_is_not_accused() {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn linear_work_and_sorting_are_not_accused() {
     for variant in ["linear", "sorting", "fixed"] {
         let _alone = alone();
-        let Some(told) = tell("gta", variant) else { return };
-        told.expect_no_accusation();
+        let Some(run) = run_variant("gta", variant) else { return };
+        run.expect_no_accusation();
     }
 }

@@ -1,10 +1,10 @@
-//! The stories with proving: what switches a cause off is found, and what does not is told from it.
+//! The stories with proving: what switches a cause off is found, and distinguished from what does not.
 
-use super::telling::{
-    Told, expect_mechanism, expect_place, expect_story_readme, marked_line, nagle, steady_words, tell, tell_with,
-    whyslow,
+use super::running::{
+    StoryRun, expect_mechanism, expect_place, expect_story_readme, marked_line, nagle, run_variant, run_with,
+    steady_words, whyslow,
 };
-use case::{Finding, Purpose, Status, Tried, Verdict};
+use case::{Finding, Metric, Purpose, Status, Tried, Verdict};
 use std::time::Duration;
 use testing::{alone, budget, stretched};
 
@@ -14,13 +14,13 @@ fn tried<'a>(finding: &'a Finding, intervention: &str, dose: &str) -> &'a Tried 
     found.unwrap_or_else(|| panic!("no {intervention} {dose} among {:#?}", finding.tried))
 }
 
-pub(super) fn expect_confirmed<'a>(told: &'a Told, name: &str, interventions: &[&str]) -> &'a Finding {
-    let finding = told.finding(name);
+pub(super) fn expect_confirmed<'a>(run: &'a StoryRun, name: &str, interventions: &[&str]) -> &'a Finding {
+    let finding = run.finding(name);
     for intervention in interventions {
         let one = tried(finding, intervention, "");
         assert!(one.applied && one.status == Status::Confirmed && one.low > 1.0, "{one:#?}");
     }
-    assert_eq!((finding.status, told.answer.verdict), (Status::Confirmed, Verdict::Confirmed), "{:#?}", finding.tried);
+    assert_eq!((finding.status, run.answer.verdict), (Status::Confirmed, Verdict::Confirmed), "{:#?}", finding.tried);
     let effect = finding.effect.as_ref().expect("an effect");
     assert!(effect.low > 1.0 && effect.low <= effect.ratio && effect.ratio <= effect.high, "{effect:?}");
     finding
@@ -29,10 +29,10 @@ pub(super) fn expect_confirmed<'a>(told: &'a Told, name: &str, interventions: &[
 #[test]
 fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
     let _alone = alone();
-    let Some(told) = nagle() else { return };
+    let Some(run) = nagle() else { return };
     let ways = ["tcp-nodelay", "coalesce-writes", "quickack-server-route"];
-    let finding = expect_confirmed(told, "nagle-delayed-ack", &ways);
-    expect_story_readme("nagle", &told.answer);
+    let finding = expect_confirmed(run, "nagle-delayed-ack", &ways);
+    expect_story_readme("nagle", &run.answer);
     let control = tried(finding, "quickack-client-route", "");
     assert!(control.applied && control.purpose == Purpose::Control, "{control:#?}");
     assert_eq!(control.status, Status::Refuted, "{control:#?}");
@@ -40,17 +40,17 @@ fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
     let (short, long) = (tried(finding, "delayed-ack-cap", "8 ms"), tried(finding, "delayed-ack-cap", "20 ms"));
     assert!(short.applied && long.applied, "{short:#?} {long:#?}");
     assert!(short.after < long.after && long.after < long.before, "{short:#?} {long:#?}");
-    let sham = told.answer.proof.as_ref().and_then(|proof| proof.sham.as_ref()).expect("a sham");
-    assert!(sham.low < 1.05 && sham.high > 0.95, "{sham:?}");
-    let (spent, granted) = told.answer.proof.as_ref().map_or((0, 0), |proof| (proof.spent_ns, proof.budget_ns));
+    let sham = run.answer.proof.as_ref().and_then(|proof| proof.sham.as_ref()).expect("a sham");
+    expect_no_difference("the sham", sham.low, sham.high);
+    let (spent, granted) = run.answer.proof.as_ref().map_or((0, 0), |proof| (proof.spent_ns, proof.budget_ns));
     let most = granted + stretched(Duration::from_secs(10)).as_nanos() as u64;
     assert!(spent < most, "the budget is kept, but for the trial under way: {spent} ns of {granted} ns");
-    assert_eq!(told.exit, Some(1), "{}", told.stderr);
-    expect_words_that_fit_the_terminal(told);
+    assert_eq!(run.exit, Some(1), "{}", run.stderr);
+    expect_words_that_fit_the_terminal(run);
 }
 
-fn expect_words_that_fit_the_terminal(told: &Told) {
-    let output = whyslow().arg("report").arg(&told.case).output().expect("whyslow");
+fn expect_words_that_fit_the_terminal(run: &StoryRun) {
+    let output = whyslow().arg("report").arg(&run.case).output().expect("whyslow");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = marked_line("nagle/client.py", "the second write");
     for words in ["nagle-delayed-ack", &format!("client.py:{line}"), "TCP_NODELAY", "Proved"] {
@@ -63,6 +63,11 @@ fn expect_words_that_fit_the_terminal(told: &Told) {
     assert_eq!(text.lines().filter(is_prose).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
+/// An interval is around 1 within a few percent, and narrow enough to say so: a wide one holds 1 whatever was done.
+fn expect_no_difference(what: &str, low: f64, high: f64) {
+    assert!(low < 1.1 && high > 0.9 && high / low < 1.5, "{what}: {low} to {high}");
+}
+
 /// The words of the finding's paragraph.
 fn wording(text: &str) -> Vec<&str> {
     let paragraph = text.split("Confirmed:").nth(1).and_then(|rest| rest.split("Proved:").next());
@@ -70,18 +75,19 @@ fn wording(text: &str) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
     let _alone = alone();
-    let Some(told) = tell_with("four-lines", "slow", &["--try", "tcp-nodelay", "--budget", &budget(60)]) else {
+    let Some(run) = run_with("four-lines", "slow", &["--try", "tcp-nodelay", "--budget", &budget(60)]) else {
         return;
     };
-    let finding = expect_confirmed(&told, "busy-spin", &["send-queue-empty"]);
-    expect_story_readme("four-lines", &told.answer);
+    let finding = expect_confirmed(&run, "busy-spin", &["send-queue-empty"]);
+    expect_story_readme("four-lines", &run.answer);
     let effect = finding.effect.as_ref().expect("an effect");
-    assert_eq!(effect.metric, "cpu_ns_per_exchange");
-    let elapsed = effect.also.iter().find(|other| other.metric == "elapsed_ns_per_exchange").expect("the wall clock");
-    assert!(elapsed.low < 1.1 && elapsed.high > 0.9, "{elapsed:?}");
-    // A fix that somebody believes in takes hold, and does nothing.
+    assert_eq!(effect.metric, Metric::CpuPerExchange);
+    let elapsed = effect.also.iter().find(|other| other.metric == Metric::ElapsedPerExchange).expect("the wall clock");
+    expect_no_difference("the wall clock", elapsed.low, elapsed.high);
+    // A fix that somebody believes in takes effect, and does nothing.
     let believed = tried(finding, "tcp-nodelay", "");
     assert!(believed.applied && believed.purpose == Purpose::Asked, "{believed:#?}");
     assert!(believed.status == Status::Refuted || believed.low < 1.0 && believed.high < 1.2, "{believed:#?}");
@@ -90,16 +96,16 @@ fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
 #[test]
 fn a_context_for_each_request_is_named_with_its_files_confirmed_and_its_ladder_climbed() {
     let _alone = alone();
-    let Some(told) = tell_with("context-per-request", "slow", &["--budget", &budget(60)]) else { return };
-    expect_confirmed(&told, "ca-bundle-per-context", &["parse-ca-once"]);
-    expect_story_readme("context-per-request", &told.answer);
-    let finding = told.finding("ca-bundle-per-context");
+    let Some(run) = run_with("context-per-request", "slow", &["--budget", &budget(60)]) else { return };
+    expect_confirmed(&run, "ca-bundle-per-context", &["parse-ca-once"]);
+    expect_story_readme("context-per-request", &run.answer);
+    let finding = run.finding("ca-bundle-per-context");
     expect_place(finding, "context-per-request/client.py", "the bundle for each request");
     // For each of 60 requests the distribution's bundle and our own certificate are opened.
     expect_mechanism(finding, &["opened 120 times", "60 TLS handshakes"]);
     assert!(finding.title.contains("120 files opened for 60 handshakes"), "{}", finding.title);
     assert!(finding.cost.share_of_cpu >= 0.5, "{:?}", finding.cost);
-    let steps = told.answer.together.iter().filter(|step| step.applied).map(|step| step.interventions.join("+"));
+    let steps = run.answer.together.iter().filter(|step| step.applied).map(|step| step.interventions.join("+"));
     let steps = steps.collect::<Vec<_>>();
     let ladder = ["parse-ca-once+share-ssl-context", "parse-ca-once+share-ssl-context+resume-sessions"];
     assert!(ladder.iter().all(|step| steps.iter().any(|known| known == step)), "{steps:?}");
@@ -111,11 +117,11 @@ fn sharing_a_context_from_outside_predicts_what_sharing_it_in_the_source_brings(
     let _alone = alone();
     let budget = budget(60);
     let metric = ["--metric", "stdout:([0-9.]+) ms of CPU", "--budget", &budget];
-    let Some(told) = tell_with("context-per-request", "slow", &metric) else { return };
+    let Some(run) = run_with("context-per-request", "slow", &metric) else { return };
     let is_shared = |step: &&case::Together| step.interventions.join("+") == "parse-ca-once+share-ssl-context";
-    let predicted = told.answer.together.iter().find(is_shared).expect("the step").after;
-    let Some(told) = tell_with("context-per-request", "shared", &["--no-prove"]) else { return };
-    let printed = told.stderr.split("requests, ").nth(1).and_then(|rest| rest.split(' ').next());
+    let predicted = run.answer.together.iter().find(is_shared).expect("the step").after;
+    let Some(run) = run_with("context-per-request", "shared", &["--no-prove"]) else { return };
+    let printed = run.stderr.split("requests, ").nth(1).and_then(|rest| rest.split(' ').next());
     let truth = printed.and_then(|figure| figure.parse::<f64>().ok()).expect("its own figure");
     // Recording costs the second program a little; without it, the two are within 15 % on a quiet machine.
     let ratio = predicted / truth;
@@ -123,66 +129,68 @@ fn sharing_a_context_from_outside_predicts_what_sharing_it_in_the_source_brings(
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn two_causes_are_both_named_and_proved_each_alone_and_both_together() {
     let _alone = alone();
-    let Some(told) = tell_with("two-causes", "slow", &["--budget", &budget(60)]) else { return };
-    // One costs wall time and the other processor time: which is first depends on the machine.
-    let mut names = told.names();
+    let Some(run) = run_with("two-causes", "slow", &["--budget", &budget(60)]) else { return };
+    // One costs wall time and the other CPU time: which is first depends on the machine.
+    let mut names = run.names();
     names.sort_unstable();
     assert_eq!(names, ["nagle-delayed-ack", "tiny-reads"]);
-    expect_place(told.finding("nagle-delayed-ack"), "two-causes/client.py", "the second write");
-    expect_place(told.finding("tiny-reads"), "two-causes/server.py", "a call for each byte");
+    expect_place(run.finding("nagle-delayed-ack"), "two-causes/client.py", "the second write");
+    expect_place(run.finding("tiny-reads"), "two-causes/server.py", "a call for each byte");
     // One request in eleven is an order, and each order is held once.
-    let (held, all) = (told.finding("nagle-delayed-ack").cost.affected, told.answer.exchanges);
+    let (held, all) = (run.finding("nagle-delayed-ack").cost.affected, run.answer.exchanges);
     assert!(held * 11 <= all && held * 12 >= all, "{held} of {all}");
-    expect_confirmed(&told, "nagle-delayed-ack", &[]);
-    expect_confirmed(&told, "tiny-reads", &["read-buffer"]);
-    let together = told.answer.together.iter().find(|one| one.interventions.len() == 2).expect("both together");
+    expect_confirmed(&run, "nagle-delayed-ack", &[]);
+    expect_confirmed(&run, "tiny-reads", &["read-buffer"]);
+    let together = run.answer.together.iter().find(|one| one.interventions.len() == 2).expect("both together");
     let step = together.step.as_ref().expect("a step");
     assert!(together.applied && together.low > 1.0, "{together:?}");
-    // What is judged by is the metric of what costs most. On a slow machine that is processor time, of which a write that
+    // What is judged by is the metric of what costs most. On a slow machine that is CPU time, of which a write that
     // is held takes next to none.
-    let gains = if together.metric.starts_with("cpu") { step.high } else { step.low };
+    let gains = if together.metric.is_processor() { step.high } else { step.low };
     assert!(gains > 1.0, "{together:?}");
 }
 
 /// Two culprits of which the second shows only once the first is switched off.
 #[test]
+#[ignore = "long: make stories"]
 fn what_a_cure_lays_bare_is_confirmed_upon_it_with_equal_output() {
     let _alone = alone();
-    let Some(told) = tell_with("gta", "slow", &["--budget", &budget(60)]) else { return };
-    let [first, second] = told.answer.findings.as_slice() else { panic!("not two findings: {:?}", told.names()) };
-    expect_story_readme("gta", &told.answer);
+    let Some(run) = run_with("gta", "slow", &["--budget", &budget(60)]) else { return };
+    let [first, second] = run.answer.findings.as_slice() else { panic!("not two findings: {:?}", run.names()) };
+    expect_story_readme("gta", &run.answer);
     let bound = tried(first, "bound-sscanf", "");
     assert!(bound.applied && bound.status == Status::Confirmed && bound.low > 2.0, "{bound:#?}");
     let off = second.tried.iter().find(|one| one.intervention == "switch-off").expect("switch-off");
     assert!(off.applied && off.status == Status::Confirmed && off.low > 1.0, "{off:#?}");
     assert!(second.title.contains("find_dup"), "{}", second.title);
-    let both = told.answer.together.iter().find(|one| one.interventions.len() == 2).expect("both together");
+    let both = run.answer.together.iter().find(|one| one.interventions.len() == 2).expect("both together");
     assert!(both.applied && both.low > bound.low, "{both:#?}");
 }
 
 #[test]
 fn two_cured_causes_are_not_accused() {
     let _alone = alone();
-    let Some(told) = tell("two-causes", "fixed") else { return };
-    told.expect_no_accusation();
+    let Some(run) = run_variant("two-causes", "fixed") else { return };
+    run.expect_no_accusation();
 }
 
 #[test]
 #[ignore = "long: make stories"]
 fn a_function_that_the_output_needs_is_not_accused() {
     let _alone = alone();
-    let Some(told) = tell_with("gta", "needed", &["--budget", &budget(60)]) else { return };
-    assert_eq!(told.answer.findings.len(), 1, "{:?}", told.answer.findings.iter().map(|one| &one.title));
-    assert_eq!(told.answer.findings[0].status, Status::Confirmed);
+    let Some(run) = run_with("gta", "needed", &["--budget", &budget(60)]) else { return };
+    assert_eq!(run.answer.findings.len(), 1, "{:?}", run.answer.findings.iter().map(|one| &one.title));
+    assert_eq!(run.answer.findings[0].status, Status::Confirmed);
 }
 
 #[test]
 fn without_a_budget_nothing_is_tried_and_the_reason_is_said() {
     let _alone = alone();
-    let Some(told) = tell_with("nagle", "slow", &["--budget", "100ms"]) else { return };
-    assert_eq!(told.finding("nagle-delayed-ack").status, Status::Suspected);
-    let not_tried = told.answer.proof.as_ref().map(|proof| proof.not_tried.join("\n")).unwrap_or_default();
+    let Some(run) = run_with("nagle", "slow", &["--budget", "100ms"]) else { return };
+    assert_eq!(run.finding("nagle-delayed-ack").status, Status::Suspected);
+    let not_tried = run.answer.proof.as_ref().map(|proof| proof.not_tried.join("\n")).unwrap_or_default();
     assert!(not_tried.contains("--budget"), "{not_tried}");
 }

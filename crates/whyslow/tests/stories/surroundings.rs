@@ -1,6 +1,6 @@
 //! What a run does to the machine and to its users: ordinary users, copies of cases, and nothing left behind.
 
-use super::telling::{Folder, suspect, tell, whyslow};
+use super::running::{Folder, run_variant, suspect, whyslow};
 use case::Answer;
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ const NOBODY: &str = "65534";
 const CLIENT_SECONDS: &str = "91";
 
 #[test]
-fn an_ordinary_user_is_told_in_three_lines_what_to_run_and_it_works() {
+fn an_ordinary_user_learns_in_three_lines_what_to_run_and_it_works() {
     let _alone = alone();
     if !is_root() {
         return;
@@ -75,16 +75,16 @@ fn commands_offered(said: &str) -> (String, String) {
 #[test]
 fn a_case_tells_the_same_story_when_copied_and_reported_elsewhere() {
     let _alone = alone();
-    let Some(told) = suspect("nagle", "slow") else { return };
+    let Some(run) = suspect("nagle", "slow") else { return };
     let elsewhere = Folder::new();
     let copy = elsewhere.join("copy");
-    let copied = Command::new("cp").arg("-a").arg(&told.case).arg(&copy).status().expect("cp");
+    let copied = Command::new("cp").arg("-a").arg(&run.case).arg(&copy).status().expect("cp");
     assert!(copied.success());
     let report = whyslow().arg("report").arg(&copy).arg("--json").output().expect("whyslow report");
     let again: Answer = serde_json::from_slice(&report.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&report.stderr)));
-    assert_eq!(again.findings, told.answer.findings);
-    assert_eq!(again.ledger, told.answer.ledger);
+    assert_eq!(again.findings, run.answer.findings);
+    assert_eq!(again.ledger, run.answer.ledger);
     assert_eq!(report.status.code(), Some(1));
 }
 
@@ -92,7 +92,7 @@ fn a_case_tells_the_same_story_when_copied_and_reported_elsewhere() {
 fn no_namespace_link_queue_or_process_outlives_a_run() {
     let _alone = alone();
     let before = surroundings();
-    if tell("four-lines", "fixed").is_none() {
+    if run_variant("four-lines", "fixed").is_none() {
         return;
     }
     expect_nothing_new(&before);

@@ -1,6 +1,6 @@
-//! Sweeps: cliffs are found where they are and explained, growth is told from growth out of hand.
+//! Sweeps: cliffs are found where they are and explained, linear growth and growth out of hand are distinguished.
 
-use super::telling::{Asked, ask, expect_readme, three_lines, whyslow};
+use super::running::{Asked, ask, expect_readme, three_lines, whyslow};
 use case::{Growth, Regime, Sweep};
 use testing::{alone, budget, is_root};
 
@@ -49,6 +49,7 @@ fn expect_cliff_at_a_segment(mtu: u32) {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn a_request_is_fast_once_it_fills_a_segment() {
     expect_cliff_at_a_segment(1500);
 }
@@ -76,6 +77,7 @@ fn growth(asked: &Asked<Sweep>) -> &Growth {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn a_list_read_with_sscanf_grows_out_of_hand_in_sscanf() {
     let _alone = alone();
     let Some(asked) = sweep("gta", &["slow", "sweep", "--budget", &budget(24)], &[]) else { return };

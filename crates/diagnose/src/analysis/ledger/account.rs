@@ -4,7 +4,7 @@
 use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::syscall;
-use case::facts::{self, Wait};
+use case::facts::{self, AccountGroup, Wait};
 
 /// What time went into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,51 +72,31 @@ pub enum Object {
     Connection(u32),
 }
 
-/// Kinds of accounts, for one sentence about the whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// The client on a processor.
-    ClientCpu,
-    /// The server on a processor.
-    ServerCpu,
-    /// Waiting for a processor, at either end.
-    Processor,
-    /// The client blocked in something of its own.
-    ClientBlocked,
-    /// The server blocked in something of its own.
-    ServerBlocked,
-    /// Setting up connections.
-    SetUp,
-    /// Bytes held in a kernel.
-    Held,
-    /// Network, and a peer that nobody watched.
-    NetworkAndPeer,
-    /// Network between recorded ends, retransmissions and wake-ups.
-    Network,
-    /// What is not within exchanges, or not explained.
-    Other,
-}
-
 impl Account {
-    /// The kind of account.
-    pub fn class(self) -> Class {
+    /// What it has in common with others.
+    pub fn group(self) -> AccountGroup {
         match self {
             Account::User(End::Client, _) | Account::Module(End::Client, _) | Account::Kernel(End::Client) => {
-                Class::ClientCpu
+                AccountGroup::ClientCpu
             }
             Account::User(End::Server, _) | Account::Module(End::Server, _) | Account::Kernel(End::Server) => {
-                Class::ServerCpu
+                AccountGroup::ServerCpu
             }
-            Account::Processor(_) => Class::Processor,
+            Account::Processor(_) | Account::OutsideProcessor => AccountGroup::RunDelay,
             Account::Blocked(end, ..) | Account::BlockedElsewhere(end) | Account::PageFault(end) => match end {
-                End::Client => Class::ClientBlocked,
-                End::Server => Class::ServerBlocked,
+                End::Client => AccountGroup::ClientBlocked,
+                End::Server => AccountGroup::ServerBlocked,
             },
-            Account::Lookup | Account::Connect | Account::FullHandshake | Account::ResumedHandshake => Class::SetUp,
-            Account::HeldByNagle(_) | Account::HeldInKernel(_) | Account::HeldAtPeer => Class::Held,
-            Account::NetworkAndPeer => Class::NetworkAndPeer,
-            Account::Network | Account::Retransmission | Account::WakeUp(_) => Class::Network,
-            _ => Class::Other,
+            Account::Lookup | Account::Connect | Account::FullHandshake | Account::ResumedHandshake => {
+                AccountGroup::SetUp
+            }
+            Account::HeldByNagle(_) | Account::HeldInKernel(_) | Account::HeldAtPeer => AccountGroup::Held,
+            Account::NetworkAndPeer => AccountGroup::NetworkAndPeer,
+            Account::Network | Account::Retransmission | Account::WakeUp(_) => AccountGroup::Network,
+            // Only where there are no exchanges is the whole run what somebody waits for.
+            Account::OutsideCpu(_) | Account::OutsideCpuUnsampled => AccountGroup::ClientCpu,
+            Account::OutsideBlocked(..) | Account::OutsideBlockedElsewhere => AccountGroup::ClientBlocked,
+            Account::StartAndEnd | Account::Unexplained => AccountGroup::Other,
         }
     }
 

@@ -4,7 +4,7 @@
 //! object there, and so in each exchange, however large it is in that one.
 
 use super::account::Account;
-use super::totals::shown_as;
+use super::totals::{round, shown_as};
 use super::walk::Walker;
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
@@ -164,23 +164,20 @@ impl<'e> Builder<'e> {
         self.sums[account as usize] += length;
     }
 
-    /// Rounds so that the sum is exactly the total: the largest account takes what rounding left over.
+    /// Rounds so that the sum is exactly the total, or what was booked where that is more.
     fn round(&mut self, total: u64, parts: &mut Vec<Part>) {
         let first = parts.len();
         self.had.sort_unstable();
-        let mut left = total;
-        for account in self.had.drain(..) {
-            let length = std::mem::take(&mut self.sums[account as usize]);
-            let ns = (length.round() as u64).min(left);
-            left -= ns;
-            parts.push(Part { account, ns });
-        }
+        let accounts: Vec<u32> = self.had.drain(..).collect();
+        let lengths: Vec<f64> =
+            accounts.iter().map(|&account| std::mem::take(&mut self.sums[account as usize])).collect();
+        let (rounded, _) = round(&lengths, total);
+        parts.extend(accounts.into_iter().zip(rounded).map(|(account, ns)| Part { account, ns }));
         if parts.len() == first {
-            parts.push(Part { account: self.unexplained, ns: 0 });
+            parts.push(Part { account: self.unexplained, ns: total });
         }
         let own = &mut parts[first..];
         own.sort_unstable_by_key(|part| (std::cmp::Reverse(part.ns), part.account));
-        own[0].ns += left;
         let shown = own.iter().take_while(|part| part.ns > 0).count();
         parts.truncate(first + shown);
     }

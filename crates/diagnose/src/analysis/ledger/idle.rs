@@ -2,7 +2,7 @@
 //! what the innermost of its processes was blocked in.
 
 use super::account::{Account, Object};
-use super::walk::object;
+use super::walk::{object, overlay};
 use crate::analysis::Analysis;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State, ThreadRows};
@@ -27,7 +27,8 @@ pub fn book(analysis: &Analysis, gaps: &[(u64, u64)], book: &mut Book) {
     let changes = changes(analysis, &threads);
     let mut innermost = Innermost::new(analysis, &threads);
     let mut on_processor = 0;
-    sweep(&changes, gaps, &mut |from, to, running, runnable| {
+    let known = without(gaps, &analysis.reconciliation.lost, book);
+    sweep(&changes, &known, &mut |from, to, now| {
         let (life_start, life_end) = (from.max(first).min(to), to.min(last).max(from));
         let edges = (life_start - from) + to.saturating_sub(life_end.max(life_start));
         if edges > 0 {
@@ -36,9 +37,11 @@ pub fn book(analysis: &Analysis, gaps: &[(u64, u64)], book: &mut Book) {
         if life_start >= life_end {
             return;
         }
-        if running > 0 {
+        if now.running > 0 {
             on_processor += life_end - life_start;
-        } else if runnable > 0 {
+        } else if now.doubtful > 0 {
+            book(Account::Unexplained, (life_end - life_start) as f64);
+        } else if now.runnable > 0 {
             book(Account::OutsideProcessor, (life_end - life_start) as f64);
         } else {
             innermost.book(life_start, life_end, book);
@@ -56,21 +59,48 @@ fn subject(analysis: &Analysis) -> BTreeSet<u32> {
     if clients.is_empty() { analysis.threads.all().iter().map(|thread| thread.pid).collect() } else { clients }
 }
 
+/// The gaps without the stretches in which events were lost, which are unexplained.
+fn without(gaps: &[(u64, u64)], lost: &[(u64, u64)], book: &mut Book) -> Vec<(u64, u64)> {
+    let mut known = Vec::with_capacity(gaps.len());
+    for &(start, end) in gaps {
+        overlay(lost, |&span| span, start, end, &mut |from, to, span| match span {
+            Some(_) => book(Account::Unexplained, (to - from) as f64),
+            None => known.push((from, to)),
+        });
+    }
+    known
+}
+
+/// How many threads are in which state; as a change, how many more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Counts {
+    running: i64,
+    runnable: i64,
+    /// Running or runnable, as the rows say and the scheduler does not confirm.
+    doubtful: i64,
+}
+
+/// A time, and what changes then.
+type Change = (u64, Counts);
+
 /// When the number of running or of runnable threads changes, in order of time.
-fn changes(analysis: &Analysis, threads: &[&ThreadRows]) -> Vec<(u64, i8, i8)> {
+fn changes(analysis: &Analysis, threads: &[&ThreadRows]) -> Vec<Change> {
+    let one = |running, runnable| Counts { running, runnable, doubtful: 0 };
     let mut changes = Vec::new();
     for thread in threads {
-        changes.push((thread.start, 1, 0));
-        changes.push((thread.end, -1, 0));
-        if thread.switches.is_empty() {
-            blocked_by_calls(analysis, thread, &mut changes);
+        changes.push((thread.start, one(1, 0)));
+        changes.push((thread.end, one(-1, 0)));
+        let Some(slot) = analysis.threads.slot(thread.tid) else { continue };
+        if thread.switches.is_empty() || analysis.threads.doubt(slot).any() {
+            moment_by_moment(analysis, slot, &mut changes);
+            continue;
         }
         let mut before = thread.start;
         for row in &analysis.recording.switches[thread.switches.clone()] {
             let start = row.start.0.clamp(before, thread.end);
             let end = row.end.0.clamp(start, thread.end);
             let runnable = row.runnable.0.clamp(start, end);
-            changes.extend([(start, -1, 0), (runnable, 0, 1), (end, 1, -1)]);
+            changes.extend([(start, one(-1, 0)), (runnable, one(0, 1)), (end, one(1, -1))]);
             before = end;
         }
     }
@@ -78,30 +108,35 @@ fn changes(analysis: &Analysis, threads: &[&ThreadRows]) -> Vec<(u64, i8, i8)> {
     changes
 }
 
-/// The same for a thread without switches, from what its calls say.
-fn blocked_by_calls(analysis: &Analysis, thread: &ThreadRows, changes: &mut Vec<(u64, i8, i8)>) {
-    let Some(slot) = analysis.threads.slot(thread.tid) else { return };
+/// The same for a thread without switches, from what its calls say, and for one whose rows are in doubt.
+fn moment_by_moment(analysis: &Analysis, slot: usize, changes: &mut Vec<Change>) {
+    let thread = &analysis.threads.all()[slot];
     analysis.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
-        if moment.state != State::OnProcessor {
-            changes.extend([(moment.start, -1, 0), (moment.end, 1, 0)]);
+        let busy = matches!(moment.state, State::OnProcessor | State::Runnable);
+        let (runnable, doubtful) =
+            (i64::from(moment.state == State::Runnable && !moment.is_doubtful), i64::from(busy && moment.is_doubtful));
+        if moment.state != State::OnProcessor || moment.is_doubtful {
+            changes.push((moment.start, Counts { running: -1, runnable, doubtful }));
+            changes.push((moment.end, Counts { running: 1, runnable: -runnable, doubtful: -doubtful }));
         }
     });
 }
 
-/// Walks changes and gaps side by side: each piece of a gap with the number of threads running and runnable.
-fn sweep(changes: &[(u64, i8, i8)], gaps: &[(u64, u64)], emit: &mut dyn FnMut(u64, u64, i64, i64)) {
-    let (mut running, mut runnable) = (0i64, 0i64);
+/// Walks changes and gaps side by side: each piece of a gap with the number of threads in each state.
+fn sweep(changes: &[Change], gaps: &[(u64, u64)], emit: &mut dyn FnMut(u64, u64, Counts)) {
+    let mut now = Counts::default();
     let mut next = 0;
     for &(start, end) in gaps {
         let mut at = start;
         while at < end {
-            while let Some(change) = changes.get(next).filter(|change| change.0 <= at) {
-                running += i64::from(change.1);
-                runnable += i64::from(change.2);
+            while let Some((_, change)) = changes.get(next).filter(|change| change.0 <= at) {
+                now.running += change.running;
+                now.runnable += change.runnable;
+                now.doubtful += change.doubtful;
                 next += 1;
             }
             let to = changes.get(next).map_or(end, |change| change.0.min(end));
-            emit(at, to, running, runnable);
+            emit(at, to, now);
             at = to;
         }
     }
@@ -158,6 +193,9 @@ impl<'e> Innermost<'e> {
 }
 
 fn account(analysis: &Analysis, moment: Moment) -> Account {
+    if moment.is_doubtful {
+        return Account::Unexplained;
+    }
     match (moment.state, moment.call.map(|row| analysis.call(row))) {
         (State::Blocked | State::BlockedOnDisk, Some(call)) if syscall::is_poll(call.number) => {
             Account::OutsideBlocked(call.number, Object::Unnamed)

@@ -86,6 +86,9 @@ impl Walker<'_> {
         let (from, to) = (moment.start, moment.end);
         let call = moment.call.map(|row| analysis.call(row));
         let here = analysis.connections.row(slot).id;
+        if moment.is_doubtful {
+            return charge(from, to, Account::Unexplained);
+        }
         match (moment.state, call) {
             (State::OnProcessor, _) => charge(from, to, on_processor(End::Server, transfer.pid, call)),
             (State::Runnable, _) => charge(from, to, Account::Processor(End::Server)),

@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use super::totals;
-use super::walk::object;
+use super::walk::{object, overlay};
 use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::threads::{Cursor, State};
@@ -16,9 +16,19 @@ pub fn of_thread(analysis: &Analysis, slot: usize) -> Ledger {
     let mut accounts: BTreeMap<Account, f64> = BTreeMap::new();
     analysis.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
         let call = moment.call.map(|row| analysis.call(row));
+        let mut lost = 0;
+        let spans = &analysis.reconciliation.lost;
+        overlay(spans, |&span| span, moment.start, moment.end, &mut |from, to, span| {
+            lost += if span.is_some() { to - from } else { 0 };
+        });
+        if lost > 0 {
+            *accounts.entry(Account::Unexplained).or_default() += lost as f64;
+        }
+        let length = moment.end - moment.start - lost;
         let account = match (moment.state, call) {
+            _ if moment.is_doubtful => Account::Unexplained,
             (State::OnProcessor, None) => {
-                user += moment.end - moment.start;
+                user += length;
                 return;
             }
             (State::OnProcessor, Some(_)) => Account::Kernel(End::Client),
@@ -28,7 +38,7 @@ pub fn of_thread(analysis: &Analysis, slot: usize) -> Ledger {
             (State::BlockedOnDisk, None) => Account::PageFault(End::Client),
             (State::Blocked, None) => Account::BlockedElsewhere(End::Client),
         };
-        *accounts.entry(account).or_default() += (moment.end - moment.start) as f64;
+        *accounts.entry(account).or_default() += length as f64;
     });
     split_user_time(analysis, slot, user, &mut accounts);
     totals::ledger(analysis, &accounts, thread.end.saturating_sub(thread.start))

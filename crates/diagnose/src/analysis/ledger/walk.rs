@@ -41,8 +41,21 @@ impl<'e> Walker<'e> {
         Walker { analysis, cursors: vec![Cursor::default(); analysis.threads.all().len()] }
     }
 
-    /// Hands over the whole of an exchange, in order and without gaps.
+    /// Hands over the whole of an exchange, in order and without gaps. What fell into a stretch with lost events is
+    /// unexplained, whatever the rows that were not lost say.
     pub fn exchange(&mut self, exchange: &Exchange, charge: &mut Charge) {
+        let lost = &self.analysis.reconciliation.lost;
+        if lost.is_empty() {
+            return self.by_the_rows(exchange, charge);
+        }
+        self.by_the_rows(exchange, &mut |from, to, account| {
+            overlay(lost, |&span| span, from, to, &mut |from, to, lost| {
+                charge(from, to, if lost.is_some() { Account::Unexplained } else { account });
+            });
+        });
+    }
+
+    fn by_the_rows(&mut self, exchange: &Exchange, charge: &mut Charge) {
         let analysis = self.analysis;
         let mut from = exchange.start;
         let mut before = None;
@@ -104,6 +117,9 @@ impl<'e> Walker<'e> {
         let (from, to) = (moment.start, moment.end);
         let end = exchange.end_seen;
         let call = moment.call.map(|row| self.analysis.call(row));
+        if moment.is_doubtful {
+            return charge(from, to, Account::Unexplained);
+        }
         match moment.state {
             State::OnProcessor => charge(from, to, on_processor(end, duty.pid, call)),
             State::Runnable => charge(from, to, Account::Processor(end)),
@@ -129,9 +145,11 @@ impl<'e> Walker<'e> {
         let handshake = if resumed { Account::ResumedHandshake } else { Account::FullHandshake };
         let phases = [
             (set_up.lookup.1, Some(Account::Lookup)),
+            (set_up.connect, None),
             (set_up.connected, Some(Account::Connect)),
             (set_up.handshake, None),
-            (set_up.application, Some(handshake)),
+            (set_up.ready, Some(handshake)),
+            (set_up.application, None),
         ];
         let mut from = moment.start;
         for (phase_end, account) in phases {

@@ -3,8 +3,7 @@
 use crate::analysis::peer_stalls::PeerStall;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::detectors::{Found, median, rows};
-use crate::place;
+use crate::detectors::{Found, costly_call, median, rows};
 use case::Nanos;
 use std::collections::BTreeMap;
 
@@ -27,11 +26,11 @@ pub(super) fn found(analysis: &Analysis) -> Option<Found> {
     let stalls: Vec<Stall> = all.collect();
     let example = top(analysis, &stalls)?;
     let wall: u64 = stalls.iter().map(|(_, stall)| stall.waited).sum();
-    let place = place::of_call(&analysis.code, analysis.call(example.1.read));
+    let place = costly_call(analysis, stalls.iter().map(|(_, stall)| (stall.read, stall.waited)));
     let count = analysis.exchanges.len().max(1) as u64;
     let words = words(analysis, example.0);
     let Words { reader, peer, message, .. } = words;
-    let line = match place::in_words(&place).strip_prefix(", ") {
+    let line = match place.in_words().strip_prefix(", ") {
         Some(line) => format!("; {line} waits for it"),
         None => String::new(),
     };
@@ -47,14 +46,20 @@ pub(super) fn found(analysis: &Analysis) -> Option<Found> {
          disable delayed ACKs at {reader}: a route to the peer with quickack 1 (ip route change ... quickack 1).",
         address(analysis, example.0),
     );
+    let what = format!(
+        "{}, which was not recorded, holds the rest of its {message} until {reader}'s delayed ACK",
+        capitalized(peer)
+    );
     Some(Found {
         title,
+        what,
+        stalls: stalls.iter().map(|(_, stall)| (stall.start, stall.acknowledged.max(stall.start))).collect(),
         mechanism: mechanism(analysis, &stalls, example, &words),
         saving: PotentialSaving { wall, outside: 0, cpu: 0, affected: stalls.len() as u64 },
         place,
         remedy,
         rows: rows("tcp_events", stalls.iter().map(|(_, stall)| stall.timer)),
-        explains: Vec::new(),
+        ..Found::default()
     })
 }
 

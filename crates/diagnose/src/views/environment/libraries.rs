@@ -7,7 +7,7 @@ use case::tables::kind;
 use std::collections::BTreeMap;
 
 /// Beginnings of the names of such libraries.
-const TELLING: [&str; 27] = [
+const OF_INTEREST: [&str; 27] = [
     "libssl",
     "libcrypto",
     "libgnutls",
@@ -40,20 +40,20 @@ const TELLING: [&str; 27] = [
 /// Libraries shown.
 const SHOWN: usize = 60;
 
-/// The libraries that stacks passed through, by name; each with its path and the version that its name tells.
+/// The libraries that stacks passed through, by name; each with its path and the version in its name.
 pub fn libraries(recording: &Recording) -> Vec<NameValue> {
     let native = recording.locations.iter().filter(|row| row.kind == kind::NATIVE);
     let paths = native.map(|row| (base_name(&row.module), row.module.as_str()));
-    let telling: BTreeMap<&str, &str> = paths.filter(|(name, _)| is_telling(name)).collect();
+    let found: BTreeMap<&str, &str> = paths.filter(|(name, _)| is_of_interest(name)).collect();
     let fact = |(name, path): (&str, &str)| {
         let version = version(name).map_or(String::new(), |version| format!("version {version}; "));
         (name.to_string(), format!("{version}{path}"))
     };
-    telling.into_iter().take(SHOWN).map(fact).collect()
+    found.into_iter().take(SHOWN).map(fact).collect()
 }
 
-fn is_telling(name: &str) -> bool {
-    TELLING.iter().any(|beginning| name.starts_with(beginning))
+fn is_of_interest(name: &str) -> bool {
+    OF_INTEREST.iter().any(|beginning| name.starts_with(beginning))
 }
 
 /// The version in a library's name: `3.0.11` of `libgnutls.so.3.0.11` and of `libx-3.0.11.so`. A single number is the

@@ -10,7 +10,7 @@ fn value(facts: &[Fact], group: &str, name: &str) -> String {
 }
 
 #[test]
-fn the_machine_the_programs_and_the_recording_are_told() {
+fn the_machine_the_programs_and_the_recording_are_described() {
     let mut fixture = Fixture::new();
     fixture.stack(1, &["libssl.so.1.1!SSL_read", "libpython3.11.so.1.0!call", "client!main"]);
     let mut recording = fixture.end();
@@ -42,7 +42,7 @@ fn many_processes_of_one_program_are_one_row_and_our_own_gate_is_none() {
 }
 
 #[test]
-fn counters_that_moved_are_told_with_their_difference_and_only_so_many() {
+fn counters_that_moved_are_shown_with_their_difference_up_to_a_limit() {
     let mut recording = Recording::default();
     for number in 0..200u64 {
         let (scope, name) = ("netns:1".to_string(), format!("Tcp.Counter{number}"));

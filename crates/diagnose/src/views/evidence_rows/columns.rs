@@ -14,13 +14,13 @@ pub struct ColumnShown {
 /// What a cell is made from.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// The first of these columns of the table that has something to say.
+    /// The first of these columns that is not empty.
     First(Vec<&'static str>),
     /// The time from one column of the table to another.
     Between(&'static str, &'static str),
 }
 
-/// The columns shown of a table: the telling ones of those that detectors point to, all of any other.
+/// The columns shown of a table: those that matter for a table that detectors point to, all for any other.
 pub fn shown(table: &str) -> Vec<ColumnShown> {
     let first = |heading: &str, columns: &[&'static str]| ColumnShown {
         heading: heading.to_string(),
@@ -49,8 +49,8 @@ pub fn shown(table: &str) -> Vec<ColumnShown> {
             first("time", &["start"]),
             first("thread", &["tid"]),
             first("why", &["reason"]),
-            between("off the processor", "start", "end"),
-            between("of that runnable", "runnable", "end"),
+            between("off CPU", "start", "end"),
+            between("of that, runnable", "runnable", "end"),
             first("woken by", &["waker"]),
         ],
         "connections" => vec![

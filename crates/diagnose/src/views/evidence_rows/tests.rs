@@ -6,8 +6,8 @@ use crate::tests::answer;
 use case::tables::{Counter, Handshake};
 use case::{Nanos, Recording, Status, Verdict};
 
-/// What is told of rows of a table.
-fn told(recording: &Recording, table: &str, numbers: &[u64]) -> Vec<EvidenceView> {
+/// What is shown of rows of a table.
+fn evidence(recording: &Recording, table: &str, numbers: &[u64]) -> Vec<EvidenceView> {
     let mut answer = answer(recording);
     answer.verdict = Verdict::Suspected;
     answer.findings = vec![finding(table, numbers)];
@@ -19,15 +19,8 @@ fn finding(table: &str, rows: &[u64]) -> Finding {
         id: "P00".to_string(),
         name: "made up".to_string(),
         status: Status::Suspected,
-        title: String::new(),
-        mechanism: Vec::new(),
-        cost: case::Cost::default(),
-        effect: None,
-        tried: Vec::new(),
-        place: Vec::new(),
-        remedy: String::new(),
         evidence: case::Evidence { table: table.to_string(), rows: rows.to_vec() },
-        caveats: Vec::new(),
+        ..Finding::default()
     }
 }
 
@@ -37,7 +30,7 @@ fn cell<'e>(view: &'e EvidenceView, row: usize, heading: &str) -> &'e str {
 }
 
 #[test]
-fn calls_are_told_in_words() {
+fn calls_are_put_into_words() {
     let mut fixture = keep_alive(1, 300 * US);
     fixture.script(5, &["client.py:18:load"]);
     fixture.path(3, "/etc/certificates");
@@ -45,8 +38,8 @@ fn calls_are_told_in_words() {
     let mut recording = fixture.end();
     recording.threads[0].name = "worker".to_string();
     let row = |number: u16| recording.calls.iter().position(|call| call.number == number).expect("a call") as u64;
-    let told = told(&recording, "calls", &[row(1), row(257), 1_000_000]);
-    let view = &told[0];
+    let views = evidence(&recording, "calls", &[row(1), row(257), 1_000_000]);
+    let view = &views[0];
     assert_eq!((view.finding, view.rows.len(), view.rows[0].row), (0, 2, row(1)));
     assert_eq!(cell(view, 0, "call"), "write");
     assert_eq!(cell(view, 0, "thread"), "worker (100)");
@@ -60,30 +53,30 @@ fn calls_are_told_in_words() {
 }
 
 #[test]
-fn a_handshake_is_told_with_its_names() {
+fn a_handshake_is_shown_with_its_names() {
     let mut recording = keep_alive(1, 300 * US).end();
     let (start, end) = (Nanos(2 * MS), Nanos(5 * MS));
     let row = Handshake { start, end, connection: 1, version: 0x0304, cipher: 0x1301, ..Handshake::default() };
     recording.handshakes.push(row);
-    let told = told(&recording, "handshakes", &[0]);
-    assert_eq!(cell(&told[0], 0, "took"), "3.00 ms");
-    assert_eq!(cell(&told[0], 0, "version"), "TLS 1.3");
-    assert_eq!(cell(&told[0], 0, "resumed"), "no");
-    assert!(!told[0].columns.contains(&"server name".to_string()), "a column without a word in it");
+    let views = evidence(&recording, "handshakes", &[0]);
+    assert_eq!(cell(&views[0], 0, "took"), "3.00 ms");
+    assert_eq!(cell(&views[0], 0, "version"), "TLS 1.3");
+    assert_eq!(cell(&views[0], 0, "resumed"), "no");
+    assert!(!views[0].columns.contains(&"server name".to_string()), "a column without a word in it");
 }
 
 #[test]
 fn any_table_of_a_case_can_be_shown() {
     let mut recording = keep_alive(2, 300 * US).end();
     recording.counters.push(Counter { scope: "cpu".to_string(), name: "user".to_string(), before: 1, after: 9 });
-    let view = told(&recording, "counters", &[0]).remove(0);
+    let view = evidence(&recording, "counters", &[0]).remove(0);
     assert_eq!(view.columns, ["scope", "name", "before", "after"]);
     assert_eq!(view.rows[0].cells, ["cpu", "user", "1", "9"]);
     for (table, ..) in Recording::tables() {
         let has_rows = recording.row(table, 0).is_some();
-        let told = told(&recording, table, &[0]);
-        assert_eq!(told.len(), usize::from(has_rows), "{table}");
-        for view in told {
+        let views = evidence(&recording, table, &[0]);
+        assert_eq!(views.len(), usize::from(has_rows), "{table}");
+        for view in views {
             assert!(view.rows.iter().all(|row| row.cells.len() == view.columns.len()), "{table}");
         }
     }
@@ -92,6 +85,6 @@ fn any_table_of_a_case_can_be_shown() {
 #[test]
 fn rows_that_are_not_there_are_left_out() {
     let recording = keep_alive(1, 300 * US).end();
-    assert_eq!(told(&recording, "calls", &[u64::MAX]), []);
-    assert_eq!(told(&recording, "no such table", &[0]), []);
+    assert_eq!(evidence(&recording, "calls", &[u64::MAX]), []);
+    assert_eq!(evidence(&recording, "no such table", &[0]), []);
 }

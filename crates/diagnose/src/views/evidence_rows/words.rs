@@ -37,7 +37,7 @@ fn content_name(code: u8) -> &'static str {
         content::HTTP_REQUEST => "HTTP request",
         content::HTTP_RESPONSE => "HTTP response",
         content::DNS => "DNS message",
-        content::PEM => "PEM text",
+        content::PEM | content::PEM_OTHER => "PEM text",
         content::HTTP2_PREFACE => "HTTP/2 preface",
         _ => "",
     }
@@ -86,7 +86,7 @@ fn event_name(code: u8) -> &'static str {
     match code {
         event::STATE => "state changed",
         event::DELAYED_ACK_FIRED => "delayed ACK fired",
-        event::RETRANSMIT => "sent again",
+        event::RETRANSMIT => "retransmitted",
         _ => "",
     }
 }

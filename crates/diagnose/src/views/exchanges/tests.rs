@@ -1,15 +1,16 @@
 //! Accounts of exchanges: they add up, they join the answer's ledger, and the worst is always there.
 
+use crate::Analysis;
 use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, keep_alive};
 use crate::tests::answer;
-use crate::views::views;
+use crate::views::draw;
 use case::Recording;
 use case::tables::{HttpMessage, direction};
 use case::views::Views;
 use std::collections::BTreeSet;
 
-fn told(recording: &Recording) -> Views {
-    views(recording, &answer(recording))
+fn views_of(recording: &Recording) -> Views {
+    draw(&Analysis::new(recording), &answer(recording))
 }
 
 /// Requests of which each waits for a file of its own, the last one very long.
@@ -28,41 +29,41 @@ fn many_files(requests: u32) -> Fixture {
 
 #[test]
 fn every_ledger_adds_up_and_so_does_the_whole() {
-    let told = told(&many_files(300).end());
-    for exchange in &told.exchanges {
+    let all = views_of(&many_files(300).end());
+    for exchange in &all.exchanges {
         let sum: u64 = exchange.accounts.iter().map(|account| account.ns).sum();
         assert_eq!(sum, exchange.length_ns, "{exchange:?}");
         assert!(exchange.accounts.is_sorted_by_key(|account| std::cmp::Reverse(account.ns)));
     }
-    assert_eq!(told.accounts.iter().map(|account| account.ns).sum::<u64>(), told.lengths.total_ns);
+    assert_eq!(all.accounts.iter().map(|account| account.ns).sum::<u64>(), all.lengths.total_ns);
 }
 
 #[test]
 fn the_names_are_those_of_the_answers_ledger() {
     let recording = many_files(300).end();
     let answer = answer(&recording);
-    let told = views(&recording, &answer);
+    let all = draw(&Analysis::new(&recording), &answer);
     let names: BTreeSet<&str> = answer.ledger.accounts.iter().map(|account| account.name.as_str()).collect();
     // A file that takes a thousandth of the run keeps its name, one of hundreds of short waits does not.
     assert!(names.contains("blocked in fsync (/data/300)") && names.contains("blocked in fsync"), "{names:?}");
-    let accounts = told.accounts.iter().map(|account| &account.name);
-    for name in accounts.chain(told.exchanges.iter().flat_map(|one| &one.accounts).map(|account| &account.name)) {
+    let accounts = all.accounts.iter().map(|account| &account.name);
+    for name in accounts.chain(all.exchanges.iter().flat_map(|one| &one.accounts).map(|account| &account.name)) {
         assert!(names.contains(name.as_str()), "{name} is not in {names:?}");
     }
 }
 
 #[test]
 fn the_top_of_each_account_and_the_worst_can_be_looked_up() {
-    let told = told(&many_files(300).end());
-    let shown: BTreeSet<u64> = told.exchanges.iter().map(|exchange| exchange.number).collect();
-    for account in &told.accounts {
+    let all = views_of(&many_files(300).end());
+    let shown: BTreeSet<u64> = all.exchanges.iter().map(|exchange| exchange.number).collect();
+    for account in &all.accounts {
         assert!(account.top.len() <= 10 && account.top.is_sorted_by_key(|one| std::cmp::Reverse(one.ns)));
         assert!(account.top.iter().all(|one| shown.contains(&one.number)), "{account:?}");
     }
-    assert!(told.lengths.worst.iter().take(50).all(|one| shown.contains(&one.number)));
+    assert!(all.lengths.worst.iter().take(50).all(|one| shown.contains(&one.number)));
     assert!(shown.contains(&301), "the longest one");
-    assert!(told.ladders.iter().all(|ladder| shown.contains(&ladder.number)));
-    assert!(told.exchanges.is_sorted_by_key(|exchange| exchange.number) && told.exchanges.len() < 200);
+    assert!(all.ladders.iter().all(|ladder| shown.contains(&ladder.number)));
+    assert!(all.exchanges.is_sorted_by_key(|exchange| exchange.number) && all.exchanges.len() < 200);
 }
 
 #[test]
@@ -77,12 +78,12 @@ fn a_request_in_plain_text_says_what_it_was_about() {
         let row = HttpMessage { time, connection: 1, direction, method, target, status, ..HttpMessage::default() };
         recording.http_messages.push(row);
     }
-    let about: Vec<String> = told(&recording).exchanges.into_iter().map(|exchange| exchange.about).collect();
+    let about: Vec<String> = views_of(&recording).exchanges.into_iter().map(|exchange| exchange.about).collect();
     assert_eq!(about, ["", "POST /orders, 503", ""]);
 }
 
 #[test]
-fn without_exchanges_nothing_is_told() {
-    let told = told(&Recording::default());
-    assert_eq!((told.accounts.len(), told.exchanges.len(), told.ladders.len()), (0, 0, 0));
+fn without_exchanges_nothing_is_shown() {
+    let all = views_of(&Recording::default());
+    assert_eq!((all.accounts.len(), all.exchanges.len(), all.ladders.len()), (0, 0, 0));
 }

@@ -50,7 +50,7 @@ fn each_program_is_a_root_of_its_own() {
     assert_eq!((flame.total_ns, flame.sample_ns), (8 * MS, MS));
     assert!(has(&flame, "client client > main > work", 5), "{flame:?}");
     assert!(has(&flame, "server server > (stack not known)", 3));
-    assert_eq!(flame.of, "8 samples, 8.00 ms of processor time in all");
+    assert_eq!(flame.of, "8 samples, 8.00 ms of CPU time in all");
 }
 
 #[test]
@@ -170,5 +170,5 @@ fn a_program_is_what_its_process_was_at_the_time() {
 }
 
 fn blocked_of(recording: &Recording) -> Flame {
-    with_analysis(recording, blocked)
+    blocked(&crate::Analysis::new(recording))
 }

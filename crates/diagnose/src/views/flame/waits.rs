@@ -14,7 +14,7 @@ use crate::threads::{ThreadRows, call_end};
 use crate::views::images::Images;
 use case::Nanos;
 use case::facts::Transport;
-use case::tables::{Call, Process, reason, role, transport};
+use case::tables::{Call, Process, reason, role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was waited in, so that equal waits are added up: the program's image, both stacks and the account.
@@ -141,17 +141,8 @@ fn name(analysis: &Analysis, account: Account) -> String {
     {
         let row = analysis.connections.row(slot as usize);
         if row.role != role::CLIENT || row.remote_port == 0 {
-            *object = Some(case::facts::Object::Socket { transport: transport(row.transport) });
+            *object = Some(case::facts::Object::Socket { transport: Transport::of(row.transport) });
         }
     }
     fact.name()
-}
-
-fn transport(code: u8) -> Transport {
-    match code {
-        transport::TCP => Transport::Tcp,
-        transport::UDP => Transport::Udp,
-        transport::UNIX => Transport::Unix,
-        _ => Transport::Other,
-    }
 }

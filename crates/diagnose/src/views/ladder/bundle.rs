@@ -1,6 +1,6 @@
 //! Bundles: where a thread makes very many calls, those between its transfers become one step that counts them.
 
-use super::step::Step;
+use super::raw_event::RawEvent;
 use crate::number::count;
 use case::views::LadderEvent;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const NAMED: usize = 2;
 /// A step of one thread, its repetitions folded.
 pub struct Folded {
     /// The step.
-    pub step: Step,
+    pub step: RawEvent,
     /// The call's name.
     pub name: String,
     /// Whether it may be bundled with others: short, and without bytes of the exchange.
@@ -25,19 +25,19 @@ pub struct Folded {
 }
 
 /// The steps of a thread, runs of plain ones bundled where there are many.
-pub fn bundled(folded: Vec<Folded>) -> Vec<Step> {
+pub fn bundled(folded: Vec<Folded>) -> Vec<RawEvent> {
     if folded.len() <= FEW {
         return folded.into_iter().map(|folded| folded.step).collect();
     }
     let runs = folded.chunk_by(|one, next| one.plain && next.plain);
-    let told = runs.flat_map(|run| {
+    let steps = runs.flat_map(|run| {
         if run.len() < LEAST { run.iter().map(|folded| folded.step.clone()).collect() } else { vec![bundle(run)] }
     });
-    told.collect()
+    steps.collect()
 }
 
 /// A run as one step: its kinds of calls, those that came most first, and the line of code behind most of them.
-fn bundle(run: &[Folded]) -> Step {
+fn bundle(run: &[Folded]) -> RawEvent {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for folded in run {
         *counts.entry(&folded.name).or_default() += folded.step.event.times;
@@ -57,5 +57,5 @@ fn bundle(run: &[Folded]) -> Step {
     let first = &run[0].step.event;
     let to = run.iter().map(|folded| folded.step.event.to).max().unwrap_or(first.to);
     let records = Vec::new();
-    Step::new(LadderEvent { to, label: words.join(", "), records, place, times: 1, ..first.clone() })
+    RawEvent::new(LadderEvent { to, label: words.join(", "), records, place, times: 1, ..first.clone() })
 }

@@ -2,11 +2,11 @@
 
 use super::bundle::{self, Folded};
 use super::fold::{self, Run};
-use super::label::{self, Told};
+use super::label::{self, Details};
 use super::participants::Participants;
 use super::places::Places;
+use super::raw_event::RawEvent;
 use super::records;
-use super::step::Step;
 use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::exchange::{Exchange, records_of};
@@ -25,32 +25,37 @@ const ELSEWHERE_SHARE: u64 = 50;
 #[derive(PartialEq)]
 struct Key(u16, u8, i64, usize);
 
-/// Looks at the calls of one exchange.
-struct Teller<'a, 'e> {
+/// Turns the calls of one exchange into steps.
+struct Builder<'a, 'e> {
     analysis: &'a Analysis<'e>,
     exchange: &'a Exchange,
     participants: &'a Participants,
 }
 
-/// The calls of all that took part, and the long ones of their processes' other threads.
-pub fn steps(analysis: &Analysis, exchange: &Exchange, participants: &Participants, places: &mut Places) -> Vec<Step> {
-    let teller = Teller { analysis, exchange, participants };
+/// The calls of all threads that took part, and the long ones of their processes' other threads.
+pub fn steps(
+    analysis: &Analysis,
+    exchange: &Exchange,
+    participants: &Participants,
+    places: &mut Places,
+) -> Vec<RawEvent> {
+    let builder = Builder { analysis, exchange, participants };
     let mut steps = Vec::new();
     for (lane, threads) in participants.threads.iter().enumerate() {
         for thread in threads.iter().filter_map(|&tid| analysis.threads.get(tid)) {
-            let calls = teller.calls_of(thread);
-            steps.extend(teller.told(lane, &calls, places));
+            let calls = builder.calls_of(thread);
+            steps.extend(builder.folded(lane, &calls, places));
         }
-        for thread in teller.others(lane) {
-            let calls = teller.calls_of(thread).into_iter();
-            let calls = calls.filter(|call| teller.matters_elsewhere(lane, call)).collect::<Vec<_>>();
-            steps.extend(teller.told(lane, &calls, places));
+        for thread in builder.others(lane) {
+            let calls = builder.calls_of(thread).into_iter();
+            let calls = calls.filter(|call| builder.matters_elsewhere(lane, call)).collect::<Vec<_>>();
+            steps.extend(builder.folded(lane, &calls, places));
         }
     }
     steps
 }
 
-impl<'e> Teller<'_, 'e> {
+impl<'e> Builder<'_, 'e> {
     /// A thread's calls that overlap the exchange.
     fn calls_of(&self, thread: &ThreadRows) -> Vec<&'e Call> {
         let calls = &self.analysis.recording.calls[thread.calls.clone()];
@@ -86,8 +91,8 @@ impl<'e> Teller<'_, 'e> {
         call.connection != 0 && slot.is_some_and(|slot| self.analysis.connections.row(slot).id == call.connection)
     }
 
-    /// One thread's calls, repetitions folded.
-    fn told(&self, lane: usize, calls: &[&'e Call], places: &mut Places) -> Vec<Step> {
+    /// One thread's calls as steps, repetitions folded.
+    fn folded(&self, lane: usize, calls: &[&'e Call], places: &mut Places) -> Vec<RawEvent> {
         let last = calls.len().saturating_sub(1);
         let numbers: Vec<usize> = calls.iter().map(|call| places.number(self.analysis, call)).collect();
         let keys: Vec<Option<Key>> = calls
@@ -108,7 +113,7 @@ impl<'e> Teller<'_, 'e> {
                 match folded.last_mut() {
                     Some(before) if merges => before.step.event.times += step.event.times,
                     _ => folded.push(Folded {
-                        step: Step::new(LadderEvent { place, ..step.event }),
+                        step: RawEvent::new(LadderEvent { place, ..step.event }),
                         name: syscall::name(calls[run.first + offset].number),
                         plain: step.event.kind == EventKind::Call && keys[run.first + offset].is_some(),
                     }),
@@ -124,7 +129,7 @@ impl<'e> Teller<'_, 'e> {
     }
 
     /// One call of a run's unit, with all its repetitions.
-    fn step(&self, lane: usize, calls: &[&'e Call], run: Run, offset: usize) -> Step {
+    fn step(&self, lane: usize, calls: &[&'e Call], run: Run, offset: usize) -> RawEvent {
         let here = || (0..run.times).map(|turn| calls[run.first + turn * run.unit + offset]);
         let first = calls[run.first + offset];
         let last = calls[run.first + (run.times - 1) * run.unit + offset];
@@ -136,13 +141,14 @@ impl<'e> Teller<'_, 'e> {
             _ => EventKind::Call,
         };
         let recording = self.analysis.recording;
-        Step::new(LadderEvent {
+        RawEvent::new(LadderEvent {
             at: first.start.0.clamp(self.exchange.start, self.exchange.end),
             to: call_end(last).clamp(self.exchange.start, self.exchange.end),
             lane,
             kind,
-            label: label::call(self.analysis, first, Told { bytes: moved, own }),
+            label: label::call(self.analysis, first, Details { bytes: moved, own }),
             records: records::in_words(here().flat_map(|call| records_of(recording, call))),
+            segment: None,
             arrives: None,
             process: self.participants.process_of(self.analysis, lane, first.tid, first.start.0),
             place: None,

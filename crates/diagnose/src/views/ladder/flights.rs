@@ -2,12 +2,12 @@
 
 use super::label;
 use super::participants::Participants;
-use super::step::Step;
+use super::raw_event::RawEvent;
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
 use case::Nanos;
 use case::tables::{Segment, direction, flags};
-use case::views::{EventKind, LadderEvent};
+use case::views::{EventKind, LadderEvent, SegmentKind};
 
 /// How many rows are searched for an arrival: one that is not among them was lost.
 const SEARCHED: usize = 256;
@@ -42,7 +42,7 @@ struct Flight<'r> {
 }
 
 /// Every segment of an exchange at both ends.
-pub fn steps(analysis: &Analysis, exchange: &Exchange, participants: &Participants) -> Vec<Step> {
+pub fn steps(analysis: &Analysis, exchange: &Exchange, participants: &Participants) -> Vec<RawEvent> {
     let rows = |lane: usize, way: u8| -> Vec<&Segment> {
         let Some(slot) = participants.slots[lane] else { return Vec::new() };
         let segments = analysis.connections.segments(slot);
@@ -61,7 +61,7 @@ pub fn steps(analysis: &Analysis, exchange: &Exchange, participants: &Participan
     for lane in 0..2 {
         for flight in together(&both[lane], &both[1 - lane], exchange.length() / TOGETHER_SHARE) {
             let held = held(analysis, participants.slots[lane], &flight, exchange);
-            steps.extend(told(&flight, lane, held, steps.len()));
+            steps.extend(ends(&flight, lane, held, steps.len()));
         }
     }
     steps
@@ -134,7 +134,15 @@ impl Flight<'_> {
         self.segment.flags & SIGNS == 0
     }
 
-    /// Whether another flight may be told with this one.
+    fn kind(&self) -> SegmentKind {
+        match (self.bytes, self.is_plain()) {
+            (1.., _) => SegmentKind::Data,
+            (0, true) => SegmentKind::Acknowledgement,
+            (0, false) => SegmentKind::Control,
+        }
+    }
+
+    /// Whether another flight may be shown together with this one.
     fn goes_with(&self, other: &Flight) -> bool {
         (self.bytes > 0) == (other.bytes > 0)
             && self.is_plain()
@@ -151,7 +159,7 @@ fn together<'r>(flights: &[Flight<'r>], opposite: &[Flight], distance: u64) -> V
     let answered =
         |from: u64, to: u64| answers.partition_point(|&at| at < from) < answers.partition_point(|&at| at < to);
     let (data, bare): (Vec<&Flight>, Vec<&Flight>) = flights.iter().partition(|flight| flight.bytes > 0);
-    let mut told = Vec::new();
+    let mut joined_runs = Vec::new();
     for class in [data, bare] {
         let follows = |one: &&Flight, next: &&Flight| {
             let (from, to) = (one.ends(), next.begins());
@@ -159,13 +167,13 @@ fn together<'r>(flights: &[Flight<'r>], opposite: &[Flight], distance: u64) -> V
         };
         for run in class.chunk_by(follows) {
             if run.len() < LEAST {
-                told.extend(run.iter().map(|flight| joined(&[flight])));
+                joined_runs.extend(run.iter().map(|flight| joined(&[flight])));
             } else {
-                told.push(joined(run));
+                joined_runs.push(joined(run));
             }
         }
     }
-    told
+    joined_runs
 }
 
 fn joined<'r>(run: &[&Flight<'r>]) -> Flight<'r> {
@@ -191,7 +199,7 @@ fn held(analysis: &Analysis, slot: Option<usize>, flight: &Flight, exchange: &Ex
 }
 
 /// A flight's departure and its arrival.
-fn told(flight: &Flight, lane: usize, held: Option<u64>, number: usize) -> Vec<Step> {
+fn ends(flight: &Flight, lane: usize, held: Option<u64>, number: usize) -> Vec<RawEvent> {
     let bare = flight.bytes == 0;
     let what = match flight.times {
         1 => label::segment(flight.segment),
@@ -204,6 +212,7 @@ fn told(flight: &Flight, lane: usize, held: Option<u64>, number: usize) -> Vec<S
         lane,
         kind,
         label,
+        segment: Some(flight.kind()),
         times: flight.times,
         ..LadderEvent::default()
     };
@@ -211,12 +220,12 @@ fn told(flight: &Flight, lane: usize, held: Option<u64>, number: usize) -> Vec<S
     let waited = held.map(|length| format!(", held for {}", Nanos(length))).unwrap_or_default();
     let mut steps = Vec::new();
     if let Some(span) = flight.left {
-        let mut step = Step::new(event(span, lane, kind, format!("{what}{waited}")));
+        let mut step = RawEvent::new(event(span, lane, kind, format!("{what}{waited}")));
         step.flight_out = Some(number);
         steps.push(step);
     }
     if let Some(span) = flight.arrived {
-        let mut step = Step::new(event(span, 1 - lane, EventKind::Arrival, what));
+        let mut step = RawEvent::new(event(span, 1 - lane, EventKind::Arrival, what));
         step.flight_in = flight.left.map(|_| number);
         steps.push(step);
     }

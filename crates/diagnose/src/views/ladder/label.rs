@@ -6,9 +6,9 @@ use crate::number::count;
 use crate::syscall;
 use case::tables::{Call, Segment, flags};
 
-/// What is told of a call beside its name.
+/// What a label says of a call beside its name.
 #[derive(Clone, Copy)]
-pub struct Told {
+pub struct Details {
     /// Bytes moved by all of them.
     pub bytes: u64,
     /// Whether it moves bytes of the exchange.
@@ -16,20 +16,20 @@ pub struct Told {
 }
 
 /// A call: `write 109 bytes`, `openat passwd`.
-pub fn call(analysis: &Analysis, call: &Call, told: Told) -> String {
+pub fn call(analysis: &Analysis, call: &Call, details: Details) -> String {
     let name = syscall::name(call.number);
     let moves = syscall::is_read(call.number) || syscall::is_write(call.number);
     let did = match call.result {
         _ if !call.finished => format!("{name}, not finished"),
-        syscall::EAGAIN if syscall::is_write(call.number) => format!("{name}: no room yet"),
-        syscall::EAGAIN => format!("{name}: nothing there yet"),
-        -115 => format!("{name}: under way"),
+        syscall::EAGAIN if syscall::is_write(call.number) => format!("{name}: would block (buffer full)"),
+        syscall::EAGAIN => format!("{name}: would block (no data)"),
+        -115 => format!("{name}: in progress"),
         failed if failed < 0 => format!("{name}: error {}", -failed),
-        0 if syscall::is_read(call.number) => format!("{name}: the end"),
-        _ if moves => format!("{name} {}", bytes(told.bytes)),
+        0 if syscall::is_read(call.number) => format!("{name}: end of stream"),
+        _ if moves => format!("{name} {}", bytes(details.bytes)),
         _ => name,
     };
-    if told.own { did } else { format!("{did}{}", object(analysis, call)) }
+    if details.own { did } else { format!("{did}{}", object(analysis, call)) }
 }
 
 /// What a call is about, where it is not the exchange's own connection.

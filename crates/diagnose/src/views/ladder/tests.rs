@@ -1,7 +1,7 @@
 use super::super::choice::Chosen;
+use crate::Analysis;
 use crate::exchange::Exchange;
 use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive};
-use crate::with_analysis;
 use case::Recording;
 use case::tables::TlsRecord;
 use case::views::{EventKind, Ladder, LadderEvent};
@@ -11,11 +11,10 @@ const EPOLL_CTL: u16 = 233;
 
 /// The ladder of the longest exchange.
 fn longest(recording: &Recording) -> Ladder {
-    with_analysis(recording, |analysis| {
-        let lengths = analysis.exchanges.iter().map(Exchange::length);
-        let (index, _) = lengths.enumerate().max_by_key(|&(_, length)| length).expect("an exchange");
-        super::ladders(analysis, &[Chosen { why: case::views::Why::Worst, index }]).remove(0)
-    })
+    let analysis = Analysis::new(recording);
+    let lengths = analysis.exchanges.iter().map(Exchange::length);
+    let (index, _) = lengths.enumerate().max_by_key(|&(_, length)| length).expect("an exchange");
+    super::ladders(&analysis, &[Chosen { why: case::views::Why::Worst, index }]).remove(0)
 }
 
 /// A head of 112 bytes and a body of 109 that waits for the head's acknowledgement.

@@ -17,7 +17,7 @@ pub(in crate::bisect) use testing::is_root;
 const PROGRAM: &str = "/opt/program";
 
 /// One of the worlds.
-pub(in crate::bisect) struct Side {
+pub(in crate::bisect) struct FixtureWorld {
     pub ready: Ready,
     pub used: BTreeSet<PathBuf>,
 }
@@ -25,8 +25,8 @@ pub(in crate::bisect) struct Side {
 /// Both.
 pub(in crate::bisect) struct Pair {
     _folder: tempfile::TempDir,
-    pub good: Side,
-    pub bad: Side,
+    pub good: FixtureWorld,
+    pub bad: FixtureWorld,
 }
 
 impl Pair {
@@ -34,8 +34,8 @@ impl Pair {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("place");
         std::fs::create_dir(&place).expect("made");
-        let good = Side::new(&folder.path().join("good"), &place);
-        let bad = Side::new(&folder.path().join("bad"), &place);
+        let good = FixtureWorld::new(&folder.path().join("good"), &place);
+        let bad = FixtureWorld::new(&folder.path().join("bad"), &place);
         Pair { _folder: folder, good, bad }
     }
 
@@ -99,8 +99,8 @@ impl Named<'_> {
     }
 }
 
-impl Side {
-    fn new(base: &Path, place: &Path) -> Side {
+impl FixtureWorld {
+    fn new(base: &Path, place: &Path) -> FixtureWorld {
         let ready = Ready {
             name: WorldName::Folder(base.to_path_buf()),
             title: String::new(),
@@ -111,7 +111,7 @@ impl Side {
             shared: vec![],
             place: place.to_path_buf(),
         };
-        let mut side = Side { ready, used: BTreeSet::new() };
+        let mut side = FixtureWorld { ready, used: BTreeSet::new() };
         for path in ["/lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/libc.so.6"] {
             let target = side.host(path);
             std::fs::copy(path, target).expect("the host's C library");

@@ -1,12 +1,12 @@
 //! Libraries of a folder of libraries that differ from those that the other world loads in their place.
 
-use super::{Change, Difference, Side, size};
+use super::{Change, Difference, UsedWorld, size};
 use crate::bisect::content::{is_library_name, same};
 use case::{Factor, FactorKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub(super) fn differences(good: &Side<'_>, bad: &Side<'_>) -> Vec<Difference> {
+pub(super) fn differences(good: &UsedWorld<'_>, bad: &UsedWorld<'_>) -> Vec<Difference> {
     let (in_good, in_bad) = (by_name(good), by_name(bad));
     let mut found = Vec::new();
     for (name, (path, there)) in &in_good {
@@ -34,7 +34,7 @@ pub(super) fn differences(good: &Side<'_>, bad: &Side<'_>) -> Vec<Difference> {
 }
 
 /// The libraries used, by the names that they were opened by; those of the folder before others.
-fn by_name<'a>(side: &'a Side<'_>) -> BTreeMap<String, (&'a Path, &'a [PathBuf])> {
+fn by_name<'a>(side: &'a UsedWorld<'_>) -> BTreeMap<String, (&'a Path, &'a [PathBuf])> {
     let mut found = BTreeMap::new();
     for (path, chain) in &side.used {
         let Some(name) = path.file_name().filter(|name| is_library_name(name)) else { continue };

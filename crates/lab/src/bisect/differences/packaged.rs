@@ -1,6 +1,6 @@
 //! Packages that differ, grouped by the source that they are built from.
 
-use super::{Change, Difference, Side};
+use super::{Change, Difference, UsedWorld};
 use crate::bisect::content::same;
 use crate::bisect::target::target;
 use crate::worlds::Package;
@@ -15,7 +15,7 @@ struct Group<'a> {
     bad: BTreeMap<&'a str, &'a Package>,
 }
 
-pub(super) fn differences(good: &Side<'_>, bad: &Side<'_>) -> Vec<Difference> {
+pub(super) fn differences(good: &UsedWorld<'_>, bad: &UsedWorld<'_>) -> Vec<Difference> {
     let groups = groups(good, bad);
     let c_library = good.c_library().into_iter().chain(bad.c_library()).collect::<BTreeSet<_>>();
     let differing = groups.iter().filter(|(_, group)| !group.good.is_empty() && group.differs(good, bad));
@@ -28,7 +28,7 @@ pub(super) fn differences(good: &Side<'_>, bad: &Side<'_>) -> Vec<Difference> {
 }
 
 /// The packages used in either world, by the source of the good world: that of a compiler has another name in each release.
-fn groups<'a>(good: &'a Side<'_>, bad: &'a Side<'_>) -> BTreeMap<&'a str, Group<'a>> {
+fn groups<'a>(good: &'a UsedWorld<'_>, bad: &'a UsedWorld<'_>) -> BTreeMap<&'a str, Group<'a>> {
     let mut groups = BTreeMap::<&str, Group<'_>>::new();
     for (name, package) in good.used_packages() {
         let group = groups.entry(&package.source).or_default();
@@ -49,7 +49,7 @@ fn groups<'a>(good: &'a Side<'_>, bad: &'a Side<'_>) -> BTreeMap<&'a str, Group<
 }
 
 impl Group<'_> {
-    fn differs(&self, good: &Side<'_>, bad: &Side<'_>) -> bool {
+    fn differs(&self, good: &UsedWorld<'_>, bad: &UsedWorld<'_>) -> bool {
         let versions = |packages: &BTreeMap<&str, &Package>| {
             packages.iter().map(|(name, package)| ((*name).to_string(), package.version.clone())).collect::<Vec<_>>()
         };
@@ -57,7 +57,7 @@ impl Group<'_> {
     }
 
     /// Whether a used file is another one in the bad world although its package has the same version.
-    fn has_other_bytes(&self, good: &Side<'_>, bad: &Side<'_>) -> bool {
+    fn has_other_bytes(&self, good: &UsedWorld<'_>, bad: &UsedWorld<'_>) -> bool {
         let is_own =
             |path: &&PathBuf| good.owner(path).is_some_and(|owner| self.good.contains_key(owner.name.as_str()));
         // What was used in the bad world only lies in the good one at the same path, if at all.
@@ -85,7 +85,7 @@ impl Group<'_> {
     }
 
     /// All files of the packages, and those used that were made of them when they were set up.
-    fn files(&self, good: &Side<'_>) -> Vec<PathBuf> {
+    fn files(&self, good: &UsedWorld<'_>) -> Vec<PathBuf> {
         let is_own = |path: &&PathBuf| good.owner(path).is_some_and(|one| self.good.contains_key(one.name.as_str()));
         let made = good.used.values().flatten().filter(is_own).cloned();
         let files = self.good.keys().flat_map(|name| good.packages.files(name));

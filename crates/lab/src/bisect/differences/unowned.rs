@@ -1,13 +1,13 @@
 //! Files that belong to no package in either world, and differ.
 
-use super::{Change, Difference, Side, is_c_library, size};
+use super::{Change, Difference, UsedWorld, is_c_library, size};
 use crate::bisect::content::same;
 use case::{Factor, FactorKind};
 use record::executable::Elf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-pub(super) fn differences(good: &Side<'_>, bad: &Side<'_>) -> Vec<Difference> {
+pub(super) fn differences(good: &UsedWorld<'_>, bad: &UsedWorld<'_>) -> Vec<Difference> {
     let paths = good.used.keys().chain(bad.used.keys()).collect::<BTreeSet<_>>();
     // One file may be used by several paths.
     let mut files = BTreeMap::<PathBuf, (PathBuf, BTreeSet<PathBuf>)>::new();
@@ -27,13 +27,13 @@ pub(super) fn differences(good: &Side<'_>, bad: &Side<'_>) -> Vec<Difference> {
 }
 
 /// Whether the file at the end of the first chain is there, and not the same as the other's.
-fn differ(good: (&Side<'_>, &[PathBuf]), bad: (&Side<'_>, &[PathBuf])) -> bool {
-    let found = |(side, chain): (&Side<'_>, &[PathBuf])| side.inside.entry(chain.last()?);
+fn differ(good: (&UsedWorld<'_>, &[PathBuf]), bad: (&UsedWorld<'_>, &[PathBuf])) -> bool {
+    let found = |(side, chain): (&UsedWorld<'_>, &[PathBuf])| side.inside.entry(chain.last()?);
     let Some((place, metadata)) = found(good).filter(|(_, metadata)| metadata.is_file()) else { return false };
     found(bad).is_none_or(|there| !same((&place, &metadata), (&there.0, &there.1)))
 }
 
-fn difference(good: &Side<'_>, bad: &Side<'_>, file: (&Path, &Path), paths: BTreeSet<PathBuf>) -> Difference {
+fn difference(good: &UsedWorld<'_>, bad: &UsedWorld<'_>, file: (&Path, &Path), paths: BTreeSet<PathBuf>) -> Difference {
     let (real, path) = file;
     let (place, there) = (good.inside.on_host(real), bad.inside.on_host(path));
     let elf = place.as_deref().and_then(Elf::read);

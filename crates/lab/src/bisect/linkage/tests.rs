@@ -19,7 +19,7 @@ fn pair() -> Pair {
 }
 
 #[test]
-fn what_a_program_loads_is_told_and_nothing_is_missing() {
+fn what_a_program_loads_is_listed_and_nothing_is_missing() {
     if !is_root() {
         return;
     }

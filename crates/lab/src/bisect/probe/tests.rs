@@ -70,19 +70,19 @@ fn rates(spread: f64, bad: f64) -> (f64, f64, f64) {
 }
 
 #[test]
-fn five_times_as_long_is_told_by_two_pairs_on_a_noisy_machine() {
+fn five_times_as_long_is_decided_by_two_pairs_on_a_noisy_machine() {
     let (wrong, unclear, pairs) = rates(0.05, 5.0);
     assert!(wrong < 0.01 && unclear < 0.02 && pairs < 2.5, "{wrong} {unclear} {pairs}");
 }
 
 #[test]
-fn a_third_more_is_told_by_a_few_pairs() {
+fn a_third_more_is_decided_by_a_few_pairs() {
     let (wrong, unclear, pairs) = rates(0.05, 1.3);
     assert!(wrong < 0.01 && unclear < 0.05 && pairs < 6.0, "{wrong} {unclear} {pairs}");
 }
 
 #[test]
-fn a_tenth_more_is_told_by_more_pairs() {
+fn a_tenth_more_takes_more_pairs() {
     let (wrong, unclear, pairs) = rates(0.03, 1.1);
     assert!(wrong < 0.01 && unclear < 0.1 && pairs < 15.0, "{wrong} {unclear} {pairs}");
 }
@@ -101,7 +101,7 @@ fn noise_as_large_as_the_difference_leaves_it_unclear_rather_than_wrong() {
 }
 
 #[test]
-fn a_world_in_between_is_unclear_and_its_place_is_told() {
+fn a_world_in_between_is_unclear_and_its_place_is_reported() {
     let axis = Axis { good: 1.0, bad: 5.0, deviation: 0.05 };
     let mut machine = Machine { disturbed: 0.0, ..Machine::new(1, 0.03) };
     let probed = machine.probe(&axis, 5.0_f64.sqrt(), 5.0, 1);

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// What was found, with what makes good bad.
 ///
-/// What cannot start without what was found stays bad with it: it is told as `forced`.
+/// What cannot start without what was found stays bad with it: it is listed as `forced`.
 pub fn confirmed(found: Found, all: &Set, asking: &mut Asking) -> Result<Found, LabError> {
     let heads = asking.heads(&found.cure).into_iter().flatten().collect::<Set>();
     match removed(&heads, all, asking)? {
@@ -21,8 +21,8 @@ pub fn confirmed(found: Found, all: &Set, asking: &mut Asking) -> Result<Found, 
     }
 }
 
-/// What all is without some and what they need, and what is bad then. Where closing brings them back, it cannot be
-/// told.
+/// Whether everything without some factors and what they need is good or bad, and what is from the bad world then. Not
+/// testable where closing brings them back.
 ///
 /// What they need is left out too: a library that nobody loads any more says nothing when it alone is put back.
 fn removed(some: &Set, all: &Set, asking: &mut Asking) -> Result<(ProbeResult, Set), LabError> {

@@ -214,7 +214,7 @@ fn nothing_is_found_where_nothing_that_can_be_switched_makes_the_difference() {
 }
 
 #[test]
-fn what_does_not_start_is_left_out_and_told() {
+fn what_does_not_start_is_left_out_and_listed() {
     let mut made = Made::new(24, &[&[7]]).needing(5, &[6]);
     made.not_starting = set([6]);
     let found = made.found_in_any_order().expect("a culprit");
@@ -223,7 +223,7 @@ fn what_does_not_start_is_left_out_and_told() {
 }
 
 #[test]
-fn what_cannot_start_without_the_culprit_is_told_as_forced() {
+fn what_cannot_start_without_the_culprit_is_listed_as_forced() {
     let mut made = Made::new(24, &[&[3]]).needing(8, &[3]);
     let found = made.found_in_any_order().expect("a culprit");
     assert_eq!((found.cure, found.bond), (set([3]), Bond::Single));

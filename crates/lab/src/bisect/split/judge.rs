@@ -31,13 +31,13 @@ pub fn judge(bundle: &[Member], tried: &[Tried]) -> Split {
     let (found, mut reasons) = match (curing.as_slice(), left.as_slice()) {
         ([one], _) => (Some(*one), cures(*one).map(|tried| cured(&bundle[*one], tried)).into_iter().collect()),
         ([], [one]) => left_over(&bundle[*one], *one, bundle.len()),
-        ([], []) => (None, vec!["every member is cleared by itself: they may be slow only together".to_string()]),
-        ([], _) => (None, vec![format!("{} cannot be told apart", names(bundle, &left))]),
-        (several, _) => (None, vec![format!("another version of each of {} makes it good", names(bundle, several))]),
+        ([], []) => (None, vec!["each member alone is cleared; they may be slow only together".to_string()]),
+        ([], _) => (None, vec![format!("the trials do not decide between {}", names(bundle, &left))]),
+        (several, _) => (None, vec![format!("replacing any one of {} makes it fast again", names(bundle, several))]),
     };
     if let Some(share) = found.and_then(|one| bundle[one].cpu_share.filter(|share| *share >= MOST)) {
         let name = found.map_or("", |one| bundle[one].name.as_str());
-        reasons.push(format!("{} of the processor time in the bad world is {name}'s", percent(share)));
+        reasons.push(format!("{} of the CPU time in the bad world is {name}'s", percent(share)));
     }
     Split { split: found.map(|one| bundle[one].name.clone()).unwrap_or_default(), reasons, cleared }
 }
@@ -56,12 +56,12 @@ fn is_cure(tried: &Tried) -> bool {
 fn why_cleared(member: &Member, tried: &[&Tried]) -> Option<String> {
     let stayed = tried.iter().find(|tried| tried.result == ProbeResult::Bad);
     let moved = tried.iter().any(|tried| tried.result == ProbeResult::Unclear);
-    let version = stayed.map(|tried| format!("with {} the bad world stays as slow", version(member, tried)));
+    let version = stayed.map(|tried| format!("with {} the bad world stays slow", version(member, tried)));
     let shares = member.cpu_share.zip(member.difference);
     let has_no_part = shares.is_some_and(|(cpu, more)| cpu < NO_PART && more < NO_PART);
     let contradicts = member.difference.is_some_and(|more| more >= CONTRADICTS);
-    let told = |share: f64| if share < NEXT_TO_NONE { "next to none".to_string() } else { percent(share) };
-    let share = member.cpu_share.map(|share| format!("it takes {} of the processor time", told(share)));
+    let share_in_words = |share: f64| if share < NEXT_TO_NONE { "next to none".to_string() } else { percent(share) };
+    let share = member.cpu_share.map(|share| format!("it takes {} of the CPU time", share_in_words(share)));
     match (has_no_part && !moved, version.filter(|_| !contradicts && !moved)) {
         (true, Some(version)) => Some(format!("{}, and {version}", share.unwrap_or_default())),
         (true, None) => share,
@@ -79,10 +79,10 @@ fn left_over(member: &Member, one: usize, members: usize) -> (Option<usize>, Vec
             (Some(one), vec![why])
         }
         Some(more) => {
-            let why = format!("only {name} is not cleared, but just {} of the difference arises in it", percent(more));
+            let why = format!("only {name} is left, but just {} of the difference arises in it", percent(more));
             (None, vec![why])
         }
-        None => (None, vec![format!("only {name} is not cleared, and nothing but that speaks against it")]),
+        None => (None, vec![format!("only {name} is left, but nothing else points to it")]),
     }
 }
 
@@ -91,7 +91,7 @@ fn cured(member: &Member, tried: &Tried) -> String {
         Some(place) if place < 0.95 => format!("brings it {} of the way from bad to good", percent(place)),
         _ => "makes it as fast as the good one".to_string(),
     };
-    format!("{}, alone over the bad world, {far}", version(member, tried))
+    format!("{}, alone in the bad world, {far}", version(member, tried))
 }
 
 /// Which version was run, and where it is from.

@@ -43,7 +43,7 @@ fn cleared(split: &Split) -> Vec<&str> {
 fn the_profile_clears_what_has_no_part_and_names_who_is_left() {
     let split = judge(&bundle(), &[]);
     assert_eq!((split.split.as_str(), cleared(&split)), ("cipher", vec!["agent", "folder"]));
-    assert_eq!(split.cleared[0].why, "it takes 1.8 % of the processor time");
+    assert_eq!(split.cleared[0].why, "it takes 1.8 % of the CPU time");
     assert_eq!(
         split.reasons[0],
         "98 % of the difference between the worlds arises in cipher, and no other is to blame"
@@ -53,8 +53,7 @@ fn the_profile_clears_what_has_no_part_and_names_who_is_left() {
 #[test]
 fn a_version_that_stays_bad_clears_a_member_too() {
     let split = judge(&bundle(), &[tried(of_suite(0), ProbeResult::Bad, 0.01)]);
-    let expected =
-        "it takes 1.8 % of the processor time, and with agent 8.1 of new-backports the bad world stays as slow";
+    let expected = "it takes 1.8 % of the CPU time, and with agent 8.1 of new-backports the bad world stays slow";
     assert_eq!(split.cleared[0].why, expected);
 }
 
@@ -67,7 +66,7 @@ fn a_drop_in_that_goes_most_of_the_way_is_proof() {
     assert_eq!(split.split, "cipher");
     assert_eq!(
         split.reasons[0],
-        "a build of cipher 3.1.3, alone over the bad world, brings it 56 % of the way from bad to good"
+        "a build of cipher 3.1.3, alone in the bad world, brings it 56 % of the way from bad to good"
     );
     assert_eq!(cleared(&split), ["folder"]);
 }
@@ -110,12 +109,12 @@ fn builds_must_have_every_soname_and_another_version() {
         prefix("cipher", "1.1.1w", &["libcipher.so.1.1"]),
     ];
     let all = ways(&bundle(), &["new-backports".to_string()], &builds);
-    let told = all.iter().map(|way| match way {
+    let found = all.iter().map(|way| match way {
         Way::DropIn { factor, prefix } => format!("{factor} {}", prefix.version),
         Way::OtherSuite { suite, factor, packages } => format!("{factor} {suite} {}", packages.join(" ")),
     });
     let expected = ["2 3.1.3", "0 new-backports libagent", "1 new-backports libfolder", "2 new-backports libcipher"];
-    assert_eq!(told.collect::<Vec<_>>(), expected);
+    assert_eq!(found.collect::<Vec<_>>(), expected);
     let data = Member { name: "settings".to_string(), ..Member::default() };
     assert_eq!(ways(&[data], &["new-backports".to_string()], &builds), []);
 }

@@ -7,12 +7,12 @@ use std::fmt::Write;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// What is written over a function's beginning is so long (`switch-off.c`): a shorter one would take its neighbour with
-/// it.
+/// The stub that overwrites a function's beginning has this length (`switch-off.c`): in a shorter function it would
+/// overwrite the next one, too.
 const LEAST_BYTES: u64 = 20;
 
-/// So many of its bytes tell the shim that it has found the function.
-const TOLD_BYTES: u64 = 16;
+/// The shim recognises a function by this many of its bytes.
+const KNOWN_BYTES: u64 = 16;
 
 /// What a compiler calls the copies that it makes of a function; what it moves out of one as unlikely (`cold`) is no copy.
 const CLONES: [&str; 4] = ["constprop", "isra", "part", "llvm"];
@@ -84,10 +84,10 @@ fn read(path: &Path) -> Option<Vec<Function>> {
     let mut all =
         file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| function(&symbol)).collect::<Vec<_>>();
     for one in &mut all {
-        let bytes = file.segments().find_map(|segment| segment.data_range(one.address, TOLD_BYTES).ok().flatten());
+        let bytes = file.segments().find_map(|segment| segment.data_range(one.address, KNOWN_BYTES).ok().flatten());
         one.begins = bytes.unwrap_or_default().to_vec();
     }
-    all.retain(|one| one.begins.len() as u64 == TOLD_BYTES);
+    all.retain(|one| one.begins.len() as u64 == KNOWN_BYTES);
     Some(all)
 }
 

@@ -57,15 +57,15 @@ fn measured(milliseconds: [f64; 4], absent: &[usize]) -> Measured {
     measure(&terms, &mut execute).expect("run")
 }
 
-fn told(measured: &Measured) -> [TriedOn; 2] {
+fn both(measured: &Measured) -> [TriedOn; 2] {
     [0, 1].map(|version| tried(measured, &metrics(), DESIGN, (version, 0), "share-ssl-context"))
 }
 
 #[test]
-fn what_it_gains_and_what_remains_are_told_for_each_version() {
+fn what_it_gains_and_what_remains_are_reported_for_each_version() {
     let measured = measured([5.0, 90.0, 2.0, 6.0], &[]);
     assert_eq!(measured.trials.len() as u32, measured.rounds * 4, "every arm is run in every round");
-    let [first, other] = told(&measured);
+    let [first, other] = both(&measured);
     assert!(first.applied && other.applied && other.problem.is_empty(), "{other:?}");
     assert_eq!(other.changes, 19);
     let (gain, remains) = (&other.gain[0], &other.remains[0]);
@@ -76,13 +76,13 @@ fn what_it_gains_and_what_remains_are_told_for_each_version() {
 }
 
 #[test]
-fn what_did_not_take_hold_is_no_finding_of_no_effect() {
+fn what_did_not_take_effect_is_no_finding_of_no_effect() {
     let measured = measured([5.0, 90.0, 2.0, 0.0], &[]);
-    let [first, other] = told(&measured);
+    let [first, other] = both(&measured);
     assert!(first.applied && !other.applied && other.changes == 0);
     assert!(other.gain.is_empty() && other.figures.is_empty() && other.remains.is_empty(), "{other:?}");
     assert!(other.problem.contains("nothing to change"), "{}", other.problem);
-    // It is given up, and does not keep the others from being told.
+    // It is given up, and does not keep the others from being measured.
     assert_eq!(measured.places.iter().filter(|place| **place == 3).count(), 4);
     assert!(measured.rounds < 128, "{}", measured.rounds);
 }
@@ -91,6 +91,6 @@ fn what_did_not_take_hold_is_no_finding_of_no_effect() {
 fn what_cannot_be_tried_is_not_run() {
     let measured = measured([5.0, 90.0, 2.0, 6.0], &[2]);
     assert!(!measured.places.contains(&2));
-    let [first, other] = told(&measured);
+    let [first, other] = both(&measured);
     assert!(!first.applied && other.applied && other.remains.is_empty() && !other.gain.is_empty());
 }

@@ -83,7 +83,7 @@ impl Search {
             self.fate = Fate::Done;
             let (below, above) = (bench.vary.at(self.seen.below).label, bench.vary.at(self.seen.above).label);
             let why = if bench.fails(at) { "a value in between failed" } else { "the budget was spent" };
-            bench.warnings.push(format!("the jump between {below} and {above} was not narrowed further: {why}"));
+            bench.warnings.push(format!("the jump between {below} and {above} was not narrowed down further: {why}"));
             return Ok(());
         }
         if self.is_slope(bench, self.bracket()) {

@@ -73,10 +73,10 @@ fn concurrency_runs_the_client_side_by_side_and_ends_as_a_copy_that_fails() {
 fn a_mistyped_placeholder_is_named() {
     let error =
         |client: &[&str]| placed("size=1,2", &subject(client, &["serve"]), &World::default()).expect_err("refused");
-    assert_eq!(error(&["get", "{sise}"]), "`{sise}` is in the command, and --vary names `size`");
-    assert_eq!(error(&["get", "{Size}"]), "`{Size}` is in the command, and --vary names `size`");
+    assert_eq!(error(&["get", "{sise}"]), "the command has `{sise}`, but --vary names `size`");
+    assert_eq!(error(&["get", "{Size}"]), "the command has `{Size}`, but --vary names `size`");
     // JSON, a program for awk, and the addresses are no mistakes.
     for word in [r#"{"size":1}"#, "{print}", "{server}", "${size", "{ size }"] {
-        assert!(error(&["get", word]).contains("is nowhere in the command"), "{word}");
+        assert!(error(&["get", word]).contains("does not contain"), "{word}");
     }
 }

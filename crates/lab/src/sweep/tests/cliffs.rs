@@ -39,7 +39,7 @@ fn two_cliffs_are_both_located() {
 }
 
 #[test]
-fn two_cliffs_in_one_coarse_gap_are_told_apart() {
+fn two_cliffs_in_one_coarse_gap_are_found_separately() {
     let mut both = 0;
     for seed in 0..20 {
         let height = |size: f64| {

@@ -15,7 +15,7 @@ const START: f64 = 0.05;
 /// Exchanges of a whole run.
 const EXCHANGES: u64 = 1_000;
 
-/// What sweeping is told by these tests.
+/// The terms of these tests' sweeps.
 pub fn terms(seconds: u64, seed: u64) -> SweepTerms<'static> {
     SweepTerms { budget: Duration::from_secs(seconds), seed, metric: None, grain: None, say: &|_| {} }
 }

@@ -70,20 +70,20 @@ fn words_are_numbered_as_they_were_typed() {
 #[test]
 fn what_is_wrong_is_said_with_what_is_allowed() {
     assert!(refused("size").contains("NAME=VALUES"));
-    assert!(refused("=1,2").contains("no name"));
-    assert!(refused("a b=1,2").contains("no name"));
+    assert!(refused("=1,2").contains("not a name"));
+    assert!(refused("a b=1,2").contains("not a name"));
     assert!(refused("server=a,b").contains("address"));
     assert!(refused("n=16..1").contains("empty"));
     assert_eq!(refused("n=5..5"), "`5..5` is one value: give a larger end, or n=5 as a list");
-    assert!(refused("n=0..8:log").contains("over 0"));
-    assert!(refused("n=-4..8:log").contains("over 0"));
-    assert!(refused("n=a..b").contains("`a` is no number"));
-    assert!(refused("n=1..inf").contains("no number"));
-    assert!(refused("n=1,2,x").contains("`x` is no number"));
-    assert!(refused("size=small,large").contains("no number"));
+    assert!(refused("n=0..8:log").contains("above 0"));
+    assert!(refused("n=-4..8:log").contains("above 0"));
+    assert!(refused("n=a..b").contains("`a` is not a number"));
+    assert!(refused("n=1..inf").contains("not a number"));
+    assert!(refused("n=1,2,x").contains("`x` is not a number"));
+    assert!(refused("size=small,large").contains("not a number"));
     assert!(refused("n=1,,2").contains("empty value"));
-    assert!(refused("n=1..10:0").contains("no step") && refused("n=1..10:fast").contains("`log`"));
-    assert!(refused("n=1..1000:1").contains("200 at most"));
+    assert!(refused("n=1..10:0").contains("not a step") && refused("n=1..10:fast").contains("`log`"));
+    assert!(refused("n=1..1000:1").contains("at most 200"));
     assert!(refused("n=1,2,1").contains("twice"));
     assert!(refused("n=").contains("empty"));
 }

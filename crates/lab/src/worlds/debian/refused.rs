@@ -32,7 +32,7 @@ pub(in crate::worlds) fn refused(suite: &str, mirror: &str, needs: &[Need], done
         (why, format!("the same command again, once this works: curl -I {mirror}/dists/"))
     } else if said("No space left on device") {
         (
-            "no space is left for it".to_string(),
+            "there is no space left for it".to_string(),
             "df -h; or WHYSLOW_CACHE=FOLDER-ON-ANOTHER-DISK in front of the command".into(),
         )
     } else if said("NO_PUBKEY") || said("signatures couldn't be verified") || said("is not signed") {
@@ -60,7 +60,7 @@ fn lacks(suite: &str, missing: &str, needs: &[Need]) -> (String, String) {
     let need = needs.iter().find(|need| need.package == missing);
     let role = need.map(|need| format!(" ({})", need.role)).unwrap_or_default();
     let why = format!("{suite} has no package `{missing}`{role}");
-    (why, "name what takes its place there with --package, and run a program that does not need it".to_string())
+    (why, "name its replacement with --package, and run a program that does not need it".to_string())
 }
 
 fn unknown(suite: &str, mirror: &str) -> (String, String) {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mirror_that_is_silent_is_told_from_one_without_the_release() {
+    fn a_mirror_that_is_silent_is_distinguished_from_one_without_the_release() {
         let dead = "W: Could not connect to 127.0.0.1:9\nE: The repository 'x' does not have a Release file.";
         assert!(why(dead).contains("the mirror mirror.invalid cannot be reached"));
     }

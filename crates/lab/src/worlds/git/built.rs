@@ -9,7 +9,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// Of a build that failed, so many last lines are told.
+/// How many of the last lines of a failed build are shown.
 const LAST_LINES: usize = 8;
 
 /// Where a commit is kept.
@@ -26,7 +26,7 @@ impl<'a> Checkout<'a> {
     pub fn of(repository: &'a Repository, commit: &'a Commit) -> Result<Checkout<'a>, LabError> {
         let common = repository.git(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?.unwrap_or_default();
         let recipe = format!("{common}\n{}\n{}\n", commit.hash, repository.build);
-        // The name has only to be short; that it is the right folder is told by the whole recipe in its mark.
+        // The name only has to be short; the whole recipe in its mark says whether it is the right folder.
         let mut hasher = DefaultHasher::new();
         recipe.hash(&mut hasher);
         let folder = repository.cache.join(format!("git-{}-{:016x}", commit.short(), hasher.finish()));

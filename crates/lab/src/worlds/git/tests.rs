@@ -86,7 +86,7 @@ fn a_program_of_the_users_own_checkout_is_refused_and_what_each_commit_has_is_no
             .contains(&format!("go to {} and name it from there: ./name", own.display()))
     );
     made.repository.command = vec![own.join("below/kept").display().to_string()];
-    assert!(format!("{:?}", made.ready("HEAD")).contains("from the folder that you are in: ./kept"));
+    assert!(format!("{:?}", made.ready("HEAD")).contains("relative to the current folder: ./kept"));
     // Files that no commit has are the user's data.
     fs::write(own.join("data"), "").expect("written");
     made.repository.command = vec!["./name".into(), own.join("data").display().to_string(), "/bin/sh".into()];
@@ -173,8 +173,8 @@ fn a_line_of_commits_goes_along_first_parents_and_a_merge_counts_as_one() {
     made.git(&["merge", "--quiet", "--no-ff", "-m", "merged", "side"]);
     made.commit("third");
     assert_eq!(made.subjects("good", "main"), ["second", "merged", "third"]);
-    let error = made.repository.commits("side", "main").expect_err("it came in by a merge").to_string();
-    assert!(error.contains("by a merge"), "{error}");
+    let error = made.repository.commits("side", "main").expect_err("it was merged in").to_string();
+    assert!(error.contains("merged in"), "{error}");
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn a_bad_commit_that_does_not_descend_from_the_good_one_is_said_with_what_they_h
     let base = made.git(&["rev-parse", "HEAD"]);
     made.commit("second");
     let said = |good: &str, bad: &str| made.repository.commits(good, bad).expect_err("no line").to_string();
-    assert!(said("main", "main~1").contains("change places"), "{}", said("main", "main~1"));
-    assert!(said("main", "main").contains("one commit"));
+    assert!(said("main", "main~1").contains("swapped"), "{}", said("main", "main~1"));
+    assert!(said("main", "main").contains("the same commit"));
     made.git(&["checkout", "--quiet", "-b", "other", "main~1"]);
     made.commit("elsewhere");
     assert!(said("main", "other").contains(&base[..SHORT]), "{}", said("main", "other"));

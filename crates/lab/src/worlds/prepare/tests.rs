@@ -26,7 +26,7 @@ fn variables_are_set_and_removed_and_comments_are_none() {
 fn a_folder_without_a_tree_and_one_without_libraries_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().display();
-    assert!(ready(&format!("dir:{path}")).is_err_and(|error| error.to_string().contains("no whole tree")));
+    assert!(ready(&format!("dir:{path}")).is_err_and(|error| error.to_string().contains("not a root file system")));
     assert!(ready(&format!("libs:{path}")).is_err_and(|error| error.to_string().contains("no library")));
     let odd = folder.path().join("a:b");
     std::fs::create_dir(&odd).expect("made");

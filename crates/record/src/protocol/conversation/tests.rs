@@ -132,6 +132,30 @@ fn a_ticket_of_tls_1_2_is_seen_in_the_clear_by_both_ends() {
 }
 
 #[test]
+fn a_server_of_tls_1_2_that_gives_nothing_and_a_client_that_takes_no_ticket_are_seen_by_both_ends() {
+    let seen = |calls: &[Call]| {
+        let handshake = replay(calls, 2048).1.expect("a handshake");
+        (handshake.gives_none, handshake.takes_no_ticket)
+    };
+    for end in *b"cs" {
+        let mut calls = calls(FULL_1_2, end, Reads::Whole);
+        assert_eq!(seen(&calls), (false, false));
+        // The record with the ticket goes: a handshake record, and its message's type.
+        let is_ticket = |call: &&mut Call| call.bytes.starts_with(&[22, 3, 3]) && call.bytes.get(5) == Some(&4);
+        let ticket = calls.iter_mut().find(is_ticket).expect("a ticket");
+        let length = usize::from(u16::from_be_bytes([ticket.bytes[3], ticket.bytes[4]]));
+        ticket.bytes.drain(..5 + length);
+        assert_eq!(seen(&calls), (true, false));
+        // The empty extension that asks for a ticket becomes one that nobody knows.
+        let hello = &mut calls[0].bytes;
+        let asks = hello.windows(4).position(|bytes| bytes == [0, 35, 0, 0]).expect("the extension");
+        hello[asks] = 0x5a;
+        assert_eq!(seen(&calls), (true, true));
+    }
+    assert_eq!(seen(&calls(FULL_1_3, b'c', Reads::Whole)), (false, false), "encrypted");
+}
+
+#[test]
 fn a_ticket_sent_with_the_servers_first_flight_is_seen_where_the_server_is_watched() {
     for fixture in [GO_FULL, GO_RESUMED] {
         let server = calls(fixture, b's', Reads::Whole);

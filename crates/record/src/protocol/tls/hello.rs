@@ -25,6 +25,7 @@ mod extension {
     pub const SESSION_TICKET: u16 = 35;
     pub const PRE_SHARED_KEY: u16 = 41;
     pub const SUPPORTED_VERSIONS: u16 = 43;
+    pub const KEY_EXCHANGE_MODES: u16 = 45;
 }
 
 /// What a client asks for.
@@ -35,17 +36,21 @@ pub(super) struct ClientHello {
     pub protocols: String,
     /// Whether it offers to resume a session.
     pub offers_session: bool,
+    /// Whether it is known to take no ticket: it lacks the extension that asks for one (TLS 1.2, RFC 5077), or the one
+    /// without which none can be used (TLS 1.3, RFC 8446, 4.2.9).
+    pub takes_no_ticket: bool,
 }
 
 impl ClientHello {
-    pub fn parse(body: &[u8]) -> ClientHello {
+    /// Parses the captured part of a body that is `length` bytes long.
+    pub fn parse(body: &[u8], length: u32) -> ClientHello {
         let mut hello = ClientHello::default();
         // None: the body ended early, and what was read of it counts.
-        let _ = hello.read(&mut Reader::new(body));
+        let _ = hello.read(&mut Reader::new(body), body.len() >= length as usize);
         hello
     }
 
-    fn read(&mut self, reader: &mut Reader) -> Option<()> {
+    fn read(&mut self, reader: &mut Reader, is_whole: bool) -> Option<()> {
         reader.take(2 + 32)?;
         let session_length = reader.u8()?;
         reader.take(usize::from(session_length))?;
@@ -53,16 +58,18 @@ impl ClientHello {
         reader.take(usize::from(ciphers_length))?;
         let compressions = reader.u8()?;
         reader.take(usize::from(compressions))?;
-        let (mut knows_1_3, mut has_ticket, mut has_key) = (false, false, false);
+        let (mut knows_1_3, mut has_ticket, mut has_key, mut asks) = (false, false, false, false);
         each_extension(reader, |number, value, length| match number {
             extension::SERVER_NAME => self.server_name = server_name(value).unwrap_or_default(),
             extension::PROTOCOLS => self.protocols = protocols(value),
-            extension::SESSION_TICKET => has_ticket = length > 0,
+            extension::SESSION_TICKET => (asks, has_ticket) = (true, length > 0),
+            extension::KEY_EXCHANGE_MODES => asks = true,
             extension::PRE_SHARED_KEY => has_key = true,
             extension::SUPPORTED_VERSIONS => knows_1_3 |= lists(value, TLS_1_3),
             _ => {}
         });
         // A client that knows TLS 1.3 sends a random session id for old middleboxes (RFC 8446, D.4): not an offer.
+        self.takes_no_ticket = is_whole && !asks;
         self.offers_session = has_key || has_ticket || (!knows_1_3 && session_length > 0);
         Some(())
     }
@@ -71,12 +78,14 @@ impl ClientHello {
 /// What a server chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ServerHello {
-    /// 0 where it cannot be told: the header's version is TLS 1.2's, and the extensions were not captured.
+    /// 0 where it is not known: the header's version is TLS 1.2's, and the extensions were not captured.
     pub version: u16,
     /// 0 where not captured.
     pub cipher: u16,
     /// Whether it takes up an offered key (TLS 1.3); none where the extensions were not captured.
     pub takes_key: Option<bool>,
+    /// Whether it names the session, so that it can be resumed by that name (before TLS 1.3); none where not captured.
+    pub names_session: Option<bool>,
     /// Whether it is no answer but asks for another ClientHello.
     pub is_retry: bool,
 }
@@ -97,6 +106,7 @@ impl ServerHello {
         }
         self.is_retry = reader.take(32)? == RETRY_RANDOM;
         let session_length = reader.u8()?;
+        self.names_session = Some(session_length > 0);
         reader.take(usize::from(session_length))?;
         self.cipher = reader.u16()?;
         // TLS 1.3 has cipher suites of its own (RFC 8446, B.4), which tells the version without extensions.

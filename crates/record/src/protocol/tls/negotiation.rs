@@ -57,6 +57,8 @@ pub(super) struct Negotiation {
     saw_full_message: bool,
     /// What the ServerHello said of the offered key.
     takes_key: Option<bool>,
+    /// Whether it named the session.
+    names_session: Option<bool>,
     /// Encrypted records and bytes of the server before the client's last message (TLS 1.3).
     flight_records: u32,
     flight_bytes: u32,
@@ -75,6 +77,7 @@ impl Negotiation {
             server_changed_first: false,
             saw_full_message: false,
             takes_key: None,
+            names_session: None,
             flight_records: 0,
             flight_bytes: 0,
             flight_has_finished: false,
@@ -145,12 +148,13 @@ impl Negotiation {
     }
 
     fn client_hello(&mut self, message: &Message) {
-        let hello = ClientHello::parse(message.body);
+        let hello = ClientHello::parse(message.body, message.length);
         let handshake = &mut self.handshake;
         // After a HelloRetryRequest the second hello repeats the first, with another key share.
         if handshake.client_hello_bytes == 0 {
             handshake.client_hello_bytes = message.length + 4;
             (handshake.server_name, handshake.protocols) = (hello.server_name, hello.protocols);
+            handshake.takes_no_ticket = hello.takes_no_ticket;
         }
         handshake.offered |= hello.offers_session;
     }
@@ -163,6 +167,7 @@ impl Negotiation {
         self.handshake.version = hello.version;
         self.handshake.cipher = hello.cipher;
         self.takes_key = hello.takes_key;
+        self.names_session = hello.names_session;
         self.stage = Stage::Answered;
     }
 
@@ -217,6 +222,8 @@ impl Negotiation {
                 if self.finished == [true, true] {
                     self.handshake.end = moved.end;
                     self.handshake.resumed = self.server_changed_first && !self.saw_full_message;
+                    let gives_none = self.names_session == Some(false) && !self.handshake.ticket;
+                    self.handshake.gives_none = gives_none && self.saw_full_message;
                     self.stage = Stage::Settled;
                 }
             }

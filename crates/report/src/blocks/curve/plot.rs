@@ -8,7 +8,7 @@ use crate::figure::{noun, single};
 use crate::style::Style;
 use crate::text::{shorten, wrap};
 use crate::value::{heading, is_categorical, label, name, sound};
-use case::{Point, Sweep};
+use case::{Metric, Point, Sweep};
 
 /// Rows of the picture, the axis and its labels besides.
 const ROWS: usize = 13;
@@ -124,7 +124,7 @@ fn foot(sweep: &Sweep, points: &[&Point], across: &Axis, columns: usize) -> Stri
 }
 
 /// A level beside the axis, without digits that say nothing: `10 ms`.
-fn tick(metric: &str, level: f64) -> String {
+fn tick(metric: &Metric, level: f64) -> String {
     if level == 0.0 {
         return "0".into();
     }

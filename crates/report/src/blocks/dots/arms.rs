@@ -1,7 +1,7 @@
 //! Which arm's trials belong to an intervention, and which to what it is compared with.
 
 use case::views::{ArmDots, Dot};
-use case::{Together, Tried};
+use case::{Metric, Together, Tried};
 
 /// The arm with all machinery attached, inert.
 pub(super) const SHAM: &str = "nothing";
@@ -9,15 +9,17 @@ pub(super) const SHAM: &str = "nothing";
 pub(super) const PLAIN: &str = "plain";
 
 /// The trials of an arm by a metric; empty where there are none.
-pub(super) fn dots<'a>(arms: &'a [ArmDots], arm: &str, metric: &str) -> &'a [Dot] {
-    arms.iter().find(|one| one.arm == arm && one.metric == metric).map_or(&[], |one| &one.dots)
+pub(super) fn dots<'a>(arms: &'a [ArmDots], arm: &str, metric: &Metric) -> &'a [Dot] {
+    arms.iter().find(|one| one.arm == arm && one.metric == *metric).map_or(&[], |one| &one.dots)
 }
 
 /// The arm of an intervention, and the one that it is compared with. The steps of a ladder, and what was found on top of
 /// something else, carry what they stand on before a `+`, and are compared with that.
 pub(super) fn of_tried<'a>(arms: &'a [ArmDots], tried: &Tried) -> Option<(&'a str, &'a str)> {
     let of_metric = || arms.iter().filter(|one| one.metric == tried.metric).map(|one| one.arm.as_str());
-    let alone = of_metric().find(|arm| is_of(arm, tried)).map(|arm| (arm, SHAM));
+    // A case that was made before each arm had a sham of its own does not say.
+    let reference = of_metric().find(|arm| *arm == tried.reference).unwrap_or(SHAM);
+    let alone = of_metric().find(|arm| is_of(arm, tried)).map(|arm| (arm, reference));
     let upon = || {
         of_metric().find_map(|arm| {
             let (below, own) = arm.rsplit_once('+')?;

@@ -4,6 +4,7 @@ use super::row::{DotView, Row};
 use crate::chart::{Mark, marks};
 use crate::figure::noun;
 use crate::scale::{Scale, Start};
+use case::Metric;
 
 /// Marks closer than this, in percent of the axis, would touch on a telephone.
 const APART: f64 = 20.0;
@@ -27,10 +28,10 @@ pub(super) struct Chart {
 
 impl Chart {
     /// A chart of measured rows by one metric.
-    pub(super) fn of(heading: String, metric: &str, rows: Vec<super::row::Measured>) -> Option<Chart> {
+    pub(super) fn of(heading: String, metric: &Metric, rows: Vec<super::row::Measured>) -> Option<Chart> {
         let values = rows.iter().flat_map(super::row::Measured::values).collect::<Vec<_>>();
         let scale = Scale::fitting(values.into_iter(), Start::Zero, 0.0, 100.0);
-        // Where nothing took hold there is nothing to draw, but still what became of it.
+        // Where nothing took effect there is nothing to draw, but still what became of it.
         let Some(scale) = scale.map(|scale| scale.widened(MARGIN)) else {
             let rows = rows.into_iter().map(|row| row.drawn(None)).collect::<Vec<_>>();
             let empty = Chart { heading, axis: String::new(), marks: Vec::new(), rows };

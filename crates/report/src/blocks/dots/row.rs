@@ -1,8 +1,9 @@
 //! One row: two lanes of dots, and the same in words.
 
 use crate::chart::Px;
-use crate::figure::{is_better_larger, pair};
+use crate::figure::pair;
 use crate::scale::Scale;
+use case::Metric;
 use case::views::Dot;
 
 /// Where the lanes are drawn, in pixels.
@@ -22,7 +23,7 @@ pub(super) struct Measured {
     /// What it was tried for, where that is said with this row.
     pub group: String,
     /// The metric.
-    pub metric: String,
+    pub metric: Metric,
     /// The trials of both lanes.
     pub dots: [Vec<Dot>; 2],
     /// The middles of both lanes; none where there is no result.
@@ -110,7 +111,7 @@ impl Measured {
         if !(low > 0.0 && high > 0.0) {
             return None;
         }
-        let grows = self.second_over_first || is_better_larger(&self.metric);
+        let grows = self.second_over_first || self.metric.more_is_better();
         Some(if grows { (first * low, first * high) } else { (first / high, first / low) })
     }
 

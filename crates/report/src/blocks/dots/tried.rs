@@ -10,7 +10,7 @@ use crate::document::Document;
 use crate::figure::factor;
 use crate::text::clean;
 use case::views::ArmDots;
-use case::{Answer, Finding, Proof, Purpose, Together, Tried};
+use case::{Answer, Finding, Metric, Proof, Purpose, Together, Tried};
 
 /// The charts of an answer; each intervention once.
 pub(super) fn charts(answer: &Answer, document: &Document) -> Vec<Chart> {
@@ -30,16 +30,18 @@ pub(super) fn charts(answer: &Answer, document: &Document) -> Vec<Chart> {
 }
 
 /// The rows of a finding by metric, but for those shown already.
-fn rows_of<'a>(finding: &'a Finding, shown: &mut Vec<&'a Tried>, arms: &[ArmDots]) -> Vec<(String, Vec<Measured>)> {
-    let mut by_metric: Vec<(String, Vec<Measured>)> = Vec::new();
-    for group in groups(&finding.tried) {
+fn rows_of<'a>(finding: &'a Finding, shown: &mut Vec<&'a Tried>, arms: &[ArmDots]) -> Vec<(Metric, Vec<Measured>)> {
+    let mut by_metric: Vec<(Metric, Vec<Measured>)> = Vec::new();
+    for group in groups(finding) {
         for (index, row) in group.rows.iter().filter(|row| !shown.contains(&row.tried)).enumerate() {
             let mut measured = measured(row, arms);
             if index == 0 {
                 // The metric stands at the axis.
                 let heading = group.heading.split(" (").next().unwrap_or_default();
-                let step = if group.purpose == Purpose::Ladder { ", each on top of the step before it" } else { "" };
-                measured.group = format!("{heading}{step}");
+                let step =
+                    if group.purpose == Purpose::Incremental { ", each on top of the step before it" } else { "" };
+                let trend = if group.trend.is_empty() { String::new() } else { format!(". {}", group.trend) };
+                measured.group = format!("{heading}{step}{trend}");
             }
             match by_metric.iter_mut().find(|(metric, _)| *metric == row.tried.metric) {
                 Some((_, rows)) => rows.push(measured),
@@ -53,8 +55,10 @@ fn rows_of<'a>(finding: &'a Finding, shown: &mut Vec<&'a Tried>, arms: &[ArmDots
 
 fn measured(row: &Words, arms: &[ArmDots]) -> Measured {
     let tried = row.tried;
-    let below = of_tried(arms, tried).map(|(_, reference)| reference).filter(|reference| *reference != SHAM);
-    let below = below.filter(|_| tried.purpose != Purpose::Ladder);
+    // An arm on top of others carries their names before its own.
+    let stands = |(own, below): &(&str, &str)| own.strip_prefix(below).is_some_and(|rest| rest.starts_with('+'));
+    let below = of_tried(arms, tried).filter(stands).filter(|_| tried.purpose != Purpose::Incremental);
+    let below = below.map(|(_, below)| below);
     let base = Measured {
         intervention: clean(&tried.intervention),
         name: row.name.clone(),
@@ -132,8 +136,9 @@ fn together(answer: &Answer, arms: &[ArmDots]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for steps in answer.together.chunk_by(|one, next| one.metric == next.metric) {
         let rows = steps.iter().map(|one| joint(one, arms)).collect();
-        let metric = steps.first().map_or("", |one| one.metric.as_str());
-        charts.extend(Chart::of("Together, step by step".into(), metric, rows));
+        if let Some(first) = steps.first() {
+            charts.extend(Chart::of("Together, step by step".into(), &first.metric, rows));
+        }
     }
     charts
 }
@@ -143,7 +148,7 @@ fn joint(one: &Together, arms: &[ArmDots]) -> Measured {
     let own = of_together(arms, one).map(|arm| dots(arms, arm, &one.metric).to_vec()).unwrap_or_default();
     let (factor, range) = factor(&one.metric, one.ratio, one.low, one.high);
     let word = match (one.applied, one.low > 1.0) {
-        (false, _) => ("did not all take hold", "warn"),
+        (false, _) => ("did not all take effect", "warn"),
         (true, true) => ("gain", "good"),
         (true, false) => ("no gain shown", "none"),
     };

@@ -32,7 +32,7 @@ fn a_row_of_a_second_look_is_asked_for_in_its_own_folder() {
 }
 
 #[test]
-fn rows_that_only_a_second_look_has_are_told_and_not_drawn() {
+fn rows_that_only_a_second_look_has_are_listed_and_not_drawn() {
     let mut answer = examples::proved();
     answer.case = "/home/me/a case".into();
     answer.findings[0].evidence = case::Evidence { table: "after-bound-sscanf/samples".into(), rows: vec![8, 9] };

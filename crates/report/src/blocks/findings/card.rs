@@ -1,11 +1,12 @@
 //! One finding on a card: how far it has got, what it costs, how it comes about, where, what to change, how sure it is.
 
 use super::certainty::certainty;
-use super::{MOST_PLACES, cost, head_word, place, refuted};
+use super::{MOST_PLACES, cost, head_word, headline, observed, refuted};
 use crate::document::{Document, SideViews};
+use crate::located;
 use crate::text::{clean, count};
 use askama::Template;
-use case::{Answer, Finding, Share, Status};
+use case::{Answer, Finding, Kind, Metric, Share, Status};
 
 #[derive(Template)]
 #[template(path = "blocks/findings.html")]
@@ -38,6 +39,8 @@ pub(super) struct Card {
     pub mechanism: Vec<String>,
     /// Where in the code, the best place first.
     pub places: Vec<String>,
+    /// How much of the cost is at the best place; empty where that is nearly all of it.
+    pub place_share: String,
     /// What to change.
     pub remedy: String,
     /// How sure it is, and why.
@@ -65,14 +68,15 @@ pub(super) fn card(finding: &Finding, answer: &Answer, document: &Document) -> C
     let rows = |side: &SideViews| side.views.evidence.iter().any(|one| one.finding == index);
     Card {
         number: index + 1,
-        badge: badge(finding.status),
-        status: head_word(finding.status),
-        title: clean(&finding.title),
+        badge: badge(finding),
+        status: head_word(finding),
+        title: headline(finding, answer.exchanges),
         share: if stands { share } else { String::new() },
         share_of,
         cost: if stands { cost(finding, answer) } else { refuted(finding, answer, &certainty) },
-        mechanism: kept(stands, &finding.mechanism),
-        places: if stands { finding.place.iter().take(MOST_PLACES).map(place).collect() } else { Vec::new() },
+        mechanism: kept(stands, &observed::mechanism(finding)),
+        places: if stands { finding.place.iter().take(MOST_PLACES).map(located::whole).collect() } else { Vec::new() },
+        place_share: if stands { located::part(finding.place_share) } else { String::new() },
         remedy: if stands { clean(&finding.remedy) } else { String::new() },
         certainty: if stands { certainty } else { String::new() },
         caveats: kept(true, &finding.caveats),
@@ -88,16 +92,23 @@ fn kept(stands: bool, sentences: &[String]) -> Vec<String> {
     if stands { sentences.iter().map(|sentence| clean(sentence)).collect() } else { Vec::new() }
 }
 
-fn badge(status: Status) -> &'static str {
-    match status {
-        Status::Confirmed => "bad",
-        Status::Suspected | Status::Undecided => "warn",
-        Status::Refuted => "none",
+fn badge(finding: &Finding) -> &'static str {
+    match (finding.status, finding.kind) {
+        (Status::Confirmed, _) => "bad",
+        (Status::Suspected, Kind::Observation) | (Status::Refuted, _) => "none",
+        (Status::Suspected | Status::Undecided, _) => "warn",
     }
 }
 
-/// The larger of both shares: of the time, or of the CPU time.
+/// What was measured to go away; where nothing was, the larger of both shares that the ledger allows: of the time, or of
+/// the CPU time.
 fn share(finding: &Finding, answer: &Answer) -> (String, &'static str) {
+    if let (Status::Confirmed, Some(effect)) = (finding.status, &finding.effect)
+        && let Some(of) = measured_of(&effect.metric)
+        && effect.ratio > 1.0
+    {
+        return (Share(effect.share()).to_string(), of);
+    }
     let cost = &finding.cost;
     let is_run = answer.exchanges == 0;
     let (share, of) = match (cost.share_of_cpu > cost.share_of_wall, is_run) {
@@ -106,6 +117,17 @@ fn share(finding: &Finding, answer: &Answer) -> (String, &'static str) {
         (false, false) => (cost.share_of_wall, "of request time, at most"),
     };
     if share > 0.0 { (Share(share).to_string(), of) } else { (String::new(), of) }
+}
+
+/// What a measured share is of; none for figures that are no time of ours.
+fn measured_of(metric: &Metric) -> Option<&'static str> {
+    match metric {
+        Metric::WallPerExchange => Some("of request time, measured"),
+        Metric::ElapsedPerExchange => Some("of elapsed time, measured"),
+        Metric::Wall => Some("of the run's time, measured"),
+        Metric::Cpu | Metric::CpuPerExchange => Some("of CPU time, measured"),
+        _ => None,
+    }
 }
 
 fn evidence(finding: &Finding) -> String {

@@ -1,10 +1,10 @@
 //! How sure a finding is, in sentences: proved, refuted, left open, or a suspicion and why it is no more than that.
 
-use crate::figure::{clause, noun, range, three, times};
+use crate::figure::{change, clause, noun, three, times};
 use crate::text::{capitalised, clean, counted};
-use case::{Effect, Finding, Measured, Proof, Purpose, Status, Switched, Tried};
+use case::{Effect, Finding, Kind, Measured, Proof, Purpose, Status, Switched, Tried};
 
-/// Another metric stayed as it was where its interval holds 1 and reaches no further than this from it; a wider one
+/// Another metric did not change where its interval includes 1 and reaches no further than this from it; a wider one
 /// leaves that open.
 const STAYED: f64 = 1.1;
 
@@ -39,13 +39,17 @@ fn suspicion(finding: &Finding, proof: Option<&Proof>) -> String {
         (false, false) => "Nothing that was tried gave a result",
     };
     let reason = reason(finding, proof).map(|reason| format!(" Not tried: {}", clean(reason)));
-    format!("{what}: this is a suspicion, not a proof.{}", reason.unwrap_or_default())
+    let so = match finding.kind {
+        Kind::Cause => "this is a suspicion, not a proof",
+        Kind::Observation => "this says where the time goes, not why",
+    };
+    format!("{what}: {so}.{}", reason.unwrap_or_default())
 }
 
 /// What an intervention did, against the same program with the same machinery attached and inert; the step of a ladder
 /// against the step before it.
 fn compared(finding: &Finding, effect: &Effect, live: &[Switched]) -> String {
-    let is_step = |one: &Tried| one.intervention == effect.intervention && one.purpose == Purpose::Ladder;
+    let is_step = |one: &Tried| one.intervention == effect.intervention && one.purpose == Purpose::Incremental;
     let is_live = live.iter().any(|one| one.intervention == effect.intervention);
     let basis = match (is_live, finding.tried.iter().any(is_step)) {
         (true, _) => " switched on in the running program",
@@ -75,11 +79,12 @@ fn besides(measured: &Measured) -> String {
         let verb = if low > 1.0 { "fell as well" } else { "rose" };
         return format!("{name} {verb}: {})", times(&measured.metric, ratio, low, high));
     }
-    let figures = format!("{} times ({})", three(ratio), range(low, high));
+    let changes = if measured.metric.more_is_better() { [low, high] } else { [1.0 / high, 1.0 / low] };
+    let interval = changes.map(change).join(" to ");
     if low * STAYED >= 1.0 && high <= STAYED {
-        return format!("{name} did not change: {figures}");
+        return format!("{name} did not change (95 % interval {interval})");
     }
-    format!("{name} was not measured precisely enough to say: {figures}")
+    format!("{name} was not measured precisely enough to say (95 % interval {interval})")
 }
 
 #[cfg(test)]
@@ -91,10 +96,10 @@ mod tests {
     #[test]
     fn another_metric_stayed_fell_rose_or_is_unknown() {
         let said = |ratio, low, high| besides(&Measured { metric: "cpu_ns".into(), ratio, low, high });
-        assert_eq!(said(1.0, 0.99, 1.01), "CPU time per run did not change: 1.00 times (0.990 to 1.01)");
+        assert_eq!(said(1.0, 0.99, 1.01), "CPU time per run did not change (95 % interval 1.0 % less to 1.0 % more)");
         assert_eq!(said(2.0, 1.9, 2.1), "CPU time per run fell as well: 2.00 times less (95 % interval 1.90 to 2.10)");
         assert!(said(0.5, 0.4, 0.8).contains("rose: 2.00 times more (95 % interval 1.25 to 2.50)"));
-        assert!(said(1.1, 0.7, 1.6).contains("precisely enough to say: 1.10 times (0.700 to 1.60)"));
+        assert!(said(1.1, 0.7, 1.6).contains("precisely enough to say (95 % interval 38 % less to 43 % more)"));
     }
 
     #[test]

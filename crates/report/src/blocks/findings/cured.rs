@@ -4,7 +4,7 @@ use super::card::{Card, card};
 use crate::blocks::cures::ordered;
 use crate::document::Document;
 use crate::figure::is_each_request;
-use case::{Answer, Bisection, Ledger, LossTotals, SCHEMA, Verdict};
+use case::{Answer, Bisection, SCHEMA, Verdict};
 
 /// A card for each finding; none where nothing was tried.
 pub(super) fn cards(bisection: &Bisection, document: &Document) -> Vec<Card> {
@@ -29,18 +29,10 @@ fn answer(bisection: &Bisection) -> Answer {
         schema: SCHEMA,
         command: bisection.command.clone(),
         case: bisection.case.clone(),
-        page: String::new(),
-        wall_ns: 0,
         exchanges: u64::from(is_a_request),
         subject_exit: Some(0),
         verdict: Verdict::None,
-        summary: String::new(),
         findings,
-        together: Vec::new(),
-        proof: None,
-        live: Vec::new(),
-        ledger: Ledger::default(),
-        losses: LossTotals::default(),
-        missing: Vec::new(),
+        ..Answer::default()
     }
 }

@@ -4,10 +4,10 @@
 mod doses;
 
 use self::doses::doses;
-use crate::figure::{base, noun, pair, range, three};
+use crate::figure::{base, noun, pair, range, spread, three};
 use crate::style::Style;
 use crate::text::{clean, shorten, wrap};
-use case::{Finding, Purpose, Status, Tried};
+use case::{Finding, Metric, Purpose, Status, Trend, Tried};
 
 /// A longer name has a line of its own, with its figures beneath.
 const NAME_COLUMNS: usize = 22;
@@ -21,13 +21,16 @@ pub(super) fn tried(finding: &Finding, style: Style) -> String {
     if has_been_said(finding) {
         return String::new();
     }
-    let groups = groups(&finding.tried);
+    let groups = groups(finding);
     let widths = Widths::of(groups.iter().flat_map(|group| &group.rows));
-    let base = base(finding.tried.first().map_or("", |one| &one.metric));
+    let base = base(finding.tried.first().map_or(&Metric::default(), |one| &one.metric));
     let mut text = format!("  Tried (ratios are {base}, with their 95 % intervals):\n");
     for group in &groups {
         text += &wrap(&format!("{}:", group.heading), style.columns(), "  ", "  ");
         text += &if group.is_dose() { doses(group, style) } else { rows(&group.rows, &widths, style) };
+        if !group.trend.is_empty() {
+            text += &wrap(&group.trend, style.columns(), INDENT, INDENT);
+        }
     }
     text
 }
@@ -46,6 +49,8 @@ pub(crate) struct Group<'a> {
     pub(crate) heading: String,
     pub(crate) purpose: Purpose,
     pub(crate) rows: Vec<Row<'a>>,
+    /// How the cost follows the dose, as a sentence; empty where nothing is known of that.
+    pub(crate) trend: String,
 }
 
 impl Group<'_> {
@@ -66,25 +71,41 @@ pub(crate) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Whether there are figures to show. An intervention that took hold can lack them: too few of its trials ended well.
+    /// Whether there are figures to show. An intervention that took effect can lack them: too few of its trials ended well.
     pub(crate) fn has_result(&self) -> bool {
         self.tried.applied && self.tried.ratio > 0.0
     }
 }
 
 /// What was tried, grouped by purpose and metric, causes first and doses in order.
-pub(crate) fn groups(tried: &[Tried]) -> Vec<Group<'_>> {
+pub(crate) fn groups(finding: &Finding) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
-    let mut ordered = tried.iter().take(MOST_ROWS).collect::<Vec<_>>();
+    let mut ordered = finding.tried.iter().take(MOST_ROWS).collect::<Vec<_>>();
     ordered.sort_by(|a, b| rank(a.purpose).cmp(&rank(b.purpose)).then(dose(a).total_cmp(&dose(b))));
     for one in ordered {
         let heading = heading(one);
         match groups.iter_mut().find(|group| group.heading == heading) {
             Some(group) => group.rows.push(row(one)),
-            None => groups.push(Group { heading, purpose: one.purpose, rows: vec![row(one)] }),
+            None => {
+                groups.push(Group { heading, purpose: one.purpose, rows: vec![row(one)], trend: trend(finding, one) });
+            }
         }
     }
     groups
+}
+
+/// How the cost follows the dose of an intervention, for one in some dose.
+fn trend(finding: &Finding, one: &Tried) -> String {
+    let is_of = |trend: &&Trend| trend.intervention == one.intervention && trend.metric == one.metric;
+    let found = finding.trend.as_ref().filter(|_| one.purpose == Purpose::Dose).filter(is_of);
+    let Some((trend, (_, unit))) = found.zip(one.dose.split_once(' ')) else { return String::new() };
+    // `10 certificates`, but each certificate.
+    let unit = if unit.len() > 2 { unit.trim_end_matches('s') } else { unit };
+    if trend.low <= 0.0 {
+        return "The cost does not measurably rise with the dose.".to_string();
+    }
+    let slope = spread(&trend.metric, trend.slope, trend.low, trend.high);
+    format!("Each {} more adds {slope} to the {}.", clean(unit), noun(&trend.metric))
 }
 
 fn rank(purpose: Purpose) -> u8 {
@@ -92,7 +113,7 @@ fn rank(purpose: Purpose) -> u8 {
         Purpose::Cause => 0,
         Purpose::Dose => 1,
         Purpose::Control => 2,
-        Purpose::Ladder => 3,
+        Purpose::Incremental => 3,
         Purpose::Asked => 4,
     }
 }
@@ -108,10 +129,10 @@ fn heading(tried: &Tried) -> String {
         Purpose::Cause => "To switch the cause off".to_string(),
         Purpose::Dose => format!("In doses of {}", clean(&tried.intervention)),
         Purpose::Control => "As a control, which must change nothing".to_string(),
-        Purpose::Ladder => "To see what more can be had".to_string(),
+        Purpose::Incremental => "To see what more can be had".to_string(),
         Purpose::Asked => "Because it was asked for".to_string(),
     };
-    if tried.metric.is_empty() { purpose } else { format!("{purpose} ({})", noun(&tried.metric)) }
+    if tried.metric.is_none() { purpose } else { format!("{purpose} ({})", noun(&tried.metric)) }
 }
 
 fn row(tried: &Tried) -> Row<'_> {
@@ -205,7 +226,7 @@ pub(crate) fn no_result(tried: &Tried) -> (&'static str, String) {
     let (what, unknown) = if tried.applied {
         ("gave no result: ", "too few of its trials ended well")
     } else {
-        ("did not take hold: ", "it is not known why")
+        ("did not take effect: ", "it is not known why")
     };
     (what, if tried.problem.is_empty() { unknown.into() } else { clean(&tried.problem) })
 }
@@ -219,7 +240,7 @@ fn without_result(row: &Row, names: usize, style: Style) -> String {
     format!("{INDENT}{name}\n{}", wrap(&reason, style.columns(), &format!("      {what}"), "      "))
 }
 
-/// What an intervention that took hold broke.
+/// What an intervention that took effect broke.
 fn problem(row: &Row, style: Style) -> String {
     if row.tried.problem.is_empty() {
         return String::new();

@@ -2,6 +2,7 @@
 
 use crate::figure::single;
 use crate::text::clean;
+use case::Metric;
 use case::views::{Flame, FlameNode};
 use std::collections::BTreeMap;
 
@@ -111,7 +112,7 @@ fn row(flame: &Flame, (function, module): (&str, &str), times: &Function) -> Fun
 
 /// A time with its unit.
 pub fn time(ns: u64) -> String {
-    if ns == 0 { "0".to_string() } else { single("wall_ns", ns as f64) }
+    if ns == 0 { "0".to_string() } else { single(&Metric::Wall, ns as f64) }
 }
 
 /// A part of a whole, in per cent.

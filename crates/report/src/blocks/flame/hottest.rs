@@ -11,7 +11,7 @@ const LEAST_PART: u64 = 20;
 const MOST: usize = 60;
 
 /// One step down.
-pub struct Step {
+pub struct HotFrame {
     /// Steps above it.
     pub depth: usize,
     pub function: String,
@@ -21,7 +21,7 @@ pub struct Step {
 }
 
 /// The path; of a comparison, the one that carries most of the difference, as long as it is no chance.
-pub fn path(flame: &Flame) -> Vec<Step> {
+pub fn path(flame: &Flame) -> Vec<HotFrame> {
     let before = |node: &FlameNode| node.before_ns.unwrap_or_default();
     let compared = flame.before_ns.is_some();
     let weight = |node: &FlameNode| if compared { node.ns.abs_diff(before(node)) } else { node.ns };
@@ -44,7 +44,7 @@ pub fn path(flame: &Flame) -> Vec<Step> {
         } else {
             format!("{}, {}", time(node.ns), share(node.ns, flame.total_ns))
         };
-        steps.push(Step { depth: steps.len(), function: clean(&node.function), module: clean(&node.module), time });
+        steps.push(HotFrame { depth: steps.len(), function: clean(&node.function), module: clean(&node.module), time });
         above = Some(index);
     }
     steps

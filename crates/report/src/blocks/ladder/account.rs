@@ -5,10 +5,10 @@ use case::{Account, End};
 /// Kinds of accounts with the words of the key, in the order in which the key names them.
 pub(super) const KINDS: [(&str, &str); 8] = [
     ("held", "held in a kernel"),
-    ("client-busy", "client on a processor"),
-    ("client-waits", "client blocked or waiting for a processor"),
-    ("server-busy", "server on a processor"),
-    ("server-waits", "server blocked or waiting for a processor"),
+    ("client-busy", "client on CPU"),
+    ("client-waits", "client blocked or waiting for CPU"),
+    ("server-busy", "server on CPU"),
+    ("server-waits", "server blocked or waiting for CPU"),
     ("set-up", "setting up the connection"),
     ("network", "network, peer, wake-ups"),
     ("unexplained", "unexplained"),

@@ -5,7 +5,7 @@ use super::delays::{self, Delay, Piece};
 use super::flights::{self, Flight};
 use super::layout::{CLIENT, HEAD, Layout, Px, SERVER, WIDTH};
 use super::sentence::since;
-use super::steps::{self, Step};
+use super::steps::{self, DrawnEvent};
 use crate::text::{clean, shorten};
 use askama::Template;
 use case::Nanos;
@@ -26,12 +26,12 @@ struct Drawing<'a> {
     strip: Vec<Piece>,
     delays: Vec<Delay>,
     flights: Vec<Flight>,
-    steps: Vec<Step>,
+    steps: Vec<DrawnEvent>,
     bar_y: Px,
     bar_height: Px,
     bar_words_y: Px,
     bar_words: String,
-    end: Step,
+    end: DrawnEvent,
 }
 
 /// One life line.
@@ -87,9 +87,9 @@ fn life_line(ladder: &Ladder, lane: usize) -> LifeLine {
 }
 
 /// The row that says when the exchange was over.
-fn end(ladder: &Ladder, layout: &Layout) -> Step {
+fn end(ladder: &Ladder, layout: &Layout) -> DrawnEvent {
     let y = layout.rows.last().map_or(HEAD, |row| row.y);
-    Step {
+    DrawnEvent {
         number: ladder.events.len(),
         side: "client",
         kind: "end",

@@ -1,6 +1,6 @@
 //! Ladders for tests.
 
-use case::views::{EventKind, Ladder, LadderEvent, Lane, Stretch, Why};
+use case::views::{EventKind, Ladder, LadderEvent, Lane, SegmentKind, Stretch, Why};
 use case::{Account, End, Place};
 
 pub(super) const US: u64 = 1_000;
@@ -9,6 +9,11 @@ pub(super) const MS: u64 = 1_000_000;
 /// A step.
 pub(super) fn event(at: u64, lane: usize, kind: EventKind, label: &str) -> LadderEvent {
     LadderEvent { at, to: at, lane, kind, label: label.to_string(), times: 1, ..LadderEvent::default() }
+}
+
+/// A segment arrives.
+pub(super) fn arrival(at: u64, lane: usize, segment: SegmentKind, label: &str) -> LadderEvent {
+    LadderEvent { segment: Some(segment), ..event(at, lane, EventKind::Arrival, label) }
 }
 
 fn stretch(from: u64, to: u64, account: Account) -> Stretch {
@@ -25,7 +30,7 @@ pub(super) fn held() -> Ladder {
     let mut events = vec![
         LadderEvent { place: place(26, "post"), to: 30 * US, ..event(0, 0, EventKind::Write, "write 112 bytes") },
         LadderEvent { arrives: Some(2), ..event(20 * US, 0, EventKind::Segment, "112 bytes") },
-        event(40 * US, 1, EventKind::Arrival, "112 bytes"),
+        arrival(40 * US, 1, SegmentKind::Data, "112 bytes"),
         LadderEvent {
             place: place(31, "send_body"),
             records: vec!["application data, 86 bytes".to_string()],
@@ -33,9 +38,9 @@ pub(super) fn held() -> Ladder {
         },
         LadderEvent { to: 44 * MS, ..event(100 * US, 0, EventKind::Read, "read 300 bytes") },
         LadderEvent { arrives: Some(6), ..event(left - 20 * US, 1, EventKind::Acknowledgement, "ACK") },
-        event(left - 10 * US, 0, EventKind::Arrival, "ACK"),
+        arrival(left - 10 * US, 0, SegmentKind::Acknowledgement, "ACK"),
         LadderEvent { arrives: Some(8), ..event(left, 0, EventKind::Segment, "91 bytes") },
-        event(left + 20 * US, 1, EventKind::Arrival, "91 bytes"),
+        arrival(left + 20 * US, 1, SegmentKind::Data, "91 bytes"),
         event(43_900 * US, 1, EventKind::Write, "write 300 bytes"),
     ];
     events.sort_by_key(|event| event.at);

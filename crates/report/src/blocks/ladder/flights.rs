@@ -3,7 +3,7 @@
 use super::layout::{CLIENT, Layout, Px, SERVER};
 use super::steps::what;
 use crate::text::{clean, shorten};
-use case::views::{EventKind, Ladder, LadderEvent};
+use case::views::{EventKind, Ladder, LadderEvent, SegmentKind};
 
 /// Letters that find room on an arrow.
 const ROOM: usize = 54;
@@ -95,8 +95,8 @@ fn short(record: &str) -> String {
 fn arriving(layout: &Layout, number: usize, event: &LadderEvent) -> Flight {
     let (to_x, to_y) = (line(event.lane), layout.rows[number].y);
     let from = (line(1 - event.lane.min(1)), to_y - SLANT);
-    let bare = event.label.starts_with("ACK");
-    let kind = if bare { "acknowledgement" } else { "data unseen" };
+    let is_bare = event.segment == Some(SegmentKind::Acknowledgement);
+    let kind = if is_bare { "acknowledgement" } else { "data unseen" };
     flight((number, number), kind, from, (to_x, to_y), Words { text: what(event), title: what(event), at_end: true })
 }
 

@@ -4,7 +4,7 @@ use super::layout::{CLIENT, Layout, Px, SERVER};
 use super::sentence::since;
 use crate::text::{clean, count, shorten};
 use case::views::{EventKind, Ladder, LadderEvent};
-use case::{Nanos, Place};
+use case::{Function, Nanos, Place};
 
 /// Letters that find room between a life line and the times, those of the code among them.
 const ROOM: usize = 52;
@@ -16,7 +16,7 @@ const LONG: f64 = 0.02;
 const LEAST_BAR: f64 = 2.5;
 
 /// One row as it is drawn.
-pub(super) struct Step {
+pub(super) struct DrawnEvent {
     pub number: usize,
     pub side: &'static str,
     pub kind: &'static str,
@@ -39,7 +39,7 @@ pub(super) struct Bar {
 }
 
 /// Every row of a ladder.
-pub(super) fn steps(ladder: &Ladder, layout: &Layout) -> Vec<Step> {
+pub(super) fn steps(ladder: &Ladder, layout: &Layout) -> Vec<DrawnEvent> {
     ladder.events.iter().enumerate().map(|(number, event)| step(ladder, layout, number, event)).collect()
 }
 
@@ -48,7 +48,7 @@ fn has_words(kind: EventKind) -> bool {
     matches!(kind, EventKind::Write | EventKind::Read | EventKind::Call | EventKind::Tcp)
 }
 
-fn step(ladder: &Ladder, layout: &Layout, number: usize, event: &LadderEvent) -> Step {
+fn step(ladder: &Ladder, layout: &Layout, number: usize, event: &LadderEvent) -> DrawnEvent {
     let y = layout.rows[number].y;
     let client = event.lane == 0;
     let outward = if client { -1.0 } else { 1.0 };
@@ -62,7 +62,7 @@ fn step(ladder: &Ladder, layout: &Layout, number: usize, event: &LadderEvent) ->
         y: Px(y),
         height: Px(bar_height),
     });
-    Step {
+    DrawnEvent {
         number,
         side: if client { "client" } else { "server" },
         kind: kind(event.kind),
@@ -123,7 +123,7 @@ fn kind(kind: EventKind) -> &'static str {
 pub(super) fn short_place(place: &Place) -> String {
     let base = |path: &str| clean(path.rsplit('/').next().unwrap_or(path));
     let function = clean(&place.function);
-    match (place.line, place.module.is_empty() || function.contains("+0x")) {
+    match (place.line, place.module.is_empty() || Function::of(&place.function).is_address()) {
         (1.., _) => format!("{}:{} {function}", base(&place.file), place.line),
         (0, true) => function,
         (0, false) => format!("{function} ({})", base(&place.module)),

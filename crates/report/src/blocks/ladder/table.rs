@@ -4,7 +4,7 @@ use super::sentence::since;
 use super::steps::{full_place, what};
 use crate::text::clean;
 use case::Nanos;
-use case::views::{EventKind, Ladder, LadderEvent};
+use case::views::{EventKind, Ladder, LadderEvent, SegmentKind};
 
 /// One row.
 pub(super) struct TableRow {
@@ -55,7 +55,7 @@ fn said(event: &LadderEvent) -> String {
     match event.kind {
         EventKind::Segment => format!("{what} leave"),
         EventKind::Acknowledgement => format!("{what} leaves"),
-        EventKind::Arrival if event.label.contains("byte") => format!("{what} arrive"),
+        EventKind::Arrival if event.segment == Some(SegmentKind::Data) => format!("{what} arrive"),
         EventKind::Arrival => format!("{what} arrives"),
         _ => what,
     }

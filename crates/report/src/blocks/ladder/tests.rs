@@ -1,8 +1,8 @@
-use super::examples::{MS, US, event, held};
+use super::examples::{MS, US, arrival, event, held};
 use super::html;
 use super::layout::Layout;
 use crate::document::{Body, Document, SideViews};
-use case::views::{EventKind, Ladder, Lengths, Views, Why};
+use case::views::{EventKind, Ladder, Lengths, SegmentKind, Views, Why};
 use case::{Account, Comparison, End, Place};
 
 fn drawn(sides: Vec<(&str, Vec<Ladder>)>) -> String {
@@ -113,7 +113,7 @@ fn an_end_that_was_not_recorded_says_so() {
     ladder.events = vec![
         event(0, 0, EventKind::Write, "write 112 bytes"),
         event(20 * US, 0, EventKind::Segment, "112 bytes"),
-        event(43 * MS, 0, EventKind::Arrival, "300 bytes"),
+        arrival(43 * MS, 0, SegmentKind::Data, "300 bytes"),
     ];
     let html = drawn(vec![("", vec![ladder])]);
     assert!(svg(&html).contains("not recorded"));

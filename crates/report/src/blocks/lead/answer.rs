@@ -1,39 +1,51 @@
 //! The first sentences about a run, or about something that was watched while running.
 
-use crate::blocks::findings::{head_word, ordered};
+use super::heaviest::sentence;
+use crate::blocks::findings::{head_word, headline, ordered};
+use crate::conclusion::{Conclusion, conclusion};
 use crate::document::Document;
 use crate::escape::escape;
-use crate::outcome::{Outcome, outcome};
 use crate::style::Style;
 use crate::text::{clean, wrap};
-use case::{Answer, Status};
+use case::{Answer, Kind, Status};
 
 /// What is said before the summary where nothing stands.
 fn opening(answer: &Answer) -> Option<String> {
-    match outcome(answer) {
-        Outcome::Findings => None,
-        Outcome::Nothing => Some("No cause found.".into()),
-        Outcome::Inconclusive(why) => Some(format!("Inconclusive. {why}")),
+    match conclusion(answer) {
+        Conclusion::Findings => None,
+        Conclusion::Nothing => Some("No cause found.".into()),
+        Conclusion::Inconclusive(why) => Some(format!("Inconclusive. {why}")),
     }
+}
+
+/// What hurts, where findings stand and none of them is that.
+fn leading(answer: &Answer) -> Option<String> {
+    let leads = conclusion(answer) == Conclusion::Findings;
+    leads.then(|| answer.leading_account()).flatten().map(|heaviest| sentence(heaviest, answer))
 }
 
 /// For the terminal: nothing where a finding is said first.
 pub(super) fn text(answer: &Answer, style: Style) -> String {
+    if let Some(leading) = leading(answer) {
+        let lines = wrap(&leading, style.columns(), "", "");
+        return lines.lines().map(|line| style.bold(line) + "\n").collect();
+    }
     let opening = opening(answer).map(|opening| format!("{opening} {}", clean(&answer.summary)));
     opening.map_or(String::new(), |opening| wrap(&opening, style.columns(), "", ""))
 }
 
 /// For the terminal, after the findings: the summary, where it has not been said.
 pub(super) fn whole(document: &Document) -> Option<String> {
-    let answer = document.answer().filter(|answer| outcome(answer) == Outcome::Findings)?;
+    let answer = document.answer().filter(|answer| conclusion(answer) == Conclusion::Findings)?;
     Some(clean(&answer.summary)).filter(|summary| !summary.is_empty())
 }
 
 /// For the page.
 pub(super) fn lead(answer: &Answer) -> String {
-    let standing = standing(answer);
-    if !standing.is_empty() {
-        return standing;
+    let said = [leading(answer).unwrap_or_default(), standing(answer)];
+    let said = said.iter().filter(|said| !said.is_empty()).map(String::as_str).collect::<Vec<_>>();
+    if !said.is_empty() {
+        return said.join(" ");
     }
     let summary = clean(&answer.summary);
     opening(answer).map_or_else(|| summary.clone(), |opening| format!("{opening} {summary}"))
@@ -41,7 +53,7 @@ pub(super) fn lead(answer: &Answer) -> String {
 
 /// For the page, where the lead says how sure the causes are: the summary without that.
 pub(super) fn where_to(answer: &Answer) -> String {
-    if standing(answer).is_empty() {
+    if standing(answer).is_empty() && leading(answer).is_none() {
         return String::new();
     }
     clean(answer.summary.strip_prefix(&case::standing(&answer.findings)).unwrap_or(&answer.summary))
@@ -49,7 +61,10 @@ pub(super) fn where_to(answer: &Answer) -> String {
 
 /// How far the causes have got; empty where none is proved, for which the summary has the words.
 fn standing(answer: &Answer) -> String {
-    let count = |status: Status| answer.findings.iter().filter(|finding| finding.status == status).count();
+    // What only says where the time goes is no cause, suspected or not.
+    let is_cause = |finding: &&case::Finding| finding.kind == Kind::Cause || finding.status == Status::Confirmed;
+    let causes = || answer.findings.iter().filter(is_cause);
+    let count = |status: Status| causes().filter(|finding| finding.status == status).count();
     let of_trials = if answer.live.is_empty() {
         "switched off from outside and measured again"
     } else {
@@ -72,10 +87,11 @@ pub(super) fn markdown(answer: &Answer) -> String {
     let standing = ordered(answer).find(|one| matches!(one.status, Status::Confirmed | Status::Suspected));
     let first = match (opening(answer), standing) {
         (Some(opening), _) => opening,
-        (None, Some(one)) => format!("{}: {}", head_word(one.status), one.title),
+        (None, Some(one)) => format!("{}: {}", head_word(one), headline(one, answer.exchanges)),
         (None, None) => String::new(),
     };
-    let first = if first.is_empty() { first } else { format!("**{}**\n", escape(&first)) };
+    let leading = leading(answer).map(|leading| format!("**{}**\n\n", escape(&leading))).unwrap_or_default();
+    let first = if first.is_empty() { first } else { format!("{leading}**{}**\n", escape(&first)) };
     let summary = escape(&answer.summary);
     if summary.is_empty() { first } else { format!("{first}\n{summary}\n") }
 }

@@ -1,8 +1,8 @@
 //! What a comparison comes down to: which side takes more, by how much, and what most of that is.
 
 use super::origin::{account, call, library};
-use crate::contrast::{cpu, differs, is_cpu, is_measured};
-use crate::figure::{noun, pair, range, three};
+use crate::contrast::{cpu, differs, is_measured};
+use crate::figure::{change, noun, pair, range, three};
 use case::facts::Metric;
 use case::{Compared, Comparison, Contrast, Share};
 
@@ -49,16 +49,16 @@ fn apart(compared: &Compared) -> String {
     } else {
         (Share(1.0 - 1.0 / factor).to_string(), percents(1.0 - 1.0 / low, 1.0 - 1.0 / high))
     };
-    let metric = compared.metric.as_str();
-    let claim = match (Metric::of_name(metric), is_more) {
-        (Some(Metric::Wall | Metric::WallPerExchange | Metric::ElapsedPerExchange), true) => {
+    let metric = &compared.metric;
+    let claim = match (metric, is_more) {
+        (Metric::Wall | Metric::WallPerExchange | Metric::ElapsedPerExchange, true) => {
             format!("B is {much} slower than A")
         }
-        (Some(Metric::Wall | Metric::WallPerExchange | Metric::ElapsedPerExchange), false) => {
+        (Metric::Wall | Metric::WallPerExchange | Metric::ElapsedPerExchange, false) => {
             format!("B is {much} faster than A")
         }
-        (_, true) if is_cpu(metric) => format!("B uses {much} more CPU time than A"),
-        (_, false) if is_cpu(metric) => format!("B uses {much} less CPU time than A"),
+        (_, true) if metric.is_processor() => format!("B uses {much} more CPU time than A"),
+        (_, false) if metric.is_processor() => format!("B uses {much} less CPU time than A"),
         (_, true) => format!("B's {} is {much} higher than A's", noun(metric)),
         (_, false) => format!("B's {} is {much} lower than A's", noun(metric)),
     };
@@ -74,18 +74,9 @@ fn same(compared: &Compared) -> String {
 }
 
 fn open(compared: &Compared) -> String {
-    let [low, high] = [compared.low, compared.high].map(against_one);
-    let what = if is_cpu(&compared.metric) { " CPU time" } else { "" };
+    let [low, high] = [compared.low, compared.high].map(change);
+    let what = if compared.metric.is_processor() { " CPU time" } else { "" };
     format!("Undecided: B takes {low} to {high}{what} than A ({}). A longer --budget narrows that.", figures(compared))
-}
-
-/// A ratio in words that are followed by 'than A'.
-fn against_one(ratio: f64) -> String {
-    match ratio {
-        _ if ratio >= 2.0 => format!("{} times more", three(ratio - 1.0)),
-        _ if ratio >= 1.0 => format!("{} more", Share(ratio - 1.0)),
-        _ => format!("{} less", Share(1.0 - ratio)),
-    }
 }
 
 fn percents(low: f64, high: f64) -> String {
@@ -96,10 +87,10 @@ fn percents(low: f64, high: f64) -> String {
 /// not known to differ.
 fn figures(compared: &Compared) -> String {
     let (a, b) = pair(&compared.metric, compared.a, compared.b);
-    let of = match Metric::of_name(&compared.metric) {
-        Some(Metric::WallPerExchange | Metric::CpuPerExchange) => " per request".to_string(),
-        Some(Metric::ElapsedPerExchange) => " per request, pauses between requests included".into(),
-        Some(Metric::Wall | Metric::Cpu) => " per run".into(),
+    let of = match &compared.metric {
+        Metric::WallPerExchange | Metric::CpuPerExchange => " per request".to_string(),
+        Metric::ElapsedPerExchange => " per request, pauses between requests included".into(),
+        Metric::Wall | Metric::Cpu => " per run".into(),
         // The claim has named it.
         _ if differs(compared.outcome) => String::new(),
         _ => format!(" ({})", noun(&compared.metric)),

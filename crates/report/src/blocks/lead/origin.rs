@@ -1,10 +1,12 @@
 //! What most of a difference is: one account of the ledger, one library, one system call. Signed figures.
 
-use crate::contrast::{cpu, is_cpu, is_figure_of_its_own, per, signed, times};
+use crate::contrast::{cpu, per, signed, times};
 use crate::function::code;
 use crate::text::clean;
 use case::facts::Metric;
-use case::{Account, AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Share};
+use case::{
+    Account, AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Function, Per, Share,
+};
 
 /// What makes up less than this of a difference is not named in the verdict.
 const LEAST_PART: f64 = 0.5;
@@ -20,7 +22,7 @@ fn is_waiting(account: &Account) -> bool {
 
 /// The account that makes up most of the difference in time.
 pub(super) fn account(comparison: &Comparison, first: &Compared) -> Option<String> {
-    if is_cpu(&first.metric) || is_figure_of_its_own(&first.metric) {
+    if first.metric.is_processor() || first.metric.is_of_the_program() {
         return None;
     }
     // Who has more to do waits longer for a busy processor, too: that is no cause beside the work.
@@ -60,7 +62,7 @@ pub(super) fn library(comparison: &Comparison) -> Option<String> {
         return None;
     }
     // Libraries whose difference may be chance are not listed: those that are can be a small part of what was measured.
-    let is_same_unit = (Metric::of_name(&measured.metric) == Some(Metric::Cpu)) == (comparison.per == "run");
+    let is_same_unit = (measured.metric == Metric::Cpu) == (comparison.per == Per::Run);
     let measured = if is_same_unit { (measured.b - measured.a).abs() } else { 0.0 };
     let whole = measured.max((whole as f64).abs()).copysign(whole as f64);
     let part = |code: &CodeContrast| difference(code.a_ns, code.b_ns) as f64 / whole;
@@ -74,7 +76,7 @@ pub(super) fn library(comparison: &Comparison) -> Option<String> {
     let is_its_own = |step: &&CodeContrast| {
         let of_library = part(step) / part(largest);
         step.module == largest.module
-            && !step.function.contains("+0x")
+            && !Function::of(&step.function).is_address()
             && (LEAST_PART..LEAST_PART.recip()).contains(&of_library)
     };
     let function = comparison.chain.iter().rfind(is_its_own).map(|step| clean(&step.function));
@@ -85,8 +87,10 @@ pub(super) fn library(comparison: &Comparison) -> Option<String> {
 
 /// The system call that makes up most of the difference because there are more or fewer of it.
 pub(super) fn call(comparison: &Comparison, first: &Compared) -> Option<String> {
-    let whole = match (Metric::of_name(&first.metric)?, comparison.per.as_str()) {
-        (Metric::Wall, "run") | (Metric::WallPerExchange | Metric::ElapsedPerExchange, "exchange") => first.b - first.a,
+    let whole = match (&first.metric, comparison.per) {
+        (Metric::Wall, Per::Run) | (Metric::WallPerExchange | Metric::ElapsedPerExchange, Per::Exchange) => {
+            first.b - first.a
+        }
         _ => return None,
     };
     let part = |call: &CallContrast| difference(call.a_ns, call.b_ns) as f64 / whole;

@@ -9,8 +9,6 @@ use case::{Cliff, Growing, Growth, KneePoint, Point, Share, Sweep};
 const MOST_CLIFFS: usize = 3;
 /// An exponent's interval wider than this tells too little to call it by a name.
 const WIDEST: f64 = 0.6;
-/// How the problem of a value begins that was not tried at all.
-const UNTRIED: [&str; 2] = ["left out", "not tried"];
 /// More of a program's last words stands in the table.
 const WHY_COLUMNS: usize = 60;
 /// Sorting with the caches that it leaves grows by powers up to this.
@@ -48,7 +46,7 @@ pub fn sweep_sentence(sweep: &Sweep) -> String {
 
 /// At which values there is nothing to measure, and why: that a program fails from a value on can be the answer.
 fn unsound(sweep: &Sweep) -> Option<String> {
-    let tried = |point: &&Point| point.trials == 0 && !UNTRIED.iter().any(|word| point.problem.starts_with(word));
+    let tried = |point: &&Point| point.trials == 0 && !point.left_out;
     let mut failed = sweep.points.iter().filter(tried);
     let (first, last) = (failed.next()?, failed.next_back());
     let at = match last {

@@ -7,7 +7,7 @@ use crate::contrast::{per, signed};
 use case::{Account, AccountContrast, Comparison, Nanos};
 
 /// Differences smaller than this part of the longer bar are not put into words.
-const LEAST_TOLD: f64 = 0.001;
+const LEAST_SHOWN: f64 = 0.001;
 
 /// Both bars and the list; none where nothing was recorded of either.
 pub(super) fn ledger(comparison: &Comparison) -> Option<Ledger> {
@@ -57,7 +57,7 @@ fn figures(one: &AccountContrast) -> Vec<String> {
 fn difference(one: &AccountContrast, most: Nanos, per: &str) -> String {
     let by = Nanos(one.a_ns.abs_diff(one.b_ns));
     let (a, b) = (Nanos(one.a_ns), Nanos(one.b_ns));
-    match (by.share_of(most).0 < LEAST_TOLD, one.b_ns > one.a_ns) {
+    match (by.share_of(most).0 < LEAST_SHOWN, one.b_ns > one.a_ns) {
         (true, _) => format!("About the same in both, {a} and {b} {per}."),
         (false, true) => format!("B spends {by} more on this {per}: {b} against {a}."),
         (false, false) => format!("B spends {by} less on this {per}: {b} against {a}."),

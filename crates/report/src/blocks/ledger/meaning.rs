@@ -39,7 +39,7 @@ pub(super) fn sentence(account: &Account) -> String {
     match account {
         _ if account.end() == Some(End::Server) => format!("At the server. {sentence}"),
         Account::RunDelayOutside | Account::BlockedOutside { .. } | Account::BlockedElsewhereOutside => {
-            format!("{sentence} No request was under way meanwhile.")
+            format!("{sentence} No request was in flight meanwhile.")
         }
         _ => sentence.to_string(),
     }
@@ -47,36 +47,40 @@ pub(super) fn sentence(account: &Account) -> String {
 
 fn of_kind(account: &Account) -> &'static str {
     match account {
-        Account::UserCpu { .. } => "A thread was on a processor, in the code of this library or program.",
-        Account::KernelCpu { .. } => "A thread was on a processor, in the kernel: system calls and what they do.",
-        Account::CpuOutside { .. } => "The program was on a processor, in this code, while no request was under way.",
+        Account::UserCpu { .. } => "A thread was on CPU, in the code of this library or program.",
+        Account::KernelCpu { .. } => "A thread was on CPU, in the kernel: system calls and what they do.",
+        Account::CpuOutside { .. } => "The program was on CPU, in this code, while no request was in flight.",
         Account::RunDelay { .. } | Account::RunDelayOutside => {
-            "A thread was ready to run, and every processor that it may use was busy with something else."
+            "A thread was ready to run, but every CPU that it may use was busy with something else."
         }
-        Account::WakeUp { .. } => "Bytes had arrived, and the thread that waited for them was not running yet.",
+        Account::WakeUp { .. } => "Data had arrived, but the thread that waited for it was not running yet.",
         Account::Blocked { wait, .. } | Account::BlockedOutside { wait, .. } => of_wait(*wait),
         Account::BlockedElsewhere { .. } | Account::BlockedElsewhereOutside => {
-            "A thread waited in a system call of a kind that is not recorded one by one."
+            "A thread waited in a kind of system call that is not recorded one by one."
         }
-        Account::PageFault { .. } => "A thread waited for the disk outside of calls: a page had to be read, as a rule.",
+        Account::PageFault { .. } => {
+            "A thread waited for the disk outside of system calls, usually for a page to be read."
+        }
         Account::Lookup => "A name had to be turned into an address.",
         Account::Connect => "A connection was being opened.",
-        Account::FullHandshake | Account::ResumedHandshake => "Both ends agreed on keys before the request could go.",
+        Account::FullHandshake | Account::ResumedHandshake => {
+            "Both ends agreed on keys before the request could be sent."
+        }
         Account::HeldByNagle { .. } => {
-            "Bytes had been written, and the sender's kernel kept them back until the other end acknowledged what had \
-             left before."
+            "Data had been written, but the sender's kernel held it until the peer acknowledged what was sent \
+             before."
         }
         Account::HeldInKernel { .. } => {
-            "Bytes had been written and waited in the sender's kernel, for room in the window or in a queue."
+            "Data had been written and waited in the sender's kernel for room in the window or in a queue."
         }
-        Account::HeldAtPeer => "The other end kept bytes back until this end acknowledged earlier ones.",
-        Account::Retransmission => "A segment was lost, and it took this long until it was sent again.",
+        Account::HeldAtPeer => "The peer held data until this end acknowledged what it had sent before.",
+        Account::Retransmission => "A segment was lost, and it took this long to retransmit it.",
         Account::NetworkAndPeer => {
-            "The request had left and no answer had come: the network, and a peer that was not recorded."
+            "The request was sent and no response had arrived: the network, and a peer that was not recorded."
         }
-        Account::Network => "Bytes were under way between the two recorded ends.",
+        Account::Network => "Data was in flight between the two recorded ends.",
         Account::StartAndEnd => "Before the program's first recorded event, and after its last.",
-        Account::Unexplained => "No account explains this time. It is shown so that it hides in no other.",
+        Account::Unexplained => "No account explains this time. It is shown so that no other account hides it.",
         Account::Other => "",
     }
 }
@@ -102,9 +106,9 @@ mod tests {
     #[test]
     fn an_account_means_what_its_kind_means_whatever_a_path_is_called() {
         let nginx = Account::UserCpu { end: End::Server, module: Some("nginx".into()) };
-        assert!(sentence(&nginx).starts_with("At the server. A thread was on a processor"));
+        assert!(sentence(&nginx).starts_with("At the server. A thread was on CPU"));
         assert_eq!(sentence(&blocked(End::Client, Wait::Object)), "A thread waited in this system call.");
-        assert!(sentence(&Account::RunDelayOutside).ends_with("No request was under way meanwhile."));
+        assert!(sentence(&Account::RunDelayOutside).ends_with("No request was in flight meanwhile."));
         assert_eq!(sentence(&Account::Other), "");
     }
 

@@ -42,6 +42,36 @@ fn the_parts_add_up_to_the_whole_and_what_is_unexplained_is_one() {
     assert!(html.contains("class=\"segment unexplained\""), "{html}");
 }
 
+/// What the shares of a column add up to, in percent, and how many rows there are of unexplained time.
+fn added_up(table: &str) -> (f64, usize) {
+    let rows =
+        table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| in all") && line.contains('%'));
+    let share = |row: &str| row.split('|').nth(2).and_then(|cell| cell.trim().strip_suffix(" %")?.parse::<f64>().ok());
+    let rows: Vec<&str> = rows.collect();
+    let unexplained = rows.iter().filter(|row| row.contains("unexplained")).count();
+    (rows.iter().map(|row| share(row).expect("a share")).sum(), unexplained)
+}
+
+#[test]
+fn unexplained_time_counts_once_in_every_form() {
+    let answer = examples::slow();
+    let account = case::Account::Unexplained;
+    assert!(answer.ledger.accounts.iter().any(|one| one.account == account), "as diagnosis books it");
+    assert_eq!(answer.ledger.accounts.iter().map(|one| one.ns).sum::<u64>(), answer.ledger.total);
+    let document = Document {
+        body: Body::Answer(&answer),
+        sides: Vec::new(),
+        differences: Vec::new(),
+        arms: Vec::new(),
+        manifest: None,
+    };
+    let (sum, rows) = added_up(&BLOCK.markdown(&document));
+    assert!((sum - 100.0).abs() < 0.5 && rows == 1, "{sum} % and {rows} rows");
+    let text = BLOCK.text(&document, crate::style::Style::default());
+    assert_eq!(text.matches("unexplained").count(), 1, "{text}");
+    assert_eq!(drawn(&answer).matches("class=\"segment unexplained\"").count(), 1);
+}
+
 #[test]
 fn each_part_leads_to_its_account_and_that_to_its_requests() {
     let html = drawn(&examples::slow());

@@ -7,10 +7,10 @@ use crate::scale::Scale;
 use crate::text::{count, counted};
 use askama::Template;
 use case::views::{Bin, Lengths};
-use case::{Nanos, Share};
+use case::{Metric, Nanos, Share};
 
 /// All lengths are times.
-const METRIC: &str = "wall_ns";
+const METRIC: &Metric = &Metric::Wall;
 /// Left of the pictures: the labels of their axes.
 const LEFT: f64 = 52.0;
 /// Right of them: half a label.

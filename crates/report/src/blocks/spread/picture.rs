@@ -7,7 +7,7 @@ use crate::ranking::{measured, slower};
 use crate::scale::{Scale, Start};
 use crate::text::capitalised;
 use askama::Template;
-use case::{Figures, Matrix};
+use case::{Figures, Matrix, Metric};
 
 /// Marks of the axis are at least this far apart, in percent of it.
 const APART: f64 = 14.0;
@@ -16,11 +16,11 @@ const APART: f64 = 14.0;
 #[template(path = "blocks/spread.html")]
 struct Spreads {
     headings: [&'static str; 9],
-    metrics: Vec<Metric>,
+    metrics: Vec<Picture>,
 }
 
 /// One metric.
-struct Metric {
+struct Picture {
     name: String,
     unit: &'static str,
     marks: Vec<Mark>,
@@ -47,7 +47,7 @@ pub(super) fn spreads(matrix: &Matrix) -> String {
     Spreads { headings: HEADINGS, metrics }.render().unwrap_or_default()
 }
 
-fn of(matrix: &Matrix, metric: &str) -> Option<Metric> {
+fn of(matrix: &Matrix, metric: &Metric) -> Option<Picture> {
     let of = rows(matrix, metric);
     let values = of.iter().flat_map(|(_, figures)| [figures.min, figures.median, figures.p95, figures.p99]);
     let scale = Scale::fitting(values.collect::<Vec<_>>().into_iter(), Start::Zero, 0.0, 100.0)?.widened(0.02);
@@ -65,5 +65,5 @@ fn of(matrix: &Matrix, metric: &str) -> Option<Metric> {
         }
     };
     let rows = of.iter().enumerate().map(row).collect();
-    Some(Metric { name: capitalised(&noun(metric)), unit, marks: marks(&scale, metric, APART), rows })
+    Some(Picture { name: capitalised(&noun(metric)), unit, marks: marks(&scale, metric, APART), rows })
 }

@@ -45,7 +45,7 @@ fn times(comparison: &Comparison, text: &str) -> usize {
 }
 
 #[test]
-fn limits_warnings_and_how_it_was_measured_are_told_once() {
+fn limits_warnings_and_how_it_was_measured_are_shown_once() {
     assert_eq!(times(&examples::gated(), "FAILED"), 1);
     assert_eq!(times(&examples::open(), "<li>Only 6 of 24 pairs were sound"), 1);
     assert_eq!(times(&examples::slower(), "A and B wrote the same"), 1);
@@ -53,7 +53,7 @@ fn limits_warnings_and_how_it_was_measured_are_told_once() {
 }
 
 #[test]
-fn what_was_not_measured_is_told() {
+fn what_was_not_measured_is_said_to_be_so() {
     let mut none = examples::same();
     none.metrics[0].pairs = 0;
     none.metrics[1].ratio = f64::NAN;
@@ -67,7 +67,8 @@ fn hostile_strings_do_no_harm_and_a_run_has_no_such_section() {
     let mut comparison = examples::gated();
     let text = || HOSTILE.to_string();
     (comparison.a.command, comparison.b.changes, comparison.warnings) = (vec![text()], vec![text()], vec![text()]);
-    (comparison.gates[0].condition, comparison.output, comparison.metrics[0].metric) = (text(), text().into(), text());
+    (comparison.gates[0].condition, comparison.output, comparison.metrics[0].metric) =
+        (text(), text().into(), text().into());
     for code in comparison.libraries.iter_mut().chain(&mut comparison.functions).chain(&mut comparison.chain) {
         (code.function, code.module) = (text(), text());
     }

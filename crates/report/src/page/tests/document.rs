@@ -17,7 +17,21 @@ fn poisoned(value: &mut serde_json::Value) {
         serde_json::Value::String(text) => *text = format!("{HOSTILE}{text}"),
         serde_json::Value::Array(values) => values.iter_mut().for_each(poisoned),
         serde_json::Value::Object(fields) => {
-            let ours = ["status", "verdict", "purpose", "outcome", "state", "stopped"];
+            let ours = [
+                "status",
+                "verdict",
+                "purpose",
+                "outcome",
+                "state",
+                "stopped",
+                "value_kind",
+                "per",
+                "thing",
+                "kind",
+                "group",
+                "when",
+                "work",
+            ];
             fields.iter_mut().filter(|(name, _)| !ours.contains(&name.as_str())).for_each(|(_, value)| poisoned(value));
         }
         _ => {}
@@ -47,7 +61,7 @@ fn no_string_of_an_answer_comes_through_as_markup() {
         examples::refuted(),
         examples::undecided(),
         examples::two_causes(),
-        examples::ladder(),
+        examples::stepwise(),
         examples::attached(),
     ] {
         assert_harmless(&of(Body::Answer(&hostile::<Answer>(&answer))));

@@ -50,7 +50,7 @@ fn what_was_attached_from_outside_has_a_table_and_is_in_the_command() {
         .nth(1)
         .expect("a table");
     assert!(table.contains("<td class=\"figure\">64.9</td>") && table.contains("1.40 times"), "{table}");
-    assert!(table.contains("did not take hold"), "{table}");
+    assert!(table.contains("did not take effect"), "{table}");
     assert!(!drawn(&examples::openssl()).contains("attached from outside"));
     assert!(whole(&examples::sharing()).contains("--with curl=8.0.1 --try share-ssl-context"));
 }

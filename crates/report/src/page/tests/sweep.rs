@@ -22,7 +22,7 @@ fn a_cliff_has_its_label_in_the_picture_and_its_reason_once_on_the_page() {
     assert!(html.contains("Both axes are logarithmic."), "{html}");
     let page = page(&document(Body::Sweep(&sweep), Vec::new()));
     assert_eq!(page.matches("segments of this connection").count(), 1);
-    assert!(html.contains("cliff before it") && html.contains("2 of 14 trials ended"), "{html}");
+    assert!(html.contains("cliff before it") && html.contains("2 of 14 trials exited"), "{html}");
     assert_harmless(&html);
 }
 
@@ -55,7 +55,7 @@ fn a_knee_is_marked() {
 }
 
 #[test]
-fn values_that_failed_are_marked_and_told() {
+fn values_that_failed_are_marked_and_listed() {
     let mut sweep = examples::growth();
     sweep.points[6] =
         Point { problem: "it ran out of memory".into(), measured: 0.0, trials: 0, ..sweep.points[6].clone() };

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wide_span_is_logarithmic_and_a_narrow_one_begins_where_it_is_told() {
+    fn a_wide_span_is_logarithmic_and_a_narrow_one_begins_where_it_should() {
         let wide = Axis::over([1.0, 100.0, 10_000.0].into_iter(), 41, Start::Zero).expect("an axis");
         assert!(wide.is_logarithmic());
         assert_eq!([1.0, 100.0, 10_000.0].map(|value| wide.cell(value)), [0, 20, 40]);

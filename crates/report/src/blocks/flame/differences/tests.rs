@@ -22,8 +22,8 @@ fn against(first: &Version, version: &Version) -> Difference {
 }
 
 /// One difference of A and B.
-fn of_two(told: Body<'_>) -> String {
-    let mut document = document(told, Vec::new());
+fn of_two(body: Body<'_>) -> String {
+    let mut document = document(body, Vec::new());
     document.differences = vec![Difference { a: "A".into(), b: "B".into(), flame: difference() }];
     differences(&document)
 }
@@ -101,11 +101,11 @@ fn comparisons_and_bisections_have_one_and_no_switch() {
     let legend = "Red and <b>+</b>: B takes more; blue and <b>-</b>: less; grey: no more than chance.";
     let columns = "<th scope=\"col\">A</th><th scope=\"col\">B</th>";
     let (comparison, bisection) = (Comparison::default(), Bisection::default());
-    for (told, title) in [
+    for (body, title) in [
         (Body::Comparison(&comparison), "CPU time: B against A"),
         (Body::Bisection(&bisection), "CPU time: the bad world (B) against the good one (A)"),
     ] {
-        let html = of_two(told);
+        let html = of_two(body);
         assert!(html.starts_with("<div class=\"flame-view\" data-flame=\"flame-difference\">"), "{html}");
         assert!(picture(&html, title).contains(legend) && html.contains(columns), "{html}");
         assert!(!html.contains("flame-switch") && !html.contains("<h3>"), "{html}");

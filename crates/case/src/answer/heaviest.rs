@@ -1,0 +1,120 @@
+//! What the user waits for most, and whether that or a finding is what an answer begins with.
+
+use super::{Answer, Effect, Finding, Place, PlaceShare, Status};
+use crate::facts::{Account, AccountGroup, Metric};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Half of the time or more is most of it.
+const MOST: f64 = 0.5;
+
+/// A finding that explains less than this part of what most of the time goes into is not what hurts: with its cause gone
+/// the user would wait about as long.
+const PART: f64 = 0.25;
+
+/// The accounts that hold most of the time the user waits for: of the exchanges' wall time, or of the run's where there
+/// were no exchanges.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Heaviest {
+    /// Which accounts.
+    pub group: AccountGroup,
+    /// Their time in the mean exchange, or in the run, in nanoseconds.
+    pub ns: u64,
+    /// The length of the mean exchange, or of the run, in nanoseconds.
+    pub of_ns: u64,
+    /// The largest of these accounts.
+    pub account: Account,
+    /// The largest account's time as a share of the group's, 0 to 1.
+    pub share_of_group: f64,
+    /// Where in the code: the most specific place first.
+    pub place: Vec<Place>,
+    /// How much of it is at that place; null if no place is known.
+    pub place_share: Option<PlaceShare>,
+    /// The peer with which most of it was spent; null if it is not about a peer.
+    pub peer: Option<String>,
+}
+
+impl Heaviest {
+    /// `ns` as a share of `of_ns`, 0 to 1.
+    pub fn share(&self) -> f64 {
+        if self.of_ns == 0 { 0.0 } else { (self.ns as f64 / self.of_ns as f64).clamp(0.0, 1.0) }
+    }
+}
+
+impl Answer {
+    /// What most of the time went into, where no finding that stands explains a fair part of it: then the answer begins
+    /// with that, and the findings follow.
+    pub fn leading_account(&self) -> Option<&Heaviest> {
+        let heaviest = self.heaviest.as_ref().filter(|heaviest| heaviest.share() >= MOST)?;
+        let standing = self.findings.iter().filter(|finding| finding.status != Status::Refuted);
+        let explained = standing.map(Finding::share_waited_for).fold(0.0, f64::max);
+        (explained < PART * heaviest.share()).then_some(heaviest)
+    }
+}
+
+impl Finding {
+    /// The share of the time the user waits for that the finding explains, 0 to 1: the measured one where it was
+    /// measured, else the most that the ledger allows.
+    pub fn share_waited_for(&self) -> f64 {
+        match &self.effect {
+            Some(effect) if self.status == Status::Confirmed && effect.is_waited_for() => effect.share(),
+            _ => self.cost.share_of_wall,
+        }
+    }
+}
+
+impl Effect {
+    /// The share of the metric that went away: 1 - 1 / ratio, and 0 where nothing was gained.
+    pub fn share(&self) -> f64 {
+        if self.ratio > 1.0 { 1.0 - 1.0 / self.ratio } else { 0.0 }
+    }
+
+    /// Whether its metric is one that somebody waits for: every one but CPU time.
+    fn is_waited_for(&self) -> bool {
+        !matches!(self.metric, Metric::Cpu | Metric::CpuPerExchange)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cost;
+
+    fn answer(share_of_wall: f64) -> Answer {
+        let heaviest = Heaviest { ns: 90, of_ns: 100, ..Heaviest::default() };
+        let cost = Cost { share_of_wall, share_of_cpu: 0.9, ..Cost::default() };
+        let finding = Finding { cost, ..Finding::default() };
+        Answer { heaviest: Some(heaviest), findings: vec![finding], ..Answer::default() }
+    }
+
+    #[test]
+    fn a_finding_of_three_percent_does_not_head_an_answer_that_ninety_percent_is_something_else() {
+        assert!(answer(0.03).leading_account().is_some());
+        assert!(answer(0.5).leading_account().is_none());
+    }
+
+    #[test]
+    fn what_was_measured_counts_and_not_what_the_ledger_allowed() {
+        let mut answer = answer(0.9);
+        let effect = Effect { metric: Metric::WallPerExchange, ratio: 1.03, ..Effect::default() };
+        (answer.findings[0].status, answer.findings[0].effect) = (Status::Confirmed, Some(effect));
+        assert!(answer.leading_account().is_some());
+        // CPU time that went away says nothing about the wait: the ledger's bound stands.
+        answer.findings[0].effect = Some(Effect { metric: Metric::CpuPerExchange, ratio: 1.03, ..Effect::default() });
+        assert!(answer.leading_account().is_none());
+    }
+
+    #[test]
+    fn where_nothing_holds_most_of_the_time_the_finding_leads() {
+        let mut answer = answer(0.03);
+        answer.heaviest = Some(Heaviest { ns: 40, of_ns: 100, ..Heaviest::default() });
+        assert!(answer.leading_account().is_none());
+    }
+
+    #[test]
+    fn a_refuted_suspicion_explains_nothing() {
+        let mut answer = answer(0.9);
+        answer.findings[0].status = Status::Refuted;
+        assert!(answer.leading_account().is_some());
+    }
+}

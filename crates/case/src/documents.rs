@@ -1,0 +1,18 @@
+//! The documents: what `--json` prints. Answers, comparisons, bisections, matrices and sweeps have modules of their own.
+
+mod checks;
+mod document;
+mod story;
+mod trial;
+mod undone;
+mod worlds;
+
+pub use checks::{Check, Checks};
+pub use document::{Document, PAGE};
+pub use story::{
+    Stories, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState,
+    StoryVariant,
+};
+pub use trial::TrialFigures;
+pub use undone::Undone;
+pub use worlds::{WorldEntry, Worlds};

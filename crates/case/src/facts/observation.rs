@@ -1,0 +1,116 @@
+//! What a finding's claim rests on, measured: the numbers without which it would not be made.
+
+use super::End;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A measurement behind a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Observation {
+    /// Small reads, and how many of them got as many bytes as they asked for.
+    FilledReads {
+        /// All of them.
+        reads: u64,
+        /// Those that got all they asked for.
+        filled: u64,
+    },
+    /// Certificates read for TLS contexts.
+    CertificatesPerContext {
+        /// How many times they were read: once a context.
+        contexts: u64,
+        /// TLS handshakes of the processes that read them.
+        handshakes: u64,
+        /// Files read for each context, on average.
+        files: f64,
+        /// Bytes read for each context, on average.
+        bytes: u64,
+    },
+    /// The power by which CPU time grew with the input, over exchanges of one run.
+    Growth {
+        /// What grew.
+        input: Input,
+        /// The power: 1 is proportional, 2 quadratic. Of an exchange's number it is the power of that exchange's own cost;
+        /// the run's grows with one more.
+        exponent: f64,
+        /// Lower end of its 95 % interval.
+        low: f64,
+        /// Upper end of its 95 % interval.
+        high: f64,
+        /// The smallest input that it rests on: bytes, or an exchange's number.
+        smallest: u64,
+        /// The largest.
+        largest: u64,
+        /// How many exchanges were measured.
+        exchanges: u64,
+    },
+    /// Full TLS handshakes with a server that was known already.
+    FullHandshakes {
+        /// How many.
+        handshakes: u64,
+        /// Before how many of them the server was seen giving the client something to resume.
+        given: u64,
+        /// In how many of them the client offered to resume.
+        offered: u64,
+        /// Why most of them were full.
+        why: WhyFull,
+        /// How many that is true of.
+        of_them: u64,
+        /// Which end is to blame; none where it cannot be told.
+        blame: Option<End>,
+    },
+    /// How CPU time grows with the input was not measured, so no power is claimed.
+    GrowthNotMeasured {
+        /// Why not.
+        why: WhyNoGrowth,
+    },
+}
+
+/// What an exchange works on, as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Input {
+    /// The bytes of its request.
+    RequestBytes,
+    /// The bytes of its response.
+    ResponseBytes,
+    /// How many exchanges there had been, itself included.
+    Exchanges,
+}
+
+/// Why a growth was not measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhyNoGrowth {
+    /// There were no exchanges, or too few.
+    FewExchanges,
+    /// They were of about the same size, and followed one another at the same cost.
+    InputsAlike,
+}
+
+/// Why a handshake was full, though the two ends had met before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhyFull {
+    /// The server had given a session, and the client does not offer it.
+    NotOffered,
+    /// The client offers one, and the server does not take it.
+    NotAccepted,
+    /// The server gives none, though the client would take one.
+    NotGiven,
+    /// The client takes no tickets.
+    NotWanted,
+    /// What the server gave cannot be seen from here: TLS 1.3 encrypts it.
+    Unseen,
+}
+
+impl WhyFull {
+    /// The end to blame; none where it cannot be told.
+    pub fn blame(self) -> Option<End> {
+        match self {
+            WhyFull::NotOffered | WhyFull::NotWanted => Some(End::Client),
+            WhyFull::NotAccepted | WhyFull::NotGiven => Some(End::Server),
+            WhyFull::Unseen => None,
+        }
+    }
+}

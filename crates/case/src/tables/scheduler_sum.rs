@@ -1,0 +1,30 @@
+use crate::row::table;
+use crate::units::Nanos;
+
+table! {
+    /// What the scheduler itself counted for one thread while it was watched. Nothing of it comes from the events that the
+    /// other tables are made of, so that it tells whether those are complete.
+    pub struct SchedulerSum in "scheduler_sums" {
+        /// Thread id.
+        pub tid: u32,
+        /// Its process.
+        pub pid: u32,
+        /// When watching it began: what is counted is from then on.
+        pub start: Nanos,
+        /// Time on a CPU (`se.sum_exec_runtime`).
+        pub on_cpu: Nanos,
+        /// How much `on_cpu` may be off by: a tick of the clock for each end at which the thread was running and read from
+        /// outside; else 0.
+        pub inexact: Nanos,
+        /// Time runnable and waiting for a CPU (`sched_info.run_delay`).
+        pub run_delay: Nanos,
+        /// Whether the kernel counts `run_delay`.
+        pub has_run_delay: bool,
+        /// Switches away from it because it had to wait (`nvcsw`).
+        pub voluntary: u64,
+        /// Switches away from it because another was to run (`nivcsw`).
+        pub involuntary: u64,
+        /// Calls that it made of the kinds that are recorded, counted in the kernel, including those whose rows were lost.
+        pub calls: u64,
+    }
+}

@@ -1,0 +1,263 @@
+//! What an answer cannot say: pathologies that nothing looks for, and those that this recording does not show.
+
+use crate::analysis::Analysis;
+use crate::code::base_name;
+use crate::connections::End;
+use crate::detectors::ALL;
+use crate::syscall;
+use case::facts::{Blind, NotLookedFor};
+use case::tables::{content, kind, transport};
+use case::{CATALOGUE, Pathology};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is seen of a server only where its threads were recorded.
+const AT_THE_SERVER: &[&str] = &["P05", "P29", "P36", "P39", "P42", "P50", "P51"];
+/// What is a matter of TCP connections.
+const OF_TCP: &[&str] = &["P01", "P03", "P07", "P08", "P33", "P35"];
+/// What is seen in the requests and connections of TCP, and not in datagrams.
+const OF_REQUESTS: &[&str] = &["P07", "P33", "P35"];
+/// What takes one request at a time on a connection to be seen.
+const OF_SINGLE_STREAMS: &[&str] = &["P03", "P33", "P35"];
+/// What is read off the records of TLS.
+const OF_RECORDS: &[&str] = &["P08"];
+/// What is seen as calls that read, write or sync.
+const OF_CALLS: &[&str] = &["P03", "P39", "P42"];
+/// What is seen in CPU samples alone.
+const OF_SAMPLES: &[&str] = &["P09", "P36", "P50", "P51"];
+
+/// Interpreters by the beginning of their file's name, and the languages they run.
+const INTERPRETERS: [(&str, &str); 11] = [
+    ("python", "Python"),
+    ("node", "JavaScript"),
+    ("java", "Java"),
+    ("ruby", "Ruby"),
+    ("perl", "Perl"),
+    ("php", "PHP"),
+    ("lua", "Lua"),
+    ("dotnet", "C#"),
+    ("beam.smp", "Erlang"),
+    ("Rscript", "R"),
+    ("guile", "Scheme"),
+];
+
+/// `setsockopt` of the option that hands TLS to the kernel: level SOL_TCP, option TCP_ULP (`linux/tcp.h`).
+const UPPER_LAYER: (u64, u64) = (6, 31);
+
+/// Sockets of services that look names up for others.
+const NAME_SERVICES: [&str; 3] = ["nscd", "systemd/resolve", "avahi"];
+
+/// Everything that was not looked for, what nothing looks for first.
+pub fn not_looked_for(analysis: &Analysis) -> Vec<NotLookedFor> {
+    let without = CATALOGUE.iter().filter(|(id, _)| ALL.iter().all(|detector| detector.page.id != *id));
+    let without = without.map(|(id, _)| *id).collect::<Vec<_>>();
+    let mut all = vec![of(Blind::NoDetector, &without)];
+    all.extend(ends(analysis));
+    all.extend(protocols(analysis));
+    all.extend(lookups_elsewhere(analysis).then(|| of(Blind::LookupElsewhere, &["P31"])));
+    all.extend(languages(analysis).into_iter().map(|language| of(Blind::NoScriptLines { language }, &[])));
+    let has_no_samples = analysis.recording.manifest.sampling_hertz == 0 && analysis.recording.samples.is_empty();
+    all.extend(has_no_samples.then(|| of(Blind::NoSamples, OF_SAMPLES)));
+    let mut lost: BTreeMap<&str, u64> = BTreeMap::new();
+    for loss in &analysis.recording.losses {
+        *lost.entry(&loss.table).or_default() += loss.count;
+    }
+    let lost = lost.into_iter().filter(|(_, rows)| *rows > 0);
+    all.extend(lost.map(|(table, rows)| of(Blind::Lost { table: table.to_string(), rows }, &[])));
+    all
+}
+
+fn of(why: Blind, ids: &[&str]) -> NotLookedFor {
+    NotLookedFor { why, pathologies: ids.iter().filter_map(|id| Pathology::of(id)).collect() }
+}
+
+/// Ends and transports that are not there to look at.
+fn ends(analysis: &Analysis) -> Vec<NotLookedFor> {
+    let rows = || analysis.connections.all().iter().enumerate();
+    let moved = |slot: usize| !analysis.connections.transfer_numbers(slot).is_empty();
+    let transports = |wanted: u8| {
+        rows().filter(move |(slot, _)| analysis.connections.row(*slot).transport == wanted && moved(*slot)).count()
+    };
+    let asks_alone = |exchange: &crate::exchange::Exchange| {
+        exchange.end_seen == End::Client && analysis.connections.all()[exchange.connection].peer.is_none()
+    };
+    let mut found = Vec::new();
+    if analysis.exchanges.iter().any(asks_alone) {
+        found.push(of(Blind::ServerNotRecorded, AT_THE_SERVER));
+    }
+    if transports(transport::TCP) == 0 {
+        found.push(of(Blind::NoTcp, OF_TCP));
+    }
+    // Questions to a name server are read as such; anything else over UDP is not.
+    let is_dns = |slot: usize| analysis.connections.row(slot).remote_port == 53;
+    let is_udp = |slot: usize| analysis.connections.row(slot).transport == transport::UDP;
+    let sockets = rows().filter(|(slot, _)| is_udp(*slot) && moved(*slot) && !is_dns(*slot)).count() as u64;
+    if sockets > 0 {
+        found.push(of(Blind::Udp { sockets }, OF_REQUESTS));
+    }
+    found
+}
+
+/// What is spoken in a way that is not read.
+fn protocols(analysis: &Analysis) -> Vec<NotLookedFor> {
+    let recording = analysis.recording;
+    let mut multiplexed: BTreeSet<u32> = BTreeSet::new();
+    // Both ends of one connection are one.
+    let one =
+        |id: u32| analysis.connections.slot(id).map_or(id, |slot| id.min(analysis.connections.row(slot).peer.max(1)));
+    let http2 = |protocols: &str| protocols.split(',').next() == Some("h2");
+    multiplexed.extend(recording.handshakes.iter().filter(|row| http2(&row.protocols)).map(|row| one(row.connection)));
+    let begins = recording.calls.iter().filter(|call| call.content == content::HTTP2_PREFACE);
+    multiplexed.extend(begins.map(|call| one(call.connection)));
+    let mut kernel_tls: BTreeSet<u32> = BTreeSet::new();
+    let mut queued = 0;
+    for call in &recording.calls {
+        if call.number == syscall::SETSOCKOPT && call.result == 0 && (call.argument_1, call.argument_2) == UPPER_LAYER {
+            kernel_tls.insert(call.connection);
+        }
+        queued += u64::from(syscall::name(call.number) == "io_uring_enter");
+    }
+    let mut found = Vec::new();
+    if !multiplexed.is_empty() {
+        found.push(of(Blind::Http2Streams { connections: multiplexed.len() as u64 }, OF_SINGLE_STREAMS));
+    }
+    if !kernel_tls.is_empty() {
+        found.push(of(Blind::KernelTls { sockets: kernel_tls.len() as u64 }, OF_RECORDS));
+    }
+    if queued > 0 {
+        found.push(of(Blind::AsynchronousIo { calls: queued }, OF_CALLS));
+    }
+    found
+}
+
+/// Whether names were asked of a service on this machine: over its socket, or at an address of the loopback. That one was
+/// tried and nobody was there, as glibc does with nscd, is no question.
+fn lookups_elsewhere(analysis: &Analysis) -> bool {
+    (0..analysis.connections.all().len()).any(|slot| {
+        let row = analysis.connections.row(slot);
+        let is_service = row.transport == transport::UNIX
+            && NAME_SERVICES.iter().any(|name| row.remote_address.contains(name) || row.local_address.contains(name));
+        let is_stub = row.remote_port == 53 && row.remote_address.starts_with("127.");
+        (is_service || is_stub) && !analysis.connections.transfer_numbers(slot).is_empty()
+    })
+}
+
+/// Languages of which a program ran and no line was read.
+fn languages(analysis: &Analysis) -> BTreeSet<String> {
+    let recording = analysis.recording;
+    let script: BTreeSet<u32> =
+        recording.locations.iter().filter(|row| row.kind == kind::SCRIPT).map(|row| row.id).collect();
+    let read: BTreeSet<u32> =
+        recording.stacks.iter().filter(|row| script.contains(&row.location)).map(|row| row.stack).collect();
+    let has_lines = |pid: u32| {
+        recording.calls.iter().any(|call| call.pid == pid && read.contains(&call.script_stack))
+            || recording.samples.iter().any(|sample| sample.pid == pid && read.contains(&sample.script_stack))
+    };
+    let mut languages = BTreeSet::new();
+    for process in &recording.processes {
+        let name = base_name(&process.executable);
+        let language = INTERPRETERS.iter().find(|(interpreter, _)| {
+            // `node20`, `python3.11`, `ruby`; not `nodemon-helper`.
+            let rest = name.strip_prefix(interpreter);
+            rest.is_some_and(|rest| rest.chars().all(|letter| letter.is_ascii_digit() || letter == '.'))
+        });
+        if let Some((_, language)) = language
+            && !has_lines(process.pid)
+        {
+            languages.insert((*language).to_string());
+        }
+    }
+    // Where lines of a language were read in one process, the others are its short-lived children.
+    let reads = |language: &str| {
+        recording.processes.iter().any(|process| {
+            let name = base_name(&process.executable);
+            INTERPRETERS.iter().any(|(interpreter, known)| *known == language && name.starts_with(interpreter))
+                && has_lines(process.pid)
+        })
+    };
+    languages.retain(|language| !reads(language));
+    languages
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{US, keep_alive};
+    use crate::tests::answer;
+    use case::facts::Blind;
+    use case::tables::{Loss, Process, transport};
+
+    fn reasons(edit: impl FnOnce(&mut case::Recording)) -> Vec<Blind> {
+        let mut recording = keep_alive(20, 300 * US).end();
+        edit(&mut recording);
+        answer(&recording).not_looked_for.into_iter().map(|one| one.why).collect()
+    }
+
+    #[test]
+    fn what_nothing_looks_for_is_listed_and_what_a_detector_looks_for_is_not() {
+        let answer = answer(&keep_alive(20, 300 * US).end());
+        let first = &answer.not_looked_for[0];
+        assert_eq!(first.why, Blind::NoDetector);
+        let has = |id: &str| first.pathologies.iter().any(|one| one.id == id);
+        assert!(has("P38") && !has("P01") && !has("P51"), "{first:?}");
+        for detector in crate::detectors::ALL {
+            let known = case::CATALOGUE.iter().find(|(id, _)| *id == detector.page.id);
+            assert_eq!(known.map(|(_, name)| *name), Some(detector.page.name));
+        }
+    }
+
+    #[test]
+    fn a_run_that_shows_everything_gives_no_reason_of_its_own() {
+        assert_eq!(reasons(|_| {}), [Blind::NoDetector]);
+    }
+
+    #[test]
+    fn a_server_that_was_not_recorded_hides_what_happens_in_it() {
+        let found = reasons(|recording| {
+            recording.connections.retain(|row| row.id < 1000);
+            recording.connections.iter_mut().for_each(|row| row.peer = 0);
+        });
+        assert!(found.contains(&Blind::ServerNotRecorded), "{found:?}");
+    }
+
+    #[test]
+    fn transports_languages_and_losses_have_their_reasons() {
+        let found = reasons(|recording| {
+            recording.connections.iter_mut().for_each(|row| row.transport = transport::UDP);
+            recording.processes.push(Process { pid: 7, executable: "/usr/bin/node20".into(), ..Process::default() });
+            recording.losses.push(Loss { table: "calls".into(), count: 9, ..Loss::default() });
+        });
+        let node = Blind::NoScriptLines { language: "JavaScript".into() };
+        let lost = Blind::Lost { table: "calls".into(), rows: 9 };
+        let udp = |one: &Blind| matches!(one, Blind::Udp { .. });
+        assert!(found.contains(&Blind::NoTcp) && found.iter().any(udp), "{found:?}");
+        assert!(found.contains(&node) && found.contains(&lost), "{found:?}");
+    }
+
+    #[test]
+    fn a_name_service_that_was_asked_hides_its_work_and_one_that_was_only_tried_does_not() {
+        let service = |id: u32, recording: &mut case::Recording| {
+            let row = recording.connections.iter_mut().find(|row| row.id == id).expect("a connection");
+            (row.transport, row.remote_port, row.remote_address) = (transport::UNIX, 0, "/var/run/nscd/socket".into());
+        };
+        assert!(reasons(|recording| service(1, recording)).contains(&Blind::LookupElsewhere));
+        let tried = reasons(|recording| {
+            recording.calls.iter_mut().filter(|call| call.connection == 1).for_each(|call| call.result = -111);
+            service(1, recording);
+        });
+        assert!(!tried.contains(&Blind::LookupElsewhere), "{tried:?}");
+    }
+
+    #[test]
+    fn multiplexed_connections_and_the_kernels_tls_are_said() {
+        let found = reasons(|recording| {
+            let row = recording.calls.iter().position(|call| call.connection == 1).expect("a call");
+            recording.calls[row].content = case::tables::content::HTTP2_PREFACE;
+            let mut option = recording.calls[row].clone();
+            (option.number, option.result) = (crate::syscall::SETSOCKOPT, 0);
+            (option.argument_1, option.argument_2) = super::UPPER_LAYER;
+            recording.calls.push(option);
+            recording.sort();
+        });
+        assert!(found.contains(&Blind::Http2Streams { connections: 1 }), "{found:?}");
+        assert!(found.contains(&Blind::KernelTls { sockets: 1 }), "{found:?}");
+    }
+}

@@ -1,0 +1,350 @@
+//! Whether a trial did the work that runs without interventions do, as far as it can be seen from outside: exchanges, the bytes
+//! of their answers, HTTP statuses, broken handshakes, connections reset. A cure that changes the work proves nothing.
+
+use crate::interventions;
+use crate::outputs::LEAST_REFERENCES;
+use case::facts::Work;
+use case::tables::{Trial, output, work};
+use record::Reading;
+use std::fmt;
+
+/// Why a gain proves nothing where nothing tells what the program did meanwhile.
+pub const NOT_COMPARED: &str = "whether it still did the same work could not be compared; a client that prints what it did would tell, or --metric";
+
+/// A row with the work that was seen between two readings.
+pub fn seen(first: &Reading, last: &Reading, row: Trial) -> Trial {
+    let status = |class: usize| last.statuses[class].saturating_sub(first.statuses[class]);
+    Trial {
+        made: last.exchanges.saturating_sub(first.exchanges),
+        answered_bytes: last.answered_bytes.saturating_sub(first.answered_bytes),
+        status_2xx: status(1),
+        status_3xx: status(2),
+        status_4xx: status(3),
+        status_5xx: status(4),
+        alerts: last.alerts.saturating_sub(first.alerts),
+        resets: last.resets.saturating_sub(first.resets),
+        ..row
+    }
+}
+
+/// What the trials of an arm come to. One in [`RARE`] that did other work can be chance, which the pairs leave out; more of them are
+/// what the arm does. Of a program that `ends`, only a run to its end shows that it does all its work.
+pub fn of_arm<'t>(own: &(impl Iterator<Item = &'t Trial> + Clone), ends: bool) -> Work {
+    let is_other = |trial: &&Trial| trial.work == work::OTHER || trial.output == output::DIFFERENT;
+    let others = own.clone().filter(is_other).count();
+    let is_same = |trial: &Trial| {
+        (trial.work == work::SAME || trial.output == output::SAME)
+            && (trial.exit >= 0 || !ends)
+            && trial.problem.is_empty()
+    };
+    match () {
+        () if others * RARE > own.clone().count() => Work::Other,
+        () if own.clone().any(is_unsettled) => Work::NotCompared,
+        () if own.clone().any(is_same) => Work::Same,
+        () => Work::NotCompared,
+    }
+}
+
+/// Whether a trial seems to have done other work, and too few without interventions are there to tell.
+pub fn is_unsettled(trial: &Trial) -> bool {
+    trial.work == work::UNSETTLED || trial.output == output::UNSETTLED
+}
+
+/// What of the work can be seen, and a cure may change by itself because that is what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    /// How many exchanges it takes: an interim answer that is no longer waited for is one less.
+    Exchanges,
+    /// How many bytes an answer has: a resumed TLS session needs no second ticket.
+    Bytes,
+}
+
+/// One trial in so many may do other work by chance.
+const RARE: usize = 8;
+/// Runs may differ in what they exchange by this share without having done other work: what is under way when a program ends, and
+/// requests that happened to be read together.
+const SLACK: f64 = 0.02;
+/// Of trials that were cut: where exactly differs.
+const SLACK_OF_CUT: f64 = 0.10;
+/// Where runs with nothing attached differ among themselves by this factor, nothing can be concluded from a difference.
+const WIDEST: f64 = 1.5;
+
+/// How a trial differs from what runs without interventions did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Difference {
+    /// Another number of exchanges, and the usual one.
+    Exchanges(u64, u64),
+    /// Another number of bytes an answer, and the usual one.
+    Bytes(f64, f64),
+    /// A share of answers that are errors (4xx, 5xx), and the usual one.
+    Errors(f64, f64),
+    /// A share of answers that send the client elsewhere (3xx), and the usual one.
+    Redirections(f64, f64),
+    /// No HTTP status was seen, where there always is one.
+    NoStatus,
+    /// So many TLS handshakes were broken off.
+    Alerts(u64),
+    /// So many calls found their connection reset or refused.
+    Resets(u64),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let percent = |share: f64| (share * 100.0).round();
+        match self {
+            Difference::Exchanges(own, usual) => write!(out, "the program made {own} requests instead of {usual}"),
+            Difference::Bytes(own, usual) => write!(out, "answers had {own:.0} bytes on average instead of {usual:.0}"),
+            Difference::Errors(own, usual) => {
+                write!(out, "{} % of the answers were HTTP errors instead of {} %", percent(*own), percent(*usual))
+            }
+            Difference::Redirections(own, usual) => {
+                write!(out, "{} % of the answers were redirections instead of {} %", percent(*own), percent(*usual))
+            }
+            Difference::NoStatus => write!(out, "no answer began with an HTTP status any more"),
+            Difference::Alerts(own) => write!(out, "TLS handshakes were broken off ({own})"),
+            Difference::Resets(own) => write!(out, "connections were reset or refused ({own})"),
+        }
+    }
+}
+
+/// What runs without interventions did.
+pub struct Usual<'a> {
+    rows: Vec<&'a Trial>,
+    /// Whether they are about as much of the program's run as the trial: only then does a difference mean anything.
+    is_as_much: bool,
+}
+
+/// A trial that was cut after so many times the requests of the others has seen another part of the run.
+const FURTHER: f64 = 2.0;
+
+impl<'a> Usual<'a> {
+    /// From the runs that are like a trial: whole, or cut, as it is. Where there are none the others, which can only tell that
+    /// it is the same.
+    pub fn for_trial(trial: &Trial, references: impl Iterator<Item = &'a Trial>) -> Usual<'a> {
+        let sound = references.filter(|row| row.problem.is_empty() && row.wall.0 > 0);
+        let (alike, others): (Vec<_>, Vec<_>) = sound.partition(|row| (row.exit >= 0) == (trial.exit >= 0));
+        let rows = if alike.is_empty() { others } else { alike };
+        let most = rows.iter().map(|row| row.made).max().unwrap_or(0);
+        let is_no_further = trial.made as f64 <= most as f64 * FURTHER;
+        let is_as_much = rows.iter().all(|row| (row.exit >= 0) == (trial.exit >= 0));
+        Usual { rows, is_as_much: is_as_much && (trial.exit >= 0 || is_no_further) }
+    }
+
+    /// From the windows of a program that goes on doing the same.
+    pub fn for_window(references: impl Iterator<Item = &'a Trial>) -> Usual<'a> {
+        Usual { rows: references.filter(|row| row.wall.0 > 0).collect(), is_as_much: true }
+    }
+
+    /// Whether there are too few of them to say that a trial differs, which it seems to.
+    pub fn asks_for_more(&self, trial: &Trial) -> bool {
+        let has_enough = self.is_as_much && self.rows.len() >= LEAST_REFERENCES;
+        !has_enough && self.difference(trial).is_some()
+    }
+
+    /// What a trial's work comes to, as `case::tables::work` counts it, and how it differs.
+    pub fn judge(&self, trial: &Trial) -> (u8, Option<Difference>) {
+        let difference = self.difference(trial);
+        match difference {
+            Some(_) if !self.is_as_much => (work::NOT_COMPARED, None),
+            Some(_) if self.rows.len() < LEAST_REFERENCES => (work::UNSETTLED, None),
+            Some(_) => (work::OTHER, difference),
+            None if self.tells_something(trial) => (work::SAME, None),
+            None => (work::NOT_COMPARED, None),
+        }
+    }
+
+    /// How a trial differs, whether or not there are enough to compare it with.
+    fn difference(&self, trial: &Trial) -> Option<Difference> {
+        if self.rows.is_empty() {
+            return None;
+        }
+        let may_change = may_change(&trial.arm);
+        let exchanges = || self.exchanges(trial).filter(|_| !may_change.contains(&Aspect::Exchanges));
+        let bytes = || self.bytes(trial).filter(|_| !may_change.contains(&Aspect::Bytes));
+        self.failures(trial).or_else(exchanges).or_else(|| self.statuses(trial)).or_else(bytes)
+    }
+
+    fn exchanges(&self, trial: &Trial) -> Option<Difference> {
+        let (low, high) = self.range(|row| row.made as f64)?;
+        let own = trial.made as f64;
+        if trial.exit < 0 || !self.is_as_much || low <= 0.0 || high / low > WIDEST {
+            return None;
+        }
+        let spread = high - low + high * SLACK;
+        let is_fewer = own < low - spread;
+        // What makes requests for a given time makes more of them where each takes less.
+        let (short, long) = self.range(|row| row.wall.0 as f64)?;
+        let is_for_a_time =
+            (short * (1.0 - SLACK_OF_CUT)..=long * (1.0 + SLACK_OF_CUT)).contains(&(trial.wall.0 as f64));
+        let is_more = own > high + spread && !is_for_a_time;
+        (is_fewer || is_more).then_some(Difference::Exchanges(trial.made, low as u64))
+    }
+
+    fn bytes(&self, trial: &Trial) -> Option<Difference> {
+        let (low, high) = self.bytes_an_answer()?;
+        let own = bytes_an_answer(trial)?;
+        let spread = high - low + high * if trial.exit < 0 { SLACK_OF_CUT } else { SLACK };
+        let is_usual = own.0 <= high + spread && own.1 >= low - spread;
+        (!is_usual).then_some(Difference::Bytes(own.0, low))
+    }
+
+    fn statuses(&self, trial: &Trial) -> Option<Difference> {
+        let errors = |row: &Trial| share(row.status_4xx + row.status_5xx, row);
+        let elsewhere = |row: &Trial| share(row.status_3xx, row);
+        let (_, most_errors) = self.range(errors)?;
+        let Some((own_errors, own_elsewhere)) = errors(trial).zip(elsewhere(trial)) else {
+            return (trial.made > 0).then_some(Difference::NoStatus);
+        };
+        if own_errors > most_errors + SLACK {
+            return Some(Difference::Errors(own_errors, most_errors));
+        }
+        let (least, most) = self.range(elsewhere)?;
+        let is_usual = (least - SLACK..=most + SLACK).contains(&own_elsewhere);
+        (!is_usual).then_some(Difference::Redirections(own_elsewhere, most))
+    }
+
+    /// More of what fails, by more than a share of the exchanges: a connection that is reset as a program ends is chance.
+    fn failures(&self, trial: &Trial) -> Option<Difference> {
+        let is_more = |count: fn(&Trial) -> u64| {
+            let rate = |row: &Trial| count(row) as f64 / row.made.max(1) as f64;
+            let usual = self.rows.iter().map(|row| rate(row)).fold(0.0, f64::max);
+            count(trial) > 0 && rate(trial) > usual + SLACK
+        };
+        let alerts = is_more(|row| row.alerts).then_some(Difference::Alerts(trial.alerts));
+        alerts.or_else(|| is_more(|row| row.resets).then_some(Difference::Resets(trial.resets)))
+    }
+
+    /// Whether that nothing differs means anything.
+    fn tells_something(&self, trial: &Trial) -> bool {
+        let may_change = may_change(&trial.arm);
+        let has_statuses = self.range(|row| share(0, row)).is_some();
+        let has_bytes = self.bytes_an_answer().is_some() && bytes_an_answer(trial).is_some_and(|own| own.1.is_finite());
+        trial.made > 0 && (has_statuses || (has_bytes && !may_change.contains(&Aspect::Bytes)))
+    }
+
+    /// The least and the most bytes an answer has; none where they vary too much to tell anything.
+    fn bytes_an_answer(&self) -> Option<(f64, f64)> {
+        let (low, _) = self.range(|row| bytes_an_answer(row).map(|own| own.0))?;
+        let (_, high) = self.range(|row| bytes_an_answer(row).map(|own| own.1))?;
+        (high / low.max(1.0) <= WIDEST).then_some((low, high))
+    }
+
+    /// The least and the most of a measure; none where one of them does not have it.
+    fn range<T: Into<Option<f64>>>(&self, measure: impl Fn(&Trial) -> T) -> Option<(f64, f64)> {
+        let all = self.rows.iter().map(|row| measure(row).into()).collect::<Option<Vec<f64>>>()?;
+        let low = all.iter().copied().reduce(f64::min)?;
+        Some((low, all.into_iter().fold(low, f64::max)))
+    }
+}
+
+/// A share of the answers whose status was seen; none where none was.
+fn share(count: u64, row: &Trial) -> Option<f64> {
+    let seen = row.status_2xx + row.status_3xx + row.status_4xx + row.status_5xx;
+    (seen > 0).then(|| count as f64 / seen as f64)
+}
+
+/// How many bytes an answer has, at least and at most: a trial can be cut within its last one.
+fn bytes_an_answer(row: &Trial) -> Option<(f64, f64)> {
+    let each = |answers: u64| row.answered_bytes as f64 / answers as f64;
+    let whole = if row.exit < 0 { row.made - row.made.min(1) } else { row.made };
+    (row.made > 0 && row.answered_bytes > 0).then(|| (each(row.made), each(whole)))
+}
+
+/// What the interventions of an arm may change of the work.
+fn may_change(arm: &str) -> Vec<Aspect> {
+    let names = arm.split('+').filter_map(|part| part.split('=').next());
+    names.filter_map(interventions::find).flat_map(|one| one.may_change).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use case::Nanos;
+
+    /// A whole run of so many requests, each answered with so many bytes and a status of 200.
+    fn run(made: u64, bytes: u64) -> Trial {
+        let wall = Nanos(made * 1_000_000);
+        Trial { arm: "cure".into(), made, answered_bytes: made * bytes, status_2xx: made, wall, ..Trial::default() }
+    }
+
+    /// What is said of a trial beside three runs of 200 requests with answers of 1,000 bytes.
+    fn said(trial: &Trial) -> Option<Difference> {
+        let plain = [run(200, 1_000), run(200, 1_000), run(200, 1_000)];
+        let (word, difference) = Usual::for_trial(trial, plain.iter()).judge(trial);
+        assert_eq!(word == work::OTHER, difference.is_some());
+        difference
+    }
+
+    #[test]
+    fn what_does_the_same_in_less_time_did_the_same() {
+        assert_eq!(said(&Trial { wall: Nanos(9), ..run(200, 1_000) }), None);
+        assert_eq!(said(&Trial { wall: Nanos(9), ..run(199, 1_004) }), None);
+    }
+
+    #[test]
+    fn fewer_requests_fewer_bytes_other_statuses_and_failures_are_other_work() {
+        let quick = |row: Trial| Trial { wall: Nanos(9), ..row };
+        assert_eq!(said(&quick(run(180, 1_000))), Some(Difference::Exchanges(180, 200)));
+        assert_eq!(said(&quick(run(400, 1_000))), Some(Difference::Exchanges(400, 200)));
+        assert_eq!(said(&run(200, 700)), Some(Difference::Bytes(700.0, 1_000.0)));
+        assert_eq!(
+            said(&Trial { status_2xx: 180, status_5xx: 20, ..run(200, 1_000) }),
+            Some(Difference::Errors(0.1, 0.0))
+        );
+        let elsewhere = Trial { status_2xx: 0, status_3xx: 200, ..run(200, 1_000) };
+        assert_eq!(said(&elsewhere), Some(Difference::Redirections(1.0, 0.0)));
+        assert_eq!(said(&Trial { status_2xx: 0, ..run(200, 1_000) }), Some(Difference::NoStatus));
+        assert_eq!(said(&Trial { resets: 12, ..run(200, 1_000) }), Some(Difference::Resets(12)));
+        assert_eq!(said(&Trial { alerts: 200, ..run(200, 1_000) }), Some(Difference::Alerts(200)));
+    }
+
+    #[test]
+    fn a_connection_reset_at_the_end_is_chance() {
+        assert_eq!(said(&Trial { resets: 1, ..run(200, 1_000) }), None);
+    }
+
+    #[test]
+    fn what_runs_for_a_time_may_do_more_in_it_and_not_less() {
+        let for_a_time = |made| Trial { wall: Nanos(200_000_000), ..run(made, 1_000) };
+        assert_eq!(said(&for_a_time(40_000)), None);
+        assert_eq!(said(&for_a_time(100)), Some(Difference::Exchanges(100, 200)));
+    }
+
+    #[test]
+    fn what_varies_by_itself_is_learned_and_where_all_varies_nothing_is_concluded() {
+        let judged = |plain: &[Trial], trial: &Trial| Usual::for_trial(trial, plain.iter()).judge(trial).0;
+        let bare = |made, bytes| Trial { status_2xx: 0, ..run(made, bytes) };
+        let varying = [bare(190, 1_000), bare(200, 1_000), bare(210, 1_100)];
+        assert_eq!(judged(&varying, &bare(180, 1_000)), work::SAME);
+        assert_eq!(judged(&varying, &bare(120, 1_000)), work::OTHER);
+        let wild = [bare(200, 100), bare(200, 1_000), bare(200, 400)];
+        assert_eq!(judged(&wild, &bare(200, 10)), work::NOT_COMPARED);
+        assert_eq!(judged(&[], &run(200, 1_000)), work::NOT_COMPARED);
+        let few = [run(200, 1_000), run(200, 1_000)];
+        assert_eq!((judged(&few, &run(100, 1_000)), judged(&few, &run(200, 1_000))), (work::UNSETTLED, work::SAME));
+        let trials = [Trial { work: work::UNSETTLED, output: output::SAME, ..run(100, 1_000) }];
+        assert_eq!(of_arm(&trials.iter(), true), Work::NotCompared);
+        assert!(Usual::for_trial(&few[0], few.iter()).asks_for_more(&run(100, 1_000)));
+    }
+
+    #[test]
+    fn cut_trials_are_compared_with_cut_ones_and_by_the_request() {
+        let cut = |made, bytes| Trial { exit: -1, status_2xx: 0, ..run(made, bytes) };
+        let plain = [cut(20, 1_000), cut(21, 1_000), cut(20, 1_000)];
+        let judged = |trial: &Trial| Usual::for_trial(trial, plain.iter()).judge(trial);
+        assert_eq!(judged(&cut(900, 1_000)), (work::SAME, None));
+        // One that was cut within its first answer tells nothing of it.
+        assert_eq!(judged(&cut(1, 100)), (work::NOT_COMPARED, None));
+        // Requests that the others did not come to may well be others.
+        assert_eq!(judged(&cut(900, 100)), (work::NOT_COMPARED, None));
+        assert_eq!(judged(&cut(20, 100)), (work::OTHER, Some(Difference::Bytes(100.0, 1_000.0))));
+        assert_eq!(judged(&Trial { status_2xx: 0, ..run(200, 1_000) }).0, work::SAME);
+        assert_eq!(judged(&Trial { status_2xx: 0, ..run(200, 100) }).0, work::NOT_COMPARED);
+    }
+
+    #[test]
+    fn what_a_cure_is_there_to_change_is_not_compared() {
+        let resumed = Trial { arm: "resume-sessions".into(), ..run(200, 700) };
+        assert_eq!(said(&resumed), None);
+    }
+}

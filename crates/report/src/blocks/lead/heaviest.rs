@@ -1,0 +1,151 @@
+//! The sentence about what the user waits for most: how much of it, what it is, and where.
+
+use crate::located::in_sentence;
+use crate::text::clean;
+use case::facts::{Object, Wait};
+use case::{Account, AccountGroup, Answer, End, Heaviest, Nanos, Share};
+
+/// An account that holds half of its group or more stands for it.
+const MOST: f64 = 0.5;
+
+/// `90 % of each 45.1 ms request is the server waiting for a lock or another thread (futex), server.py:14 in answer`.
+pub(super) fn sentence(heaviest: &Heaviest, answer: &Answer) -> String {
+    let of = Nanos(heaviest.of_ns);
+    let of = match (answer.exchanges, answer.subject_exit) {
+        (0, Some(_)) => format!("the {of} run"),
+        (0, None) => format!("the {of} watched"),
+        (1, _) => format!("the one request's {of}"),
+        _ => format!("each {of} request"),
+    };
+    let place = in_sentence(&heaviest.place, heaviest.place_share);
+    format!("{} of {of} is {}{place}.", Share(heaviest.share()), what(heaviest))
+}
+
+fn what(heaviest: &Heaviest) -> String {
+    let peer = heaviest.peer.as_deref().map(clean);
+    let with = peer.as_deref().map(|peer| format!(" with {peer}")).unwrap_or_default();
+    let stands = heaviest.share_of_group >= MOST;
+    match heaviest.group {
+        AccountGroup::ClientCpu => format!("the client on CPU{}", mostly(heaviest)),
+        AccountGroup::ServerCpu => format!("the server on CPU{}", mostly(heaviest)),
+        AccountGroup::RunDelay => "waiting for a CPU".into(),
+        AccountGroup::ClientBlocked | AccountGroup::ServerBlocked => blocked(heaviest),
+        AccountGroup::SetUp => match heaviest.account {
+            Account::Lookup if stands => "name look-up".into(),
+            Account::Connect if stands => format!("connecting{}", with.replace(" with ", " to ")),
+            Account::FullHandshake if stands => format!("full TLS handshakes{with}"),
+            Account::ResumedHandshake if stands => format!("resumed TLS handshakes{with}"),
+            _ => format!("setting up connections{with}"),
+        },
+        AccountGroup::Held => match heaviest.account {
+            Account::HeldByNagle { end } if stands => format!("the {end}'s bytes held by Nagle's algorithm"),
+            Account::HeldAtPeer if stands => "bytes the peer holds until a delayed ACK".into(),
+            _ => "bytes held back in a kernel before they were sent".into(),
+        },
+        AccountGroup::NetworkAndPeer => {
+            format!("the network and {}, which was not recorded", peer.as_deref().unwrap_or("the peer"))
+        }
+        AccountGroup::Network => match heaviest.account {
+            Account::Retransmission if stands => format!("waiting for lost segments to be sent again{with}"),
+            _ => format!("the network between both ends{with}"),
+        },
+        AccountGroup::Other => "unexplained".into(),
+    }
+}
+
+/// In what most of the CPU time was spent.
+fn mostly(heaviest: &Heaviest) -> String {
+    let module = match &heaviest.account {
+        Account::UserCpu { module: Some(module), .. } | Account::CpuOutside { module: Some(module) } => clean(module),
+        Account::KernelCpu { .. } => "the kernel".into(),
+        _ => return String::new(),
+    };
+    if heaviest.share_of_group >= MOST {
+        format!(", mostly in {module}")
+    } else {
+        format!(", {} of that in {module}", Share(heaviest.share_of_group))
+    }
+}
+
+/// What the largest of the things that an end was blocked in is.
+fn blocked(heaviest: &Heaviest) -> String {
+    let end = heaviest.group.end().unwrap_or(End::Client);
+    let waiting = match &heaviest.account {
+        Account::Blocked { call, wait, object, .. } | Account::BlockedOutside { call, wait, object } => {
+            let call = clean(call);
+            match (wait, object) {
+                (Wait::Lock, _) => format!("waiting for a lock or another thread ({call})"),
+                (Wait::Sleep, _) => format!("asleep ({call})"),
+                (Wait::Child, _) => format!("waiting for a child process ({call})"),
+                (Wait::Events, _) => format!("waiting for other events ({call})"),
+                (Wait::Object, Some(Object::File { path: Some(path) })) => {
+                    format!("blocked in {call} of {}", clean(path))
+                }
+                (Wait::Object, Some(Object::Connection { remote: Some(remote) })) => {
+                    format!("waiting for {} ({call})", clean(remote))
+                }
+                (Wait::Object, _) => format!("blocked in {call}"),
+            }
+        }
+        Account::PageFault { .. } => "waiting for a disk outside calls".into(),
+        _ => "blocked outside recorded calls".into(),
+    };
+    format!("the {end} {waiting}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::examples::answer as examples;
+    use case::{Place, PlaceShare};
+
+    fn lock() -> Heaviest {
+        let end = End::Server;
+        Heaviest {
+            group: AccountGroup::ServerBlocked,
+            ns: 40_500_000,
+            of_ns: 45_000_000,
+            account: Account::Blocked { end, call: "futex".into(), wait: Wait::Lock, object: None },
+            share_of_group: 0.98,
+            place: vec![Place {
+                function: "answer".into(),
+                file: "/srv/server.py".into(),
+                line: 14,
+                ..Place::default()
+            }],
+            place_share: Some(PlaceShare { share: 0.97, others: 0 }),
+            peer: None,
+        }
+    }
+
+    #[test]
+    fn a_lock_is_named_with_its_place_in_few_words() {
+        let said = sentence(&lock(), &examples::slow());
+        let wanted = "90 % of each 45.0 ms request is the server waiting for a lock or another thread (futex), \
+                      server.py:14 in answer.";
+        assert_eq!(said, wanted);
+        assert!(said.split_whitespace().count() < 25);
+    }
+
+    #[test]
+    fn a_peer_that_was_not_recorded_is_named() {
+        let heaviest = Heaviest {
+            group: AccountGroup::NetworkAndPeer,
+            account: Account::NetworkAndPeer,
+            peer: Some("192.0.2.1:443".into()),
+            place: Vec::new(),
+            ..lock()
+        };
+        let said = sentence(&heaviest, &examples::slow());
+        assert!(said.ends_with("is the network and 192.0.2.1:443, which was not recorded."), "{said}");
+    }
+
+    #[test]
+    fn a_module_stands_for_the_time_on_cpu() {
+        let account = Account::UserCpu { end: End::Client, module: Some("libz.so.1".into()) };
+        let heaviest = Heaviest { group: AccountGroup::ClientCpu, account, place: Vec::new(), ..lock() };
+        assert!(sentence(&heaviest, &examples::slow()).ends_with("the client on CPU, mostly in libz.so.1."));
+        let split = Heaviest { share_of_group: 0.4, ..heaviest };
+        assert!(sentence(&split, &examples::slow()).ends_with("the client on CPU, 40 % of that in libz.so.1."));
+    }
+}
