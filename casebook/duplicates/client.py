@@ -1,4 +1,4 @@
-"""Asks for lists of 50 to 1,600 numbers, in no order, and reads each to its end.
+"""Asks for lists of 100 to 3,200 numbers, in no order, and reads each to its end.
 
 Usage: client.py ADDRESS PORT REQUESTS
 """
@@ -14,7 +14,7 @@ def main():
     with socket.create_connection((address, port)) as connection, connection.makefile("rb") as replies:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for _ in range(requests):
-            connection.sendall(b"%d\n" % (50 * 2 ** sizes.uniform(0, 5)))
+            connection.sendall(b"%d\n" % (100 * 2 ** sizes.uniform(0, 5)))
             length = int(replies.readline())
             if len(replies.read(length)) < length:
                 sys.exit("the server ended early")

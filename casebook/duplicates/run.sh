@@ -6,4 +6,4 @@ port=$(free_port)
 program=server.py
 if [ "$VARIANT" = fixed ]; then program=fixed.py; fi
 watch --server "$PYTHON $CASEBOOK/duplicates/$program {server} $port 60" -- \
-    "$PYTHON" "$CASEBOOK/duplicates/client.py" {server} "$port" "${REQUESTS:-400}"
+    "$PYTHON" "$CASEBOOK/duplicates/client.py" {server} "$port" "${REQUESTS:-150}"

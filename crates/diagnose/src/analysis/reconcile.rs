@@ -217,7 +217,7 @@ fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
         pairs.push(time(ThreadMeasure::Blocked, rows.blocked, blocked));
     }
     // A thread that is woken while it goes to sleep stays on its processor: the scheduler counts a wait, and there was none.
-    let most = EDGES.max((TOLERATED * sum.voluntary as f64) as u64);
+    let most = EDGES + (TOLERATED * sum.voluntary as f64).ceil() as u64;
     let few_waits = short_of(rows.waits, sum.voluntary, most);
     pairs.push(Pair::count(ThreadMeasure::Waits, rows.waits, sum.voluntary, few_waits.then_some(0)));
     let few_calls = short_of(rows.calls, sum.calls, EDGES);

@@ -71,7 +71,7 @@ fn work_with_the_square_of_a_response_is_superlinear_work_and_in_proportion_to_i
     let Some(Observation::Growth { input, low, high, exchanges, .. }) = finding.observed.first() else {
         panic!("no power: {finding:#?}");
     };
-    assert_eq!((*input, *exchanges), (Input::ResponseBytes, 400));
+    assert_eq!((*input, *exchanges), (Input::ResponseBytes, 150));
     assert!(*low > 1.5 && *high < 2.5, "{low} to {high}");
     let Some(run) = run_variant("duplicates", "fixed") else { return };
     assert!(!run.names().contains(&"superlinear-work"), "{:?}", run.names());
