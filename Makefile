@@ -54,7 +54,7 @@ test:
 	cargo fmt --all --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	@mkdir -p target && rm -f $(SKIPPED)
-	WHYSLOW_SKIPPED=$(SKIPPED) RUST_TEST_THREADS=3 cargo test --release --locked --workspace
+	WHYSLOW_SKIPPED=$(SKIPPED) RUST_TEST_THREADS=3 scripts/tests.sh --workspace
 	@scripts/skipped.sh $(SKIPPED)
 
 # What needs root is left out, whoever asks.
