@@ -206,6 +206,9 @@ pub struct Culprit {
     pub reasons: Vec<String>,
     /// Members that are cleared, and why.
     pub cleared: Vec<Cleared>,
+    /// Members that were not cleared by being switched alone, and why.
+    #[serde(default)]
+    pub untested: Vec<Untested>,
     /// Bad (b) over fixed (a), in the metric that decides.
     pub gain: Compared,
     /// The command that applies the fix to the bad world; empty if there is none.
@@ -232,6 +235,17 @@ pub enum Bond {
 /// A factor that is not to blame.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cleared {
+    /// Its name.
+    pub factor: String,
+    /// Why.
+    pub why: String,
+    /// Its share of the CPU time in the bad world, 0 to 1.
+    pub share: f64,
+}
+
+/// A factor of which is not known whether it is to blame.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Untested {
     /// Its name.
     pub factor: String,
     /// Why.

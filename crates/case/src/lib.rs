@@ -35,7 +35,7 @@ pub use answer::{
 };
 pub use bisection::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,
-    WorldSummary,
+    Untested, WorldSummary,
 };
 pub use calendar::date;
 pub use comparison::{

@@ -26,6 +26,7 @@ pub mod split;
 mod started;
 mod target;
 mod used;
+mod usual_work;
 
 pub use closure::{Closures, Ground};
 pub use differences::{Change, Difference, differences};
@@ -36,3 +37,4 @@ pub use probe::{Axis, MOST_PAIRS, Probed, Probing, Run, probe};
 pub use search::{Bench, Found, Set, search};
 pub use started::started_by;
 pub use used::used;
+pub use usual_work::UsualWork;

@@ -82,6 +82,8 @@ pub struct Terms<'a> {
 pub struct Measured {
     /// All trials.
     pub trials: Vec<Trial>,
+    /// What the trials that ran to their end wrote, of both sides.
+    pub outputs: Vec<Vec<u8>>,
     /// What the sides wrote: `same`, or why it was not compared.
     pub output: Sameness,
     /// Why they cannot be compared; none where they can.
@@ -194,7 +196,10 @@ pub fn compare(
         sides.outcomes.push((*which, outcome));
         Ok(())
     })?;
+    let has_ended = |outcome: &&Outcome| outcome.row.exit >= 0 && outcome.row.problem.is_empty();
+    let ended = sides.outcomes.iter().map(|(_, outcome)| outcome).filter(has_ended);
     Ok(Measured {
+        outputs: ended.map(|outcome| outcome.output.clone()).collect(),
         output: likeness::output(&sides.outcomes, terms.compares_output),
         trials: sides.trials,
         unlike: sides.unlike,

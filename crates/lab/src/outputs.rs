@@ -7,7 +7,7 @@ use crate::outcome::Outcome;
 use crate::trial::MOST_OUTPUT;
 use case::facts::Sameness;
 use case::tables::output;
-use learned::Learned;
+pub(crate) use learned::Learned;
 
 /// So many outputs without an intervention must agree before another is called different: what differs by itself, by a
 /// name drawn at random or a date, would be blamed on an intervention.

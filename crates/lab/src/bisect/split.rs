@@ -8,14 +8,14 @@
 //! was laid is what they load; if not the answer is untestable. Else it runs a probe of the kind `Split`.
 //!
 //! What a member is accused of must be seen: another version of it alone cures, or all others are cleared and the profile says
-//! the same. Members are cleared by having no part in the time, or by another version that stays bad, unless the profile
-//! says otherwise: another version can be slow in the same way.
+//! the same. Members are cleared by a run with another version of them alone that stays bad, unless the profile says
+//! otherwise: another version can be slow in the same way. Whoever was not run so is untested, however small its share.
 
 mod judge;
 
 use crate::error::LabError;
 use crate::matrix::Prefix;
-use case::{Cleared, ProbeResult};
+use case::{Cleared, ProbeResult, Untested};
 pub use judge::judge;
 
 /// Debian's releases, the oldest first: what `sid` becomes is last.
@@ -92,6 +92,8 @@ pub struct Split {
     pub reasons: Vec<String>,
     /// Members that it is not.
     pub cleared: Vec<Cleared>,
+    /// Members of which that is not known.
+    pub untested: Vec<Untested>,
 }
 
 /// Suites that may have other versions of what is in the bad one, the most useful first: its backports, the releases between it
@@ -140,8 +142,7 @@ fn ways_of(factor: usize, member: &Member, suites: &[String], builds: &[Prefix])
     drop_ins.chain(others).collect()
 }
 
-/// Tries ways until the bundle is split and all other members are cleared, or nothing is left to try. Where the profile alone
-/// does that, one is tried nevertheless: who burns the time may be called more often by another. `attempt` is none where
+/// Tries ways until the bundle is split and all other members are cleared, or nothing is left to try. `attempt` is none where
 /// a way cannot be had (no such package, no connection).
 ///
 /// # Errors
@@ -156,11 +157,12 @@ pub fn split(
         let so_far = judge(bundle, &tried);
         let ran = tried.iter().filter(|tried| tried.result != ProbeResult::Untestable).count();
         let is_split = !so_far.split.is_empty() && so_far.cleared.len() + 1 >= bundle.len();
-        if ran >= MOST_WAYS || (ran > 0 && is_split) {
+        if ran >= MOST_WAYS || is_split {
             break;
         }
         // A member that another version has decided need not be tried again.
-        if !is_decided(&tried, way.factor()) {
+        let is_cleared = so_far.cleared.iter().any(|one| one.factor == bundle[way.factor()].name);
+        if !is_cleared && !is_decided(&tried, way.factor()) {
             tried.extend(attempt(way)?);
         }
     }

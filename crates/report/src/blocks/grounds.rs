@@ -1,5 +1,5 @@
 //! What speaks for a culprit: that switching it both ways makes and unmakes the difference, what splits a bundle, and who
-//! is cleared.
+//! is cleared and who is not.
 
 use crate::block::{Block, Section};
 use crate::document::Document;
@@ -8,7 +8,7 @@ use crate::label::{is_of_commits, names};
 use crate::part::{Part, under};
 use crate::place::figure_at;
 use crate::text::{clean, counted};
-use case::{Bisection, Cleared, Culprit, Probe, ProbeKind, ProbeResult, Share};
+use case::{Bisection, Culprit, Probe, ProbeKind, ProbeResult, Share};
 
 pub(crate) const BLOCK: Block = Block {
     text: Some(|document, style| crate::part::text::of(&grounds(document), style)),
@@ -20,8 +20,10 @@ pub(crate) const BLOCK: Block = Block {
 fn grounds(document: &Document) -> Vec<Part> {
     let Some(bisection) = document.bisection() else { return Vec::new() };
     let Some(culprit) = &bisection.culprit else { return Vec::new() };
-    let cleared = culprit.cleared.iter().map(|one| format!("Cleared: {}", cleared(one)));
-    let more = culprit.reasons.iter().cloned().chain(cleared).collect();
+    let cleared = culprit.cleared.iter().map(|one| format!("Cleared: {}", member(&one.factor, one.share, &one.why)));
+    let untested =
+        culprit.untested.iter().map(|one| format!("Not tested alone: {}", member(&one.factor, one.share, &one.why)));
+    let more = culprit.reasons.iter().cloned().chain(cleared).chain(untested).collect();
     vec![Part::Paragraph(both_ways(bisection, culprit)), Part::List(more)]
 }
 
@@ -78,11 +80,10 @@ fn without(bisection: &Bisection, removal: &Probe, good: &str) -> String {
     }
 }
 
-/// Why a member is not to blame.
-fn cleared(one: &Cleared) -> String {
-    let (share, why) = (Share(one.share).to_string(), clean(&one.why));
-    let is_new = one.share > 0.0 && !why.contains(&share);
-    let share = if is_new { format!(" ({share} of the CPU time)") } else { String::new() };
+/// A member, with its share of the CPU time, and what is known of it.
+fn member(factor: &str, share: f64, why: &str) -> String {
+    let why = clean(why);
+    let share = if share > 0.0 { format!(" ({} of the CPU time)", Share(share)) } else { String::new() };
     let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-    format!("{}{share}{why}", clean(&one.factor))
+    format!("{}{share}{why}", clean(factor))
 }

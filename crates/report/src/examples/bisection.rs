@@ -4,7 +4,7 @@ use crate::examples::answer as answers;
 use crate::examples::comparison::{code, compared};
 use case::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Contrast, Culprit, Factor, FactorKind, HotSpot, Probe,
-    ProbeKind, ProbeResult, SCHEMA, Status, WorldSummary,
+    ProbeKind, ProbeResult, SCHEMA, Status, Untested, WorldSummary,
 };
 
 fn names(text: &str) -> Vec<String> {
@@ -88,14 +88,16 @@ pub(crate) fn bundle() -> Bisection {
             reasons: vec![
                 "Another openssl of the same SONAME (3.1.3) alone makes the bad world 2.5 times as fast.".into(),
             ],
-            cleared: vec![
-                Cleared {
-                    factor: "curl".into(),
-                    why: "curl 8.14.1 on the same openssl stays slow (27.3 ms)".into(),
-                    share: 0.018,
-                },
-                Cleared { factor: "openldap".into(), why: "none of its code runs".into(), share: 0.0 },
-            ],
+            cleared: vec![Cleared {
+                factor: "curl".into(),
+                why: "with curl 8.14.1 of bookworm-backports the bad world stays slow".into(),
+                share: 0.018,
+            }],
+            untested: vec![Untested {
+                factor: "openldap".into(),
+                why: "no other version of it was there to be run alone".into(),
+                share: 0.0,
+            }],
             gain: compared("cpu_ns_per_exchange", 5_410_000.0, (4.93, 5.02, 5.12), Contrast::More),
             command: "apt-get install --allow-downgrades libcurl4=7.74.0-1.3+deb11u15 libssl1.1=1.1.1w-0+deb11u1 \
                       libldap-2.4-2=2.4.57+dfsg-3+deb11u1"

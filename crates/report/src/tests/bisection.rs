@@ -85,15 +85,6 @@ fn a_commit_is_shown_with_the_figures_before_and_after_it() {
 }
 
 #[test]
-fn what_a_reason_says_already_is_not_said_twice() {
-    let mut one = examples::bundle();
-    if let Some(culprit) = &mut one.culprit {
-        culprit.cleared[0].why = "1.8 % of the CPU time is spent in it".into();
-    }
-    assert_eq!(text(&one).matches("1.8 % of the CPU time").count(), 1);
-}
-
-#[test]
 fn the_first_sentence_names_both_worlds_and_what_to_do_is_said_in_words() {
     let said = bisection_sentence(&examples::bundle());
     let parts = [

@@ -7,7 +7,7 @@ use crate::{Activity, Console, StudyError};
 use case::tables::Trial;
 use case::{Compared, Contrast, Host, Recording};
 use diagnose::LibraryBlame;
-use lab::bisect::Axis;
+use lab::bisect::{Axis, UsualWork};
 use lab::compare::{self, Terms, Which, compared, extent_of, metrics_of};
 use lab::worlds::Ready;
 use lab::{Arm, Extent, Laboratory, Metric, Subject, Treatment};
@@ -56,6 +56,8 @@ pub struct Baseline {
     pub metric: Metric,
     /// Where good and bad lie; none where they do not differ.
     pub axis: Option<Axis>,
+    /// What the program does, in either.
+    pub work: UsualWork,
     /// Runs made.
     pub runs: u32,
     /// What the order of runs is drawn from.
@@ -95,7 +97,8 @@ impl Baseline {
         let extent = extent_of(&answers, asked.terms.metric.as_ref(), asked.terms.budget / PART);
         let seed = recorded[0][0].recording.manifest.started_unix_seconds;
         let metric = asked.terms.metric.clone().unwrap_or(Metric::Wall);
-        Ok(Baseline { recorded, extent, compared: Vec::new(), metric, axis: None, runs: 0, seed })
+        let work = UsualWork::default();
+        Ok(Baseline { recorded, extent, compared: Vec::new(), metric, axis: None, work, runs: 0, seed })
     }
 
     /// Runs both in turns until they are known to differ, or known not to.
@@ -115,6 +118,7 @@ impl Baseline {
         if measured.ended_early() {
             return Err(StudyError::GivenUp { case: folder.to_path_buf() });
         }
+        self.work = UsualWork::of(&measured);
         self.runs = measured.trials.len() as u32;
         self.compared = compared(&measured.trials, &metrics);
         self.decide(asked.terms.metric.as_ref());

@@ -49,6 +49,16 @@ pub fn begin(asked: &Asked, baseline: &Baseline, folder: &Path) -> Bisection {
     if first.is_some_and(|first| first.outcome == Contrast::Open) {
         warnings.push("The interval is wide; a longer --budget would detect smaller differences.".to_string());
     }
+    if let Some(difference) = baseline.work.between() {
+        let bad = &asked.bad.name;
+        warnings.push(format!("The worlds do not do the same work: in {bad} {difference}."));
+    } else if first.is_some() && !baseline.work.tells_something() {
+        warnings.push(
+            "Whether the worlds do the same work could not be compared: the program makes no requests and writes nothing \
+             that stays the same."
+                .to_string(),
+        );
+    }
     Bisection {
         schema: case::SCHEMA,
         case: folder.display().to_string(),

@@ -91,10 +91,13 @@ impl<'a, 'l> Runs<'a, 'l> {
             other => other?,
         };
         if is_probe {
-            self.mapped.borrow_mut().extend(outcome.mapped);
+            self.mapped.borrow_mut().extend(outcome.mapped.iter().cloned());
         }
         if !outcome.row.problem.is_empty() {
             return Ok(self.does_not_count(outcome.row.problem));
+        }
+        if let Some(difference) = self.baseline.work.difference(&outcome) {
+            return Ok(self.does_not_count(difference));
         }
         if !self.ends_as_ever(outcome.row.exit) {
             return Ok(self.does_not_count(format!("the program exits with status {}", outcome.row.exit)));

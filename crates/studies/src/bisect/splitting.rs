@@ -52,7 +52,8 @@ pub fn split(
         outcome => outcome?,
     };
     if let Some(culprit) = &mut trials.bisection().culprit {
-        (culprit.split, culprit.reasons, culprit.cleared) = (split.split, split.reasons, split.cleared);
+        (culprit.split, culprit.reasons) = (split.split, split.reasons);
+        (culprit.cleared, culprit.untested) = (split.cleared, split.untested);
     }
     Ok(())
 }

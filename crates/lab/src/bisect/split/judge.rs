@@ -1,12 +1,8 @@
 //! What other versions and the profile say of a bundle. Pure.
 
 use super::{Member, Split, Tried, Way};
-use case::{Cleared, ProbeResult};
+use case::{Cleared, ProbeResult, Untested};
 
-/// Less than this part of the time is no part in it.
-const NO_PART: f64 = 0.03;
-/// Less would be shown as 0.0 %.
-const NEXT_TO_NONE: f64 = 0.0005;
 /// From this part of the difference on, a version that stays bad clears nobody: it may be slow in the same way.
 const CONTRADICTS: f64 = 0.2;
 /// Who is left over must have this part of the difference, where it is known.
@@ -14,32 +10,43 @@ const MOST: f64 = 0.5;
 /// A version alone that goes so far from bad to good makes it mostly good.
 const MOSTLY_GOOD: f64 = 0.5;
 
-/// Which member it is, if that can be said; and which it is not.
+/// Which member it is, if that can be said; which it is not; and of which nothing is known.
 pub fn judge(bundle: &[Member], tried: &[Tried]) -> Split {
     let cures = |factor: usize| tried.iter().find(|tried| tried.way.factor() == factor && is_cure(tried));
     let curing = (0..bundle.len()).filter(|factor| cures(*factor).is_some()).collect::<Vec<_>>();
-    let clearing = |factor: usize| match cures(factor) {
-        Some(_) => None,
-        None => why_cleared(&bundle[factor], &of(tried, factor)),
-    };
-    let cleared = (0..bundle.len()).filter_map(|factor| {
-        let (member, why) = (&bundle[factor], clearing(factor)?);
-        Some(Cleared { factor: member.name.clone(), why, share: member.cpu_share.unwrap_or_default() })
-    });
-    let cleared = cleared.collect::<Vec<_>>();
-    let left = (0..bundle.len()).filter(|factor| clearing(*factor).is_none()).collect::<Vec<_>>();
+    let open = (0..bundle.len()).filter(|factor| cures(*factor).is_none()).collect::<Vec<_>>();
+    let (mut cleared, mut untested) = (Vec::new(), Vec::new());
+    for factor in open {
+        let member = &bundle[factor];
+        let (name, share) = (member.name.clone(), member.cpu_share.unwrap_or_default());
+        match switched(member, &of(tried, factor)) {
+            Switched::StaysBad(why) => cleared.push(Cleared { factor: name, why, share }),
+            Switched::Untested(why) => untested.push(Untested { factor: name, why, share }),
+        }
+    }
+    let is_cleared = |factor: &usize| cleared.iter().any(|one: &Cleared| one.factor == bundle[*factor].name);
+    let left = (0..bundle.len()).filter(|factor| !is_cleared(factor)).collect::<Vec<_>>();
     let (found, mut reasons) = match (curing.as_slice(), left.as_slice()) {
         ([one], _) => (Some(*one), cures(*one).map(|tried| cured(&bundle[*one], tried)).into_iter().collect()),
         ([], [one]) => left_over(&bundle[*one], *one, bundle.len()),
         ([], []) => (None, vec!["each member alone is cleared; they may be slow only together".to_string()]),
-        ([], _) => (None, vec![format!("the trials do not decide between {}", names(bundle, &left))]),
+        ([], left) => (None, vec![undecided(bundle, left)]),
         (several, _) => (None, vec![format!("replacing any one of {} makes it fast again", names(bundle, several))]),
     };
     if let Some(share) = found.and_then(|one| bundle[one].cpu_share.filter(|share| *share >= MOST)) {
         let name = found.map_or("", |one| bundle[one].name.as_str());
         reasons.push(format!("{} of the CPU time in the bad world is {name}'s", percent(share)));
     }
-    Split { split: found.map(|one| bundle[one].name.clone()).unwrap_or_default(), reasons, cleared }
+    untested.retain(|one| found.is_none_or(|found| bundle[found].name != one.factor));
+    Split { split: found.map(|one| bundle[one].name.clone()).unwrap_or_default(), reasons, cleared, untested }
+}
+
+/// What running another version of a member alone says of it.
+enum Switched {
+    /// It is not to blame, and why.
+    StaysBad(String),
+    /// Nothing, and why.
+    Untested(String),
 }
 
 fn of(tried: &[Tried], factor: usize) -> Vec<&Tried> {
@@ -52,20 +59,35 @@ fn is_cure(tried: &Tried) -> bool {
     tried.result == ProbeResult::Good || (tried.result == ProbeResult::Unclear && is_far)
 }
 
-/// What clears a member; none where nothing does.
-fn why_cleared(member: &Member, tried: &[&Tried]) -> Option<String> {
-    let stayed = tried.iter().find(|tried| tried.result == ProbeResult::Bad);
-    let moved = tried.iter().any(|tried| tried.result == ProbeResult::Unclear);
-    let version = stayed.map(|tried| format!("with {} the bad world stays slow", version(member, tried)));
-    let shares = member.cpu_share.zip(member.difference);
-    let has_no_part = shares.is_some_and(|(cpu, more)| cpu < NO_PART && more < NO_PART);
-    let contradicts = member.difference.is_some_and(|more| more >= CONTRADICTS);
-    let share_in_words = |share: f64| if share < NEXT_TO_NONE { "next to none".to_string() } else { percent(share) };
-    let share = member.cpu_share.map(|share| format!("it takes {} of the CPU time", share_in_words(share)));
-    match (has_no_part && !moved, version.filter(|_| !contradicts && !moved)) {
-        (true, Some(version)) => Some(format!("{}, and {version}", share.unwrap_or_default())),
-        (true, None) => share,
-        (false, version) => version,
+/// A member is cleared by a run in which it alone was another version; a share of the samples clears nobody.
+fn switched(member: &Member, tried: &[&Tried]) -> Switched {
+    let ran = |result: ProbeResult| tried.iter().find(|tried| tried.result == result);
+    if let Some(moved) = ran(ProbeResult::Unclear) {
+        return Switched::Untested(format!("the runs with {} do not decide", version(member, moved)));
+    }
+    if let Some(stayed) = ran(ProbeResult::Bad) {
+        let stays = format!("with {} the bad world stays slow", version(member, stayed));
+        return match member.difference.filter(|more| *more >= CONTRADICTS) {
+            Some(more) => Switched::Untested(format!("{stays}, but {} of the difference arises in it", percent(more))),
+            None => Switched::StaysBad(stays),
+        };
+    }
+    Switched::Untested(if tried.is_empty() {
+        "no other version of it was there to be run alone".to_string()
+    } else {
+        "programs do not start with another version of it alone".to_string()
+    })
+}
+
+/// Several members are left: who the profile points to, if it does, accuses nobody.
+fn undecided(bundle: &[Member], left: &[usize]) -> String {
+    let share = |one: usize| bundle[one].difference.unwrap_or_default();
+    match left.iter().find(|one| share(**one) >= MOST) {
+        Some(&one) => {
+            let name = &bundle[one].name;
+            format!("{} of the difference arises in {name}, which was not switched alone", percent(share(one)))
+        }
+        None => format!("the trials do not decide between {}", names(bundle, left)),
     }
 }
 
@@ -74,7 +96,7 @@ fn left_over(member: &Member, one: usize, members: usize) -> (Option<usize>, Vec
     let name = &member.name;
     match member.difference {
         Some(more) if more >= MOST => {
-            let others = if members == 1 { "it is the only one" } else { "no other is to blame" };
+            let others = if members == 1 { "it is the only one" } else { "the others, switched alone, change nothing" };
             let why = format!("{} of the difference between the worlds arises in {name}, and {others}", percent(more));
             (Some(one), vec![why])
         }

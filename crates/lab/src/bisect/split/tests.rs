@@ -39,22 +39,38 @@ fn cleared(split: &Split) -> Vec<&str> {
     split.cleared.iter().map(|cleared| cleared.factor.as_str()).collect()
 }
 
-#[test]
-fn the_profile_clears_what_has_no_part_and_names_who_is_left() {
-    let split = judge(&bundle(), &[]);
-    assert_eq!((split.split.as_str(), cleared(&split)), ("cipher", vec!["agent", "folder"]));
-    assert_eq!(split.cleared[0].why, "it takes 1.8 % of the CPU time");
-    assert_eq!(
-        split.reasons[0],
-        "98 % of the difference between the worlds arises in cipher, and no other is to blame"
-    );
+fn untested(split: &Split) -> Vec<&str> {
+    split.untested.iter().map(|untested| untested.factor.as_str()).collect()
 }
 
 #[test]
-fn a_version_that_stays_bad_clears_a_member_too() {
+fn a_share_of_the_samples_clears_nobody_and_accuses_nobody() {
+    let split = judge(&bundle(), &[]);
+    assert_eq!((split.split.as_str(), cleared(&split)), ("", vec![]));
+    assert_eq!(untested(&split), ["agent", "folder", "cipher"]);
+    assert_eq!(split.untested[0].why, "no other version of it was there to be run alone");
+    assert_eq!(split.reasons, ["98 % of the difference arises in cipher, which was not switched alone"]);
+}
+
+#[test]
+fn a_version_that_stays_bad_clears_a_member_and_one_that_does_not_start_leaves_it_untested() {
     let split = judge(&bundle(), &[tried(of_suite(0), ProbeResult::Bad, 0.01)]);
-    let expected = "it takes 1.8 % of the CPU time, and with agent 8.1 of new-backports the bad world stays slow";
-    assert_eq!(split.cleared[0].why, expected);
+    assert_eq!(split.cleared[0].why, "with agent 8.1 of new-backports the bad world stays slow");
+    assert_eq!(split.split, "");
+    let split = judge(&bundle(), &[tried(of_suite(0), ProbeResult::Untestable, 0.0)]);
+    assert_eq!(split.untested[0].why, "programs do not start with another version of it alone");
+}
+
+#[test]
+fn who_is_left_when_all_others_were_switched_is_named_where_the_difference_arises_in_it() {
+    let both = [tried(of_suite(0), ProbeResult::Bad, 0.01), tried(of_suite(1), ProbeResult::Bad, 0.0)];
+    let split = judge(&bundle(), &both);
+    assert_eq!((split.split.as_str(), cleared(&split)), ("cipher", vec!["agent", "folder"]));
+    assert_eq!(untested(&split), [""; 0], "the one that is named is not listed as untested");
+    assert_eq!(
+        split.reasons[0],
+        "98 % of the difference between the worlds arises in cipher, and the others, switched alone, change nothing"
+    );
 }
 
 #[test]
@@ -68,23 +84,25 @@ fn a_drop_in_that_goes_most_of_the_way_is_proof() {
         split.reasons[0],
         "a build of cipher 3.1.3, alone in the bad world, brings it 56 % of the way from bad to good"
     );
-    assert_eq!(cleared(&split), ["folder"]);
+    assert_eq!((cleared(&split), untested(&split)), (vec![], vec!["agent", "folder"]));
 }
 
 #[test]
 fn nobody_is_accused_because_all_others_are_cleared_where_the_profile_says_otherwise() {
+    let both = [tried(of_suite(0), ProbeResult::Bad, 0.01), tried(of_suite(1), ProbeResult::Bad, 0.0)];
     let mut bundle = bundle();
     (bundle[2].cpu_share, bundle[2].difference) = (Some(0.2), Some(0.1));
-    let split = judge(&bundle, &[]);
+    let split = judge(&bundle, &both);
     assert_eq!(split.split, "", "the time arises outside of the bundle");
     (bundle[2].cpu_share, bundle[2].difference) = (None, None);
-    assert_eq!(judge(&bundle, &[]).split, "", "nothing speaks against it");
+    assert_eq!(judge(&bundle, &both).split, "", "nothing speaks against it");
 }
 
 #[test]
 fn a_version_that_is_slow_in_the_same_way_clears_nobody() {
     let split = judge(&bundle(), &[tried(of_suite(2), ProbeResult::Bad, 0.0)]);
-    assert_eq!((split.split.as_str(), cleared(&split)), ("cipher", vec!["agent", "folder"]));
+    assert_eq!((split.split.as_str(), cleared(&split)), ("", vec![]));
+    assert!(split.untested[2].why.ends_with("stays slow, but 98 % of the difference arises in it"), "{split:?}");
 }
 
 #[test]
@@ -120,30 +138,26 @@ fn builds_must_have_every_soname_and_another_version() {
 }
 
 #[test]
-fn trying_ends_when_it_is_split() {
+fn trying_ends_when_every_member_was_switched_and_no_member_is_tried_again_that_is_decided() {
     let bundle = bundle();
     let all = ways(&bundle, &["one".to_string(), "two".to_string()], &[prefix("cipher", "3.1.3", &["libcipher.so.3"])]);
-    let mut runs = 0;
     let mut attempt = |way: &Way| {
-        runs += 1;
-        Ok(match way {
-            Way::DropIn { .. } => Some(tried(way.clone(), ProbeResult::Good, 0.9)),
-            Way::OtherSuite { .. } => None,
-        })
+        let (result, place) = match way {
+            Way::DropIn { .. } => (ProbeResult::Good, 0.9),
+            Way::OtherSuite { .. } => (ProbeResult::Bad, 0.0),
+        };
+        Ok(Some(tried(way.clone(), result, place)))
     };
     let (found, tried) = split(&bundle, &all, &mut attempt).expect("no end");
-    assert_eq!((found.split.as_str(), tried.len()), ("cipher", 1));
-    assert_eq!(runs, 1, "the build comes first");
+    assert_eq!((found.split.as_str(), cleared(&found)), ("cipher", vec!["agent", "folder"]));
+    assert_eq!(tried.iter().map(|tried| tried.way.factor()).collect::<Vec<_>>(), [2, 0, 1], "the build comes first");
 }
 
 #[test]
-fn what_the_profile_splits_is_checked_once_where_that_can_be() {
+fn where_nothing_can_be_had_nothing_is_said_of_anybody_and_an_end_is_passed_on() {
     let all = ways(&bundle(), &["one".to_string(), "two".to_string()], &[]);
     let (found, none) = split(&bundle(), &all, &mut |_| Ok(None)).expect("no end");
-    assert_eq!((found.split.as_str(), none.len()), ("cipher", 0));
-    let stays = &mut |way: &Way| Ok(Some(tried(way.clone(), ProbeResult::Bad, 0.0)));
-    let (found, once) = split(&bundle(), &all, stays).expect("no end");
-    assert_eq!((found.split.as_str(), once.len()), ("cipher", 1));
+    assert_eq!((found.split.as_str(), none.len(), found.untested.len()), ("", 0, 3));
     assert!(split(&bundle(), &all, &mut |_| Err(LabError::Interrupted)).is_err());
 }
 

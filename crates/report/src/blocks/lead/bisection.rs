@@ -49,10 +49,15 @@ fn bond(bisection: &Bisection, culprit: &Culprit) -> Option<String> {
         }
         Bond::Bundle => {
             let cleared = culprit.cleared.iter().map(|one| one.factor.clone()).collect::<Vec<_>>();
-            let verb = if cleared.len() == 1 { "is" } else { "are" };
-            let cleared =
-                if cleared.is_empty() { String::new() } else { format!("; {} {verb} not to blame", names(&cleared)) };
-            Some(format!("It cannot be switched alone: {set} go together{cleared}."))
+            let untested = culprit.untested.iter().map(|one| one.factor.clone()).collect::<Vec<_>>();
+            let say = |who: &[String], one: &str, several: &str| match who.len() {
+                0 => String::new(),
+                1 => format!("; {} {one}", names(who)),
+                _ => format!("; {} {several}", names(who)),
+            };
+            let cleared = say(&cleared, "is not to blame", "are not to blame");
+            let untested = say(&untested, "was not tested alone", "were not tested alone");
+            Some(format!("It cannot be switched alone: {set} go together{cleared}{untested}."))
         }
         Bond::Together => {
             let which = if members(culprit).len() == 2 { "either" } else { "any" };
