@@ -5,7 +5,7 @@
 # make stories  the whole casebook from end to end: named, located, confirmed, twins silent; and the long tests (needs root)
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
 # make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md; and how often the
-#               prover is, with trials made up
+#               prover is, with trials made up and with suspicions planted on real programs (an hour; WHYSLOW_PROOFS=20: minutes)
 # make docs     the documentation as a site, the manual and the completions, into target/site, target/man and
 #               target/completions
 # make clean    remove what was built
@@ -82,7 +82,7 @@ bench:
 calibrate:
 	scripts/setup.sh build
 	cargo run --release --locked --package whyslow-stats --example calibrate -- docs/statistics.md
-	cargo test --release --locked --workspace --lib -- --ignored prove::
+	cargo test --release --locked --workspace --lib -- --ignored --nocapture --test-threads 1 prove:: calibration::
 
 docs:
 	scripts/setup.sh build

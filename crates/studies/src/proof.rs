@@ -129,3 +129,6 @@ fn reads_its_input(recording: &Recording) -> bool {
     let takes = |call: &case::tables::Call| call.fd == 0 && call.result > 0 && case::syscall::is_read(call.number);
     recording.calls.iter().any(|call| takes(call) && call.connection == 0 && is_client(call.pid))
 }
+
+#[cfg(test)]
+mod calibration;
