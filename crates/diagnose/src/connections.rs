@@ -1,5 +1,6 @@
 //! What is known of each connection: its transfers in order of time, its segments, its peer, its handshake, who asks.
 
+use crate::flights;
 use crate::send_stalls::{self, SendStall};
 use crate::syscall;
 use crate::threads::{call_end, groups};
@@ -32,6 +33,8 @@ pub struct ConnectionRows {
     pub repairs: Vec<(u64, u64)>,
     /// The shortest round trip that its segments show: from leaving to being acknowledged.
     pub round_trip: Option<u64>,
+    /// When payload was under way to or from the other end, which was recorded; none where that is not known.
+    pub under_way: Option<Vec<(u64, u64)>>,
 }
 
 /// All connections, in the order of the table.
@@ -56,6 +59,9 @@ impl<'r> Connections<'r> {
             connections.rows[slot].end = end;
             connections.study_segments(slot);
         }
+        for slot in 0..connections.rows.len() {
+            connections.rows[slot].under_way = connections.find_under_way(slot);
+        }
         connections
     }
 
@@ -71,6 +77,7 @@ impl<'r> Connections<'r> {
             send_stalls: Vec::new(),
             repairs: Vec::new(),
             round_trip: None,
+            under_way: None,
         };
         self.recording.connections.iter().map(bare).collect()
     }
@@ -161,6 +168,11 @@ impl<'r> Connections<'r> {
         let round_trip = shortest_round_trip(self.segments(slot));
         let rows = &mut self.rows[slot];
         (rows.send_stalls, rows.repairs, rows.round_trip) = (send_stalls, repairs, round_trip);
+    }
+
+    fn find_under_way(&self, slot: usize) -> Option<Vec<(u64, u64)>> {
+        let (own, peer) = (self.segments(slot), self.segments(self.rows[slot].peer?));
+        (!own.is_empty() && !peer.is_empty()).then(|| flights::under_way(own, peer))
     }
 
     /// Every connection's rows, in the order of the table.

@@ -13,6 +13,7 @@ mod connections;
 mod contrast;
 mod detectors;
 mod exchange;
+mod flights;
 mod growth;
 mod heaviest;
 mod hottest;

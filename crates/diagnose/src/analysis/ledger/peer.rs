@@ -61,8 +61,9 @@ impl Walker<'_> {
         overlay(&rows.send_stalls, |stall| (stall.start, stall.end), from, to, &mut |from, to, stall| match stall {
             Some(stall) if stall.nagle.is_some() => charge(from, to, Account::HeldByNagle(End::Server)),
             Some(_) => charge(from, to, Account::HeldInKernel(End::Server)),
-            None => overlay(&rows.repairs, |&span| span, from, to, &mut |from, to, repair| {
-                charge(from, to, if repair.is_some() { Account::Retransmission } else { Account::Network });
+            None => overlay(&rows.repairs, |&span| span, from, to, &mut |from, to, repair| match repair {
+                Some(_) => charge(from, to, Account::Retransmission),
+                None => network(rows.under_way.as_deref(), from, to, charge),
             }),
         });
     }
@@ -104,6 +105,15 @@ impl Walker<'_> {
             (_, None) => charge(from, to, Account::BlockedElsewhere(End::Server)),
         }
     }
+}
+
+/// The network is charged with what was seen under way; where both ends' segments were recorded and none was, nobody knows
+/// what the time went into.
+fn network(under_way: Option<&[(u64, u64)]>, from: u64, to: u64, charge: &mut Charge) {
+    let Some(under_way) = under_way else { return charge(from, to, Account::Network) };
+    overlay(under_way, |&span| span, from, to, &mut |from, to, flight| {
+        charge(from, to, if flight.is_some() { Account::Network } else { Account::Unexplained });
+    });
 }
 
 /// Whether a blocked call is one that the request's arrival ends.

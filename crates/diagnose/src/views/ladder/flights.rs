@@ -5,12 +5,10 @@ use super::participants::Participants;
 use super::raw_event::RawEvent;
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
+use crate::flights::{SEARCHED, SIGNS, completes, is_part};
 use case::Nanos;
-use case::tables::{Segment, direction, flags};
+use case::tables::{Segment, direction};
 use case::views::{EventKind, LadderEvent, SegmentKind};
-
-/// How many rows are searched for an arrival: one that is not among them was lost.
-const SEARCHED: usize = 256;
 
 /// Segments that follow each other within this share of the exchange belong together.
 const TOGETHER_SHARE: u64 = 20;
@@ -23,9 +21,6 @@ const UNDER_WAY: u64 = 1_000_000_000;
 
 /// How long bytes wait at least for that to be said, as a share of the exchange.
 const HELD_SHARE: u64 = 100;
-
-/// Signs of a segment that begin or end a connection.
-const SIGNS: u8 = flags::SYN | flags::FIN | flags::RST;
 
 /// A segment's way from one end to the other, or several that follow each other closely.
 struct Flight<'r> {
@@ -88,37 +83,6 @@ fn flights<'r>(departures: &[&'r Segment], arrivals: &[&'r Segment]) -> Vec<Flig
     }
     flights.sort_by_key(Flight::begins);
     flights
-}
-
-/// Whether with an arrival all of a departed segment is there: the same one, or the last piece of one that was cut up,
-/// or several that the receiver's card put together.
-fn completes(left: &Segment, arrived: &Segment, used: bool) -> bool {
-    if left.payload == 0 || arrived.payload == 0 {
-        return !used
-            && left.payload == arrived.payload
-            && left.sequence == arrived.sequence
-            && left.acknowledged == arrived.acknowledged
-            && left.flags & SIGNS == arrived.flags & SIGNS;
-    }
-    is_part(left, arrived) && after(last(arrived), last(left)) >= 0
-}
-
-/// Whether what arrived holds bytes of what left.
-fn is_part(left: &Segment, arrived: &Segment) -> bool {
-    if left.payload == 0 || arrived.payload == 0 {
-        return completes(left, arrived, false);
-    }
-    after(arrived.sequence, last(left)) < 0 && after(last(arrived), left.sequence) > 0
-}
-
-/// The number after a segment's last byte.
-fn last(segment: &Segment) -> u32 {
-    segment.sequence.wrapping_add(segment.payload)
-}
-
-/// How far one sequence number is after another; they wrap.
-fn after(one: u32, other: u32) -> i32 {
-    one.wrapping_sub(other) as i32
 }
 
 impl Flight<'_> {
