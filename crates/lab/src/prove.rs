@@ -135,6 +135,23 @@ impl Study for Proving<'_, '_> {
     fn state_mut(&mut self) -> &mut State {
         &mut self.state
     }
+
+    /// The largest gain that is certain by now. Whether the work is the same is asked at the end.
+    fn so_far(&self) -> String {
+        let rows = self.rows().cloned().collect::<Vec<_>>();
+        let causes = self.experiment.attempts.iter().filter(|attempt| attempt.purpose == Purpose::Cause);
+        let gains = causes.filter_map(|attempt| {
+            let pairs = pairs(&rows, &attempt.metric, &attempt.reference, &attempt.arm);
+            let differs = decide(&self.looks, &pairs) == Decision::Differs;
+            let gain = ratio(&self.looks, &pairs).map(|ratio| ratio.ratio).filter(|gain| differs && *gain > 1.0)?;
+            Some((gain, &attempt.arm))
+        });
+        let largest = gains.max_by(|one, other| one.0.total_cmp(&other.0));
+        largest.map_or(String::new(), |(gain, arm)| match gain {
+            10.0.. => format!("{arm}: {gain:.0} times faster"),
+            _ => format!("{arm}: {gain:.2} times faster"),
+        })
+    }
 }
 
 impl Proving<'_, '_> {

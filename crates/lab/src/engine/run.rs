@@ -94,7 +94,10 @@ fn round<S: Study>(
         let (round, left) = (study.state().round(), design.budget.time.saturating_sub(study.state().spent()));
         let turn = Turn { arm, round, position: study.state_mut().next_position() };
         let (doing, trials, left) = (design.doing, turn.position + 1, left.as_secs());
-        (design.say)(&format!("{doing}: round {}, trial {trials}, {name}; at most {left} s to go", round + 1));
+        let so_far = study.so_far();
+        let so_far = if so_far.is_empty() { so_far } else { format!("; so far {so_far}") };
+        let line = format!("{doing}: round {}, trial {trials}, {name}; at most {left} s to go{so_far}", round + 1);
+        (design.say)(&line);
         match trial(study, &turn) {
             Ok(()) => {}
             Err(LabError::Interrupted) => return Ok(Some(Stopped::Interrupted)),

@@ -11,6 +11,10 @@ pub trait Study {
     fn state(&self) -> &State;
     /// The same, to be counted on.
     fn state_mut(&mut self) -> &mut State;
+    /// What its trials say by now, in a few words, for whoever watches; empty where that is nothing.
+    fn so_far(&self) -> String {
+        String::new()
+    }
 }
 
 /// How far a study has come, over all its experiments.

@@ -663,3 +663,17 @@ fn what_stands_on_a_cure_is_judged_by_its_own_rounds_only() {
     assert_eq!((&again.findings, &again.together), (&answer.findings, &answer.together));
     assert_eq!(all.iter().map(|trial| trial.position).max(), Some(all.len() as u32 - 1));
 }
+
+#[test]
+fn while_trials_run_the_largest_gain_that_is_certain_is_said() {
+    let (said, turn) = (RefCell::new(Vec::new()), turns());
+    let answer = answer(vec![finding("P01", 0.95)]);
+    let mut execute = |arm: &Arm, _: &Extent| Ok(made(if arm.name == "cure" { 0.2 } else { 44.0 }, turn()));
+    let say = |line: &str| said.borrow_mut().push(line.to_string());
+    let arms = arms(&[("P01", "cure", Purpose::Cause)]);
+    let terms = Terms { budget: Duration::from_hours(1), seed: 7, compares_output: true, say: &say };
+    prove(arms, &answer, &mut execute, &terms).expect("no end");
+    let said = said.into_inner();
+    assert!(!said[0].contains("so far"), "nothing is certain yet: {said:?}");
+    assert!(said.iter().any(|line| line.contains("; so far cure: 2")), "{said:?}");
+}
