@@ -2,7 +2,11 @@
 //!
 //! While recording, each table is an Arrow IPC stream (`tables/NAME.arrows`), so that a crash loses a batch and not the
 //! case. Closing turns each into Parquet (`tables/NAME.parquet`), which is what other programs read in place.
+//!
+//! All files are touched with the caller's rights ([`as_caller`]), and no link in the place of one is written through: a table is
+//! a new file, and a document is written beside its place and moved there.
 
+use crate::caller::as_caller;
 use crate::error::CaseError;
 use crate::manifest::{Manifest, SCHEMA};
 use crate::row::Row;
@@ -16,7 +20,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -52,11 +56,13 @@ impl CaseWriter {
     /// # Errors
     /// Where the folder is there already, or cannot be made or written.
     pub fn create(folder: &Path, manifest: Manifest) -> Result<CaseWriter, CaseError> {
-        if folder.exists() {
-            return Err(CaseError::Exists(folder.to_path_buf()));
-        }
-        let tables = folder.join("tables");
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&tables).map_err(CaseError::io(&tables))?;
+        as_caller(|| {
+            if folder.symlink_metadata().is_ok() {
+                return Err(CaseError::Exists(folder.to_path_buf()));
+            }
+            let tables = folder.join("tables");
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&tables).map_err(CaseError::io(&tables))
+        })?;
         let writer = CaseWriter { folder: folder.to_path_buf(), manifest, streams: BTreeMap::new() };
         write_json(&writer.folder.join("manifest.json"), &writer.manifest)?;
         Ok(writer)
@@ -109,9 +115,7 @@ impl CaseWriter {
     pub fn close(mut self) -> Result<Case, CaseError> {
         for (table, stream) in &mut self.streams {
             stream.finish()?;
-            let stream_path = self.folder.join("tables").join(format!("{table}.arrows"));
-            stream_to_parquet(&stream_path, &stream_path.with_extension("parquet"))?;
-            fs::remove_file(&stream_path).map_err(CaseError::io(&stream_path))?;
+            to_parquet(&self.folder.join("tables").join(format!("{table}.arrows")))?;
         }
         self.manifest.closed = true;
         write_json(&self.folder.join("manifest.json"), &self.manifest)?;
@@ -121,7 +125,7 @@ impl CaseWriter {
 
 impl<R: Row> TypedStream<R> {
     fn create(path: PathBuf) -> Result<TypedStream<R>, CaseError> {
-        let file = BufWriter::with_capacity(1 << 18, File::create(&path).map_err(CaseError::io(&path))?);
+        let file = BufWriter::with_capacity(1 << 18, as_caller(|| new_file(&path))?);
         let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME));
         let options = options.map_err(|error| CaseError::damaged(&path, &error))?;
         let writer = StreamWriter::try_new_with_options(file, &R::schema(), options);
@@ -164,7 +168,7 @@ impl Case {
     /// Where the folder is no case, has another schema, or its manifest is damaged.
     pub fn open(folder: &Path) -> Result<Case, CaseError> {
         let path = folder.join("manifest.json");
-        if !path.is_file() {
+        if !as_caller(|| path.is_file()) {
             return Err(CaseError::NotACase(folder.to_path_buf()));
         }
         let manifest: Manifest = read_json(&path)?;
@@ -203,9 +207,10 @@ impl Case {
     pub fn read_batches<R: Row>(&self, take: &mut dyn FnMut(Vec<R>)) -> Result<(), CaseError> {
         let stream_path = self.folder.join("tables").join(format!("{}.arrows", R::TABLE));
         let parquet_path = stream_path.with_extension("parquet");
-        if parquet_path.exists() && !stream_path.exists() {
+        let [is_stream, is_parquet] = as_caller(|| [&stream_path, &parquet_path].map(|path| path.exists()));
+        if is_parquet && !is_stream {
             read_parquet(&parquet_path, take)
-        } else if stream_path.exists() {
+        } else if is_stream {
             read_stream(&stream_path, take)
         } else {
             Ok(())
@@ -219,15 +224,14 @@ impl Case {
     pub fn add<R: Row>(&self, rows: impl IntoIterator<Item = R>) -> Result<(), CaseError> {
         let stream_path = self.folder.join("tables").join(format!("{}.arrows", R::TABLE));
         let parquet_path = stream_path.with_extension("parquet");
-        if parquet_path.exists() {
+        if as_caller(|| parquet_path.exists()) {
             return Err(CaseError::Exists(parquet_path));
         }
         let mut stream = TypedStream::<R>::create(stream_path.clone())?;
         stream.pending.extend(rows);
         stream.finish()?;
         drop(stream);
-        stream_to_parquet(&stream_path, &parquet_path)?;
-        fs::remove_file(&stream_path).map_err(CaseError::io(&stream_path))
+        to_parquet(&stream_path)
     }
 
     /// Keeps a document (the answer, say) beside the tables.
@@ -244,13 +248,13 @@ impl Case {
     /// Where it is damaged.
     pub fn kept<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>, CaseError> {
         let path = self.folder.join(name);
-        if path.is_file() { read_json(&path).map(Some) } else { Ok(None) }
+        if as_caller(|| path.is_file()) { read_json(&path).map(Some) } else { Ok(None) }
     }
 }
 
 fn read_parquet<R: Row>(path: &Path, take: &mut dyn FnMut(Vec<R>)) -> Result<(), CaseError> {
     let damaged = |reason: &dyn std::fmt::Display| CaseError::damaged(path, reason);
-    let file = File::open(path).map_err(CaseError::io(path))?;
+    let file = as_caller(|| File::open(path)).map_err(CaseError::io(path))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| damaged(&error))?;
     for batch in reader.with_batch_size(READ_ROWS).build().map_err(|error| damaged(&error))? {
         let batch = batch.map_err(|error| damaged(&error))?;
@@ -260,7 +264,7 @@ fn read_parquet<R: Row>(path: &Path, take: &mut dyn FnMut(Vec<R>)) -> Result<(),
 }
 
 fn read_stream<R: Row>(path: &Path, take: &mut dyn FnMut(Vec<R>)) -> Result<(), CaseError> {
-    let file = File::open(path).map_err(CaseError::io(path))?;
+    let file = as_caller(|| File::open(path)).map_err(CaseError::io(path))?;
     let Ok(reader) = StreamReader::try_new_buffered(file, None) else { return Ok(()) };
     for batch in reader {
         // A crash cuts the stream anywhere: what is whole is good, what follows is gone.
@@ -270,12 +274,26 @@ fn read_stream<R: Row>(path: &Path, take: &mut dyn FnMut(Vec<R>)) -> Result<(), 
     Ok(())
 }
 
+/// Turns a finished stream into Parquet beside it.
+fn to_parquet(stream: &Path) -> Result<(), CaseError> {
+    let parquet = stream.with_extension("parquet");
+    as_caller(|| {
+        stream_to_parquet(stream, &parquet)?;
+        fs::remove_file(stream).map_err(CaseError::io(stream))
+    })
+}
+
+/// A file that was not there, nor a link in its place.
+fn new_file(path: &Path) -> Result<File, CaseError> {
+    File::create_new(path).map_err(CaseError::io(path))
+}
+
 fn stream_to_parquet(stream: &Path, parquet: &Path) -> Result<(), CaseError> {
     let file = File::open(stream).map_err(CaseError::io(stream))?;
     let reader = StreamReader::try_new_buffered(file, None).map_err(|error| CaseError::damaged(stream, &error))?;
     let level = ZstdLevel::try_new(1).map_err(|error| CaseError::damaged(parquet, &error))?;
     let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
-    let out = File::create(parquet).map_err(CaseError::io(parquet))?;
+    let out = new_file(parquet)?;
     let mut writer = ArrowWriter::try_new(out, reader.schema(), Some(properties))
         .map_err(|error| CaseError::damaged(parquet, &error))?;
     for batch in reader {
@@ -295,11 +313,22 @@ fn disk_error(path: &Path, error: arrow_schema::ArrowError) -> CaseError {
 
 fn write_json<T: serde::Serialize>(path: &Path, document: &T) -> Result<(), CaseError> {
     let text = serde_json::to_string_pretty(document).map_err(|error| CaseError::damaged(path, &error))?;
-    fs::write(path, text + "\n").map_err(CaseError::io(path))
+    as_caller(|| replace(path, (text + "\n").as_bytes())).map_err(CaseError::io(path))
+}
+
+/// Writes a file beside its place and moves it there: it is there whole or not at all, and what was there before, a link say, is
+/// gone and was not written through.
+fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = File::create_new(&beside).and_then(|mut file| file.write_all(contents));
+    let moved = written.and_then(|()| fs::rename(&beside, path));
+    // What is incomplete is in nobody's way where it cannot be removed.
+    moved.inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, CaseError> {
-    let text = fs::read_to_string(path).map_err(CaseError::io(path))?;
+    let text = as_caller(|| fs::read_to_string(path)).map_err(CaseError::io(path))?;
     serde_json::from_str(&text).map_err(|error| CaseError::damaged(path, &error))
 }
 

@@ -7,6 +7,7 @@
 mod answer;
 mod bisection;
 mod calendar;
+mod caller;
 mod comparison;
 mod documents;
 mod error;
@@ -38,6 +39,7 @@ pub use bisection::{
     Untested, WorldSummary,
 };
 pub use calendar::date;
+pub use caller::{Caller, act_for, as_caller, caller};
 pub use comparison::{
     AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, HotSpot, Per, Side,
 };

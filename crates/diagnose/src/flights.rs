@@ -1,6 +1,6 @@
 //! Segments under way: each from where it left to where it arrived, by its sequence numbers.
 
-use crate::analysis::merge;
+use crate::spans::merge;
 use case::tables::{Segment, direction, flags};
 
 /// How many rows are searched for an arrival: one that is not among them was lost.

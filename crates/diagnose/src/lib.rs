@@ -25,6 +25,7 @@ mod place;
 mod profile;
 mod segment_tie;
 mod send_stalls;
+mod spans;
 mod threads;
 mod units;
 mod views;

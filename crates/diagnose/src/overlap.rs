@@ -1,7 +1,7 @@
 //! Findings that explain the same time: the general one gives way to the specific.
 
-use crate::analysis::merge;
 use crate::detectors::{Detector, Found};
+use crate::spans::merge;
 use std::collections::BTreeMap;
 
 /// Whether what a detector found follows from what was found before it.

@@ -22,9 +22,9 @@ mod switch_off;
 mod tcp_nodelay;
 mod wait_when_not_ready;
 
+use crate::aspect::Aspect;
 use crate::intervention_counters::InterventionCounters;
 use crate::treatment::{End, Treatment};
-use crate::work::Aspect;
 use crate::world::World;
 use case::{Finding, Recording};
 

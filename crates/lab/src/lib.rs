@@ -3,6 +3,7 @@
 
 mod arms;
 mod asked;
+mod aspect;
 mod attached;
 pub mod bisect;
 pub mod compare;

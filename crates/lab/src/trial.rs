@@ -10,7 +10,6 @@ use crate::outcome::Outcome;
 use crate::server::Server;
 use crate::staged;
 use crate::treatment::{End, Treatment};
-use crate::work;
 use crate::world::World;
 use case::tables::Trial;
 use record::{Ended, Input, Lengths, Meter, Output, Reading, Role};
@@ -233,7 +232,23 @@ fn row(measured: &Measured) -> Trial {
         exit: status.unwrap_or(-1),
         metric: f64::NAN,
         // From the start on: where the window begins is chance.
-        ..work::seen(&Reading::default(), last, Trial::default())
+        ..work_seen(&Reading::default(), last, Trial::default())
+    }
+}
+
+/// A row with the work that was seen between two readings.
+pub(crate) fn work_seen(first: &Reading, last: &Reading, row: Trial) -> Trial {
+    let status = |class: usize| last.statuses[class].saturating_sub(first.statuses[class]);
+    Trial {
+        made: last.exchanges.saturating_sub(first.exchanges),
+        answered_bytes: last.answered_bytes.saturating_sub(first.answered_bytes),
+        status_2xx: status(1),
+        status_3xx: status(2),
+        status_4xx: status(3),
+        status_5xx: status(4),
+        alerts: last.alerts.saturating_sub(first.alerts),
+        resets: last.resets.saturating_sub(first.resets),
+        ..row
     }
 }
 

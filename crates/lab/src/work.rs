@@ -1,31 +1,15 @@
 //! Whether a trial did the work that runs without interventions do, as far as it can be seen from outside: exchanges, the bytes
 //! of their answers, HTTP statuses, broken handshakes, connections reset. A cure that changes the work proves nothing.
 
+use crate::aspect::Aspect;
 use crate::interventions;
 use crate::outputs::LEAST_REFERENCES;
 use case::facts::Work;
 use case::tables::{Trial, output, work};
-use record::Reading;
 use std::fmt;
 
 /// Why a gain proves nothing where nothing tells what the program did meanwhile.
 pub const NOT_COMPARED: &str = "whether it still did the same work could not be compared; a client that prints what it did would tell, or --metric";
-
-/// A row with the work that was seen between two readings.
-pub fn seen(first: &Reading, last: &Reading, row: Trial) -> Trial {
-    let status = |class: usize| last.statuses[class].saturating_sub(first.statuses[class]);
-    Trial {
-        made: last.exchanges.saturating_sub(first.exchanges),
-        answered_bytes: last.answered_bytes.saturating_sub(first.answered_bytes),
-        status_2xx: status(1),
-        status_3xx: status(2),
-        status_4xx: status(3),
-        status_5xx: status(4),
-        alerts: last.alerts.saturating_sub(first.alerts),
-        resets: last.resets.saturating_sub(first.resets),
-        ..row
-    }
-}
 
 /// What the trials of an arm come to. One in [`RARE`] that did other work can be chance, which the pairs leave out; more of them are
 /// what the arm does. Of a program that `ends`, only a run to its end shows that it does all its work.
@@ -48,15 +32,6 @@ pub fn of_arm<'t>(own: &(impl Iterator<Item = &'t Trial> + Clone), ends: bool) -
 /// Whether a trial seems to have done other work, and too few without interventions are there to tell.
 pub fn is_unsettled(trial: &Trial) -> bool {
     trial.work == work::UNSETTLED || trial.output == output::UNSETTLED
-}
-
-/// What of the work can be seen, and a cure may change by itself because that is what it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aspect {
-    /// How many exchanges it takes: an interim answer that is no longer waited for is one less.
-    Exchanges,
-    /// How many bytes an answer has: a resumed TLS session needs no second ticket.
-    Bytes,
 }
 
 /// One trial in so many may do other work by chance.

@@ -1,14 +1,14 @@
 //! The drain: empties the ring every 20 ms into the intake, hands rows to the case, counts losses, and writes at the
 //! end what only then is known.
 
+use crate::clock::now;
 use crate::counters::{self, Counters};
 use crate::error::RecordError;
-use crate::events::{self, ThreadState, kind};
+use crate::events::{self, Sums, ThreadState, kind};
 use crate::intake::Intake;
 use crate::kernel::Lost;
 use crate::programs::{InterpreterMaps, Programs};
 use crate::running::Found;
-use crate::scheduler_sums::Sums;
 use crate::source::{Progress, Role};
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::tables::{Loss, Switch};
@@ -221,10 +221,4 @@ fn off_at_the_end(tid: u32, state: &ThreadState, end: Nanos) -> Option<Switch> {
     let runnable = if state.runnable > 0 { Nanos(state.runnable) } else { end };
     let off = state.off_since > 0 && start < end;
     off.then_some(Switch { start, runnable, end, tid, waker: state.waker, reason: state.reason as u8 })
-}
-
-/// Now, in nanoseconds since boot.
-pub fn now() -> Nanos {
-    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_BOOTTIME);
-    time.map_or(Nanos(0), |time| Nanos(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64))
 }

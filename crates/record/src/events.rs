@@ -1,7 +1,5 @@
 //! The events that the BPF programs hand over: a mirror of `bpf/events.h`, field for field.
 
-use crate::scheduler_sums::Sums;
-
 /// Kinds of event, the first two bytes of each.
 pub mod kind {
     pub const CALL: u16 = 1;
@@ -151,3 +149,21 @@ unsafe impl aya::Pod for CallClass {}
 
 // SAFETY: `Offsets` is repr(C), integers only, and fills its own padding.
 unsafe impl aya::Pod for crate::python::Offsets {}
+
+/// The scheduler's sums of a thread since it was made (`struct sums` in `bpf/events.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// On processors, in nanoseconds.
+    pub runtime: u64,
+    /// Waiting for one, in nanoseconds.
+    pub run_delay: u64,
+    /// Switches because it had to wait.
+    pub voluntary: u64,
+    /// Switches because another was to run.
+    pub involuntary: u64,
+    /// When they were read, in nanoseconds since boot.
+    pub time: u64,
+    /// `runtime` may be short of this much, in nanoseconds.
+    pub inexact: u64,
+}

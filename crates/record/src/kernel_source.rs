@@ -2,13 +2,13 @@
 
 mod attach;
 
-use crate::drain::{Drain, now};
+use crate::clock::now;
+use crate::drain::Drain;
 use crate::error::RecordError;
-use crate::events::{ListenerKey, ThreadState};
+use crate::events::{ListenerKey, Sums, ThreadState};
 use crate::host;
 use crate::kernel::{Kernel, refused};
 use crate::programs::InterpreterMaps;
-use crate::scheduler_sums::Sums;
 use crate::source::{Options, Progress, Role, Source};
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::{CaseWriter, Manifest};

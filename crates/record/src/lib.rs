@@ -4,6 +4,7 @@
 mod alone;
 mod call_rows;
 mod calls;
+mod clock;
 mod connections;
 mod counters;
 pub mod doctor;

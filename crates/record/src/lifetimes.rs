@@ -1,8 +1,8 @@
 //! The processes and threads tables: who ran when, as what, and for how long on a processor.
 
-use crate::events::{ExitEvent, ForkEvent, ThreadState};
+use crate::events::{ExitEvent, ForkEvent, Sums, ThreadState};
 use crate::processes;
-use crate::scheduler_sums::{self, Sums};
+use crate::scheduler_sums;
 use crate::source::Role;
 use case::Nanos;
 use case::tables::{Process, SchedulerSum, Thread};

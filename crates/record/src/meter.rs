@@ -12,7 +12,7 @@ mod slots;
 
 pub use lengths::Lengths;
 
-use crate::drain::now;
+use crate::clock::now;
 use crate::error::RecordError;
 use crate::host;
 use crate::kernel::{attach, kernel_release, no_map, refused};

@@ -1,8 +1,8 @@
 //! What the scheduler itself counts for each thread: a measure beside the recorder's events, against which the ledger is
 //! checked.
 
-use crate::drain::now;
-use crate::events::ExitEvent;
+use crate::clock::now;
+use crate::events::{ExitEvent, Sums};
 use case::Nanos;
 use case::tables::SchedulerSum;
 use std::fs;
@@ -10,24 +10,6 @@ use std::fs;
 /// The longest tick of a kernel's clock: CONFIG_HZ is 100 at least. The scheduler brings the sum of a running thread up to
 /// date with every tick.
 const TICK: u64 = 10_000_000;
-
-/// The scheduler's sums of a thread since it was made (`struct sums` in `bpf/events.h`).
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// On processors, in nanoseconds.
-    pub runtime: u64,
-    /// Waiting for one, in nanoseconds.
-    pub run_delay: u64,
-    /// Switches because it had to wait.
-    pub voluntary: u64,
-    /// Switches because another was to run.
-    pub involuntary: u64,
-    /// When they were read, in nanoseconds since boot.
-    pub time: u64,
-    /// `runtime` may be short of this much, in nanoseconds.
-    pub inexact: u64,
-}
 
 impl Sums {
     /// Reads a thread's sums from /proc; none where it is gone, or the kernel does not count. That of a thread that is

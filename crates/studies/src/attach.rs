@@ -3,7 +3,7 @@
 use crate::diagnosis::{self, Diagnosis};
 use crate::manifest::manifest;
 use crate::switched::Switched;
-use crate::{Activity, Console, Document, Done, Event, Limits, StudyError, views};
+use crate::{Activity, Console, Document, Done, Limits, StudyError, views};
 use case::{Answer, Case, Finding, Status};
 use lab::live::{self, Live, LiveTerms};
 use lab::{Journal, Subject, World};
@@ -40,7 +40,6 @@ pub struct Request {
 /// Where nothing was recorded. What fails later is in [`Done::failed`].
 pub fn attach(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let case = watch(request, console)?;
-    console.show(Event::Recorded(case.folder()));
     let recording = diagnosis::load(&case, console)?;
     let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
     let proved = match request.budget.filter(|_| !console.has_come()) {

@@ -1,7 +1,6 @@
 //! How a study speaks to whoever started it, and hears from them: what is being done, notes, and requests to end.
 
 use record::{Progress, Recorder};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Often enough to look alive, seldom enough to cost nothing.
@@ -43,8 +42,6 @@ pub enum Event<'a> {
     },
     /// What was begun is over.
     Over,
-    /// A case was recorded: what there is of it belongs to the user from now on.
-    Recorded(&'a Path),
 }
 
 /// Whoever started a study.

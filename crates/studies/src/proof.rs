@@ -6,10 +6,11 @@ use crate::second_pass::{self, SecondPasses};
 use crate::{Console, StudyError};
 use case::facts::{NotTried, WhyNot};
 use case::tables::Trial;
-use case::{Answer, Case, CaseError, Recording};
+use case::{Answer, Case, CaseError, Recording, as_caller};
 use lab::{Arms, Experiment, SecondPass, Setting, Subject, TrialSpec};
 use record::Input;
 use std::collections::BTreeSet;
+use std::io::Write;
 
 /// Tries what the findings call for and what shows once that is cured, keeps the trials in the case, and puts the
 /// verdicts into the answer.
@@ -85,7 +86,7 @@ fn keep_specs(
     let Some(extent) = &experiment.extent else { return Ok(()) };
     let folder = case.folder().join(folder);
     let failed = |error: std::io::Error| StudyError::from(CaseError::io(&folder)(error));
-    std::fs::create_dir(&folder).map_err(failed)?;
+    as_caller(|| std::fs::create_dir(&folder)).map_err(failed)?;
     for arm in experiment.own(trials).iter().map(|trial| trial.arm.as_str()).collect::<BTreeSet<_>>() {
         let spec = TrialSpec {
             command: ground.subject.client.clone(),
@@ -95,8 +96,9 @@ fn keep_specs(
             world: ground.world.clone(),
             ..TrialSpec::of_arm(arm, extent)
         };
-        std::fs::write(folder.join(format!("{}.toml", experiment::file_name(arm))), spec.redacted().write())
-            .map_err(failed)?;
+        let file = folder.join(format!("{}.toml", experiment::file_name(arm)));
+        let write = || std::fs::File::create_new(&file)?.write_all(spec.redacted().write().as_bytes());
+        as_caller(write).map_err(failed)?;
     }
     Ok(())
 }

@@ -115,7 +115,7 @@ pub fn record(take: Take, console: &dyn Console) -> Result<Taken, StudyError> {
     }
     let (mut client, mut server, attached) = begin(launch, subject, &recorder, console).inspect_err(|_| {
         // The client has not run: the case that was just made holds nothing, and would only be in the way.
-        let _ = std::fs::remove_dir_all(folder);
+        let _ = case::as_caller(|| std::fs::remove_dir_all(folder));
     })?;
     let left = repaired.left.iter().map(|line| format!("{line}; `whyslow undo` ends it"));
     repaired.done.iter().cloned().chain(left).for_each(|line| console.note(&line));

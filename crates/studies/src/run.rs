@@ -4,7 +4,7 @@ use crate::diagnosis::{self, Diagnosis};
 use crate::experiment::{Ground, Wish};
 use crate::manifest::manifest;
 use crate::recording::{self, Take, Taken};
-use crate::{Console, Document, Done, Event, Limits, StudyError, proof, views};
+use crate::{Console, Document, Done, Limits, StudyError, proof, views};
 use lab::{Kind, Outputs, Subject, Treatment, World};
 use std::path::PathBuf;
 
@@ -34,7 +34,6 @@ pub struct Request {
 /// Where nothing was recorded. What fails later is in [`Done::failed`].
 pub fn run(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let Taken { case, ended, .. } = recording::record(take(request), console)?;
-    console.show(Event::Recorded(case.folder()));
     let recording = diagnosis::load(&case, console)?;
     let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
     let ground = Ground { subject: &request.subject, world: &request.world, wish: &request.proof };

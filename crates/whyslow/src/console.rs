@@ -2,7 +2,6 @@
 
 use crate::fail::Failure;
 use crate::interrupts::Interrupts;
-use crate::invoker::Invoker;
 use crate::output;
 use crate::progress::Progress;
 use std::cell::RefCell;
@@ -13,20 +12,18 @@ use studies::{Console, Event, Interrupt};
 pub struct Terminal {
     /// Signals, where they are taken; else they end us.
     interrupts: Option<Interrupts>,
-    /// The user whom cases are given to.
-    owner: Invoker,
     line: RefCell<Option<Progress>>,
 }
 
 impl Terminal {
     /// One that takes signals as long as it lives. To be called before any thread is started.
-    pub fn take(owner: &Invoker) -> Result<Terminal, Failure> {
-        Ok(Terminal { interrupts: Some(Interrupts::take()?), ..Terminal::leaving_signals(owner) })
+    pub fn take() -> Result<Terminal, Failure> {
+        Ok(Terminal { interrupts: Some(Interrupts::take()?), ..Terminal::leaving_signals() })
     }
 
     /// One that leaves signals as they are, for what has nothing to end.
-    pub fn leaving_signals(owner: &Invoker) -> Terminal {
-        Terminal { interrupts: None, owner: owner.clone(), line: RefCell::default() }
+    pub fn leaving_signals() -> Terminal {
+        Terminal { interrupts: None, line: RefCell::default() }
     }
 }
 
@@ -43,7 +40,6 @@ impl Console for Terminal {
                 line.iter().for_each(|shown| shown.recording(doing, progress, longest));
             }
             Event::Over => drop(line.take()),
-            Event::Recorded(case) => self.owner.own(case),
         }
     }
 

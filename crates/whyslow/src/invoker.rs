@@ -1,9 +1,11 @@
 //! On whose behalf we run: under sudo, the user who called it.
 
 use crate::fail::Failure;
-use nix::unistd::{Uid, geteuid};
+use case::Caller;
+use nix::unistd::{Gid, Uid, geteuid};
 use record::User;
-use std::path::{Path, PathBuf};
+use std::ffi::CString;
+use std::path::PathBuf;
 
 /// The user on whose behalf we run.
 #[derive(Clone, Debug)]
@@ -35,15 +37,21 @@ impl Invoker {
         Some(state.join("whyslow"))
     }
 
-    /// Gives a file or folder, and all that is in it, to the user who called sudo. Links are not followed.
-    pub fn own(&self, path: &Path) {
-        let Some(User { uid, gid }) = self.sudo_caller else { return };
-        // A file that cannot be given away stays root's: readable with sudo, and nothing is lost.
-        let _ = std::os::unix::fs::lchown(path, Some(uid), Some(gid));
-        let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
-        if let Some(entries) = is_folder.then(|| std::fs::read_dir(path).ok()).flatten() {
-            entries.flatten().for_each(|entry| self.own(&entry.path()));
-        }
+    /// From here on files of cases are touched with the rights of the user who called sudo, and root has the groups of nobody else.
+    ///
+    /// # Errors
+    /// Where the groups cannot be set.
+    pub fn act_for(&self) -> Result<(), Failure> {
+        let Some(User { uid, gid }) = self.sudo_caller else { return Ok(()) };
+        let name = passwd(|| nix::unistd::User::from_uid(Uid::from_raw(uid))).map(|user| user.name);
+        let name = name.and_then(|name| CString::new(name).ok());
+        let set = match name {
+            Some(name) => nix::unistd::initgroups(&name, Gid::from_raw(gid)),
+            None => nix::unistd::setgroups(&[Gid::from_raw(gid)]),
+        };
+        set.map_err(|error| Failure::internal(&format!("the groups of the user who called sudo: {error}")))?;
+        case::act_for(Caller { uid, gid });
+        Ok(())
     }
 }
 

@@ -18,7 +18,18 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     fail::explain_panics();
-    let outcome = std::panic::catch_unwind(|| match Arguments::typed().map_err(fail::usage)?.command {
+    let outcome = std::panic::catch_unwind(|| {
+        let command = Arguments::typed().map_err(fail::usage)?.command;
+        // Before any thread is started: they are to have the same groups.
+        invoker::Invoker::find().act_for()?;
+        carry_out(command)
+    });
+    outcome.unwrap_or(Ok(fail::ERROR)).unwrap_or_else(|failure: fail::Failure| failure.show()).into()
+}
+
+/// Does what was typed; the exit code.
+fn carry_out(command: Command) -> Result<u8, fail::Failure> {
+    match command {
         Command::Run(typed) => commands::study::run(*typed),
         Command::Attach(typed) => commands::study::attach(&typed),
         Command::Compare(typed) => commands::study::compare(*typed),
@@ -37,6 +48,5 @@ fn main() -> ExitCode {
         Command::Reference => commands::reference::reference(),
         Command::Schema(typed) => commands::schema::schema(&typed),
         Command::Tables => commands::tables::tables(),
-    });
-    outcome.unwrap_or(Ok(fail::ERROR)).unwrap_or_else(|failure: fail::Failure| failure.show()).into()
+    }
 }

@@ -1,6 +1,7 @@
 //! Where this program's own words go: the answer to standard output, everything else to standard error.
 
 use crate::fail::Failure;
+use case::as_caller;
 use indicatif::ProgressBar;
 use report::{Colour, Style};
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -68,8 +69,10 @@ pub fn document<T: serde::Serialize>(
 /// Where it cannot be written.
 pub fn write(contents: &[u8], file: Option<&Path>) -> Result<(), Failure> {
     let Some(file) = file else { return put(contents) };
-    let is_special = std::fs::metadata(file).is_ok_and(|found| !found.is_file() && !found.is_dir());
-    let written = if is_special { std::fs::write(file, contents) } else { replace(file, contents) };
+    let written = as_caller(|| {
+        let is_special = std::fs::metadata(file).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        if is_special { std::fs::write(file, contents) } else { replace(file, contents) }
+    });
     written.map_err(|error| Failure::not_written(file, &error))
 }
 

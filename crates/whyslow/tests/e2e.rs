@@ -11,6 +11,7 @@ mod help;
 mod left;
 mod page;
 mod readme;
+mod rights;
 mod running;
 mod schemas;
 mod stage;

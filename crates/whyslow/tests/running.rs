@@ -215,6 +215,9 @@ fn under_sudo_the_program_and_the_case_are_the_callers() {
     if !is_root() || !stage.can_record() {
         return;
     }
+    // What is made is made with the caller's rights.
+    let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(stage.path("."), open_to_all).expect("the stage is ours");
     let mut command = stage.whyslow(&["run", "-o", "new/case", "--", "sh", "-c", "id -u; id -g; echo $HOME"]);
     let output = command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().expect("whyslow");
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("65534\n65534\n/nonexistent\n"), "{output:?}");

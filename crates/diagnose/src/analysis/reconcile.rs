@@ -98,7 +98,7 @@ pub fn reconcile(recording: &Recording, threads: &Threads) -> Reconciliation {
 fn lost(recording: &Recording) -> Vec<(u64, u64)> {
     let books = |row: &&Loss| row.count > 0 && !matches!(row.table.as_str(), "stacks" | "samples");
     let spans = recording.losses.iter().filter(books).map(|row| (row.start.0, row.end.0));
-    super::merge(spans.filter(|(from, to)| from < to).collect())
+    crate::spans::merge(spans.filter(|(from, to)| from < to).collect())
 }
 
 /// An id can have been given to several threads, one after the other.

@@ -161,7 +161,7 @@ fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
     let mut total = 0;
     for (tid, spans) in by_thread {
         // Connections set up at the same time share one thread's CPU time.
-        for (start, end) in crate::analysis::merge(spans) {
+        for (start, end) in crate::spans::merge(spans) {
             let (outside, within) = analysis.threads.on_processor(tid, start, end);
             total += outside + within;
         }

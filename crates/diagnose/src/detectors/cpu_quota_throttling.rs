@@ -2,8 +2,9 @@
 
 use super::{Found, detector, median, rows};
 use crate::analysis::ledger::Account;
-use crate::analysis::{Analysis, PotentialSaving, merge};
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::Located;
+use crate::spans::merge;
 use case::tables::Switch;
 use case::{Nanos, Recording, Share};
 

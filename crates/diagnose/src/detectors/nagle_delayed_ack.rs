@@ -152,7 +152,7 @@ fn within_exchanges(analysis: &Analysis, stalls: &[Stall]) -> u64 {
         spans.entry(exchange.connection).or_default().push((exchange.start, exchange.end));
         all.push((exchange.start, exchange.end));
     }
-    let all = crate::analysis::merge(all);
+    let all = crate::spans::merge(all);
     let overlap = |spans: &[(u64, u64)], stall: &Stall| -> u64 {
         let first = spans.partition_point(|&(_, end)| end <= stall.start);
         let here = spans[first..].iter().take_while(|&&(start, _)| start < stall.end);

@@ -9,7 +9,7 @@ use crate::treatment::End;
 use crate::world::World;
 use listing::Listing;
 use record::executable::{self, Elf, MOST_INTERPRETERS};
-use record::{Input, Output, ParentDeathSignal, Program, Root};
+use record::{Input, Output, ParentDeathSignal, Program, Root, User};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
@@ -134,8 +134,11 @@ impl Asking<'_> {
     fn ask(&mut self, loader: &Path, program: &Path, libraries: &[PathBuf]) -> Result<Listing, LabError> {
         let (mut output, mut errors) = (nameless()?, nameless()?);
         let arguments = [loader, program].map(|path| path.display().to_string()).to_vec();
+        // The loader is whatever the program names.
+        let user = self.inside.on_host(program).and_then(|program| User::asking_about(&program));
         let asked = Program {
             arguments,
+            user,
             input: Input::Nothing,
             output: Output::File(path_of(&output)),
             errors: Output::File(path_of(&errors)),

@@ -1,8 +1,8 @@
 //! `answer-100-continue`: nothing waits for permission to send a body.
 
 use super::{Intervention, Prediction, intervention};
+use crate::aspect::Aspect;
 use crate::treatment::Preload;
-use crate::work::Aspect;
 
 intervention! {
     /// # answer-100-continue

@@ -2,8 +2,8 @@
 
 use super::parse_ca_once::{SHIM, took_effect};
 use super::{Intervention, Prediction, intervention};
+use crate::aspect::Aspect;
 use crate::treatment::Preload;
-use crate::work::Aspect;
 
 intervention! {
     /// # resume-sessions

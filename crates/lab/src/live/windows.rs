@@ -6,7 +6,7 @@ use super::{LiveTerms, State, Switch};
 use crate::engine::{self, Budget, Design, Entry, Order, Pace, State as Progress, Stop, Stopped, Study};
 use crate::error::LabError;
 use crate::pairs::ratio;
-use crate::work;
+use crate::trial::work_seen;
 use case::tables::Trial;
 use case::{Nanos, Window};
 use record::{ConnectionOrigin, Meter, Reading, Role};
@@ -241,7 +241,7 @@ fn row(first: &Reading, last: &Reading) -> Trial {
         server_system: last.server_system - first.server_system,
         exit: -1,
         metric: f64::NAN,
-        ..work::seen(first, last, Trial::default())
+        ..work_seen(first, last, Trial::default())
     }
 }
 

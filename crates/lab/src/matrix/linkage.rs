@@ -2,8 +2,10 @@
 
 use super::elf::{self, Start};
 use super::prefix::Prefix;
+use record::User;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,12 +26,13 @@ pub fn library_path(prefixes: &[Prefix], before: Option<OsString>) -> String {
 /// One sentence, where the subject cannot start on these libraries, or is certain to take others.
 pub fn foresee(program: &Path, prefixes: &[Prefix], library_path: &str) -> Result<(), String> {
     let Start::Loader(loader) = elf::start(program) else { return Ok(()) };
-    let asked = Command::new(loader)
-        .arg("--list")
-        .arg(program)
-        .env("LD_LIBRARY_PATH", library_path)
-        .env_remove("LD_PRELOAD")
-        .output();
+    let mut query = Command::new(loader);
+    query.arg("--list").arg(program).env("LD_LIBRARY_PATH", library_path).env_remove("LD_PRELOAD");
+    // The loader is whatever the program names.
+    if let Some(User { uid, gid }) = User::asking_about(program) {
+        query.uid(uid).gid(gid);
+    }
+    let asked = query.output();
     // A loader that cannot be asked tells nothing.
     let Ok(asked) = asked else { return Ok(()) };
     let (listed, complaints) =

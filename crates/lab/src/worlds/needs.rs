@@ -3,8 +3,10 @@
 use super::packages::Packages;
 use super::script;
 use super::shared::is_of_system;
+use record::User;
 use record::executable::{self, Elf, find};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -106,7 +108,12 @@ fn libraries(path: &Path) -> Vec<(String, Option<PathBuf>)> {
     if needed.is_empty() {
         return Vec::new();
     }
-    let said = Command::new("ldd").arg(path).output().map(|output| output.stdout).unwrap_or_default();
+    let mut query = Command::new("ldd");
+    // It may execute the loader that the file names.
+    if let Some(User { uid, gid }) = User::asking_about(path) {
+        query.uid(uid).gid(gid);
+    }
+    let said = query.arg(path).output().map(|output| output.stdout).unwrap_or_default();
     let said = String::from_utf8_lossy(&said).into_owned();
     let place = |name: &str| {
         let line = said.lines().find_map(|line| line.trim().strip_prefix(name)?.trim().strip_prefix("=> "))?;

@@ -6,14 +6,14 @@
 //! being put into the table is looked at again.
 
 use super::KernelSource;
+use crate::clock::now;
 use crate::counters;
-use crate::drain::now;
 use crate::error::RecordError;
+use crate::events::Sums;
 use crate::events::{ListenerKey, ThreadState};
 use crate::kernel::refused;
 use crate::listening;
 use crate::running::{self, Found};
-use crate::scheduler_sums::Sums;
 use crate::source::Role;
 use crate::standing::Standing;
 use aya::maps::MapError;

@@ -1,7 +1,15 @@
 //! Whom a program runs as.
 
-use nix::unistd::Uid;
+use nix::unistd::{Uid, geteuid};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::str::FromStr;
+
+/// Who owns nothing.
+const NOBODY: User = User { uid: 65_534, gid: 65_534 };
+
+/// Writable for the group or for others.
+const WRITABLE: u32 = 0o022;
 
 /// The user that a program runs as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +18,25 @@ pub struct User {
     pub uid: u32,
     /// Group id.
     pub gid: u32,
+}
+
+impl User {
+    /// As whom something is executed that only answers questions about a file, such as the loader that the file itself names: the
+    /// one who called sudo; else root where only root can have put the file there, its owner, or nobody. None stays as we are.
+    pub fn asking_about(path: &Path) -> Option<User> {
+        let caller = case::caller().map(|caller| User { uid: caller.uid, gid: caller.gid });
+        if caller.is_some() || !geteuid().is_root() {
+            return caller;
+        }
+        let real = std::fs::canonicalize(path).ok()?;
+        let is_roots =
+            |path: &Path| path.metadata().is_ok_and(|found| found.uid() == 0 && found.mode() & WRITABLE == 0);
+        if real.ancestors().all(is_roots) {
+            return None;
+        }
+        let owner = real.metadata().ok().map(|found| User { uid: found.uid(), gid: found.gid() });
+        Some(owner.filter(|owner| owner.uid != 0).unwrap_or(NOBODY))
+    }
 }
 
 impl FromStr for User {
@@ -27,6 +54,21 @@ impl FromStr for User {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_root_alone_can_have_put_there_is_asked_about_as_root() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("program");
+        std::fs::copy("/bin/true", &program).expect("copied");
+        // Below a folder that everybody can write to.
+        assert_eq!(User::asking_about(&program), Some(NOBODY));
+        std::os::unix::fs::chown(&program, Some(7), Some(8)).expect("root's right");
+        assert_eq!(User::asking_about(&program), Some(User { uid: 7, gid: 8 }));
+        assert_eq!(User::asking_about(Path::new("/bin/true")), None);
+    }
 
     #[test]
     fn a_user_is_read_by_name_and_by_number() {

@@ -3,7 +3,6 @@
 use crate::arguments::{Format, ReportArguments};
 use crate::console::Terminal;
 use crate::fail::Failure;
-use crate::invoker::Invoker;
 use crate::{documents, output};
 use case::{Case, Document, Recording};
 use clap::ValueEnum;
@@ -33,7 +32,7 @@ pub fn report(typed: &ReportArguments) -> Result<u8, Failure> {
 /// What the case means.
 fn read(case: &Case, typed: &ReportArguments) -> Result<Document, Failure> {
     let reading = diagnose::Options { all: typed.answer.all };
-    let mut document = studies::report::read(case, reading, &Terminal::leaving_signals(&Invoker::find()))?;
+    let mut document = studies::report::read(case, reading, &Terminal::leaving_signals())?;
     if let Document::Answer(answer) = &mut document {
         answer.page = documents::kept_page(case);
     }

@@ -3,7 +3,6 @@
 use crate::arguments::{StoryAction, StoryArguments, StoryRunArguments};
 use crate::console::Terminal;
 use crate::fail::{self, Failure};
-use crate::invoker::Invoker;
 use crate::{folder, output, requests};
 use case::{StoryResult, StoryResults};
 use std::path::{Path, PathBuf};
@@ -70,7 +69,7 @@ fn code(done: &StoryResults) -> u8 {
 /// Where a case goes: below the folder named, or among the user's.
 fn case_folder(below: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     let folder = requests::case_folder(below.map(|folder| folder.join(name)).as_deref(), &[name.to_string()])?;
-    folder::make_parents(&folder, &Invoker::find())?;
+    folder::make_parents(&folder)?;
     Ok(folder)
 }
 
@@ -84,7 +83,7 @@ fn run_one(story: &Story, variants: &[&Variant], below: Option<&Path>) -> Result
         output::say(&format!("{}, {number} of {count}: run.sh {words}", story.name));
         let path = case_folder(below, &format!("{}-{}", story.name, name.replace(' ', "-")))?;
         let started = start(story, variant, &path)?;
-        let outcome = started.finish(&Terminal::take(&Invoker::find())?)?;
+        let outcome = started.finish(&Terminal::take()?)?;
         checked.extend(checks(story, variant, &outcome));
         all.push(document::variant(variant, &outcome));
     }

@@ -6,7 +6,6 @@ use crate::arguments::{
 };
 use crate::console::Terminal;
 use crate::fail::{self, Failure};
-use crate::invoker::Invoker;
 use crate::{documents, folder, requests};
 use record::Ended;
 use std::path::Path;
@@ -61,15 +60,12 @@ fn conduct(
     as_json: bool,
     study: impl FnOnce(&dyn Console) -> Result<Done, StudyError>,
 ) -> Result<(u8, Option<Ended>), Failure> {
-    let invoker = Invoker::find();
-    folder::make_parents(folder, &invoker)?;
-    let terminal = Terminal::take(&invoker)?;
-    // Also after an error: what there is of the case belongs to the user.
-    let done = study(&terminal).inspect_err(|_| invoker.own(folder))?;
+    folder::make_parents(folder)?;
+    let terminal = Terminal::take()?;
+    let done = study(&terminal)?;
     let ended = done.ended;
     let (document, failed) = documents::keep(done);
     drop(terminal);
-    invoker.own(folder);
     // What was found is printed, even if not everything could be tried or the disk has filled up meanwhile.
     let code = documents::show(&document, as_json)?;
     failed.map_or(Ok((code, ended)), Err)

@@ -3,17 +3,15 @@
 use crate::arguments::TrialArguments;
 use crate::console::Terminal;
 use crate::fail::{self, Failure};
-use crate::invoker::Invoker;
 use crate::{folder, output, requests};
 use case::TrialFigures;
 
 /// Runs the trial, keeps it, and prints what was measured.
 pub fn trial(typed: TrialArguments) -> Result<u8, Failure> {
-    let (invoker, as_json) = (Invoker::find(), typed.json);
+    let as_json = typed.json;
     let request = requests::trial::request(typed)?;
-    folder::make_parents(&request.folder, &invoker)?;
-    let row = studies::trial::trial(&request, &Terminal::take(&invoker)?)?;
-    invoker.own(&request.folder);
+    folder::make_parents(&request.folder)?;
+    let row = studies::trial::trial(&request, &Terminal::take()?)?;
     let figures = TrialFigures::of(&row, &request.folder);
     let case = format!("Case: {}\n", request.folder.display());
     output::document(&figures, as_json, |_| report::trial(&row) + &case)?;

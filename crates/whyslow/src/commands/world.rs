@@ -6,7 +6,7 @@ use crate::arguments::{
 };
 use crate::console::Terminal;
 use crate::fail::Failure;
-use crate::invoker::{Invoker, subject_user};
+use crate::invoker::subject_user;
 use crate::output;
 use lab::worlds::{Ready, Store};
 
@@ -27,7 +27,7 @@ fn list(store: &Store, as_json: bool) -> Result<u8, Failure> {
 }
 
 fn show_made(typed: &WorldMakeArguments, store: &Store, as_json: bool) -> Result<u8, Failure> {
-    let ready = make(typed, &[], store, &Terminal::take(&Invoker::find())?)?;
+    let ready = make(typed, &[], store, &Terminal::take()?)?;
     output::document(&studies::world::made(&ready, store)?, as_json, |_| {
         report::clean(&format!("{} is ready: {}, in {}", ready.name, ready.title, ready.base.display())) + "\n"
     })?;
@@ -38,8 +38,7 @@ fn enter(typed: &WorldRunArguments, store: &Store) -> Result<u8, Failure> {
     if !nix::unistd::geteuid().is_root() {
         return Err(Failure::needs_root("enter a world", "it takes a mount namespace"));
     }
-    let invoker = Invoker::find();
-    let terminal = Terminal::take(&invoker)?;
+    let terminal = Terminal::take()?;
     let ready = make(&typed.world, &typed.command, store, &terminal)?;
     let ended = studies::world::run(&ready, &typed.command, subject_user(None)?, &terminal)?;
     Ok(exit_of_subject(ended))

@@ -1,0 +1,10 @@
+//! What an intervention may change of a program's work without being wrong.
+
+/// What of the work can be seen, and a cure may change by itself because that is what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    /// How many exchanges it takes: an interim answer that is no longer waited for is one less.
+    Exchanges,
+    /// How many bytes an answer has: a resumed TLS session needs no second ticket.
+    Bytes,
+}

@@ -1,0 +1,130 @@
+//! A hostile subject of the user who called sudo, and a victim that only root may write: what root does with the case's files
+//! meanwhile reaches the victim by no link and by no exchanged folder.
+
+use crate::stage::{Stage, shell};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use testing::is_root;
+
+/// Who called sudo, and whom the subject runs as.
+const CALLER: u32 = 65_534;
+
+/// What a case consists of, and what root writes there after the subject has begun.
+const FILES: [&str; 8] = [
+    "answer.json",
+    "report.html",
+    "manifest.json",
+    "experiment.json",
+    "trials",
+    "tables/calls.parquet",
+    "tables/calls.arrows",
+    "tables/trials.arrows",
+];
+
+/// A folder and a file that are root's alone, and what they were like.
+struct Victim {
+    folder: PathBuf,
+    file: PathBuf,
+}
+
+impl Victim {
+    fn new(stage: &Stage) -> Victim {
+        let folder = stage.path("victim");
+        let file = folder.join("file");
+        fs::create_dir(&folder).expect("made");
+        fs::write(&file, "root's own\n").expect("written");
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("root's");
+        fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("root's");
+        Victim { folder, file }
+    }
+
+    /// Nothing of it has changed: bytes, owner, and what is in its folder.
+    fn expect_unchanged(&self, after: &str) {
+        assert_eq!(fs::read_to_string(&self.file).expect("there"), "root's own\n", "after {after}");
+        let found = self.file.metadata().expect("there");
+        assert_eq!((found.uid(), found.mode() & 0o777), (0, 0o600), "after {after}");
+        let inside = fs::read_dir(&self.folder).expect("there").count();
+        assert_eq!(inside, 1, "after {after}: {}", shell(&format!("ls -la {}", self.folder.display())));
+        assert_eq!(self.folder.metadata().expect("there").uid(), 0, "after {after}");
+    }
+}
+
+/// Runs a subject as the caller of sudo, which does something to its own case and then some work.
+fn attacked(stage: &Stage, does: &str) {
+    let port = crate::stage::free_port().to_string();
+    let serve = format!("python3 -m http.server --bind 127.0.0.1 {port}");
+    let client = format!("{does}; for i in 1 2 3 4 5 6; do curl -s -o /dev/null http://127.0.0.1:{port}/; done; true");
+    let words = ["run", "--budget", "2", "--server", &serve, "-o", "home/case", "--", "sh", "-c", &client];
+    let output = stage
+        .whyslow(&words)
+        .env("SUDO_UID", CALLER.to_string())
+        .env("SUDO_GID", CALLER.to_string())
+        .output()
+        .expect("whyslow");
+    // It may fail, for the case is broken; it does not panic.
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked") && output.status.code().is_some(), "{does}: {output:?}");
+}
+
+/// A stage with a home that is the caller's, and a victim.
+fn staged() -> Option<(Stage, Victim)> {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record() {
+        return None;
+    }
+    fs::set_permissions(stage.path("."), Permissions::from_mode(0o755)).expect("the stage is ours");
+    let home = stage.path("home");
+    fs::create_dir(&home).expect("made");
+    std::os::unix::fs::chown(&home, Some(CALLER), Some(CALLER)).expect("root's right");
+    let victim = Victim::new(&stage);
+    Some((stage, victim))
+}
+
+fn start_again(home: &Path) {
+    fs::remove_dir_all(home).expect("removed");
+    fs::create_dir(home).expect("made");
+    std::os::unix::fs::chown(home, Some(CALLER), Some(CALLER)).expect("root's right");
+}
+
+#[test]
+fn a_link_in_the_place_of_any_file_of_a_case_leads_nowhere() {
+    let Some((stage, victim)) = staged() else { return };
+    for name in FILES {
+        let (case, target) = (stage.path("home/case"), victim.file.display());
+        let place = case.join(name).display().to_string();
+        attacked(&stage, &format!("rm -rf {place}; ln -s {target} {place}"));
+        victim.expect_unchanged(name);
+        start_again(&stage.path("home"));
+    }
+}
+
+#[test]
+fn a_case_that_was_exchanged_for_another_folder_takes_nothing_along() {
+    let Some((stage, victim)) = staged() else { return };
+    let (home, folder) = (stage.path("home").display().to_string(), victim.folder.display().to_string());
+    let exchanges = [
+        format!("mv {home}/case {home}/old; ln -s {folder} {home}/case"),
+        format!("mv {home}/case/tables {home}/old; ln -s {folder} {home}/case/tables"),
+        format!("mv {home}/case {home}/old; mkdir {home}/case; ln -s {folder} {home}/case/trials"),
+        format!("rm -rf {home}/case; ln -s {folder} {home}/case"),
+    ];
+    for exchange in exchanges {
+        attacked(&stage, &exchange);
+        victim.expect_unchanged(&exchange);
+        start_again(&stage.path("home"));
+    }
+}
+
+#[test]
+fn the_caller_cannot_have_root_write_a_case_where_only_root_may() {
+    let Some((stage, victim)) = staged() else { return };
+    let case = victim.folder.join("case").display().to_string();
+    let mut command = stage.whyslow(&["run", "-o", &case, "--", "true"]);
+    let uid = CALLER.to_string();
+    let output = command.env("SUDO_UID", &uid).env("SUDO_GID", &uid).output().expect("whyslow");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("Permission denied"), "{said}");
+    victim.expect_unchanged("a case in it");
+}
