@@ -56,6 +56,11 @@ pub enum RecordError {
     /// It is whyslow, or something that whyslow runs in: whyslow would record its own recording.
     #[error("process {0} is whyslow itself, or whyslow runs inside it")]
     Ourselves(u32),
+    /// Process ids here are not those that the kernel reports events by.
+    #[error(
+        "whyslow runs in a PID namespace of its own, a container's say: by its process ids it would watch other processes"
+    )]
+    OtherPidNamespace,
     /// We may not inspect it.
     #[error("process {pid} cannot be inspected: {reason}")]
     NotPermitted {

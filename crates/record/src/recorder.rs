@@ -3,6 +3,7 @@
 use crate::error::RecordError;
 use crate::host;
 use crate::kernel_source::KernelSource;
+use crate::running;
 use crate::source::{Options, Progress, Role, Source};
 use case::{Case, Manifest, SCHEMA};
 use std::path::Path;
@@ -24,6 +25,7 @@ impl Recorder {
     /// # Errors
     /// Where no source works, why the best one does not; or where the case cannot be made.
     pub fn start(folder: &Path, mut manifest: Manifest, options: &Options) -> Result<Recorder, RecordError> {
+        running::in_the_first_pid_namespace()?;
         manifest.schema = SCHEMA;
         manifest.host = host::describe();
         manifest.sampling_hertz = options.sampling_hertz;

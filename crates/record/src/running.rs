@@ -18,6 +18,9 @@ pub struct Found {
     pub ports: Vec<u16>,
 }
 
+/// PROC_PID_INIT_INO of the kernel's `proc_ns.h`: the inode of the first PID namespace is always the same.
+const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
+
 /// A thread of the kernel has this flag (`PF_KTHREAD` in linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
@@ -50,6 +53,16 @@ pub fn attachable(pid: u32) -> Result<u32, RecordError> {
         Err(_) if !is_running(process) => Err(RecordError::NoProcess(pid)),
         _ => Ok(process),
     }
+}
+
+/// The kernel reports events by the ids of its first PID namespace.
+///
+/// # Errors
+/// Where we are in another.
+pub(crate) fn in_the_first_pid_namespace() -> Result<(), RecordError> {
+    let here = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let is_other = here.to_str().is_some_and(|name| name.starts_with("pid:[") && name != FIRST_PID_NAMESPACE);
+    if is_other { Err(RecordError::OtherPidNamespace) } else { Ok(()) }
 }
 
 /// A process and those that started it, up to the first.

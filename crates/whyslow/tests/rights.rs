@@ -128,3 +128,19 @@ fn the_caller_cannot_have_root_write_a_case_where_only_root_may() {
     assert!(said.contains("Permission denied"), "{said}");
     victim.expect_unchanged("a case in it");
 }
+
+#[test]
+fn in_another_pid_namespace_nothing_is_recorded_and_the_reason_is_given() {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record() {
+        return;
+    }
+    let inside = ["--pid", "--fork", "--mount-proc", env!("CARGO_BIN_EXE_whyslow")];
+    let words = ["run", "-o", "case", "--", "true"];
+    let mut command = std::process::Command::new("unshare");
+    let output = command.args(inside).args(words).current_dir(stage.path(".")).output().expect("unshare");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("PID namespace") && said.contains("--pid=host"), "{said}");
+    assert!(!Path::new(&stage.path("case")).exists(), "nothing is left");
+}

@@ -12,13 +12,15 @@
 use super::packages::Packages;
 use crate::LabError;
 use serde::{Deserialize, Serialize};
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The folder's name, below the user's caches.
 const NAME: &str = "whyslow";
+/// The folder of whole worlds.
+const WORLDS: &str = "worlds";
 /// What says that a world is whole.
 const DESCRIPTOR: &str = "world.toml";
 /// The ending of what is being made.
@@ -113,6 +115,11 @@ impl Store {
     pub fn folder(&self, kind: &str) -> Result<PathBuf, LabError> {
         let folder = self.root.join(kind);
         make(&folder)?;
+        // Whole systems, old ones among them, whose setuid programs are for nobody else to run.
+        if kind == WORLDS {
+            let private = std::fs::set_permissions(&folder, Permissions::from_mode(0o700));
+            private.map_err(LabError::io(&folder))?;
+        }
         Ok(folder)
     }
 
@@ -126,7 +133,7 @@ impl Store {
 
     /// The whole worlds, by name. What cannot be read as one is none.
     pub fn worlds(&self) -> Result<Vec<Made>, LabError> {
-        let folder = self.folder("worlds")?;
+        let folder = self.folder(WORLDS)?;
         let entries = std::fs::read_dir(&folder).map_err(LabError::io(&folder))?;
         let world = |path: PathBuf| {
             let name = path.file_name()?.to_str().filter(|name| !name.ends_with(PART))?.to_string();
@@ -143,7 +150,7 @@ impl Store {
     /// # Errors
     /// Where there is none of that name, or its files cannot be removed.
     pub fn remove(&self, name: &str) -> Result<(), LabError> {
-        let folder = self.folder("worlds")?.join(name);
+        let folder = self.folder(WORLDS)?.join(name);
         if name.contains('/') || !folder.is_dir() {
             return Err(LabError::NoWorld {
                 world: format!("a world `{name}`"),
@@ -164,7 +171,7 @@ impl Store {
     /// # Errors
     /// Where files cannot be removed.
     pub fn clear(&self) -> Result<(), LabError> {
-        let entries = std::fs::read_dir(self.folder("worlds")?).into_iter().flatten();
+        let entries = std::fs::read_dir(self.folder(WORLDS)?).into_iter().flatten();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect::<Vec<_>>();
         names.iter().try_for_each(|name| self.remove(name))?;
         let packages = self.folder("packages")?;
@@ -199,7 +206,7 @@ impl Store {
         let path = part.join(DESCRIPTOR);
         std::fs::write(&path, text).map_err(LabError::io(path))?;
         let names = std::iter::once(name.to_string()).chain((2..).map(|number| format!("{name}-{number}")));
-        let folder = self.folder("worlds")?;
+        let folder = self.folder(WORLDS)?;
         for name in names {
             let target = folder.join(&name);
             if target.exists() {

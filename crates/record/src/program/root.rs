@@ -9,6 +9,9 @@ use std::ffi::{CString, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+/// Programs of another world are old: none of them gains rights by its mode, and no file of it is a device.
+const HARMLESS: libc::c_ulong = libc::MS_NOSUID | libc::MS_NODEV;
+
 /// The kernel takes a page of options for a mount, its end included.
 const MOST_OPTIONS: usize = 4095;
 /// Where the host's tree hangs inside until the program begins.
@@ -80,9 +83,9 @@ impl Tree {
         let [upper, work, root] = &self.folders;
         // SAFETY: numbers, constants and strings that were prepared before the fork.
         unsafe {
-            libc::mount(memory, self.place.as_ptr(), memory, 0, c"mode=755".as_ptr().cast()) == 0
+            libc::mount(memory, self.place.as_ptr(), memory, HARMLESS, c"mode=755".as_ptr().cast()) == 0
                 && [upper, work, root].iter().all(|folder| libc::mkdir(folder.as_ptr(), 0o755) == 0)
-                && libc::mount(overlay, root.as_ptr(), overlay, 0, self.options.as_ptr().cast()) == 0
+                && libc::mount(overlay, root.as_ptr(), overlay, HARMLESS, self.options.as_ptr().cast()) == 0
                 && libc::mkdir(self.host.as_ptr(), 0o755) == 0
                 && libc::syscall(libc::SYS_pivot_root, root.as_ptr(), self.host.as_ptr()) == 0
                 && libc::chdir(c"/".as_ptr()) == 0

@@ -29,6 +29,11 @@ impl From<RecordError> for Failure {
             RecordError::KernelThread(_) | RecordError::Ourselves(_) => {
                 Failure::new("cannot attach", why, "whyslow attach PID, with the PID of the program to watch (ps -e)")
             }
+            RecordError::OtherPidNamespace => Failure::new(
+                "recording does not work in here",
+                why,
+                "run it on the host, or in a container that shares the host's PID namespace (docker run --pid=host)",
+            ),
             RecordError::NotPermitted { .. } => Failure::new("cannot attach", why, sudo()),
             RecordError::Case(error) => error.into(),
         }
