@@ -21,17 +21,21 @@ pub fn under_way(one: &[Segment], other: &[Segment]) -> Vec<(u64, u64)> {
 fn flights(sender: &[Segment], receiver: &[Segment]) -> Vec<(u64, u64)> {
     let counts = |row: &&Segment| row.payload > 0 || row.flags & SIGNS != 0;
     let arrivals = receiver.iter().filter(|row| row.direction == direction::IN).filter(counts).collect::<Vec<_>>();
-    let mut used = vec![false; arrivals.len()];
+    let mut next = 0;
     let mut spans = Vec::new();
     for left in sender.iter().filter(|row| row.direction == direction::OUT).filter(counts) {
-        let first = arrivals.partition_point(|row| row.time < left.time);
-        let mut near = first..arrivals.len().min(first + SEARCHED);
-        if let Some(at) = near.find(|&at| completes(left, arrivals[at], used[at])) {
-            used[at] |= arrivals[at].payload == 0;
-            spans.push((left.time.0, arrivals[at].time.0));
-        }
+        // Both are in order of time, and but for what is sent again in that of their bytes: no arrival is looked at twice.
+        let is_before = |row: &&Segment| row.time < left.time || after(end(row), end(left)) < 0;
+        next += arrivals[next..].iter().take_while(|row| is_before(row)).count();
+        let arrived = arrivals.get(next).filter(|row| after(row.sequence, end(left)) < 0);
+        spans.extend(arrived.map(|row| (left.time.0, row.time.0)));
     }
     spans
+}
+
+/// The number after what a segment has: its payload, and one for the beginning or the end of a stream.
+fn end(segment: &Segment) -> u32 {
+    last(segment).wrapping_add(u32::from(segment.flags & SIGNS != 0))
 }
 
 /// Whether with an arrival all of a departed segment is there: the same one, or the last piece of one that was cut up,
@@ -76,14 +80,17 @@ mod tests {
         fixture.travels(10 * US, 1, 2, 100);
         fixture.acknowledges(20 * US, 2, 1);
         fixture.travels(30 * US, 2, 1, 4_000);
-        // The last of this one is lost.
+        // Two that are put together on the way, and one that is lost.
+        fixture.segment(40 * US, 1, direction::OUT, 100);
+        fixture.segment(41 * US, 1, direction::OUT, 100);
+        fixture.segment(48 * US, 2, direction::IN, 200);
         fixture.segment(50 * US, 1, direction::OUT, 100);
         let recording = fixture.end();
         let of = |connection: u32| {
             let own = recording.segments.iter().filter(|row| row.connection == connection);
             own.cloned().collect::<Vec<_>>()
         };
-        let expected = vec![(10 * US, 15 * US), (30 * US, 35 * US)];
+        let expected = vec![(10 * US, 15 * US), (30 * US, 35 * US), (40 * US, 48 * US)];
         assert_eq!(under_way(&of(1), &of(2)), expected);
         assert_eq!(under_way(&of(2), &of(1)), expected);
     }

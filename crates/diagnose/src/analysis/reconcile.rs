@@ -216,9 +216,10 @@ fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
         pairs.push(time(ThreadMeasure::RunDelay, rows.runnable, sum.run_delay.0));
         pairs.push(time(ThreadMeasure::Blocked, rows.blocked, blocked));
     }
-    // A thread that is woken while it goes to sleep stays on its processor: the scheduler counts a wait, and there was none.
+    // A thread with a signal to take does not go to sleep, nor does one that is woken on the way: the scheduler counts a wait, and
+    // the event says that it could have run on. Nothing is missing where all switches are there.
     let most = EDGES + (TOLERATED * sum.voluntary as f64).ceil() as u64;
-    let few_waits = short_of(rows.waits, sum.voluntary, most);
+    let few_waits = missing_switches > most && short_of(rows.waits, sum.voluntary, most);
     pairs.push(Pair::count(ThreadMeasure::Waits, rows.waits, sum.voluntary, few_waits.then_some(0)));
     let few_calls = short_of(rows.calls, sum.calls, EDGES);
     let misplaced =

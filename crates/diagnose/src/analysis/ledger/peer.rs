@@ -49,9 +49,18 @@ impl Walker<'_> {
     }
 
     fn after_the_last_transfer(&mut self, slot: usize, last: Option<&Call>, at: u64, to: u64, charge: &mut Charge) {
-        match last {
-            Some(call) if syscall::is_read(call.number) => self.answering(slot, call, at, to, charge),
-            _ => self.under_way(slot, at, to, charge),
+        let Some(call) = last else { return self.under_way(slot, at, to, charge) };
+        if syscall::is_read(call.number) {
+            return self.answering(slot, call, at, to, charge);
+        }
+        // The end of the stream comes once the thread that wrote last closes it.
+        let mut pieces = Vec::new();
+        self.under_way(slot, at, to, &mut |from, to, account| pieces.push((from, to, account)));
+        for (from, to, account) in pieces {
+            match account {
+                Account::Unexplained => self.answering(slot, call, from, to, charge),
+                account => charge(from, to, account),
+            }
         }
     }
 
