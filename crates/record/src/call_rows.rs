@@ -117,7 +117,8 @@ impl CallRows {
             }
             return;
         }
-        call.path = self.path_number(path);
+        // The name of a file that is not there can be what somebody asked a server for.
+        call.path = self.path_number(if call.result < 0 { case::redact_target(&path) } else { path });
         if syscall::is_open(call.number) && call.result >= 0 {
             self.open_files.insert((call.pid, call.result as i32), call.path);
         }
