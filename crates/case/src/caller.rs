@@ -33,6 +33,12 @@ pub fn as_caller<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// The same with the rights of a user that is named.
+pub fn as_user<T>(user: Caller, work: impl FnOnce() -> T) -> T {
+    let _rights = Rights::of(user);
+    work()
+}
+
 /// The rights of the caller, until dropped. The kernel checks files by them (`setfsuid(2)`), and takes root's capabilities over
 /// files away as long as they are not root's; all other capabilities stay.
 struct Rights {

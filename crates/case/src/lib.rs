@@ -39,7 +39,7 @@ pub use bisection::{
     Untested, WorldSummary,
 };
 pub use calendar::date;
-pub use caller::{Caller, act_for, as_caller, caller};
+pub use caller::{Caller, act_for, as_caller, as_user, caller};
 pub use comparison::{
     AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, HotSpot, Per, Side,
 };

@@ -6,6 +6,7 @@
 
 pub mod advice;
 mod build;
+mod builder;
 mod download;
 mod elf;
 mod factorial;

@@ -85,7 +85,7 @@ impl Stacks {
         naming::location(&mut self.modules, frame, caller)
     }
 
-    /// What an address in the kernel is. `function_offset` is the function's address.
+    /// What an address in the kernel is. Both offsets count from where the kernel begins.
     pub fn kernel_location(&mut self, address: u64) -> Location {
         naming::kernel_location(self.kernel.get_or_insert_with(KernelSymbols::of_this_host), address)
     }

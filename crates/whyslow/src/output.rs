@@ -47,7 +47,19 @@ fn put(contents: &[u8]) -> Result<(), Failure> {
 /// Where it has no form in JSON, which is a defect of ours.
 pub fn json(document: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(document).map_err(|error| Failure::internal(&error.to_string()))?;
-    Ok(text + "\n")
+    Ok(escaped(&text) + "\n")
+}
+
+/// JSON in which no character steers a terminal: those from U+007F to U+009F, which serde leaves as they are, stand in strings only.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            '\u{7f}'..='\u{9f}' => text.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            _ => text.push(letter),
+        }
+    }
+    text
 }
 
 /// Prints a document, as JSON or in words.
@@ -115,4 +127,17 @@ pub fn style() -> Style {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let style = Style::default();
     Style { colour: if plain { Colour::Plain } else { Colour::Ansi }, width: columns.unwrap_or(style.width) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_holds_nothing_that_steers_a_terminal_and_says_the_same() {
+        let name = "caf\u{e9} \u{9b}31m \u{1b}[0m \u{7f}".to_string();
+        let text = json(&name).expect("JSON");
+        assert!(!text.trim_end().contains(char::is_control), "{text:?}");
+        assert_eq!(serde_json::from_str::<String>(&text).expect("JSON"), name);
+    }
 }

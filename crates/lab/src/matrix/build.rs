@@ -1,12 +1,13 @@
 //! Building one version, into a prefix that is there whole or not at all.
 
+use super::builder::{builder, give};
 use super::download::beside;
 use super::order::Item;
 use super::prefix::Prefix;
 use super::problem::Fault;
 use super::process::{self, Stop};
 use super::recipe;
-use record::Program;
+use record::{Network, Program, User};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(200);
 /// Whatever else runs on the machine goes first.
 const NICENESS: &str = "10";
+/// Who owns what is built.
+const ROOT: User = User { uid: 0, gid: 0 };
 
 /// Where and how things are built.
 pub struct Site<'a> {
@@ -74,7 +77,7 @@ pub fn make(
     let _ = std::fs::remove_file(&log);
     (site.doing)(&format!("fetching {name} {version}"), &log);
     let package = fetch()?;
-    let yard = Yard { item, on: &on, site, part: &part, prefix: &folder, log: &log };
+    let yard = Yard { item, on: &on, site, part: &part, prefix: &folder, log: &log, user: builder(&part) };
     let built = yard.build(&package).and_then(|stage| inspect(&stage).map_err(Fault::building).map(|_| stage));
     let moved = built.and_then(|stage| {
         remove(&folder)?;
@@ -96,6 +99,8 @@ struct Yard<'a> {
     part: &'a Path,
     prefix: &'a Path,
     log: &'a Path,
+    /// Whom its programs run as, without a network.
+    user: Option<User>,
 }
 
 impl Yard<'_> {
@@ -104,6 +109,7 @@ impl Yard<'_> {
         let [unpacked, folder, stage] = ["source", "build", "stage"].map(|name| self.part.join(name));
         for folder in [&unpacked, &folder, &stage] {
             std::fs::create_dir_all(folder).map_err(Fault::io(folder))?;
+            self.user.map_or(Ok(()), |user| give(folder, user)).map_err(Fault::io(folder))?;
         }
         let [from, to] = [package, &unpacked].map(|path| path.display().to_string());
         let tar = ["tar", "-xzf", &from, "-C", &to, "--strip-components=1", "--no-same-owner"];
@@ -120,6 +126,8 @@ impl Yard<'_> {
             let lines = recipe::filled(step, &values).map_err(Fault::building)?;
             self.run(&step.name, &["nice", "-n", NICENESS, "sh", "-eu", "-c", &lines], Some(&folder))?;
         }
+        // What programs will load is for nobody to change.
+        self.user.map_or(Ok(()), |_| give(&stage, ROOT)).map_err(Fault::io(&stage))?;
         Ok(stage)
     }
 
@@ -127,7 +135,9 @@ impl Yard<'_> {
         let (name, version) = (&self.item.source.name, &self.item.release.upstream);
         (self.site.doing)(&format!("building {name} {version} ({step})"), self.log);
         let arguments = words.iter().map(ToString::to_string).collect();
-        let program = Program { arguments, folder: folder.map(Path::to_path_buf), ..Program::default() };
+        let network = if self.user.is_some() { Network::Own } else { Network::Shared };
+        let folder = folder.map(Path::to_path_buf);
+        let program = Program { arguments, user: self.user, network, folder, ..Program::default() };
         let status = process::run(program, self.log, self.site.stop)?;
         if status.success() {
             return Ok(());

@@ -14,6 +14,11 @@ use object::pod::{self, Pod};
 /// A section larger than this is not read. The largest symbol table of a Debian package is about 100 MB.
 const LARGEST_SECTION_BYTES: u64 = 256 << 20;
 
+/// The names of sections have so many bytes in all at most, and each so many: toolchains' have some thousand in all, of twenty
+/// letters; 65,535 names that all are one of 256 MiB would take all memory.
+const LARGEST_NAMES_BYTES: u64 = 16 << 20;
+const LONGEST_SECTION_NAME: usize = 256;
+
 /// Where an image's bytes are.
 #[derive(Debug)]
 pub(super) enum Contents {
@@ -179,9 +184,10 @@ fn read_sections(contents: &Contents, header: &FileHeader64<Little>) -> Option<V
     }
     let rows = contents.read_rows::<SectionHeader64<Little>>(offset, count.into())?;
     let names = rows.get(usize::from(header.e_shstrndx.get(Little)))?;
-    let names = contents.read(names.sh_offset.get(Little), names.sh_size.get(Little))?;
+    let size = Some(names.sh_size.get(Little)).filter(|size| *size <= LARGEST_NAMES_BYTES)?;
+    let names = contents.read(names.sh_offset.get(Little), size)?;
     let section = |row: &SectionHeader64<Little>| Section {
-        name: text_at(&names, row.sh_name.get(Little)).unwrap_or_default(),
+        name: short_text_at(&names, row.sh_name.get(Little)).unwrap_or_default(),
         kind: row.sh_type.get(Little),
         flags: row.sh_flags.get(Little),
         address: row.sh_addr.get(Little),
@@ -190,6 +196,12 @@ fn read_sections(contents: &Contents, header: &FileHeader64<Little>) -> Option<V
         link: row.sh_link.get(Little) as usize,
     };
     Some(rows.iter().map(section).collect())
+}
+
+/// The same, unless it is longer than any section's name.
+fn short_text_at(table: &[u8], offset: u32) -> Option<String> {
+    let rest = table.get(offset as usize..)?;
+    text_at(&rest[..rest.len().min(LONGEST_SECTION_NAME)], 0)
 }
 
 /// The text that ends with a zero byte at an offset of a string table.

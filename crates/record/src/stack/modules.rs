@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use rustc_hash::FxHashMap;
 
@@ -59,7 +59,11 @@ impl Generated {
         // The process names the file by its id in its own namespace: the last of the line.
         let line = status.lines().find(|line| line.starts_with("NSpid:")).unwrap_or_default();
         let own = line.split_ascii_whitespace().next_back().unwrap_or_default();
-        self.file = open_regular(&format!("/proc/{pid}/root/tmp/perf-{own}.map"));
+        let owner = std::fs::metadata(format!("/proc/{pid}")).map(|found| found.uid()).ok();
+        // Anybody can put a file there; only the process itself, or root, knows what its code is.
+        let is_believed =
+            |file: &File| file.metadata().is_ok_and(|found| found.uid() == 0 || Some(found.uid()) == owner);
+        self.file = open_regular(&format!("/proc/{pid}/root/tmp/perf-{own}.map")).filter(is_believed);
     }
 }
 

@@ -26,8 +26,8 @@ pub(super) fn location(modules: &mut Modules, frame: Frame, caller: Option<Frame
 /// Describes an address in the kernel.
 pub(super) fn kernel_location(symbols: &KernelSymbols, address: u64) -> Location {
     let (start, name) = symbols.function(address).unwrap_or_default();
-    let (function, function_offset) = (name.to_owned(), start);
-    Location { function, function_offset, ..empty(kind::KERNEL, "[kernel]", address) }
+    let (function, function_offset) = (name.to_owned(), symbols.offset(start));
+    Location { function, function_offset, ..empty(kind::KERNEL, "[kernel]", symbols.offset(address)) }
 }
 
 fn in_image(modules: &Modules, image: &Image, frame: Frame, caller: Option<Frame>) -> Location {

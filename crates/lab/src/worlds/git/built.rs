@@ -4,6 +4,7 @@
 use super::{Commit, Repository};
 use crate::error::LabError;
 use crate::tool;
+use case::{Caller, as_user};
 use record::{Ended, Program, User};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -66,11 +67,17 @@ impl<'a> Checkout<'a> {
         let objects = ["rev-parse", "--path-format=absolute", "--git-path", "objects"];
         let objects = self.repository.git(&objects)?.unwrap_or_default();
         self.git(tree, &["init", "--quiet", "--template="])?;
-        let borrowed = tree.join(".git/objects/info");
-        fs::create_dir_all(&borrowed).map_err(LabError::io(&borrowed))?;
-        let borrowed = borrowed.join("alternates");
-        fs::write(&borrowed, format!("{objects}\n")).map_err(LabError::io(&borrowed))?;
-        self.hand_over(&borrowed)?;
+        let info = tree.join(".git/objects/info");
+        let borrow = || {
+            fs::create_dir_all(&info)?;
+            fs::write(info.join("alternates"), format!("{objects}\n"))
+        };
+        // With the user's rights: the folder is the user's, who could have put a link there.
+        let borrowed = match self.repository.user {
+            Some(User { uid, gid }) => as_user(Caller { uid, gid }, borrow),
+            None => borrow(),
+        };
+        borrowed.map_err(LabError::io(&info))?;
         self.git(tree, &["-c", "advice.detachedHead=false", "checkout", "--quiet", "--detach", &self.commit.hash])
     }
 
