@@ -11,6 +11,9 @@ const NOBODY: User = User { uid: 65_534, gid: 65_534 };
 /// Writable for the group or for others.
 const WRITABLE: u32 = 0o022;
 
+/// What is in such a folder only its owner renames or removes.
+const STICKY: u32 = 0o1000;
+
 /// The user that a program runs as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct User {
@@ -29,8 +32,10 @@ impl User {
             return caller;
         }
         let real = std::fs::canonicalize(path).ok()?;
-        let is_roots =
-            |path: &Path| path.metadata().is_ok_and(|found| found.uid() == 0 && found.mode() & WRITABLE == 0);
+        let is_roots = |path: &Path| {
+            let mode = path.metadata().ok().filter(|found| found.uid() == 0).map(|found| found.mode());
+            mode.is_some_and(|mode| mode & WRITABLE == 0 || (path != real && mode & STICKY != 0))
+        };
         if real.ancestors().all(is_roots) {
             return None;
         }
@@ -63,7 +68,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let program = folder.path().join("program");
         std::fs::copy("/bin/true", &program).expect("copied");
-        // Below a folder that everybody can write to.
+        // Below a folder in which everybody may make files, and nobody exchange root's.
+        assert_eq!(User::asking_about(&program), None);
+        let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(folder.path(), open_to_all).expect("ours");
         assert_eq!(User::asking_about(&program), Some(NOBODY));
         std::os::unix::fs::chown(&program, Some(7), Some(8)).expect("root's right");
         assert_eq!(User::asking_about(&program), Some(User { uid: 7, gid: 8 }));
