@@ -20,8 +20,12 @@ const TOLERATED: f64 = 0.01;
 const TOLERATED_OF_LIFE: f64 = 0.001;
 
 /// Rows that may be missing of a thread without any being lost: of the wait or the call that it was in when watching began,
-/// and of one that it never came back from.
-const EDGES: u64 = 2;
+/// of one that it never came back from, and the same where it executed another program.
+const EDGES: u64 = 4;
+
+/// The share of switches that may be missing besides: that the counts are read and that watching begins and ends are moments apart,
+/// in which a busy thread switches. Of the waits of 12 real programs, nothing lost, up to 0.15 % were missing.
+const EDGES_SHARE: u64 = 500;
 
 /// How often a missing call misplaces as much as its own time: its own, and where it began or ended an exchange what lies on
 /// either side.
@@ -190,10 +194,11 @@ fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
     let life = thread.end.saturating_sub(thread.start.max(sum.start.0));
     let off = if sum.has_run_delay { sum.run_delay.0 } else { 0 };
     let blocked = life.saturating_sub(sum.on_cpu.0).saturating_sub(off);
-    let missing_switches = sum.voluntary.saturating_add(sum.involuntary).saturating_sub(rows.switches);
+    let counted = sum.voluntary.saturating_add(sum.involuntary);
+    let missing_switches = counted.saturating_sub(rows.switches);
     let missing_calls = sum.calls.saturating_sub(rows.calls);
     // Counts are exact: where they say that rows are missing, no difference is small enough to be let pass.
-    let complete = missing_switches <= EDGES && missing_calls <= EDGES;
+    let complete = missing_switches <= EDGES + counted / EDGES_SHARE && missing_calls <= EDGES;
     let tolerated = |of: u64| {
         let share = if complete { (TOLERATED * of as f64).max(TOLERATED_OF_LIFE * life as f64) } else { 0.0 };
         share as u64 + sum.inexact.0
