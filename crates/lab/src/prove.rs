@@ -82,10 +82,10 @@ pub fn prove(
         outcomes: Vec::new(),
         wholes: Vec::new(),
         wholes_begun: 0,
-        overhead: planning::USUAL_OVERHEAD,
+        overhead: Duration::ZERO,
     };
     if let Some(base) = &proving.base {
-        proving.state.presume(SHAM, base.without + planning::USUAL_OVERHEAD);
+        proving.state.presume(SHAM, base.without);
     }
     proving.experiment.compares_work = true;
     proving.experiment.budget_ns = terms.budget.as_nanos() as u64;
@@ -159,8 +159,9 @@ impl Proving<'_, '_> {
         let may_join = self.base.is_none() && (!increments.is_empty() || self.answer.findings.len() > 1);
         let budget = self.terms.budget.saturating_sub(self.for_whole_runs());
         let kept = if may_join { KEPT_FOR_LATER } else { 0.0 };
+        // What would not fit if starting the programs took no time needs no run to show what that takes.
         let mut arms = self.affordable(alone, budget.mul_f64(1.0 - kept));
-        if arms.len() > 2 {
+        if arms.iter().any(|arm| !is_reference(arm)) {
             self.pilot()?;
             let left = budget.saturating_sub(self.state.spent());
             arms = self.affordable(&arms, left.mul_f64(1.0 - kept));

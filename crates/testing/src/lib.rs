@@ -6,5 +6,5 @@ mod speed;
 mod turn;
 
 pub use skip::{does_not_apply, go, is_root, skip};
-pub use speed::{budget, slowness, stretched};
+pub use speed::{budget, python, slowness, stretched};
 pub use turn::{Turn, alone, beside_others};

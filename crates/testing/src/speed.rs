@@ -31,14 +31,18 @@ const MOST: f64 = 15.0;
 pub fn slowness() -> f64 {
     static SLOWNESS: OnceLock<f64> = OnceLock::new();
     *SLOWNESS.get_or_init(|| {
-        // What a version manager's shim starts, and not the shim, which takes longer than the work.
-        let printed =
-            Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("python3");
-        let python = String::from_utf8(printed.stdout).expect("a path");
-        let mut took = [(); MEASUREMENTS].map(|()| work(python.trim_end()));
+        let python = python();
+        let mut took = [(); MEASUREMENTS].map(|()| work(&python));
         took.sort_unstable();
         (took[MEASUREMENTS / 2].as_secs_f64() / USUAL.as_secs_f64()).clamp(1.0, MOST)
     })
+}
+
+/// The path of the interpreter that `python3` starts: where that is a version manager's shim, the shim takes longer than most
+/// scripts.
+pub fn python() -> String {
+    let printed = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("python3");
+    String::from_utf8(printed.stdout).expect("a path").trim_end().to_string()
 }
 
 fn work(python: &str) -> Duration {

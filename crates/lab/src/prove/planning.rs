@@ -3,7 +3,7 @@
 use super::{FIRST_LOOK, Proving, is_reference};
 use crate::arms::Arm;
 use crate::error::LabError;
-use crate::experiment::Attempt;
+use crate::experiment::{Attempt, SHAM};
 use crate::extent::Extent;
 use crate::prove::soundness;
 use case::facts::{NotTried, WhyNot};
@@ -12,8 +12,9 @@ use std::time::Duration;
 
 /// How much of a trial is left where its cause is switched off, as a guess.
 const CURED: f64 = 0.5;
-/// What it takes to start and end the programs of a trial, before any trial has shown it.
-pub(super) const USUAL_OVERHEAD: Duration = Duration::from_millis(500);
+/// What an arm's machinery may add to starting and ending the programs, as a factor: the run that shows what that takes has
+/// nothing attached.
+const WITH_MACHINERY: f64 = 1.5;
 
 impl Proving<'_, '_> {
     /// Runs the program once with nothing attached: what starting it takes, and whether a trial that is cut shows what
@@ -29,7 +30,10 @@ impl Proving<'_, '_> {
             Err(_) => return Ok(()),
             Ok(pilot) => pilot,
         };
-        self.overhead = took.saturating_sub(Duration::from_nanos(pilot.row.wall.0)).max(USUAL_OVERHEAD);
+        self.overhead = took.saturating_sub(Duration::from_nanos(pilot.row.wall.0)).mul_f64(WITH_MACHINERY);
+        if let Some(base) = &self.base {
+            self.state.presume(SHAM, base.without + self.overhead);
+        }
         if self.extent.window.is_some() && !soundness::stands_for(&pilot.row, self.answer) {
             self.extent = Extent::whole(Duration::from_nanos(self.answer.wall_ns));
             self.experiment.extent = Some(self.extent);

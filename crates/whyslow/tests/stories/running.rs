@@ -1,5 +1,6 @@
 //! Running a story and reading its answer; what every answer must keep is asserted here.
 
+use case::facts::Deviation;
 use case::{Answer, Finding, Status};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -248,9 +249,11 @@ fn expect_complete_ledger(answer: &Answer) {
     let unconfirmed: u64 = reconciled.deviations.iter().map(|one| one.unexplained_ns).sum();
     let known = 0.05 * total + (reconciled.lost_ns + unconfirmed) as f64;
     assert!((ledger.unexplained as f64) < known, "too much is unexplained: {ledger:#?}");
-    // Counts do not depend on the machine: where nothing was lost, nothing is missing.
-    let uncounted = reconciled.deviations.iter().find(|one| !one.measure.is_time());
-    assert!(reconciled.lost_ns > 0 || uncounted.is_none(), "rows are missing that were not lost: {uncounted:#?}");
+    // Counts hardly depend on the machine: where nothing was lost, next to nothing is missing. Of 20 runs of a Go client
+    // beside others, 74 of 6,620 waits of one thread was the most.
+    let is_short = |one: &&Deviation| !one.measure.is_time() && one.ledger * 50 < one.scheduler * 49;
+    let uncounted = reconciled.deviations.iter().find(is_short);
+    assert!(reconciled.lost_ns > 0 || uncounted.is_none(), "rows are missing that were not lost: {uncounted:#?}, {:?}", answer.losses);
 }
 
 /// The lines of a casebook program that carry the comment `casebook: MARKER`.
