@@ -13,9 +13,12 @@
 # One profile everywhere, --release, so that every target shares one set of artifacts; make release alone has its own, which
 # takes longer and is smaller.
 
-# What the stories' Python programs run in.
+# What the stories' Python programs run in: what a version manager's shim would start, since the shim takes several times as
+# long to start as the interpreter.
 PYTHON ?= python3
+PYTHON := $(shell $(PYTHON) -c 'import sys; print(sys.executable)' 2>/dev/null || echo $(PYTHON))
 export PYTHON
+export PATH := $(if $(findstring /,$(PYTHON)),$(dir $(PYTHON)):)$(PATH)
 
 # Where tests write down that they were skipped.
 SKIPPED = $(CURDIR)/target/skipped
@@ -77,7 +80,7 @@ stories:
 bench:
 	scripts/setup.sh bench
 	cargo build --release --locked --workspace --examples --bins
-	"$$($(PYTHON) -c 'import sys; print(sys.executable)')" -B benches/run.py
+	$(PYTHON) -B benches/run.py
 
 calibrate:
 	scripts/setup.sh build

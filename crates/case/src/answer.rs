@@ -2,8 +2,10 @@
 //! added, never renamed or removed.
 
 mod heaviest;
+mod waits;
 
 pub use heaviest::Heaviest;
+pub use waits::{Ended, WaitNode, WaitTree};
 
 use crate::facts::{Account, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, Work};
 use crate::live::Switched;
@@ -36,6 +38,9 @@ pub struct Answer {
     /// What the user waits for most; null where no time was recorded, or if the file is too old to say.
     #[serde(default)]
     pub heaviest: Option<Heaviest>,
+    /// Who waits for whom; null if nothing can be said, or if the file is too old to say.
+    #[serde(default)]
+    pub waits: Option<WaitTree>,
     /// The findings, most expensive first.
     pub findings: Vec<Finding>,
     /// Interventions tried together, after each alone, in the order tried. A step builds on the one before if its

@@ -5,6 +5,7 @@
 
 mod account;
 mod account_group;
+mod activity;
 mod end;
 mod function;
 mod metric;
@@ -17,6 +18,7 @@ mod work;
 
 pub use account::{Account, Object, Transport, Wait};
 pub use account_group::AccountGroup;
+pub use activity::{Activity, Ender};
 pub use end::End;
 pub use function::Function;
 pub use metric::{Better, Metric, MetricError};

@@ -31,8 +31,8 @@ mod units;
 pub mod views;
 
 pub use answer::{
-    AccountTime, Answer, Cost, Effect, Evidence, Few, Finding, Heaviest, Kind, Ledger, LossTotals, Measured, Moment,
-    Place, PlaceShare, Proof, Purpose, Status, Together, Trend, Tried, Verdict, standing,
+    AccountTime, Answer, Cost, Effect, Ended, Evidence, Few, Finding, Heaviest, Kind, Ledger, LossTotals, Measured,
+    Moment, Place, PlaceShare, Proof, Purpose, Status, Together, Trend, Tried, Verdict, WaitNode, WaitTree, standing,
 };
 pub use bisection::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,
@@ -48,7 +48,7 @@ pub use documents::{
     StoryResults, StoryState, StoryVariant, TrialFigures, Undone, WorldEntry, Worlds,
 };
 pub use error::CaseError;
-pub use facts::{Account, AccountGroup, End, Function, Metric};
+pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};
 pub use folder::{Case, CaseWriter};
 pub use folder_name::new_folder;
 pub use format::format;

@@ -182,6 +182,9 @@ pub const MOST_BYTES: i64 = 0x7fff_f000;
 /// "Try again": nothing to read, or no room to write.
 pub const EAGAIN: i64 = -(libc::EAGAIN as i64);
 
+/// "Connection timed out": what a wait for a lock returns whose time is over.
+pub const TIMED_OUT: i64 = -(libc::ETIMEDOUT as i64);
+
 /// What a call is for.
 pub fn class(number: u16) -> Class {
     CLASSES.get(usize::from(number)).copied().unwrap_or(Class::Other)
@@ -225,6 +228,11 @@ pub fn is_sleep(number: u16) -> bool {
 /// Whether the call waits for a child process: `wait4`, `waitid`.
 pub fn is_wait_for_child(number: u16) -> bool {
     class(number) == Class::WaitForChild
+}
+
+/// Whether the call starts a process: of those that do, `vfork` returns when the child has become another program.
+pub fn is_fork(number: u16) -> bool {
+    [libc::SYS_clone, libc::SYS_fork, libc::SYS_vfork, libc::SYS_clone3].contains(&libc::c_long::from(number))
 }
 
 /// Whether the call puts data on a disk for good: `msync`, `fsync`, `fdatasync`, `sync`, `sync_file_range`, `syncfs`.

@@ -8,6 +8,7 @@ use crate::detectors::{ALL, Detector, Found};
 use crate::exchange::Exchange;
 use crate::heaviest::heaviest;
 use crate::overlap;
+use crate::waits;
 use case::tables::Loss;
 use case::{
     AccountGroup, Answer, Cost, Few, Finding, LossTotals, Moment, Nanos, SCHEMA, Share, Status, Verdict, standing,
@@ -36,6 +37,7 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         verdict: if findings.is_empty() { Verdict::None } else { Verdict::Suspected },
         summary: summary(analysis, &findings),
         heaviest: heaviest(analysis),
+        waits: waits::tree(analysis),
         findings,
         ledger: ledger::of_run(analysis),
         losses: losses(analysis),

@@ -17,6 +17,7 @@ mod flights;
 mod growth;
 mod heaviest;
 mod hottest;
+mod images;
 mod input_growth;
 mod lookups;
 mod number;
@@ -29,6 +30,7 @@ mod spans;
 mod threads;
 mod units;
 mod views;
+mod waits;
 
 pub use analysis::Analysis;
 pub use blame::{LibraryBlame, blame};

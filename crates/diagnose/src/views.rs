@@ -8,7 +8,6 @@ mod environment;
 mod evidence_rows;
 mod exchanges;
 mod flame;
-mod images;
 mod ladder;
 mod lengths;
 mod losses;

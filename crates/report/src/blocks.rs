@@ -37,4 +37,5 @@ pub(crate) mod states;
 pub(crate) mod together;
 pub(crate) mod trials;
 pub(crate) mod versions;
+pub(crate) mod waits;
 pub(crate) mod way_back;

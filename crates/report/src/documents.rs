@@ -5,7 +5,7 @@ use crate::block::Block;
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
     findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, points, probes,
-    ratios, reasons, reconciled, regimes, sides, spread, states, together, trials, versions, way_back,
+    ratios, reasons, reconciled, regimes, sides, spread, states, together, trials, versions, waits, way_back,
 };
 use crate::document::Body;
 
@@ -53,6 +53,7 @@ const MATRIX: &[&Block] =
 const RECORDED: &[&Block] = &[
     &ledger::BLOCK,
     &reconciled::BLOCK,
+    &waits::BLOCK,
     &ladder::BLOCK,
     &flame::BLOCK,
     &lengths::BLOCK,

@@ -4,6 +4,7 @@
 //! A document is what a command found ([`Document`]). The things it shows are blocks, one file each in `blocks`;
 //! `documents` lists them for each kind of document, and the terminal, the page and Markdown walk that list.
 
+mod activity;
 mod bar;
 mod block;
 mod blocks;

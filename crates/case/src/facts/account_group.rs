@@ -32,6 +32,11 @@ pub enum AccountGroup {
 }
 
 impl AccountGroup {
+    /// Whether an end was blocked in something of its own.
+    pub fn is_blocked(self) -> bool {
+        matches!(self, AccountGroup::ClientBlocked | AccountGroup::ServerBlocked)
+    }
+
     /// At which end the time passed; none where that is neither's, or both's.
     pub fn end(self) -> Option<End> {
         match self {

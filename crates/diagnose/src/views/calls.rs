@@ -1,8 +1,8 @@
 //! System calls by kind.
 
-use super::images::Images;
 use crate::analysis::Analysis;
 use crate::contrast::about::{Folders, about};
+use crate::images::Images;
 use crate::syscall;
 use case::tables::Call;
 use case::views::{CallView, Caller};

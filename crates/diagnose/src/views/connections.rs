@@ -1,8 +1,8 @@
 //! Connections as a table.
 
-use super::images::Images;
 use super::tls_names;
 use crate::analysis::Analysis;
+use crate::images::Images;
 use crate::syscall;
 use case::facts::Transport;
 use case::tables::{Handshake, event, role, transport};

@@ -201,6 +201,59 @@ fn what_hurts_is_said_before_a_finding_that_is_not_it() {
     assert!(rest.trim_start().starts_with("Suspected: each request waits 40.9 ms"), "{text}");
     answer.findings[0].cost.share_of_wall = 0.93;
     assert!(text_of(&answer).starts_with("Suspected: "), "a finding that explains it leads");
+    // Where nothing was recognised the wait is said all the same, with whom it is for.
+    answer.findings.clear();
+    answer.waits = Some(lock_held_by_a_sleeper());
+    let text = text_of(&answer);
+    let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wanted = "server.py:14 in answer. It waits for another thread: asleep (clock_nanosleep), 20.0 ms each time, \
+                  book.py:99 in write. No known cause of slowness was recognised in that.";
+    assert!(flowing.contains(wanted) && !text.contains("No cause found"), "{text}");
+    let tree = "\nWho waits for whom in each 44.0 ms request:\n   44.0 ms  client curl blocked in recvfrom\n     \
+                40.0 ms  server python3 waiting for a lock or another thread (futex),\n              server.py:14 in answer\n       \
+                39.0 ms  another thread asleep (clock_nanosleep), 20.0 ms each time,\n                book.py:99 in write\n";
+    let whole = crate::text(&Document::of(&answer), &Style::default());
+    assert!(whole.contains(tree), "{whole}");
+}
+
+/// A client waits for a server, which waits for a lock, whose holder sleeps.
+fn lock_held_by_a_sleeper() -> case::WaitTree {
+    use case::facts::Wait;
+    use case::{Activity, End, Ended, Ender, Place, WaitNode, WaitTree};
+    let blocked = |call: &str, wait| Activity::Blocked { call: call.into(), wait, object: None };
+    let place = |file: &str, line, function: &str| {
+        vec![Place { function: function.into(), file: file.into(), line, ..Place::default() }]
+    };
+    let sleep = WaitNode {
+        program: "python3".into(),
+        end: Some(End::Server),
+        activity: blocked("clock_nanosleep", Wait::Sleep),
+        ns: 39_000_000,
+        count: 100,
+        usual_ns: 20_000_000,
+        regular: true,
+        place: place("/srv/book.py", 99, "write"),
+        ended: vec![Ended { by: Ender::Timer, ns: 39_000_000 }],
+        ..WaitNode::default()
+    };
+    let lock = WaitNode {
+        activity: blocked("futex", Wait::Lock),
+        ns: 40_000_000,
+        regular: false,
+        place: place("/srv/server.py", 14, "answer"),
+        ended: Vec::new(),
+        waits_for: vec![sleep.clone()],
+        ..sleep
+    };
+    let client = WaitNode {
+        program: "curl".into(),
+        end: Some(End::Client),
+        activity: blocked("recvfrom", Wait::Object),
+        ns: 44_000_000,
+        waits_for: vec![lock],
+        ..WaitNode::default()
+    };
+    WaitTree { of_ns: 44_000_000, followed: 100, branches: vec![client] }
 }
 
 #[test]

@@ -253,7 +253,11 @@ fn expect_complete_ledger(answer: &Answer) {
     // beside others, 74 of 6,620 waits of one thread was the most.
     let is_short = |one: &&Deviation| !one.measure.is_time() && one.ledger * 50 < one.scheduler * 49;
     let uncounted = reconciled.deviations.iter().find(is_short);
-    assert!(reconciled.lost_ns > 0 || uncounted.is_none(), "rows are missing that were not lost: {uncounted:#?}, {:?}", answer.losses);
+    assert!(
+        reconciled.lost_ns > 0 || uncounted.is_none(),
+        "rows are missing that were not lost: {uncounted:#?}, {:?}",
+        answer.losses
+    );
 }
 
 /// The lines of a casebook program that carry the comment `casebook: MARKER`.

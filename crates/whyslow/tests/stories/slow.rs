@@ -121,4 +121,12 @@ fn a_lock_that_holds_most_of_a_request_comes_before_what_was_found_about_handsha
     let first = text.split(". ").next().unwrap_or_default();
     assert!(first.contains("the server waiting for a lock") && first.contains(&format!("server.py:{line}")), "{text}");
     assert!(first.split_whitespace().count() < 25, "{first}");
+    // Whoever has the lock sleeps with it.
+    let tree = run.answer.waits.as_ref().expect("waits were followed");
+    let path = tree.main_branch();
+    let last = path.last().expect("somebody was waited for");
+    let is_asleep = matches!(last.activity, case::Activity::Blocked { wait: case::facts::Wait::Sleep, .. });
+    assert!(is_asleep && last.place[0].line == line + 1, "{path:#?}");
+    assert_eq!(last.mostly_ended_by(), Some(&case::Ender::Timer), "{last:#?}");
+    assert!(text.contains("It waits for another thread: asleep"), "{text}");
 }

@@ -3,10 +3,10 @@
 use super::columns::{ColumnShown, Source};
 use super::words;
 use crate::analysis::Analysis;
+use crate::images::Images;
 use crate::place;
 use crate::syscall;
 use crate::views::connections::{address, transport_name};
-use crate::views::images::Images;
 use case::tables::Connection;
 use case::{Bytes, Nanos, Value};
 use rustc_hash::FxHashMap;

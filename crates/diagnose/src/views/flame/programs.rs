@@ -3,9 +3,9 @@
 use super::call_path::CallPath;
 use super::program::{executable, root};
 use crate::code::Code;
+use crate::images::Images;
 use crate::profile::naming::Names;
 use crate::profile::{CUT_SHORT, Frame, Gathered, Sampled, Time, Tree, fold, kernel_frame};
-use crate::views::images::Images;
 use case::Recording;
 use case::tables::Sample;
 use rustc_hash::FxHashMap;

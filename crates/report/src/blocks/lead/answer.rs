@@ -7,15 +7,34 @@ use crate::document::Document;
 use crate::escape::escape;
 use crate::style::Style;
 use crate::text::{clean, wrap};
-use case::{Answer, Kind, Status};
+use case::{Answer, Heaviest, Kind, Status};
+
+/// Of requests that spend so much of their time in one wait the wait is said first, recognised or not.
+const NEARLY_ALL: f64 = 0.9;
 
 /// What is said before the summary where nothing stands.
 fn opening(answer: &Answer) -> Option<String> {
     match conclusion(answer) {
         Conclusion::Findings => None,
-        Conclusion::Nothing => Some("No cause found.".into()),
+        Conclusion::Nothing => match one_wait(answer) {
+            Some(wait) => {
+                Some(format!("{} No known cause of slowness was recognised in that.", sentence(wait, answer)))
+            }
+            None => Some("No cause found.".into()),
+        },
         Conclusion::Inconclusive(why) => Some(format!("Inconclusive. {why}")),
     }
+}
+
+/// Where the time went, where the opening does not say it already.
+fn summary(answer: &Answer) -> String {
+    let is_said = conclusion(answer) == Conclusion::Nothing && one_wait(answer).is_some();
+    if is_said { String::new() } else { clean(&answer.summary) }
+}
+
+/// The wait that nearly all of the time goes into, where there is one.
+fn one_wait(answer: &Answer) -> Option<&Heaviest> {
+    answer.leading_account().filter(|one| one.share() >= NEARLY_ALL && one.group.is_blocked())
 }
 
 /// What hurts, where findings stand and none of them is that.
@@ -30,8 +49,8 @@ pub(super) fn text(answer: &Answer, style: Style) -> String {
         let lines = wrap(&leading, style.columns(), "", "");
         return lines.lines().map(|line| style.bold(line) + "\n").collect();
     }
-    let opening = opening(answer).map(|opening| format!("{opening} {}", clean(&answer.summary)));
-    opening.map_or(String::new(), |opening| wrap(&opening, style.columns(), "", ""))
+    let opening = opening(answer).map(|opening| format!("{opening} {}", summary(answer)));
+    opening.map_or(String::new(), |opening| wrap(opening.trim_end(), style.columns(), "", ""))
 }
 
 /// For the terminal, after the findings: the summary, where it has not been said.
@@ -47,8 +66,8 @@ pub(super) fn lead(answer: &Answer) -> String {
     if !said.is_empty() {
         return said.join(" ");
     }
-    let summary = clean(&answer.summary);
-    opening(answer).map_or_else(|| summary.clone(), |opening| format!("{opening} {summary}"))
+    let summary = summary(answer);
+    opening(answer).map_or_else(|| summary.clone(), |opening| format!("{opening} {summary}").trim_end().to_string())
 }
 
 /// For the page, where the lead says how sure the causes are: the summary without that.

@@ -1,0 +1,270 @@
+//! Who waits for whom. The thread that makes an exchange's next transfer answers for the time until then, as in the
+//! ledger; where it was blocked, whoever ended the wait is asked what it did meanwhile, and so on.
+//!
+//! Only time is followed, never blame: whoever ended a wait need not have been able to end it earlier.
+
+mod ender;
+mod group;
+
+use crate::analysis::Analysis;
+use crate::analysis::ledger::Object;
+use crate::images::Images;
+use crate::syscall;
+use crate::threads::{Cursor, State, call_end};
+use case::tables::role;
+use case::{End, Ended, Ender, WaitNode, WaitTree};
+use group::{Group, Groups};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// So many exchanges are followed at most: those of one kind tell the same story.
+const MOST_EXCHANGES: usize = 2_000;
+/// So many waits are followed at each step at most, evenly spread, each standing for those beside it.
+const MOST_WINDOWS: usize = 20_000;
+/// Threads hand over to threads: as many steps as a request takes through a proxy, a service, its pool and a database,
+/// each with a thread that reads and one that works.
+const MOST_STEPS: usize = 10;
+/// So many threads may have had a lock one after the other while one waited for it.
+const MOST_TURNS: usize = 64;
+/// What takes less of the whole than this is not shown, and not followed.
+const MATTERS: f64 = 0.02;
+
+/// A stretch of a thread's time in which somebody waited for it.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    /// The thread's place in the table of threads.
+    thread: usize,
+    from: u64,
+    to: u64,
+    /// How many times it counts: more than once where it stands for others.
+    weight: f64,
+}
+
+/// A stretch in which a thread was blocked.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    window: Window,
+    /// The call it was blocked in: a row of the table of calls.
+    call: Option<usize>,
+    /// Whether it was uninterruptibly.
+    on_disk: bool,
+}
+
+/// What ended a part of a wait.
+enum Part {
+    /// A thread, which did something meanwhile.
+    Thread(Window),
+    /// Something else, for so long.
+    Other(Ended),
+}
+
+/// Follows the exchanges, or the subject's first thread where there were none; none where there is nothing to follow.
+pub fn tree(analysis: &Analysis) -> Option<WaitTree> {
+    let follower = Follower { analysis, images: Images::new(analysis.recording), peers: peers(analysis) };
+    let (windows, followed) = match follower.exchanges() {
+        (windows, 0) => (follower.subject().map_or(windows, |window| vec![window]), 0),
+        found => found,
+    };
+    let whole: f64 = windows.iter().map(Window::length).sum();
+    let per = followed.max(1) as f64;
+    let branches = follower.branches(windows, Scale { least: whole * MATTERS, per }, MOST_STEPS);
+    let tree = WaitTree { of_ns: (whole / per) as u64, followed: followed as u64, branches };
+    (!tree.branches.is_empty()).then_some(tree)
+}
+
+impl Window {
+    fn length(&self) -> f64 {
+        self.to.saturating_sub(self.from) as f64 * self.weight
+    }
+}
+
+/// How times are shown.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// What is not worth showing.
+    least: f64,
+    /// By how many exchanges a time is divided.
+    per: f64,
+}
+
+struct Follower<'e> {
+    analysis: &'e Analysis<'e>,
+    images: Images<'e>,
+    /// For each connection to a peer that was not recorded, the first one to the same peer.
+    peers: FxHashMap<u32, u32>,
+}
+
+impl<'e> Follower<'e> {
+    /// The threads that make exchanges, each for the time until its transfer; and how many exchanges these are of.
+    fn exchanges(&self) -> (Vec<Window>, usize) {
+        let analysis = self.analysis;
+        let every = analysis.exchanges.len().div_ceil(MOST_EXCHANGES).max(1);
+        let (mut windows, mut followed) = (Vec::new(), 0);
+        for exchange in analysis.exchanges.iter().step_by(every) {
+            followed += 1;
+            let mut from = exchange.start;
+            for &row in analysis.transfers(exchange) {
+                let call = analysis.call(row as usize);
+                let to = call_end(call).clamp(from, exchange.end);
+                if let Some(thread) = analysis.threads.slot(call.tid) {
+                    windows.push(Window { thread, from, to, weight: 1.0 });
+                }
+                from = to;
+            }
+        }
+        (windows, followed)
+    }
+
+    /// The whole life of the subject's first thread.
+    fn subject(&self) -> Option<Window> {
+        let subject = self.analysis.recording.processes.iter().filter(|row| row.role == "client");
+        let first = subject.min_by_key(|row| row.start)?;
+        let thread = self.analysis.threads.slot(first.pid)?;
+        let rows = &self.analysis.threads.all()[thread];
+        Some(Window { thread, from: rows.start, to: rows.end, weight: 1.0 })
+    }
+
+    /// What threads did in some windows, and for the waits among it what those did who ended them.
+    fn branches(&self, windows: Vec<Window>, scale: Scale, steps: usize) -> Vec<WaitNode> {
+        let mut groups = Groups::default();
+        for window in thinned(windows) {
+            self.walk(window, &mut groups);
+        }
+        let mut nodes = Vec::new();
+        for group in groups.above(scale.least) {
+            let mut node = group.node(self.analysis, scale.per);
+            if steps > 0 {
+                self.follow(&group, scale, steps, &mut node);
+            }
+            nodes.push(node);
+        }
+        nodes
+    }
+
+    fn walk(&self, window: Window, groups: &mut Groups<'e>) {
+        let analysis = self.analysis;
+        let pid = analysis.threads.all()[window.thread].pid;
+        let program = self.images.at(pid, window.from);
+        analysis.threads.walk(window.thread, window.from, window.to, &mut Cursor::default(), &mut |moment| {
+            let part = Window { from: moment.start, to: moment.end, ..window };
+            match moment.state {
+                State::Absent => (),
+                State::OnProcessor => groups.on_cpu(analysis, program, part, moment.call),
+                State::Runnable => groups.runnable(program, part),
+                State::Blocked | State::BlockedOnDisk => {
+                    let on_disk = moment.state == State::BlockedOnDisk;
+                    let object = moment.call.map_or(Object::Unnamed, |row| self.object(row));
+                    groups.blocked(analysis, program, object, Wait { window: part, call: moment.call, on_disk });
+                }
+            }
+        });
+    }
+
+    /// What a call was on, where that says more than who ended it: a path, or a peer that nobody watched.
+    fn object(&self, row: usize) -> Object {
+        match crate::analysis::ledger::object(self.analysis, self.analysis.call(row)) {
+            Object::Connection(slot) => self.peers.get(&slot).map_or(Object::Unnamed, |slot| Object::Connection(*slot)),
+            other => other,
+        }
+    }
+
+    /// Adds what ended a group's waits.
+    fn follow(&self, group: &Group, scale: Scale, steps: usize, node: &mut WaitNode) {
+        let mut windows = Vec::new();
+        let mut others: BTreeMap<Ender, f64> = BTreeMap::new();
+        let mut queue: Vec<(Wait, usize)> = Vec::new();
+        for wait in &group.waits {
+            queue.push((*wait, 0));
+            while let Some((wait, turns)) = queue.pop() {
+                ender::of(self.analysis, &wait, &mut |part| match part {
+                    Part::Thread(window) if turns < MOST_TURNS && self.is_lock(&wait) => {
+                        self.before_its_turn(
+                            &wait,
+                            window,
+                            &mut |before| queue.push((before, turns + 1)),
+                            &mut windows,
+                        );
+                    }
+                    Part::Thread(window) => windows.push(window),
+                    Part::Other(ended) => *others.entry(ended.by).or_default() += ended.ns as f64 * wait.window.weight,
+                });
+            }
+        }
+        let mut ended: Vec<Ended> = others
+            .into_iter()
+            .filter(|(_, ns)| *ns >= scale.least)
+            .map(|(by, ns)| Ended { by, ns: (ns / scale.per) as u64 })
+            .collect();
+        ended.sort_by_key(|ended| std::cmp::Reverse(ended.ns));
+        node.ended = ended;
+        if windows.iter().map(Window::length).sum::<f64>() >= scale.least {
+            node.waits_for = self.branches(windows, scale, steps - 1);
+        }
+    }
+
+    fn is_lock(&self, wait: &Wait) -> bool {
+        wait.call.is_some_and(|row| self.analysis.call(row).number == syscall::FUTEX)
+    }
+
+    /// Whoever let go of a lock may have waited for it before, at the same place: then those are asked who had it before, and
+    /// so on, so that a queue for a lock is one wait for all that was done with it.
+    fn before_its_turn(&self, wait: &Wait, window: Window, before: &mut dyn FnMut(Wait), windows: &mut Vec<Window>) {
+        let analysis = self.analysis;
+        let place = |row: usize| {
+            let call = analysis.call(row);
+            (call.number, call.stack, call.script_stack)
+        };
+        let wanted = wait.call.map(place);
+        let mut rest: Option<Window> = None;
+        analysis.threads.walk(window.thread, window.from, window.to, &mut Cursor::default(), &mut |moment| {
+            let part = Window { from: moment.start, to: moment.end, ..window };
+            if moment.state == State::Blocked && moment.call.map(place) == wanted {
+                windows.extend(rest.take());
+                before(Wait { window: part, call: moment.call, on_disk: false });
+            } else {
+                rest = Some(Window { from: rest.map_or(part.from, |rest| rest.from), ..part });
+            }
+        });
+        windows.extend(rest);
+    }
+}
+
+/// Every so many of many windows, each standing for those that are left out.
+fn thinned(windows: Vec<Window>) -> Vec<Window> {
+    let every = windows.len().div_ceil(MOST_WINDOWS).max(1);
+    if every == 1 {
+        return windows;
+    }
+    let whole: f64 = windows.iter().map(Window::length).sum();
+    let mut kept: Vec<Window> = windows.into_iter().step_by(every).collect();
+    let part: f64 = kept.iter().map(Window::length).sum();
+    if part > 0.0 {
+        kept.iter_mut().for_each(|window| window.weight *= whole / part);
+    }
+    kept
+}
+
+/// The connections to peers that were not recorded: those to the same address and port are one.
+fn peers(analysis: &Analysis) -> FxHashMap<u32, u32> {
+    let mut first: FxHashMap<(&str, u16), u32> = FxHashMap::default();
+    let mut peers = FxHashMap::default();
+    for (slot, row) in analysis.recording.connections.iter().enumerate() {
+        if row.role == role::CLIENT && analysis.connections.all()[slot].peer.is_none() {
+            let slot = slot as u32;
+            peers.insert(slot, *first.entry((&row.remote_address, row.remote_port)).or_insert(slot));
+        }
+    }
+    peers
+}
+
+/// Which end of the exchanges a process is.
+fn end(process: Option<&case::tables::Process>) -> Option<End> {
+    match process.map(|row| row.role.as_str()) {
+        Some("client") => Some(End::Client),
+        Some("server") => Some(End::Server),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Who or what ended a wait.
+//!
+//! A connection whose other end was recorded names its writer, which is certain. Elsewhere the scheduler names the thread
+//! on whose processor the wake-up happened: it counts where it was in a call that can wake others, since an interrupt
+//! borrows any thread.
+
+use super::{Part, Wait, Window};
+use crate::analysis::Analysis;
+use crate::syscall::{self, Class};
+use crate::threads::{ThreadRows, call_end};
+use case::tables::{Call, Switch, role};
+use case::{Ended, Ender};
+
+/// A wait that ended by its time-out and was begun again this soon, in nanoseconds, goes on: interpreters' locks are asked for
+/// in steps of some milliseconds.
+const AT_ONCE: u64 = 200_000;
+/// How many time-outs one wait may have; to look for more would cost more than it tells.
+const MOST_TIME_OUTS: usize = 200;
+/// How long after its last sign of life a thread may wake those who wait for its end.
+const FAREWELL: u64 = 1_000_000;
+/// How many calls after a poll may show what it woke for: a clock is read, a lock is taken.
+const CALLS_AFTER_POLL: usize = 6;
+
+/// Hands over what ended a wait, in parts that add up to it.
+pub(super) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
+    let Window { from, to, .. } = wait.window;
+    let other = |by: Ender| Part::Other(Ended { by, ns: to - from });
+    let thread = &analysis.threads.all()[wait.window.thread];
+    let Some(row) = wait.call else {
+        let by = if wait.on_disk { Ender::Disk } else { Ender::Unknown };
+        return emit(by_waker(analysis, thread, wait, Class::Other).map_or_else(|| other(by), Part::Thread));
+    };
+    let call = analysis.call(row);
+    let class = syscall::class(call.number);
+    if is_timed_out(call) {
+        let Some(last) = goes_on(analysis, thread, row) else { return emit(other(Ender::Timer)) };
+        // The wait before its last time-out ended as the last one did.
+        let last_call = analysis.call(last);
+        let end = call_end(last_call);
+        let last =
+            Wait { window: Window { from: last_call.start.0, to: end, ..wait.window }, call: Some(last), ..*wait };
+        return of(analysis, &last, &mut |part| match part {
+            Part::Thread(window) => emit(Part::Thread(Window { from, to, ..window })),
+            Part::Other(_) => emit(other(Ender::Timer)),
+        });
+    }
+    if syscall::is_wait_for_child(call.number) || syscall::is_fork(call.number) {
+        let child = u32::try_from(call.result).ok().and_then(|pid| analysis.threads.slot(pid));
+        let child = child.map(|thread| Window { thread, ..wait.window });
+        let child = child.or_else(|| by_waker(analysis, thread, wait, class));
+        return emit(child.map_or_else(|| other(Ender::Unknown), Part::Thread));
+    }
+    if wait.on_disk && call.connection == 0 {
+        return emit(other(Ender::Disk));
+    }
+    let connection = match class {
+        Class::Poll => ready_connection(analysis, thread, row),
+        Class::Accept => None,
+        _ => analysis.connections.slot(call.connection).filter(|_| call.connection != 0).map(|slot| (slot, class)),
+    };
+    if let Some((slot, class)) = connection
+        && let Some(peer) = analysis.connections.all()[slot].peer
+        && call.number != syscall::CONNECT
+    {
+        return by_peer(analysis, peer, is_writing(class), wait, emit);
+    }
+    if let Some(window) = by_waker(analysis, thread, wait, class) {
+        return emit(Part::Thread(window));
+    }
+    let unwatched = connection.map(|(slot, _)| slot).or_else(|| listener(analysis, call));
+    emit(other(match unwatched {
+        Some(_) if call.number == syscall::CONNECT => Ender::Network,
+        Some(slot) if analysis.connections.row(slot).role == role::CLIENT => {
+            Ender::Peer { remote: analysis.connections.remote_name(slot) }
+        }
+        Some(_) => Ender::Peer { remote: None },
+        None => Ender::Unknown,
+    }));
+}
+
+/// Whether a call returned since a time that the program chose had passed.
+fn is_timed_out(call: &Call) -> bool {
+    let (class, result) = (syscall::class(call.number), call.result);
+    // A signal ends a sleep with an error; one that goes on when recording ends is a sleep all the same.
+    if class == Class::Sleep {
+        return result >= 0;
+    }
+    call.finished
+        && match class {
+            Class::Poll => result == 0,
+            Class::Lock => result == syscall::TIMED_OUT,
+            Class::WaitForSignal => result == syscall::EAGAIN,
+            // A socket with a time-out of its own; one that does not block returns at once, unblocked.
+            Class::Read | Class::ReadVector | Class::Accept => result == syscall::EAGAIN,
+            _ => false,
+        }
+}
+
+/// The last of the waits that go on where one timed out, at the same place in the code; none where the program did something
+/// else instead.
+fn goes_on(analysis: &Analysis, thread: &ThreadRows, row: usize) -> Option<usize> {
+    let first = analysis.call(row);
+    // A sleep is over when it is over.
+    if syscall::is_sleep(first.number) {
+        return None;
+    }
+    let mut last = row;
+    for next in (row + 1..thread.calls.end).take(MOST_TIME_OUTS) {
+        let (before, call) = (analysis.call(last), analysis.call(next));
+        let same = (call.number, call.stack, call.script_stack) == (first.number, first.stack, first.script_stack);
+        if !same || call.start.0.saturating_sub(call_end(before)) > AT_ONCE {
+            break;
+        }
+        last = next;
+        if !is_timed_out(call) {
+            return Some(last);
+        }
+    }
+    None
+}
+
+/// The connection that a poll returned for, and what was then done with it: the first that is used after it.
+fn ready_connection(analysis: &Analysis, thread: &ThreadRows, row: usize) -> Option<(usize, Class)> {
+    let after = (row + 1..thread.calls.end).take(CALLS_AFTER_POLL).map(|row| analysis.call(row));
+    let used = after.take_while(|call| !syscall::is_poll(call.number)).find(|call| {
+        let is_transfer = syscall::is_read(call.number) || syscall::is_write(call.number);
+        // A pipe, an eventfd: whoever wrote to it is known from the wake-up alone.
+        is_transfer && call.fd >= 0
+    })?;
+    let slot = analysis.connections.slot(used.connection).filter(|_| used.connection != 0)?;
+    Some((slot, syscall::class(used.number)))
+}
+
+/// The connection of an `accept`, where it names one.
+fn listener(analysis: &Analysis, call: &Call) -> Option<usize> {
+    analysis.connections.slot(call.connection).filter(|_| call.connection != 0)
+}
+
+fn is_writing(class: Class) -> bool {
+    matches!(class, Class::Write | Class::HandOver)
+}
+
+/// A wait that the other end of a connection ended: by writing what was read here, or by reading what was written here. What
+/// is left after its call was under way.
+fn by_peer(analysis: &Analysis, peer: usize, writing: bool, wait: &Wait, emit: &mut dyn FnMut(Part)) {
+    let Window { from, to, .. } = wait.window;
+    let network = |ns: u64| Part::Other(Ended { by: Ender::Network, ns });
+    let rows = analysis.connections.transfer_numbers(peer);
+    // They are in order of their ends: the one that woke us may end after it did so.
+    let ended = rows.partition_point(|&row| call_end(analysis.call(row as usize)) <= to);
+    let fits = |row: &&u32| {
+        let call = analysis.call(**row as usize);
+        call.start.0 <= to && syscall::is_write(call.number) != writing
+    };
+    let just_after = rows[ended..].iter().take(2).find(fits);
+    let Some(&row) = just_after.or_else(|| rows[..ended].iter().rev().find(fits)) else {
+        // It sent nothing so far: the end of the stream, or a connection that was just opened.
+        let thread = rows.first().and_then(|&row| analysis.threads.slot(analysis.call(row as usize).tid));
+        let by_thread = thread.map(|thread| Part::Thread(Window { thread, ..wait.window }));
+        return emit(by_thread.unwrap_or(Part::Other(Ended { by: Ender::Unknown, ns: to - from })));
+    };
+    let call = analysis.call(row as usize);
+    let done = call_end(call).clamp(from, to);
+    if from < done
+        && let Some(thread) = analysis.threads.slot(call.tid)
+    {
+        emit(Part::Thread(Window { thread, from, to: done, ..wait.window }));
+    }
+    if done < to {
+        emit(network(to - done));
+    }
+}
+
+/// The thread that woke this one, if it was in a call that wakes others.
+fn by_waker(analysis: &Analysis, thread: &ThreadRows, wait: &Wait, class: Class) -> Option<Window> {
+    let switch = switch(analysis, thread, wait)?;
+    let slot = analysis.threads.slot(switch.waker).filter(|_| switch.waker != 0 && switch.waker != thread.tid)?;
+    let waker = &analysis.threads.all()[slot];
+    let calls = &analysis.recording.calls[waker.calls.clone()];
+    let begun = calls.partition_point(|call| call.start <= switch.runnable);
+    let call = begun.checked_sub(1).map(|index| &calls[index]).filter(|call| call_end(call) >= switch.runnable.0);
+    let wakes = match call {
+        Some(call) => wakes_others(syscall::class(call.number), class),
+        None => waker.end.saturating_sub(switch.runnable.0) <= FAREWELL,
+    };
+    wakes.then_some(Window { thread: slot, ..wait.window })
+}
+
+/// Whether a call of one class can end a wait of another.
+fn wakes_others(waker: Class, waits: Class) -> bool {
+    match waker {
+        Class::Poll | Class::Sleep | Class::Accept | Class::WaitForChild | Class::WaitForSignal | Class::Sync => false,
+        // Who reads makes room for who writes.
+        Class::Read | Class::ReadVector => is_writing(waits) || waits == Class::Poll,
+        Class::Write | Class::HandOver | Class::Open => waits != Class::Lock,
+        Class::Lock => waits == Class::Lock,
+        Class::Other => true,
+    }
+}
+
+/// The row that says when a wait ended.
+fn switch<'r>(analysis: &Analysis<'r>, thread: &ThreadRows, wait: &Wait) -> Option<&'r Switch> {
+    let switches = &analysis.recording.switches[thread.switches.clone()];
+    let begun = switches.partition_point(|switch| switch.start.0 < wait.window.to);
+    let last = &switches[begun.checked_sub(1)?];
+    (last.runnable.0 > wait.window.from).then_some(last)
+}

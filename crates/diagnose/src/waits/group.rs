@@ -1,0 +1,199 @@
+//! What threads did, added up by program and activity.
+
+use super::{Wait, Window, end};
+use crate::analysis::Analysis;
+use crate::analysis::ledger::{Account, Object};
+use crate::code::base_name;
+use crate::connections::End;
+use crate::place::{Located, of_most, of_stacks};
+use case::tables::Process;
+use case::{Activity, Place, WaitNode};
+use rustc_hash::FxHashMap;
+
+/// Waits of which so many are about as long as the median are regular.
+const NEARLY_ALL: f64 = 0.9;
+/// How far from the median is about as long: a timer fires late, by what a busy machine takes to notice.
+const ABOUT: f64 = 0.1;
+/// Fewer waits than this are no rule.
+const FEW: usize = 3;
+
+/// What a thread did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Doing {
+    OnCpu,
+    Runnable,
+    Blocked(u16, Object),
+    PageFault,
+    BlockedElsewhere,
+}
+
+/// The time of one program in one activity.
+pub(super) struct Group {
+    program: String,
+    end: Option<End>,
+    doing: Doing,
+    ns: f64,
+    /// The waits, where it is one.
+    pub waits: Vec<Wait>,
+    /// Where: the time of each pair of a script's stack and a native one.
+    stacks: FxHashMap<(u32, u32), u64>,
+    /// The same on a processor within calls, for where there are no samples.
+    calls: FxHashMap<(u32, u32), u64>,
+}
+
+/// All groups of one step.
+#[derive(Default)]
+pub(super) struct Groups<'r> {
+    groups: Vec<Group>,
+    /// By the number of the program, what it did, and the number of the place where it was blocked.
+    slots: FxHashMap<(u32, Doing, u32), usize>,
+    /// The first place of each call's stacks that was met, and which of them it is.
+    places: Vec<Option<Place>>,
+    place_numbers: FxHashMap<(u32, u32), u32>,
+    /// The programs: their roles and the names of their executables.
+    programs: Vec<(&'r str, &'r str)>,
+    /// The number of each process's program, by its id and when it became that program.
+    numbers: FxHashMap<(u32, u64), u32>,
+}
+
+impl<'r> Groups<'r> {
+    fn group(&mut self, process: Option<&'r Process>, doing: Doing, place: u32) -> &mut Group {
+        let program = self.program(process);
+        let slot = *self.slots.entry((program, doing, place)).or_insert_with(|| {
+            self.groups.push(Group {
+                program: self.programs[program as usize].1.to_string(),
+                end: end(process),
+                doing,
+                ns: 0.0,
+                waits: Vec::new(),
+                stacks: FxHashMap::default(),
+                calls: FxHashMap::default(),
+            });
+            self.groups.len() - 1
+        });
+        &mut self.groups[slot]
+    }
+
+    /// Processes that run the same program in the same role are one: workers of a server.
+    fn program(&mut self, process: Option<&'r Process>) -> u32 {
+        let key = process.map_or((0, 0), |row| (row.pid, row.start.0));
+        if let Some(&number) = self.numbers.get(&key) {
+            return number;
+        }
+        let named = process.map_or(("", ""), |row| (row.role.as_str(), base_name(&row.executable)));
+        let known = self.programs.iter().position(|one| *one == named);
+        let number = known.unwrap_or_else(|| {
+            self.programs.push(named);
+            self.programs.len() - 1
+        }) as u32;
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// Calls at one place wait for one thing, however they were reached.
+    fn place(&mut self, analysis: &Analysis, stacks: (u32, u32)) -> u32 {
+        if let Some(&number) = self.place_numbers.get(&stacks) {
+            return number;
+        }
+        let first = of_stacks(&analysis.code, stacks.0, stacks.1).into_iter().next();
+        let known = self.places.iter().position(|place| *place == first);
+        let number = known.unwrap_or_else(|| {
+            self.places.push(first);
+            self.places.len() - 1
+        }) as u32;
+        self.place_numbers.insert(stacks, number);
+        number
+    }
+
+    /// On a processor: where is told by the samples taken meanwhile.
+    pub fn on_cpu(&mut self, analysis: &Analysis, process: Option<&'r Process>, window: Window, call: Option<usize>) {
+        let group = self.group(process, Doing::OnCpu, 0);
+        group.ns += window.length();
+        let thread = &analysis.threads.all()[window.thread];
+        let samples = &analysis.recording.samples[thread.samples.clone()];
+        let first = samples.partition_point(|sample| sample.time.0 < window.from);
+        for sample in samples[first..].iter().take_while(|sample| sample.time.0 < window.to) {
+            *group.stacks.entry((sample.script_stack, sample.stack)).or_default() += 1;
+        }
+        if let Some(row) = call {
+            let call = analysis.call(row);
+            *group.calls.entry((call.script_stack, call.stack)).or_default() += window.length() as u64;
+        }
+    }
+
+    /// Waiting for a processor.
+    pub fn runnable(&mut self, process: Option<&'r Process>, window: Window) {
+        self.group(process, Doing::Runnable, 0).ns += window.length();
+    }
+
+    /// Blocked.
+    pub fn blocked(&mut self, analysis: &Analysis, process: Option<&'r Process>, object: Object, wait: Wait) {
+        let call = wait.call.map(|row| analysis.call(row));
+        let doing = match call {
+            Some(call) => Doing::Blocked(call.number, object),
+            None if wait.on_disk => Doing::PageFault,
+            None => Doing::BlockedElsewhere,
+        };
+        let place = call.map_or(0, |call| self.place(analysis, (call.script_stack, call.stack)));
+        let group = self.group(process, doing, place);
+        group.ns += wait.window.length();
+        group.waits.push(wait);
+        if let Some(call) = call {
+            *group.stacks.entry((call.script_stack, call.stack)).or_default() += wait.window.length() as u64;
+        }
+    }
+
+    /// Those with as much time as that or more, most first.
+    pub fn above(self, least: f64) -> Vec<Group> {
+        let mut groups: Vec<Group> =
+            self.groups.into_iter().filter(|group| group.ns >= least && group.ns > 0.0).collect();
+        // The sort is stable: of two equal ones the one that was met first.
+        groups.sort_by(|one, other| other.ns.total_cmp(&one.ns));
+        groups
+    }
+}
+
+impl Group {
+    /// As a node that waits for nobody yet; times are divided by a number of exchanges.
+    pub fn node(&self, analysis: &Analysis, per: f64) -> WaitNode {
+        let stacks = if self.stacks.is_empty() { &self.calls } else { &self.stacks };
+        let Located { places, share } = of_most(&analysis.code, stacks.iter().map(|(&stack, &weight)| (stack, weight)));
+        let mut lengths: Vec<u64> = self.waits.iter().map(|wait| whole_length(analysis, wait)).collect();
+        lengths.sort_unstable();
+        let usual = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
+        let about = |length: &&u64| length.abs_diff(usual) as f64 <= usual as f64 * ABOUT;
+        let regular =
+            lengths.len() >= FEW && lengths.iter().filter(about).count() as f64 >= lengths.len() as f64 * NEARLY_ALL;
+        WaitNode {
+            program: self.program.clone(),
+            end: self.end,
+            activity: self.activity(analysis),
+            ns: (self.ns / per) as u64,
+            count: self.waits.len() as u64,
+            usual_ns: usual,
+            regular,
+            place: places,
+            place_share: share,
+            ..WaitNode::default()
+        }
+    }
+
+    fn activity(&self, analysis: &Analysis) -> Activity {
+        match self.doing {
+            Doing::OnCpu => Activity::OnCpu,
+            Doing::Runnable => Activity::RunDelay,
+            Doing::PageFault => Activity::PageFault,
+            Doing::BlockedElsewhere => Activity::BlockedElsewhere,
+            Doing::Blocked(number, object) => match Account::OutsideBlocked(number, object).fact(analysis) {
+                case::Account::BlockedOutside { call, wait, object } => Activity::Blocked { call, wait, object },
+                _ => Activity::Other,
+            },
+        }
+    }
+}
+
+/// How long a wait was, also what of it nobody waited for.
+fn whole_length(analysis: &Analysis, wait: &Wait) -> u64 {
+    let call = wait.call.map(|row| analysis.call(row).blocked.0.min(analysis.wall()));
+    call.unwrap_or_default().max(wait.window.to - wait.window.from)
+}

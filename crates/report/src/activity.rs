@@ -1,0 +1,34 @@
+//! What a thread did, in words that go behind its name.
+
+use crate::text::clean;
+use case::facts::{Object, Wait};
+use case::{Activity, Nanos, WaitNode};
+
+/// `waiting for a lock or another thread (futex)`.
+pub(crate) fn blocked(call: &str, wait: Wait, object: Option<&Object>) -> String {
+    let call = clean(call);
+    match (wait, object) {
+        (Wait::Lock, _) => format!("waiting for a lock or another thread ({call})"),
+        (Wait::Sleep, _) => format!("asleep ({call})"),
+        (Wait::Child, _) => format!("waiting for a child process ({call})"),
+        (Wait::Events, _) => format!("waiting for other events ({call})"),
+        (Wait::Object, Some(Object::File { path: Some(path) })) => format!("blocked in {call} of {}", clean(path)),
+        (Wait::Object, Some(Object::Connection { remote: Some(remote) })) => {
+            format!("waiting for {} ({call})", clean(remote))
+        }
+        (Wait::Object, _) => format!("blocked in {call}"),
+    }
+}
+
+/// What a node's program did; where a clock ends its waits, with their length.
+pub(crate) fn of(node: &WaitNode) -> String {
+    let what = match &node.activity {
+        Activity::OnCpu => "on CPU".into(),
+        Activity::RunDelay => "waiting for a CPU".into(),
+        Activity::Blocked { call, wait, object } => blocked(call, *wait, object.as_ref()),
+        Activity::PageFault => "waiting for a disk outside calls".into(),
+        Activity::BlockedElsewhere => "blocked outside recorded calls".into(),
+        Activity::Other => "doing something else".into(),
+    };
+    if node.regular { format!("{what}, {} each time", Nanos(node.usual_ns)) } else { what }
+}
