@@ -240,6 +240,10 @@ impl<'r> Connections<'r> {
             let host = if bracketed { format!("[{address}]") } else { address.clone() };
             return Some(format!("{host}:{}", row.remote_port));
         }
+        // A datagram socket that was never connected talks to anybody.
+        if row.transport == transport::UDP {
+            return None;
+        }
         let path = if row.remote_address.is_empty() { &row.local_address } else { &row.remote_address };
         (!path.is_empty()).then(|| path.clone())
     }

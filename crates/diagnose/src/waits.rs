@@ -67,7 +67,10 @@ pub fn tree(analysis: &Analysis) -> Option<WaitTree> {
     };
     let whole: f64 = windows.iter().map(Window::length).sum();
     let per = followed.max(1) as f64;
-    let branches = follower.branches(windows, Scale { least: whole * MATTERS, per }, MOST_STEPS);
+    let mut branches = follower.branches(windows, Scale { least: whole * MATTERS, per }, MOST_STEPS);
+    if followed == 0 {
+        branches.iter_mut().for_each(without_end);
+    }
     let tree = WaitTree { of_ns: (whole / per) as u64, followed: followed as u64, branches };
     (!tree.branches.is_empty()).then_some(tree)
 }
@@ -144,9 +147,9 @@ impl<'e> Follower<'e> {
     fn walk(&self, window: Window, groups: &mut Groups<'e>) {
         let analysis = self.analysis;
         let pid = analysis.threads.all()[window.thread].pid;
-        let program = self.images.at(pid, window.from);
         analysis.threads.walk(window.thread, window.from, window.to, &mut Cursor::default(), &mut |moment| {
             let part = Window { from: moment.start, to: moment.end, ..window };
+            let program = self.images.at(pid, moment.start);
             match moment.state {
                 State::Absent => (),
                 State::OnProcessor => groups.on_cpu(analysis, program, part, moment.call),
@@ -255,6 +258,12 @@ fn peers(analysis: &Analysis) -> FxHashMap<u32, u32> {
         }
     }
     peers
+}
+
+/// Without exchanges there are no ends.
+fn without_end(node: &mut WaitNode) {
+    node.end = None;
+    node.waits_for.iter_mut().for_each(without_end);
 }
 
 /// Which end of the exchanges a process is.

@@ -22,6 +22,8 @@ pub struct WaitTree {
 pub struct WaitNode {
     /// The file name of its executable.
     pub program: String,
+    /// The process; null if several processes of that program did it.
+    pub pid: Option<u32>,
     /// Which end of the exchanges the program is; null if it is neither, or both.
     pub end: Option<End>,
     /// What it did.

@@ -16,6 +16,8 @@ use case::{Ended, Ender};
 const AT_ONCE: u64 = 200_000;
 /// How many time-outs one wait may have; to look for more would cost more than it tells.
 const MOST_TIME_OUTS: usize = 200;
+/// Of processes with more threads than this it is not asked which one gave up a lock.
+const MOST_THREADS: usize = 64;
 /// How long after its last sign of life a thread may wake those who wait for its end.
 const FAREWELL: u64 = 1_000_000;
 /// How many calls after a poll may show what it woke for: a clock is read, a lock is taken.
@@ -33,7 +35,11 @@ pub(super) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
     let call = analysis.call(row);
     let class = syscall::class(call.number);
     if is_timed_out(call) {
-        let Some(last) = goes_on(analysis, thread, row) else { return emit(other(Ender::Timer)) };
+        let Some(last) = goes_on(analysis, thread, row) else {
+            let gave_up = gave_up_on_request(analysis, thread, call);
+            let window = gave_up.map(|thread| Window { thread, ..wait.window });
+            return emit(window.map_or_else(|| other(Ender::Timer), Part::Thread));
+        };
         // The wait before its last time-out ended as the last one did.
         let last_call = analysis.call(last);
         let end = call_end(last_call);
@@ -117,6 +123,29 @@ fn goes_on(analysis: &Analysis, thread: &ThreadRows, row: usize) -> Option<usize
         }
     }
     None
+}
+
+/// Whoever gave up a lock since the wait for it had timed out: interpreters ask the one that runs to make way, which it
+/// confirms by waiting for its next turn, and is woken for that by the thread that asked.
+fn gave_up_on_request(analysis: &Analysis, thread: &ThreadRows, call: &Call) -> Option<usize> {
+    if syscall::class(call.number) != Class::Lock {
+        return None;
+    }
+    let asked = call_end(call);
+    let threads = analysis.threads.all();
+    let others =
+        || (0..threads.len()).filter(|&slot| threads[slot].pid == thread.pid && threads[slot].tid != thread.tid);
+    // To ask each of many threads for each of many waits would take longer than it is worth.
+    if others().nth(MOST_THREADS).is_some() {
+        return None;
+    }
+    others().find(|&slot| {
+        let switches = &analysis.recording.switches[threads[slot].switches.clone()];
+        let first = switches.partition_point(|switch| switch.runnable.0 < asked);
+        let soon = switches[first..].iter().take_while(|switch| switch.runnable.0 <= asked + AT_ONCE);
+        // It ran until it was asked.
+        soon.into_iter().any(|switch| switch.waker == thread.tid && switch.start.0 >= call.start.0)
+    })
 }
 
 /// The connection that a poll returned for, and what was then done with it: the first that is used after it.

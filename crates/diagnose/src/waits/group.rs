@@ -31,6 +31,9 @@ enum Doing {
 pub(super) struct Group {
     program: String,
     end: Option<End>,
+    /// The process, and whether there are others.
+    pid: u32,
+    several: bool,
     doing: Doing,
     ns: f64,
     /// The waits, where it is one.
@@ -59,10 +62,13 @@ pub(super) struct Groups<'r> {
 impl<'r> Groups<'r> {
     fn group(&mut self, process: Option<&'r Process>, doing: Doing, place: u32) -> &mut Group {
         let program = self.program(process);
+        let pid = process.map_or(0, |row| row.pid);
         let slot = *self.slots.entry((program, doing, place)).or_insert_with(|| {
             self.groups.push(Group {
                 program: self.programs[program as usize].1.to_string(),
                 end: end(process),
+                pid,
+                several: false,
                 doing,
                 ns: 0.0,
                 waits: Vec::new(),
@@ -71,7 +77,9 @@ impl<'r> Groups<'r> {
             });
             self.groups.len() - 1
         });
-        &mut self.groups[slot]
+        let group = &mut self.groups[slot];
+        group.several |= group.pid != pid;
+        group
     }
 
     /// Processes that run the same program in the same role are one: workers of a server.
@@ -166,6 +174,7 @@ impl Group {
             lengths.len() >= FEW && lengths.iter().filter(about).count() as f64 >= lengths.len() as f64 * NEARLY_ALL;
         WaitNode {
             program: self.program.clone(),
+            pid: Some(self.pid).filter(|pid| !self.several && *pid > 0),
             end: self.end,
             activity: self.activity(analysis),
             ns: (self.ns / per) as u64,

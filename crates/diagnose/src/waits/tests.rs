@@ -198,3 +198,25 @@ fn a_queue_for_a_lock_is_one_wait_for_all_that_was_done_with_it() {
     let sleeps: u64 = lock.waits_for.iter().filter(|node| node.place[0].line == 99).map(|node| node.ns).sum();
     assert!(sleeps * 10 > lock.ns * 9 && !lock.waits_for.iter().any(is_lock), "{tree:#?}");
 }
+
+#[test]
+fn who_makes_way_for_a_thread_whose_wait_timed_out_is_waited_for() {
+    let mut fixture = with_a_holder();
+    requests(&mut fixture, |fixture| {
+        // The holder computes; asked to make way, it waits for its turn until the server's thread is done.
+        let start = fixture.now;
+        fixture.waits(SERVER, 5 * MS, FUTEX, |call| (call.script_stack, call.result) = (5, TIMED_OUT));
+        let asked = fixture.now;
+        fixture.does(SERVER, 10 * US, FUTEX, |call| call.result = 1);
+        fixture.now = start;
+        fixture.does(HOLDER, 5 * MS - 20 * US, READ, |call| call.pid = SERVER);
+        fixture.now = asked - 30 * US;
+        fixture.waits(HOLDER, 60 * US, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, 6));
+        let switch = fixture.recording.switches.last_mut().expect("it waited");
+        (switch.waker, switch.runnable, switch.end) = (SERVER, Nanos(asked + 5 * US), Nanos(asked + 6 * US));
+    });
+    let tree = tree(fixture);
+    let lock = tree.nodes().find(|node| is_lock(node)).expect("a lock");
+    assert_eq!(lock.ended, []);
+    assert!(lock.waits_for[0].activity == Activity::OnCpu, "{tree:#?}");
+}

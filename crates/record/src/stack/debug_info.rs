@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use blazesym::symbolize::source::{Elf as ElfSource, Source};
-use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
+use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
 
 use super::elf::{Contents, Elf};
 
@@ -25,21 +25,44 @@ pub(super) struct DebugInfo {
     pub function: Option<String>,
     pub file: String,
     pub line: u32,
+    /// Name of the function whose line that is, where the compiler put it inline.
+    pub inlined: Option<String>,
 }
 
 /// Looks an address up, given where unwind data says that its function starts. The line is one in that function, not
-/// in what the compiler put inline there.
+/// in what the compiler put inline there; but where the function is a library's template, as what runs a thread's closure is, it
+/// is in the program's own code that was put inline.
 pub(super) fn look_up(elf: &Elf, address: u64, function_start: Option<u64>) -> Option<DebugInfo> {
     symbolize(elf, address, Symbols::WithDebugInfo, |symbol| {
         let starts = function_start == Some(symbol.addr);
         let covers = symbol.size.is_some_and(|size| address.wrapping_sub(symbol.addr) < size as u64);
         let place = symbol.code_info.as_ref();
+        let is_own = |place: &CodeInfo<'_>| !is_of_library(&place.to_path());
+        let is_template = place.is_some_and(|place| !is_own(place));
+        let inlined = symbol.inlined.iter().rev().filter(|_| is_template);
+        if let Some((name, place)) = inlined
+            .filter_map(|one| Some((&one.name, one.code_info.as_ref()?)))
+            .find(|(_, place)| is_own(place) && place.line.is_some())
+        {
+            return DebugInfo {
+                function: None,
+                file: place.to_path().to_string_lossy().into_owned(),
+                line: place.line.unwrap_or_default(),
+                inlined: Some(name.to_string()),
+            };
+        }
         DebugInfo {
             function: (starts || covers).then(|| symbol.name.to_string()),
             file: place.map(|place| place.to_path().to_string_lossy().into_owned()).unwrap_or_default(),
             line: place.and_then(|place| place.line).unwrap_or_default(),
+            inlined: None,
         }
     })
+}
+
+/// Whether a source file came with the compiler: C++'s headers, Rust's library.
+fn is_of_library(path: &Path) -> bool {
+    path.starts_with("/usr/include") || path.starts_with("/rustc") || path.to_string_lossy().contains("/include/c++/")
 }
 
 /// The demangled form of the name of the symbol at an address.

@@ -49,7 +49,9 @@ fn in_image(modules: &Modules, image: &Image, frame: Frame, caller: Option<Frame
     }
     if let Some(found) = debug_info::look_up(&image.elf, address, start) {
         (location.file, location.line) = (found.file, found.line);
-        if symbol.is_none() {
+        if let Some(inlined) = found.inlined {
+            location.function = inlined;
+        } else if symbol.is_none() {
             location.function = found.function.unwrap_or_default();
         }
     }

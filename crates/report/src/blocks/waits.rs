@@ -81,15 +81,19 @@ fn add(nodes: &[WaitNode], whole: u64, waits: Option<&WaitNode>, depth: usize, l
     }
 }
 
-/// The program by its end of the exchanges, the others by name; where it is the one that waits, another thread of it.
+/// The program by its end of the exchanges, the others by name; where it is the one that waits, another thread of it, or
+/// another process.
 pub(crate) fn who(node: &WaitNode, waits: Option<&WaitNode>) -> String {
     let program = clean(&node.program);
-    if waits.is_some_and(|waits| (&waits.program, waits.end) == (&node.program, node.end)) {
-        return "another thread".into();
+    if let Some(waits) = waits.filter(|waits| (&waits.program, waits.end) == (&node.program, node.end)) {
+        return match node.pid.filter(|_| node.pid == waits.pid) {
+            Some(_) => "another thread".into(),
+            None => format!("another {program}"),
+        };
     }
     match node.end {
-        Some(End::Client) => format!("client {program}"),
-        Some(End::Server) => format!("server {program}"),
+        Some(End::Client) => format!("the client {program}"),
+        Some(End::Server) => format!("the server {program}"),
         None if program.is_empty() => "a process".into(),
         None => program,
     }

@@ -37,7 +37,7 @@ fn followed(heaviest: &Heaviest, answer: &Answer) -> String {
         if let Some(by) = node.mostly_ended_by() {
             match by {
                 Ender::Timer if !is_sleep(&node.activity) => {
-                    said += &format!(" {subject} gives up after {}.", Nanos(node.usual_ns));
+                    said += &format!(" {subject} ends by its time-out, after {}.", Nanos(node.usual_ns));
                 }
                 Ender::Peer { .. } if node.waits_for.is_empty() => {
                     said += &format!(" {subject} waits for {}.", ended_by(by));
