@@ -52,8 +52,8 @@ const MATRIX: &[&Block] =
 /// What recordings show, in every document.
 const RECORDED: &[&Block] = &[
     &ledger::BLOCK,
-    &reconciled::BLOCK,
     &waits::BLOCK,
+    &reconciled::BLOCK,
     &ladder::BLOCK,
     &flame::BLOCK,
     &lengths::BLOCK,

@@ -18,3 +18,4 @@ mod stage;
 mod stories;
 mod story;
 mod undo;
+mod waits;

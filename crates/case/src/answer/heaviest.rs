@@ -12,6 +12,9 @@ const MOST: f64 = 0.5;
 /// the user would wait about as long.
 const PART: f64 = 0.25;
 
+/// Where so much of the time is one wait, the wait is said first, recognised or not.
+const NEARLY_ALL: f64 = 0.9;
+
 /// The accounts that hold most of the time the user waits for: of the exchanges' wall time, or of the run's where there
 /// were no exchanges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +52,11 @@ impl Answer {
         let standing = self.findings.iter().filter(|finding| finding.status != Status::Refuted);
         let explained = standing.map(Finding::share_waited_for).fold(0.0, f64::max);
         (explained < PART * heaviest.share()).then_some(heaviest)
+    }
+
+    /// The wait of one end that nearly all of the time goes into, where nothing that was found explains it.
+    pub fn one_wait(&self) -> Option<&Heaviest> {
+        self.leading_account().filter(|one| one.share() >= NEARLY_ALL && one.group.is_blocked())
     }
 }
 

@@ -13,6 +13,9 @@ use case::{Answer, End, Ender, Nanos, Share, WaitNode, WaitTree};
 /// Steps further in than this are not drawn: a line has no room for them.
 const MOST_STEPS: usize = 10;
 
+/// The terminal leaves what takes less of the whole than this to the page.
+const WORTH_A_LINE: f64 = 0.1;
+
 /// The terminal shows it where no finding is said first.
 pub(crate) const BLOCK: Block = Block {
     text: Some(text),
@@ -60,22 +63,29 @@ fn how(answer: &Answer, tree: &WaitTree) -> String {
 
 fn lines(tree: &WaitTree) -> Vec<Line> {
     let mut lines = Vec::new();
-    add(&tree.branches, tree.of_ns, None, 0, &mut lines);
+    add(&tree.branches, tree.of_ns, None, (0, true), &mut lines);
     lines
 }
 
-fn add(nodes: &[WaitNode], whole: u64, waits: Option<&WaitNode>, depth: usize, lines: &mut Vec<Line>) {
+fn add(
+    nodes: &[WaitNode],
+    whole: u64,
+    waits: Option<&WaitNode>,
+    (depth, on_main): (usize, bool),
+    lines: &mut Vec<Line>,
+) {
     for node in nodes {
         let words =
             format!("{} {}{}", who(node, waits), activity::of(node), in_sentence(&node.place, node.place_share));
-        lines.push(Line { depth, ns: node.ns, words, main: node.ns * 2 >= whole });
+        let main = on_main && node.ns * 2 >= whole;
+        lines.push(Line { depth, ns: node.ns, words, main });
         if depth + 1 >= MOST_STEPS {
             continue;
         }
-        add(&node.waits_for, node.ns, Some(node), depth + 1, lines);
+        add(&node.waits_for, node.ns, Some(node), (depth + 1, main), lines);
         // A sleep that a clock ended says so itself.
         for ended in node.ended.iter().filter(|ended| !(node.regular && ended.by == Ender::Timer)) {
-            let main = ended.ns * 2 >= node.ns;
+            let main = main && ended.ns * 2 >= node.ns;
             lines.push(Line { depth: depth + 1, ns: ended.ns, words: ended_by(&ended.by), main });
         }
     }
@@ -117,7 +127,7 @@ fn text(document: &Document, style: Style) -> String {
         return String::new();
     }
     let mut text = wrap(&format!("{}:", title(tree)), style.columns(), "", "");
-    for line in lines(tree) {
+    for line in lines(tree).into_iter().filter(|line| line.ns as f64 >= tree.of_ns as f64 * WORTH_A_LINE) {
         let indent = "  ".repeat(line.depth + 1);
         let first = format!("{indent}{:>8}  ", Nanos(line.ns).to_string());
         let rest = " ".repeat(first.chars().count());

@@ -8,7 +8,7 @@ use crate::label::who;
 use crate::ranking::{measured, worst};
 use crate::text::clean;
 use crate::value::{heading, label, standing};
-use case::{Answer, Bisection, BisectionOutcome, Compared, Comparison, Contrast, GateState, Matrix, Sweep};
+use case::{Answer, Bisection, BisectionOutcome, Compared, Comparison, Contrast, GateState, Matrix, Share, Sweep};
 
 /// The verdict in a few words.
 pub(super) fn headline(body: Body) -> String {
@@ -29,8 +29,12 @@ fn of_answer(answer: &Answer) -> String {
             return format!("{word}: {}", names.join(", "));
         }
     }
-    match conclusion(answer) {
-        Conclusion::Inconclusive(_) => "Inconclusive".into(),
+    match (conclusion(answer), answer.one_wait()) {
+        (Conclusion::Inconclusive(_), _) => "Inconclusive".into(),
+        (_, Some(wait)) => {
+            let of = if answer.exchanges == 0 { "the run" } else { "each request" };
+            format!("One wait takes {} of {of}", Share(wait.share()))
+        }
         _ => "No cause found".into(),
     }
 }

@@ -210,7 +210,7 @@ fn what_hurts_is_said_before_a_finding_that_is_not_it() {
                   book.py:99 in write. No known cause of slowness was recognised in that.";
     assert!(flowing.contains(wanted) && !text.contains("No cause found"), "{text}");
     let tree = "\nWho waits for whom in each 44.0 ms request:\n   44.0 ms  the client curl blocked in recvfrom\n     \
-                40.0 ms  the server python3 waiting for a lock or another thread\n              (futex), server.py:14 in answer\n       \
+                40.0 ms  the server python3 waiting for a lock or another thread (futex),\n              server.py:14 in answer\n       \
                 39.0 ms  another thread asleep (clock_nanosleep), 20.0 ms each time,\n                book.py:99 in write\n";
     let whole = crate::text(&Document::of(&answer), &Style::default());
     assert!(whole.contains(tree), "{whole}");

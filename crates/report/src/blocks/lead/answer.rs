@@ -7,16 +7,13 @@ use crate::document::Document;
 use crate::escape::escape;
 use crate::style::Style;
 use crate::text::{clean, wrap};
-use case::{Answer, Heaviest, Kind, Status};
-
-/// Of requests that spend so much of their time in one wait the wait is said first, recognised or not.
-const NEARLY_ALL: f64 = 0.9;
+use case::{Answer, Kind, Status};
 
 /// What is said before the summary where nothing stands.
 fn opening(answer: &Answer) -> Option<String> {
     match conclusion(answer) {
         Conclusion::Findings => None,
-        Conclusion::Nothing => match one_wait(answer) {
+        Conclusion::Nothing => match answer.one_wait() {
             Some(wait) => {
                 Some(format!("{} No known cause of slowness was recognised in that.", sentence(wait, answer)))
             }
@@ -28,13 +25,8 @@ fn opening(answer: &Answer) -> Option<String> {
 
 /// Where the time went, where the opening does not say it already.
 fn summary(answer: &Answer) -> String {
-    let is_said = conclusion(answer) == Conclusion::Nothing && one_wait(answer).is_some();
+    let is_said = conclusion(answer) == Conclusion::Nothing && answer.one_wait().is_some();
     if is_said { String::new() } else { clean(&answer.summary) }
-}
-
-/// The wait that nearly all of the time goes into, where there is one.
-fn one_wait(answer: &Answer) -> Option<&Heaviest> {
-    answer.leading_account().filter(|one| one.share() >= NEARLY_ALL && one.group.is_blocked())
 }
 
 /// What hurts, where findings stand and none of them is that.
