@@ -242,7 +242,9 @@ fn thinned(windows: Vec<Window>) -> Vec<Window> {
     let mut kept: Vec<Window> = windows.into_iter().step_by(every).collect();
     let part: f64 = kept.iter().map(Window::length).sum();
     if part > 0.0 {
-        kept.iter_mut().for_each(|window| window.weight *= whole / part);
+        for window in &mut kept {
+            window.weight *= whole / part;
+        }
     }
     kept
 }

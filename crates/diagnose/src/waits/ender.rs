@@ -95,9 +95,8 @@ fn is_timed_out(call: &Call) -> bool {
         && match class {
             Class::Poll => result == 0,
             Class::Lock => result == syscall::TIMED_OUT,
-            Class::WaitForSignal => result == syscall::EAGAIN,
-            // A socket with a time-out of its own; one that does not block returns at once, unblocked.
-            Class::Read | Class::ReadVector | Class::Accept => result == syscall::EAGAIN,
+            // A socket may have a time-out of its own; one that does not block returns at once, unblocked.
+            Class::WaitForSignal | Class::Read | Class::ReadVector | Class::Accept => result == syscall::EAGAIN,
             _ => false,
         }
 }

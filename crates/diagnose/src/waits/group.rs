@@ -47,7 +47,7 @@ pub(super) struct Group {
 /// All groups of one step.
 #[derive(Default)]
 pub(super) struct Groups<'r> {
-    groups: Vec<Group>,
+    all: Vec<Group>,
     /// By the number of the program, what it did, and the number of the place where it was blocked.
     slots: FxHashMap<(u32, Doing, u32), usize>,
     /// The first place of each call's stacks that was met, and which of them it is.
@@ -64,7 +64,7 @@ impl<'r> Groups<'r> {
         let program = self.program(process);
         let pid = process.map_or(0, |row| row.pid);
         let slot = *self.slots.entry((program, doing, place)).or_insert_with(|| {
-            self.groups.push(Group {
+            self.all.push(Group {
                 program: self.programs[program as usize].1.to_string(),
                 end: end(process),
                 pid,
@@ -75,9 +75,9 @@ impl<'r> Groups<'r> {
                 stacks: FxHashMap::default(),
                 calls: FxHashMap::default(),
             });
-            self.groups.len() - 1
+            self.all.len() - 1
         });
-        let group = &mut self.groups[slot];
+        let group = &mut self.all[slot];
         group.several |= group.pid != pid;
         group
     }
@@ -153,8 +153,7 @@ impl<'r> Groups<'r> {
 
     /// Those with as much time as that or more, most first.
     pub fn above(self, least: f64) -> Vec<Group> {
-        let mut groups: Vec<Group> =
-            self.groups.into_iter().filter(|group| group.ns >= least && group.ns > 0.0).collect();
+        let mut groups: Vec<Group> = self.all.into_iter().filter(|group| group.ns >= least && group.ns > 0.0).collect();
         // The sort is stable: of two equal ones the one that was met first.
         groups.sort_by(|one, other| other.ns.total_cmp(&one.ns));
         groups
