@@ -7,7 +7,7 @@ mod waits;
 pub use heaviest::Heaviest;
 pub use waits::{Ended, WaitNode, WaitTree};
 
-use crate::facts::{Account, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, Work};
+use crate::facts::{Account, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, Trouble, Work};
 use crate::live::Switched;
 use crate::stopped::Stopped;
 use schemars::JsonSchema;
@@ -41,6 +41,9 @@ pub struct Answer {
     /// Who waits for whom; null if nothing can be said, or if the file is too old to say.
     #[serde(default)]
     pub waits: Option<WaitTree>,
+    /// What went wrong again and again, whether or not anybody waited for it.
+    #[serde(default)]
+    pub troubles: Vec<Trouble>,
     /// The findings, most expensive first.
     pub findings: Vec<Finding>,
     /// Interventions tried together, after each alone, in the order tried. A step builds on the one before if its

@@ -48,7 +48,7 @@ pub use documents::{
     StoryResults, StoryState, StoryVariant, TrialFigures, Undone, WorldEntry, Worlds,
 };
 pub use error::CaseError;
-pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};
+pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric, Trouble};
 pub use folder::{Case, CaseWriter};
 pub use folder_name::new_folder;
 pub use format::format;

@@ -185,6 +185,37 @@ pub const EAGAIN: i64 = -(libc::EAGAIN as i64);
 /// "Connection timed out": what a wait for a lock returns whose time is over.
 pub const TIMED_OUT: i64 = -(libc::ETIMEDOUT as i64);
 
+/// Errors that say that something is full, gone, forbidden or out of reach.
+const TELLING: [(i32, &str); 21] = [
+    (libc::EPERM, "EPERM"),
+    (libc::EIO, "EIO"),
+    (libc::ENOMEM, "ENOMEM"),
+    (libc::EACCES, "EACCES"),
+    (libc::ENFILE, "ENFILE"),
+    (libc::EMFILE, "EMFILE"),
+    (libc::ENOSPC, "ENOSPC"),
+    (libc::EPIPE, "EPIPE"),
+    (libc::EADDRINUSE, "EADDRINUSE"),
+    (libc::EADDRNOTAVAIL, "EADDRNOTAVAIL"),
+    (libc::ENETDOWN, "ENETDOWN"),
+    (libc::ENETUNREACH, "ENETUNREACH"),
+    (libc::ECONNABORTED, "ECONNABORTED"),
+    (libc::ECONNRESET, "ECONNRESET"),
+    (libc::ENOBUFS, "ENOBUFS"),
+    (libc::ETIMEDOUT, "ETIMEDOUT"),
+    (libc::ECONNREFUSED, "ECONNREFUSED"),
+    (libc::EHOSTUNREACH, "EHOSTUNREACH"),
+    (libc::EDQUOT, "EDQUOT"),
+    (libc::EROFS, "EROFS"),
+    (libc::EMSGSIZE, "EMSGSIZE"),
+];
+
+/// The name of the error that a call returned, where it says that something is wrong. Those that programs meet as they should
+/// (nothing to read yet, a file that is looked for in several folders) say nothing.
+pub fn telling_error(result: i64) -> Option<&'static str> {
+    TELLING.iter().find(|(number, _)| i64::from(-number) == result).map(|(_, name)| *name)
+}
+
 /// What a call is for.
 pub fn class(number: u16) -> Class {
     CLASSES.get(usize::from(number)).copied().unwrap_or(Class::Other)

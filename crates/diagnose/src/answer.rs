@@ -8,6 +8,7 @@ use crate::detectors::{ALL, Detector, Found};
 use crate::exchange::Exchange;
 use crate::heaviest::heaviest;
 use crate::overlap;
+use crate::troubles;
 use crate::waits;
 use case::tables::Loss;
 use case::{
@@ -38,6 +39,7 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         summary: summary(analysis, &findings),
         heaviest: heaviest(analysis),
         waits: waits::tree(analysis),
+        troubles: troubles::find(analysis),
         findings,
         ledger: ledger::of_run(analysis),
         losses: losses(analysis),

@@ -15,6 +15,7 @@ mod name_lookup;
 mod no_resumption;
 mod saturated_thread;
 mod serial_requests;
+mod sleep_polling;
 mod split_writes;
 mod superlinear_work;
 mod sync_disk;
@@ -116,6 +117,7 @@ pub const ALL: &[Detector] = &[
     expect_continue::DETECTOR,
     cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,
+    sleep_polling::DETECTOR,
     busy_spin::DETECTOR,
     superlinear_work::DETECTOR,
     tiny_reads::DETECTOR,

@@ -77,7 +77,7 @@ fn blocked(analysis: &Analysis, account: Account) -> Located {
         let is_it = call.number == number
             && call.blocked.0 > 0
             && at_end.contains(&call.pid)
-            && (on == Object::Unnamed || object(analysis, call) == on);
+            && (on == Object::Unnamed || object(analysis, row) == on);
         let blocked = || {
             if analysis.exchanges.is_empty() {
                 return call.blocked.0;

@@ -93,7 +93,7 @@ struct Scale {
 struct Follower<'e> {
     analysis: &'e Analysis<'e>,
     images: Images<'e>,
-    /// For each connection to a peer that was not recorded, the first one to the same peer.
+    /// For each connection to a server, the first one to the same server.
     peers: FxHashMap<u32, u32>,
 }
 
@@ -163,9 +163,9 @@ impl<'e> Follower<'e> {
         });
     }
 
-    /// What a call was on, where that says more than who ended it: a path, or a peer that nobody watched.
+    /// What a call was on: a path, or the server that was asked.
     fn object(&self, row: usize) -> Object {
-        match crate::analysis::ledger::object(self.analysis, self.analysis.call(row)) {
+        match crate::analysis::ledger::object(self.analysis, row) {
             Object::Connection(slot) => self.peers.get(&slot).map_or(Object::Unnamed, |slot| Object::Connection(*slot)),
             other => other,
         }
@@ -249,12 +249,12 @@ fn thinned(windows: Vec<Window>) -> Vec<Window> {
     kept
 }
 
-/// The connections to peers that were not recorded: those to the same address and port are one.
+/// The connections to servers: those to the same address and port are one.
 fn peers(analysis: &Analysis) -> FxHashMap<u32, u32> {
     let mut first: FxHashMap<(&str, u16), u32> = FxHashMap::default();
     let mut peers = FxHashMap::default();
     for (slot, row) in analysis.recording.connections.iter().enumerate() {
-        if row.role == role::CLIENT && analysis.connections.all()[slot].peer.is_none() {
+        if row.role == role::CLIENT {
             let slot = slot as u32;
             peers.insert(slot, *first.entry((&row.remote_address, row.remote_port)).or_insert(slot));
         }

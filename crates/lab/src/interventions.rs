@@ -16,6 +16,7 @@ mod read_buffer;
 mod resume_sessions;
 mod send_queue_empty;
 mod share_ssl_context;
+mod short_sleeps;
 mod sleep_scale;
 mod small_ca_bundle;
 mod switch_off;
@@ -128,6 +129,7 @@ pub const ALL: &[Intervention] = &[
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,
+    short_sleeps::SHORT_SLEEPS,
     sleep_scale::SLEEP_SCALE,
     bound_sscanf::BOUND_SSCANF,
     switch_off::SWITCH_OFF,

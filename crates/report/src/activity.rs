@@ -11,11 +11,11 @@ pub(crate) fn blocked(call: &str, wait: Wait, object: Option<&Object>) -> String
         (Wait::Lock, _) => format!("waiting for a lock or another thread ({call})"),
         (Wait::Sleep, _) => format!("asleep ({call})"),
         (Wait::Child, _) => format!("waiting for a child process ({call})"),
-        (Wait::Events, _) => format!("waiting for other events ({call})"),
-        (Wait::Object, Some(Object::File { path: Some(path) })) => format!("blocked in {call} of {}", clean(path)),
-        (Wait::Object, Some(Object::Connection { remote: Some(remote) })) => {
+        (Wait::Events | Wait::Object, Some(Object::Connection { remote: Some(remote) })) => {
             format!("waiting for {} ({call})", clean(remote))
         }
+        (Wait::Events, _) => format!("waiting for other events ({call})"),
+        (Wait::Object, Some(Object::File { path: Some(path) })) => format!("blocked in {call} of {}", clean(path)),
         (Wait::Object, _) => format!("blocked in {call}"),
     }
 }

@@ -36,6 +36,7 @@ pub(crate) mod spread;
 pub(crate) mod states;
 pub(crate) mod together;
 pub(crate) mod trials;
+pub(crate) mod troubles;
 pub(crate) mod versions;
 pub(crate) mod waits;
 pub(crate) mod way_back;

@@ -5,12 +5,20 @@ use crate::block::Block;
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
     findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, points, probes,
-    ratios, reasons, reconciled, regimes, sides, spread, states, together, trials, versions, waits, way_back,
+    ratios, reasons, reconciled, regimes, sides, spread, states, together, trials, troubles, versions, waits, way_back,
 };
 use crate::document::Body;
 
-const ANSWER: &[&Block] =
-    &[&lead::BLOCK, &gain::BLOCK, &findings::BLOCK, &together::BLOCK, &lead::WHOLE, &live::BLOCK, &dots::BLOCK];
+const ANSWER: &[&Block] = &[
+    &lead::BLOCK,
+    &gain::BLOCK,
+    &findings::BLOCK,
+    &together::BLOCK,
+    &lead::WHOLE,
+    &troubles::BLOCK,
+    &live::BLOCK,
+    &dots::BLOCK,
+];
 
 const COMPARISON: &[&Block] = &[
     &gates::BLOCK,

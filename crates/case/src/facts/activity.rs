@@ -18,7 +18,7 @@ pub enum Activity {
         call: String,
         /// What a call of that kind waits for.
         wait: Wait,
-        /// What it was called on; none if that has no name, or if that is a connection whose other end was recorded too.
+        /// What it was called on, or what it returned for; none if that has no name.
         object: Option<Object>,
     },
     /// Blocked uninterruptibly outside every recorded call: usually a page fault that reads a disk.

@@ -6,6 +6,7 @@
 
 use super::{Part, Wait, Window};
 use crate::analysis::Analysis;
+use crate::ready;
 use crate::syscall::{self, Class};
 use crate::threads::{ThreadRows, call_end};
 use case::tables::{Call, Switch, role};
@@ -20,8 +21,6 @@ const MOST_TIME_OUTS: usize = 200;
 const MOST_THREADS: usize = 64;
 /// How long after its last sign of life a thread may wake those who wait for its end.
 const FAREWELL: u64 = 1_000_000;
-/// How many calls after a poll may show what it woke for: a clock is read, a lock is taken.
-const CALLS_AFTER_POLL: usize = 6;
 
 /// Hands over what ended a wait, in parts that add up to it.
 pub(super) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
@@ -60,7 +59,7 @@ pub(super) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
         return emit(other(Ender::Disk));
     }
     let connection = match class {
-        Class::Poll => ready_connection(analysis, thread, row),
+        Class::Poll => ready::connection(analysis, row),
         Class::Accept => None,
         _ => analysis.connections.slot(call.connection).filter(|_| call.connection != 0).map(|slot| (slot, class)),
     };
@@ -145,18 +144,6 @@ fn gave_up_on_request(analysis: &Analysis, thread: &ThreadRows, call: &Call) -> 
         // It ran until it was asked.
         soon.into_iter().any(|switch| switch.waker == thread.tid && switch.start.0 >= call.start.0)
     })
-}
-
-/// The connection that a poll returned for, and what was then done with it: the first that is used after it.
-fn ready_connection(analysis: &Analysis, thread: &ThreadRows, row: usize) -> Option<(usize, Class)> {
-    let after = (row + 1..thread.calls.end).take(CALLS_AFTER_POLL).map(|row| analysis.call(row));
-    let used = after.take_while(|call| !syscall::is_poll(call.number)).find(|call| {
-        let is_transfer = syscall::is_read(call.number) || syscall::is_write(call.number);
-        // A pipe, an eventfd: whoever wrote to it is known from the wake-up alone.
-        is_transfer && call.fd >= 0
-    })?;
-    let slot = analysis.connections.slot(used.connection).filter(|_| used.connection != 0)?;
-    Some((slot, syscall::class(used.number)))
 }
 
 /// The connection of an `accept`, where it names one.

@@ -140,7 +140,11 @@ fn a_server_that_waits_for_another_that_nobody_watches_waits_for_its_address() {
         fixture.waits(SERVER, 8 * MS, EPOLL_WAIT, |call| call.result = 1);
         fixture.moves(SERVER, 7, READ, 500);
     });
-    let tree = tree(fixture);
+    let answer = answer(&fixture.end());
+    let named = |name: &str| answer.ledger.accounts.iter().find(|account| account.name == name);
+    let account = named("server blocked in epoll_wait (to 10.0.0.3:5432)");
+    assert!(account.is_some_and(|account| account.ns > 100 * MS), "{:#?}", answer.ledger);
+    let tree = answer.waits.expect("something was waited for");
     let poll = tree.nodes().find(|node| node.end == Some(End::Server) && !node.ended.is_empty()).expect("a poll");
     assert_eq!(poll.mostly_ended_by(), Some(&Ender::Peer { remote: Some("10.0.0.3:5432".into()) }), "{tree:#?}");
 }

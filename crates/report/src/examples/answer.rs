@@ -67,7 +67,7 @@ pub(crate) fn slow() -> Answer {
         },
         missing: vec!["CPU time by function: no samples were taken (--hz 0).".into()],
         not_looked_for: vec![
-            not_looked_for(Blind::NoDetector, &["P06", "P38"]),
+            not_looked_for(Blind::NoDetector, &["P18", "P38"]),
             not_looked_for(Blind::ServerNotRecorded, &["P05", "P39"]),
         ],
         ..Answer::default()

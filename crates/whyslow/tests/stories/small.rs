@@ -22,6 +22,16 @@ fn a_read_for_each_byte_is_tiny_reads_and_a_buffer_is_not() {
 }
 
 #[test]
+fn a_worker_that_looks_every_now_and_then_is_sleep_polling_and_one_that_is_woken_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("polling") else { return };
+    expect_confirmed(&run, "sleep-polling", &["short-sleeps"]);
+    expect_place(run.finding("sleep-polling"), "polling/server.py", "looks every now and then");
+    let Some(run) = run_variant("polling", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
 #[ignore = "long: make stories"]
 fn a_disk_in_every_request_is_sync_disk_and_a_write_left_to_the_kernel_is_not() {
     let _alone = alone();

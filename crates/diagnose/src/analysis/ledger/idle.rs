@@ -1,7 +1,7 @@
 //! Breakdown the time between exchanges: on a processor if any of the subject's threads was, else waiting for one, else
 //! what the innermost of its processes was blocked in.
 
-use super::account::{Account, Object};
+use super::account::Account;
 use super::walk::{object, overlay};
 use crate::analysis::Analysis;
 use crate::syscall;
@@ -196,12 +196,9 @@ fn account(analysis: &Analysis, moment: Moment) -> Account {
     if moment.is_doubtful {
         return Account::Unexplained;
     }
-    match (moment.state, moment.call.map(|row| analysis.call(row))) {
-        (State::Blocked | State::BlockedOnDisk, Some(call)) if syscall::is_poll(call.number) => {
-            Account::OutsideBlocked(call.number, Object::Unnamed)
-        }
-        (State::Blocked | State::BlockedOnDisk, Some(call)) => {
-            Account::OutsideBlocked(call.number, object(analysis, call))
+    match (moment.state, moment.call) {
+        (State::Blocked | State::BlockedOnDisk, Some(row)) => {
+            Account::OutsideBlocked(analysis.call(row).number, object(analysis, row))
         }
         (State::Blocked | State::BlockedOnDisk, None) => Account::OutsideBlockedElsewhere,
         _ => Account::Unexplained,

@@ -1,7 +1,7 @@
 //! Continues a wait into the peer's own threads, where both ends were recorded.
 
 use super::account::Account;
-use super::walk::{Charge, Walker, object, on_processor, overlay};
+use super::walk::{Charge, Walker, on_processor, overlay};
 use crate::connections::End;
 use crate::syscall;
 use crate::threads::{Moment, State, call_end};
@@ -109,9 +109,7 @@ impl Walker<'_> {
             (_, Some(call)) if syscall::is_read(transfer.number) && waits_for_requests(call, here) => {
                 charge(from, to, Account::WakeUp(End::Server));
             }
-            (_, Some(call)) => charge(from, to, Account::Blocked(End::Server, call.number, object(analysis, call))),
-            (State::BlockedOnDisk, None) => charge(from, to, Account::PageFault(End::Server)),
-            (_, None) => charge(from, to, Account::BlockedElsewhere(End::Server)),
+            _ => charge(from, to, self.blocked(End::Server, moment)),
         }
     }
 }

@@ -15,7 +15,6 @@ pub fn of_thread(analysis: &Analysis, slot: usize) -> Ledger {
     let mut user = 0;
     let mut accounts: BTreeMap<Account, f64> = BTreeMap::new();
     analysis.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
-        let call = moment.call.map(|row| analysis.call(row));
         let mut lost = 0;
         let spans = &analysis.reconciliation.lost;
         overlay(spans, |&span| span, moment.start, moment.end, &mut |from, to, span| {
@@ -25,7 +24,7 @@ pub fn of_thread(analysis: &Analysis, slot: usize) -> Ledger {
             *accounts.entry(Account::Unexplained).or_default() += lost as f64;
         }
         let length = moment.end - moment.start - lost;
-        let account = match (moment.state, call) {
+        let account = match (moment.state, moment.call) {
             _ if moment.is_doubtful => Account::Unexplained,
             (State::OnProcessor, None) => {
                 user += length;
@@ -34,7 +33,7 @@ pub fn of_thread(analysis: &Analysis, slot: usize) -> Ledger {
             (State::OnProcessor, Some(_)) => Account::Kernel(End::Client),
             (State::Runnable, _) => Account::Processor(End::Client),
             (State::Absent, _) => Account::Unexplained,
-            (_, Some(call)) => Account::Blocked(End::Client, call.number, object(analysis, call)),
+            (_, Some(row)) => Account::Blocked(End::Client, analysis.call(row).number, object(analysis, row)),
             (State::BlockedOnDisk, None) => Account::PageFault(End::Client),
             (State::Blocked, None) => Account::BlockedElsewhere(End::Client),
         };

@@ -7,9 +7,10 @@ use super::account::{Account, Object};
 use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::exchange::Exchange;
+use crate::ready;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State, call_end};
-use case::tables::{Call, direction};
+use case::tables::{Call, direction, role};
 
 /// Takes a stretch of time and the account it goes into.
 pub type Charge<'c> = dyn FnMut(u64, u64, Account) + 'c;
@@ -165,11 +166,11 @@ impl<'e> Walker<'e> {
         }
     }
 
-    fn blocked(&self, end: End, moment: Moment) -> Account {
-        match moment.call.map(|row| self.analysis.call(row)) {
+    pub(super) fn blocked(&self, end: End, moment: Moment) -> Account {
+        match moment.call {
             None if moment.state == State::BlockedOnDisk => Account::PageFault(end),
             None => Account::BlockedElsewhere(end),
-            Some(call) => Account::Blocked(end, call.number, object(self.analysis, call)),
+            Some(row) => Account::Blocked(end, self.analysis.call(row).number, object(self.analysis, row)),
         }
     }
 
@@ -234,9 +235,15 @@ pub(super) fn on_processor(end: End, pid: u32, call: Option<&Call>) -> Account {
     if call.is_some() { Account::Kernel(end) } else { Account::User(end, pid) }
 }
 
-/// What a blocked call is about.
-pub(crate) fn object(analysis: &Analysis, call: &Call) -> Object {
-    if syscall::is_poll(call.number) || call.number == syscall::FUTEX {
+/// What a blocked call is about; for one that waits for any of several descriptors, the server that then answered.
+pub(crate) fn object(analysis: &Analysis, row: usize) -> Object {
+    let call = analysis.call(row);
+    if syscall::is_poll(call.number) {
+        let asks = |slot: &usize| analysis.connections.row(*slot).role == role::CLIENT;
+        let ready = ready::connection(analysis, row).map(|(slot, _)| slot).filter(asks);
+        return ready.map_or(Object::Unnamed, |slot| Object::Connection(slot as u32));
+    }
+    if call.number == syscall::FUTEX {
         return Object::Unnamed;
     }
     match analysis.connections.slot(call.connection) {

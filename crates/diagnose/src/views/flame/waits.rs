@@ -91,8 +91,8 @@ fn each_wait<'r>(
     // No wait is longer than what was watched: a row that says so is damaged.
     let wall = analysis.wall();
     let calls = &analysis.recording.calls[thread.calls.clone()];
-    for call in calls.iter().filter(|call| call.blocked.0 > 0) {
-        let account = Account::Blocked(End::Client, call.number, object(analysis, call));
+    for (row, call) in thread.calls.clone().zip(calls).filter(|(_, call)| call.blocked.0 > 0) {
+        let account = Account::Blocked(End::Client, call.number, object(analysis, row));
         emit(call.start.0, call_end(call), call.blocked.0.min(wall), Some(call), account);
     }
     for row in &analysis.recording.switches[thread.switches.clone()] {

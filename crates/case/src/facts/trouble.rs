@@ -1,0 +1,45 @@
+//! What went wrong on the way, again and again: no cause, but where somebody would look next.
+
+use crate::answer::Place;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Something that went wrong repeatedly while it was recorded, whether or not anybody waited for it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Trouble {
+    /// A system call failed.
+    Failed {
+        /// The call: `connect`.
+        call: String,
+        /// The error's name: `ECONNREFUSED`.
+        error: String,
+        /// How often.
+        count: u64,
+        /// Where in the code most of these calls were made: the most specific place first.
+        place: Vec<Place>,
+    },
+    /// A server did not answer the first SYN, so that it was sent again.
+    SynAgain {
+        /// To which server most of them went; none if it has no name.
+        remote: Option<String>,
+        /// How often.
+        count: u64,
+    },
+    /// The other end reset connections.
+    Reset {
+        /// How many.
+        count: u64,
+    },
+    /// A kernel queue overflowed, and what arrived was dropped.
+    Overflow {
+        /// The kernel's counter: `TcpExt.ListenOverflows`.
+        counter: String,
+        /// How often.
+        count: u64,
+    },
+    /// Something that this version of whyslow does not know.
+    #[default]
+    #[serde(other)]
+    Other,
+}

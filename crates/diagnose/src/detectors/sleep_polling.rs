@@ -1,0 +1,227 @@
+//! P06: requests wait for a thread that polls by sleeping.
+
+use super::{Found, costly_call, detector, median, rows};
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::code::base_name;
+use crate::place::of_stacks;
+use crate::syscall;
+use crate::threads::call_end;
+use crate::waits;
+use case::facts::Wait;
+use case::tables::Call;
+use case::{Activity, Nanos, Place, WaitTree};
+
+detector! {
+    /// # sleep-polling
+    ///
+    /// ## What it is
+    /// A thread looks whether something has come, sleeps for a fixed time, and looks again. What comes meanwhile waits until
+    /// the sleep is over: half of its length on average, for each thing that it waits for.
+    ///
+    /// ## Evidence
+    /// Sleeps at one place in the code that follow one another with nothing sent or received in between; and requests whose
+    /// waits, followed from whoever waits to whoever ended the wait, lead to these sleeps.
+    ///
+    /// ## What proves it
+    /// Sleeps a hundred times shorter: the wait goes away. With sleeps of half and of twice the length it halves and doubles.
+    ///
+    /// ## Remedy
+    /// Wait for the event and not for time: a condition variable, a queue, an eventfd, epoll, a notification of the file system
+    /// or of the database. Where nothing tells of the event, sleep for less.
+    ///
+    /// ## Not to be confused with
+    /// A pause that is meant (a rate limit, a back-off), once in a request; a thread that nobody waits for.
+    "P06" "sleep-polling"
+}
+
+/// Fewer sleeps in a row are a pause, no polling.
+const IN_A_ROW: usize = 3;
+/// Of the sleeps at a place so many must follow one another: work that sleeps now and then does not poll.
+const MOSTLY: f64 = 0.5;
+/// What is done between two sleeps is a look as long as it takes less than this part of the sleep, or
+const LOOK_SHARE: f64 = 0.2;
+/// less than this, in nanoseconds.
+const LOOK: u64 = 1_000_000;
+
+/// One place in the code at which threads poll.
+struct Polling {
+    place: Place,
+    /// Its sleeps: rows of the table of calls.
+    sleeps: Vec<usize>,
+    /// How many of them follow another one.
+    repeated: usize,
+}
+
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let places = polling(analysis);
+    if places.is_empty() {
+        return None;
+    }
+    let tree = waits::tree(analysis)?;
+    let waited = |polling: &Polling| waited_for(&tree, &polling.place);
+    let (polling, waited) = places.iter().map(|one| (one, waited(one))).max_by_key(|(_, waited)| *waited)?;
+    if waited == 0 {
+        return None;
+    }
+    let count = analysis.exchanges.len().max(1) as u64;
+    let lengths = polling.sleeps.iter().map(|&row| analysis.call(row).blocked.0).collect();
+    let (part, whole, usual) = (Nanos(waited), Nanos(tree.of_ns), Nanos(median(lengths)));
+    let pid = analysis.call(polling.sleeps[0]).pid;
+    let program = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
+    let program = program.map_or("a program", |row| base_name(&row.executable));
+    let place = costly_call(analysis, polling.sleeps.iter().map(|&row| (row, analysis.call(row).blocked.0)));
+    let (who, of) = if analysis.exchanges.is_empty() {
+        ("The run waits", format!("{part} of {whole}"))
+    } else {
+        ("Requests wait", format!("{part} of every {whole} request"))
+    };
+    Some(Found {
+        title: format!("{who} for a thread that polls by sleeping: {of}{}", place.in_words()),
+        what: format!("{who} for a thread that polls by sleeping"),
+        mechanism: vec![format!(
+            "A thread of {program} sleeps for {usual}, looks, and sleeps again: {} of its {} sleeps here follow another one, \
+             with nothing sent or received in between.",
+            polling.repeated,
+            polling.sleeps.len()
+        )],
+        saving: PotentialSaving {
+            wall: waited.saturating_mul(count),
+            affected: polling.sleeps.len() as u64,
+            ..PotentialSaving::default()
+        },
+        place,
+        remedy: "Wait for the event itself (a condition variable, a queue, an eventfd, epoll), not for time; where nothing tells \
+                 of it, sleep for less."
+            .to_string(),
+        rows: rows("calls", polling.sleeps.iter().copied()),
+        ..Found::default()
+    })
+}
+
+/// The places at which sleeps follow one another.
+fn polling(analysis: &Analysis) -> Vec<Polling> {
+    let mut places: Vec<Polling> = Vec::new();
+    for thread in analysis.threads.all() {
+        let mut last: Option<(usize, Place)> = None;
+        for row in thread.calls.clone() {
+            let call = analysis.call(row);
+            if moves_bytes(call) {
+                last = None;
+            }
+            if !syscall::is_sleep(call.number) || call.blocked.0 == 0 {
+                continue;
+            }
+            let Some(place) = of_stacks(&analysis.code, call.script_stack, call.stack).into_iter().next() else {
+                continue;
+            };
+            let follows = last.take().is_some_and(|(before, at)| at == place && is_look(analysis.call(before), call));
+            let known = places.iter().position(|one| one.place == place).unwrap_or_else(|| {
+                places.push(Polling { place: place.clone(), sleeps: Vec::new(), repeated: 0 });
+                places.len() - 1
+            });
+            places[known].sleeps.push(row);
+            places[known].repeated += usize::from(follows);
+            last = Some((row, place));
+        }
+    }
+    places.retain(|one| {
+        one.repeated + 1 >= IN_A_ROW && one.repeated as f64 >= MOSTLY * one.sleeps.len().saturating_sub(1) as f64
+    });
+    places
+}
+
+/// Whether a call sent or received something: then what came was dealt with, and the next sleep is another one.
+fn moves_bytes(call: &Call) -> bool {
+    let is_transfer = syscall::is_read(call.number) || syscall::is_write(call.number);
+    (is_transfer || syscall::is_accept(call.number)) && call.connection != 0 && call.result > 0
+}
+
+/// Whether a thread only looked between two sleeps.
+fn is_look(before: &Call, call: &Call) -> bool {
+    let between = call.start.0.saturating_sub(call_end(before));
+    between <= LOOK.max((before.blocked.0 as f64 * LOOK_SHARE) as u64)
+}
+
+/// How long the mean exchange, or the run, waits for sleeps at a place, in nanoseconds.
+fn waited_for(tree: &WaitTree, place: &Place) -> u64 {
+    let sleeps = tree.nodes().filter(|node| matches!(node.activity, Activity::Blocked { wait: Wait::Sleep, .. }));
+    sleeps.filter(|node| node.place.first() == Some(place)).map(|node| node.ns).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, WRITE, request};
+    use crate::syscall::FUTEX;
+    use crate::tests::{answer, names};
+    use case::Nanos;
+    use case::tables::Thread;
+
+    const WORKER: u32 = SERVER + 1;
+    const NANOSLEEP: u16 = 35;
+
+    /// Requests that a server hands to a worker, which sleeps for 3 ms at a time until it sees them; `between` is what the
+    /// worker does after each sleep.
+    fn handed_to_a_worker(sleeps: u64, between: impl Fn(&mut Fixture)) -> Fixture {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        let start = Nanos(fixture.now);
+        fixture.recording.threads.push(Thread { tid: WORKER, pid: SERVER, start, ..Thread::default() });
+        fixture.script(5, &["server.py:12:answer"]);
+        fixture.script(6, &["worker.py:7:run"]);
+        let mut idle = fixture.now;
+        for _ in 0..20 {
+            let start = fixture.now;
+            request(&mut fixture, CLIENT, 1, sleeps * 3 * MS + MS, &mut idle);
+            let end = fixture.now;
+            fixture.now = start + 100 * US;
+            for _ in 0..sleeps {
+                fixture.waits(WORKER, 3 * MS - 20 * US, NANOSLEEP, |call| (call.pid, call.script_stack) = (SERVER, 6));
+                fixture.now += 10 * US;
+                between(&mut fixture);
+            }
+            let woken = fixture.now;
+            fixture.does(WORKER, 20 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
+            fixture.now = start + 100 * US;
+            fixture.waits(SERVER, woken + US - fixture.now, FUTEX, |call| call.script_stack = 5);
+            fixture.recording.switches.last_mut().expect("it waited").waker = WORKER;
+            fixture.now = end + 20 * US;
+        }
+        fixture.off(SERVER, idle, fixture.now + MS);
+        fixture
+    }
+
+    #[test]
+    fn requests_that_wait_for_a_worker_that_sleeps_and_looks_are_found() {
+        let answer = answer(&handed_to_a_worker(3, |_| {}).end());
+        let finding = answer.findings.iter().find(|one| one.name == "sleep-polling").expect("it is found");
+        assert!(finding.cost.share_of_wall > 0.7 && finding.place[0].line == 7, "{finding:#?}");
+    }
+
+    #[test]
+    fn one_pause_in_a_request_is_no_polling() {
+        let recording = handed_to_a_worker(1, |fixture| {
+            fixture.does(WORKER, 5 * US, WRITE, |call| (call.pid, call.connection, call.result) = (SERVER, 1001, 0));
+        });
+        // It is sent what it slept for: nothing follows another sleep.
+        let mut recording = recording.end();
+        for call in recording.calls.iter_mut().filter(|call| call.tid == WORKER && call.number == WRITE) {
+            call.result = 10;
+        }
+        assert!(!names(&recording).contains(&"sleep-polling".to_string()));
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_beside_the_requests_is_left_alone() {
+        let mut fixture = crate::fixture::keep_alive(20, 3 * MS);
+        let end = fixture.now;
+        fixture.script(6, &["worker.py:7:run"]);
+        fixture.now = MS;
+        let start = Nanos(fixture.now);
+        fixture.recording.threads.push(Thread { tid: WORKER, pid: SERVER, start, ..Thread::default() });
+        while fixture.now < end {
+            fixture.waits(WORKER, 3 * MS, NANOSLEEP, |call| (call.pid, call.script_stack) = (SERVER, 6));
+        }
+        fixture.now = end;
+        assert!(!names(&fixture.end()).contains(&"sleep-polling".to_string()));
+    }
+}

@@ -1,0 +1,39 @@
+//! `short-sleeps`: sleeps so short that nobody notices them.
+
+use super::{Intervention, Prediction, intervention};
+use crate::treatment::Preload;
+
+/// A hundredth: of a poll every 50 ms 0.5 ms is left, and a thread that does nothing else still sleeps most of the time.
+const FACTOR: f64 = 0.01;
+
+intervention! {
+    /// # short-sleeps
+    ///
+    /// ## What it does
+    /// Makes every sleep a hundred times shorter: `nanosleep`, `clock_nanosleep`, `usleep`, `sleep`, and `poll` and `select`
+    /// without descriptors. Who polls by sleeping then sees at once what it waits for.
+    ///
+    /// ## What it reaches
+    /// Dynamically linked programs that use libc. Not Go, not static programs, not time-outs of waits for descriptors, of locks
+    /// (Python's `Event.wait`) or timers.
+    ///
+    /// ## How we know it took effect
+    /// The shim counts the sleeps it shortened.
+    ///
+    /// ## What it cannot prove
+    /// That a sleep is useless: only how much of the waiting is due to it. A pause that is meant, a rate limit or a back-off,
+    /// goes as well.
+    pub const SHORT_SLEEPS: Intervention = Intervention {
+        name: "short-sleeps",
+        summary: "makes every sleep a hundred times shorter",
+        predictions: &[Prediction::gains("P06")],
+        doses: &[],
+        unit: "",
+        stands_on: &[],
+        treat: |_, treatment| {
+            treatment.preloads.push(Preload { shim: "sleep-scale", parameter: format!("{FACTOR:.6}") });
+            Ok(())
+        },
+        applied: |counters| counters.of_shim("sleep-scale"),
+    };
+}

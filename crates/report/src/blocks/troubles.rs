@@ -1,0 +1,55 @@
+//! What went wrong again and again, in a sentence each.
+
+use crate::block::{Block, Section};
+use crate::document::Document;
+use crate::located::in_sentence;
+use crate::part::{Part, under};
+use crate::text::{clean, counted};
+use case::Trouble;
+
+pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document| {
+    let troubles = document.answer().map_or(&[][..], |answer| &answer.troubles);
+    under("Also seen", [Part::List(troubles.iter().map(sentence).collect())])
+});
+
+/// `connect failed 14 times with ECONNREFUSED, client.py:12 in dial.`
+fn sentence(trouble: &Trouble) -> String {
+    match trouble {
+        Trouble::Failed { call, error, count, place } => {
+            let (call, error) = (clean(call), clean(error));
+            format!("{call} failed {} with {error}{}.", counted(*count, "time"), in_sentence(place, None))
+        }
+        Trouble::SynAgain { remote, count } => {
+            let to = remote.as_deref().map(|remote| format!(" to {}", clean(remote))).unwrap_or_default();
+            format!("Nobody answered a SYN{to}, so that it was sent again: {}.", counted(*count, "time"))
+        }
+        Trouble::Reset { count } => format!("The other end reset {}.", counted(*count, "connection")),
+        Trouble::Overflow { counter, count } => {
+            let counter = clean(counter);
+            format!(
+                "A queue of the kernel overflowed {} ({counter}; other programs count, too).",
+                counted(*count, "time")
+            )
+        }
+        Trouble::Other => "Something that this version of whyslow has no words for.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use case::Place;
+
+    #[test]
+    fn each_is_a_sentence() {
+        let place = Place { function: "dial".into(), file: "/srv/client.py".into(), line: 12, ..Place::default() };
+        let refused =
+            Trouble::Failed { call: "connect".into(), error: "ECONNREFUSED".into(), count: 1_400, place: vec![place] };
+        assert_eq!(sentence(&refused), "connect failed 1,400 times with ECONNREFUSED, client.py:12 in dial.");
+        let syn = Trouble::SynAgain { remote: Some("10.0.0.2:80".into()), count: 1 };
+        assert_eq!(sentence(&syn), "Nobody answered a SYN to 10.0.0.2:80, so that it was sent again: 1 time.");
+        let overflow = Trouble::Overflow { counter: "TcpExt.ListenOverflows".into(), count: 7 };
+        let said = "A queue of the kernel overflowed 7 times (TcpExt.ListenOverflows; other programs count, too).";
+        assert_eq!(sentence(&overflow), said);
+    }
+}
