@@ -2,12 +2,14 @@
 //! added, never renamed or removed.
 
 mod heaviest;
+mod trouble;
 mod waits;
 
 pub use heaviest::Heaviest;
+pub use trouble::Trouble;
 pub use waits::{Ended, WaitNode, WaitTree};
 
-use crate::facts::{Account, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, Trouble, Work};
+use crate::facts::{Account, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, Work};
 use crate::live::Switched;
 use crate::stopped::Stopped;
 use schemars::JsonSchema;

@@ -14,7 +14,6 @@ mod not_tried;
 mod observation;
 mod reconciled;
 mod sameness;
-mod trouble;
 mod work;
 
 pub use account::{Account, Object, Transport, Wait};
@@ -28,5 +27,4 @@ pub use not_tried::{NotTried, WhyNot};
 pub use observation::{Input, Observation, WhyFull, WhyNoGrowth};
 pub use reconciled::{Deviation, Reconciled, ReconciledSum, ThreadMeasure};
 pub use sameness::Sameness;
-pub use trouble::Trouble;
 pub use work::Work;

@@ -32,7 +32,8 @@ pub mod views;
 
 pub use answer::{
     AccountTime, Answer, Cost, Effect, Ended, Evidence, Few, Finding, Heaviest, Kind, Ledger, LossTotals, Measured,
-    Moment, Place, PlaceShare, Proof, Purpose, Status, Together, Trend, Tried, Verdict, WaitNode, WaitTree, standing,
+    Moment, Place, PlaceShare, Proof, Purpose, Status, Together, Trend, Tried, Trouble, Verdict, WaitNode, WaitTree,
+    standing,
 };
 pub use bisection::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,
@@ -48,7 +49,7 @@ pub use documents::{
     StoryResults, StoryState, StoryVariant, TrialFigures, Undone, WorldEntry, Worlds,
 };
 pub use error::CaseError;
-pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric, Trouble};
+pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};
 pub use folder::{Case, CaseWriter};
 pub use folder_name::new_folder;
 pub use format::format;

@@ -2,6 +2,7 @@
 
 pub mod ledger;
 pub mod peer_stalls;
+pub(crate) mod ready;
 mod reconcile;
 
 use crate::code::Code;

@@ -24,7 +24,6 @@ mod number;
 mod overlap;
 mod place;
 mod profile;
-mod ready;
 mod segment_tie;
 mod send_stalls;
 mod spans;

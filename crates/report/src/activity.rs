@@ -2,7 +2,7 @@
 
 use crate::text::clean;
 use case::facts::{Object, Wait};
-use case::{Activity, Nanos, WaitNode};
+use case::{Activity, Ender, Nanos, WaitNode};
 
 /// `waiting for a lock or another thread (futex)`.
 pub(crate) fn blocked(call: &str, wait: Wait, object: Option<&Object>) -> String {
@@ -20,11 +20,18 @@ pub(crate) fn blocked(call: &str, wait: Wait, object: Option<&Object>) -> String
     }
 }
 
+fn ends_by_a_clock(node: &WaitNode) -> bool {
+    node.mostly_ended_by() == Some(&Ender::Timer)
+}
+
 /// What a node's program did; where a clock ends its waits, with their length.
 pub(crate) fn of(node: &WaitNode) -> String {
     let what = match &node.activity {
         Activity::OnCpu => "on CPU".into(),
         Activity::RunDelay => "waiting for a CPU".into(),
+        Activity::Blocked { call, wait: Wait::Lock | Wait::Events, .. } if ends_by_a_clock(node) => {
+            format!("waiting for a time to come ({})", clean(call))
+        }
         Activity::Blocked { call, wait, object } => blocked(call, *wait, object.as_ref()),
         Activity::PageFault => "waiting for a disk outside calls".into(),
         Activity::BlockedElsewhere => "blocked outside recorded calls".into(),

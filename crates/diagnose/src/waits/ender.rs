@@ -6,7 +6,7 @@
 
 use super::{Part, Wait, Window};
 use crate::analysis::Analysis;
-use crate::ready;
+use crate::analysis::ready;
 use crate::syscall::{self, Class};
 use crate::threads::{ThreadRows, call_end};
 use case::tables::{Call, Switch, role};
@@ -141,8 +141,8 @@ fn gave_up_on_request(analysis: &Analysis, thread: &ThreadRows, call: &Call) -> 
         let switches = &analysis.recording.switches[threads[slot].switches.clone()];
         let first = switches.partition_point(|switch| switch.runnable.0 < asked);
         let soon = switches[first..].iter().take_while(|switch| switch.runnable.0 <= asked + AT_ONCE);
-        // It ran until it was asked.
-        soon.into_iter().any(|switch| switch.waker == thread.tid && switch.start.0 >= call.start.0)
+        // It ran until it was asked; one that waited already has nothing to do with it.
+        soon.into_iter().any(|switch| switch.waker == thread.tid && switch.start.0 >= asked)
     })
 }
 

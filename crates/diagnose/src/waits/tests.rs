@@ -204,6 +204,25 @@ fn a_queue_for_a_lock_is_one_wait_for_all_that_was_done_with_it() {
 }
 
 #[test]
+fn a_clock_whose_thread_wakes_others_has_waited_for_none_of_them() {
+    let mut fixture = with_a_holder();
+    requests(&mut fixture, |fixture| {
+        // The server's thread waits for its time, and then wakes one that had nothing to do meanwhile.
+        let start = fixture.now;
+        fixture.waits(SERVER, 5 * MS, FUTEX, |call| (call.script_stack, call.result) = (5, TIMED_OUT));
+        fixture.does(SERVER, 10 * US, FUTEX, |call| call.result = 1);
+        let woken = fixture.now - 5 * US;
+        fixture.now = start + MS;
+        fixture.waits(HOLDER, woken - fixture.now, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, 6));
+        let switch = fixture.recording.switches.last_mut().expect("it waited");
+        (switch.waker, switch.runnable, switch.end) = (SERVER, Nanos(woken), Nanos(woken + US));
+    });
+    let tree = tree(fixture);
+    let lock = tree.nodes().find(|node| is_lock(node)).expect("a lock");
+    assert_eq!((lock.mostly_ended_by(), lock.waits_for.len()), (Some(&Ender::Timer), 0), "{tree:#?}");
+}
+
+#[test]
 fn who_makes_way_for_a_thread_whose_wait_timed_out_is_waited_for() {
     let mut fixture = with_a_holder();
     requests(&mut fixture, |fixture| {
@@ -211,13 +230,15 @@ fn who_makes_way_for_a_thread_whose_wait_timed_out_is_waited_for() {
         let start = fixture.now;
         fixture.waits(SERVER, 5 * MS, FUTEX, |call| (call.script_stack, call.result) = (5, TIMED_OUT));
         let asked = fixture.now;
+        fixture.now += 30 * US;
+        let taken = fixture.now;
         fixture.does(SERVER, 10 * US, FUTEX, |call| call.result = 1);
         fixture.now = start;
-        fixture.does(HOLDER, 5 * MS - 20 * US, READ, |call| call.pid = SERVER);
-        fixture.now = asked - 30 * US;
+        fixture.does(HOLDER, 5 * MS, READ, |call| call.pid = SERVER);
+        fixture.now = asked + 10 * US;
         fixture.waits(HOLDER, 60 * US, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, 6));
         let switch = fixture.recording.switches.last_mut().expect("it waited");
-        (switch.waker, switch.runnable, switch.end) = (SERVER, Nanos(asked + 5 * US), Nanos(asked + 6 * US));
+        (switch.waker, switch.runnable, switch.end) = (SERVER, Nanos(taken + 5 * US), Nanos(taken + 6 * US));
     });
     let tree = tree(fixture);
     let lock = tree.nodes().find(|node| is_lock(node)).expect("a lock");

@@ -5,9 +5,9 @@
 
 use super::account::{Account, Object};
 use crate::analysis::Analysis;
+use crate::analysis::ready;
 use crate::connections::End;
 use crate::exchange::Exchange;
-use crate::ready;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State, call_end};
 use case::tables::{Call, direction, role};

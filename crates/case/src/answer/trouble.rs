@@ -1,6 +1,6 @@
 //! What went wrong on the way, again and again: no cause, but where somebody would look next.
 
-use crate::answer::Place;
+use super::Place;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
