@@ -29,6 +29,8 @@ pub struct ConnectionRows {
     pub handshake: Option<usize>,
     /// When bytes waited in this end's kernel, in order of time.
     pub send_stalls: Vec<SendStall>,
+    /// When bytes that this end had written had not all left yet, in order of time.
+    pub unsent: Vec<(u64, u64)>,
     /// When it waited for a segment to be sent again: from the last segment before to the retransmission.
     pub repairs: Vec<(u64, u64)>,
     /// The shortest round trip that its segments show: from leaving to being acknowledged.
@@ -75,6 +77,7 @@ impl<'r> Connections<'r> {
             connect: None,
             handshake: None,
             send_stalls: Vec::new(),
+            unsent: Vec::new(),
             repairs: Vec::new(),
             round_trip: None,
             under_way: None,
@@ -159,15 +162,17 @@ impl<'r> Connections<'r> {
         if self.row(slot).transport != transport::TCP || self.rows[slot].segments.is_empty() {
             return;
         }
-        let send_stalls = {
-            let writes = self.transfer_numbers(slot).iter().map(|&index| index as usize);
-            let writes = writes.filter(|&index| syscall::is_write(self.recording.calls[index].number));
-            send_stalls::find(self.row(slot), self.segments(slot), &self.recording.calls, writes)
+        let writes = || {
+            let transfers = self.transfer_numbers(slot).iter().map(|&index| index as usize);
+            transfers.filter(|&index| syscall::is_write(self.recording.calls[index].number))
         };
+        let send_stalls = send_stalls::find(self.row(slot), self.segments(slot), &self.recording.calls, writes());
+        let unsent = send_stalls::unsent(self.segments(slot), &self.recording.calls, writes());
         let repairs = repairs(self.segments(slot), self.events(slot));
         let round_trip = shortest_round_trip(self.segments(slot));
         let rows = &mut self.rows[slot];
         (rows.send_stalls, rows.repairs, rows.round_trip) = (send_stalls, repairs, round_trip);
+        rows.unsent = unsent;
     }
 
     fn find_under_way(&self, slot: usize) -> Option<Vec<(u64, u64)>> {

@@ -63,8 +63,7 @@ pub fn find(
     let mut writes = writes.filter(|&index| calls[index].number != SPLICE).peekable();
     let Some(first) = writes.peek().map(|&index| calls[index].start.0) else { return Vec::new() };
     let Some(base) = stream_base(segments, first) else { return Vec::new() };
-    let mut stream =
-        Stream { segments, next: 0, base, left: 0, acknowledged: 0, last_sent: 0, last_acknowledgement: (0, 0) };
+    let mut stream = Stream::new(segments, base);
     let segment_size = if connection.mss > 0 { u64::from(connection.mss) } else { USUAL_SEGMENT };
     let mut send_stalls: Vec<SendStall> = Vec::new();
     let mut written = 0;
@@ -87,6 +86,35 @@ pub fn find(
     send_stalls
 }
 
+/// When written bytes had not left yet, from the write's return on, in order of time: for want of room in the peer's window,
+/// or in a queue for a link. Bytes that never left are left out.
+pub fn unsent(segments: &[Segment], calls: &[Call], writes: impl Iterator<Item = usize>) -> Vec<(u64, u64)> {
+    let mut writes = writes.filter(|&index| calls[index].number != SPLICE).peekable();
+    let Some(first) = writes.peek().map(|&index| calls[index].start.0) else { return Vec::new() };
+    let Some(base) = stream_base(segments, first) else { return Vec::new() };
+    let mut stream = Stream::new(segments, base);
+    let mut spans = Vec::new();
+    let mut waits_since: Option<u64> = None;
+    let mut written = 0;
+    let mut leave = |stream: &mut Stream, until: u64, written: u64, waits_since: &mut Option<u64>| {
+        while stream.segments.get(stream.next).is_some_and(|segment| segment.time.0 <= until) && stream.step() {
+            if stream.left >= written {
+                spans.extend(waits_since.take().map(|since| (since, stream.last_sent.max(since))));
+            }
+        }
+    };
+    for index in writes {
+        let returned = call_end(&calls[index]);
+        leave(&mut stream, returned, written, &mut waits_since);
+        written += calls[index].result.max(0) as u64;
+        if stream.left < written {
+            waits_since.get_or_insert(returned);
+        }
+    }
+    leave(&mut stream, u64::MAX, written, &mut waits_since);
+    spans
+}
+
 /// Follows waiting bytes until the first of them leaves: when that is, and the acknowledgement that released them.
 fn follow(stream: &Stream, start: u64) -> Option<(u64, Option<Release>)> {
     let unacknowledged = stream.left > stream.acknowledged;
@@ -103,7 +131,11 @@ fn follow(stream: &Stream, start: u64) -> Option<(u64, Option<Release>)> {
     Some((end, (unacknowledged && released).then_some(release)))
 }
 
-impl Stream<'_> {
+impl<'r> Stream<'r> {
+    fn new(segments: &'r [Segment], base: u32) -> Stream<'r> {
+        Stream { segments, next: 0, base, left: 0, acknowledged: 0, last_sent: 0, last_acknowledgement: (0, 0) }
+    }
+
     /// Takes in what happened until a time.
     fn advance(&mut self, until: u64) {
         while self.segments.get(self.next).is_some_and(|segment| segment.time.0 <= until) {
@@ -145,4 +177,32 @@ fn stream_base(segments: &[Segment], first_write: u64) -> Option<u32> {
         return Some(syn.sequence.wrapping_add(1));
     }
     out().find(|segment| segment.payload > 0 && segment.time.0 >= first_write).map(|segment| segment.sequence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE};
+    use case::tables::direction;
+
+    #[test]
+    fn bytes_are_unsent_from_the_writes_return_until_the_last_of_them_left() {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        let written = fixture.now;
+        fixture.moves(CLIENT, 1, WRITE, 3_000);
+        for (at, payload) in [(MS, 1_448), (10 * MS, 1_448), (20 * MS, 104)] {
+            fixture.segment(written + at, 1, direction::OUT, payload);
+        }
+        fixture.now += 30 * MS;
+        // This one leaves at once, and the last one never.
+        let at_once = fixture.now;
+        fixture.segment(at_once + 2 * US, 1, direction::OUT, 100);
+        fixture.moves(CLIENT, 1, WRITE, 100);
+        fixture.moves(CLIENT, 1, WRITE, 100);
+        let recording = fixture.end();
+        let segments: Vec<Segment> = recording.segments.iter().filter(|row| row.connection == 1).cloned().collect();
+        let writes = (0..recording.calls.len()).filter(|&row| recording.calls[row].number == WRITE);
+        assert_eq!(unsent(&segments, &recording.calls, writes), [(written + 5 * US, written + 20 * MS)]);
+    }
 }

@@ -64,15 +64,24 @@ impl Walker<'_> {
         }
     }
 
-    /// Nothing for the server's thread to do: bytes were held in the server's kernel, or under way.
+    /// Nothing for the server's thread to do: bytes were held in either kernel, or under way.
     fn under_way(&mut self, slot: usize, from: u64, to: u64, charge: &mut Charge) {
-        let rows = &self.analysis.connections.all()[slot];
+        let connections = self.analysis.connections.all();
+        let rows = &connections[slot];
+        let of_client = rows.peer.map_or(&[][..], |client| &connections[client].unsent);
+        let free = |from: u64, to: u64, charge: &mut Charge| {
+            let Some(under_way) = &rows.under_way else { return charge(from, to, Account::Network) };
+            overlay(under_way, |&span| span, from, to, &mut |from, to, flight| match flight {
+                Some(_) => charge(from, to, Account::Network),
+                None => held(&rows.unsent, of_client, from, to, charge),
+            });
+        };
         overlay(&rows.send_stalls, |stall| (stall.start, stall.end), from, to, &mut |from, to, stall| match stall {
             Some(stall) if stall.nagle.is_some() => charge(from, to, Account::HeldByNagle(End::Server)),
             Some(_) => charge(from, to, Account::HeldInKernel(End::Server)),
             None => overlay(&rows.repairs, |&span| span, from, to, &mut |from, to, repair| match repair {
                 Some(_) => charge(from, to, Account::Retransmission),
-                None => network(rows.under_way.as_deref(), from, to, charge),
+                None => free(from, to, charge),
             }),
         });
     }
@@ -114,12 +123,15 @@ impl Walker<'_> {
     }
 }
 
-/// The network is charged with what was seen under way; where both ends' segments were recorded and none was, nobody knows
-/// what the time went into.
-fn network(under_way: Option<&[(u64, u64)]>, from: u64, to: u64, charge: &mut Charge) {
-    let Some(under_way) = under_way else { return charge(from, to, Account::Network) };
-    overlay(under_way, |&span| span, from, to, &mut |from, to, flight| {
-        charge(from, to, if flight.is_some() { Account::Network } else { Account::Unexplained });
+/// Both ends' segments were recorded and none was under way: written bytes waited in a kernel until the link or the peer's window
+/// had room, or nobody knows what the time went into.
+fn held(of_server: &[(u64, u64)], of_client: &[(u64, u64)], from: u64, to: u64, charge: &mut Charge) {
+    overlay(of_server, |&span| span, from, to, &mut |from, to, unsent| match unsent {
+        Some(_) => charge(from, to, Account::HeldInKernel(End::Server)),
+        None => overlay(of_client, |&span| span, from, to, &mut |from, to, unsent| {
+            let account = if unsent.is_some() { Account::HeldInKernel(End::Client) } else { Account::Unexplained };
+            charge(from, to, account);
+        }),
     });
 }
 
