@@ -10,6 +10,7 @@ mod cpu_quota_throttling;
 mod expect_continue;
 pub mod healthy;
 mod hot_library;
+mod listen_backlog_overflow;
 mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
@@ -114,6 +115,7 @@ pub const ALL: &[Detector] = &[
     no_resumption::DETECTOR,
     connection_churn::DETECTOR,
     name_lookup::DETECTOR,
+    listen_backlog_overflow::DETECTOR,
     expect_continue::DETECTOR,
     cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,

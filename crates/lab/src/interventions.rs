@@ -7,6 +7,7 @@ mod coalesce_writes;
 mod cpu_quota;
 mod delayed_ack_cap;
 mod hosts_entry;
+mod listen_queue;
 mod no_fsync;
 mod nothing;
 mod parse_ca_once;
@@ -126,6 +127,7 @@ pub const ALL: &[Intervention] = &[
     share_ssl_context::SHARE_SSL_CONTEXT,
     resume_sessions::RESUME_SESSIONS,
     hosts_entry::HOSTS_ENTRY,
+    listen_queue::LISTEN_QUEUE,
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,

@@ -73,8 +73,12 @@ pub(super) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
         return emit(Part::Thread(window));
     }
     let unwatched = connection.map(|(slot, _)| slot).or_else(|| listener(analysis, call));
+    let is_connecting = |slot: usize| {
+        let row = analysis.connections.row(slot);
+        call.number == syscall::CONNECT || (row.role == role::CLIENT && row.established.0 >= to)
+    };
     emit(other(match unwatched {
-        Some(_) if call.number == syscall::CONNECT => Ender::Network,
+        Some(slot) if is_connecting(slot) => Ender::Network,
         Some(slot) if analysis.connections.row(slot).role == role::CLIENT => {
             Ender::Peer { remote: analysis.connections.remote_name(slot) }
         }

@@ -10,19 +10,19 @@ intervention! {
     /// # short-sleeps
     ///
     /// ## What it does
-    /// Makes every sleep a hundred times shorter: `nanosleep`, `clock_nanosleep`, `usleep`, `sleep`, and `poll` and `select`
-    /// without descriptors. Who polls by sleeping then sees at once what it waits for.
+    /// Makes every sleep a hundred times shorter: `nanosleep`, `clock_nanosleep`, `usleep`, `sleep`, and `poll` and
+    /// `select` without descriptors. Who polls by sleeping then sees at once what it waits for.
     ///
     /// ## What it reaches
-    /// Dynamically linked programs that use libc. Not Go, not static programs, not time-outs of waits for descriptors, of locks
-    /// (Python's `Event.wait`) or timers.
+    /// Dynamically linked programs that use libc. Not Go, not static programs, not time-outs of waits for descriptors,
+    /// of locks (Python's `Event.wait`) or timers.
     ///
     /// ## How we know it took effect
     /// The shim counts the sleeps it shortened.
     ///
     /// ## What it cannot prove
-    /// That a sleep is useless: only how much of the waiting is due to it. A pause that is meant, a rate limit or a back-off,
-    /// goes as well.
+    /// That a sleep is useless: only how much of the waiting is due to it. A pause that is meant, a rate limit or a
+    /// back-off, goes as well.
     pub const SHORT_SLEEPS: Intervention = Intervention {
         name: "short-sleeps",
         summary: "makes every sleep a hundred times shorter",

@@ -33,6 +33,17 @@ fn a_worker_that_looks_every_now_and_then_is_sleep_polling_and_one_that_is_woken
 
 #[test]
 #[ignore = "long: make stories"]
+fn a_listen_queue_that_is_too_short_is_listen_backlog_overflow_and_a_longer_one_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("backlog") else { return };
+    expect_confirmed(&run, "listen-backlog-overflow", &["listen-queue"]);
+    expect_place(run.finding("listen-backlog-overflow"), "backlog/client.py", "waits to be let in");
+    let Some(run) = run_variant("backlog", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_disk_in_every_request_is_sync_disk_and_a_write_left_to_the_kernel_is_not() {
     let _alone = alone();
     let Some(run) = proved("fsync") else { return };
