@@ -4,11 +4,11 @@ use super::COLUMNS;
 use crate::text::wrap;
 
 /// Where the sentences of the list begin.
-const SENTENCE_COLUMN: usize = 28;
+const SENTENCE_COLUMN: usize = 30;
 
 /// A page in the list: its identifier, where it has one, its name, and a sentence.
 pub fn page_entry(id: &str, name: &str, sentence: &str) -> String {
-    wrap(sentence, COLUMNS, &format!("{id:<5}{name:<23}"), &" ".repeat(SENTENCE_COLUMN))
+    wrap(sentence, COLUMNS, &format!("{id:<5}{name:<24} "), &" ".repeat(SENTENCE_COLUMN))
 }
 
 /// A page's text in lines that fit a terminal: paragraphs are filled anew, headings and what is indented stay.
