@@ -1,6 +1,7 @@
 /* Reads a shop's list of items, and keeps each once. Usage: fixed ITEMS [REPEATED]
  *
- * The cured twin of gta.c: it reads numbers with strtol and names where they stand, and finds an item by its hash. */
+ * The cured twin of gta.c: it reads numbers with strtol and names where they stand, and finds an item by its hash. With
+ * SEARCHES defined it still looks through all items that it has, as gta.c does. */
 #include "items.h"
 
 #include <stdio.h>
@@ -60,6 +61,17 @@ static const char *read_item(const char *at, struct item *item)
     return pass(at, "}");
 }
 
+#ifdef SEARCHES
+/* Whether the item is there already. A function of its own, as it would be in a file of its own. */
+__attribute__((noinline, noipa)) int find_dup(struct item *const *items, long count, const struct item *wanted)
+{
+    for (long i = 0; i < count; i++)
+        if (items[i]->hash == wanted->hash && strcmp(items[i]->name, wanted->name) == 0)
+            return 1;
+    return 0;
+}
+#endif
+
 /* Where the item stands in the table, or where there is room for it: at least half of the table is free. */
 static long *place_of(long *table, long mask, struct item *const *items, const struct item *wanted)
 {
@@ -80,6 +92,12 @@ static long read_items(const char *at, struct item **items, long *table, long ma
     while (*at != ']') {
         struct item item = {0};
         at = read_item(at, &item);
+#ifdef SEARCHES
+        if (find_dup(items, count, &item)) {
+            at += *at == ',';
+            continue;
+        }
+#endif
         long *place = place_of(table, mask, items, &item);
         if (*place == 0) {
             items[count++] = keep(&item);

@@ -3,15 +3,16 @@
 use crate::experiment::Experiment;
 use crate::verdict::judge;
 use case::tables::{Trial, output};
-use case::{Answer, Finding, Proof, Share, Status, Stopped, Tried, standing};
+use case::{Answer, Finding, Kind, Proof, Share, Status, Stopped, Tried, standing};
 use serde::{Deserialize, Serialize};
 
 /// What was found in a run with a cause switched off, and how it was tried upon that.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SecondPass {
-    /// The arm that was attached: what is switched off.
+    /// The arm that was attached: what is switched off. Empty where nothing was: where nothing was confirmed before, the
+    /// program is looked at as it is.
     pub upon: String,
-    /// The folder of that run's own case, within the case.
+    /// The folder of that run's own case, within the case; empty where it is the case itself.
     pub case: String,
     /// What was found that the run before did not show.
     pub findings: Vec<Finding>,
@@ -50,6 +51,11 @@ impl SecondPass {
         let findings =
             own.findings.iter().filter(is_reported).map(|finding| self.of_the_answer(finding)).collect::<Vec<_>>();
         let before = standing(&answer.findings);
+        if self.upon.is_empty() && !findings.is_empty() {
+            // That a function is hot is part of what is proved of it now.
+            answer.findings.retain(|one| one.kind == Kind::Cause || findings.iter().all(|new| new.id != one.id));
+            answer.verdict = own.verdict;
+        }
         let place = self.place(answer);
         answer.together.extend(self.together(&own));
         if let Some(proof) = &own.proof {
@@ -79,6 +85,9 @@ impl SecondPass {
 
     /// Behind the finding whose cure it stands on, and what has been put there.
     fn place(&self, answer: &Answer) -> usize {
+        if self.upon.is_empty() {
+            return 0;
+        }
         let is_below = |finding: &Finding| {
             let parts = self.upon.split('+').map(|part| part.split('=').next().unwrap_or_default()).collect::<Vec<_>>();
             finding.effect.as_ref().is_some_and(|effect| parts.contains(&effect.intervention.as_str()))
@@ -92,7 +101,9 @@ impl SecondPass {
         let mut finding = finding.clone();
         finding.cost.share_of_wall *= self.share_of_wall;
         finding.cost.share_of_cpu *= self.share_of_cpu;
-        finding.evidence.table = format!("{}/{}", self.case, finding.evidence.table);
+        if !self.case.is_empty() {
+            finding.evidence.table = format!("{}/{}", self.case, finding.evidence.table);
+        }
         finding
     }
 
@@ -121,9 +132,11 @@ impl SecondPass {
         let Candidate { function, share } = self.candidate.as_ref()?;
         let finding = own.findings.first()?;
         let share = Share(*share);
-        let Some(tried) = finding.tried.last() else {
-            return Some(format!(" With {}, {function} is {share} of the remaining CPU time.", self.upon));
+        let holds = match self.upon.as_str() {
+            "" => format!(" {function} is {share} of the CPU time"),
+            upon => format!(" With {upon}, {function} is {share} of the remaining CPU time"),
         };
+        let Some(tried) = finding.tried.last() else { return Some(format!("{holds}.")) };
         let arms = self.experiment.attempts.iter().map(|attempt| attempt.arm.as_str()).collect::<Vec<_>>();
         let mut rows = trials.iter().filter(|trial| arms.contains(&trial.arm.as_str()));
         let because = match tried.problem.as_str() {
@@ -132,7 +145,7 @@ impl SecondPass {
             _ if rows.any(|row| row.output == output::DIFFERENT) => ", but the output needs it".to_string(),
             problem => format!("; whether it is needed is not known ({problem})"),
         };
-        Some(format!(" With {}, {function} is {share} of the remaining CPU time{because}.", self.upon))
+        Some(format!("{holds}{because}."))
     }
 }
 

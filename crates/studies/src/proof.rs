@@ -1,7 +1,7 @@
 //! Proving what a run suspects: the lab is given the programs, the findings and a budget, and its verdicts go into the
 //! answer.
 
-use crate::experiment::{self, Ground};
+use crate::experiment::{self, Ground, Tried};
 use crate::second_pass::{self, SecondPasses};
 use crate::{Console, StudyError};
 use case::facts::{NotTried, WhyNot};
@@ -24,11 +24,12 @@ pub fn prove(
     ground: &Ground,
     console: &dyn Console,
 ) -> Result<(), StudyError> {
-    if answer.findings.is_empty() || !ground.wish.is_wanted {
+    if !ground.wish.is_wanted {
         return Ok(());
     }
-    let (arms, subject) = match arms(answer, recording, ground) {
-        Ok(found) => found,
+    let subject = match subject(recording, ground) {
+        Ok(subject) => subject,
+        Err(_) if answer.findings.is_empty() => return Ok(()),
         Err(why) => {
             let not_tried = vec![NotTried::of_all(WhyNot::NotHere, why)];
             let experiment = Experiment { not_tried, ..Experiment::default() };
@@ -37,12 +38,11 @@ pub fn prove(
         }
     };
     let ground = Ground { subject: &subject, ..*ground };
-    let mut first = experiment::experiment(answer, arms, &ground, &recording.manifest, console)?;
-    first.experiment.follow(&[], &mut first.trials);
-    keep_specs(case, "trials", &first.experiment, &first.trials, &ground)?;
-    case.keep(lab::EXPERIMENT_FILE, &first.experiment)?;
+    let first = match answer.findings.is_empty() {
+        true => Tried { experiment: Experiment::default(), trials: Vec::new(), arms: Vec::new() },
+        false => try_findings(answer, case, recording, &ground, console)?,
+    };
     let trials = first.trials.clone();
-    lab::judge(answer, &first.experiment, &trials);
     let passes = second_pass::second_pass(answer, first, (&ground, case, recording), console);
     // What the first experiment says stands, whatever becomes of those that follow.
     let (passes, failed) = match passes {
@@ -60,13 +60,41 @@ pub fn prove(
     failed.map_or(Ok(()), Err)
 }
 
+/// Tries what the findings call for, and puts the verdicts into the answer.
+fn try_findings(
+    answer: &mut Answer,
+    case: &Case,
+    recording: &Recording,
+    ground: &Ground,
+    console: &dyn Console,
+) -> Result<Tried, StudyError> {
+    let setting = Setting {
+        answer,
+        recording,
+        world: ground.world,
+        has_server: ground.subject.server.is_some(),
+        metric: ground.wish.metric.as_ref(),
+        asked: &ground.wish.asked,
+        compares_output: ground.wish.compares_output,
+        upon: None,
+    };
+    let arms = Arms::of(&setting);
+    let mut first = experiment::experiment(answer, arms, ground, &recording.manifest, console)?;
+    first.experiment.follow(&[], &mut first.trials);
+    keep_specs(case, "trials", &first.experiment, &first.trials, ground)?;
+    case.keep(lab::EXPERIMENT_FILE, &first.experiment)?;
+    lab::judge(answer, &first.experiment, &first.trials);
+    Ok(first)
+}
+
 /// Puts what was kept of earlier experiments into an answer that was drawn again.
 ///
 /// # Errors
 /// Where what was kept is damaged.
 pub fn judge_again(answer: &mut Answer, case: &Case, trials: &[Trial]) -> Result<(), StudyError> {
-    let Some(experiment) = case.kept::<Experiment>(lab::EXPERIMENT_FILE)? else { return Ok(()) };
-    lab::judge(answer, &experiment, trials);
+    if let Some(experiment) = case.kept::<Experiment>(lab::EXPERIMENT_FILE)? {
+        lab::judge(answer, &experiment, trials);
+    }
     for number in 1.. {
         let Some(second_pass) = case.kept::<SecondPass>(&SecondPass::file(number))? else { break };
         second_pass.judge(answer, trials);
@@ -103,25 +131,14 @@ fn keep_specs(
     Ok(())
 }
 
-/// What is to be tried, and the programs to try it with; or why nothing can be.
-fn arms(answer: &Answer, recording: &Recording, ground: &Ground) -> Result<(Arms, Subject), String> {
+/// The programs, to be run again; or why they cannot be.
+fn subject(recording: &Recording, ground: &Ground) -> Result<Subject, String> {
     let input = match lab::input_again() {
         Some(input) => input,
         None if !reads_its_input(recording) => Input::Nothing,
         None => return Err("anything: the program read its input from a pipe, so it cannot be run again".to_string()),
     };
-    let setting = Setting {
-        answer,
-        recording,
-        world: ground.world,
-        has_server: ground.subject.server.is_some(),
-        metric: ground.wish.metric.as_ref(),
-        asked: &ground.wish.asked,
-        compares_output: ground.wish.compares_output,
-        upon: None,
-    };
-    let subject = Subject { input, ..ground.subject.clone() };
-    Ok((Arms::of(&setting), subject))
+    Ok(Subject { input, ..ground.subject.clone() })
 }
 
 /// Whether the client got bytes from its standard input.

@@ -1,5 +1,6 @@
 //! What is left once a cause is switched off: the program is recorded again so, what shows then is tried upon the first
-//! cure, and what that proves is added to the answer.
+//! cure, and what that proves is added to the answer. Where nothing was confirmed, the function that holds most of the program's
+//! time is tried by itself.
 
 mod candidate;
 mod worth;
@@ -8,7 +9,7 @@ use crate::experiment::{self, Ground, Tried};
 use crate::recording::{Quiet, record_quietly};
 use crate::{Console, StudyError};
 use case::tables::Trial;
-use case::{Answer, Case, Finding, Recording, Status};
+use case::{Answer, Case, Finding, Recording, Share, Status};
 use lab::{Arm, Arms, Candidate, Metric, SecondPass, Setting, Upon};
 use std::time::Duration;
 use worth::Worth;
@@ -27,6 +28,9 @@ pub struct SecondPasses {
     /// All trials, those of the first experiment at the beginning.
     pub trials: Vec<Trial>,
 }
+
+/// A program that is over sooner is tried for no function: nobody waits for it, and starting it is a good part of it.
+const LEAST_ALONE_NS: u64 = 100_000_000;
 
 /// What everything here happens to.
 struct Context<'a> {
@@ -62,19 +66,31 @@ pub fn second_pass(
         if cure.arm.parts.iter().any(|part| (part.applied)(&quiet.counters).is_err()) {
             break;
         }
-        let Some((mut second_pass, tried)) = context.try_what_is_left(&known, &cure.arm, &quiet)? else { break };
-        let mut own = tried.trials;
-        second_pass.experiment = tried.experiment;
-        second_pass.experiment.follow(&passes.trials, &mut own);
-        passes.trials.append(&mut own);
-        let judged = second_pass.judged(&answer, &passes.trials);
-        experiment = second_pass.experiment.clone();
-        arms = tried.arms;
-        passes.all.push(second_pass);
+        let Some((pass, tried)) = context.try_what_is_left(&known, &cure.arm, &quiet)? else { break };
+        arms.clone_from(&tried.arms);
+        passes.extend(Some((pass, tried)));
+        let Some(pass) = passes.all.last() else { break };
+        let judged = pass.judged(&answer, &passes.trials);
+        experiment = pass.experiment.clone();
         answer.findings = judged.findings;
         known.extend(answer.findings.iter().cloned());
     }
+    let nothing_is_confirmed = answer.findings.iter().all(|finding| finding.status != Status::Confirmed);
+    if passes.all.is_empty() && nothing_is_confirmed && !console.has_come() {
+        passes.extend(context.try_hottest(&answer, recording)?);
+    }
     Ok(passes)
+}
+
+impl SecondPasses {
+    fn extend(&mut self, found: Option<(SecondPass, Tried)>) {
+        let Some((mut pass, tried)) = found else { return };
+        let mut own = tried.trials;
+        pass.experiment = tried.experiment;
+        pass.experiment.follow(&self.trials, &mut own);
+        self.trials.append(&mut own);
+        self.all.push(pass);
+    }
 }
 
 /// What cured most, and by how much.
@@ -124,7 +140,7 @@ impl Context<'_> {
             (false, _) => (self.arms_of_findings(&mut left, upon, quiet), None),
             // What was known already and is still there is no reason to accuse a function.
             (true, false) => return Ok(None),
-            (true, true) => match self.arms_of_function(&mut left, upon, quiet) {
+            (true, true) => match self.arms_of_function(&mut left, Some(upon), &quiet.recording) {
                 Some((arms, candidate)) => (arms, Some(candidate)),
                 None => return Ok(None),
             },
@@ -148,20 +164,49 @@ impl Context<'_> {
         for finding in &mut left.findings {
             finding.caveats.push(format!("Seen only once {} is in place.", upon.name));
         }
-        Arms::of(&self.setting(left, &quiet.recording, upon, self.ground.wish.metric.as_ref()))
+        Arms::of(&self.setting(left, &quiet.recording, Some(upon), self.ground.wish.metric.as_ref()))
+    }
+
+    /// Tries the function that holds most of the program as it is, if the program may do without.
+    fn try_hottest(&self, answer: &Answer, recording: &Recording) -> Result<Option<(SecondPass, Tried)>, StudyError> {
+        let is_short = answer.wall_ns < LEAST_ALONE_NS;
+        // Of a program with a server of ours, or that waits for others', the recording has shown where its time goes.
+        if is_short || self.ground.subject.server.is_some() || !candidate::has_output(recording) {
+            return Ok(None);
+        }
+        let mut alone = answer.clone();
+        let Some((arms, candidate)) = self.arms_of_function(&mut alone, None, recording) else { return Ok(None) };
+        let Candidate { function, share } = &candidate;
+        let share = Share(*share);
+        self.console.note(&format!("nothing is confirmed; {function} takes {share} of the CPU time: is it needed?"));
+        let tried = experiment::experiment(&alone, arms, self.ground, &recording.manifest, self.console)?;
+        let second_pass = SecondPass {
+            findings: alone.findings,
+            candidate: Some(candidate),
+            exchanges: answer.exchanges,
+            share_of_wall: 1.0,
+            share_of_cpu: 1.0,
+            ..SecondPass::default()
+        };
+        Ok(Some((second_pass, tried)))
     }
 
     /// Nothing known is left: the function that holds most of the rest, if the program may do without.
-    fn arms_of_function(&self, left: &mut Answer, upon: &Arm, quiet: &Quiet) -> Option<(Arms, Candidate)> {
-        if !self.ground.wish.compares_output || candidate::could_go_unseen(&quiet.recording) {
+    fn arms_of_function(
+        &self,
+        left: &mut Answer,
+        upon: Option<&Arm>,
+        recording: &Recording,
+    ) -> Option<(Arms, Candidate)> {
+        if !self.ground.wish.compares_output || candidate::could_go_unseen(recording) {
             return None;
         }
-        let hottest = diagnose::hottest(&quiet.recording)?;
+        let hottest = diagnose::hottest(recording)?;
         let asked = format!("switch-off={}", hottest.function);
         let asked = asked.parse::<lab::Asked>().ok()?;
-        left.findings = vec![candidate::finding(&hottest, &quiet.recording, left, &upon.name)];
+        left.findings = vec![candidate::finding(&hottest, recording, left, upon.map(|upon| upon.name.as_str()))];
         let metric = self.ground.wish.metric.clone().unwrap_or(Metric::Wall);
-        let setting = self.setting(left, &quiet.recording, upon, Some(&metric));
+        let setting = self.setting(left, recording, upon, Some(&metric));
         let arms = match Arms::of_one(&setting, &asked) {
             Ok(arms) => arms,
             Err(why) => {
@@ -176,7 +221,7 @@ impl Context<'_> {
         &'s self,
         left: &'s Answer,
         recording: &'s Recording,
-        upon: &'s Arm,
+        upon: Option<&'s Arm>,
         metric: Option<&'s Metric>,
     ) -> Setting<'s> {
         Setting {
@@ -187,7 +232,7 @@ impl Context<'_> {
             metric,
             asked: &[],
             compares_output: self.ground.wish.compares_output,
-            upon: Some(Upon { arm: upon, without: Duration::from_nanos(self.first.0) }),
+            upon: upon.map(|arm| Upon { arm, without: Duration::from_nanos(self.first.0) }),
         }
     }
 }

@@ -9,22 +9,37 @@ use std::collections::BTreeSet;
 /// copy_file_range, pwritev2.
 const WRITES: [u16; 11] = [1, 18, 20, 40, 44, 46, 275, 296, 307, 326, 328];
 
+/// System calls that change what a folder holds: rename, unlink.
+const NAMES: [u16; 2] = [82, 87];
+
 /// So many samples are named as evidence.
 const MOST_ROWS: usize = 8;
 
 /// Whether the program may leave counters that a comparison of its standard output does not show: it wrote elsewhere, or
 /// calls were lost.
 pub fn could_go_unseen(recording: &Recording) -> bool {
-    let is_client = |row: &&Process| row.role == "client";
-    let clients = recording.processes.iter().filter(is_client).map(|row| row.pid).collect::<BTreeSet<_>>();
+    let clients = clients(recording);
     // What goes to its standard error is a comment on its work.
     let is_elsewhere = |call: &Call| WRITES.contains(&call.number) && call.result > 0 && !matches!(call.fd, 1 | 2);
     let lost = recording.losses.iter().any(|loss| loss.table == "calls");
-    lost || recording.calls.iter().any(|call| clients.contains(&call.pid) && is_elsewhere(call))
+    let renames = |call: &Call| NAMES.contains(&call.number) && call.result == 0;
+    lost || recording.calls.iter().any(|call| clients.contains(&call.pid) && (is_elsewhere(call) || renames(call)))
 }
 
-/// What is to be said of it once it is proved.
-pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &str) -> Finding {
+/// Whether the client wrote to its standard output: what writes nothing writes the same without any of its functions.
+pub fn has_output(recording: &Recording) -> bool {
+    let clients = clients(recording);
+    let is_output = |call: &Call| WRITES.contains(&call.number) && call.result > 0 && call.fd == 1;
+    recording.calls.iter().any(|call| clients.contains(&call.pid) && is_output(call))
+}
+
+fn clients(recording: &Recording) -> BTreeSet<u32> {
+    let is_client = |row: &&Process| row.role == "client";
+    recording.processes.iter().filter(is_client).map(|row| row.pid).collect()
+}
+
+/// What is to be said of it once it is proved, upon what is switched off already, if anything is.
+pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: Option<&str>) -> Finding {
     let (function, share) = (brief(&hottest.function), &hottest.share);
     let cpu = crate::second_pass::processor_ns(recording);
     let own = (cpu as f64 * share) as u64;
@@ -38,21 +53,25 @@ pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &s
         share_of_cpu: *share,
         ..Cost::default()
     };
+    // Where something is switched off already, it is what stands behind a scan; by itself it is a hot function and no more.
+    let (id, name) = if upon.is_some() { ("P36", "superlinear-work") } else { ("P51", "hot-library") };
+    let which = upon.map_or_else(|| "the CPU time".to_string(), |upon| format!("the CPU time left with {upon}"));
+    let spent = match upon {
+        Some(upon) => {
+            format!("With {upon} in place, {} of the remaining {} of CPU time is spent in", Nanos(own), Nanos(cpu))
+        }
+        None => format!("{} of {} of CPU time is spent in", Nanos(own), Nanos(cpu)),
+    };
+    let seen = upon.map(|upon| format!("Seen only once {upon} is in place."));
+    let other = format!("With other input {function} may matter: only the output of these runs was compared.");
     Finding {
-        id: "P36".into(),
-        name: "superlinear-work".into(),
+        id: id.into(),
+        name: name.into(),
         status: Status::Suspected,
-        title: format!(
-            "{function} takes {} of the CPU time left with {upon}, and the output is the same without it",
-            Share(*share)
-        ),
+        title: format!("{function} takes {} of {which}, and the output is the same without it", Share(*share)),
         what: format!("The output does not need {function}"),
         mechanism: vec![
-            format!(
-                "With {upon} in place, {} of the remaining {} of CPU time is spent in {function}.",
-                Nanos(own),
-                Nanos(cpu)
-            ),
+            format!("{spent} {function}."),
             format!(
                 "With {function} returning immediately, the program exits with the same status and writes the same \
                  output."
@@ -65,10 +84,7 @@ pub fn finding(hottest: &Hottest, recording: &Recording, left: &Answer, upon: &s
              work only where it is needed, or with a data structure that does not scan everything each time."
         ),
         evidence: Evidence { table: "samples".into(), rows: rows(hottest, recording) },
-        caveats: vec![
-            format!("Seen only once {upon} is in place."),
-            format!("With other input {function} may matter: only the output of these runs was compared."),
-        ],
+        caveats: seen.into_iter().chain([other]).collect(),
         ..Finding::default()
     }
 }
@@ -119,6 +135,7 @@ mod tests {
     fn what_is_written_to_standard_output_is_seen_and_what_goes_elsewhere_is_not() {
         assert!(!wrote(1, 1, "client") && !wrote(20, 2, "client"));
         assert!(wrote(1, 3, "client") && wrote(44, 5, "client"));
+        assert!(!wrote(87, 3, "client"), "nothing was there to remove");
         assert!(!wrote(0, 3, "client"), "a read leaves no trace");
         assert!(!wrote(1, 3, "other"));
     }
