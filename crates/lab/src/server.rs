@@ -1,12 +1,16 @@
 //! The server that a run starts: until it listens, and until it is gone.
 
-use crate::LabError;
+mod asked;
+
+use crate::{LabError, Subject};
 use record::{Ended, Held, Running};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// A server that needs longer to start is better started by hand.
 const LONGEST_START: Duration = Duration::from_secs(10);
+/// So long after something listens is waited for the ports that the client asks for: where one starts in front of another.
+const LONGEST_LATER: Duration = Duration::from_secs(1);
 /// What a server gets to finish its work after SIGTERM.
 const LONGEST_STOP: Duration = Duration::from_secs(5);
 /// How often is looked whether something has happened.
@@ -31,11 +35,11 @@ pub enum Stopped {
 }
 
 impl Server {
-    /// Lets it run and waits until it listens. `client` is the client's process, which is held meanwhile; `wait` waits
-    /// that long and tells whether the user gives up.
+    /// Lets it run and waits until it listens, on the ports that the client's command names where it names some. `client` is the
+    /// client's process, which is held meanwhile; `wait` waits that long and tells whether the user gives up.
     pub fn start(
         held: Held,
-        name: &str,
+        subject: &Subject,
         client: u32,
         wait: &mut dyn FnMut(Duration) -> bool,
     ) -> Result<Server, LabError> {
@@ -43,20 +47,27 @@ impl Server {
         let process = held.release()?;
         let mut server = Server { process, client, adopted: BTreeSet::new() };
         let deadline = Instant::now() + LONGEST_START;
-        let mut ended = None;
+        let (mut ended, mut first) = (None, None);
+        let asked = asked::ports(&subject.client);
+        let name = || subject.server.as_deref().unwrap_or_default().join(" ");
         loop {
             server.adopt();
-            if server.members().into_iter().any(record::listens) {
-                return Ok(server);
+            let members = server.members();
+            if members.iter().copied().any(record::listens) {
+                let first = *first.get_or_insert_with(Instant::now);
+                let is_open = |port: &u16| members.iter().any(|&pid| record::ports(pid).contains(port));
+                if asked.iter().all(is_open) || first.elapsed() > LONGEST_LATER {
+                    return Ok(server);
+                }
             }
             if let Some(how) = server.process.poll()?.filter(|_| server.adopted.is_empty()) {
                 // It may have left a child that we are about to adopt: one more look.
                 if ended.replace(how).is_some() {
-                    return Err(LabError::ServerEnded { command: name.to_string(), ended: how });
+                    return Err(LabError::ServerEnded { command: name(), ended: how });
                 }
             }
             if Instant::now() > deadline {
-                return Err(LabError::ServerSilent { command: name.to_string(), waited: LONGEST_START });
+                return Err(LabError::ServerSilent { command: name(), waited: LONGEST_START });
             }
             if wait(TICK) {
                 return Err(LabError::Interrupted);

@@ -88,8 +88,7 @@ impl<'a> Laboratory<'a> {
         let server = match server {
             Some(held) => {
                 self.meter.follow(held.pid(), Role::Server)?;
-                let name = subject.server.as_deref().unwrap_or_default().join(" ");
-                match Server::start(held, &name, client.pid(), self.wait) {
+                match Server::start(held, subject, client.pid(), self.wait) {
                     Ok(server) => Some(server),
                     Err(error) => {
                         // A client that is held does not hear that it should end: let go of it before its group is ended.

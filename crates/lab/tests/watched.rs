@@ -4,7 +4,7 @@
 mod fixture;
 
 use fixture::{Fixture, groups_of_this_process, is_root, processes_with, wait_until};
-use lab::{Kind, Launch, Server, Treatment, World};
+use lab::{Kind, Launch, Server, Subject, Treatment, World};
 
 #[test]
 fn a_watched_client_runs_on_where_it_came_from_and_its_server_does_not() {
@@ -21,7 +21,8 @@ fn a_watched_client_runs_on_where_it_came_from_and_its_server_does_not() {
         std::thread::sleep(time);
         false
     };
-    let server = Server::start(server.expect("a server"), "python3", client.pid(), &mut wait).expect("listens");
+    let server =
+        Server::start(server.expect("a server"), &Subject::default(), client.pid(), &mut wait).expect("listens");
     let mut client = client.release().expect("released");
     let own = std::fs::read_to_string("/proc/self/cgroup").expect("groups");
     let groups = || std::fs::read_to_string(format!("/proc/{}/cgroup", client.pid())).expect("groups");

@@ -39,7 +39,7 @@ mod standing;
 pub use error::RecordError;
 pub use host::needed_capabilities;
 pub use listeners::listeners_on;
-pub use listening::{ProcessStat, children, descendants, listens, processes};
+pub use listening::{ProcessStat, children, descendants, listens, ports, processes};
 pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};
 pub use meter::{ConnectionOrigin, Lengths, Meter, Reading};
 pub use program::{

@@ -1,6 +1,6 @@
 //! Whether a server is ready, and which processes it consists of: read from /proc, without asking the server.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 
 /// A process as /proc/PID/stat describes it.
@@ -28,6 +28,16 @@ impl ProcessStat {
 /// Whether the process `pid`, or a descendant of it, has a listening socket (TCP or Unix).
 pub fn listens(pid: u32) -> bool {
     descendants(pid).into_iter().chain([pid]).any(process_listens)
+}
+
+/// The TCP ports that a process or a descendant of it listens on.
+pub fn ports(pid: u32) -> BTreeSet<u16> {
+    let of_process = |pid: u32| {
+        let own = sockets(pid);
+        let listeners = if own.is_empty() { Vec::new() } else { tcp_listeners(pid) };
+        listeners.into_iter().filter(move |listener| own.contains(&listener.inode)).map(|listener| listener.port)
+    };
+    descendants(pid).into_iter().chain([pid]).flat_map(of_process).collect()
 }
 
 /// The children of a process, their children, and so on.
