@@ -3,6 +3,7 @@
 # make test-fast  style and the tests that take no root and no time
 # make test     set up, check style, run every test but the long ones, and count what was skipped
 # make stories  the whole casebook from end to end: named, located, confirmed, twins silent; and the long tests (needs root)
+# make healthy  34 servers and tools as they are packaged, of which none may be accused (needs root; installs them)
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
 # make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md; and how often the
 #               prover is, with trials made up and with suspicions planted on real programs (an hour; WHYSLOW_PROOFS=20: minutes)
@@ -27,7 +28,7 @@ SKIPPED = $(CURDIR)/target/skipped
 FAST = --skip stories:: --skip bisect:: --skip page:: --skip running:: --skip undo:: --skip exports:: --skip story:: \
     --skip schemas:: --skip attach_recording:: --skip doctor
 
-.PHONY: all build release demo test test-fast stories bench calibrate docs clean
+.PHONY: all build release demo test test-fast stories healthy bench calibrate docs clean
 
 all: build
 
@@ -76,6 +77,12 @@ stories:
 	WHYSLOW_SKIPPED=$(SKIPPED) WHYSLOW_STORIES=$(CURDIR)/target/stories \
 	    cargo test --release --locked --package whyslow --test e2e -- --ignored --test-threads 1
 	@scripts/skipped.sh $(SKIPPED)
+
+healthy:
+	scripts/setup.sh healthy
+	cargo build --release --locked --package whyslow
+	rm -rf target/healthy
+	target/release/whyslow story run services -o target/healthy
 
 bench:
 	scripts/setup.sh bench

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs from Debian what building, testing or measuring needs and what is not here yet; touches nothing else.
-# Usage: setup.sh build|demo|test|bench
+# Usage: setup.sh build|demo|test|bench|healthy
 #
 # Needs root only where something is missing; as an ordinary user it then prints the command to run. Rust is never
 # installed, only asked for. Services of the installed packages are not started.
@@ -17,6 +17,12 @@ demo=(nginx-light:nginx openssl:openssl iproute2:ip python3:python3 ca-certifica
 tests=(curl:curl haproxy:haproxy redis-server:redis-server redis-tools:redis-benchmark wrk:wrk apache2-utils:ab libcap2-bin:setcap
     mmdebstrap:mmdebstrap tshark:tshark chromium:chromium python3-jsonschema:/usr/lib/python3/dist-packages/jsonschema git:git
     libcurl4-openssl-dev:"/usr/include/$(uname -m)-linux-gnu/curl/curl.h" golang-go:go nodejs:node default-jdk-headless:javac)
+healthy=(memcached:memcached libmemcached-tools:memcslap postgresql:/usr/lib/postgresql postgresql-contrib:pgbench
+    pgbouncer:pgbouncer mariadb-server:mariadbd mariadb-client:mariadb-slap apache2:apache2 lighttpd:lighttpd varnish:varnishd
+    stunnel4:stunnel nghttp2-client:h2load caddy:caddy h2o:h2o gunicorn:gunicorn python3-tornado:/usr/lib/python3/dist-packages/tornado
+    python3-aiohttp:/usr/lib/python3/dist-packages/aiohttp uwsgi-plugin-python3:uwsgi puma:puma starman:starman mosquitto:mosquitto
+    mosquitto-clients:mosquitto_pub beanstalkd:beanstalkd rsync:rsync openssh-server:sshd openssh-client:sftp vsftpd:vsftpd iperf3:iperf3
+    dnsmasq-base:dnsmasq dnsperf:dnsperf postfix:smtp-sink tinyproxy-bin:tinyproxy siege:siege wget:wget aria2:aria2c)
 bench=(strace:strace tcpdump:tcpdump linux-perf:perf)
 
 case $purpose in
@@ -24,7 +30,8 @@ build) wanted=("${build[@]}") ;;
 demo) wanted=("${build[@]}" "${demo[@]}") ;;
 test) wanted=("${build[@]}" "${demo[@]}" "${tests[@]}") ;;
 bench) wanted=("${build[@]}" "${demo[@]}" "${tests[@]}" "${bench[@]}") ;;
-*) echo "setup.sh: unknown purpose '$purpose'; there are build, demo, test and bench" >&2; exit 2 ;;
+healthy) wanted=("${build[@]}" "${demo[@]}" "${tests[@]}" "${healthy[@]}") ;;
+*) echo "setup.sh: unknown purpose '$purpose'; there are build, demo, test, bench and healthy" >&2; exit 2 ;;
 esac
 
 require_rust() {

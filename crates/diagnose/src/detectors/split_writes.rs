@@ -5,7 +5,7 @@ use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use case::Nanos;
-use case::tables::content;
+use case::tables::{content, transport};
 
 detector! {
     /// # split-writes
@@ -26,7 +26,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// nagle-delayed-ack (there a piece is held back; such runs are left to it); a stream whose pieces are produced one
-    /// after the other; a head written before a file sent with sendfile.
+    /// after the other; a head written before a file sent with sendfile; datagrams, each of which is a message; bytes by which
+    /// the threads of a program wake each other.
     "P03" "split-writes"
 }
 
@@ -45,7 +46,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let mut example: Option<Vec<usize>> = None;
     let mut later = Vec::new();
     let mut pieces = 0;
-    for slot in (0..analysis.connections.all().len()).filter(|&slot| !is_multiplexed(analysis, slot)) {
+    let slots = 0..analysis.connections.all().len();
+    for slot in slots.filter(|&slot| is_stream_to_another(analysis, slot) && !is_multiplexed(analysis, slot)) {
         for run in runs(analysis, slot) {
             saving.affected += 1;
             pieces += run.len();
@@ -84,6 +86,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let what = format!("Messages are written in {} pieces each", pieces as u64 / saving.affected.max(1));
     let rows = rows("calls", example);
     Some(Found { title, what, mechanism, saving, place, remedy, rows, explains, ..Found::default() })
+}
+
+/// Whether pieces in a row can be one message to somebody: what a socket of datagrams sends is whole each time, and with a socket
+/// of which it has both ends a program only wakes itself.
+fn is_stream_to_another(analysis: &Analysis, slot: usize) -> bool {
+    let row = |slot: usize| analysis.connections.row(slot);
+    let peer = analysis.connections.all()[slot].peer;
+    row(slot).transport == transport::TCP && peer.is_none_or(|peer| row(peer).pid != row(slot).pid)
 }
 
 /// Whether the connection may carry many messages at a time, so that pieces in a row need not belong to one: HTTP/2,
@@ -142,7 +152,7 @@ mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, keep_alive};
     use crate::tests::names;
     use case::Recording;
-    use case::tables::content;
+    use case::tables::{content, transport};
 
     fn pieces(count: u32, apart: u64) -> Vec<String> {
         names(&writing(keep_alive(20, 100 * US), count, apart))
@@ -175,6 +185,16 @@ mod tests {
     #[test]
     fn a_message_in_many_small_writes_is_found() {
         assert_eq!(pieces(10, US), ["split-writes"]);
+    }
+
+    #[test]
+    fn datagrams_and_bytes_to_itself_are_left_alone() {
+        let mut datagrams = keep_alive(20, 100 * US);
+        datagrams.recording.connections.iter_mut().for_each(|row| row.transport = transport::UDP);
+        assert_eq!(names(&writing(datagrams, 10, US)), Vec::<String>::new());
+        let mut itself = keep_alive(20, 100 * US);
+        itself.recording.connections.iter_mut().for_each(|row| row.pid = CLIENT);
+        assert_eq!(names(&writing(itself, 10, US)), Vec::<String>::new());
     }
 
     #[test]
