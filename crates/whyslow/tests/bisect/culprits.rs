@@ -74,6 +74,19 @@ fn a_file_that_belongs_to_no_package_is_found_among_24_packages() {
     answer.expect_few_probes();
 }
 
+/// Without it the program does what it does by default, so that taking it away is the cure.
+#[test]
+#[ignore = "long: make stories"]
+fn a_file_that_only_the_bad_world_has_is_found_however_it_is_opened() {
+    let Some(_turn) = turn() else { return };
+    for opens in ["READS=1", "BENEATH=1", "INSIDE=1"] {
+        let plan = Plan::default().good(9, &[opens]).bad(9, &[opens]).configured_in_bad("pause 1000\n");
+        let answer = ask(&plan.planted(), &[]);
+        expect_confirmed(&answer, &[CONFIGURATION], Bond::Single);
+        assert_eq!(answer.factors(FactorKind::Data), [CONFIGURATION], "{opens}");
+    }
+}
+
 #[test]
 fn a_variable_is_found_among_others() {
     let Some(_turn) = turn() else { return };

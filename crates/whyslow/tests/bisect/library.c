@@ -4,9 +4,12 @@
  *   BURNS    rounds of arithmetic at every call, besides the few that all take
  *   ROUSED   sleeps only while the library of this number says that it is roused
  *   ROUSES   says so
- *   READS    sleeps as many microseconds as the configuration says
+ *   READS    sleeps as many microseconds as the configuration says, opened by its path
+ *   BENEATH  the same, opened beneath the folder it is in
+ *   INSIDE   the same, opened by its bare name from inside that folder
  *   EXTRA    needs a library that only the C library's package of the good world has
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -31,15 +34,28 @@ int NAMED(rouses_, ROUSED)(void);
 int extra(int value);
 #endif
 
+static FILE *configuration(void) {
+#if defined READS
+    return fopen("/etc/planted.conf", "r");
+#elif defined BENEATH
+    int folder = open("/etc", O_RDONLY | O_DIRECTORY);
+    int file = openat(folder, "planted.conf", O_RDONLY);
+    close(folder);
+    return file < 0 ? NULL : fdopen(file, "r");
+#elif defined INSIDE
+    return chdir("/etc") == 0 ? fopen("planted.conf", "r") : NULL;
+#else
+    return NULL;
+#endif
+}
+
 static unsigned pause_of_configuration(void) {
     unsigned pause = 0;
-#ifdef READS
-    FILE *file = fopen("/etc/planted.conf", "r");
+    FILE *file = configuration();
     if (file) {
         if (fscanf(file, "pause %u", &pause) != 1) pause = 0;
         fclose(file);
     }
-#endif
     return pause;
 }
 

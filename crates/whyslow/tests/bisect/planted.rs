@@ -26,8 +26,8 @@ pub const BURNS: &str = "BURNS=60000";
 pub struct Plan {
     /// What the library of a number does, in the good world and in the bad one.
     behaviour: [BTreeMap<u32, Vec<String>>; 2],
-    /// What the configuration says, in both.
-    configuration: Option<[&'static str; 2]>,
+    /// What the configuration says, in the worlds that have it.
+    configuration: [Option<&'static str>; 2],
     /// What the program does besides.
     program: Vec<String>,
     /// Whether the C library's package of the good world has another library beside.
@@ -51,7 +51,13 @@ impl Plan {
 
     /// The configuration in the good world, and in the bad one.
     pub fn configured(mut self, good: &'static str, bad: &'static str) -> Plan {
-        self.configuration = Some([good, bad]);
+        self.configuration = [Some(good), Some(bad)];
+        self
+    }
+
+    /// The configuration in the bad world; the good one has none.
+    pub fn configured_in_bad(mut self, bad: &'static str) -> Plan {
+        self.configuration = [None, Some(bad)];
         self
     }
 
@@ -107,8 +113,8 @@ impl Plan {
         fs::create_dir_all(program.parent().expect("a folder")).expect("a folder");
         fs::copy(compiled_program(&self.program), program).expect("copied");
         packages.own("planted-program", PROGRAM.into());
-        if let Some(texts) = self.configuration {
-            fs::write(root.join(&CONFIGURATION[1..]), texts[side]).expect("written");
+        if let Some(text) = self.configuration[side] {
+            fs::write(root.join(&CONFIGURATION[1..]), text).expect("written");
         }
         packages.write(root);
     }

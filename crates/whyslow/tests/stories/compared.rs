@@ -11,6 +11,7 @@ fn compare(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<As
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcrypto() {
     let _alone = alone();
     let Some(asked) = compare("bundle", &["slow", "--budget", &budget(8)], &[]) else { return };
@@ -89,21 +90,22 @@ fn a_gate_fails_beyond_its_limit_and_passes_within_it() {
         return;
     }
     let (few, many) = (counting(20_000, "done"), counting(60_000, "done"));
-    let gated = |condition: &str| {
-        let output = compare_scripts(&Folder::new(), &["--fail-if", condition], [&few, &many]);
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let compared: Comparison =
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
-        let [gate] = compared.gates.as_slice() else { panic!("not one gate: {:#?}", compared.gates) };
-        assert_eq!(gate.condition, condition);
+    let conditions = ["wall > 1.3x", "wall > 9x"];
+    let gates = conditions.map(|condition| ["--fail-if", condition]).concat();
+    let output = compare_scripts(&Folder::new(), &gates, [&few, &many]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let compared: Comparison =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+    let states = compared.gates.iter().map(|gate| (gate.condition.as_str(), gate.state)).collect::<Vec<_>>();
+    assert_eq!(states, [(conditions[0], GateState::Failed), (conditions[1], GateState::Passed)], "{stderr}");
+    for gate in &compared.gates {
         assert!(gate.low > 1.0, "B counts three times as far: {gate:#?}");
-        (output.status.code(), gate.state)
-    };
-    assert_eq!(gated("wall > 1.3x"), (Some(1), GateState::Failed));
-    assert_eq!(gated("wall > 9x"), (Some(0), GateState::Passed));
+    }
+    assert_eq!(output.status.code(), Some(1), "one that fails is enough");
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
     let _alone = alone();
     if !is_root() {
@@ -111,7 +113,8 @@ fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
     }
     let (kept, folder) = (Folder::new(), Folder::new());
     let (few, many) = (counting(20_000, "done"), counting(60_000, "done"));
-    compare_scripts(&kept, &["--check-output", "auto"], [&few, &few]);
+    let equal = compare_scripts(&kept, &["--check-output", "auto", "--fail-if", "wall > 9x"], [&few, &few]);
+    assert_eq!(equal.status.code(), Some(0), "{}", String::from_utf8_lossy(&equal.stderr));
     let output = whyslow()
         .args(["compare", "--json", "--budget", &budget(8), "--fail-if", "wall > 1.3x", "--baseline"])
         .arg(kept.join("case"))

@@ -22,6 +22,7 @@ fn a_read_for_each_byte_is_tiny_reads_and_a_buffer_is_not() {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn a_worker_that_looks_every_now_and_then_is_sleep_polling_and_one_that_is_woken_is_not() {
     let _alone = alone();
     let Some(run) = proved("polling") else { return };
@@ -99,6 +100,7 @@ fn work_with_the_square_of_a_response_is_superlinear_work_and_in_proportion_to_i
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn a_forgotten_session_is_no_resumption_and_a_resumed_one_is_not() {
     let _alone = alone();
     let Some(run) = proved("no-resumption") else { return };
