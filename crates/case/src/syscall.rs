@@ -50,7 +50,7 @@ macro_rules! calls {
 }
 
 /// The calls that a recording can hold, in order of their numbers (arch/x86/entry/syscalls/syscall_64.tbl).
-const CALLS: [SystemCall; 90] = calls![
+const CALLS: [SystemCall; 92] = calls![
     SYS_read Read,
     SYS_write Write,
     SYS_open Open,
@@ -102,6 +102,8 @@ const CALLS: [SystemCall; 90] = calls![
     SYS_fsync Sync,
     SYS_fdatasync Sync,
     SYS_getdents Other,
+    SYS_chdir Other,
+    SYS_fchdir Other,
     SYS_rename Other,
     SYS_unlink Other,
     SYS_rt_sigtimedwait WaitForSignal,
@@ -159,10 +161,14 @@ static CLASSES: [Class; MOST_NUMBERS] = {
 
 /// `close`.
 pub const CLOSE: u16 = libc::SYS_close as u16;
+/// `chdir`.
+pub const CHDIR: u16 = libc::SYS_chdir as u16;
 /// `connect`.
 pub const CONNECT: u16 = libc::SYS_connect as u16;
 /// `epoll_ctl`.
 pub const EPOLL_CTL: u16 = libc::SYS_epoll_ctl as u16;
+/// `fchdir`.
+pub const FCHDIR: u16 = libc::SYS_fchdir as u16;
 /// `futex`.
 pub const FUTEX: u16 = libc::SYS_futex as u16;
 /// `getsockopt`.

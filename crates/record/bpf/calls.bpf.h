@@ -287,6 +287,9 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	event->arguments[2] = thread->arguments[3];
 	event->head_is_path = 0;
 	thread->entered = 0;
+	/* Where a path starts from that is not absolute. Nothing asks for the fourth argument of such a call. */
+	if (flags & CLASS_PATH_1)
+		event->arguments[2] = thread->arguments[0];
 
 	s32 fd = flags & CLASS_DESCRIPTOR ? (s32)thread->arguments[0] : -1;
 	if (flags & CLASS_POLL) {

@@ -33,6 +33,8 @@ pub struct CallRows {
     path_numbers: FxHashMap<String, u32>,
     path_names: Vec<String>,
     open_files: FxHashMap<(u32, i32), u32>,
+    /// The folder that each process is in, as far as it was seen going there.
+    folders: FxHashMap<u32, String>,
     seen: Seen,
 }
 
@@ -48,10 +50,13 @@ impl CallRows {
     ) {
         let mut call = row(event, stack, script_stack);
         if event.head_is_path != 0 {
-            self.name_path(&mut call, head, connections);
+            self.name_path(&mut call, event, head, connections);
         } else if call.connection == 0 {
             call.path = self.open_files.get(&(call.pid, call.fd)).copied().unwrap_or(0);
             call.content = if head.is_empty() { 0 } else { protocol::content_of(head) };
+        }
+        if matches!(call.number, syscall::CHDIR | syscall::FCHDIR) && call.result >= 0 && call.path != 0 {
+            self.folders.insert(call.pid, self.path_names[call.path as usize - 1].clone());
         }
         if call.number == syscall::CLOSE {
             self.open_files.remove(&(call.pid, call.fd));
@@ -70,6 +75,9 @@ impl CallRows {
         let files = self.open_files.iter().filter(|((pid, _), _)| *pid == parent);
         let inherited: Vec<_> = files.map(|((_, fd), path)| ((child, *fd), *path)).collect();
         self.open_files.extend(inherited);
+        if let Some(folder) = self.folders.get(&parent).cloned() {
+            self.folders.insert(child, folder);
+        }
     }
 
     /// The path under which a process opened a descriptor.
@@ -81,6 +89,7 @@ impl CallRows {
     /// A process ended: its open files are no more.
     pub fn exited(&mut self, pid: u32) {
         self.open_files.retain(|(owner, _), _| *owner != pid);
+        self.folders.remove(&pid);
     }
 
     /// A call that was still blocked when recording ended.
@@ -109,7 +118,7 @@ impl CallRows {
         }
     }
 
-    fn name_path(&mut self, call: &mut Call, head: &[u8], connections: &mut Connections) {
+    fn name_path(&mut self, call: &mut Call, event: &CallEvent, head: &[u8], connections: &mut Connections) {
         let path = String::from_utf8_lossy(head).into_owned();
         if call.number == CONNECT {
             if call.connection != 0 && !path.is_empty() {
@@ -117,10 +126,27 @@ impl CallRows {
             }
             return;
         }
+        let path = self.from_root(call, event, path);
         // The name of a file that is not there can be what somebody asked a server for.
         call.path = self.path_number(if call.result < 0 { case::redact_target(&path) } else { path });
         if syscall::is_open(call.number) && call.result >= 0 {
             self.open_files.insert((call.pid, call.result as i32), call.path);
+        }
+    }
+
+    /// A path from the root, as far as the folder is known that it starts from.
+    fn from_root(&self, call: &Call, event: &CallEvent, path: String) -> String {
+        if path.is_empty() || path.starts_with('/') {
+            return path;
+        }
+        let descriptor = if calls::has_folder(call.number) { event.arguments[2] as i32 } else { libc::AT_FDCWD };
+        let folder = match descriptor {
+            libc::AT_FDCWD => self.folders.get(&call.pid).cloned(),
+            descriptor => self.open_path(call.pid, descriptor),
+        };
+        match folder.filter(|folder| folder.starts_with('/')) {
+            Some(folder) => format!("{}/{path}", folder.trim_end_matches('/')),
+            None => path,
         }
     }
 

@@ -159,6 +159,8 @@ const CALLS: &[Recorded] = &[
     call(libc::SYS_flock, DESCRIPTOR),
     call(libc::SYS_fsync, DESCRIPTOR),
     call(libc::SYS_fdatasync, DESCRIPTOR),
+    call(libc::SYS_chdir, PATH_0),
+    call(libc::SYS_fchdir, DESCRIPTOR),
     call(libc::SYS_rename, PATH_0),
     call(libc::SYS_unlink, PATH_0),
     call(libc::SYS_rt_sigtimedwait, 0).time(2),
@@ -216,6 +218,11 @@ pub fn is_followed(number: u32) -> bool {
 /// Whether a call's first argument is a file descriptor.
 pub fn has_descriptor(number: u16) -> bool {
     recorded(number).is_some_and(|call| call.class.flags & DESCRIPTOR != 0)
+}
+
+/// Whether a call's first argument is the descriptor of the folder that its path starts from.
+pub fn has_folder(number: u16) -> bool {
+    recorded(number).is_some_and(|call| call.class.flags & PATH_1 != 0)
 }
 
 /// Whether a call moves several messages and returns how many: `recvmmsg`, `sendmmsg`.

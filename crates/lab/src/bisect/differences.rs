@@ -34,6 +34,11 @@ pub enum Change {
         /// Their paths inside the good world, links of folders followed; links themselves are among them. Sorted.
         paths: Vec<PathBuf>,
     },
+    /// Files of the bad world are hidden, since the good one has none there.
+    Hidden {
+        /// Their paths inside the bad world, links followed.
+        paths: Vec<PathBuf>,
+    },
     /// A variable is set, or taken away.
     Variable {
         /// Its name.
@@ -48,9 +53,9 @@ pub enum Change {
 /// What differs, of all that the subject used in either world. In this order: packages by the source that they are built
 /// from, libraries, data files, variables, the C library.
 ///
-/// Where packages have the same version in both worlds, the files used are compared byte for byte. What only the bad world
-/// has is no factor by itself: nothing can be taken from the good world for it, and files of the bad world that the good one
-/// lacks stay where they are. The loader's cache is none either: it is an index of its world, stays that of the bad one, and
+/// Where packages have the same version in both worlds, the files used are compared byte for byte. A file of no package that
+/// only the bad world has, and that is no library, is hidden where the good world's state is wanted. A package that only the bad
+/// world has is no factor: others need what it brings, and its files stay where they are. The loader's cache is none either: it is an index of its world, stays that of the bad one, and
 /// the loader looks into its own folders for what is not in it.
 ///
 /// # Errors

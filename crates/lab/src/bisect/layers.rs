@@ -107,6 +107,12 @@ fn lay_factor(difference: &Difference, good: &Ready, bad: &Ready, layer: PathBuf
             files.push(target);
         }
     }
+    if let Change::Hidden { paths } = &difference.change {
+        for path in paths {
+            copying.hide(path)?;
+            files.push(path.clone());
+        }
+    }
     files.sort();
     Ok(Factor {
         layer: (!files.is_empty()).then_some(layer),

@@ -137,7 +137,7 @@ impl Index {
 fn paths(difference: &Difference) -> &[PathBuf] {
     match &difference.change {
         Change::Files { paths } => paths,
-        Change::Variable { .. } | Change::Libc => &[],
+        Change::Hidden { .. } | Change::Variable { .. } | Change::Libc => &[],
     }
 }
 

@@ -52,8 +52,9 @@ fn files_of_no_package_are_data_or_libraries_and_the_loaders_cache_is_neither() 
     }
     pair.bad.data("/etc/only-here", "");
     let all = fields_of(&pair);
-    assert_eq!(all[1], expected("/etc/ssl/bundle", FactorKind::Data, "1,000 bytes", "3,000 bytes"));
-    assert_eq!((all[0].0.as_str(), all[0].1, all.len()), ("libown.so.1", FactorKind::Library, 2));
+    assert_eq!(all[1], expected("/etc/only-here", FactorKind::Data, "", "0 bytes"));
+    assert_eq!(all[2], expected("/etc/ssl/bundle", FactorKind::Data, "1,000 bytes", "3,000 bytes"));
+    assert_eq!((all[0].0.as_str(), all[0].1, all.len()), ("libown.so.1", FactorKind::Library, 3));
 }
 
 #[test]

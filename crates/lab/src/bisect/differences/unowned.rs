@@ -1,4 +1,4 @@
-//! Files that belong to no package in either world, and differ.
+//! Files that belong to no package in either world, and differ, or are in the bad one only.
 
 use super::{Change, Difference, UsedWorld, is_c_library, size};
 use crate::bisect::content::same;
@@ -23,7 +23,30 @@ pub(super) fn differences(good: &UsedWorld<'_>, bad: &UsedWorld<'_>) -> Vec<Diff
             known.1.extend(there);
         }
     }
-    files.into_iter().map(|(file, (path, all))| difference(good, bad, (&file, &path), all)).collect()
+    let only_here = bad.used.iter().filter_map(|(path, chain)| only_in_bad(good, bad, path, chain));
+    let only_here = only_here.map(|one| (one.factor.name.clone(), one)).collect::<BTreeMap<_, _>>();
+    let differing = files.into_iter().map(|(file, (path, all))| difference(good, bad, (&file, &path), all));
+    differing.chain(only_here.into_values()).collect()
+}
+
+/// A file of no package that the bad world has and the good one does not: a setting, say, that somebody has put there.
+fn only_in_bad(good: &UsedWorld<'_>, bad: &UsedWorld<'_>, path: &Path, chain: &[PathBuf]) -> Option<Difference> {
+    let is_owned = chain.iter().any(|path| bad.owner(path).is_some());
+    if is_owned || bad.is_of_folder(path) || good.inside.on_host(path).is_some() {
+        return None;
+    }
+    let place = bad.on_host(chain).filter(|place| place.is_file())?;
+    if Elf::read(&place).is_some() {
+        return None;
+    }
+    let factor = Factor {
+        name: path.display().to_string(),
+        kind: FactorKind::Data,
+        bad: size(Some(&place)),
+        members: vec![path.display().to_string()],
+        ..Factor::default()
+    };
+    Some(Difference { factor, change: Change::Hidden { paths: vec![chain.last()?.clone()] } })
 }
 
 /// Whether the file at the end of the first chain is there, and not the same as the other's.

@@ -4,6 +4,7 @@ use crate::bisect::content::same;
 use crate::bisect::inside::Inside;
 use crate::bisect::target::LIBRARIES;
 use crate::error::LabError;
+use nix::sys::stat::{Mode, SFlag, mknod};
 use std::fs::{FileTimes, Metadata, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,14 @@ impl Copying {
             return Ok(false);
         };
         copied.map(|()| true).map_err(LabError::io(source))
+    }
+
+    /// Hides a file of the bad world: a device of number 0 in a layer stands for nothing (overlayfs, "whiteouts").
+    pub fn hide(&self, path: &Path) -> Result<(), LabError> {
+        let place = self.layer.join(path.strip_prefix("/").unwrap_or(path));
+        self.make_folders(path)?;
+        mknod(&place, SFlag::S_IFCHR, Mode::empty(), 0)
+            .map_err(|error| LabError::io(place.clone())(std::io::Error::from(error)))
     }
 
     /// Makes the folders above a file as they are in the bad world, or else in the good one: the topmost layer's count.
