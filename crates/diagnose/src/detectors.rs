@@ -14,6 +14,7 @@ mod listen_backlog_overflow;
 mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
+mod pool_exhausted;
 mod saturated_thread;
 mod serial_requests;
 mod sleep_polling;
@@ -120,6 +121,7 @@ pub const ALL: &[Detector] = &[
     cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,
     sleep_polling::DETECTOR,
+    pool_exhausted::DETECTOR,
     busy_spin::DETECTOR,
     superlinear_work::DETECTOR,
     tiny_reads::DETECTOR,

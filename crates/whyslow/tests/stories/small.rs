@@ -45,6 +45,19 @@ fn a_listen_queue_that_is_too_short_is_listen_backlog_overflow_and_a_longer_one_
 
 #[test]
 #[ignore = "long: make stories"]
+fn a_line_before_the_only_thread_is_pool_exhausted_and_a_thread_for_each_has_none() {
+    let _alone = alone();
+    let Some(run) = suspect("line", "slow") else { return };
+    let finding = run.finding("pool-exhausted");
+    expect_place(finding, "line/server.py", "a slow service");
+    // Six ask at a time, so that five of six parts of a request are others'.
+    assert!((0.7..0.9).contains(&finding.cost.share_of_wall), "{:?}", finding.cost);
+    let Some(run) = run_variant("line", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_disk_in_every_request_is_sync_disk_and_a_write_left_to_the_kernel_is_not() {
     let _alone = alone();
     let Some(run) = proved("fsync") else { return };
