@@ -15,6 +15,7 @@ mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
 mod pool_exhausted;
+mod process_per_request;
 mod saturated_thread;
 mod serial_requests;
 mod sleep_polling;
@@ -121,6 +122,7 @@ pub const ALL: &[Detector] = &[
     cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,
     sleep_polling::DETECTOR,
+    process_per_request::DETECTOR,
     pool_exhausted::DETECTOR,
     busy_spin::DETECTOR,
     superlinear_work::DETECTOR,
