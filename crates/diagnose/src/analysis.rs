@@ -159,6 +159,23 @@ impl<'r> Analysis<'r> {
         &self.connections.transfers()[exchange.transfers.clone()]
     }
 
+    /// The server's end of an exchange's connection; none where the server was not recorded.
+    pub fn server_slot(&self, exchange: &Exchange) -> Option<usize> {
+        match exchange.end_seen {
+            End::Client => self.connections.all()[exchange.connection].peer,
+            End::Server => Some(exchange.connection),
+        }
+    }
+
+    /// The calls by which the server moved the bytes of an exchange, as rows of the table of calls; none where it was not recorded.
+    pub fn server_transfers(&self, exchange: &Exchange) -> &[u32] {
+        let Some(slot) = self.server_slot(exchange) else { return &[] };
+        let rows = self.connections.transfer_numbers(slot);
+        let first = rows.partition_point(|&row| self.call(row as usize).start.0 < exchange.start);
+        let within = rows[first..].partition_point(|&row| self.call(row as usize).start.0 < exchange.end);
+        &rows[first..first + within]
+    }
+
     /// The end that a connection is of; the client's where that is not known.
     pub fn end(&self, slot: usize) -> End {
         self.connections.all()[slot].end.unwrap_or_default()

@@ -11,6 +11,7 @@ mod expect_continue;
 pub mod healthy;
 mod hot_library;
 mod listen_backlog_overflow;
+mod lock_convoy;
 mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
@@ -124,6 +125,7 @@ pub const ALL: &[Detector] = &[
     sleep_polling::DETECTOR,
     process_per_request::DETECTOR,
     pool_exhausted::DETECTOR,
+    lock_convoy::DETECTOR,
     busy_spin::DETECTOR,
     superlinear_work::DETECTOR,
     tiny_reads::DETECTOR,

@@ -10,7 +10,7 @@ use crate::analysis::Analysis;
 use crate::analysis::ledger::Object;
 use crate::images::Images;
 use crate::syscall;
-use crate::threads::{Cursor, State, call_end};
+use crate::threads::{Cursor, Moment, State, call_end};
 use case::tables::role;
 use case::{End, Ended, Ender, WaitNode, WaitTree};
 use group::{Group, Groups};
@@ -73,6 +73,22 @@ pub fn tree(analysis: &Analysis) -> Option<WaitTree> {
     }
     let tree = WaitTree { of_ns: (whole / per) as u64, followed: followed as u64, branches };
     (!tree.branches.is_empty()).then_some(tree)
+}
+
+/// The thread that ended a part of a thread's time in which it was blocked, by its place in the table of threads: the one that
+/// answers for most of it, where any does.
+pub fn ended_by(analysis: &Analysis, thread: usize, moment: &Moment) -> Option<usize> {
+    let window = Window { thread, from: moment.start, to: moment.end, weight: 1.0 };
+    let wait = Wait { window, call: moment.call, on_disk: moment.state == State::BlockedOnDisk };
+    let mut most: Option<Window> = None;
+    ender::of(analysis, &wait, &mut |part| {
+        if let Part::Thread(window) = part
+            && most.is_none_or(|most| window.length() > most.length())
+        {
+            most = Some(window);
+        }
+    });
+    most.map(|window| window.thread)
 }
 
 impl Window {

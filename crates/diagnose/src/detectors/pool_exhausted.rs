@@ -2,7 +2,6 @@
 
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::{Cursor, State, call_end};
@@ -117,10 +116,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 /// When a request had arrived at a server that was recorded, and the call that first read of it; none where it was read at once.
 fn unread<'a>(analysis: &Analysis<'a>, exchange: &Exchange) -> Option<(u64, &'a Call)> {
     let connections = &analysis.connections;
-    let slot = match exchange.end_seen {
-        End::Client => connections.all()[exchange.connection].peer?,
-        End::Server => exchange.connection,
-    };
+    let slot = analysis.server_slot(exchange)?;
     let segments = connections.segments(slot);
     let first = segments.partition_point(|segment| segment.time.0 < exchange.start);
     let mut arrivals = segments[first..].iter().filter(|one| one.direction == direction::IN && one.payload > 0);

@@ -3,8 +3,6 @@
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
-use crate::connections::End;
-use crate::exchange::Exchange;
 use crate::spans;
 use crate::threads::{Cursor, State};
 use case::Nanos;
@@ -67,7 +65,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let mut stalls = Vec::new();
     for exchange in &analysis.exchanges {
         let mut own = 0;
-        for thread in readers(analysis, exchange) {
+        let moves = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize).tid);
+        for thread in moves.collect::<BTreeSet<_>>() {
             let Some(rows) = analysis.threads.get(thread) else { continue };
             let of_thread = |one: &&Started| one.parent == rows.pid && one.collected_by.is_none_or(|tid| tid == thread);
             let first = started.partition_point(|one| one.start < exchange.start);
@@ -103,7 +102,10 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let usual = Nanos(median(used.iter().map(|one| one.on_cpu).collect()));
     let life = Nanos(median(used.iter().map(|one| one.end - one.start).collect()));
     Some(Found {
-        title: format!("A program is started for each request, {program}: up to {part} of every {each} request{}", place.in_words()),
+        title: format!(
+            "A program is started for each request, {program}: up to {part} of every {each} request{}",
+            place.in_words()
+        ),
         what: format!("A program is started for each request, {program}"),
         mechanism: vec![
             format!(
@@ -114,25 +116,12 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         ],
         saving: PotentialSaving { wall, cpu, affected, ..PotentialSaving::default() },
         place,
-        remedy: "Do the work in the server, or hand it to workers that stay (FastCGI, a process pool, a socket).".to_string(),
+        remedy: "Do the work in the server, or hand it to workers that stay (FastCGI, a process pool, a socket)."
+            .to_string(),
         rows: rows("calls", calls.keys().copied()),
         stalls,
         ..Found::default()
     })
-}
-
-/// The server's threads that moved the bytes of an exchange; none where the server was not recorded.
-fn readers(analysis: &Analysis, exchange: &Exchange) -> BTreeSet<u32> {
-    let connections = &analysis.connections;
-    let slot = match exchange.end_seen {
-        End::Client => connections.all()[exchange.connection].peer,
-        End::Server => Some(exchange.connection),
-    };
-    let Some(slot) = slot else { return BTreeSet::new() };
-    let transfers = connections.transfer_numbers(slot);
-    let first = transfers.partition_point(|&row| analysis.call(row as usize).start.0 < exchange.start);
-    let within = transfers[first..].iter().map(|&row| analysis.call(row as usize));
-    within.take_while(|call| call.start.0 < exchange.end).map(|call| call.tid).collect()
 }
 
 /// Short-lived processes that executed a program of their own, in order of their starts.
