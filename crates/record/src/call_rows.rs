@@ -126,7 +126,7 @@ impl CallRows {
             }
             return;
         }
-        let path = self.from_root(call, event, path);
+        let path = self.rooted(call, event, path);
         // The name of a file that is not there can be what somebody asked a server for.
         call.path = self.path_number(if call.result < 0 { case::redact_target(&path) } else { path });
         if syscall::is_open(call.number) && call.result >= 0 {
@@ -135,7 +135,7 @@ impl CallRows {
     }
 
     /// A path from the root, as far as the folder is known that it starts from.
-    fn from_root(&self, call: &Call, event: &CallEvent, path: String) -> String {
+    fn rooted(&self, call: &Call, event: &CallEvent, path: String) -> String {
         if path.is_empty() || path.starts_with('/') {
             return path;
         }

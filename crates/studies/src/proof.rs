@@ -38,9 +38,10 @@ pub fn prove(
         }
     };
     let ground = Ground { subject: &subject, ..*ground };
-    let first = match answer.findings.is_empty() {
-        true => Tried { experiment: Experiment::default(), trials: Vec::new(), arms: Vec::new() },
-        false => try_findings(answer, case, recording, &ground, console)?,
+    let first = if answer.findings.is_empty() {
+        Tried { experiment: Experiment::default(), trials: Vec::new(), arms: Vec::new() }
+    } else {
+        try_findings(answer, case, recording, &ground, console)?
     };
     let trials = first.trials.clone();
     let passes = second_pass::second_pass(answer, first, (&ground, case, recording), console);

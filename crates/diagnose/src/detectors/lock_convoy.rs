@@ -138,7 +138,9 @@ fn services(analysis: &Analysis) -> FxHashMap<usize, Vec<Service>> {
             }
         }
     }
-    services.values_mut().for_each(|all| all.sort_by_key(|one| one.to));
+    for all in services.values_mut() {
+        all.sort_by_key(|one| one.to);
+    }
     services
 }
 
@@ -164,7 +166,6 @@ fn lock_waits(analysis: &Analysis, services: &FxHashMap<usize, Vec<Service>>) ->
 #[derive(Default)]
 struct Doing {
     on_cpu: u64,
-    waiting: u64,
     blocked: BTreeMap<u16, u64>,
 }
 
@@ -175,9 +176,7 @@ impl Doing {
             match (moment.state, call) {
                 (State::OnProcessor, _) => self.on_cpu += length(&moment),
                 // It waited for its own turn.
-                (State::Blocked, Some(number)) if case::syscall::class(number) == Class::Lock => {
-                    self.waiting += length(&moment)
-                }
+                (State::Blocked, Some(number)) if case::syscall::class(number) == Class::Lock => (),
                 (State::Blocked | State::BlockedOnDisk, Some(number)) => {
                     *self.blocked.entry(number).or_default() += length(&moment);
                 }
