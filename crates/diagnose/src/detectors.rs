@@ -16,7 +16,6 @@ mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
 mod pool_exhausted;
-mod process_per_request;
 mod saturated_thread;
 mod serial_requests;
 mod sleep_polling;
@@ -123,7 +122,6 @@ pub const ALL: &[Detector] = &[
     cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,
     sleep_polling::DETECTOR,
-    process_per_request::DETECTOR,
     pool_exhausted::DETECTOR,
     lock_convoy::DETECTOR,
     busy_spin::DETECTOR,
