@@ -16,6 +16,7 @@ mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
 mod pool_exhausted;
+mod process_per_request;
 mod saturated_thread;
 mod serial_requests;
 mod sleep_polling;
@@ -124,6 +125,7 @@ pub const ALL: &[Detector] = &[
     sleep_polling::DETECTOR,
     pool_exhausted::DETECTOR,
     lock_convoy::DETECTOR,
+    process_per_request::DETECTOR,
     busy_spin::DETECTOR,
     superlinear_work::DETECTOR,
     tiny_reads::DETECTOR,

@@ -15,6 +15,7 @@ use case::tables::role;
 use case::{End, Ended, Ender, WaitNode, WaitTree};
 use group::{Group, Groups};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// So many exchanges are followed at most: those of one kind tell the same story.
@@ -58,9 +59,31 @@ enum Part {
     Other(Ended),
 }
 
+/// A stretch of a thread's time for which exchanges waited, directly or through others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    /// The thread's place in the table of threads.
+    pub thread: usize,
+    pub from: u64,
+    pub to: u64,
+    /// How many times it counts, so that stretches stand for all exchanges: also for those that were not followed.
+    pub weight: f64,
+}
+
+/// Everything that exchanges waited for; none where there were no exchanges.
+pub(crate) fn stretches(analysis: &Analysis) -> Vec<Stretch> {
+    let follower = Follower::new(analysis);
+    let (windows, followed) = follower.exchanges();
+    let whole: f64 = windows.iter().map(Window::length).sum();
+    follower.branches(windows, Scale { least: whole * MATTERS, per: 1.0 }, MOST_STEPS);
+    let each = analysis.exchanges.len() as f64 / followed.max(1) as f64;
+    let stretch = |one: Window| Stretch { thread: one.thread, from: one.from, to: one.to, weight: one.weight * each };
+    follower.passed.into_inner().into_iter().map(stretch).collect()
+}
+
 /// Follows the exchanges, or the subject's first thread where there were none; none where there is nothing to follow.
 pub fn tree(analysis: &Analysis) -> Option<WaitTree> {
-    let follower = Follower { analysis, images: Images::new(analysis.recording), peers: peers(analysis) };
+    let follower = Follower::new(analysis);
     let (windows, followed) = match follower.exchanges() {
         (windows, 0) => (follower.subject().map_or(windows, |window| vec![window]), 0),
         found => found,
@@ -111,9 +134,16 @@ struct Follower<'e> {
     images: Images<'e>,
     /// For each connection to a server, the first one to the same server.
     peers: FxHashMap<u32, u32>,
+    /// Every stretch that was looked at so far.
+    passed: RefCell<Vec<Window>>,
 }
 
 impl<'e> Follower<'e> {
+    fn new(analysis: &'e Analysis<'e>) -> Follower<'e> {
+        let (images, peers) = (Images::new(analysis.recording), peers(analysis));
+        Follower { analysis, images, peers, passed: RefCell::default() }
+    }
+
     /// The threads that make exchanges, each for the time until its transfer; and how many exchanges these are of.
     fn exchanges(&self) -> (Vec<Window>, usize) {
         let analysis = self.analysis;
@@ -148,6 +178,7 @@ impl<'e> Follower<'e> {
         let mut groups = Groups::default();
         for window in thinned(windows) {
             self.walk(window, &mut groups);
+            self.passed.borrow_mut().push(window);
         }
         let mut nodes = Vec::new();
         for group in groups.above(scale.least) {

@@ -58,6 +58,18 @@ fn a_line_before_the_only_thread_is_pool_exhausted_and_a_thread_for_each_has_non
 
 #[test]
 #[ignore = "long: make stories"]
+fn an_interpreter_for_each_page_is_process_per_request_and_one_that_stays_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("cgi", "slow") else { return };
+    let finding = run.finding("process-per-request");
+    expect_place(finding, "cgi/server.py", "one for each");
+    assert!(finding.cost.share_of_wall >= 0.3 && finding.cost.affected == 40, "{:?}", finding.cost);
+    let Some(run) = run_variant("cgi", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_disk_in_every_request_is_sync_disk_and_a_write_left_to_the_kernel_is_not() {
     let _alone = alone();
     let Some(run) = proved("fsync") else { return };

@@ -1,0 +1,382 @@
+//! P52: requests wait until a process has started that only they need.
+
+use super::{Found, costly_call, detector, median, rows};
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::code::base_name;
+use crate::exchange::Exchange;
+use crate::syscall;
+use crate::threads::{Cursor, State, call_end};
+use crate::waits;
+use case::Nanos;
+use case::tables::Process;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+detector! {
+    /// # process-per-request
+    ///
+    /// ## What it is
+    /// A program is started anew for each request: a CGI script, a shell, an interpreter. Before it does anything for the
+    /// request it is loaded, linked and initialised, and reads the same modules and settings as the one before.
+    ///
+    /// ## Evidence
+    /// Processes that become another program (exec) and end within a request, again and again; and requests whose waits,
+    /// followed from whoever waits to whoever ended the wait, lead to these processes while they start. Starting lasts from
+    /// the fork until the last file is open that nearly all processes of that program open, but no longer than until the
+    /// process writes, starts another one or computes for longer than it has run so far.
+    ///
+    /// ## What proves it
+    /// Nothing from outside: no environment keeps a process for the next request. It remains a suspicion with an upper bound,
+    /// the time that requests waited for the start; a worker that lives on shows how much of it can be saved.
+    ///
+    /// ## Remedy
+    /// Keep a process or a few of them (FastCGI, a pool of workers, a library instead of a command), or start the next one
+    /// before its request comes. If it must be a new one, make it load less.
+    ///
+    /// ## Not to be confused with
+    /// Work that takes long in a process of its own: only its start counts here. Workers that a server starts once; a child
+    /// that is forked and does not become another program, which has nothing to load.
+    "P52" "process-per-request"
+}
+
+/// Fewer processes of a program are no habit: a server starts what it needs on its first requests.
+const PROCESSES: usize = 5;
+/// A file is a part of the start if so many of a program's processes open it: one or the other may fail early.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Among so many of a parent's last calls the one is looked for that started a child: more threads hardly fork at a time.
+const MOST_THREADS: usize = 64;
+
+/// Interpreters and runtimes initialise themselves for this much CPU time, in nanoseconds, without opening a file (CPython takes
+/// less than 10 ms, Node.js 20). Who computes for longer, and for longer than all it did before, works.
+const INITIALISES: u64 = 20_000_000;
+
+/// A process that became another program and ended within a request.
+struct Started<'r> {
+    /// The program, of which this row tells.
+    image: &'r Process,
+    /// When its process was forked, and when it was loaded.
+    forked: u64,
+    ready: u64,
+    /// The call that started it, or else one that waited for it: a row of the table of calls.
+    asked: Option<usize>,
+}
+
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let mut started = started(analysis);
+    let mut programs: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, one) in started.iter().enumerate() {
+        programs.entry(&one.image.executable).or_default().push(index);
+    }
+    programs.retain(|_, processes| processes.len() >= PROCESSES);
+    if programs.is_empty() {
+        return None;
+    }
+    for processes in programs.values() {
+        let loaded = loaded(analysis, processes.iter().map(|&index| started[index].image.pid));
+        for &index in processes {
+            started[index].ready = ready(analysis, &started[index], &loaded);
+        }
+    }
+    let waited = waited(analysis, &started);
+    let of = |processes: &[usize]| processes.iter().map(|&index| waited[index]).sum::<f64>();
+    let (executable, most) = programs.iter().max_by(|one, other| of(one.1).total_cmp(&of(other.1)))?;
+    let habitual: Vec<usize> = programs.values().flatten().copied().collect();
+    let wall = (of(&habitual) as u64).min(analysis.exchange_wall());
+    if wall == 0 {
+        return None;
+    }
+    let cpu = habitual
+        .iter()
+        .map(|&index| &started[index])
+        .map(|one| cpu(analysis, one.image.pid, one.forked, one.ready))
+        .sum();
+    let length = |index: usize| started[index].ready - started[index].forked;
+    let usual = Nanos(median(most.iter().map(|&index| length(index)).collect()));
+    let life = |index: usize| started[index].image.end.0.saturating_sub(started[index].forked);
+    let lives = Nanos(median(most.iter().map(|&index| life(index)).collect()));
+    let asked = || habitual.iter().filter_map(|&index| started[index].asked.map(|row| (row, waited[index] as u64)));
+    let place = costly_call(analysis, asked());
+    let count = analysis.exchanges.len().max(1) as u64;
+    let (part, whole) = (Nanos(wall / count), Nanos(analysis.exchange_wall() / count));
+    let program = base_name(executable);
+    let parent = crate::images::Images::new(analysis.recording);
+    let by = parent.at(started[most[0]].image.parent, started[most[0]].forked);
+    let by = by.map_or("a process", |row| base_name(&row.executable));
+    Some(Found {
+        title: format!(
+            "Requests wait until a new process has started: {part} of every {whole} request{}",
+            place.in_words()
+        ),
+        what: "Requests wait until a new process has started".to_string(),
+        mechanism: vec![
+            format!(
+                "{by} started {program} {} times for {count} requests, and each of these processes ended with its request.",
+                most.len()
+            ),
+            format!(
+                "Half of them took {usual} or more, of the {lives} that they lived, before they had opened all that each of \
+                 them opens."
+            ),
+        ],
+        saving: PotentialSaving { wall, cpu, affected: habitual.len() as u64, ..PotentialSaving::default() },
+        rows: rows("calls", asked().map(|(row, _)| row)),
+        place,
+        remedy: "Keep the process for the next requests (FastCGI, a pool of workers, a library instead of a command), or start it \
+                 before its request comes."
+            .to_string(),
+        ..Found::default()
+    })
+}
+
+/// The processes that were forked and became another program within a request, and ended with it.
+fn started<'r>(analysis: &Analysis<'r>) -> Vec<Started<'r>> {
+    let mut images: BTreeMap<u32, Vec<&'r Process>> = BTreeMap::new();
+    for row in &analysis.recording.processes {
+        images.entry(row.pid).or_default().push(row);
+    }
+    let asking = asking(analysis);
+    let mut started = Vec::new();
+    for rows in images.values_mut() {
+        rows.sort_by_key(|row| row.start);
+        let [first, .., last] = rows[..] else { continue };
+        let forked = first.start.0;
+        // What runs at the end of the recording ended with nothing.
+        let is_over = last.exit >= 0 && first.parent != 0;
+        if is_over && is_within_a_request(&analysis.exchanges, forked, last.end.0) {
+            let calls = asking.get(&first.parent).map_or(&[][..], Vec::as_slice);
+            let asked = asked(analysis, calls, forked, last.end.0);
+            started.push(Started { image: last, forked, ready: forked, asked });
+        }
+    }
+    started
+}
+
+/// The calls of each process that start others or wait, and of which is known where they were made; in order of their starts.
+fn asking(analysis: &Analysis) -> FxHashMap<u32, Vec<usize>> {
+    let mut asking: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    for (row, call) in analysis.recording.calls.iter().enumerate() {
+        let is_placed = call.script_stack != 0 || call.stack != 0;
+        if is_placed && (syscall::is_fork(call.number) || call.blocked.0 > 0) {
+            asking.entry(call.pid).or_default().push(row);
+        }
+    }
+    for rows in asking.values_mut() {
+        rows.sort_by_key(|&row| analysis.call(row).start);
+    }
+    asking
+}
+
+/// The call of a parent's that started a child; else the one that was blocked longest while the child lived.
+fn asked(analysis: &Analysis, calls: &[usize], forked: u64, ended: u64) -> Option<usize> {
+    let begun = calls.partition_point(|&row| analysis.call(row).start.0 <= forked);
+    let starts = |row: &usize| {
+        let call = analysis.call(*row);
+        syscall::is_fork(call.number) && forked <= call_end(call)
+    };
+    let fork = calls[..begun].iter().rev().take(MOST_THREADS).copied().find(starts);
+    let meanwhile = || calls[begun..].iter().copied().take_while(|&row| analysis.call(row).start.0 < ended);
+    fork.or_else(|| meanwhile().max_by_key(|&row| (analysis.call(row).blocked, std::cmp::Reverse(row))))
+}
+
+/// Whether something began within a request and was over with it: it may have to clean up for as long again.
+fn is_within_a_request(exchanges: &[Exchange], from: u64, to: u64) -> bool {
+    let begun = exchanges.partition_point(|one| one.start <= from);
+    exchanges[..begun].iter().any(|one| from <= one.end && to <= one.end + one.length())
+}
+
+/// The files that nearly all of some processes open.
+fn loaded(analysis: &Analysis, pids: impl Iterator<Item = u32>) -> FxHashSet<u32> {
+    let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut processes = 0;
+    for pid in pids {
+        processes += 1;
+        let opened: FxHashSet<u32> = opened(analysis, pid).map(|(path, _)| path).collect();
+        for path in opened {
+            *counts.entry(path).or_default() += 1;
+        }
+    }
+    let least = f64::from(processes) * NEARLY_ALL;
+    counts.into_iter().filter(|&(_, count)| count as f64 >= least).map(|(path, _)| path).collect()
+}
+
+/// What a process's first thread opened, and when it was open.
+fn opened<'a>(analysis: &'a Analysis, pid: u32) -> impl Iterator<Item = (u32, u64)> + 'a {
+    let calls = analysis.threads.get(pid).map_or(0..0, |thread| thread.calls.clone());
+    let opens = calls.map(|row| analysis.call(row)).filter(|call| syscall::is_open(call.number) && call.result >= 0);
+    opens.filter(|call| call.path != 0).map(|call| (call.path, call_end(call)))
+}
+
+/// When a process had started.
+fn ready(analysis: &Analysis, started: &Started, loaded: &FxHashSet<u32>) -> u64 {
+    let calls = analysis.threads.get(started.image.pid).map_or(0..0, |thread| thread.calls.clone());
+    let of_image = calls.map(|row| analysis.call(row)).filter(|call| call.start >= started.image.start);
+    let mut acts = of_image.filter(|call| syscall::is_fork(call.number) || syscall::is_write(call.number));
+    let acts = acts.next().map_or(u64::MAX, |call| call.start.0);
+    let opened = opened(analysis, started.image.pid).filter(|(path, at)| loaded.contains(path) && *at <= acts);
+    let (mut ready, mut before) = (started.forked, 0);
+    for (_, at) in opened {
+        let next = cpu(analysis, started.image.pid, ready, at);
+        if next > before.max(INITIALISES) {
+            break;
+        }
+        (ready, before) = (ready.max(at), before + next);
+    }
+    ready
+}
+
+/// How long requests waited for the start of each process.
+fn waited(analysis: &Analysis, started: &[Started]) -> Vec<f64> {
+    let slots: FxHashMap<usize, usize> = started
+        .iter()
+        .enumerate()
+        .filter_map(|(index, one)| Some((analysis.threads.slot(one.image.pid)?, index)))
+        .collect();
+    let mut waited = vec![0.0; started.len()];
+    for stretch in waits::stretches(analysis) {
+        if let Some(&index) = slots.get(&stretch.thread) {
+            let one = &started[index];
+            let length = stretch.to.min(one.ready).saturating_sub(stretch.from.max(one.forked));
+            waited[index] += length as f64 * stretch.weight;
+        }
+    }
+    waited
+}
+
+/// The CPU time of a process's first thread between two times.
+fn cpu(analysis: &Analysis, pid: u32, from: u64, to: u64) -> u64 {
+    let Some(slot) = analysis.threads.slot(pid) else { return 0 };
+    let mut cpu = 0;
+    analysis.threads.walk(slot, from, to, &mut Cursor::default(), &mut |moment| {
+        if moment.state == State::OnProcessor {
+            cpu += moment.end - moment.start;
+        }
+    });
+    cpu
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::tests::{answer, names};
+    use case::tables::{Process, Thread};
+    use case::{Nanos, Recording};
+
+    const OPEN: u16 = 257;
+    const VFORK: u16 = 58;
+    const PIPE: i32 = 9;
+
+    /// What a server starts for each of twenty requests.
+    #[derive(Clone, Copy)]
+    struct Child {
+        /// How long it takes until it has opened what all of them open, whether it does so bit by bit, and until it answers.
+        loads: u64,
+        at_once: bool,
+        works: u64,
+        executes: bool,
+        lives_on: bool,
+    }
+
+    const SCRIPT: Child = Child { loads: 30 * MS, at_once: false, works: MS, executes: true, lives_on: false };
+
+    fn requests(child: Child) -> Recording {
+        let mut fixture = Fixture::new();
+        fixture.path(1, "/usr/lib/python3/json.py");
+        fixture.path(2, "/usr/lib/python3/os.py");
+        fixture.script(5, &["server.py:22:answer"]);
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
+        let mut ends = Vec::new();
+        for number in 0..20 {
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            fixture.travels(start + 3 * US, 1, 1001, 200);
+            let waiting = fixture.now;
+            fixture.now = idle;
+            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
+            fixture.moves(SERVER, 1001, READ, 200);
+            let pid = 1000 + number;
+            let forked = fixture.now + 50 * US;
+            fixture.does(SERVER, 100 * US, VFORK, |call| (call.result, call.script_stack) = (i64::from(pid), 5));
+            let begun = fixture.now;
+            let written = runs(&mut fixture, pid, forked, child);
+            fixture.now = begun;
+            fixture.waits(SERVER, written + US - begun, READ, |call| (call.fd, call.result) = (PIPE, 900));
+            fixture.recording.switches.last_mut().expect("it waited").waker = pid;
+            let answered = fixture.now;
+            fixture.moves(SERVER, 1001, WRITE, 1000);
+            fixture.travels(answered + 3 * US, 1001, 1, 1000);
+            idle = fixture.now;
+            fixture.now = waiting;
+            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+            fixture.now += 20 * US;
+            ends.push((pid, written + 200 * US));
+        }
+        fixture.off(SERVER, idle, fixture.now + MS);
+        let mut recording = fixture.end();
+        if !child.lives_on {
+            for (pid, end) in ends {
+                let end = Nanos(end);
+                let last = recording.processes.iter_mut().rfind(|row| row.pid == pid).expect("a process");
+                (last.end, last.exit) = (end, 0);
+                recording.threads.iter_mut().filter(|row| row.tid == pid).for_each(|row| row.end = end);
+            }
+        }
+        recording
+    }
+
+    /// The process itself; when it has written its answer.
+    fn runs(fixture: &mut Fixture, pid: u32, forked: u64, child: Child) -> u64 {
+        let row = |start: u64, executable: &str| Process {
+            pid,
+            parent: SERVER,
+            start: Nanos(start),
+            role: "server".into(),
+            executable: executable.into(),
+            exit: -1,
+            ..Process::default()
+        };
+        fixture.recording.processes.push(row(forked, "/usr/bin/server"));
+        if child.executes {
+            fixture.recording.processes.push(row(forked + 100 * US, "/usr/bin/python3"));
+        }
+        fixture.recording.threads.push(Thread { tid: pid, pid, start: Nanos(forked), ..Thread::default() });
+        let steps = if child.at_once { 1 } else { 10 };
+        for step in 1..steps {
+            fixture.now = forked + child.loads * step / steps;
+            fixture.does(pid, 10 * US, OPEN, |call| (call.path, call.result) = (2, 3));
+        }
+        fixture.now = forked + child.loads;
+        fixture.does(pid, 10 * US, OPEN, |call| (call.path, call.result) = (1, 3));
+        fixture.now += child.works;
+        fixture.does(pid, 10 * US, WRITE, |call| (call.fd, call.result) = (1, 900));
+        fixture.now - 5 * US
+    }
+
+    #[test]
+    fn an_interpreter_that_is_started_for_each_request_is_found_where_it_is_started() {
+        let answer = answer(&requests(SCRIPT));
+        let finding = answer.findings.iter().find(|one| one.name == "process-per-request").expect("it is found");
+        assert!(finding.cost.share_of_wall > 0.9 && finding.place[0].line == 22, "{finding:#?}");
+        assert!(finding.mechanism[0].starts_with("server started python3 20 times for 20 requests"), "{finding:#?}");
+    }
+
+    #[test]
+    fn work_that_takes_long_in_a_process_of_its_own_is_no_start() {
+        let recording = requests(Child { loads: 300 * US, works: 30 * MS, ..SCRIPT });
+        assert!(!names(&recording).contains(&"process-per-request".to_string()));
+    }
+
+    #[test]
+    fn work_before_another_file_is_opened_is_no_start() {
+        let recording = requests(Child { at_once: true, ..SCRIPT });
+        assert!(!names(&recording).contains(&"process-per-request".to_string()));
+    }
+
+    #[test]
+    fn a_child_that_stays_the_same_program_and_workers_that_stay_are_left_alone() {
+        for child in [Child { executes: false, ..SCRIPT }, Child { lives_on: true, ..SCRIPT }] {
+            assert!(!names(&requests(child)).contains(&"process-per-request".to_string()));
+        }
+    }
+}
