@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is seen of a server only where its threads were recorded.
 const AT_THE_SERVER: &[&str] = &["P05", "P06", "P29", "P36", "P39", "P42", "P50", "P51", "P52"];
 /// What is a matter of TCP connections.
-const OF_TCP: &[&str] = &["P01", "P03", "P07", "P08", "P20", "P33", "P35"];
+const OF_TCP: &[&str] = &["P01", "P03", "P07", "P08", "P20", "P32", "P33", "P35"];
 /// What is seen in the requests and connections of TCP, and not in datagrams.
 const OF_REQUESTS: &[&str] = &["P07", "P33", "P35"];
 /// What takes one request at a time on a connection to be seen.

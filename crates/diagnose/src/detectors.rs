@@ -7,6 +7,7 @@ mod ca_bundle_per_context;
 mod connection_churn;
 mod context_per_request;
 mod cpu_quota_throttling;
+mod dead_ipv6;
 mod expect_continue;
 pub mod healthy;
 mod hot_library;
@@ -118,6 +119,7 @@ pub const ALL: &[Detector] = &[
     no_resumption::DETECTOR,
     connection_churn::DETECTOR,
     name_lookup::DETECTOR,
+    dead_ipv6::DETECTOR,
     listen_backlog_overflow::DETECTOR,
     expect_continue::DETECTOR,
     cpu_quota_throttling::DETECTOR,

@@ -14,6 +14,7 @@ mod parse_ca_once;
 mod prediction;
 mod quickack_route;
 mod read_buffer;
+mod refuse_silent;
 mod resume_sessions;
 mod send_queue_empty;
 mod share_ssl_context;
@@ -128,6 +129,7 @@ pub const ALL: &[Intervention] = &[
     resume_sessions::RESUME_SESSIONS,
     hosts_entry::HOSTS_ENTRY,
     listen_queue::LISTEN_QUEUE,
+    refuse_silent::REFUSE_SILENT,
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,

@@ -34,6 +34,16 @@ fn a_worker_that_looks_every_now_and_then_is_sleep_polling_and_one_that_is_woken
 
 #[test]
 #[ignore = "long: make stories"]
+fn an_address_that_stays_silent_is_dead_ipv6_and_one_that_answers_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("dead-ipv6") else { return };
+    expect_confirmed(&run, "dead-ipv6", &["refuse-silent"]);
+    let Some(run) = run_variant("dead-ipv6", "fixed") else { return };
+    assert!(!run.names().contains(&"dead-ipv6"), "{:?}", run.names());
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_listen_queue_that_is_too_short_is_listen_backlog_overflow_and_a_longer_one_is_not() {
     let _alone = alone();
     let Some(run) = proved("backlog") else { return };
