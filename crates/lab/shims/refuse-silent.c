@@ -39,7 +39,7 @@ static int is_named(const struct sockaddr *to, socklen_t length)
 		const char *end = word;
 		while (*end && *end != ' ')
 			end++;
-		if ((size_t)(end - word) == at && !strncmp(word, text, at))
+		if ((size_t)(end - word) == at && !memcmp(word, text, at))
 			return 1;
 		word = *end ? end + 1 : end;
 	}
