@@ -1,4 +1,4 @@
-//! P38: requests wait for a lock that other requests have.
+//! P38: requests wait for a lock that other requests hold.
 
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -14,19 +14,19 @@ detector! {
     /// # lock-convoy
     ///
     /// ## What it is
-    /// Threads that deal with requests wait for each other: for a lock, the interpreter's own lock, or anything else that only
-    /// so many can have at a time. Whatever is done under it is done one after the other, however many threads there are.
+    /// Threads that handle requests wait for each other: for a lock, for the interpreter's own lock, or for anything else that only
+    /// so many can hold at once. Whatever is done under it is done one at a time, however many threads there are.
     ///
     /// ## Evidence
-    /// Threads blocked for a millisecond or more in a lock (futex) while they deal with a request, and woken by a thread that was
-    /// dealing with another request meanwhile; what that one did until then.
+    /// Threads blocked on a lock (futex) for a millisecond or more while they handle a request, and woken by a thread that was
+    /// handling another request in the meantime; what that thread did until then.
     ///
     /// ## What proves it
-    /// The same load with a process for each worker, or with the work moved out of the lock: the waits go. Nothing outside can take
-    /// a lock away without changing what the program does, so it stays a suspicion with an upper bound.
+    /// The same load with a process per worker, or with the work moved out of the lock: the waits disappear. Nothing can take a lock
+    /// away from outside without changing what the program does, so this remains a suspicion with an upper bound.
     ///
     /// ## Remedy
-    /// Do what is slow before or after the lock is held, use a lock for each thing instead of one for all, or processes instead of
+    /// Do what is slow before or after holding the lock, use finer locks instead of one for everything, or processes instead of
     /// threads where it is the interpreter's lock.
     ///
     /// ## Not to be confused with
@@ -100,15 +100,15 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let (part, each) = (Nanos(wall / requests), Nanos(whole / requests));
     let usual = Nanos(median(of_exchange.values().copied().collect()));
     Some(Found {
-        title: format!("Requests wait for a lock that other requests have: {part} of every {each} request{}", place.in_words()),
-        what: "Requests wait for a lock that other requests have".to_string(),
+        title: format!("Requests wait for a lock that other requests hold: {part} of every {each} request{}", place.in_words()),
+        what: "Requests wait for a lock that other requests hold".to_string(),
         mechanism: vec![
-            format!("Half of {} requests waited for {usual} or longer in all, each time until another request let go.", affected.min(count)),
+            format!("Half of {} requests waited at least {usual} in total, each time until another request let go.", affected.min(count)),
             doing.in_words(),
         ],
         saving: PotentialSaving { wall, affected: affected.min(count) as u64, ..PotentialSaving::default() },
         place,
-        remedy: "Do what is slow before or after the lock is held, use a lock for each thing instead of one for all, or processes \
+        remedy: "Do what is slow before or after holding the lock, use finer locks instead of one for everything, or processes \
                  instead of threads where it is the interpreter's lock."
             .to_string(),
         rows: rows("calls", calls.keys().copied()),
@@ -190,14 +190,10 @@ impl Doing {
         let all = (self.on_cpu + blocked).max(1) as f64;
         let most = self.blocked.iter().max_by_key(|(_, length)| **length).map(|(&number, _)| syscall::name(number));
         match most {
-            Some(call) if blocked > self.on_cpu => format!(
-                "Those who had it were blocked for {} of the time that they did not wait themselves, mostly in {call}.",
-                Share(blocked as f64 / all)
-            ),
-            _ => format!(
-                "Those who had it were on CPU for {} of the time that they did not wait themselves.",
-                Share(self.on_cpu as f64 / all)
-            ),
+            Some(call) if blocked > self.on_cpu => {
+                format!("Whoever held it was blocked {} of the time, mostly in {call}.", Share(blocked as f64 / all))
+            }
+            _ => format!("Whoever held it was on CPU {} of the time.", Share(self.on_cpu as f64 / all)),
         }
     }
 }

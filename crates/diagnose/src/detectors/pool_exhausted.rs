@@ -14,21 +14,21 @@ detector! {
     /// # pool-exhausted
     ///
     /// ## What it is
-    /// More requests come at a time than the server has workers (threads or processes), and the workers do not work: they are
-    /// blocked in something slow, each for one request, while others wait in line. One worker that serves everybody, such as an
-    /// event loop that makes a blocking call, is the smallest pool.
+    /// More requests arrive at once than the server has workers (threads or processes), and the workers are not busy computing:
+    /// each is blocked in something slow for one request while the others wait in line. A single worker that serves everybody,
+    /// such as an event loop that makes a blocking call, is the smallest such pool.
     ///
     /// ## Evidence
     /// Requests that have arrived and lie unread. The thread that reads them later is blocked meanwhile: asleep, in a disk, or
     /// waiting for somebody else, and not for requests.
     ///
     /// ## What proves it
-    /// More workers, or fewer requests at a time: the line goes, and each request takes as long as its own work. Nothing outside
-    /// can add a worker, so it stays a suspicion with an upper bound.
+    /// More workers, or fewer requests at once: the line disappears, and a request takes as long as its own work. Nothing can add a
+    /// worker from outside, so this remains a suspicion with an upper bound.
     ///
     /// ## Remedy
-    /// Allow more workers (threads, processes), do not block in the thread that serves all (asynchronous calls, slow work in a
-    /// pool of its own), or make what they wait for shorter.
+    /// Allow more workers (threads, processes), keep blocking calls out of the thread that serves everybody (asynchronous calls, a
+    /// pool for slow work), or make what the workers wait for faster.
     ///
     /// ## Not to be confused with
     /// A server whose workers compute all the time: it is at its capacity, and more workers need more CPUs; lock-convoy, in which
@@ -93,19 +93,19 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         what: format!("Requests wait in line for {workers}"),
         mechanism: vec![
             format!(
-                "{} of {count} requests had arrived and lay unread, half of them for {usual} or longer, up to {line} at a time.",
+                "{} of {count} requests had arrived and lay unread, half of them for at least {usual}, up to {line} at a time.",
                 queued.len()
             ),
             format!(
-                "Meanwhile the {} blocked for others, mostly in {}.",
+                "Meanwhile the {} blocked on behalf of others, mostly in {}.",
                 if idle == 1 { "thread that reads them was".to_string() } else { format!("{idle} threads that read them were") },
                 syscall::name(blocking.number)
             ),
         ],
         saving: PotentialSaving { wall, affected: queued.len() as u64, ..PotentialSaving::default() },
         place,
-        remedy: "Allow more workers (threads or processes), do not block in the thread that serves all, or make what they wait for \
-                 shorter."
+        remedy: "Allow more workers (threads or processes), keep blocking calls out of the thread that serves everybody, or make \
+                 what the workers wait for faster."
             .to_string(),
         rows: rows("calls", calls.keys().copied()),
         stalls: queued.iter().map(|one| (one.from, one.to)).collect(),

@@ -118,7 +118,7 @@ fn a_lock_that_holds_most_of_a_request_comes_before_what_was_found_about_handsha
     assert!(first.title.split_whitespace().count() < 25, "{}", first.title);
     let report = super::running::whyslow().arg("report").arg(&run.case).output().expect("whyslow report");
     let text = String::from_utf8_lossy(&report.stdout);
-    assert!(text.starts_with("Suspected: Requests wait for a lock that other requests have"), "{text}");
+    assert!(text.starts_with("Suspected: Requests wait for a lock that other requests hold"), "{text}");
     assert!(text.contains(&format!("server.py:{line} in Book.enter")), "{text}");
     // Whoever has the lock sleeps with it.
     let tree = run.answer.waits.as_ref().expect("waits were followed");
