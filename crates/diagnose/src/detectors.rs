@@ -9,6 +9,7 @@ mod context_per_request;
 mod cpu_quota_throttling;
 mod dead_ipv6;
 mod expect_continue;
+mod fixed_socket_buffers;
 pub mod healthy;
 mod hot_library;
 mod listen_backlog_overflow;
@@ -113,6 +114,7 @@ use detector;
 
 /// Every detector; where two explain the same time, the more specific stands first.
 pub const ALL: &[Detector] = &[
+    fixed_socket_buffers::DETECTOR,
     nagle_delayed_ack::DETECTOR,
     ca_bundle_per_context::DETECTOR,
     context_per_request::DETECTOR,

@@ -5,6 +5,7 @@ mod answer_100_continue;
 mod bound_sscanf;
 mod coalesce_writes;
 mod cpu_quota;
+mod default_buffers;
 mod delayed_ack_cap;
 mod hosts_entry;
 mod listen_queue;
@@ -130,6 +131,7 @@ pub const ALL: &[Intervention] = &[
     hosts_entry::HOSTS_ENTRY,
     listen_queue::LISTEN_QUEUE,
     refuse_silent::REFUSE_SILENT,
+    default_buffers::DEFAULT_BUFFERS,
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,

@@ -158,6 +158,58 @@ fn scanning_gives_the_same_in_linear_time() {
     assert_eq!((inert.changed, inert.seen), (0, counts.seen));
 }
 
+const BUFFERS: &str = r#"
+import socket
+connection = socket.socket()
+for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+    connection.setsockopt(socket.SOL_SOCKET, option, 12000)
+    print(connection.getsockopt(socket.SOL_SOCKET, option) == 24000, end=" ")
+connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+datagrams = socket.socket(type=socket.SOCK_DGRAM)
+datagrams.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 12000)
+print(connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) != 0, end=" ")
+print(datagrams.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) == 24000)
+"#;
+
+#[test]
+fn only_the_sizes_of_tcp_buffers_are_left_to_the_kernel() {
+    let printed = |parameter| {
+        let preloaded = Preloaded::new(&[("default-buffers", parameter)]);
+        (preloaded.python(BUFFERS, &[]), preloaded.counts("default-buffers").changed)
+    };
+    assert_eq!(printed("on"), ("False False True True\n".to_string(), 2));
+    assert_eq!(printed("inert"), ("True True True True\n".to_string(), 0));
+}
+
+const REFUSED: &str = r#"
+import errno, socket, sys
+open_port, other_port = map(int, sys.argv[1:])
+def connect(family, address):
+    try:
+        with socket.socket(family) as connection:
+            connection.connect(address)
+        return "there"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+print(connect(socket.AF_INET, ("127.0.0.1", open_port)), connect(socket.AF_INET, ("127.0.0.1", other_port)))
+"#;
+
+#[test]
+fn only_what_is_named_is_refused() {
+    let printed = |parameter: &dyn Fn(u16) -> String| {
+        let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port"));
+        let ports = listeners.each_ref().map(|one| one.local_addr().expect("an address").port());
+        let preloaded = Preloaded::new(&[("refuse-silent", &parameter(ports[0]))]);
+        let printed =
+            preloaded.python(REFUSED, &ports.each_ref().map(ToString::to_string).each_ref().map(String::as_str));
+        (printed, preloaded.counts("refuse-silent").changed)
+    };
+    let named = |port| format!("::1/80 127.0.0.1/{port}");
+    assert_eq!(printed(&named), ("ENETUNREACH there\n".to_string(), 1));
+    assert_eq!(printed(&|port| format!("127.0.0.1/{port}0 10.0.0.1/{port}")), ("there there\n".to_string(), 0));
+    assert_eq!(printed(&|_| "inert".to_string()), ("there there\n".to_string(), 0));
+}
+
 const NODELAY: &str = r#"
 import socket, sys
 TCP_CORK = 3

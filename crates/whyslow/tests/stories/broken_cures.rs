@@ -163,15 +163,25 @@ fn a_treatment_with_which_only_the_last_requests_fail_is_no_cure() {
     expect_broken("tenth", "were HTTP errors");
 }
 
-/// That what joins the writes is not believed, since what takes the cause away and nothing else changes nothing.
+/// That what joins the writes is not believed, since what takes the cause away and nothing else changes nothing. A reader that a
+/// busy machine wakes up late finds both writes there without joining too, so that there is nothing to explain: such a run is
+/// made again.
 fn expect_explained(how: &str) {
-    let Some((finding, text)) = proved(SLOW_READER, how) else { return };
-    let tried = |name: &str| finding.tried.iter().find(|one| one.intervention == name).expect("it was tried");
-    let (joined, nodelay) = (tried("coalesce-writes"), tried("tcp-nodelay"));
-    assert!(joined.status == Status::Confirmed && nodelay.status != Status::Confirmed, "{how}: {:#?}", finding.tried);
-    assert_eq!(finding.status, Status::Undecided, "{how}: {:#?}", finding.caveats);
-    let steady = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(steady.contains("the peer reads it all at once, and that explains the gain"), "{how}: {text}");
+    let mut last = String::new();
+    for _ in 0..3 {
+        let Some((finding, text)) = proved(SLOW_READER, how) else { return };
+        let tried = |name: &str| finding.tried.iter().find(|one| one.intervention == name).expect("it was tried");
+        let (joined, nodelay) = (tried("coalesce-writes"), tried("tcp-nodelay"));
+        if joined.status == Status::Confirmed && nodelay.status != Status::Confirmed {
+            assert_eq!(finding.status, Status::Undecided, "{how}: {:#?}", finding.caveats);
+            let steady = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(steady.contains("the peer reads it all at once, and that explains the gain"), "{how}: {text}");
+            return;
+        }
+        assert!(finding.status != Status::Confirmed || nodelay.status == Status::Confirmed, "{how}: {text}");
+        last = format!("{:#?}", finding.tried);
+    }
+    panic!("{how}: joining alone never gained: {last}");
 }
 
 #[test]

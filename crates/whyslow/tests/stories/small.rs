@@ -44,6 +44,18 @@ fn an_address_that_stays_silent_is_dead_ipv6_and_one_that_answers_is_not() {
 
 #[test]
 #[ignore = "long: make stories"]
+fn a_small_buffer_of_either_end_is_fixed_socket_buffers_and_the_kernels_own_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("buffers") else { return };
+    expect_confirmed(&run, "fixed-socket-buffers", &["default-buffers"]);
+    let Some(run) = suspect("buffers", "reader") else { return };
+    expect_place(run.finding("fixed-socket-buffers"), "buffers/client.py", "a buffer of its own");
+    let Some(run) = run_variant("buffers", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_listen_queue_that_is_too_short_is_listen_backlog_overflow_and_a_longer_one_is_not() {
     let _alone = alone();
     let Some(run) = proved("backlog") else { return };

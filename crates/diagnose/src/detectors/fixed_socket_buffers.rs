@@ -1,0 +1,401 @@
+//! P22: a socket buffer of a fixed size is full before the peer answers.
+
+use super::{Found, costly_call, detector, median, rows};
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::exchange::Exchange;
+use crate::number;
+use crate::syscall;
+use crate::threads::{Cursor, Moment, State, call_end};
+use case::tables::{Segment, direction, flags, role, transport};
+use case::{Bytes, End, Nanos};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+detector! {
+    /// # fixed-socket-buffers
+    ///
+    /// ## What it is
+    /// A program sets the size of a socket's buffer (SO_SNDBUF, SO_RCVBUF), which otherwise grows as needed. Only so many
+    /// bytes can be under way at a time; then the sender waits for an acknowledgement, a round trip or, where the buffer holds
+    /// less than two segments, until the receiver's delayed ACK.
+    ///
+    /// ## Evidence
+    /// The option is set, the message is longer than the buffer, and in the middle of it a buffer's worth is under way, the
+    /// sender waits and the receiver waits for data, until an acknowledgement arrives and the sender goes on. Charged is the
+    /// time from the last segment before to the next one.
+    ///
+    /// ## What proves it
+    /// The option is left out: the kernel's own buffers take more, and the waits are gone.
+    ///
+    /// ## Remedy
+    /// Do not set the option, or to no less than bandwidth times round trip, and never below a few segments (65,483 bytes each
+    /// on the loopback).
+    ///
+    /// ## Not to be confused with
+    /// A receiver that reads slowly (it does not wait for data then), Nagle's algorithm (little is under way), a slow start. Where
+    /// the sender was not recorded this is not looked for.
+    "P22" "fixed-socket-buffers"
+}
+
+/// Fewer waits are chance.
+const REPEATED: usize = 3;
+/// What takes less of the requests' time than this is not what makes them slow.
+const LEAST_SHARE: f64 = 0.1;
+/// What a window holds at most without scaling (RFC 9293). A receiver with less is woken for each of few segments, so that it is on
+/// CPU in its calls rather than blocked in them.
+const SMALL: u64 = 65_535;
+/// The level of options that all sockets have, SOL_SOCKET, and those that set the size of a buffer, also past the kernel's limit
+/// (`asm-generic/socket.h`).
+const SOCKET_LEVEL: u64 = 1;
+const SO_SNDBUF: u64 = 7;
+const SO_RCVBUF: u64 = 8;
+const SO_SNDBUFFORCE: u64 = 32;
+const SO_RCVBUFFORCE: u64 = 33;
+
+/// Which of a socket's buffers was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Buffer {
+    Send,
+    Receive,
+}
+
+/// A buffer's size as it was asked for: the kernel takes twice as much and counts its own overhead against it.
+#[derive(Clone, Copy)]
+struct Limit {
+    buffer: Buffer,
+    bytes: u64,
+    /// The `setsockopt`: a row of the table of calls.
+    call: usize,
+}
+
+/// A wait of the sender for room.
+struct Wait {
+    limit: Limit,
+    end: End,
+    from: u64,
+    to: u64,
+    /// Bytes under way meanwhile.
+    under_way: u64,
+}
+
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let limits = Limits::new(analysis);
+    if limits.of_socket.is_empty() && limits.of_listener.is_empty() {
+        return None;
+    }
+    let mut waits = Vec::new();
+    let (mut affected, mut wall) = (0, 0);
+    for exchange in &analysis.exchanges {
+        let before = waits.len();
+        for slot in
+            [Some(exchange.connection), analysis.connections.all()[exchange.connection].peer].into_iter().flatten()
+        {
+            for limit in limits.of(analysis, slot) {
+                find_waits(analysis, exchange, slot, limit, &mut waits);
+            }
+        }
+        affected += u64::from(waits.len() > before);
+        let spans = waits[before..].iter().map(|wait: &Wait| (wait.from, wait.to)).collect();
+        wall += crate::spans::merge(spans).iter().map(|(from, to)| to - from).sum::<u64>();
+    }
+    if waits.len() < REPEATED || (wall as f64) < LEAST_SHARE * analysis.exchange_wall() as f64 {
+        return None;
+    }
+    let mut by_call: BTreeMap<usize, u64> = BTreeMap::new();
+    for wait in &waits {
+        *by_call.entry(wait.limit.call).or_default() += wait.to - wait.from;
+    }
+    let (&dearest, _) = by_call.iter().max_by_key(|(_, length)| **length)?;
+    let top = waits.iter().find(|wait| wait.limit.call == dearest)?;
+    let (of, option) = match top.limit.buffer {
+        Buffer::Send => ("send buffer", "SO_SNDBUF"),
+        Buffer::Receive => ("receive buffer", "SO_RCVBUF"),
+    };
+    let whose = if top.end == End::Server { "server" } else { "client" };
+    let bytes = Bytes(top.limit.bytes);
+    let what = format!("The {whose}'s {of} is fixed at {bytes} ({option}), too small for what it transfers");
+    let requests = analysis.exchanges.len().max(1) as u64;
+    let (part, each) = (Nanos(wall / requests), Nanos(analysis.exchange_wall() / requests));
+    let place = costly_call(analysis, by_call.iter().map(|(&row, &length)| (row, length)));
+    let usual = Nanos(median(waits.iter().map(|wait| wait.to - wait.from).collect()));
+    let under_way = Bytes(median(waits.iter().map(|wait| wait.under_way).collect()));
+    Some(Found {
+        title: format!("{what}: the sender waits for {part} of every {each} request{}", place.in_words()),
+        what,
+        mechanism: vec![format!(
+            "{} times the sender stopped in the middle of a message, with {under_way} under way in half of them, until these \
+             were acknowledged; half of the waits took {usual} or more. The receiver was waiting for data.",
+            number::count(waits.len() as u64)
+        )],
+        saving: PotentialSaving { wall, affected, ..PotentialSaving::default() },
+        place,
+        remedy: format!("Leave the buffer to the kernel, which lets it grow as needed: do not set {option}."),
+        rows: rows("calls", by_call.keys().copied()),
+        stalls: waits.iter().map(|wait| (wait.from, wait.to)).collect(),
+        ..Found::default()
+    })
+}
+
+/// What was set on which socket.
+struct Limits {
+    of_socket: FxHashMap<u32, Vec<Limit>>,
+    /// What is accepted inherits from the listener: by network namespace and port.
+    of_listener: FxHashMap<(u64, u16), Vec<Limit>>,
+}
+
+impl Limits {
+    fn new(analysis: &Analysis) -> Limits {
+        let mut limits = Limits { of_socket: FxHashMap::default(), of_listener: FxHashMap::default() };
+        for (row, call) in analysis.recording.calls.iter().enumerate() {
+            if call.number != syscall::SETSOCKOPT || call.result != 0 || call.argument_1 != SOCKET_LEVEL {
+                continue;
+            }
+            let buffer = match call.argument_2 {
+                SO_SNDBUF | SO_SNDBUFFORCE => Buffer::Send,
+                SO_RCVBUF | SO_RCVBUFFORCE => Buffer::Receive,
+                _ => continue,
+            };
+            let limit = Limit { buffer, bytes: call.argument_3, call: row };
+            let Some(slot) = analysis.connections.slot(call.connection) else { continue };
+            let connection = analysis.connections.row(slot);
+            let set = match connection.role {
+                role::LISTENER => {
+                    let listener = (connection.network_namespace, connection.local_port);
+                    limits.of_listener.entry(listener).or_default()
+                }
+                _ => limits.of_socket.entry(connection.id).or_default(),
+            };
+            set.retain(|earlier| earlier.buffer != buffer);
+            set.push(limit);
+        }
+        limits
+    }
+
+    /// What holds for a connection: its own option, else its listener's.
+    fn of(&self, analysis: &Analysis, slot: usize) -> Vec<Limit> {
+        let row = analysis.connections.row(slot);
+        if row.transport != transport::TCP {
+            return Vec::new();
+        }
+        let mut found = self.of_socket.get(&row.id).cloned().unwrap_or_default();
+        if row.role == role::SERVER
+            && let Some(inherited) = self.of_listener.get(&(row.network_namespace, row.local_port))
+        {
+            let own = found.clone();
+            found.extend(inherited.iter().filter(|one| own.iter().all(|other| other.buffer != one.buffer)));
+        }
+        found
+    }
+}
+
+/// The waits for room within an exchange, where a limit holds for one of its ends.
+fn find_waits(analysis: &Analysis, exchange: &Exchange, limited: usize, limit: Limit, waits: &mut Vec<Wait>) {
+    let connections = &analysis.connections;
+    let (Some(sender), receiver) = (match limit.buffer {
+        Buffer::Send => (Some(limited), connections.all()[limited].peer),
+        Buffer::Receive => (connections.all()[limited].peer, Some(limited)),
+    }) else {
+        return;
+    };
+    let most = limit.bytes.saturating_mul(2).saturating_add(u64::from(connections.row(sender).mss));
+    let segments = connections.segments(sender);
+    let first = segments.partition_point(|segment| segment.time.0 < exchange.start);
+    let last = segments.partition_point(|segment| segment.time.0 <= exchange.end);
+    let mut sent: Option<Sent> = None;
+    for segment in &segments[first.min(last)..last] {
+        if segment.direction == direction::OUT {
+            if segment.payload == 0 {
+                continue;
+            }
+            if let Some(before) = &sent
+                && let Some(at) = before.acknowledged
+                && segment.time.0 - at < at - before.at
+                && (limit.bytes / 2..=most).contains(&before.under_way)
+                && is_stuck(analysis, sender, before.at, at)
+                && receiver.is_none_or(|receiver| waits_for_data(analysis, receiver, limit, before.at, at))
+            {
+                let (from, to, under_way) = (before.at, segment.time.0, before.under_way);
+                waits.push(Wait { limit, end: analysis.end(limited), from, to, under_way });
+            }
+            sent = Some(Sent::after(segment, sent.as_ref()));
+        } else if segment.payload > 0 {
+            // The peer answers: another message.
+            sent = None;
+        } else if segment.flags & flags::ACK != 0
+            && let Some(before) = &mut sent
+        {
+            before.acknowledge(segment);
+        }
+    }
+}
+
+/// What the sender has under way.
+struct Sent {
+    /// When its last segment left.
+    at: u64,
+    /// Up to where it is acknowledged.
+    known: u32,
+    /// Bytes under way when the last segment had left.
+    under_way: u64,
+    /// When the last acknowledgement since then arrived.
+    acknowledged: Option<u64>,
+}
+
+impl Sent {
+    fn after(segment: &Segment, before: Option<&Sent>) -> Sent {
+        let end = segment.sequence.wrapping_add(segment.payload);
+        let known = before.map_or(segment.sequence, |before| before.known);
+        Sent { at: segment.time.0, known, under_way: u64::from(end.wrapping_sub(known)), acknowledged: None }
+    }
+
+    fn acknowledge(&mut self, segment: &Segment) {
+        if segment.acknowledged.wrapping_sub(self.known) as i32 > 0 {
+            self.known = segment.acknowledged;
+            self.acknowledged = Some(segment.time.0);
+        }
+    }
+}
+
+/// Whether the sender had more to send, between two times, than its kernel took: it lies there, or its thread was blocked for
+/// most of the time in writing it, or until it could.
+fn is_stuck(analysis: &Analysis, sender: usize, from: u64, to: u64) -> bool {
+    let connections = &analysis.connections;
+    let unsent = &connections.all()[sender].unsent;
+    let first = unsent.partition_point(|&(_, end)| end < to);
+    if unsent.get(first).is_some_and(|&(start, _)| start <= to) {
+        return true;
+    }
+    let is_for_room = |moment: &Moment| {
+        let Some(call) = moment.call.map(|row| analysis.call(row)) else { return false };
+        let is_write = syscall::is_write(call.number) && call.connection == connections.row(sender).id;
+        let is_poll = syscall::is_poll(call.number) && call.result > 0 && call_end(call) >= to;
+        moment.state == State::Blocked && (is_write || is_poll)
+    };
+    is_most(analysis, sender, from, to, syscall::is_write, is_for_room)
+}
+
+/// Whether the receiver's thread was blocked for most of a time, as it is when it has read all there is; with a small buffer it
+/// is enough that it was reading.
+fn waits_for_data(analysis: &Analysis, receiver: usize, limit: Limit, from: u64, to: u64) -> bool {
+    let is_small = limit.bytes <= SMALL;
+    let waits = |moment: &Moment| {
+        let number = moment.call.map(|row| analysis.call(row).number);
+        let is_for_data = number.is_some_and(|number| syscall::is_poll(number) || syscall::is_read(number));
+        is_for_data && (is_small || moment.state == State::Blocked)
+    };
+    is_most(analysis, receiver, from, to, syscall::is_read, waits)
+}
+
+/// Whether the thread that makes the next transfer of a kind did what the test accepts for half of a time.
+fn is_most(
+    analysis: &Analysis,
+    slot: usize,
+    from: u64,
+    to: u64,
+    kind: impl Fn(u16) -> bool,
+    accepts: impl Fn(&Moment) -> bool,
+) -> bool {
+    let transfers = analysis.connections.transfer_numbers(slot);
+    let next = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) < to);
+    let next = transfers[next..].iter().map(|&row| analysis.call(row as usize)).find(|call| kind(call.number));
+    let Some(thread) = next.and_then(|call| analysis.threads.slot(call.tid)) else { return false };
+    let mut accepted = 0;
+    analysis.threads.walk(thread, from, to, &mut Cursor::default(), &mut |moment| {
+        if accepts(&moment) {
+            accepted += moment.end - moment.start;
+        }
+    });
+    2 * accepted >= to - from
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SO_RCVBUF, SO_SNDBUF, SOCKET_LEVEL};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::syscall;
+    use crate::tests::{answer, names};
+    use case::Recording;
+
+    /// Bytes of each part of a response, a segment.
+    const PART: u32 = 1_448;
+
+    /// How a download goes.
+    struct Download {
+        option: u64,
+        bytes: u64,
+        /// Whether the client waits for data, rather than computing between its reads.
+        is_awaited: bool,
+    }
+
+    const SMALL: Download = Download { option: SO_SNDBUF, bytes: 2_048, is_awaited: true };
+
+    /// Ten responses of ten segments; each but the last is acknowledged after 40 ms, and the next one leaves then.
+    fn downloads(download: &Download) -> Recording {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        let (tid, id) = if download.option == SO_SNDBUF { (SERVER, 1001) } else { (CLIENT, 1) };
+        fixture.does(tid, 2 * US, syscall::SETSOCKOPT, |call| {
+            (call.connection, call.argument_1, call.argument_2) = (id, SOCKET_LEVEL, download.option);
+            call.argument_3 = download.bytes;
+        });
+        for _ in 0..10 {
+            let asked = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            fixture.travels(asked + 3 * US, 1, 1001, 200);
+            fixture.moves(SERVER, 1001, READ, 200);
+            for part in 0..10 {
+                let left = fixture.now;
+                fixture.travels(left + 3 * US, 1001, 1, PART);
+                let wait = if part < 9 { 40 * MS } else { 20 * US };
+                fixture.now = left;
+                fixture.waits(SERVER, wait, WRITE, |call| {
+                    (call.connection, call.fd, call.result) = (1001, 5, i64::from(PART));
+                });
+                let until = fixture.now;
+                fixture.now = left + 10 * US;
+                fixture.moves(CLIENT, 1, READ, i64::from(PART));
+                if download.is_awaited && part < 9 {
+                    fixture.off(CLIENT, fixture.now + US, until + 10 * US);
+                    let begun = fixture.now;
+                    fixture.does(CLIENT, until + 15 * US - begun, crate::fixture::EPOLL_WAIT, |call| call.result = 1);
+                }
+                fixture.acknowledges(until - 10 * US, 1, 1001);
+                fixture.now = until + 20 * US;
+            }
+        }
+        fixture.end()
+    }
+
+    fn is_found(download: &Download) -> bool {
+        names(&downloads(download)).contains(&"fixed-socket-buffers".to_string())
+    }
+
+    #[test]
+    fn a_small_send_buffer_that_is_full_is_found() {
+        let answer = answer(&downloads(&SMALL));
+        let finding = answer.findings.iter().find(|one| one.name == "fixed-socket-buffers").expect("it is found");
+        assert_eq!(finding.cost.affected, 10);
+        assert!(finding.cost.share_of_wall > 0.9, "{:?}", finding.cost);
+        assert!(finding.title.contains("The server's send buffer is fixed at 2048 bytes"), "{}", finding.title);
+    }
+
+    #[test]
+    fn a_small_receive_buffer_that_is_full_is_found() {
+        assert!(is_found(&Download { option: SO_RCVBUF, ..SMALL }));
+    }
+
+    #[test]
+    fn a_buffer_that_is_nearly_empty_holds_nothing_up() {
+        assert!(!is_found(&Download { bytes: 1 << 20, ..SMALL }));
+    }
+
+    #[test]
+    fn another_option_is_no_buffer() {
+        assert!(!is_found(&Download { option: 9, ..SMALL }));
+    }
+
+    #[test]
+    fn a_receiver_that_is_busy_makes_the_sender_wait_by_itself() {
+        assert!(!is_found(&Download { option: SO_RCVBUF, is_awaited: false, ..SMALL }));
+    }
+}
