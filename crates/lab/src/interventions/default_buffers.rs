@@ -11,7 +11,8 @@ intervention! {
     /// SO_RCVBUF succeeds and does nothing.
     ///
     /// ## What it reaches
-    /// Dynamically linked programs that use libc. Not Go, not static programs, not sockets that are inherited with the option set.
+    /// Dynamically linked programs that use libc. Not Go, not static programs, not sockets that are inherited with the
+    /// option set.
     ///
     /// ## How we know it took effect
     /// The shim counts the options that it left out.
