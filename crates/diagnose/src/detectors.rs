@@ -26,6 +26,7 @@ mod split_writes;
 mod superlinear_work;
 mod sync_disk;
 mod tiny_reads;
+mod tiny_tls_records;
 
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::{self, Located};
@@ -133,6 +134,7 @@ pub const ALL: &[Detector] = &[
     busy_spin::DETECTOR,
     superlinear_work::DETECTOR,
     tiny_reads::DETECTOR,
+    tiny_tls_records::DETECTOR,
     split_writes::DETECTOR,
     serial_requests::DETECTOR,
     hot_library::DETECTOR,

@@ -7,6 +7,7 @@
  * A thread of our own sends what the program leaves lying for 4 to 5 ms. It is made without libc, so that the program
  * stays single-threaded in libc's eyes; therefore it calls the kernel directly, past other shims. */
 #pragma once
+#include "own.h"
 #include "sockets.h"
 #include <linux/futex.h>
 #include <sched.h>
@@ -55,17 +56,14 @@ struct held {
 
 static struct held *held;
 static ssize_t (*next_sendto)(int, const void *, size_t, int, const struct sockaddr *, socklen_t);
-/* Loaded with the program, a shim has room in its threads' static blocks; asking for it needs no allocation. */
-#define THREAD_LOCAL static __thread __attribute__((tls_model("initial-exec")))
 THREAD_LOCAL uint16_t mine[16]; /* slots that this thread has put bytes into since it last waited */
 THREAD_LOCAL int mine_count;
 
 static int held_begin(void)
 {
 	next_sendto = (__typeof__(next_sendto))shim_next("sendto");
-	void *memory = mmap(0, sizeof(struct held), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	/* 18 = MADV_WIPEONFORK (Linux 4.14). Without it nothing is held: a child would send its copy too. */
-	if (!next_sendto || memory == MAP_FAILED || madvise(memory, sizeof(struct held), 18))
+	void *memory = own_memory(sizeof(struct held));
+	if (!next_sendto || !memory)
 		return 0;
 	held = memory;
 	return 1;
@@ -81,24 +79,14 @@ static void mark(struct slot *slot, int is_busy)
 		__atomic_fetch_and(&held->busy[index / 64], ~bit, __ATOMIC_SEQ_CST);
 }
 
-/* Takes the lock; not where this very thread has it (it was interrupted by a signal), nor where it seems abandoned. */
 static int take(struct slot *slot, void *me)
 {
-	for (int tries = 0; tries < 100000; tries++) {
-		void *owner = 0;
-		if (__atomic_compare_exchange_n(&slot->owner, &owner, me, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return 1;
-		if (owner == me)
-			return 0;
-		if (tries > 100)
-			raw_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-	}
-	return 0;
+	return own_take(&slot->owner, me);
 }
 
 static void release(struct slot *slot)
 {
-	__atomic_store_n(&slot->owner, 0, __ATOMIC_RELEASE);
+	own_release(&slot->owner);
 }
 
 static void empty(struct slot *slot)

@@ -76,13 +76,13 @@ static __thread void *tls_connection __attribute__((tls_model("initial-exec")));
 static pthread_mutex_t tls_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* May be taken again by the thread that holds it. */
-static void tls_lock(void)
+static inline void tls_lock(void)
 {
 	if (tls_holding++ == 0)
 		pthread_mutex_lock(&tls_mutex);
 }
 
-static void tls_unlock(void)
+static inline void tls_unlock(void)
 {
 	if (--tls_holding == 0)
 		pthread_mutex_unlock(&tls_mutex);
@@ -92,7 +92,7 @@ static void tls_unlock(void)
  * keeps pthread_atfork itself in a static part; this is what it calls. */
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
 
-static void tls_lock_across_forks(void)
+static inline void tls_lock_across_forks(void)
 {
 	if (__register_atfork)
 		__register_atfork(tls_lock, tls_unlock, tls_unlock, 0);

@@ -3,6 +3,7 @@
 
 mod answer_100_continue;
 mod bound_sscanf;
+mod coalesce_tls_writes;
 mod coalesce_writes;
 mod cpu_quota;
 mod default_buffers;
@@ -120,6 +121,7 @@ pub const ALL: &[Intervention] = &[
     delayed_ack_cap::DELAYED_ACK_CAP,
     quickack_route::QUICKACK_SERVER_ROUTE,
     quickack_route::QUICKACK_CLIENT_ROUTE,
+    coalesce_tls_writes::COALESCE_TLS_WRITES,
     coalesce_writes::COALESCE_WRITES,
     send_queue_empty::SEND_QUEUE_EMPTY,
     wait_when_not_ready::WAIT_WHEN_NOT_READY,

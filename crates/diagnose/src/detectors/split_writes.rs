@@ -2,10 +2,9 @@
 
 use super::{Found, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::syscall;
+use crate::pieces;
 use crate::threads::{busy_part, call_end};
 use case::Nanos;
-use case::tables::{content, transport};
 
 detector! {
     /// # split-writes
@@ -25,20 +24,15 @@ detector! {
     /// Write into a buffer and flush it once per message, or use writev, MSG_MORE or TCP_CORK.
     ///
     /// ## Not to be confused with
-    /// nagle-delayed-ack (there a piece is held back; such runs are left to it); a stream whose pieces are produced one
+    /// nagle-delayed-ack (there a piece is held back; such runs are left to it); tiny-tls-records (each piece is encrypted by
+    /// itself as well); a stream whose pieces are produced one
     /// after the other; a head written before a file sent with sendfile; datagrams, each of which is a message; bytes by which
     /// the threads of a program wake each other.
     "P03" "split-writes"
 }
 
-/// Head and body are two, a few more are nothing; from four on there is a buffer to be gained.
-const PIECES: usize = 4;
-
 /// A piece larger than this is worth a call of its own.
 const SMALL: i64 = 512;
-
-/// Pieces further apart than this came into being one after the other.
-const TOGETHER: u64 = 1_000_000;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let mut saving = PotentialSaving::default();
@@ -47,7 +41,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let mut later = Vec::new();
     let mut pieces = 0;
     let slots = 0..analysis.connections.all().len();
-    for slot in slots.filter(|&slot| is_stream_to_another(analysis, slot) && !is_multiplexed(analysis, slot)) {
+    for slot in slots.filter(|&slot| pieces::are_of_one_message(analysis, slot)) {
         for run in runs(analysis, slot) {
             saving.affected += 1;
             pieces += run.len();
@@ -88,54 +82,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     Some(Found { title, what, mechanism, saving, place, remedy, rows, explains, ..Found::default() })
 }
 
-/// Whether pieces in a row can be one message to somebody: what a socket of datagrams sends is whole each time, and with a socket
-/// of which it has both ends a program only wakes itself.
-fn is_stream_to_another(analysis: &Analysis, slot: usize) -> bool {
-    let row = |slot: usize| analysis.connections.row(slot);
-    let peer = analysis.connections.all()[slot].peer;
-    row(slot).transport == transport::TCP && peer.is_none_or(|peer| row(peer).pid != row(slot).pid)
-}
-
-/// Whether the connection may carry many messages at a time, so that pieces in a row need not belong to one: HTTP/2,
-/// recognised by its first bytes or, where it is encrypted, by the protocols that the client offered.
-fn is_multiplexed(analysis: &Analysis, slot: usize) -> bool {
-    let peer = analysis.connections.all()[slot].peer;
-    let offers = |row: &case::tables::Handshake| row.protocols.split(',').any(|protocol| protocol == "h2");
-    let begins = |slot: usize| {
-        let mut first = analysis.connections.transfers_of(slot).take(1);
-        first.any(|call| call.content == content::HTTP2_PREFACE)
-    };
-    std::iter::once(slot)
-        .chain(peer)
-        .any(|slot| analysis.connections.handshake(slot).is_some_and(offers) || begins(slot))
-}
-
-/// Runs of small writes that belong together and that Nagle's algorithm did not hold.
+/// Runs of small writes that belong together and that Nagle's algorithm did not hold. With TLS they are records
+/// (tiny-tls-records).
 fn runs(analysis: &Analysis, slot: usize) -> Vec<Vec<usize>> {
-    let mut runs = Vec::new();
-    let mut current: Vec<usize> = Vec::new();
-    let mut finish = |run: &mut Vec<usize>| {
-        if run.len() >= PIECES && !is_held(analysis, slot, run) {
-            runs.push(std::mem::take(run));
-        }
-        run.clear();
-    };
-    for &row in analysis.connections.transfer_numbers(slot) {
-        let row = row as usize;
-        let call = analysis.call(row);
-        let small = syscall::is_write(call.number) && !syscall::is_handover(call.number) && call.result <= SMALL;
-        let together = current.last().is_none_or(|&last| {
-            let last = analysis.call(last);
-            last.tid == call.tid && call.start.0.saturating_sub(call_end(last)) <= TOGETHER
-        });
-        if !small || !together {
-            finish(&mut current);
-        }
-        if small {
-            current.push(row);
-        }
+    if analysis.connections.handshake(slot).is_some() {
+        return Vec::new();
     }
-    finish(&mut current);
+    let mut runs = pieces::runs(analysis, slot, |call| call.result <= SMALL);
+    runs.retain(|run| !is_held(analysis, slot, run));
     runs
 }
 

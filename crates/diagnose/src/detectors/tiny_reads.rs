@@ -27,8 +27,8 @@ detector! {
     /// Read through a buffer of a few kilobytes (BufReader, BufferedReader, bufio.Reader, fread).
     ///
     /// ## Not to be confused with
-    /// Short messages that arrive one at a time (the reads ask for more than they get); the 5-byte headers of TLS
-    /// records (their bodies are large).
+    /// Short messages that arrive one at a time (the reads ask for more than they get); TLS records, whose 5-byte headers are
+    /// read by themselves (tiny-tls-records).
     "P42" "tiny-reads"
 }
 
@@ -108,7 +108,7 @@ fn reads(analysis: &Analysis) -> BTreeMap<(u32, u32, u32), Reads> {
         }
         let is_stream = match call.connection {
             0 => call.path != 0 && *known.entry(call.path).or_insert_with(|| is_plain_file(analysis, call.path)),
-            connection => is_tcp(analysis, connection),
+            connection => is_plain_tcp(analysis, connection),
         };
         if !is_stream {
             continue;
@@ -133,8 +133,12 @@ fn asked(call: &Call) -> u64 {
     if syscall::class(call.number) == syscall::Class::ReadVector { call.argument_1 } else { call.argument_2 }
 }
 
-fn is_tcp(analysis: &Analysis, connection: u32) -> bool {
-    analysis.connections.slot(connection).is_some_and(|slot| analysis.connections.row(slot).transport == transport::TCP)
+/// Whether it is a TCP connection without TLS: a TLS library reads the 5 bytes before each record by themselves, and how long
+/// the records are is up to who wrote them.
+fn is_plain_tcp(analysis: &Analysis, connection: u32) -> bool {
+    analysis.connections.slot(connection).is_some_and(|slot| {
+        analysis.connections.row(slot).transport == transport::TCP && analysis.connections.handshake(slot).is_none()
+    })
 }
 
 /// Whether a path is a file's and not a pipe's, an event's or one of the kernel's own.

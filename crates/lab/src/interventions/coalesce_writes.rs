@@ -31,6 +31,7 @@ intervention! {
         predictions: &[
             Prediction::gains("P01").beside("it also makes fewer segments and system calls, and the peer reads it all at once"),
             Prediction::gains("P03"),
+            Prediction::gains("P04"),
         ],
         doses: &[],
         unit: "",

@@ -7,5 +7,6 @@ mod other;
 mod preload;
 mod reads;
 mod tls;
+mod tls_writes;
 mod waits;
 mod writes;

@@ -66,11 +66,11 @@ impl Drop for Server {
     }
 }
 
-fn script(name: &str) -> PathBuf {
+pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tls").join(name)
 }
 
-fn make_certificate(certificate: &Path, key: &Path) {
+pub fn make_certificate(certificate: &Path, key: &Path) {
     let mut command = Command::new("openssl");
     command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"]);
     command.args(["-subj", "/CN=server.test", "-addext", "subjectAltName=DNS:server.test", "-keyout"]);
