@@ -5,6 +5,6 @@
 pub enum Aspect {
     /// How many exchanges it takes: an interim answer that is no longer waited for is one less.
     Exchanges,
-    /// How many bytes an answer has: a resumed TLS session needs no second ticket.
+    /// How many bytes an answer has: a resumed TLS session needs no second ticket, and fewer TLS records need less framing.
     Bytes,
 }

@@ -1,5 +1,6 @@
 //! `coalesce-tls-writes`: what a program hands to TLS in pieces becomes one record.
 
+use crate::aspect::Aspect;
 use super::{Intervention, Prediction, intervention};
 use crate::treatment::Preload;
 
@@ -19,7 +20,9 @@ intervention! {
     /// The shim counts pieces that left together with an earlier one.
     ///
     /// ## What it cannot prove
-    /// How large the records should be. An error of a delayed write is returned by the next call on the connection.
+    /// How large the records should be. An error of a delayed write is returned by the next call on the connection. Fewer
+    /// records are fewer bytes on the wire, so the bytes of an answer are not compared: that the work was the same shows in
+    /// what the client prints.
     pub const COALESCE_TLS_WRITES: Intervention = Intervention {
         name: "coalesce-tls-writes",
         summary: "holds small TLS writes until the program waits, and makes one record of them",
@@ -27,6 +30,8 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
+        // Fewer records, less framing.
+        may_change: &[Aspect::Bytes],
         treat: |_, treatment| {
             treatment.preloads.push(Preload { shim: "coalesce-tls-writes", parameter: "on".into() });
             Ok(())
