@@ -77,7 +77,10 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         place.in_words(),
     );
     let mechanism = vec![
-        format!("{records} records in {} messages; {owner} writes each by itself and reads nothing in between.", saving.affected),
+        format!(
+            "{records} records in {} messages; {owner} writes each by itself and reads nothing in between.",
+            saving.affected
+        ),
         "Each is encrypted and sent by itself, and the peer reads and decrypts each by itself.".to_string(),
     ];
     let remedy = "Put a buffer before the TLS connection and flush it once per message.".to_string();

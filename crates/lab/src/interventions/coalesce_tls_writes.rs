@@ -1,7 +1,7 @@
 //! `coalesce-tls-writes`: what a program hands to TLS in pieces becomes one record.
 
-use crate::aspect::Aspect;
 use super::{Intervention, Prediction, intervention};
+use crate::aspect::Aspect;
 use crate::treatment::Preload;
 
 intervention! {

@@ -5,7 +5,8 @@ Usage: records.py server FOLDER
 
 The server prints its port, and when the client has gone the records and the bytes of its requests, and whether they were
 what the client meant to send. HOW the client writes: `lines` of 40 bytes, `mixed` with large ones between, `threads` that hand
-a connection over, `leave` without reading the last answer.
+a connection over, `leave` without waiting for an answer. The server then gives none: unread, one would reset the connection
+and lose what is on its way.
 """
 
 import socket
@@ -23,7 +24,7 @@ def request(number, how):
     if how == "mixed":
         pieces[20] = b"+" * 20000 + b"\n"
         pieces[30] = b"-" * 3000 + b"\n"
-    return [*pieces, b"end\n"]
+    return [*pieces, b"bye\n" if how == "leave" else b"end\n"]
 
 
 class Records:

@@ -56,6 +56,17 @@ fn a_small_buffer_of_either_end_is_fixed_socket_buffers_and_the_kernels_own_is_n
 
 #[test]
 #[ignore = "long: make stories"]
+fn a_tls_record_for_each_line_is_tiny_tls_records_and_a_buffered_answer_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("records") else { return };
+    expect_confirmed(&run, "tiny-tls-records", &["coalesce-tls-writes"]);
+    expect_place(run.finding("tiny-tls-records"), "records/server.py", "a record for each line");
+    let Some(run) = run_variant("records", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_listen_queue_that_is_too_short_is_listen_backlog_overflow_and_a_longer_one_is_not() {
     let _alone = alone();
     let Some(run) = proved("backlog") else { return };
