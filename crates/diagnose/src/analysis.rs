@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
 use crate::threads::Threads;
-use case::tables::Call;
+use case::tables::{Call, HttpMessage, direction};
 use case::{Cost, Ledger, Recording};
 use ledger::{Accounts, Pools};
 use peer_stalls::PeerStalls;
@@ -157,6 +157,15 @@ impl<'r> Analysis<'r> {
     /// The calls that moved an exchange's bytes, as rows.
     pub fn transfers(&self, exchange: &Exchange) -> &[u32] {
         &self.connections.transfers()[exchange.transfers.clone()]
+    }
+
+    /// The head of an exchange's final answer as its client read it, where it is in plain text.
+    pub fn response_head(&self, exchange: &Exchange) -> Option<&'r HttpMessage> {
+        let id = self.connections.row(exchange.connection).id;
+        let messages = &self.recording.http_messages;
+        let first = messages.partition_point(|row| (row.connection, row.time.0) < (id, exchange.start));
+        let within = messages[first..].iter().take_while(|row| row.connection == id && row.time.0 <= exchange.end);
+        within.filter(|row| row.direction == direction::IN && row.status >= 200).last()
     }
 
     /// The server's end of an exchange's connection; none where the server was not recorded.

@@ -11,11 +11,11 @@ use case::{CATALOGUE, Pathology};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is seen of a server only where its threads were recorded.
-const AT_THE_SERVER: &[&str] = &["P05", "P06", "P29", "P36", "P39", "P42", "P50", "P51", "P52"];
+const AT_THE_SERVER: &[&str] = &["P05", "P06", "P23", "P29", "P36", "P39", "P40", "P42", "P50", "P51", "P52"];
 /// What is a matter of TCP connections.
-const OF_TCP: &[&str] = &["P01", "P03", "P04", "P07", "P08", "P20", "P32", "P33", "P35"];
+const OF_TCP: &[&str] = &["P01", "P03", "P04", "P07", "P08", "P20", "P23", "P28", "P32", "P33", "P34", "P35", "P45"];
 /// What is seen in the requests and connections of TCP, and not in datagrams.
-const OF_REQUESTS: &[&str] = &["P07", "P33", "P35"];
+const OF_REQUESTS: &[&str] = &["P07", "P28", "P33", "P34", "P35", "P45"];
 /// What takes one request at a time on a connection to be seen.
 const OF_SINGLE_STREAMS: &[&str] = &["P03", "P04", "P33", "P35"];
 /// What is read off the records of TLS.
@@ -23,7 +23,7 @@ const OF_RECORDS: &[&str] = &["P04", "P08"];
 /// What is seen as calls that read, write or sync.
 const OF_CALLS: &[&str] = &["P03", "P04", "P39", "P42"];
 /// What is seen in CPU samples alone.
-const OF_SAMPLES: &[&str] = &["P09", "P36", "P50", "P51"];
+const OF_SAMPLES: &[&str] = &["P09", "P36", "P40", "P50", "P51"];
 
 /// Interpreters by the beginning of their file's name, and the languages they run.
 const INTERPRETERS: [(&str, &str); 11] = [

@@ -4,6 +4,8 @@
 
 mod busy_spin;
 mod ca_bundle_per_context;
+mod close_wait_framing;
+mod compression_level;
 mod connection_churn;
 mod context_per_request;
 mod cpu_quota_throttling;
@@ -19,9 +21,12 @@ mod name_lookup;
 mod no_resumption;
 mod pool_exhausted;
 mod process_per_request;
+mod retry_storm;
 mod saturated_thread;
 mod serial_requests;
+mod server_rate_limit;
 mod sleep_polling;
+mod slow_reader;
 mod split_writes;
 mod superlinear_work;
 mod sync_disk;
@@ -125,6 +130,10 @@ pub const ALL: &[Detector] = &[
     dead_ipv6::DETECTOR,
     listen_backlog_overflow::DETECTOR,
     expect_continue::DETECTOR,
+    retry_storm::DETECTOR,
+    close_wait_framing::DETECTOR,
+    server_rate_limit::DETECTOR,
+    slow_reader::DETECTOR,
     cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,
     sleep_polling::DETECTOR,
@@ -133,6 +142,7 @@ pub const ALL: &[Detector] = &[
     process_per_request::DETECTOR,
     busy_spin::DETECTOR,
     superlinear_work::DETECTOR,
+    compression_level::DETECTOR,
     tiny_reads::DETECTOR,
     tiny_tls_records::DETECTOR,
     split_writes::DETECTOR,

@@ -8,6 +8,7 @@ mod coalesce_writes;
 mod cpu_quota;
 mod default_buffers;
 mod delayed_ack_cap;
+mod fast_compression;
 mod hosts_entry;
 mod listen_queue;
 mod no_fsync;
@@ -137,6 +138,7 @@ pub const ALL: &[Intervention] = &[
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,
+    fast_compression::FAST_COMPRESSION,
     short_sleeps::SHORT_SLEEPS,
     sleep_scale::SLEEP_SCALE,
     bound_sscanf::BOUND_SSCANF,

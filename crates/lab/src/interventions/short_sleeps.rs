@@ -26,7 +26,7 @@ intervention! {
     pub const SHORT_SLEEPS: Intervention = Intervention {
         name: "short-sleeps",
         summary: "makes every sleep a hundred times shorter",
-        predictions: &[Prediction::gains("P06")],
+        predictions: &[Prediction::gains("P06"), Prediction::gains("P23")],
         doses: &[],
         unit: "",
         stands_on: &[],

@@ -1,6 +1,6 @@
 //! Shims that stand before sleeps, before scanning, and before the options of sockets.
 
-use crate::preload::Preloaded;
+use crate::preload::{Preloaded, python, text_of};
 use std::io::Read;
 use std::net::TcpListener;
 
@@ -239,4 +239,23 @@ fn nagle_stays_off_on_what_a_program_connects_and_accepts() {
     };
     assert_eq!(printed("on"), ("True True False True\n".to_string(), 5));
     assert_eq!(printed("inert"), ("False False True False\n".to_string(), 0));
+}
+
+/// Compresses the same at levels 9, 1 and 0; prints the lengths, and whether the first is what it was when decompressed.
+const COMPRESSION: &str = "import zlib
+text = b''.join(str(number).encode() for number in range(20000))
+high, low, none = (zlib.compress(text, level) for level in (9, 1, 0))
+print(len(high), len(low), len(none) > len(text), zlib.decompress(high) == text)";
+
+#[test]
+fn what_is_compressed_at_a_high_level_is_compressed_at_the_lowest_and_stays_the_same() {
+    for (parameter, lowers) in [("on", true), ("inert", false)] {
+        let preloaded = Preloaded::new(&[("fast-compression", parameter)]);
+        let printed = text_of(preloaded.command(python()).args(["-c", COMPRESSION]));
+        let words: Vec<&str> = printed.split_whitespace().collect();
+        assert_eq!(words[0] == words[1], lowers, "{printed}");
+        assert_eq!(words[2..], ["True", "True"], "{printed}");
+        let counts = preloaded.counts("fast-compression");
+        assert_eq!((counts.seen, counts.changed), (3, u64::from(lowers)));
+    }
 }

@@ -67,6 +67,64 @@ fn a_tls_record_for_each_line_is_tiny_tls_records_and_a_buffered_answer_is_not()
 
 #[test]
 #[ignore = "long: make stories"]
+fn the_highest_level_for_each_request_is_compression_level_and_a_file_compressed_before_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("compression") else { return };
+    expect_confirmed(&run, "compression-level", &["fast-compression"]);
+    let Some(run) = run_variant("compression", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_client_that_sleeps_between_its_reads_is_slow_reader_and_one_that_does_not_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("slow-reader") else { return };
+    expect_confirmed(&run, "slow-reader", &["short-sleeps"]);
+    expect_place(run.finding("slow-reader"), "slow-reader/client.py", "be polite");
+    let Some(run) = run_variant("slow-reader", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn an_answer_without_an_end_is_close_wait_framing_and_one_with_its_length_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("framing", "slow") else { return };
+    let finding = run.finding("close-wait-framing");
+    expect_place(finding, "framing/client.py", "all of it");
+    assert!((0.9..1.0).contains(&finding.cost.share_of_wall), "{:?}", finding.cost);
+    let Some(run) = run_variant("framing", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_timeout_shorter_than_the_answer_takes_is_retry_storm_and_a_longer_one_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("retries", "slow") else { return };
+    let finding = run.finding("retry-storm");
+    expect_place(finding, "retries/client.py", "a short timeout");
+    // Two or three of three or four are given up.
+    assert!((0.6..0.99).contains(&finding.cost.share_of_wall), "{:?}", finding.cost);
+    let Some(run) = run_variant("retries", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_limit_on_requests_is_server_rate_limit_whether_it_delays_or_refuses_and_no_limit_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("rate-limit", "delayed") else { return };
+    assert!(run.finding("server-rate-limit").cost.share_of_wall > 0.7);
+    let Some(run) = suspect("rate-limit", "refused") else { return };
+    expect_place(run.finding("server-rate-limit"), "rate-limit/client.py", "turned away");
+    let Some(run) = run_variant("rate-limit", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_listen_queue_that_is_too_short_is_listen_backlog_overflow_and_a_longer_one_is_not() {
     let _alone = alone();
     let Some(run) = proved("backlog") else { return };

@@ -1,0 +1,211 @@
+//! P34: the end of an answer is told by time or by closing, not by its length.
+
+use super::{Found, costly_call, detector, median, rows};
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::connections::End;
+use crate::exchange::Exchange;
+use crate::number;
+use crate::syscall;
+use crate::threads::call_end;
+
+use case::{Nanos, Share};
+
+detector! {
+    /// # close-wait-framing
+    ///
+    /// ## What it is
+    /// A client has the whole answer and does not know it: the answer says neither how long it is nor where it ends, so that the
+    /// client waits until the server closes the connection, or until its own timeout. The server closes late, often only as its
+    /// timeout for idle connections ends.
+    ///
+    /// ## Evidence
+    /// After the last byte of an answer the thread that asked waits on, and nothing comes but the end of the connection, or the
+    /// time runs out; at once after that it goes on. Three times or more, for a fifth of the time that requests and these waits
+    /// take.
+    ///
+    /// ## What proves it
+    /// The same answer with its length (Content-Length, chunks): the wait is gone. Nothing outside the programs can add it yet.
+    ///
+    /// ## Remedy
+    /// The server should send Content-Length or use chunked encoding, or close the connection as soon as it has written the
+    /// answer. A client should read as many bytes as the answer says and no more.
+    ///
+    /// ## Not to be confused with
+    /// A connection that is kept for the next request and closed by the server in the meantime (nobody waits for that); an
+    /// answer that comes in parts.
+    "P34" "close-wait-framing"
+}
+
+/// Fewer waits are chance.
+const REPEATED: usize = 3;
+/// What takes less of the time than this is not what makes requests slow.
+const LEAST_SHARE: f64 = 0.2;
+/// A connection that is closed at once is closed within this time of the last byte.
+const AT_ONCE: u64 = 2_000_000;
+/// How soon a thread that waited for the end goes on: its next request, or its end.
+const GOES_ON: u64 = 20_000_000;
+
+/// A wait for the end of an answer.
+struct Wait<'a> {
+    exchange: &'a Exchange,
+    /// The call that ended it: it read the end of the connection, or ran out of time.
+    call: usize,
+    length: u64,
+    /// Whether the connection ended, rather than the client's patience.
+    is_closed: bool,
+    /// What the head of the answer said of its length; none where it is not seen.
+    head: Option<i64>,
+}
+
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let of_clients = analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client && exchange.answered);
+    let waits: Vec<Wait> = of_clients.filter_map(|exchange| wait(analysis, exchange)).collect();
+    let outside: u64 = waits.iter().map(|wait| wait.length).sum();
+    let whole = analysis.exchange_wall().saturating_add(outside);
+    if waits.len() < REPEATED || (outside as f64) < LEAST_SHARE * whole as f64 {
+        return None;
+    }
+    Some(found(analysis, &waits, outside))
+}
+
+/// The wait after an exchange, where its thread did nothing else before it went on.
+fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
+    let connection = analysis.connections.row(exchange.connection);
+    let last = analysis.transfers(exchange).last().map(|&row| row as usize)?;
+    let thread = analysis.threads.get(analysis.call(last).tid)?;
+    let mut blocked = 0;
+    let mut ended: Option<(usize, bool)> = None;
+    for row in last + 1..thread.calls.end {
+        let call = analysis.call(row);
+        let is_poll = syscall::is_poll(call.number);
+        let is_read = syscall::is_read(call.number) && call.connection == connection.id;
+        if is_poll || is_read {
+            blocked += call.blocked.0;
+        } else if call.blocked.0 > AT_ONCE || (call.connection != 0 && syscall::is_write(call.number)) {
+            break;
+        }
+        if is_read && call.result == 0 {
+            ended = Some((row, true));
+            break;
+        }
+        let is_late = call.blocked.0 > AT_ONCE && (call.result == 0 || call.result == syscall::EAGAIN);
+        if is_late && (is_read || is_poll) {
+            ended = Some((row, false));
+            break;
+        }
+    }
+    let (call, is_closed) = ended?;
+    let end = call_end(analysis.call(call));
+    let length = end.saturating_sub(exchange.end);
+    let waited = length >= AT_ONCE && blocked * 2 >= length && goes_on(analysis, exchange, thread.tid, thread.end, end);
+    let head = analysis.response_head(exchange).map(|row| row.content_length);
+    waited.then_some(Wait { exchange, call, length, is_closed, head })
+}
+
+/// Whether a thread asks for the next, elsewhere, or ends, soon after a time.
+fn goes_on(analysis: &Analysis, exchange: &Exchange, tid: u32, thread_end: u64, end: u64) -> bool {
+    let soon = end.saturating_add(GOES_ON);
+    let first = analysis.exchanges.partition_point(|other| other.start < exchange.end);
+    let later = analysis.exchanges[first..].iter().take_while(|other| other.start <= soon);
+    let own = |other: &&Exchange| {
+        let row = analysis.transfers(other).first();
+        row.is_some_and(|&row| analysis.call(row as usize).tid == tid)
+    };
+    let next = later.filter(own).next();
+    match next {
+        Some(next) => next.start >= end && next.connection != exchange.connection,
+        None => thread_end <= soon && thread_end < analysis.recording.manifest.end.0,
+    }
+}
+
+fn found(analysis: &Analysis, waits: &[Wait], outside: u64) -> Found {
+    let count = analysis.exchanges.len().max(1) as u64;
+    let usual = Nanos(median(waits.iter().map(|wait| wait.length).collect()));
+    let closed = waits.iter().filter(|wait| wait.is_closed).count();
+    let has_length = waits.iter().filter(|wait| wait.head.is_some_and(|length| length >= 0)).count();
+    let until = if closed * 2 >= waits.len() { "until the server closes the connection" } else { "until it gives up" };
+    let place = costly_call(analysis, waits.iter().map(|wait| (wait.call, wait.length)));
+    let what = format!("A client has the whole answer and waits on {until}");
+    let share = Share(waits.len() as f64 / count as f64);
+    let mut mechanism = vec![format!(
+        "After {} of {} answers ({share}) it waited on, half of the times for {usual} or more, and nothing came.",
+        number::count(waits.len() as u64),
+        number::count(count),
+    )];
+    let seen = waits.iter().filter(|wait| wait.head.is_some()).count();
+    if seen > 0 {
+        mechanism.push(if has_length * 2 >= seen {
+            "The answer had said how long it is.".to_string()
+        } else {
+            "The answer did not say how long it is: it had no Content-Length.".to_string()
+        });
+    }
+    let remedy = if seen > 0 && has_length * 2 >= seen {
+        "Read as many bytes as the answer says (Content-Length), and no more."
+    } else {
+        "Send Content-Length or chunks, or close the connection as soon as the answer is written."
+    };
+    Found {
+        title: format!("{what}: {} per request{}", Nanos(outside / count), place.in_words()),
+        what,
+        mechanism,
+        saving: PotentialSaving { wall: 0, outside, cpu: 0, affected: waits.len() as u64 },
+        place,
+        remedy: remedy.to_string(),
+        rows: rows("calls", waits.iter().map(|wait| wait.call)),
+        stalls: waits.iter().map(|wait| (wait.exchange.end, wait.exchange.end + wait.length)).collect(),
+        ..Found::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, Fixture, MS, READ, US, request};
+    use crate::tests::{answer, names};
+    use case::Recording;
+
+    /// Ten requests on a connection each, and what comes after each answer, before the connection is closed.
+    fn each(after: impl Fn(&mut Fixture, u32)) -> Recording {
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        for id in 1..=10 {
+            fixture.connect(id, CLIENT);
+            idle = idle.max(fixture.now - US);
+            request(&mut fixture, CLIENT, id, 100 * US, &mut idle);
+            after(&mut fixture, id);
+            fixture.close(id);
+            fixture.now += 50 * US;
+        }
+        fixture.end()
+    }
+
+    fn until_closed(fixture: &mut Fixture, id: u32) {
+        fixture.waits(CLIENT, 200 * MS, READ, |call| (call.connection, call.result) = (id, 0));
+    }
+
+    #[test]
+    fn waits_for_the_end_of_the_connection_are_found() {
+        let recording = each(until_closed);
+        let answer = answer(&recording);
+        let finding = answer.findings.iter().find(|finding| finding.name == "close-wait-framing").expect("found");
+        assert!((170 * MS..210 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+        assert!(finding.title.contains("until the server closes"), "{}", finding.title);
+    }
+
+    #[test]
+    fn a_connection_that_is_closed_at_once_or_while_the_client_does_something_else_is_left_alone() {
+        const NANOSLEEP: u16 = 35;
+        let is_found = |recording: &Recording| names(recording).contains(&"close-wait-framing".to_string());
+        assert!(!is_found(&each(|fixture, id| {
+            fixture.waits(CLIENT, 100 * US, READ, |call| (call.connection, call.result) = (id, 0));
+        })));
+        assert!(!is_found(&each(|fixture, id| {
+            fixture.waits(CLIENT, 200 * MS, NANOSLEEP, |_| ());
+            fixture.does(CLIENT, US, READ, |call| (call.connection, call.result) = (id, 0));
+        })));
+        assert!(!is_found(&each(|fixture, id| {
+            until_closed(fixture, id);
+            fixture.waits(CLIENT, 100 * MS, NANOSLEEP, |_| ());
+        })));
+    }
+}

@@ -1,0 +1,157 @@
+//! P40: requests wait for compression.
+
+use super::{Found, common_caller, detector, rows};
+use crate::analysis::ledger::is_within;
+use crate::analysis::{Analysis, PotentialSaving};
+use case::tables::Sample;
+use case::{Kind, Nanos, Share};
+use std::collections::BTreeMap;
+
+detector! {
+    /// # compression-level
+    ///
+    /// ## What it is
+    /// What is sent is compressed while the request waits, at a level that costs more time than it saves on the wire, or
+    /// again for each request though it is always the same.
+    ///
+    /// ## Evidence
+    /// CPU samples inside a compressor (zlib, zstd, brotli, LZ4, bzip2, xz and those of Go and Java) make up a fifth of the
+    /// exchanges' time or more. They say that time goes into compression, not at which level: until a lower one has
+    /// been tried, this is an observation.
+    ///
+    /// ## What proves it
+    /// The same run at the lowest level: CPU time and latency fall. Answers become somewhat longer.
+    ///
+    /// ## Remedy
+    /// Lower the level (nginx: gzip_comp_level, brotli_comp_level; zlib's 1 takes a third of the time of 6, brotli's 4 a
+    /// tenth of 11), leave out what is small or already compressed, and compress what does not change once (nginx:
+    /// gzip_static).
+    ///
+    /// ## Not to be confused with
+    /// Decompression, whose cost the sender's level hardly changes; a slow serializer in front of the compressor
+    /// (hot-library); a slow network, where the higher level pays.
+    "P40" "compression-level",
+    kind: Kind::Observation
+}
+
+/// Below a fifth of the exchanges' time a lower level, which leaves a third of the work, hardly shows.
+const MOST: f64 = 0.2;
+
+/// Fewer samples than this say little about a share: 50 ms at the usual rate.
+const SAMPLES: usize = 50;
+
+/// What the functions of compressors begin with. Decompressors share their libraries, not these names.
+const COMPRESSORS: [&str; 13] = [
+    "deflate",
+    "ZSTD_compress",
+    "ZSTD_CCtx",
+    "BrotliEncoder",
+    "BrotliCompress",
+    "LZ4_compress",
+    "LZ4F_compress",
+    "BZ2_bzCompress",
+    "lzma_easy_buffer_encode",
+    "Java_java_util_zip_Deflater_",
+    "compress/flate.(*compressor).",
+    "compress/gzip.(*Writer).",
+    "github.com/andybalholm/brotli.(*Encoder).",
+];
+
+/// What some programs put before the names of a zlib of their own: Chromium and Node.js, zlib-ng.
+const PREFIXES: [&str; 2] = ["Cr_z_", "zng_"];
+
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let mut kinds: BTreeMap<u32, bool> = BTreeMap::new();
+    let mut compresses = |sample: &Sample| {
+        *kinds.entry(sample.stack).or_insert_with(|| analysis.code.passes_through(sample.stack, is_compressor))
+    };
+    let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| compresses(sample));
+    let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
+    let within = samples.iter().filter(|sample| is_within(analysis, sample)).count() as u64;
+    let period = analysis.sample_period();
+    let (cpu, wall) = (samples.len() as u64 * period, within * period);
+    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
+    if samples.len() < SAMPLES || analysis.exchanges.is_empty() || share.0 < MOST {
+        return None;
+    }
+    Some(found(analysis, share, PotentialSaving { wall, outside: 0, cpu, affected: 0 }, &found_rows, &samples))
+}
+
+fn is_compressor(function: &str) -> bool {
+    let name = PREFIXES.iter().find_map(|prefix| function.strip_prefix(prefix)).unwrap_or(function);
+    COMPRESSORS.iter().any(|compressor| name.starts_with(compressor))
+}
+
+fn found(
+    analysis: &Analysis,
+    share: Share,
+    saving: PotentialSaving,
+    found_rows: &[usize],
+    samples: &[&Sample],
+) -> Found {
+    let count = analysis.exchanges.len().max(1) as u64;
+    let half = analysis.sample_period() / 2;
+    let span = |sample: &&Sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half));
+    let place = common_caller(analysis, samples, is_compressor);
+    Found {
+        title: format!(
+            "Compression takes {} of every {} request{}",
+            Nanos(saving.wall / count),
+            Nanos(analysis.exchange_wall() / count),
+            place.in_words(),
+        ),
+        what: "Data is compressed at a costly level".to_string(),
+        mechanism: vec![
+            format!("{share} of the requests' time is spent in a compressor: {} samples.", samples.len()),
+            "A lower level compresses the same several times faster, and a little less.".to_string(),
+        ],
+        saving: PotentialSaving { affected: count, ..saving },
+        place,
+        remedy:
+            "Lower the level, leave out what is small or already compressed, and compress what does not change once."
+                .to_string(),
+        rows: rows("samples", found_rows.iter().copied()),
+        explains: samples.iter().map(span).collect(),
+        ..Found::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, MS, US, WRITE, keep_alive};
+    use crate::tests::{answer, names};
+    use case::{Kind, Recording};
+
+    /// Twenty requests of 20 ms, of which the program spends so many milliseconds in a function of a library.
+    fn working_in(function: &str, work: u64) -> Recording {
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.stack(
+            7,
+            &["libz.so.1!longest_match", &format!("libz.so.1!{function}"), "server!send_page", "server!main"],
+        );
+        for _ in 0..20 {
+            fixture.moves(CLIENT, 1, WRITE, 20);
+            fixture.waits_for(CLIENT, 1, (20 - work) * MS, 100);
+            fixture.computes(CLIENT, work * MS, 7);
+            fixture.waits_for(CLIENT, 1, 10 * US, 100_000);
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn requests_that_spend_their_time_in_a_compressor_are_found_at_its_caller() {
+        let answer = answer(&working_in("deflate", 10));
+        let finding = answer.findings.iter().find(|finding| finding.name == "compression-level").expect("found");
+        assert_eq!(finding.kind, Kind::Observation);
+        assert!((9 * MS..11 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+        assert!(finding.title.contains("send_page"), "{}", finding.title);
+    }
+
+    #[test]
+    fn decompression_and_a_little_compression_are_left_alone() {
+        let is_found = |recording: &Recording| names(recording).contains(&"compression-level".to_string());
+        assert!(is_found(&working_in("ZSTD_compressStream2", 10)) && is_found(&working_in("Cr_z_deflate", 10)));
+        assert!(!is_found(&working_in("inflate", 10)));
+        assert!(!is_found(&working_in("deflate", 3)));
+    }
+}
