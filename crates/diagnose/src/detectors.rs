@@ -22,6 +22,7 @@ mod no_resumption;
 mod pool_exhausted;
 mod process_per_request;
 mod retry_storm;
+mod run_queue_delay;
 mod saturated_thread;
 mod serial_requests;
 mod server_rate_limit;
@@ -135,6 +136,7 @@ pub const ALL: &[Detector] = &[
     server_rate_limit::DETECTOR,
     slow_reader::DETECTOR,
     cpu_quota_throttling::DETECTOR,
+    run_queue_delay::DETECTOR,
     sync_disk::DETECTOR,
     sleep_polling::DETECTOR,
     pool_exhausted::DETECTOR,

@@ -42,6 +42,8 @@ const REPEATED: usize = 3;
 const LEAST_SHARE: f64 = 0.2;
 /// A connection that is closed at once is closed within this time of the last byte.
 const AT_ONCE: u64 = 2_000_000;
+/// Whoever waits for one thing makes few calls meanwhile; an event loop makes any number, for others.
+const MOST_CALLS: usize = 100;
 /// How soon a thread that waited for the end goes on: its next request, or its end.
 const GOES_ON: u64 = 20_000_000;
 
@@ -75,7 +77,7 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
     let thread = analysis.threads.get(analysis.call(last).tid)?;
     let mut blocked = 0;
     let mut ended: Option<(usize, bool)> = None;
-    for row in last + 1..thread.calls.end {
+    for row in (last + 1..thread.calls.end).take(MOST_CALLS) {
         let call = analysis.call(row);
         let is_poll = syscall::is_poll(call.number);
         let is_read = syscall::is_read(call.number) && call.connection == connection.id;
@@ -106,13 +108,12 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
 fn goes_on(analysis: &Analysis, exchange: &Exchange, tid: u32, thread_end: u64, end: u64) -> bool {
     let soon = end.saturating_add(GOES_ON);
     let first = analysis.exchanges.partition_point(|other| other.start < exchange.end);
-    let later = analysis.exchanges[first..].iter().take_while(|other| other.start <= soon);
+    let mut later = analysis.exchanges[first..].iter().take_while(|other| other.start <= soon);
     let own = |other: &&Exchange| {
         let row = analysis.transfers(other).first();
         row.is_some_and(|&row| analysis.call(row as usize).tid == tid)
     };
-    let next = later.filter(own).next();
-    match next {
+    match later.find(own) {
         Some(next) => next.start >= end && next.connection != exchange.connection,
         None => thread_end <= soon && thread_end < analysis.recording.manifest.end.0,
     }

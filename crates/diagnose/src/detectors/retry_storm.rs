@@ -9,6 +9,7 @@ use crate::syscall;
 use crate::threads::call_end;
 use case::tables::{direction, flags};
 use case::{Nanos, Share};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 detector! {
@@ -125,7 +126,8 @@ fn found_of(analysis: &Analysis, given_up: &[GivenUp]) -> Found {
         given_up[0].remote,
         Nanos(median(pauses)),
     )];
-    let in_vain = given_up.iter().filter(|one| is_answered_in_vain(analysis, one.exchange)).count() as u64;
+    let late = last_writes(analysis, given_up);
+    let in_vain = given_up.iter().filter(|one| is_answered_in_vain(analysis, one.exchange, &late)).count() as u64;
     if in_vain > 0 {
         mechanism.push(format!("The server answered {} of them after nobody waited any more.", number::count(in_vain)));
     }
@@ -160,16 +162,23 @@ fn last_wait(analysis: &Analysis, exchange: &Exchange) -> Option<(usize, u64)> {
     thread.calls.clone().rev().find(within).map(|row| (row, analysis.call(row).blocked.0))
 }
 
+/// When the servers' ends of these connections last wrote, whether or not it went well, by connection.
+fn last_writes(analysis: &Analysis, given_up: &[GivenUp]) -> FxHashMap<u32, u64> {
+    let slots = given_up.iter().filter_map(|one| analysis.server_slot(one.exchange));
+    let mut last: FxHashMap<u32, u64> = slots.map(|slot| (analysis.connections.row(slot).id, 0)).collect();
+    for call in analysis.recording.calls.iter().filter(|call| syscall::is_write(call.number)) {
+        if let Some(time) = last.get_mut(&call.connection) {
+            *time = (*time).max(call.start.0);
+        }
+    }
+    last
+}
+
 /// Whether the server wrote an answer after the client had closed.
-fn is_answered_in_vain(analysis: &Analysis, exchange: &Exchange) -> bool {
-    let Some(slot) = analysis.server_slot(exchange) else { return false };
-    let id = analysis.connections.row(slot).id;
-    let rows = analysis.connections.transfer_numbers(slot).iter().map(|&row| row as usize);
-    // A write that fails moves nothing and is no transfer.
-    let failed = analysis.recording.calls.iter().filter(|call| call.connection == id && call.result < 0);
-    rows.map(|row| analysis.call(row))
-        .chain(failed)
-        .any(|call| syscall::is_write(call.number) && call.start.0 >= exchange.end)
+fn is_answered_in_vain(analysis: &Analysis, exchange: &Exchange, last_writes: &FxHashMap<u32, u64>) -> bool {
+    let slot = analysis.server_slot(exchange);
+    let last = slot.and_then(|slot| last_writes.get(&analysis.connections.row(slot).id));
+    last.is_some_and(|&time| time >= exchange.end)
 }
 
 #[cfg(test)]

@@ -119,11 +119,12 @@ fn turned_away(analysis: &Analysis) -> Option<Found> {
 }
 
 fn refusal<'a>(analysis: &Analysis, exchange: &'a Exchange, message: &HttpMessage) -> Option<Refusal<'a>> {
-    let transfers = analysis.transfers(exchange).iter().map(|&row| row as usize);
-    let answer = transfers.filter(|&row| !syscall::is_write(analysis.call(row).number)).last()?;
+    let mut transfers = analysis.transfers(exchange).iter().map(|&row| row as usize);
+    let answer = transfers.rfind(|&row| !syscall::is_write(analysis.call(row).number))?;
     let thread = analysis.threads.get(message.tid)?;
-    let later = thread.calls.clone().filter(|&row| analysis.call(row).start.0 >= exchange.end);
-    let before_next = later.take_while(|&row| !moves_bytes(analysis, row));
+    let calls = &analysis.recording.calls[thread.calls.clone()];
+    let first = thread.calls.start + calls.partition_point(|call| call.start.0 < exchange.end);
+    let before_next = (first..thread.calls.end).take_while(|&row| !moves_bytes(analysis, row));
     let mut sleeps = before_next.filter(|&row| {
         let call = analysis.call(row);
         syscall::is_sleep(call.number) && call.blocked.0 > 0
@@ -194,7 +195,7 @@ fn held<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Held<'a>> {
     let transfers = analysis.server_transfers(exchange);
     let calls = || transfers.iter().map(|&row| analysis.call(row as usize));
     let written = calls().find(|call| syscall::is_write(call.number))?;
-    let read = calls().filter(|call| syscall::is_read(call.number) && call.start < written.start).last()?;
+    let read = calls().rfind(|call| syscall::is_read(call.number) && call.start < written.start)?;
     let thread = analysis.threads.get(written.tid)?;
     let end = thread.calls.start
         + analysis.recording.calls[thread.calls.clone()].partition_point(|call| call.start < written.start);

@@ -125,6 +125,17 @@ fn a_limit_on_requests_is_server_rate_limit_whether_it_delays_or_refuses_and_no_
 
 #[test]
 #[ignore = "long: make stories"]
+fn busy_neighbours_are_run_queue_delay_and_a_quiet_machine_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("neighbour", "slow") else { return };
+    let share = run.finding("run-queue-delay").cost.share_of_wall;
+    assert!((0.3..0.95).contains(&share), "{share}");
+    let Some(run) = run_variant("neighbour", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_listen_queue_that_is_too_short_is_listen_backlog_overflow_and_a_longer_one_is_not() {
     let _alone = alone();
     let Some(run) = proved("backlog") else { return };
