@@ -185,6 +185,9 @@ pub const SOCKET: u16 = libc::SYS_socket as u16;
 /// The most that one call moves (MAX_RW_COUNT); a row that says more is damaged.
 pub const MOST_BYTES: i64 = 0x7fff_f000;
 
+/// What `connect` returns where no local port is free.
+pub const NO_PORT: i64 = -(libc::EADDRNOTAVAIL as i64);
+
 /// "Try again": nothing to read, or no room to write.
 pub const EAGAIN: i64 = -(libc::EAGAIN as i64);
 

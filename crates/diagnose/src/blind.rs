@@ -11,9 +11,10 @@ use case::{CATALOGUE, Pathology};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is seen of a server only where its threads were recorded.
-const AT_THE_SERVER: &[&str] = &["P05", "P06", "P23", "P29", "P36", "P39", "P40", "P42", "P50", "P51", "P52"];
+const AT_THE_SERVER: &[&str] = &["P05", "P06", "P23", "P29", "P36", "P37", "P39", "P40", "P42", "P50", "P51", "P52"];
 /// What is a matter of TCP connections.
-const OF_TCP: &[&str] = &["P01", "P03", "P04", "P07", "P08", "P20", "P23", "P28", "P32", "P33", "P34", "P35", "P45"];
+const OF_TCP: &[&str] =
+    &["P01", "P03", "P04", "P07", "P08", "P20", "P23", "P28", "P32", "P33", "P34", "P35", "P45", "P48"];
 /// What is seen in the requests and connections of TCP, and not in datagrams.
 const OF_REQUESTS: &[&str] = &["P07", "P28", "P33", "P34", "P35", "P45"];
 /// What takes one request at a time on a connection to be seen.
@@ -23,7 +24,7 @@ const OF_RECORDS: &[&str] = &["P04", "P08"];
 /// What is seen as calls that read, write or sync.
 const OF_CALLS: &[&str] = &["P03", "P04", "P39", "P42"];
 /// What is seen in CPU samples alone.
-const OF_SAMPLES: &[&str] = &["P09", "P36", "P40", "P50", "P51"];
+const OF_SAMPLES: &[&str] = &["P09", "P36", "P37", "P40", "P50", "P51"];
 
 /// Interpreters by the beginning of their file's name, and the languages they run.
 const INTERPRETERS: [(&str, &str); 11] = [

@@ -2,6 +2,7 @@
 //!
 //! To add one: write `NAME.rs` with a `detector!` declaration and a `detect` function, and add a line to [`ALL`].
 
+mod allocator_pressure;
 mod busy_spin;
 mod ca_bundle_per_context;
 mod close_wait_framing;
@@ -20,9 +21,9 @@ mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
 mod pool_exhausted;
+mod port_exhaustion;
 mod process_per_request;
 mod retry_storm;
-mod run_queue_delay;
 mod saturated_thread;
 mod serial_requests;
 mod server_rate_limit;
@@ -131,12 +132,12 @@ pub const ALL: &[Detector] = &[
     dead_ipv6::DETECTOR,
     listen_backlog_overflow::DETECTOR,
     expect_continue::DETECTOR,
+    port_exhaustion::DETECTOR,
     retry_storm::DETECTOR,
     close_wait_framing::DETECTOR,
     server_rate_limit::DETECTOR,
     slow_reader::DETECTOR,
     cpu_quota_throttling::DETECTOR,
-    run_queue_delay::DETECTOR,
     sync_disk::DETECTOR,
     sleep_polling::DETECTOR,
     pool_exhausted::DETECTOR,
@@ -145,6 +146,7 @@ pub const ALL: &[Detector] = &[
     busy_spin::DETECTOR,
     superlinear_work::DETECTOR,
     compression_level::DETECTOR,
+    allocator_pressure::DETECTOR,
     tiny_reads::DETECTOR,
     tiny_tls_records::DETECTOR,
     split_writes::DETECTOR,

@@ -22,6 +22,7 @@ mod input_growth;
 mod lookups;
 mod number;
 mod overlap;
+mod pauses;
 mod pieces;
 mod place;
 mod profile;

@@ -5,6 +5,7 @@ use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::number;
+use crate::pauses::sleep_after;
 use crate::syscall;
 use crate::threads::call_end;
 use case::tables::HttpMessage;
@@ -121,20 +122,8 @@ fn turned_away(analysis: &Analysis) -> Option<Found> {
 fn refusal<'a>(analysis: &Analysis, exchange: &'a Exchange, message: &HttpMessage) -> Option<Refusal<'a>> {
     let mut transfers = analysis.transfers(exchange).iter().map(|&row| row as usize);
     let answer = transfers.rfind(|&row| !syscall::is_write(analysis.call(row).number))?;
-    let thread = analysis.threads.get(message.tid)?;
-    let calls = &analysis.recording.calls[thread.calls.clone()];
-    let first = thread.calls.start + calls.partition_point(|call| call.start.0 < exchange.end);
-    let before_next = (first..thread.calls.end).take_while(|&row| !moves_bytes(analysis, row));
-    let mut sleeps = before_next.filter(|&row| {
-        let call = analysis.call(row);
-        syscall::is_sleep(call.number) && call.blocked.0 > 0
-    });
-    Some(Refusal { exchange, status: message.status, sleep: sleeps.next(), answer })
-}
-
-fn moves_bytes(analysis: &Analysis, row: usize) -> bool {
-    let call = analysis.call(row);
-    call.connection != 0 && call.result > 0 && (syscall::is_read(call.number) || syscall::is_write(call.number))
+    let sleep = sleep_after(analysis, message.tid, exchange.end);
+    Some(Refusal { exchange, status: message.status, sleep, answer })
 }
 
 /// A request that its server had read before an event loop's wait ended by time, and answered then.

@@ -125,12 +125,22 @@ fn a_limit_on_requests_is_server_rate_limit_whether_it_delays_or_refuses_and_no_
 
 #[test]
 #[ignore = "long: make stories"]
-fn busy_neighbours_are_run_queue_delay_and_a_quiet_machine_is_not() {
+fn a_heap_hardly_larger_than_what_is_kept_is_allocator_pressure_and_a_roomy_one_is_not() {
     let _alone = alone();
-    let Some(run) = suspect("neighbour", "slow") else { return };
-    let share = run.finding("run-queue-delay").cost.share_of_wall;
-    assert!((0.3..0.95).contains(&share), "{share}");
-    let Some(run) = run_variant("neighbour", "fixed") else { return };
+    let Some(run) = suspect("small-heap", "slow") else { return };
+    let share = run.finding("allocator-pressure").cost.share_of_cpu;
+    assert!((0.25..1.0).contains(&share), "{share}");
+    let Some(run) = run_variant("small-heap", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_client_without_free_ports_is_port_exhaustion_and_a_kept_connection_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("ports", "slow") else { return };
+    expect_place(run.finding("port-exhaustion"), "ports/client.py", "a port of its own");
+    let Some(run) = run_variant("ports", "fixed") else { return };
     run.expect_no_accusation();
 }
 

@@ -1,0 +1,233 @@
+//! P37: a garbage collector is at work all the time.
+
+use super::{Found, common_caller, detector, rows};
+use crate::analysis::ledger::is_within;
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::spans::merge;
+use case::tables::Sample;
+use case::{Kind, Nanos, Share};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+
+detector! {
+    /// # allocator-pressure
+    ///
+    /// ## What it is
+    /// A garbage collector runs again and again: the heap is hardly larger than what is kept in it, garbage is made quickly, or
+    /// the program asks for a collection each time. Every collection goes through what is kept.
+    ///
+    /// ## Evidence
+    /// CPU samples of a collector, by its threads' names (Java, .NET) or by its functions (Go, CPython, V8, Ruby, OCaml, PHP): a
+    /// quarter of the CPU time or more, spread over the run. Charged to requests is the time in which the collector's threads
+    /// stop the others, and what threads with a request in hand collect themselves.
+    ///
+    /// ## What proves it
+    /// A larger heap or a collection that is left out: the collector's time falls. That cannot be set from outside, so that it
+    /// remains an observation.
+    ///
+    /// ## Remedy
+    /// Give the heap room (Java: -Xmx, Go: GOGC and GOMEMLIMIT, Node.js: --max-semi-space-size and --max-old-space-size), make less
+    /// garbage per request (reuse buffers, do not copy), keep less, and do not ask for collections in the program.
+    ///
+    /// ## Not to be confused with
+    /// One long collection, at the start as a rule; memory that is taken from the kernel and given back all the time, which is
+    /// not looked for.
+    "P37" "allocator-pressure",
+    kind: Kind::Observation
+}
+
+/// A collector that takes less is what automatic memory costs.
+const MOST: f64 = 0.25;
+/// Fewer samples than this say little about a share: 50 ms at the usual rate.
+const SAMPLES: usize = 50;
+/// The recording in so many parts: the collector is at work in more than half of them.
+const PARTS: u64 = 8;
+
+/// What the names of threads begin with that collect while the program's own are stopped.
+const STOPPING: [&str; 5] = ["GC Thread#", "ParGC Thread", "VM Thread", "Gang worker", ".NET Server GC"];
+/// Of those that collect beside it.
+const BESIDE: [&str; 6] = ["G1 Conc#", "G1 Main Marker", "ZWorker", "ZDriver", "Shenandoah GC", ".NET BGC"];
+
+/// What the functions of collectors begin with.
+const COLLECTORS: [&str; 15] = [
+    "runtime.gcBgMarkWorker",
+    "runtime.gcAssistAlloc",
+    "runtime.gcDrain",
+    "runtime.bgsweep",
+    "runtime.sweepone",
+    "gc_collect_main",
+    "gc_collect_with_callback",
+    "PyGC_Collect",
+    "v8::internal::Heap::CollectGarbage",
+    "v8::internal::Heap::PerformGarbageCollection",
+    "garbage_collect",
+    "gc_marks",
+    "gc_sweep",
+    "caml_major_collection_slice",
+    "zend_gc_collect_cycles",
+];
+
+/// Threads of collectors: those that stop the others, and those that work beside them.
+struct Collectors {
+    stopping: FxHashSet<u32>,
+    beside: FxHashSet<u32>,
+}
+
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let named = |beginnings: &[&str]| {
+        let threads = analysis.recording.threads.iter();
+        let of_collector = threads.filter(|row| beginnings.iter().any(|beginning| row.name.starts_with(beginning)));
+        of_collector.map(|row| row.tid).collect()
+    };
+    let threads = Collectors { stopping: named(&STOPPING), beside: named(&BESIDE) };
+    let mut kinds: BTreeMap<u32, bool> = BTreeMap::new();
+    let mut collects = |sample: &Sample| {
+        threads.stopping.contains(&sample.tid)
+            || threads.beside.contains(&sample.tid)
+            || *kinds.entry(sample.stack).or_insert_with(|| analysis.code.passes_through(sample.stack, is_collector))
+    };
+    let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| collects(sample));
+    let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
+    let all = analysis.recording.samples.len().max(1);
+    let share = Share(samples.len() as f64 / all as f64);
+    if samples.len() < SAMPLES || share.0 < MOST || !is_spread(analysis, &samples) {
+        return None;
+    }
+    Some(found(analysis, &threads, share, &found_rows, &samples))
+}
+
+fn is_collector(function: &str) -> bool {
+    COLLECTORS.iter().any(|collector| function.starts_with(collector))
+}
+
+/// Whether more than half of the run's parts have samples: at least half of what an even spread would give each.
+fn is_spread(analysis: &Analysis, samples: &[&Sample]) -> bool {
+    let (start, wall) = (analysis.recording.manifest.start.0, analysis.wall().max(1));
+    let mut parts = [0u64; PARTS as usize];
+    for sample in samples {
+        let at = sample.time.0.saturating_sub(start).min(wall - 1);
+        parts[(u128::from(at) * u128::from(PARTS) / u128::from(wall)) as usize] += 1;
+    }
+    let even = samples.len() as u64 / PARTS;
+    parts.iter().filter(|&&count| count * 2 >= even).count() as u64 * 2 > PARTS
+}
+
+fn found(analysis: &Analysis, threads: &Collectors, share: Share, found_rows: &[usize], samples: &[&Sample]) -> Found {
+    let (period, count) = (analysis.sample_period(), analysis.exchanges.len().max(1) as u64);
+    let span = |sample: &Sample| {
+        let (before, after) = (period / 2, period - period / 2);
+        (sample.time.0.saturating_sub(before), sample.time.0.saturating_add(after))
+    };
+    let stops = samples.iter().filter(|sample| threads.stopping.contains(&sample.tid));
+    let stopped = merge(stops.map(|sample| span(sample)).collect());
+    let held_up = |start: u64, end: u64| {
+        let first = stopped.partition_point(|&(_, to)| to <= start);
+        let within = stopped[first..].iter().take_while(|&&(from, _)| from < end);
+        within.map(|&(from, to)| to.min(end) - from.max(start)).sum::<u64>()
+    };
+    let by_others: u64 = analysis.exchanges.iter().map(|exchange| held_up(exchange.start, exchange.end)).sum();
+    let is_own = |sample: &&&Sample| {
+        !threads.stopping.contains(&sample.tid) && !threads.beside.contains(&sample.tid) && is_within(analysis, sample)
+    };
+    let own = samples.iter().filter(is_own).count() as u64 * period;
+    let (wall, cpu) = ((by_others + own).min(analysis.exchange_wall()), samples.len() as u64 * period);
+    let place = common_caller(analysis, samples, is_collector);
+    Found {
+        title: format!(
+            "A garbage collector takes {share} of the CPU time: {} per request{}",
+            Nanos(cpu / count),
+            place.in_words()
+        ),
+        what: "A garbage collector is at work all the time".to_string(),
+        mechanism: vec![format!(
+            "{} of {} CPU samples are a collector's, from the beginning of the run to its end.",
+            samples.len(),
+            analysis.recording.samples.len(),
+        )],
+        saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
+        place,
+        remedy: "Give the heap more room, make less garbage per request, and do not ask for collections.".to_string(),
+        rows: rows("samples", found_rows.iter().copied()),
+        explains: samples
+            .iter()
+            .map(|sample| {
+                let (from, to) = span(sample);
+                (sample.tid, from, to)
+            })
+            .collect(),
+        ..Found::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, MS, SERVER, US, WRITE, keep_alive};
+    use crate::tests::{answer, names};
+    use case::tables::{Sample, Thread};
+    use case::{Kind, Nanos, Recording};
+
+    const COLLECTOR: u32 = SERVER + 1;
+
+    /// Twenty requests of 10 ms, half of which a thread of this name collects, in the first of them or in each.
+    fn collected_by(name: &str, each: bool) -> Recording {
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.recording.threads.push(Thread {
+            tid: COLLECTOR,
+            pid: SERVER,
+            name: name.into(),
+            start: Nanos(fixture.now),
+            ..Thread::default()
+        });
+        for number in 0..20 {
+            fixture.moves(CLIENT, 1, WRITE, 20);
+            let begun = fixture.now;
+            fixture.waits_for(CLIENT, 1, 10 * MS, 100);
+            let parts = if each {
+                5
+            } else if number < 2 {
+                50
+            } else {
+                0
+            };
+            for tick in 0..parts {
+                let time = Nanos(begun + tick * MS * 5 / parts + MS / 2);
+                fixture.recording.samples.push(Sample { time, tid: COLLECTOR, pid: SERVER, ..Sample::default() });
+            }
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn a_collector_that_stops_each_request_is_found() {
+        let answer = answer(&collected_by("GC Thread#0", true));
+        let finding = answer.findings.iter().find(|finding| finding.name == "allocator-pressure").expect("found");
+        assert_eq!(finding.kind, Kind::Observation);
+        assert!((4 * MS..6 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+        assert!(finding.title.contains("100 % of the CPU time"), "{}", finding.title);
+    }
+
+    #[test]
+    fn one_collection_and_other_threads_are_left_alone() {
+        let is_found = |recording: &Recording| names(recording).contains(&"allocator-pressure".to_string());
+        assert!(!is_found(&collected_by("GC Thread#0", false)));
+        assert!(!is_found(&collected_by("worker", true)));
+    }
+
+    #[test]
+    fn a_collection_that_the_program_asks_for_is_found_where_it_asks() {
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.stack(
+            7,
+            &["libpython3.so!visit_decref", "libpython3.so!gc_collect_main", "server!clean_up", "server!main"],
+        );
+        for _ in 0..20 {
+            fixture.moves(CLIENT, 1, WRITE, 20);
+            fixture.waits_for(CLIENT, 1, 100 * US, 100);
+            fixture.computes(CLIENT, 10 * MS, 7);
+            fixture.waits_for(CLIENT, 1, 10 * US, 100);
+        }
+        let answer = answer(&fixture.end());
+        let finding = answer.findings.iter().find(|finding| finding.name == "allocator-pressure").expect("found");
+        assert!(finding.title.contains("clean_up"), "{}", finding.title);
+    }
+}
