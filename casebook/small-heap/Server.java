@@ -10,7 +10,7 @@ import java.util.Map;
 public class Server {
 	public static void main(String[] arguments) throws Exception {
 		Map<Integer, String> things = new HashMap<>();
-		for (int number = 0; number < 200_000; number++)
+		for (int number = 0; number < 190_000; number++)
 			things.put(number, "thing " + number);
 		var server = HttpServer.create(new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])), 0);
 		server.createContext("/", exchange -> {

@@ -3,6 +3,7 @@
 use super::{Found, common_caller, detector, rows};
 use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::place::Located;
 use crate::spans::merge;
 use case::tables::Sample;
 use case::{Kind, Nanos, Share};
@@ -126,12 +127,13 @@ fn found(analysis: &Analysis, threads: &Collectors, share: Share, found_rows: &[
         within.map(|&(from, to)| to.min(end) - from.max(start)).sum::<u64>()
     };
     let by_others: u64 = analysis.exchanges.iter().map(|exchange| held_up(exchange.start, exchange.end)).sum();
-    let is_own = |sample: &&&Sample| {
-        !threads.stopping.contains(&sample.tid) && !threads.beside.contains(&sample.tid) && is_within(analysis, sample)
-    };
-    let own = samples.iter().filter(is_own).count() as u64 * period;
-    let (wall, cpu) = ((by_others + own).min(analysis.exchange_wall()), samples.len() as u64 * period);
-    let place = common_caller(analysis, samples, is_collector);
+    // What threads of the program's own collect is asked for somewhere; a collector's own threads have no such place.
+    let is_own = |sample: &&&Sample| !threads.stopping.contains(&sample.tid) && !threads.beside.contains(&sample.tid);
+    let own: Vec<&Sample> = samples.iter().filter(is_own).copied().collect();
+    let by_own = own.iter().filter(|sample| is_within(analysis, sample)).count() as u64 * period;
+    let (wall, cpu) = ((by_others + by_own).min(analysis.exchange_wall()), samples.len() as u64 * period);
+    let is_asked_for = own.len() * 2 > samples.len();
+    let place = if is_asked_for { common_caller(analysis, &own, is_collector) } else { Located::default() };
     Found {
         title: format!(
             "A garbage collector takes {share} of the CPU time: {} per request{}",
