@@ -116,8 +116,12 @@ fn expect_repaired(kills: u32) {
     let before = run_state();
     let mut moments = Moments::new();
     let (mut late, mut repaired, mut proving) = (0, 0, 0);
-    for kill in 0..kills {
-        let moment = moments.next();
+    // On a crowded machine trials begin late: where no kill met one, more follow, at moments that are later by and by.
+    for kill in 0..4 * kills {
+        if kill >= kills && proving > 0 {
+            break;
+        }
+        let moment = moments.next() * (1 + kill / kills);
         let case = format!("case-{kill}");
         let mark = Marked::new();
         let mut command = with_own_journals(&stage, &arguments(&pair, &budget(ENOUGH), &case));
@@ -137,7 +141,7 @@ fn expect_repaired(kills: u32) {
         proving += u32::from(undone.stdout.contains("removed the folder"));
     }
     println!(
-        "{kills} kills, {late} after the start, {repaired} of these with something to repair; {proving} in trials"
+        "{kills} kills or more, {late} after the start, {repaired} of these with something to repair; {proving} in trials"
     );
     assert!(repaired * 2 >= late, "{repaired} of {late}: the kills came at moments at which there is nothing to undo");
     assert!(proving > 0, "no kill came while the lab was at work");
