@@ -195,6 +195,13 @@ impl<'r> Connections<'r> {
         &self.recording.connections[slot]
     }
 
+    /// When this end closed a connection: when its FIN or RST left, which the peer acknowledges at leisure.
+    pub fn closing(&self, slot: usize) -> u64 {
+        let leaves = |row: &&Segment| row.direction == direction::OUT && row.flags & (flags::FIN | flags::RST) != 0;
+        let left = self.segments(slot).iter().find(leaves).map(|row| row.time.0);
+        left.unwrap_or(u64::MAX).min(self.row(slot).closed.0)
+    }
+
     /// Its segments in order of time.
     pub fn segments(&self, slot: usize) -> &'r [Segment] {
         &self.recording.segments[self.rows[slot].segments.clone()]

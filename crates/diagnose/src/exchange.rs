@@ -12,7 +12,7 @@ use crate::connections::{ConnectionRows, Connections, End, transfer_time};
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use case::Recording;
-use case::tables::{Call, Segment, TlsRecord, direction, flags, role, transport};
+use case::tables::{Call, TlsRecord, direction, role, transport};
 use set_up::SetUps;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -139,7 +139,7 @@ fn on_connection(
         }
         take(&mut current, found, call, position, slot, end_seen, &mut last_before);
     }
-    let closed = closing(connections, slot).min(recording.manifest.end.0);
+    let closed = connections.closing(slot).min(recording.manifest.end.0);
     if let Some(mut exchange) = current {
         if !exchange.answered && closed.saturating_sub(exchange.end) >= UNANSWERED {
             exchange.end = closed;
@@ -157,13 +157,6 @@ fn on_connection(
     for exchange in &found[first_found..] {
         set_ups.ended(connections.row(slot).pid, exchange.end);
     }
-}
-
-/// When this end closed the connection: when its FIN or RST left, which the peer acknowledges at leisure.
-fn closing(connections: &Connections, slot: usize) -> u64 {
-    let leaves = |row: &&Segment| row.direction == direction::OUT && row.flags & (flags::FIN | flags::RST) != 0;
-    let left = connections.segments(slot).iter().find(leaves).map(|row| row.time.0);
-    left.unwrap_or(u64::MAX).min(connections.row(slot).closed.0)
 }
 
 /// Lengthens the exchanges of a server's end whose last bytes Nagle's algorithm held, at most to the next one.

@@ -89,6 +89,12 @@ impl Fixture {
         ends.for_each(|row| row.closed = now);
     }
 
+    /// Whether the client's end is closed.
+    pub fn is_closed(&self, id: u32) -> bool {
+        let now = Nanos(self.now);
+        self.recording.connections.iter().any(|row| row.id == id && row.closed <= now)
+    }
+
     /// A call on a processor.
     pub fn does(&mut self, tid: u32, duration: u64, number: u16, edit: impl FnOnce(&mut Call)) -> usize {
         let mut call = Call {

@@ -49,7 +49,7 @@ const STOPPING: [&str; 5] = ["GC Thread#", "ParGC Thread", "VM Thread", "Gang wo
 /// Of those that collect beside it.
 const BESIDE: [&str; 6] = ["G1 Conc#", "G1 Main Marker", "ZWorker", "ZDriver", "Shenandoah GC", ".NET BGC"];
 
-/// What the functions of collectors begin with.
+/// Functions of collectors.
 const COLLECTORS: [&str; 15] = [
     "runtime.gcBgMarkWorker",
     "runtime.gcAssistAlloc",
@@ -98,7 +98,9 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 }
 
 fn is_collector(function: &str) -> bool {
-    COLLECTORS.iter().any(|collector| function.starts_with(collector))
+    // Behind the name a compiler's suffix, a closure or the arguments: `gc_marks.isra.0`, `Heap::CollectGarbage(...)`.
+    let is_it = |rest: &str| rest.is_empty() || rest.starts_with(['.', '(']);
+    COLLECTORS.iter().any(|collector| function.strip_prefix(collector).is_some_and(is_it))
 }
 
 /// Whether more than half of the run's parts have samples: at least half of what an even spread would give each.

@@ -7,7 +7,6 @@ use crate::exchange::Exchange;
 use crate::number;
 use crate::syscall;
 use crate::threads::call_end;
-
 use case::{Nanos, Share};
 
 detector! {
@@ -20,7 +19,7 @@ detector! {
     ///
     /// ## Evidence
     /// After the last byte of an answer the thread that asked waits on, and nothing comes but the end of the connection, or the
-    /// time runs out; at once after that it goes on. Three times or more, for a fifth of the time that requests and these waits
+    /// time runs out and it closes; at once after that it goes on. Three times or more, for a fifth of the time that requests and these waits
     /// take.
     ///
     /// ## What proves it
@@ -75,10 +74,15 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
     let connection = analysis.connections.row(exchange.connection);
     let last = analysis.transfers(exchange).last().map(|&row| row as usize)?;
     let thread = analysis.threads.get(analysis.call(last).tid)?;
+    let closing = analysis.connections.closing(exchange.connection);
     let mut blocked = 0;
     let mut ended: Option<(usize, bool)> = None;
     for row in (last + 1..thread.calls.end).take(MOST_CALLS) {
         let call = analysis.call(row);
+        // What it waits for once it has closed the connection is something else.
+        if call.start.0 >= closing {
+            break;
+        }
         let is_poll = syscall::is_poll(call.number);
         let is_read = syscall::is_read(call.number) && call.connection == connection.id;
         if is_poll || is_read {
@@ -90,7 +94,9 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
             ended = Some((row, true));
             break;
         }
-        let is_late = call.blocked.0 > AT_ONCE && (call.result == 0 || call.result == syscall::EAGAIN);
+        // Whoever gives up closes the connection then; a time that runs out may be a pause, and the connection kept.
+        let gives_up = (call_end(call)..call_end(call) + GOES_ON).contains(&closing);
+        let is_late = gives_up && call.blocked.0 > AT_ONCE && (call.result == 0 || call.result == syscall::EAGAIN);
         if is_late && (is_read || is_poll) {
             ended = Some((row, false));
             break;
@@ -161,7 +167,7 @@ fn found(analysis: &Analysis, waits: &[Wait], outside: u64) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, US, request};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, US, request};
     use crate::tests::{answer, names};
     use case::Recording;
 
@@ -174,7 +180,9 @@ mod tests {
             idle = idle.max(fixture.now - US);
             request(&mut fixture, CLIENT, id, 100 * US, &mut idle);
             after(&mut fixture, id);
-            fixture.close(id);
+            if !fixture.is_closed(id) {
+                fixture.close(id);
+            }
             fixture.now += 50 * US;
         }
         fixture.end()
@@ -194,6 +202,14 @@ mod tests {
     }
 
     #[test]
+    fn a_client_that_gives_up_and_closes_is_found_as_well() {
+        let recording = each(|fixture, _| {
+            fixture.waits(CLIENT, 200 * MS, EPOLL_WAIT, |_| ());
+        });
+        assert!(names(&recording).contains(&"close-wait-framing".to_string()));
+    }
+
+    #[test]
     fn a_connection_that_is_closed_at_once_or_while_the_client_does_something_else_is_left_alone() {
         const NANOSLEEP: u16 = 35;
         let is_found = |recording: &Recording| names(recording).contains(&"close-wait-framing".to_string());
@@ -203,6 +219,10 @@ mod tests {
         assert!(!is_found(&each(|fixture, id| {
             fixture.waits(CLIENT, 200 * MS, NANOSLEEP, |_| ());
             fixture.does(CLIENT, US, READ, |call| (call.connection, call.result) = (id, 0));
+        })));
+        assert!(!is_found(&each(|fixture, id| {
+            fixture.close(id);
+            fixture.waits(CLIENT, 200 * MS, EPOLL_WAIT, |_| ());
         })));
         assert!(!is_found(&each(|fixture, id| {
             until_closed(fixture, id);

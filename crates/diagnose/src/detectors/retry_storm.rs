@@ -157,9 +157,12 @@ fn last_wait(analysis: &Analysis, exchange: &Exchange) -> Option<(usize, u64)> {
     let thread = analysis.threads.get(asked.tid)?;
     let within = |row: &usize| {
         let call = analysis.call(*row);
-        call.start.0 >= exchange.start && call_end(call) <= exchange.end && call.blocked.0 > 0
+        call_end(call) <= exchange.end && call.blocked.0 > 0
     };
-    thread.calls.clone().rev().find(within).map(|row| (row, analysis.call(row).blocked.0))
+    let calls = &analysis.recording.calls[thread.calls.clone()];
+    let last = thread.calls.start + calls.partition_point(|call| call.start.0 <= exchange.end);
+    let mut before = (thread.calls.start..last).rev().take_while(|&row| analysis.call(row).start.0 >= exchange.start);
+    before.find(within).map(|row| (row, analysis.call(row).blocked.0))
 }
 
 /// When the servers' ends of these connections last wrote, whether or not it went well, by connection.
