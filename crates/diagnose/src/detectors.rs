@@ -28,6 +28,7 @@ mod saturated_thread;
 mod serial_requests;
 mod server_rate_limit;
 mod sleep_polling;
+mod slow_key_type;
 mod slow_reader;
 mod split_writes;
 mod superlinear_work;
@@ -126,6 +127,7 @@ pub const ALL: &[Detector] = &[
     nagle_delayed_ack::DETECTOR,
     ca_bundle_per_context::DETECTOR,
     context_per_request::DETECTOR,
+    slow_key_type::DETECTOR,
     no_resumption::DETECTOR,
     connection_churn::DETECTOR,
     name_lookup::DETECTOR,

@@ -7,6 +7,7 @@ mod coalesce_tls_writes;
 mod coalesce_writes;
 mod cpu_quota;
 mod default_buffers;
+mod default_groups;
 mod delayed_ack_cap;
 mod fast_compression;
 mod hosts_entry;
@@ -138,6 +139,7 @@ pub const ALL: &[Intervention] = &[
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,
+    default_groups::DEFAULT_GROUPS,
     fast_compression::FAST_COMPRESSION,
     short_sleeps::SHORT_SLEEPS,
     sleep_scale::SLEEP_SCALE,

@@ -261,3 +261,18 @@ fn a_used_up_quota_is_cpu_quota_throttling_and_its_absence_is_not() {
     let Some(run) = run_variant("quota", "fixed") else { return };
     run.expect_no_accusation();
 }
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_long_rsa_key_is_slow_key_type_and_an_elliptic_curve_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("key-type", "slow") else { return };
+    let finding = run.finding("slow-key-type");
+    assert_eq!(finding.cost.affected, 60);
+    assert!(finding.title.contains("an RSA key: the server takes"), "{}", finding.title);
+    let Some(run) = run_with("key-type", "group", &["--budget", &budget(45)]) else { return };
+    expect_confirmed(&run, "slow-key-type", &["default-groups"]);
+    assert!(run.finding("slow-key-type").title.contains("a finite-field group"), "{:?}", run.finding("slow-key-type"));
+    let Some(run) = run_variant("key-type", "fixed") else { return };
+    run.expect_no_accusation();
+}
