@@ -1,7 +1,8 @@
-"""A name server that is deaf to the first question for an IPv6 address. Usage: resolver.py ADDRESS deaf|sound SECONDS
+"""A name server that is deaf to the first question for an IPv6 address. Usage: resolver.py ADDRESS deaf|far|sound SECONDS
 
-Every name has one IPv4 address (ours) and no IPv6 address. `deaf` answers an AAAA question only when it is asked again,
-as happens where one of two questions sent at once is lost on the way. Ends by itself after SECONDS.
+Every name in casebook.test has one IPv4 address (ours) and no IPv6 address; there are no other names. `deaf` answers an AAAA
+question only when it is asked again, as happens where one of two questions sent at once is lost on the way. `far` answers after
+20 ms, as one does that is far away. Ends by itself after SECONDS.
 """
 
 import select
@@ -11,6 +12,7 @@ import sys
 import time
 
 AAAA = 28
+KNOWN = b"\x08casebook\x04test\x00"
 
 
 def parse(question):
@@ -23,9 +25,11 @@ def parse(question):
 
 
 def answer(query, section, record_type, address):
-    """An answer without records for AAAA, and with our own address for everything else."""
-    answers = 0 if record_type == AAAA else 1
-    head = query[:2] + struct.pack(">HHHHH", 0x8180, 1, answers, 0, 0)
+    """An answer without records for AAAA, 'no such name' for names of others, and our own address for everything else."""
+    host, _, rest = section[1:].partition(b"\x08")
+    is_known = host.isalnum() and b"\x08" + rest[:-4] == KNOWN
+    answers = 0 if record_type == AAAA or not is_known else 1
+    head = query[:2] + struct.pack(">HHHHH", 0x8180 if is_known else 0x8183, 1, answers, 0, 0)
     record = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 60, 4) + socket.inet_aton(address)
     return head + section + record * answers
 
@@ -38,7 +42,7 @@ def greet(client):
 
 
 def main():
-    address, deaf, end = sys.argv[1], sys.argv[2] == "deaf", time.monotonic() + float(sys.argv[3])
+    address, kind, end = sys.argv[1], sys.argv[2], time.monotonic() + float(sys.argv[3])
     asked = set()
     questions = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     questions.bind((address, 53))
@@ -50,8 +54,10 @@ def main():
         if questions in ready:
             query, client = questions.recvfrom(512)
             section, record_type = parse(query)
-            lost = deaf and record_type == AAAA and section not in asked
+            lost = kind == "deaf" and record_type == AAAA and section not in asked
             asked.add(section)
+            if kind == "far":
+                time.sleep(0.02)
             if not lost:
                 questions.sendto(answer(query, section, record_type, address), client)
 

@@ -28,6 +28,7 @@ mod place;
 mod profile;
 mod segment_tie;
 mod send_stalls;
+mod single_wait;
 mod spans;
 mod threads;
 mod troubles;

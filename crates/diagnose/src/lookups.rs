@@ -59,7 +59,7 @@ fn is_same(one: &Lookup, other: &Lookup) -> bool {
 }
 
 /// When a message went out or was there: a call that waits for an answer has it at its end.
-fn time(recording: &Recording, row: &Lookup) -> u64 {
+pub fn time(recording: &Recording, row: &Lookup) -> u64 {
     if row.direction == direction::OUT {
         return row.time.0;
     }

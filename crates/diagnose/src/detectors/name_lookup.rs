@@ -3,6 +3,7 @@
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::lookups::{self, Wait};
+use crate::single_wait::waits_for_one_thing;
 use case::Nanos;
 use case::tables::{Lookup, direction};
 use std::collections::BTreeMap;
@@ -13,19 +14,23 @@ detector! {
     /// ## What it is
     /// Before it can connect, a program waits for DNS: a resolver does not answer and the query is repeated after 5 s,
     /// a search list asks for many names that do not exist, the same name is looked up before every request, or the
-    /// resolver is slow.
+    /// resolver is slow. Or a server looks something up before it answers: the name of whoever asks, as a rule for its
+    /// log (a reverse look-up), or a name that it connects to.
     ///
     /// ## Evidence
     /// DNS messages and the time between them: queries without an answer for a second or more, 'no such name' answers
-    /// before the right one, the same question five times or more, a median answer time over 100 ms. Only the time from
-    /// a query to its answer is charged, not what the program does before it connects.
+    /// before the right one, the same question five times or more, addresses whose names are asked for by a server with
+    /// a request in hand, a median answer time over 100 ms. Only the time from a query to its answer is charged, not
+    /// what the program does before it connects.
     ///
     /// ## What proves it
     /// An entry in the hosts file, or ndots:1 and single-request as resolver options: the wait goes away.
     ///
     /// ## Remedy
     /// Remove the resolver that does not answer; write names with a trailing dot or set ndots:1; cache addresses (a
-    /// caching resolver on the host) and reuse connections.
+    /// caching resolver on the host) and reuse connections. Let servers log addresses, and look names up when the log
+    /// is read (Apache: HostnameLookups Off; sshd: UseDNS no; MariaDB: skip-name-resolve; vsftpd:
+    /// reverse_lookup_enable=NO).
     ///
     /// ## Not to be confused with
     /// dead-ipv6 (the address is known, but connecting to it fails); connection-churn (each connection looks the name
@@ -52,15 +57,32 @@ struct Messages {
     not_found: usize,
     most_asked: usize,
     most_asked_row: usize,
+    /// Questions for the name of an address.
+    reverse: usize,
+    reverse_row: usize,
+}
+
+/// A stretch of time in which somebody waited for look-ups.
+#[derive(Clone, Copy)]
+struct Span {
+    pid: u32,
+    /// The only thread whose messages count; none where all of the process do.
+    tid: Option<u32>,
+    start: u64,
+    end: u64,
+    /// Whether it is a server's, with a request in hand.
+    in_hand: bool,
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let lookups = spans(analysis);
+    let mut lookups = spans(analysis);
+    lookups.extend(in_hand(analysis));
     let waits: Vec<Wait> = lookups.iter().flat_map(|&span| waits(analysis, span)).collect();
+    let at_the_server = lookups.iter().filter(|span| span.in_hand).count();
     let mut messages = read(&analysis.recording.lookups);
     let silent = waits.iter().map(|wait| (wait.row, wait.end - wait.start)).filter(|&(_, wait)| wait >= UNANSWERED);
     messages.silent = silent.collect();
-    let mechanism = mechanism(analysis, &messages, lookups.len().max(1));
+    let mechanism = mechanism(analysis, &messages, lookups.len().max(1), at_the_server);
     if mechanism.is_empty() {
         return None;
     }
@@ -86,26 +108,59 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         Nanos(analysis.exchange_wall() / count),
         place.in_words(),
     );
-    let remedy = "Check the resolvers in /etc/resolv.conf (one is silent or slow), set ndots:1 or write names with a \
-                  trailing dot, and cache: run a caching resolver on this host and reuse connections."
-        .to_string();
+    let remedy = if at_the_server * 2 > lookups.len() && messages.reverse * 2 > messages.queries {
+        "Let the server use addresses instead of names, in its log and its access rules, and look names up when the log is \
+         read."
+    } else {
+        "Check the resolvers in /etc/resolv.conf (one is silent or slow), set ndots:1 or write names with a trailing dot, \
+         and cache: run a caching resolver on this host and reuse connections."
+    };
+    let remedy = remedy.to_string();
     let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: lookups.len() as u64 };
     let what = "Requests wait for DNS lookups".to_string();
-    let stalls = lookups.iter().map(|&(_, start, end)| (start, end)).collect();
+    let stalls = lookups.iter().map(|span| (span.start, span.end)).collect();
     let rows = rows("lookups", shown);
     Some(Found { title, what, mechanism, saving, place, remedy, rows, stalls, ..Found::default() })
 }
 
-/// The look-ups that exchanges waited for: process, first query, last answer.
-fn spans(analysis: &Analysis) -> Vec<(u32, u64, u64)> {
+/// The look-ups that exchanges waited for while their connection was set up: first query, last answer.
+fn spans(analysis: &Analysis) -> Vec<Span> {
     let set_ups = analysis.exchanges.iter().filter_map(|exchange| {
         let (start, end) = exchange.set_up?.lookup;
-        (start < end).then(|| (analysis.connections.row(exchange.connection).pid, start, end))
+        let pid = analysis.connections.row(exchange.connection).pid;
+        (start < end).then_some(Span { pid, tid: None, start, end, in_hand: false })
     });
     set_ups.collect()
 }
 
-fn mechanism(analysis: &Analysis, messages: &Messages, resolutions: usize) -> Vec<String> {
+/// The look-ups that a server made while it answered, in a thread that answers: from the first message to the last. A
+/// question that got no answer by then held nothing up that could be told, nor did one that an event loop asked.
+fn in_hand(analysis: &Analysis) -> Vec<Span> {
+    let lookups = &analysis.recording.lookups;
+    let mut spans = Vec::new();
+    let servers = analysis.exchanges.iter().filter_map(|exchange| Some((exchange, analysis.server_slot(exchange)?)));
+    for (exchange, slot) in servers.filter(|_| !lookups.is_empty()) {
+        let mut tids: Vec<u32> =
+            analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize).tid).collect();
+        tids.sort_unstable();
+        tids.dedup();
+        let first = lookups.partition_point(|row| row.time.0 < exchange.start);
+        let within = &lookups[first..lookups.partition_point(|row| row.time.0 < exchange.end).max(first)];
+        for tid in tids {
+            let mut own = within.iter().filter(|row| row.tid == tid);
+            let Some(start) = own.next().map(|row| row.time.0) else { continue };
+            let Some(last) = own.next_back() else { continue };
+            let end = lookups::time(analysis.recording, last).min(exchange.end);
+            if !waits_for_one_thing(analysis, tid, start, end) {
+                continue;
+            }
+            spans.push(Span { pid: analysis.connections.row(slot).pid, tid: Some(tid), start, end, in_hand: true });
+        }
+    }
+    spans
+}
+
+fn mechanism(analysis: &Analysis, messages: &Messages, resolutions: usize, at_the_server: usize) -> Vec<String> {
     let name_of = |row: usize| analysis.recording.lookups[row].name.as_str();
     let mut mechanism = Vec::new();
     if let Some(&(row, _)) = messages.silent.first() {
@@ -123,7 +178,13 @@ fn mechanism(analysis: &Analysis, messages: &Messages, resolutions: usize) -> Ve
             messages.queries, messages.not_found
         ));
     }
-    if messages.most_asked >= REPEATED {
+    if messages.reverse >= REPEATED && at_the_server >= REPEATED {
+        mechanism.push(format!(
+            "Before it answers, the server asks for the name of an address (a reverse look-up), {} times, first {}.",
+            messages.reverse,
+            name_of(messages.reverse_row)
+        ));
+    } else if messages.most_asked >= REPEATED {
         mechanism.push(format!("{} was looked up {} times.", name_of(messages.most_asked_row), messages.most_asked));
     }
     let latency = median(messages.latencies.clone());
@@ -141,6 +202,10 @@ fn read(lookups: &[Lookup]) -> Messages {
         let key = (row.connection, row.message, row.record_type);
         if row.direction == direction::OUT {
             messages.queries += 1;
+            if is_reverse(&row.name) {
+                messages.reverse_row = if messages.reverse == 0 { index } else { messages.reverse_row };
+                messages.reverse += 1;
+            }
             asked.entry((&row.name, row.record_type)).or_insert((0, index)).0 += 1;
             open.insert(key, row.time.0);
         } else if let Some(time) = open.remove(&key) {
@@ -154,13 +219,23 @@ fn read(lookups: &[Lookup]) -> Messages {
     messages
 }
 
+/// Whether a name stands for an address whose name is asked for (RFC 1035, 3.5; RFC 3596, 2.5).
+fn is_reverse(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    name.ends_with(".in-addr.arpa") || name.ends_with(".ip6.arpa")
+}
+
 /// Within a look-up the times in which a query had no answer: what else the program did meanwhile is its own.
-fn waits(analysis: &Analysis, (pid, start, end): (u32, u64, u64)) -> Vec<Wait> {
+fn waits(analysis: &Analysis, span: Span) -> Vec<Wait> {
     let lookups = &analysis.recording.lookups;
-    let first = lookups.partition_point(|row| row.time.0 < start);
-    let here = lookups[first..].iter().enumerate().take_while(|(_, row)| row.time.0 <= end);
-    let own = here.filter(|(_, row)| analysis.threads.get(row.tid).is_none_or(|thread| thread.pid == pid));
-    lookups::waits(analysis.recording, own.map(|(index, _)| first + index), end)
+    let first = lookups.partition_point(|row| row.time.0 < span.start);
+    let here = lookups[first..].iter().enumerate().take_while(|(_, row)| row.time.0 <= span.end);
+    let is_own = |row: &Lookup| match span.tid {
+        Some(tid) => row.tid == tid,
+        None => analysis.threads.get(row.tid).is_none_or(|thread| thread.pid == span.pid),
+    };
+    let own = here.filter(|(_, row)| is_own(row));
+    lookups::waits(analysis.recording, own.map(|(index, _)| first + index), span.end)
 }
 
 /// The row of the call that sent a message.
@@ -173,7 +248,7 @@ fn call_of(analysis: &Analysis, lookup: &Lookup) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, US, request};
+    use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, request};
     use crate::tests::answer;
     use case::Answer;
     use case::tables::direction::{IN, OUT};
@@ -231,6 +306,38 @@ mod tests {
     #[test]
     fn a_resolver_that_stays_silent_is_found() {
         assert_eq!(looked_up(3000 * MS, 1), ["name-lookup"]);
+    }
+
+    /// Requests of one connection, with a question of the server's in each, answered after so long.
+    fn asked_by_the_server(name: &dyn Fn(u32) -> String, answered_after: u64) -> Answer {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
+        for number in 0..20 {
+            let name = name(number);
+            // In the server's thread, between reading the request and answering it.
+            let asked = fixture.now + 100 * US;
+            fixture.lookup(SERVER, asked, OUT, &name, 0);
+            fixture.lookup(SERVER, asked + answered_after, IN, &name, 3);
+            request(&mut fixture, CLIENT, 1, answered_after + 300 * US, &mut idle);
+        }
+        answer(&fixture.end())
+    }
+
+    #[test]
+    fn a_server_that_asks_for_the_names_of_its_clients_is_found() {
+        let answer = asked_by_the_server(&|number| format!("{number}.0.0.10.in-addr.arpa"), 20 * MS);
+        let finding = answer.findings.iter().find(|finding| finding.name == "name-lookup").expect("name-lookup");
+        assert!(finding.mechanism.iter().any(|line| line.contains("a reverse look-up), 20 times")), "{finding:?}");
+        assert_eq!(finding.cost.ns_per_exchange, 20 * MS);
+        assert!(finding.remedy.contains("use addresses"), "{}", finding.remedy);
+    }
+
+    #[test]
+    fn a_server_that_asks_for_one_name_again_and_again_is_found_and_one_that_asks_for_many_is_not() {
+        let is_found = |answer: Answer| answer.findings.iter().any(|finding| finding.name == "name-lookup");
+        assert!(is_found(asked_by_the_server(&|_| "db.example".into(), 20 * MS)));
+        assert!(!is_found(asked_by_the_server(&|number| format!("{number}.example"), 20 * MS)));
     }
 
     #[test]

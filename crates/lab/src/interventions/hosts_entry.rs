@@ -5,7 +5,7 @@ use crate::treatment::{Replacement, Treatment};
 use case::Recording;
 use case::tables::{Lookup, direction, role};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -14,6 +14,9 @@ const HOSTS: &str = "/etc/hosts";
 
 /// A resolver that takes longer than this for one name has its part in the finding.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What names made up for addresses end with; nobody has such a name (RFC 2606).
+const NOBODYS: &str = "address.invalid";
 
 /// Names that we ask for ourselves at most: each can take [`PATIENCE`].
 const MOST_ASKED: usize = 4;
@@ -26,7 +29,8 @@ intervention! {
     ///
     /// ## What it does
     /// Shows the program a hosts file with an extra entry for each name it was seen looking up, with the address it
-    /// then connected to. No query is sent, so there is no answer to wait for.
+    /// then connected to, and one for each address whose name it asked for. No query is sent, so there is no answer to
+    /// wait for. Where an address had a name, the program now sees a made-up one, in its log for example.
     ///
     /// ## What it reaches
     /// Programs that read the hosts file before they ask DNS: all that resolve through libc (as long as `files` comes
@@ -56,6 +60,7 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
         return Err(NotHere("needs a recording that shows which names are looked up".into()));
     };
     let mut entries = seen(recording);
+    entries.extend(reverse(recording));
     if request.world.link.is_none() {
         ask(recording, &mut entries);
     }
@@ -98,12 +103,32 @@ fn seen(recording: &Recording) -> BTreeMap<String, IpAddr> {
     entries
 }
 
-fn is_found(row: &Lookup) -> bool {
-    row.direction == direction::IN && row.code == 0 && is_plain(&row.name)
+/// Names made up for the addresses whose names were asked for.
+fn reverse(recording: &Recording) -> BTreeMap<String, IpAddr> {
+    let asked = recording.lookups.iter().filter(|row| row.direction == direction::OUT);
+    let made_up = |address: IpAddr| (format!("{}.{NOBODYS}", address.to_string().replace([':', '.'], "-")), address);
+    asked.filter_map(|row| address_of(&row.name)).map(made_up).collect()
 }
 
-/// The names that a question may stand for: its own, and where others with the same beginning were not found just before
-/// (a search list), that beginning.
+/// The address that a question for its name spells backwards: in decimal bytes, or in hexadecimal digits (RFC 1035, RFC
+/// 3596).
+fn address_of(name: &str) -> Option<IpAddr> {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    if let Some(bytes) = name.strip_suffix(".in-addr.arpa") {
+        let forwards: Vec<&str> = bytes.split('.').rev().collect();
+        return forwards.join(".").parse::<Ipv4Addr>().ok().map(IpAddr::V4);
+    }
+    let digits: Vec<&str> = name.strip_suffix(".ip6.arpa")?.split('.').rev().collect();
+    let number = (digits.len() == 32).then(|| u128::from_str_radix(&digits.concat(), 16).ok()).flatten()?;
+    Some(IpAddr::V6(Ipv6Addr::from(number)))
+}
+
+fn is_found(row: &Lookup) -> bool {
+    row.direction == direction::IN && row.code == 0 && is_plain(&row.name) && address_of(&row.name).is_none()
+}
+
+/// The names that a question may stand for: its own, and where others with the same beginning were not found just
+/// before (a search list), that beginning.
 fn asked_as(before: &[&Lookup], answer: &Lookup) -> Vec<String> {
     let mut names = vec![answer.name.clone()];
     let refused = before.iter().rev().take_while(|row| !is_found(row) || row.name == answer.name);
@@ -194,6 +219,16 @@ mod tests {
     #[test]
     fn what_cannot_be_a_name_is_not_written_into_the_file() {
         assert!(entries(vec![answer(10, "evil\n1.2.3.4 bank", 0)], vec![connects(30, "10.0.0.2", 80)]).is_empty());
+    }
+
+    #[test]
+    fn an_address_whose_name_was_asked_for_gets_a_name() {
+        let asked = |name: &str| Lookup { direction: direction::OUT, name: name.into(), ..Lookup::default() };
+        let six = format!("1.{}8.b.d.0.1.0.0.2.ip6.arpa", "0.".repeat(23));
+        let lookups = vec![asked("7.0.0.10.in-addr.arpa"), asked(&six), asked("7.10.in-addr.arpa"), asked("one.test")];
+        let found = reverse(&Recording { lookups, ..Recording::default() });
+        let found: Vec<String> = found.into_iter().map(|(name, address)| format!("{name} {address}")).collect();
+        assert_eq!(found, ["10-0-0-7.address.invalid 10.0.0.7", "2001-db8--1.address.invalid 2001:db8::1"]);
     }
 
     #[test]

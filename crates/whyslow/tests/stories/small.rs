@@ -264,6 +264,26 @@ fn a_used_up_quota_is_cpu_quota_throttling_and_its_absence_is_not() {
 
 #[test]
 #[ignore = "long: make stories"]
+fn a_search_list_is_name_lookup_with_the_names_that_do_not_exist() {
+    let _alone = alone();
+    let Some(run) = run_with("name-lookup", "search", &["--budget", &budget(45)]) else { return };
+    expect_confirmed(&run, "name-lookup", &["hosts-entry"]);
+    expect_mechanism(run.finding("name-lookup"), &["no such name", "search list"]);
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_server_that_looks_up_its_visitors_is_name_lookup_and_one_that_logs_addresses_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("reverse-lookup") else { return };
+    expect_confirmed(&run, "name-lookup", &["hosts-entry"]);
+    expect_mechanism(run.finding("name-lookup"), &["reverse look-up", "in-addr.arpa"]);
+    let Some(run) = run_variant("reverse-lookup", "fixed") else { return };
+    assert!(!run.names().contains(&"name-lookup"), "{:?}", run.names());
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_long_rsa_key_is_slow_key_type_and_an_elliptic_curve_is_not() {
     let _alone = alone();
     let Some(run) = suspect("key-type", "slow") else { return };
