@@ -11,6 +11,7 @@ mod connection_churn;
 mod context_per_request;
 mod cpu_quota_throttling;
 mod dead_ipv6;
+mod debug_build;
 mod expect_continue;
 mod fixed_socket_buffers;
 pub mod healthy;
@@ -149,6 +150,7 @@ pub const ALL: &[Detector] = &[
     superlinear_work::DETECTOR,
     compression_level::DETECTOR,
     allocator_pressure::DETECTOR,
+    debug_build::DETECTOR,
     tiny_reads::DETECTOR,
     tiny_tls_records::DETECTOR,
     split_writes::DETECTOR,

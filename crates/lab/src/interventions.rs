@@ -9,6 +9,7 @@ mod cpu_quota;
 mod default_buffers;
 mod default_groups;
 mod delayed_ack_cap;
+mod drop_log_lines;
 mod fast_compression;
 mod hosts_entry;
 mod listen_queue;
@@ -140,6 +141,7 @@ pub const ALL: &[Intervention] = &[
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,
     default_groups::DEFAULT_GROUPS,
+    drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
     short_sleeps::SHORT_SLEEPS,
     sleep_scale::SLEEP_SCALE,

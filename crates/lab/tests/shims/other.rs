@@ -259,3 +259,29 @@ fn what_is_compressed_at_a_high_level_is_compressed_at_the_lowest_and_stays_the_
         assert_eq!((counts.seen, counts.changed), (3, u64::from(lowers)));
     }
 }
+
+/// Writes lines to a log, a longer piece to it, a line to another file and to standard error; prints how long both
+/// files are.
+const LOG: &str = r#"
+import os, sys
+log, other, errors = (os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND) for path in sys.argv[1:])
+os.dup2(errors, 2)
+written = [os.write(log, b"a line\n"), os.writev(log, [b"another ", b"line\n"]), os.write(log, b"x" * 5000), os.write(other, b"a line\n")]
+os.write(2, b"a line\n")
+print(written, *(os.fstat(file).st_size for file in (log, other, errors)))
+"#;
+
+#[test]
+fn only_lines_to_the_log_that_is_named_are_dropped() {
+    let printed = |parameter: &dyn Fn(&str) -> String| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let paths = ["log", "other", "errors"].map(|name| folder.path().join(name).display().to_string());
+        let preloaded = Preloaded::new(&[("drop-log-lines", &parameter(&paths[0]))]);
+        let printed = preloaded.python(LOG, &paths.each_ref().map(String::as_str));
+        (printed, preloaded.counts("drop-log-lines").changed)
+    };
+    let whole = "[7, 13, 5000, 7] 5020 7 7\n".to_string();
+    assert_eq!(printed(&str::to_string), ("[7, 13, 5000, 7] 5000 7 7\n".to_string(), 2));
+    assert_eq!(printed(&|_| "stderr".to_string()), ("[7, 13, 5000, 7] 5020 7 0\n".to_string(), 1));
+    assert_eq!(printed(&|_| "inert".to_string()), (whole, 0));
+}

@@ -296,3 +296,13 @@ fn a_long_rsa_key_is_slow_key_type_and_an_elliptic_curve_is_not() {
     let Some(run) = run_variant("key-type", "fixed") else { return };
     run.expect_no_accusation();
 }
+
+#[test]
+#[ignore = "long: make stories"]
+fn debug_output_for_each_request_is_debug_build_and_an_access_log_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("debug-log") else { return };
+    expect_confirmed(&run, "debug-build", &["drop-log-lines"]);
+    let Some(run) = run_variant("debug-log", "fixed") else { return };
+    run.expect_no_accusation();
+}

@@ -1,0 +1,374 @@
+//! P46: debug output, tracing and instrumentation that each request pays for.
+
+use super::{Found, common_place, costly_call, detector, rows};
+use crate::analysis::ledger::is_within;
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::code::base_name;
+use crate::syscall;
+use crate::threads::call_end;
+use case::tables::{Call, Sample};
+use case::{Nanos, Share};
+use std::collections::{BTreeMap, BTreeSet};
+
+detector! {
+    /// # debug-build
+    ///
+    /// ## What it is
+    /// Each request pays for what developers look at: line after line of debug output, formatted and written while
+    /// somebody waits for the answer, or a build with a sanitizer, a profiler or coverage counters in it.
+    ///
+    /// ## Evidence
+    /// Ten writes or more per request, of a line's length each, to one file that stays open and that nobody syncs (a
+    /// log), or to standard error; the time of these calls, and that of CPU samples inside a logging library. Or CPU
+    /// samples inside the run-time of a sanitizer or of gprof.
+    ///
+    /// ## What proves it
+    /// Dropping those lines before they are written: what is left is the cost of formatting them. A build cannot be
+    /// changed from outside: there the samples say what it costs at least.
+    ///
+    /// ## Remedy
+    /// Lower the level of the log (nginx: error_log ... warn; Apache: LogLevel; Python: logging.WARNING), buffer it,
+    /// and write it outside the request. Deploy a release build.
+    ///
+    /// ## Not to be confused with
+    /// An access log with a line for each request; sync-disk (a log that waits for the disk); an upload that is written
+    /// to a file of its own; what a program prints because it was asked to.
+    "P46" "debug-build"
+}
+
+/// An access log has a line per request, and a warning may have some more.
+const LINES: u64 = 10;
+
+/// A line; what is longer is content as a rule, or a buffer of many lines.
+const LONGEST_LINE: i64 = 4_096;
+
+/// A progress bar writes dots.
+const SHORTEST_LINE: i64 = 20;
+
+/// Standard error.
+const ERRORS: i32 = 2;
+
+/// From this share of the requests' time samples in an instrumentation count: a library with one in it may be loaded
+/// and idle.
+const INSTRUMENTED: f64 = 0.05;
+
+/// Fewer samples than this say little about a share: 20 ms at the usual rate.
+const SAMPLES: usize = 20;
+
+/// What functions of logging libraries begin with: nginx, Apache httpd, syslog, GLib, log4c*, spdlog, Go's.
+const LOGGERS: [&str; 10] = [
+    "ngx_log_",
+    "ap_log_",
+    "vsyslog",
+    "__vsyslog",
+    "g_log",
+    "log4",
+    "spdlog::",
+    "log.(*Logger).",
+    "log/slog.(*Logger).",
+    "go.uber.org/zap",
+];
+
+/// Where Python's logging lives.
+const PYTHON_LOGGING: &str = "/logging/__init__.py";
+
+/// Run-times of builds that check or count what they do, by the names of their libraries,
+const RUN_TIMES: [&str; 7] =
+    ["libasan.so", "libtsan.so", "libubsan.so", "liblsan.so", "libmsan.so", "libhwasan.so", "libc_malloc_debug.so"];
+
+/// and of their functions where they are linked in.
+const HOOKS: [&str; 9] = [
+    "__asan_",
+    "__tsan_",
+    "__msan_",
+    "__ubsan_",
+    "__sanitizer_",
+    "__gcov_",
+    "mcount",
+    "_mcount",
+    "__cyg_profile_func_",
+];
+
+/// What a process wrote to one thing while it had requests in hand.
+#[derive(Default)]
+struct Log {
+    calls: Vec<usize>,
+    bytes: i64,
+    lengths: BTreeSet<i64>,
+    time: u64,
+    cpu: u64,
+    is_synced: bool,
+}
+
+fn detect(analysis: &Analysis) -> Option<Found> {
+    if analysis.exchanges.is_empty() {
+        return None;
+    }
+    let found = [logging(analysis), instrumented(analysis)];
+    found.into_iter().flatten().max_by_key(|found| found.saving.wall)
+}
+
+fn logging(analysis: &Analysis) -> Option<Found> {
+    let count = analysis.exchanges.len() as u64;
+    let logs = logs(analysis);
+    let ((_, path, _), log) = logs
+        .iter()
+        .filter(|(_, log)| is_log(log, count))
+        .max_by_key(|(key, log)| (log.time, std::cmp::Reverse(**key)))?;
+    let (wall, cpu, by_logging) = with_formatting(analysis, log);
+    let name = match path {
+        0 => "standard error".to_string(),
+        id => path_name(analysis, *id).to_string(),
+    };
+    let place = costly_call(analysis, log.calls.iter().map(|&row| (row, analysis.call(row).duration.0)));
+    let lines = log.calls.len() as u64 / count;
+    let mut mechanism = vec![format!(
+        "{} lines of {} bytes each went to {name}, while requests waited; writing one takes {}.",
+        log.calls.len(),
+        log.bytes / log.calls.len() as i64,
+        Nanos(log.time / log.calls.len() as u64)
+    )];
+    if by_logging > 0 {
+        mechanism.push(format!("{by_logging} samples are inside a logging library."));
+    }
+    Some(Found {
+        title: format!(
+            "Each request writes {lines} lines of debug output: {} of every {} request{}",
+            Nanos(wall / count),
+            Nanos(analysis.exchange_wall() / count),
+            place.in_words(),
+        ),
+        what: format!("Each request writes {lines} lines of debug output"),
+        mechanism,
+        saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
+        place,
+        remedy: "Lower the level of the log, buffer it, or write it outside the request.".to_string(),
+        rows: rows("calls", log.calls.iter().copied()),
+        ..Found::default()
+    })
+}
+
+/// What is written line by line, many a request, of different lengths, and not to be kept at any price.
+fn is_log(log: &Log, exchanges: u64) -> bool {
+    let calls = log.calls.len() as u64;
+    calls >= LINES * exchanges && log.lengths.len() > 2 && log.bytes >= SHORTEST_LINE * calls as i64 && !log.is_synced
+}
+
+/// The short writes that threads made while they had a request in hand: by process, path, and descriptor where there is
+/// no path.
+fn logs(analysis: &Analysis) -> BTreeMap<(u32, u32, i32), Log> {
+    let mut logs: BTreeMap<(u32, u32, i32), Log> = BTreeMap::new();
+    // A file that is opened anew for each request is no log; it is never left out that it was opened once.
+    let mut opened: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (row, call) in analysis.recording.calls.iter().enumerate() {
+        if call.connection != 0 {
+            continue;
+        }
+        if syscall::is_open(call.number) && call.result >= 0 {
+            *opened.entry((call.pid, call.path)).or_default() += 1;
+        } else if let Some(log) = log_of(&mut logs, call) {
+            note(analysis, log, row, call);
+        }
+    }
+    let exchanges = analysis.exchanges.len() as u64;
+    logs.retain(|(pid, path, _), _| opened.get(&(*pid, *path)).is_none_or(|times| times * 2 < exchanges));
+    logs
+}
+
+fn log_of<'l>(logs: &'l mut BTreeMap<(u32, u32, i32), Log>, call: &Call) -> Option<&'l mut Log> {
+    let key = match (call.path, call.fd) {
+        (0, ERRORS) => (call.pid, 0, ERRORS),
+        (0, _) => return None,
+        (path, _) => (call.pid, path, -1),
+    };
+    let is_of_file = syscall::is_write(call.number) || syscall::is_sync(call.number);
+    is_of_file.then(|| logs.entry(key).or_default())
+}
+
+fn note(analysis: &Analysis, log: &mut Log, row: usize, call: &Call) {
+    log.is_synced |= syscall::is_sync(call.number);
+    if !syscall::is_write(call.number) || !(1..=LONGEST_LINE).contains(&call.result) {
+        return;
+    }
+    let (inside, _) = analysis.split(call.tid, call.start.0, call_end(call));
+    if inside > 0 {
+        log.calls.push(row);
+        log.bytes += call.result;
+        log.lengths.insert(call.result);
+        log.time += inside;
+        log.cpu += call.duration.0.saturating_sub(call.blocked.0);
+    }
+}
+
+/// Wall time and CPU time of a log with what formats its lines, as far as samples show it, and how many do.
+fn with_formatting(analysis: &Analysis, log: &Log) -> (u64, u64, u64) {
+    let mut kinds: BTreeMap<(u32, u32), bool> = BTreeMap::new();
+    let mut logs = |sample: &Sample| {
+        *kinds.entry((sample.stack, sample.script_stack)).or_insert_with(|| is_logging(analysis, sample))
+    };
+    let samples = analysis.recording.samples.iter().filter(|sample| logs(sample));
+    let within = samples.filter(|sample| is_within(analysis, sample)).count() as u64;
+    let sampled = within * analysis.sample_period();
+    (log.time.max(sampled), log.cpu.max(sampled), within)
+}
+
+fn is_logging(analysis: &Analysis, sample: &Sample) -> bool {
+    let is_logger = |name: &str| LOGGERS.iter().any(|logger| name.starts_with(logger));
+    let in_python = || analysis.code.frames(sample.script_stack).any(|frame| frame.file.ends_with(PYTHON_LOGGING));
+    analysis.code.passes_through(sample.stack, is_logger) || in_python()
+}
+
+fn path_name<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {
+    let paths = &analysis.recording.paths;
+    paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
+}
+
+/// Samples inside the run-time of an instrumented build.
+fn instrumented(analysis: &Analysis) -> Option<Found> {
+    let mut kinds: BTreeMap<u32, Option<&str>> = BTreeMap::new();
+    let mut hook = |stack: u32| *kinds.entry(stack).or_insert_with(|| run_time(analysis, stack));
+    let numbered = analysis.recording.samples.iter().enumerate();
+    let (found_rows, samples): (Vec<usize>, Vec<&Sample>) =
+        numbered.filter(|(_, sample)| hook(sample.stack).is_some()).unzip();
+    let count = analysis.exchanges.len() as u64;
+    let period = analysis.sample_period();
+    let cpu = samples.len() as u64 * period;
+    let wall = samples.iter().filter(|sample| is_within(analysis, sample)).count() as u64 * period;
+    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
+    if samples.len() < SAMPLES || share.0 < INSTRUMENTED {
+        return None;
+    }
+    let name = samples.iter().find_map(|sample| hook(sample.stack)).unwrap_or("a run-time");
+    let place = common_place(analysis, &samples);
+    let what = format!("The program is an instrumented build ({name})");
+    Some(Found {
+        title: format!(
+            "{what}: at least {} of every {} request{}",
+            Nanos(wall / count),
+            Nanos(analysis.exchange_wall() / count),
+            place.in_words()
+        ),
+        what,
+        mechanism: vec![
+            in_run_time(share, name, samples.len()),
+            "What its own code checks or counts in between is not in this: the whole is more.".to_string(),
+        ],
+        saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
+        place,
+        remedy: "Deploy a build without it.".to_string(),
+        rows: rows("samples", found_rows),
+        ..Found::default()
+    })
+}
+
+fn in_run_time(share: Share, name: &str, samples: usize) -> String {
+    format!("{share} of the requests' time is spent in {name}: {samples} samples.")
+}
+
+/// The run-time of an instrumentation that the innermost frame of a stack is in: its library's name or the function's.
+fn run_time<'r>(analysis: &Analysis<'r>, stack: u32) -> Option<&'r str> {
+    let frame = analysis.code.frames(stack).next()?;
+    let module = base_name(&frame.module);
+    let hook = HOOKS.iter().any(|hook| frame.function.starts_with(hook));
+    RUN_TIMES.iter().any(|known| module.starts_with(known)).then_some(module).or(hook.then_some(&frame.function))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive};
+    use crate::tests::{answer, names};
+    use case::Recording;
+    use case::tables::Call;
+
+    /// Twenty requests during which the server writes so many lines, each as `edit` says.
+    fn writing(lines: u32, edit: impl Fn(u32, &mut Call)) -> Fixture {
+        let mut fixture = Fixture::new();
+        fixture.path(1, "/var/log/server/error.log");
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
+        for _ in 0..20 {
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            fixture.travels(start + 3 * US, 1, 1001, 200);
+            let waiting = fixture.now;
+            fixture.now = idle;
+            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
+            fixture.moves(SERVER, 1001, READ, 200);
+            for line in 0..lines {
+                let usual = |call: &mut Call| (call.fd, call.path, call.result) = (5, 1, i64::from(80 + line % 7));
+                fixture.does(SERVER, 4 * US, WRITE, |call| {
+                    usual(call);
+                    edit(line, call);
+                });
+                fixture.now += US;
+            }
+            let answered = fixture.now;
+            fixture.moves(SERVER, 1001, WRITE, 1000);
+            fixture.travels(answered + 3 * US, 1001, 1, 1000);
+            idle = fixture.now;
+            fixture.now = waiting;
+            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+            fixture.now += 20 * US;
+        }
+        fixture
+    }
+
+    fn is_found(recording: &Recording) -> bool {
+        names(recording).contains(&"debug-build".to_string())
+    }
+
+    #[test]
+    fn dozens_of_lines_for_each_request_are_found_with_their_log() {
+        let answer = answer(&writing(60, |_, _| {}).end());
+        let finding = answer.findings.iter().find(|finding| finding.name == "debug-build").expect("found");
+        assert!(
+            finding.title.starts_with("Each request writes 60 lines of debug output: 240 us of"),
+            "{}",
+            finding.title
+        );
+        assert!(finding.mechanism[0].contains("/var/log/server/error.log"), "{:?}", finding.mechanism);
+    }
+
+    #[test]
+    fn lines_to_standard_error_are_found_and_to_standard_output_are_not() {
+        assert!(is_found(&writing(60, |_, call| (call.fd, call.path) = (2, 0)).end()));
+        assert!(!is_found(&writing(60, |_, call| (call.fd, call.path) = (1, 0)).end()));
+    }
+
+    #[test]
+    fn a_line_for_each_request_and_pieces_of_content_are_left_alone() {
+        assert!(!is_found(&writing(1, |_, _| {}).end()));
+        assert!(!is_found(&writing(60, |_, call| call.result = 16_384).end()));
+        assert!(!is_found(&writing(60, |_, call| call.result = 100).end()), "records of one length");
+        assert!(!is_found(&writing(60, |_, call| call.result = 1 + call.result % 3).end()), "a progress bar");
+    }
+
+    #[test]
+    fn a_file_that_is_synced_or_opened_for_each_request_is_left_alone() {
+        let fdatasync = 75;
+        assert!(!is_found(&writing(60, |line, call| call.number = if line == 59 { fdatasync } else { WRITE }).end()));
+        let openat = 257;
+        assert!(!is_found(&writing(60, |line, call| call.number = if line == 0 { openat } else { WRITE }).end()));
+    }
+
+    /// Requests of 20 ms of work, so many of them in a module.
+    fn working_in(frame: &str, work: u64) -> Recording {
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.stack(7, &[frame, "server!main"]);
+        for _ in 0..20 {
+            fixture.moves(CLIENT, 1, WRITE, 20);
+            fixture.waits_for(CLIENT, 1, (20 - work) * MS, 100);
+            fixture.computes(CLIENT, work * MS, 7);
+            fixture.waits_for(CLIENT, 1, 10 * US, 1_000);
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn the_run_time_of_a_sanitizer_is_found_and_idle_it_is_not() {
+        assert!(is_found(&working_in("libasan.so.8!__interceptor_memcpy", 10)));
+        assert!(is_found(&working_in("server!__tsan_read8", 10)));
+        assert!(!is_found(&working_in("libasan.so.8!__interceptor_memcpy", 0)));
+        assert!(!is_found(&working_in("server!parse", 10)));
+    }
+}
