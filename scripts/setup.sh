@@ -20,6 +20,7 @@ tests=(curl:curl haproxy:haproxy redis-server:redis-server redis-tools:redis-ben
 healthy=(memcached:memcached libmemcached-tools:memcslap postgresql:/usr/lib/postgresql postgresql-contrib:pgbench
     pgbouncer:pgbouncer mariadb-server:mariadbd mariadb-client:mariadb-slap apache2:apache2 lighttpd:lighttpd varnish:varnishd
     stunnel4:stunnel nghttp2-client:h2load caddy:caddy h2o:h2o gunicorn:gunicorn python3-tornado:/usr/lib/python3/dist-packages/tornado
+    python3-psycopg2:/usr/lib/python3/dist-packages/psycopg2
     python3-aiohttp:/usr/lib/python3/dist-packages/aiohttp uwsgi-plugin-python3:uwsgi puma:puma starman:starman mosquitto:mosquitto
     mosquitto-clients:mosquitto_pub beanstalkd:beanstalkd rsync:rsync openssh-server:sshd openssh-client:sftp vsftpd:vsftpd iperf3:iperf3
     dnsmasq-base:dnsmasq dnsperf:dnsperf postfix:smtp-sink tinyproxy-bin:tinyproxy siege:siege wget:wget aria2:aria2c)

@@ -1,5 +1,7 @@
 //! P35: many round trips, one after the other.
 
+mod in_hand;
+
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
@@ -14,12 +16,14 @@ detector! {
     ///
     /// ## What it is
     /// A program asks a distant peer one question at a time, many times. Each waits for a round trip, although the
-    /// questions could have been sent together, in a batch, or concurrently.
+    /// questions could have been sent together, in a batch, or concurrently. Or a server asks a database for a list and
+    /// then for each of its rows (N+1 queries), while one request waits.
     ///
     /// ## Evidence
     /// Ten exchanges or more between one process and one peer that never overlap and follow each other closely; a round
     /// trip of a millisecond or more; and a wait of one to two round trips for each answer, so the peer's work takes
-    /// less time than the network.
+    /// less time than the network. Or ten questions or more of one length that a server asks one peer within one
+    /// request, one after another, in at least half of its requests, however near the peer is.
     ///
     /// ## What proves it
     /// Adding d ms to the round trip: the total grows by n times d.
@@ -29,7 +33,7 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A slow peer (waits of many round trips); nagle-delayed-ack and name-lookup (waits of the program's own making).
-    /// On loopback, a round trip takes no time.
+    /// On loopback a round trip takes no time; what a server waits for within one request is counted there, too.
     "P35" "serial-requests",
     kind: Kind::Observation
 }
@@ -47,6 +51,12 @@ struct Series<'e> {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    let found = [distant(analysis), in_hand::find(analysis)];
+    found.into_iter().flatten().max_by_key(|found| found.saving.wall)
+}
+
+/// The peer that most is waited for because it is far away.
+fn distant(analysis: &Analysis) -> Option<Found> {
     let mut groups: BTreeMap<(u32, String), Series> = BTreeMap::new();
     for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
         let row = analysis.connections.row(exchange.connection);

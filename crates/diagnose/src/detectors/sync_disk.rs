@@ -1,9 +1,10 @@
 //! P39: requests wait for a disk.
 
-use super::{Found, costly_call, detector, rows};
+use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::ledger::Account;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
+use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
@@ -15,7 +16,8 @@ detector! {
     ///
     /// ## What it is
     /// While handling a request, a thread waits for data to reach the disk: in fsync and the like, or in a write that
-    /// the kernel makes wait for the device. Or a client syncs after each answer before it sends the next request.
+    /// the kernel makes wait for the device: a database at the end of a transaction, for example, and one transaction
+    /// for each row has one sync for each row. Or a client syncs after each answer before it sends the next request.
     ///
     /// ## Evidence
     /// The time that threads with a request in hand were blocked in fsync, fdatasync, msync, sync_file_range or sync,
@@ -27,7 +29,8 @@ detector! {
     ///
     /// ## Remedy
     /// Sync the changes of several requests at once; sync in another thread and answer afterwards; write logs without
-    /// syncing each line. If every answer must be on disk first, use a faster disk.
+    /// syncing each line. Put many rows into one transaction (BEGIN and COMMIT around them, executemany, COPY). If
+    /// every answer must be on disk first, use a faster disk.
     ///
     /// ## Not to be confused with
     /// A sync in a thread that serves no request (harmless); reading a cold file; a lock held by a thread that syncs.
@@ -77,13 +80,23 @@ fn detect(analysis: &Analysis) -> Option<Found> {
             "Requests wait for the disk: {who} is blocked in {call_name} for {part} of every {whole} request{place_words}"
         )
     };
-    let mechanism = vec![
+    let mut mechanism = vec![
         format!("{when}, {who} waited {} times for data to reach the disk.", shown.len()),
         format!("The longest of these waits took {}.", Nanos(length)),
     ];
-    let remedy =
+    let one_by_one = one_by_one(analysis, &waits);
+    mechanism.extend(one_by_one.map(|count| {
+        format!(
+            "{count} requests of one shape came one after another over one connection, and each waited for a sync of its \
+             own, as with a transaction for each row."
+        )
+    }));
+    let remedy = if one_by_one.is_some() {
+        "Let many of them share one sync: one transaction for all (BEGIN and COMMIT around them), or a batch."
+    } else {
         "Sync once for several requests, or in a thread that serves none; write logs without syncing each line."
-            .to_string();
+    };
+    let remedy = remedy.to_string();
     let saving = PotentialSaving { wall, outside: between, cpu: 0, affected: shown.len() as u64 };
     let rows = rows("calls", std::iter::once(row).chain(shown.into_iter().filter(|&other| other != row)));
     let waiting = if between > in_hand { "The next request waits" } else { "Requests wait" };
@@ -120,6 +133,34 @@ fn waits(analysis: &Analysis) -> Vec<Wait> {
     }
     waits.retain(|wait| wait.inside + wait.between > 0);
     waits
+}
+
+/// So many requests of one shape are a habit, and nearly all of a connection's.
+const HABIT: usize = 10;
+const MOSTLY: f64 = 0.8;
+
+/// Of one shape are requests that move as many bytes, but for the digits of a number.
+const SAME_SHAPE: u64 = 8;
+
+/// How many requests of one shape a connection had, one after another, that each waited for the disk, where those are
+/// nearly all.
+fn one_by_one(analysis: &Analysis, waits: &[Wait]) -> Option<usize> {
+    let mut times: Vec<u64> =
+        waits.iter().filter(|wait| wait.inside > 0).map(|wait| analysis.call(wait.row).start.0).collect();
+    times.sort_unstable();
+    let waits = |exchange: &Exchange| {
+        let next = times.partition_point(|&time| time < exchange.start);
+        times.get(next).is_some_and(|&time| time < exchange.end)
+    };
+    let mut connections: BTreeMap<usize, Vec<&Exchange>> = BTreeMap::new();
+    for exchange in &analysis.exchanges {
+        connections.entry(exchange.connection).or_default().push(exchange);
+    }
+    let most = connections.into_values().max_by_key(Vec::len)?;
+    let usual = median(most.iter().map(|exchange| exchange.bytes).collect());
+    let is_alike = |exchange: &&&Exchange| exchange.bytes.abs_diff(usual) <= SAME_SHAPE && waits(exchange);
+    let alike = most.iter().filter(is_alike).count();
+    (alike >= HABIT && alike as f64 >= MOSTLY * most.len() as f64).then_some(alike)
 }
 
 /// For each thread that asks by itself, one request after the other: from its first to its last. What it waits for
@@ -198,6 +239,9 @@ mod tests {
         let answer = answer(&syncing(SERVER));
         assert_eq!(answer.findings[0].name, "sync-disk");
         assert!(answer.findings[0].cost.share_of_wall > 0.9, "{:?}", answer.findings[0].cost);
+        let finding = &answer.findings[0];
+        assert!(finding.mechanism.iter().any(|line| line.starts_with("20 requests of one shape")), "{finding:?}");
+        assert!(finding.remedy.contains("one transaction"), "{}", finding.remedy);
         let name = "server blocked in fsync (/var/lib/db/log)";
         assert!(answer.ledger.accounts.iter().any(|account| account.name == name), "{:?}", answer.ledger);
     }

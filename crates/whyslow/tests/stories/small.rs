@@ -306,3 +306,26 @@ fn debug_output_for_each_request_is_debug_build_and_an_access_log_is_not() {
     let Some(run) = run_variant("debug-log", "fixed") else { return };
     run.expect_no_accusation();
 }
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_query_for_each_row_is_serial_requests_and_a_join_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("queries", "slow") else { return };
+    let finding = run.finding("serial-requests");
+    expect_place(finding, "queries/server.py", "a query for each row");
+    assert!(finding.title.contains("61 questions of one shape"), "{}", finding.title);
+    let Some(run) = run_variant("queries", "fixed") else { return };
+    assert!(!run.names().contains(&"serial-requests"), "{:?}", run.names());
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_transaction_for_each_row_is_sync_disk_and_one_for_all_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("rows") else { return };
+    expect_confirmed(&run, "sync-disk", &["no-fsync"]);
+    expect_mechanism(run.finding("sync-disk"), &["a transaction for each row"]);
+    let Some(run) = run_variant("rows", "fixed") else { return };
+    assert!(!run.names().contains(&"sync-disk"), "{:?}", run.names());
+}
