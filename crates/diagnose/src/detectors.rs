@@ -16,6 +16,7 @@ mod expect_continue;
 mod fixed_socket_buffers;
 pub mod healthy;
 mod hot_library;
+mod inline_revocation_check;
 mod listen_backlog_overflow;
 mod lock_convoy;
 mod nagle_delayed_ack;
@@ -126,6 +127,7 @@ use detector;
 pub const ALL: &[Detector] = &[
     fixed_socket_buffers::DETECTOR,
     nagle_delayed_ack::DETECTOR,
+    inline_revocation_check::DETECTOR,
     ca_bundle_per_context::DETECTOR,
     context_per_request::DETECTOR,
     slow_key_type::DETECTOR,

@@ -7,4 +7,6 @@ pub enum Aspect {
     Exchanges,
     /// How many bytes an answer has: a resumed TLS session needs no second ticket, and fewer TLS records need less framing.
     Bytes,
+    /// Which HTTP statuses are seen: what is answered in the place of somebody else is none of theirs.
+    Statuses,
 }

@@ -2,6 +2,7 @@
 //! shim a C file of the same name in `shims`.
 
 mod answer_100_continue;
+mod answer_not_found;
 mod bound_sscanf;
 mod coalesce_tls_writes;
 mod coalesce_writes;
@@ -141,6 +142,7 @@ pub const ALL: &[Intervention] = &[
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,
     default_groups::DEFAULT_GROUPS,
+    answer_not_found::ANSWER_NOT_FOUND,
     drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
     short_sleeps::SHORT_SLEEPS,

@@ -136,7 +136,8 @@ impl<'a> Usual<'a> {
         let may_change = may_change(&trial.arm);
         let exchanges = || self.exchanges(trial).filter(|_| !may_change.contains(&Aspect::Exchanges));
         let bytes = || self.bytes(trial).filter(|_| !may_change.contains(&Aspect::Bytes));
-        self.failures(trial).or_else(exchanges).or_else(|| self.statuses(trial)).or_else(bytes)
+        let statuses = || self.statuses(trial).filter(|_| !may_change.contains(&Aspect::Statuses));
+        self.failures(trial).or_else(exchanges).or_else(statuses).or_else(bytes)
     }
 
     fn exchanges(&self, trial: &Trial) -> Option<Difference> {
@@ -192,7 +193,7 @@ impl<'a> Usual<'a> {
     /// Whether that nothing differs means anything.
     fn tells_something(&self, trial: &Trial) -> bool {
         let may_change = may_change(&trial.arm);
-        let has_statuses = self.range(|row| share(0, row)).is_some();
+        let has_statuses = self.range(|row| share(0, row)).is_some() && !may_change.contains(&Aspect::Statuses);
         let has_bytes = self.bytes_an_answer().is_some() && bytes_an_answer(trial).is_some_and(|own| own.1.is_finite());
         trial.made > 0 && (has_statuses || (has_bytes && !may_change.contains(&Aspect::Bytes)))
     }

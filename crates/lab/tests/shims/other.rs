@@ -285,3 +285,35 @@ fn only_lines_to_the_log_that_is_named_are_dropped() {
     assert_eq!(printed(&|_| "stderr".to_string()), ("[7, 13, 5000, 7] 5020 7 0\n".to_string(), 1));
     assert_eq!(printed(&|_| "inert".to_string()), (whole, 0));
 }
+
+/// Asks two ports for a page over HTTP; prints the status of each, and whether it was closed.
+const ASKED: &str = r#"
+import http.client, sys
+for port in sys.argv[1:]:
+    connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=10)
+    connection.connect()
+    connection.request("GET", "/list.crl")
+    try:
+        print(connection.getresponse().status, connection.sock is None, end=" ")
+    except http.client.BadStatusLine:
+        print("nothing", end=" ")
+print()
+"#;
+
+#[test]
+fn who_is_named_answers_at_once_that_nothing_is_there_and_is_not_asked() {
+    let printed = |parameter: &dyn Fn(u16) -> String| {
+        let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port"));
+        let ports = listeners.each_ref().map(|one| one.local_addr().expect("an address").port());
+        let preloaded = Preloaded::new(&[("answer-not-found", &parameter(ports[0]))]);
+        // Whoever comes is let go without an answer.
+        for listener in listeners {
+            std::thread::spawn(move || listener.accept().map(|(mut one, _)| one.read(&mut [0; 512])));
+        }
+        let words = ports.each_ref().map(ToString::to_string);
+        let printed = preloaded.python(ASKED, &words.each_ref().map(String::as_str));
+        (printed, preloaded.counts("answer-not-found").changed)
+    };
+    assert_eq!(printed(&|port| format!("127.0.0.1/{port}")), ("404 True nothing \n".to_string(), 1));
+    assert_eq!(printed(&|_| "inert".to_string()), ("nothing nothing \n".to_string(), 0));
+}

@@ -329,3 +329,14 @@ fn a_transaction_for_each_row_is_sync_disk_and_one_for_all_is_not() {
     let Some(run) = run_variant("rows", "fixed") else { return };
     assert!(!run.names().contains(&"sync-disk"), "{:?}", run.names());
 }
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_list_fetched_in_each_handshake_is_inline_revocation_check_and_none_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("revocation") else { return };
+    expect_confirmed(&run, "inline-revocation-check", &["answer-not-found"]);
+    expect_mechanism(run.finding("inline-revocation-check"), &["GET /authority.crl"]);
+    let Some(run) = run_variant("revocation", "fixed") else { return };
+    assert!(!run.names().contains(&"inline-revocation-check"), "{:?}", run.names());
+}
