@@ -5,6 +5,7 @@
 mod allocator_pressure;
 mod busy_spin;
 mod ca_bundle_per_context;
+mod client_per_request;
 mod close_wait_framing;
 mod compression_level;
 mod connection_churn;
@@ -132,6 +133,7 @@ pub const ALL: &[Detector] = &[
     context_per_request::DETECTOR,
     slow_key_type::DETECTOR,
     no_resumption::DETECTOR,
+    client_per_request::DETECTOR,
     connection_churn::DETECTOR,
     name_lookup::DETECTOR,
     dead_ipv6::DETECTOR,

@@ -1,6 +1,6 @@
 //! P07: a fresh connection for about every exchange.
 
-use super::{Found, costly_call, detector, rows};
+use super::{Found, client_per_request, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
@@ -30,9 +30,11 @@ detector! {
     /// the next request.
     ///
     /// ## Not to be confused with
-    /// no-resumption (the connections may be necessary; a full handshake for each is not); a program that talks to many
-    /// hosts once each.
-    "P07" "connection-churn"
+    /// client-per-request (connections are left open, and not used again); no-resumption (the connections may be
+    /// necessary; a full handshake for each is not); a program that talks to many hosts once each.
+    "P07" "connection-churn",
+    // Connections that a lost pool keeps open are opened anew for that reason.
+    follows_from: &[client_per_request::DETECTOR.page.id]
 }
 
 /// Fewer connections than this are no habit.
@@ -286,6 +288,7 @@ mod tests {
             for _ in 0..requests {
                 request(&mut fixture, pid, id, 200 * US, &mut idle);
             }
+            fixture.close(id);
             fixture.now += gaps.between;
         }
         fixture.end()
@@ -326,6 +329,7 @@ mod tests {
             for (id, requests) in (1..).zip(requests) {
                 fixture.connect(id, CLIENT);
                 (0..*requests).for_each(|_| request(&mut fixture, CLIENT, id, 200 * US, &mut idle));
+                fixture.close(id);
             }
             answer(&fixture.end()).findings.first().map(|finding| finding.title.clone()).unwrap_or_default()
         };

@@ -340,3 +340,13 @@ fn a_list_fetched_in_each_handshake_is_inline_revocation_check_and_none_is_not()
     let Some(run) = run_variant("revocation", "fixed") else { return };
     assert!(!run.names().contains(&"inline-revocation-check"), "{:?}", run.names());
 }
+
+#[test]
+#[ignore = "long: make stories"]
+fn an_agent_for_each_request_is_client_per_request_and_one_for_all_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("agents", "slow") else { return };
+    assert_eq!(run.names().first(), Some(&"client-per-request"), "{:?}", run.names());
+    let Some(run) = run_variant("agents", "fixed") else { return };
+    run.expect_no_accusation();
+}

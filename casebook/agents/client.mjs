@@ -1,0 +1,23 @@
+// Asks for a page again and again; with `each`, by an agent of its own for each request.
+// Usage: client.mjs ADDRESS PORT CERTIFICATE each|one REQUESTS
+import { readFileSync } from "node:fs";
+import { Agent, get } from "node:https";
+
+const [address, port, certificate, agents, requests] = process.argv.slice(2);
+const settings = { keepAlive: true, ca: readFileSync(certificate), servername: "casebook.test" };
+const shared = new Agent(settings);
+
+function page() {
+  const agent = agents === "one" ? shared : new Agent(settings);
+  return new Promise((done, failed) => {
+    get({ host: address, port, path: "/hello", agent }, (answer) => answer.resume().on("end", done)).on("error", failed);
+  });
+}
+
+for (let number = 0; number < Number(requests); number++) {
+  await page();
+  // The socket is the agent's again only after this turn of the loop.
+  await new Promise((next) => setImmediate(next));
+}
+console.log(`${requests} pages`);
+process.exit(0);
