@@ -5,6 +5,7 @@
 mod allocator_pressure;
 mod busy_spin;
 mod ca_bundle_per_context;
+mod ca_path_layout;
 mod client_per_request;
 mod close_wait_framing;
 mod compression_level;
@@ -129,6 +130,7 @@ pub const ALL: &[Detector] = &[
     fixed_socket_buffers::DETECTOR,
     nagle_delayed_ack::DETECTOR,
     inline_revocation_check::DETECTOR,
+    ca_path_layout::DETECTOR,
     ca_bundle_per_context::DETECTOR,
     context_per_request::DETECTOR,
     slow_key_type::DETECTOR,

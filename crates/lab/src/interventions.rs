@@ -24,6 +24,7 @@ mod refuse_silent;
 mod resume_sessions;
 mod send_queue_empty;
 mod share_ssl_context;
+mod short_ca_path;
 mod short_sleeps;
 mod sleep_scale;
 mod small_ca_bundle;
@@ -143,6 +144,7 @@ pub const ALL: &[Intervention] = &[
     answer_100_continue::ANSWER_100_CONTINUE,
     default_groups::DEFAULT_GROUPS,
     answer_not_found::ANSWER_NOT_FOUND,
+    short_ca_path::SHORT_CA_PATH,
     drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
     short_sleeps::SHORT_SLEEPS,

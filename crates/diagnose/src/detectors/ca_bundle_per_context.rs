@@ -1,6 +1,6 @@
 //! P10: the same certificates are read and parsed again and again.
 
-use super::{Found, costly_call, detector, rows};
+use super::{Found, ca_path_layout, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::Located;
 use crate::syscall;
@@ -34,7 +34,9 @@ detector! {
     /// context-per-request (creating the context is itself expensive, with or without files); no-resumption; a program
     /// that is started anew for each request (each process then loads the bundle once); a certificate, a key or a chain
     /// of the program's own, which is no bundle; certificates read by a program that shakes no hands.
-    "P10" "ca-bundle-per-context"
+    "P10" "ca-bundle-per-context",
+    // Files of one name that are gone through in a handshake are searched, not loaded with the context.
+    follows_from: &[ca_path_layout::DETECTOR.page.id]
 }
 
 /// Loading once is needed, twice can be two purposes; three times is a habit.
@@ -66,7 +68,7 @@ struct Habit<'l> {
 
 impl Habit<'_> {
     fn bytes_per_context(&self) -> u64 {
-        self.loads.iter().map(|load| load.bytes).sum::<u64>() / self.contexts.max(1)
+        self.loads.iter().fold(0u64, |sum, load| sum.saturating_add(load.bytes)) / self.contexts.max(1)
     }
 
     /// Loaded now and then, by the workers of a server for example, is not loaded for each context; certificates that
@@ -90,7 +92,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         contexts,
         handshakes: sum(|habit| habit.handshakes),
         files: repeated.len() as f64 / contexts as f64,
-        bytes: repeated.iter().map(|load| load.bytes).sum::<u64>() / contexts,
+        bytes: repeated.iter().fold(0u64, |sum, load| sum.saturating_add(load.bytes)) / contexts,
     };
     let mut explains: Vec<(u32, u64, u64)> = Vec::new();
     for load in &repeated {
@@ -242,7 +244,7 @@ fn follow(load: &mut Load, call: &Call) {
         load.end = load.end.max(call_end(call));
     }
     load.certificates |= reads && call.content == content::PEM;
-    load.bytes += if reads { call.result.max(0) as u64 } else { 0 };
+    load.bytes = load.bytes.saturating_add(if reads { call.result.max(0) as u64 } else { 0 });
 }
 
 fn path_name<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {

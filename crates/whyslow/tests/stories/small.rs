@@ -350,3 +350,13 @@ fn an_agent_for_each_request_is_client_per_request_and_one_for_all_is_not() {
     let Some(run) = run_variant("agents", "fixed") else { return };
     run.expect_no_accusation();
 }
+
+#[test]
+#[ignore = "long: make stories"]
+fn many_files_of_one_name_are_ca_path_layout_and_one_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("ca-path") else { return };
+    expect_confirmed(&run, "ca-path-layout", &["short-ca-path"]);
+    let Some(run) = run_variant("ca-path", "fixed") else { return };
+    assert!(!run.names().contains(&"ca-path-layout"), "{:?}", run.names());
+}
