@@ -171,6 +171,8 @@ pub const EPOLL_CTL: u16 = libc::SYS_epoll_ctl as u16;
 pub const FCHDIR: u16 = libc::SYS_fchdir as u16;
 /// `futex`.
 pub const FUTEX: u16 = libc::SYS_futex as u16;
+/// `getrandom`.
+pub const GETRANDOM: u16 = libc::SYS_getrandom as u16;
 /// `getsockopt`.
 pub const GETSOCKOPT: u16 = libc::SYS_getsockopt as u16;
 /// `ioctl`.

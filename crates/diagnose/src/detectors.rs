@@ -32,6 +32,7 @@ mod saturated_thread;
 mod serial_requests;
 mod server_rate_limit;
 mod sleep_polling;
+mod slow_clock_or_entropy;
 mod slow_key_type;
 mod slow_reader;
 mod split_writes;
@@ -157,6 +158,7 @@ pub const ALL: &[Detector] = &[
     compression_level::DETECTOR,
     allocator_pressure::DETECTOR,
     debug_build::DETECTOR,
+    slow_clock_or_entropy::DETECTOR,
     tiny_reads::DETECTOR,
     tiny_tls_records::DETECTOR,
     split_writes::DETECTOR,

@@ -4,6 +4,7 @@
 mod answer_100_continue;
 mod answer_not_found;
 mod bound_sscanf;
+mod buffered_entropy;
 mod coalesce_tls_writes;
 mod coalesce_writes;
 mod cpu_quota;
@@ -145,6 +146,7 @@ pub const ALL: &[Intervention] = &[
     default_groups::DEFAULT_GROUPS,
     answer_not_found::ANSWER_NOT_FOUND,
     short_ca_path::SHORT_CA_PATH,
+    buffered_entropy::BUFFERED_ENTROPY,
     drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
     short_sleeps::SHORT_SLEEPS,

@@ -286,6 +286,33 @@ fn only_lines_to_the_log_that_is_named_are_dropped() {
     assert_eq!(printed(&|_| "inert".to_string()), (whole, 0));
 }
 
+/// Asks for random bytes a few at a time, in a child as well, and for many; prints how many of the few were there
+/// twice.
+const RANDOM: &str = r#"
+import os
+reading, writing = os.pipe()
+drawn = [os.urandom(8) for _ in range(2000)]
+if not os.fork():
+    os.write(writing, b"".join(os.urandom(8) for _ in range(500)))
+    os._exit(0)
+drawn += [os.urandom(8) for _ in range(500)]
+os.wait()
+content = os.read(reading, 4000)
+drawn += [content[at:at + 8] for at in range(0, 4000, 8)]
+print(len(drawn) - len(set(drawn)), bytes(8) in drawn, len(os.urandom(4000)))
+"#;
+
+#[test]
+fn random_bytes_come_from_a_stock_and_never_twice() {
+    for (parameter, is_active) in [("on", true), ("inert", false)] {
+        let preloaded = Preloaded::new(&[("buffered-entropy", parameter)]);
+        assert_eq!(preloaded.python(RANDOM, &[]), "0 False 4000\n");
+        let counts = preloaded.counts("buffered-entropy");
+        assert_eq!(counts.changed >= 3_000, is_active, "{counts:?}");
+        assert!(counts.seen >= 3_001, "{counts:?}");
+    }
+}
+
 /// Asks two ports for a page over HTTP; prints the status of each, and whether it was closed.
 const ASKED: &str = r#"
 import http.client, sys

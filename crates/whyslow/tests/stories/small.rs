@@ -360,3 +360,14 @@ fn many_files_of_one_name_are_ca_path_layout_and_one_is_not() {
     let Some(run) = run_variant("ca-path", "fixed") else { return };
     assert!(!run.names().contains(&"ca-path-layout"), "{:?}", run.names());
 }
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_system_call_for_each_random_letter_is_slow_clock_or_entropy_and_a_generator_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("entropy") else { return };
+    expect_confirmed(&run, "slow-clock-or-entropy", &["buffered-entropy"]);
+    expect_place(run.finding("slow-clock-or-entropy"), "entropy/server.py", "a question for each letter");
+    let Some(run) = run_variant("entropy", "fixed") else { return };
+    run.expect_no_accusation();
+}
