@@ -24,6 +24,7 @@ mod lock_convoy;
 mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
+mod openssl3_fetch_locks;
 mod pool_exhausted;
 mod port_exhaustion;
 mod process_per_request;
@@ -135,6 +136,7 @@ pub const ALL: &[Detector] = &[
     ca_bundle_per_context::DETECTOR,
     context_per_request::DETECTOR,
     slow_key_type::DETECTOR,
+    openssl3_fetch_locks::DETECTOR,
     no_resumption::DETECTOR,
     client_per_request::DETECTOR,
     connection_churn::DETECTOR,

@@ -371,3 +371,13 @@ fn a_system_call_for_each_random_letter_is_slow_clock_or_entropy_and_a_generator
     let Some(run) = run_variant("entropy", "fixed") else { return };
     run.expect_no_accusation();
 }
+
+#[test]
+#[ignore = "long: make stories"]
+fn an_algorithm_looked_up_for_each_line_is_openssl3_fetch_locks_and_a_copy_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("fetches", "slow") else { return };
+    expect_place(run.finding("openssl3-fetch-locks"), "fetches/server.py", "an algorithm by its name");
+    let Some(run) = run_variant("fetches", "fixed") else { return };
+    assert!(!run.names().contains(&"openssl3-fetch-locks"), "{:?}", run.names());
+}
