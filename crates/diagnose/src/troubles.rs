@@ -1,5 +1,7 @@
-//! What went wrong again and again while it was recorded: calls that fail, SYNs that nobody answers, resets, queues that
-//! overflow. None of it is a cause; it is where somebody would look next.
+//! What went wrong again and again while it was recorded: calls that fail, SYNs that nobody answers, resets, queues
+//! that overflow, CPUs that others keep. None of it is a cause; it is where somebody would look next.
+
+mod run_delay;
 
 use crate::analysis::Analysis;
 use crate::place::of_calls;
@@ -32,6 +34,7 @@ pub fn find(analysis: &Analysis) -> Vec<Trouble> {
     found.extend(syn_again(analysis));
     found.extend(reset(analysis));
     found.extend(overflows(analysis));
+    found.extend(run_delay::find(analysis));
     found
 }
 

@@ -38,6 +38,15 @@ pub enum Trouble {
         /// How often.
         count: u64,
     },
+    /// Threads were ready to run with a request in hand, and other programs kept the CPUs.
+    RunDelay {
+        /// How often for a millisecond or more.
+        count: u64,
+        /// How long in all, divided by the number of exchanges.
+        ns_per_exchange: u64,
+        /// Its share of the exchanges' time.
+        share: f64,
+    },
     /// Something that this version of whyslow does not know.
     #[default]
     #[serde(other)]

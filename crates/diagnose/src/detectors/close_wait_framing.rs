@@ -75,7 +75,7 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
     let last = analysis.transfers(exchange).last().map(|&row| row as usize)?;
     let thread = analysis.threads.get(analysis.call(last).tid)?;
     let closing = analysis.connections.closing(exchange.connection);
-    let mut blocked = 0;
+    let mut blocked = 0u64;
     let mut ended: Option<(usize, bool)> = None;
     for row in (last + 1..thread.calls.end).take(MOST_CALLS) {
         let call = analysis.call(row);
@@ -86,7 +86,7 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
         let is_poll = syscall::is_poll(call.number);
         let is_read = syscall::is_read(call.number) && call.connection == connection.id;
         if is_poll || is_read {
-            blocked += call.blocked.0;
+            blocked = blocked.saturating_add(call.blocked.0);
         } else if call.blocked.0 > AT_ONCE || (call.connection != 0 && syscall::is_write(call.number)) {
             break;
         }
@@ -95,7 +95,7 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
             break;
         }
         // Whoever gives up closes the connection then; a time that runs out may be a pause, and the connection kept.
-        let gives_up = (call_end(call)..call_end(call) + GOES_ON).contains(&closing);
+        let gives_up = (call_end(call)..call_end(call).saturating_add(GOES_ON)).contains(&closing);
         let is_late = gives_up && call.blocked.0 > AT_ONCE && (call.result == 0 || call.result == syscall::EAGAIN);
         if is_late && (is_read || is_poll) {
             ended = Some((row, false));
@@ -105,7 +105,9 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
     let (call, is_closed) = ended?;
     let end = call_end(analysis.call(call));
     let length = end.saturating_sub(exchange.end);
-    let waited = length >= AT_ONCE && blocked * 2 >= length && goes_on(analysis, exchange, thread.tid, thread.end, end);
+    let waited = length >= AT_ONCE
+        && blocked.saturating_mul(2) >= length
+        && goes_on(analysis, exchange, thread.tid, thread.end, end);
     let head = analysis.response_head(exchange).map(|row| row.content_length);
     waited.then_some(Wait { exchange, call, length, is_closed, head })
 }

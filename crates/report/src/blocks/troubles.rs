@@ -5,7 +5,7 @@ use crate::document::Document;
 use crate::located::in_sentence;
 use crate::part::{Part, under};
 use crate::text::{clean, counted};
-use case::Trouble;
+use case::{Nanos, Share, Trouble};
 
 pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document| {
     let troubles = document.answer().map_or(&[][..], |answer| &answer.troubles);
@@ -31,6 +31,13 @@ fn sentence(trouble: &Trouble) -> String {
                 counted(*count, "time")
             )
         }
+        Trouble::RunDelay { count, ns_per_exchange, share } => format!(
+            "Other programs kept the CPUs: threads that were ready to run waited {} for a millisecond or more, {} of each \
+             request ({}).",
+            counted(*count, "time"),
+            Nanos(*ns_per_exchange),
+            Share(*share)
+        ),
         Trouble::Other => "Something that this version of whyslow has no words for.".into(),
     }
 }
@@ -48,6 +55,10 @@ mod tests {
         assert_eq!(sentence(&refused), "connect failed 1,400 times with ECONNREFUSED, client.py:12 in dial.");
         let syn = Trouble::SynAgain { remote: Some("10.0.0.2:80".into()), count: 1 };
         assert_eq!(sentence(&syn), "Nobody answered a SYN to 10.0.0.2:80, so that it was sent again: 1 time.");
+        let kept = Trouble::RunDelay { count: 1_200, ns_per_exchange: 5_600_000, share: 0.64 };
+        let said = "Other programs kept the CPUs: threads that were ready to run waited 1,200 times for a millisecond or more, \
+                    5.60 ms of each request (64 %).";
+        assert_eq!(sentence(&kept), said);
         let overflow = Trouble::Overflow { counter: "TcpExt.ListenOverflows".into(), count: 7 };
         let said = "A queue of the kernel overflowed 7 times (TcpExt.ListenOverflows; other programs count, too).";
         assert_eq!(sentence(&overflow), said);
