@@ -50,6 +50,9 @@ const BODIES: [&str; 11] = [
     "--body-data",
 ];
 
+/// Options that are followed by cookies, or by the name of a file with some: curl's.
+const COOKIES: [&str; 2] = ["-b", "--cookie"];
+
 /// Programs whose `-pWORD` is a password whatever the word is.
 const TAKE_PASSWORDS: [&str; 9] =
     ["mysql", "mysqladmin", "mysqldump", "mysqlslap", "mariadb", "mariadb-admin", "mariadb-dump", "sshpass", "7z"];
@@ -99,7 +102,9 @@ pub fn redact_arguments(arguments: &[String]) -> Vec<String> {
             option if is_secret_option(option) => "*".to_string(),
             option if BODIES.contains(&option) => redact_body(argument),
             "-p" if takes_passwords => "*".to_string(),
+            option if COOKIES.contains(&option) && argument.contains('=') => redact_cookies(argument),
             SCRIPT if argument.contains(char::is_whitespace) => redact_script(argument),
+            _ if is_command_line(argument) => redact_script(argument),
             _ => redact_argument(argument, takes_passwords),
         });
         before = argument;
@@ -148,6 +153,22 @@ fn is_attached_password(argument: &str) -> bool {
     has_digit && has_letter && !value.contains(['/', '.', ':', '=', ','])
 }
 
+/// Whether a word is a command line itself, as in `--server 'program --password S'`, and not a header (`Name: words`), a URL or a
+/// variable with words in it.
+fn is_command_line(argument: &str) -> bool {
+    let name = argument.split([':', '=']).next().unwrap_or_default();
+    name.contains(char::is_whitespace)
+}
+
+/// The values of `name=value; name=value`.
+fn redact_cookies(cookies: &str) -> String {
+    let shown = cookies.split(';').map(|cookie| match cookie.split_once('=') {
+        Some((name, _)) => format!("{name}=*"),
+        None => "*".to_string(),
+    });
+    shown.collect::<Vec<_>>().join(";")
+}
+
 /// A body that is sent: the values of a form; all of anything else, unless it is the name of a file.
 fn redact_body(body: &str) -> String {
     let is_form = |pair: &str| {
@@ -167,6 +188,10 @@ fn redact_script(script: &str) -> String {
         let is_secret = script.split(|letter: char| !letter.is_ascii_alphanumeric()).any(names_a_secret);
         return if is_secret { "*".to_string() } else { script.to_string() };
     };
+    // Blanks that no shell splits at: it is a word after all.
+    if words.len() == 1 && words[0] == script {
+        return redact_argument(script, false);
+    }
     let mut shown = script.to_string();
     for (word, redacted) in words.iter().zip(redact_arguments(&words)) {
         // A word that was quoted in parts is not found as it is: then nothing of the script is shown.
@@ -239,6 +264,16 @@ mod tests {
         assert_eq!(shown(&["mysql", "-pletters", "-uroot"]), ["mysql", "-p*", "-uroot"]);
         assert_eq!(shown(&["client", "-pS3cret", "-p8080", "-print"]), ["client", "-p*", "-p8080", "-print"]);
         assert_eq!(shown(&["curl", "-H", "X-Api-Key: S"]), ["curl", "-H", "X-Api-Key:*"]);
+        assert_eq!(shown(&["curl", "-b", "id=S; a=S"]), ["curl", "-b", "id=*; a=*"]);
+        assert_eq!(shown(&["ab", "-b", "1024"]), ["ab", "-b", "1024"]);
+    }
+
+    #[test]
+    fn a_command_line_in_a_word_is_looked_into() {
+        let server = "python3 server.py 80 --password abc --token=xyz";
+        assert_eq!(shown(&["run", "--server", server])[2], "python3 server.py 80 --password * --token=*");
+        assert_eq!(shown(&["echo", "two words", "it's"]), ["echo", "two words", "it's"]);
+        assert_eq!(shown(&["echo", "no\u{a0}break"]), ["echo", "no\u{a0}break"], "no shell splits there");
     }
 
     #[test]

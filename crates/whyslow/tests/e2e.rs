@@ -14,6 +14,7 @@ mod readme;
 mod rights;
 mod running;
 mod schemas;
+mod secrets;
 mod stage;
 mod stories;
 mod story;
