@@ -147,3 +147,31 @@ fn notice(document: &Document) -> String {
         several => format!("Recordings of {} were cut short: their last rows may be missing.", several.join(" and ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest, Sha256};
+
+    /// What uPlot 1.6.32 has in `dist` of its package, by SHA-256.
+    const PUBLISHED: [(&str, &str, &str); 2] = [
+        (
+            "uPlot.iife.min.js",
+            include_str!("../../assets/uplot/uPlot.iife.min.js"),
+            "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+        ),
+        (
+            "uPlot.min.css",
+            include_str!("../../assets/uplot/uPlot.min.css"),
+            "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+        ),
+    ];
+
+    #[test]
+    fn what_others_wrote_is_as_they_published_it() {
+        for (name, text, published) in PUBLISHED {
+            let digest = Sha256::digest(text.as_bytes());
+            let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            assert_eq!(digest, published, "{name}");
+        }
+    }
+}
