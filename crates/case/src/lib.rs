@@ -5,6 +5,7 @@
 //! a case can be read on another machine, without the binaries that were recorded.
 
 mod answer;
+mod beneath;
 mod bisection;
 mod calendar;
 mod caller;
@@ -15,6 +16,8 @@ pub mod facts;
 mod folder;
 mod folder_name;
 mod format;
+#[doc(hidden)]
+pub mod fuzz;
 mod live;
 mod manifest;
 mod matrix;

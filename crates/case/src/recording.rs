@@ -28,6 +28,9 @@ macro_rules! recording {
             pub fn load(case: &Case) -> Result<Recording, CaseError> {
                 let mut recording = Recording { manifest: case.manifest().clone(), $( $field: case.read()?, )+ };
                 recording.sort();
+                if !recording.manifest.closed {
+                    recording.was_cut_off();
+                }
                 Ok(recording)
             }
 
@@ -102,6 +105,19 @@ recording! {
     losses: Loss sorted by |row| row.start;
     /// Trials of the lab.
     trials: Trial sorted by |row| row.position;
+}
+
+impl Recording {
+    /// Nobody wrote down when recording ended: it did with the last row that was kept.
+    fn was_cut_off(&mut self) {
+        let calls = self.calls.iter().map(|row| row.start + row.duration);
+        let last = calls.chain(self.segments.iter().map(|row| row.time)).chain(self.samples.iter().map(|row| row.time));
+        let manifest = &mut self.manifest;
+        manifest.end = manifest.end.max(last.max().unwrap_or_default());
+        let first = self.calls.iter().map(|row| row.start).min().unwrap_or_default();
+        manifest.start = if manifest.start.0 == 0 { first } else { manifest.start };
+        manifest.missing.push("the last rows, and what is written at the end: recording was cut off".to_string());
+    }
 }
 
 #[cfg(test)]

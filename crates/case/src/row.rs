@@ -55,6 +55,9 @@ pub trait Row: Sized + Clone + Send + 'static {
     /// Names the column that is missing or has another type.
     fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>, String>;
 
+    /// The memory that the row takes, words included.
+    fn bytes(&self) -> usize;
+
     /// One row's values with the names of their columns, in order.
     fn values(&self) -> Vec<(&'static str, Value)>;
 
@@ -81,6 +84,11 @@ pub trait Cell: Sized + Clone {
 
     /// The same value without its type.
     fn untyped(self) -> Value;
+
+    /// The memory that it takes besides its own place.
+    fn elsewhere_bytes(&self) -> usize {
+        0
+    }
 }
 
 macro_rules! primitive_cell {
@@ -137,6 +145,9 @@ impl Cell for String {
     }
     fn untyped(self) -> Value {
         Value::Text(self)
+    }
+    fn elsewhere_bytes(&self) -> usize {
+        self.len()
     }
 }
 
@@ -202,6 +213,10 @@ macro_rules! table {
 
             fn values(&self) -> Vec<(&'static str, $crate::row::Value)> {
                 vec![ $( (stringify!($column), $crate::row::Cell::untyped(self.$column.clone())) ),+ ]
+            }
+
+            fn bytes(&self) -> usize {
+                size_of::<Self>() $( + $crate::row::Cell::elsewhere_bytes(&self.$column) )+
             }
 
             fn to_batch(rows: &[Self]) -> arrow_array::RecordBatch {

@@ -28,6 +28,11 @@ mod target;
 mod used;
 mod usual_work;
 
+/// A door for fuzzers: any text.
+pub(crate) fn fuzz(text: &str) {
+    linkage::fuzz(text);
+}
+
 pub use closure::{Closures, Ground};
 pub use differences::{Change, Difference, differences};
 pub use history::{Line, search_line};

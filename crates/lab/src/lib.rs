@@ -13,6 +13,8 @@ pub mod engine;
 mod error;
 mod experiment;
 mod extent;
+#[doc(hidden)]
+pub mod fuzz;
 mod group;
 mod groups;
 mod hierarchy;

@@ -17,6 +17,12 @@ mod shared;
 mod store;
 mod tool;
 
+/// A door for fuzzers: any text.
+pub(crate) fn fuzz(text: &str) {
+    packages::fuzz(text);
+    mirror::fuzz(text);
+}
+
 pub use apt::{Installed, install_over};
 pub use fetch::{Fetched, fetch, versions};
 pub use git::{Commit, Repository};

@@ -7,6 +7,7 @@ use crate::protocol::{self, Moved, Seen};
 use case::tables::{Call, Handshake, HttpMessage, Lookup, Path, TlsRecord, direction, transport};
 use case::{Nanos, syscall};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 const RECVFROM: u16 = 45;
 const RECVMSG: u16 = 47;
@@ -14,6 +15,13 @@ const CONNECT: u16 = 42;
 /// Looks without taking: such a read moves no bytes.
 const MSG_PEEK: u64 = 2;
 const PORT_DNS: u16 = 53;
+
+/// Different paths that are kept, and the letters of all: 100 MB. A build of a large project names a hundred thousand.
+const MOST_PATHS: usize = 500_000;
+const MOST_PATH_BYTES: usize = 48 << 20;
+
+/// The longest path that the kernel takes (PATH_MAX).
+const LONGEST_PATH: usize = 4096;
 
 /// Rows waiting to be written, and the state that making them needs.
 #[derive(Default)]
@@ -30,11 +38,15 @@ pub struct CallRows {
     pub lookups: Vec<Lookup>,
     /// Paths met for the first time.
     pub paths: Vec<Path>,
-    path_numbers: FxHashMap<String, u32>,
-    path_names: Vec<String>,
-    open_files: FxHashMap<(u32, i32), u32>,
+    /// Paths that are not kept, there being too many, since last asked.
+    pub paths_left_out: u64,
+    path_numbers: FxHashMap<Arc<str>, u32>,
+    path_names: Vec<Arc<str>>,
+    path_bytes: usize,
+    /// By process; a child has its parent's until either opens or closes something.
+    open_files: FxHashMap<u32, Arc<FxHashMap<i32, u32>>>,
     /// The folder that each process is in, as far as it was seen going there.
-    folders: FxHashMap<u32, String>,
+    folders: FxHashMap<u32, Arc<str>>,
     seen: Seen,
 }
 
@@ -52,14 +64,16 @@ impl CallRows {
         if event.head_is_path != 0 {
             self.name_path(&mut call, event, head, connections);
         } else if call.connection == 0 {
-            call.path = self.open_files.get(&(call.pid, call.fd)).copied().unwrap_or(0);
+            call.path = self.open_file(call.pid, call.fd);
             call.content = if head.is_empty() { 0 } else { protocol::content_of(head) };
         }
         if matches!(call.number, syscall::CHDIR | syscall::FCHDIR) && call.result >= 0 && call.path != 0 {
-            self.folders.insert(call.pid, self.path_names[call.path as usize - 1].clone());
+            self.folders.insert(call.pid, Arc::clone(&self.path_names[call.path as usize - 1]));
         }
         if call.number == syscall::CLOSE {
-            self.open_files.remove(&(call.pid, call.fd));
+            if self.open_file(call.pid, call.fd) != 0 {
+                self.files_of(call.pid).remove(&call.fd);
+            }
             if call.connection != 0 {
                 connections.closed(call.connection, call.pid, call.start);
             }
@@ -72,9 +86,9 @@ impl CallRows {
 
     /// A process inherits its parent's open files.
     pub fn forked(&mut self, parent: u32, child: u32) {
-        let files = self.open_files.iter().filter(|((pid, _), _)| *pid == parent);
-        let inherited: Vec<_> = files.map(|((_, fd), path)| ((child, *fd), *path)).collect();
-        self.open_files.extend(inherited);
+        if let Some(files) = self.open_files.get(&parent).map(Arc::clone) {
+            self.open_files.insert(child, files);
+        }
         if let Some(folder) = self.folders.get(&parent).cloned() {
             self.folders.insert(child, folder);
         }
@@ -82,13 +96,22 @@ impl CallRows {
 
     /// The path under which a process opened a descriptor.
     pub fn open_path(&self, pid: u32, fd: i32) -> Option<String> {
-        let number = self.open_files.get(&(pid, fd))?;
-        self.path_names.get(*number as usize - 1).cloned()
+        let number = self.open_file(pid, fd).checked_sub(1)?;
+        self.path_names.get(number as usize).map(ToString::to_string)
+    }
+
+    /// The number of the path under which a process opened a descriptor; 0 for none.
+    fn open_file(&self, pid: u32, fd: i32) -> u32 {
+        self.open_files.get(&pid).and_then(|files| files.get(&fd)).copied().unwrap_or(0)
+    }
+
+    fn files_of(&mut self, pid: u32) -> &mut FxHashMap<i32, u32> {
+        Arc::make_mut(self.open_files.entry(pid).or_default())
     }
 
     /// A process ended: its open files are no more.
     pub fn exited(&mut self, pid: u32) {
-        self.open_files.retain(|(owner, _), _| *owner != pid);
+        self.open_files.remove(&pid);
         self.folders.remove(&pid);
     }
 
@@ -105,7 +128,7 @@ impl CallRows {
             pid: state.pid,
             number,
             fd,
-            path: self.open_files.get(&(state.pid, fd)).copied().unwrap_or(0),
+            path: self.open_file(state.pid, fd),
             ..Call::default()
         });
     }
@@ -114,7 +137,7 @@ impl CallRows {
     pub fn held_open(&mut self, pid: u32, files: Vec<(i32, String)>) {
         for (fd, path) in files {
             let path = self.path_number(path);
-            self.open_files.insert((pid, fd), path);
+            self.files_of(pid).insert(fd, path);
         }
     }
 
@@ -130,7 +153,8 @@ impl CallRows {
         // The name of a file that is not there can be what somebody asked a server for.
         call.path = self.path_number(if call.result < 0 { case::redact_target(&path) } else { path });
         if syscall::is_open(call.number) && call.result >= 0 {
-            self.open_files.insert((call.pid, call.result as i32), call.path);
+            let path = call.path;
+            self.files_of(call.pid).insert(call.result as i32, path);
         }
     }
 
@@ -141,23 +165,31 @@ impl CallRows {
         }
         let descriptor = if calls::has_folder(call.number) { event.arguments[2] as i32 } else { libc::AT_FDCWD };
         let folder = match descriptor {
-            libc::AT_FDCWD => self.folders.get(&call.pid).cloned(),
+            libc::AT_FDCWD => self.folders.get(&call.pid).map(ToString::to_string),
             descriptor => self.open_path(call.pid, descriptor),
         };
-        match folder.filter(|folder| folder.starts_with('/')) {
+        let is_usable = |folder: &String| folder.starts_with('/') && folder.len() + path.len() < LONGEST_PATH;
+        match folder.filter(is_usable) {
             Some(folder) => format!("{}/{path}", folder.trim_end_matches('/')),
             None => path,
         }
     }
 
+    /// The number of a path; 0 where there are too many to keep it.
     fn path_number(&mut self, path: String) -> u32 {
-        if let Some(&number) = self.path_numbers.get(&path) {
+        if let Some(&number) = self.path_numbers.get(path.as_str()) {
             return number;
         }
-        let id = self.path_numbers.len() as u32 + 1;
-        self.paths.push(Path { id, path: path.clone() });
-        self.path_names.push(path.clone());
-        self.path_numbers.insert(path, id);
+        if self.path_bytes + path.len() > MOST_PATH_BYTES || self.path_names.len() >= MOST_PATHS {
+            self.paths_left_out += 1;
+            return 0;
+        }
+        let id = self.path_names.len() as u32 + 1;
+        self.path_bytes += path.len();
+        let name = Arc::<str>::from(path.as_str());
+        self.paths.push(Path { id, path });
+        self.path_names.push(Arc::clone(&name));
+        self.path_numbers.insert(name, id);
         id
     }
 
@@ -172,7 +204,9 @@ impl CallRows {
             }
             call.content = case::tables::content::DNS;
         } else if matches!(socket.row.transport, transport::TCP | transport::UNIX) {
-            socket.conversation.feed(&moved, &mut self.seen);
+            if let Some(conversation) = &mut socket.conversation {
+                conversation.feed(&moved, &mut self.seen);
+            }
             call.content = self.seen.content;
             self.records.append(&mut self.seen.records);
             self.messages.append(&mut self.seen.messages);
@@ -257,6 +291,32 @@ fn milliseconds(given: i32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_child_has_its_parents_files_until_either_changes_them() {
+        let mut rows = CallRows::default();
+        rows.held_open(1, (0..200).map(|fd| (fd, format!("/file/{fd}"))).collect());
+        for child in 2..10_000 {
+            rows.forked(1, child);
+        }
+        assert!(Arc::ptr_eq(&rows.open_files[&1], &rows.open_files[&9_999]), "nothing is copied for each");
+        rows.held_open(2, vec![(7, "/other".to_string())]);
+        assert_eq!(rows.open_path(2, 7).as_deref(), Some("/other"));
+        assert_eq!(rows.open_path(1, 7).as_deref(), Some("/file/7"));
+        rows.exited(1);
+        assert_eq!((rows.open_path(1, 7), rows.open_path(3, 7).as_deref()), (None, Some("/file/7")));
+    }
+
+    #[test]
+    fn so_many_paths_are_kept_and_the_others_counted() {
+        let mut rows = CallRows::default();
+        let long = "x".repeat(4000);
+        let numbers = (0..20_000).map(|number| rows.path_number(format!("/{number}/{long}"))).collect::<Vec<_>>();
+        let kept = numbers.iter().filter(|number| **number != 0).count();
+        assert!(rows.path_bytes <= MOST_PATH_BYTES && kept > 10_000, "{kept}");
+        assert_eq!(rows.paths_left_out, 20_000 - kept as u64);
+        assert_eq!(rows.path_number(format!("/0/{long}")), 1, "what is known stays known");
+    }
 
     #[test]
     fn timeouts_come_out_in_nanoseconds_whatever_the_call_counts_in() {

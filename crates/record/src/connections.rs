@@ -16,12 +16,43 @@ const TCP_ESTABLISHED: u32 = 1;
 const TCP_CLOSE: u32 = 7;
 
 /// One socket and its conversation.
+#[derive(Default)]
 pub struct Socket {
     /// The row that is to be written at the end.
     pub row: Connection,
-    /// What its bytes say.
-    pub conversation: Conversation,
+    /// What its bytes say; none once it is closed for good.
+    pub conversation: Option<Box<Conversation>>,
+    descriptor_closed: bool,
+    connection_closed: bool,
 }
+
+/// What of a socket was closed.
+#[derive(Clone, Copy)]
+enum Closed {
+    Descriptor,
+    Connection,
+}
+
+impl Socket {
+    /// Its descriptor was closed, or its connection: the first is when it was closed, and where both are, nothing more can be said
+    /// of it; what arrived before a reset can still be read. The handshake that was under way until then.
+    fn close(&mut self, which: Closed, now: Nanos) -> Option<Handshake> {
+        if self.row.closed == Nanos(0) {
+            self.row.closed = now;
+        }
+        match which {
+            Closed::Descriptor => self.descriptor_closed = true,
+            Closed::Connection => self.connection_closed = true,
+        }
+        if !self.descriptor_closed || !self.connection_closed {
+            return None;
+        }
+        self.conversation.take().and_then(|mut conversation| conversation.close())
+    }
+}
+
+/// Sockets that are kept: 200 MB. Later ones are counted.
+const MOST_SOCKETS: usize = 300_000;
 
 /// What was there in a network namespace before its processes were watched.
 struct Before {
@@ -35,6 +66,12 @@ struct Before {
 #[derive(Default)]
 pub struct Connections {
     sockets: FxHashMap<u32, Socket>,
+    /// Stands for each socket that is not kept.
+    beyond: Socket,
+    /// Sockets that were not kept since last asked.
+    pub left_out: u64,
+    /// Handshakes of sockets that are closed, which were under way until then.
+    handshakes: Vec<Handshake>,
     /// By network namespace.
     before: FxHashMap<u64, Before>,
     /// TCP connections that were open before they were watched.
@@ -51,7 +88,9 @@ impl Connections {
 
     /// A socket appeared, or its addresses or role changed.
     pub fn announced(&mut self, event: &SocketEvent) {
-        let socket = socket_of(&mut self.sockets, event.socket, Nanos(event.time));
+        let is_new = !self.sockets.contains_key(&event.socket);
+        self.left_out += u64::from(is_new && self.sockets.len() >= MOST_SOCKETS);
+        let socket = socket_of(&mut self.sockets, &mut self.beyond, event.socket, Nanos(event.time));
         let row = &mut socket.row;
         row.pid = event.pid;
         row.network_namespace = u64::from(event.network_namespace);
@@ -64,7 +103,7 @@ impl Connections {
         }
         if event.role != role::UNKNOWN && row.role != event.role {
             row.role = event.role;
-            socket.conversation = Conversation::new(event.socket, event.role);
+            socket.conversation = Some(Box::new(Conversation::new(event.socket, event.role)));
         } else if event.role == role::UNKNOWN && row.role == role::UNKNOWN && row.transport == transport::TCP {
             self.found_open += u64::from(found_open(row, event, &self.before));
         }
@@ -72,7 +111,7 @@ impl Connections {
 
     /// The socket of a number, made up where its announcement was lost.
     pub fn socket(&mut self, number: u32, now: Nanos) -> &mut Socket {
-        socket_of(&mut self.sockets, number, now)
+        socket_of(&mut self.sockets, &mut self.beyond, number, now)
     }
 
     /// How a socket came to be, as far as is known.
@@ -83,7 +122,8 @@ impl Connections {
     /// TCP did something to a socket.
     pub fn changed(&mut self, event: &TcpEvent) {
         let now = Nanos(event.time);
-        let row = &mut self.socket(event.socket, now).row;
+        let socket = socket_of(&mut self.sockets, &mut self.beyond, event.socket, now);
+        let row = &mut socket.row;
         row.mss = u32::from(event.mss);
         row.nodelay = event.nodelay != 0;
         keep_round_trip(row, event.srtt_us);
@@ -92,8 +132,8 @@ impl Connections {
         }
         if event.after == TCP_ESTABLISHED {
             row.established = now;
-        } else if event.after == TCP_CLOSE && row.closed == Nanos(0) {
-            row.closed = now;
+        } else if event.after == TCP_CLOSE {
+            self.handshakes.extend(socket.close(Closed::Connection, now));
         }
     }
 
@@ -104,19 +144,20 @@ impl Connections {
 
     /// `pid` closed a descriptor of the socket.
     pub fn closed(&mut self, number: u32, pid: u32, now: Nanos) {
-        let row = &mut self.socket(number, now).row;
-        if row.pid == pid && row.closed == Nanos(0) && row.role != role::LISTENER {
-            row.closed = now;
+        let socket = self.socket(number, now);
+        if socket.row.pid == pid && socket.row.role != role::LISTENER {
+            let handshake = socket.close(Closed::Descriptor, now);
+            self.handshakes.extend(handshake);
         }
     }
 
     /// All rows, those still open closed at `end`, the two ends of a connection linked; and the handshakes that were
     /// under way.
     pub fn finish(self, end: Nanos) -> (Vec<Connection>, Vec<Handshake>) {
-        let mut handshakes = Vec::new();
+        let mut handshakes = self.handshakes;
         let mut rows = Vec::with_capacity(self.sockets.len());
         for mut socket in self.sockets.into_values() {
-            handshakes.extend(socket.conversation.close());
+            handshakes.extend(socket.conversation.as_mut().and_then(|conversation| conversation.close()));
             if socket.row.closed == Nanos(0) {
                 socket.row.closed = end;
             }
@@ -129,11 +170,22 @@ impl Connections {
     }
 }
 
-fn socket_of(sockets: &mut FxHashMap<u32, Socket>, number: u32, now: Nanos) -> &mut Socket {
-    sockets.entry(number).or_insert_with(|| Socket {
+fn socket_of<'a>(
+    sockets: &'a mut FxHashMap<u32, Socket>,
+    beyond: &'a mut Socket,
+    number: u32,
+    now: Nanos,
+) -> &'a mut Socket {
+    let new = || Socket {
         row: Connection { id: number, opened: now, transport: transport::OTHER, ..Connection::default() },
-        conversation: Conversation::new(number, role::UNKNOWN),
-    })
+        conversation: Some(Box::new(Conversation::new(number, role::UNKNOWN))),
+        ..Socket::default()
+    };
+    if sockets.len() >= MOST_SOCKETS && !sockets.contains_key(&number) {
+        *beyond = new();
+        return beyond;
+    }
+    sockets.entry(number).or_insert_with(new)
 }
 
 /// Fills in what is not seen of a TCP connection that was open before it was watched: it was opened before then, and it is
@@ -225,8 +277,8 @@ mod tests {
         }
     }
 
-    fn announced(role: u8, local_port: u16, remote_port: u16) -> Connection {
-        let event = SocketEvent {
+    fn announcement(role: u8, local_port: u16, remote_port: u16) -> SocketEvent {
+        SocketEvent {
             kind: 6,
             family: AF_INET,
             socket: 1,
@@ -243,7 +295,11 @@ mod tests {
             srtt_us: 90,
             mss: 1448,
             nodelay: 1,
-        };
+        }
+    }
+
+    fn announced(role: u8, local_port: u16, remote_port: u16) -> Connection {
+        let event = announcement(role, local_port, remote_port);
         let mut connections = Connections::default();
         connections.were_there(5, [443], Nanos(100));
         connections.announced(&event);
@@ -279,5 +335,18 @@ mod tests {
         ];
         link_peers(&mut rows);
         assert_eq!(rows.each_ref().map(|row| row.peer), [2, 1, 4, 3, 0]);
+    }
+
+    #[test]
+    fn so_many_sockets_are_kept_and_the_others_counted() {
+        let mut connections = Connections::default();
+        for number in 0..MOST_SOCKETS as u32 + 7 {
+            connections.announced(&SocketEvent { socket: number, ..announcement(role::CLIENT, 5000, 443) });
+        }
+        assert_eq!((connections.left_out, connections.sockets.len()), (7, MOST_SOCKETS));
+        // What is not kept can still be spoken of, and leaves nothing behind.
+        connections.socket(MOST_SOCKETS as u32 + 1, Nanos(1)).row.pid = 9;
+        assert_eq!(connections.socket(MOST_SOCKETS as u32 + 2, Nanos(1)).row.pid, 0);
+        assert_eq!(connections.finish(Nanos(5)).0.len(), MOST_SOCKETS);
     }
 }

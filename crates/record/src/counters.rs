@@ -130,6 +130,15 @@ fn text_of(file: &File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// A door for fuzzers: any text.
+pub fn fuzz(text: &str) {
+    paired_lines(text);
+    named_lines(text).count();
+    softnet_totals(text).count();
+    processor_ticks(text).count();
+    cgroups::fuzz(text);
+}
+
 /// `TcpExt: A B` over `TcpExt: 1 2` as `TcpExt.A` and `TcpExt.B`. Values below zero (`Tcp.MaxConn`: no limit) are left out.
 fn paired_lines(text: &str) -> Vec<(String, u64)> {
     let lines: Vec<&str> = text.lines().collect();

@@ -3,7 +3,6 @@
 
 use crate::clock::now;
 use crate::counters::{self, Counters};
-use crate::error::RecordError;
 use crate::events::{self, Sums, ThreadState, kind};
 use crate::intake::Intake;
 use crate::kernel::Lost;
@@ -18,6 +17,9 @@ use std::collections::BTreeMap;
 /// Files without readable code that are named in the answer.
 const UNREADABLE_SHOWN: usize = 5;
 
+/// An event is at most so long on its way from the kernel to the case: the ring is emptied five times as often.
+const LONGEST_ON_THE_WAY: Nanos = Nanos(100_000_000);
+
 /// Empties the ring.
 pub struct Drain {
     intake: Intake,
@@ -28,14 +30,14 @@ pub struct Drain {
     lost_before: [u64; kind::COUNT as usize],
     lost_since: Nanos,
     lost_in_all: u64,
-    failure: Option<CaseError>,
+    has_failed: bool,
 }
 
 impl Drain {
     /// Nothing taken yet.
     pub fn new(maps: InterpreterMaps, lost: Lost, writer: CaseWriter, event_limit: u64) -> Drain {
         Drain {
-            intake: Intake::new(Programs::new(maps), event_limit),
+            intake: Intake::new(Programs::new(Some(maps)), event_limit),
             writer,
             counters: Counters::default(),
             followed: Vec::new(),
@@ -43,7 +45,7 @@ impl Drain {
             lost_before: [0; kind::COUNT as usize],
             lost_since: now(),
             lost_in_all: 0,
-            failure: None,
+            has_failed: false,
         }
     }
 
@@ -95,7 +97,7 @@ impl Drain {
 
     /// Whether rows can no longer be written.
     pub fn has_failed(&self) -> bool {
-        self.failure.is_some()
+        self.has_failed
     }
 
     /// Takes all events that the ring holds.
@@ -123,52 +125,45 @@ impl Drain {
         }
         let over_limit = std::mem::take(&mut self.intake.over_limit);
         losses.extend(over_limit.into_iter().map(|(table, count)| (table, "event limit", count)));
+        let left_out = std::mem::take(&mut self.intake.connections.left_out);
+        if left_out > 0 {
+            losses.push(("connections", "limit", left_out));
+        }
         self.lost_before = counts;
         self.lost_in_all += losses.iter().map(|(_, _, count)| count).sum::<u64>();
         let start = std::mem::replace(&mut self.lost_since, now);
         let rows = losses.into_iter().map(|(table, reason, count)| loss(table, reason, count, (start, now)));
         let result = self.writer.append(rows);
-        self.keep_failure(result);
+        self.keep_failure(&result);
     }
 
-    /// Hands the rows gathered so far to the case. After a failure rows are dropped: the subject goes on undisturbed.
+    /// Hands the rows gathered so far to the case. After a failure the case counts and drops them: the subject goes on undisturbed.
     fn hand_on(&mut self) {
-        if self.failure.is_some() {
-            self.intake.discard();
-        } else {
-            let result = self.intake.write(&mut self.writer);
-            self.keep_failure(result);
-        }
+        let result = self.intake.write(&mut self.writer);
+        self.keep_failure(&result);
     }
 
-    fn keep_failure(&mut self, result: Result<(), CaseError>) {
-        if let Err(error) = result {
-            self.failure.get_or_insert(error);
-        }
+    fn keep_failure(&mut self, result: &Result<(), CaseError>) {
+        self.has_failed |= result.is_err();
     }
 
-    /// Writes everything that is known only at the end, and hands back the writer. `sums` are the scheduler's of the threads
-    /// that still run, each with the number of recorded calls.
-    ///
-    /// # Errors
-    /// Where the case could not be written, now or before.
+    /// Writes everything that is known only at the end, and hands back the writer, which knows what could not be written. `sums`
+    /// are the scheduler's of the threads that still run, each with the number of recorded calls.
     pub fn finish(
         mut self,
         threads: &HashMap<MapData, u32, ThreadState>,
         sums: &BTreeMap<u32, (Sums, u64)>,
         end: Nanos,
-    ) -> Result<CaseWriter, RecordError> {
+    ) -> CaseWriter {
         self.take_unfinished(threads, sums, end);
         self.count_losses(end);
         self.hand_on();
-        if let Some(error) = self.failure {
-            return Err(error.into());
-        }
         let (intake, mut writer) = (self.intake, self.writer);
         let started = writer.manifest().start;
+        // What cannot be appended is counted by the writer.
         if intake.places.incomplete > 0 {
             let reason = "not walked to the thread's first function";
-            writer.append([loss("stacks", reason, intake.places.incomplete, (started, end))])?;
+            let _ = writer.append([loss("stacks", reason, intake.places.incomplete, (started, end))]);
         }
         let manifest = writer.manifest();
         let unreadable = intake.places.native.unreadable_paths();
@@ -182,14 +177,25 @@ impl Drain {
             let what = format!("anything after {kept}: there were {events} events, more than are kept (--events)");
             manifest.missing.push(what);
         }
+        if intake.rows.paths_left_out > 0 {
+            let left_out = intake.rows.paths_left_out;
+            manifest.missing.push(format!("{left_out} names of files: there were more than are kept"));
+        }
+        let failed = writer.failed_since().map(|since| Nanos(end.0.saturating_sub(since.elapsed().as_nanos() as u64)));
+        let manifest = writer.manifest();
+        if let Some(failed) = failed.map(|failed| failed - LONGEST_ON_THE_WAY) {
+            manifest.end = manifest.end.min(failed).max(manifest.start);
+            let kept = manifest.end - manifest.start;
+            manifest.missing.push(format!("anything after {kept}: from then on not all rows could be written"));
+        }
         if intake.connections.found_open > 0 {
             let what = "how connections were set up (look-up, connect, TLS handshake)";
             let found = intake.connections.found_open;
             manifest.missing.push(format!("{what} that were open before recording began: {found}"));
         }
-        writer.append(counters::moved(&self.counters, &self.counters.again()))?;
-        intake.finish(&mut writer, end)?;
-        Ok(writer)
+        let _ = writer.append(counters::moved(&self.counters, &self.counters.again()));
+        let _ = intake.finish(&mut writer, end);
+        writer
     }
 
     /// Threads that still run: the calls they are in, and whether they are off the processor.

@@ -9,10 +9,13 @@ use crate::events::{
 };
 use crate::places::Places;
 use crate::programs::Programs;
-use case::tables::{self, Sample, Segment, Switch, direction, event, role};
+use case::tables::{self, Process, Sample, SchedulerSum, Segment, Switch, Thread, direction, event, role};
 use case::{CaseError, CaseWriter, Nanos};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+
+/// Sockets of which it is remembered who spoke last. Where there are more, some requests are counted twice.
+const MOST_TURNS: usize = 1_000_000;
 
 /// Turns events into rows, which wait here until they are written.
 pub struct Intake {
@@ -94,47 +97,72 @@ impl Intake {
         }
     }
 
-    /// Hands the waiting rows to the case.
+    /// Hands the waiting rows to the case, of all tables, whatever becomes of the first.
     ///
     /// # Errors
-    /// Where the disk refuses.
+    /// Where the disk refuses: the first error. Rows that could not be written are counted by the case.
     pub fn write(&mut self, writer: &mut CaseWriter) -> Result<(), CaseError> {
-        writer.append(self.rows.calls.drain(..))?;
-        writer.append(self.rows.records.drain(..))?;
-        writer.append(self.rows.messages.drain(..))?;
-        writer.append(self.rows.handshakes.drain(..))?;
-        writer.append(self.rows.lookups.drain(..))?;
-        writer.append(self.rows.paths.drain(..))?;
-        writer.append(self.switches.drain(..))?;
-        writer.append(self.samples.drain(..))?;
-        writer.append(self.segments.drain(..))?;
-        writer.append(self.tcp_events.drain(..))
+        let (processes, threads, sums) = self.ended();
+        let written = [
+            writer.append(processes),
+            writer.append(threads),
+            writer.append(sums),
+            writer.append(self.rows.calls.drain(..)),
+            writer.append(self.rows.records.drain(..)),
+            writer.append(self.rows.messages.drain(..)),
+            writer.append(self.rows.handshakes.drain(..)),
+            writer.append(self.rows.lookups.drain(..)),
+            writer.append(self.rows.paths.drain(..)),
+            writer.append(self.switches.drain(..)),
+            writer.append(self.samples.drain(..)),
+            writer.append(self.segments.drain(..)),
+            writer.append(self.tcp_events.drain(..)),
+        ];
+        written.into_iter().collect()
     }
 
     /// Hands over what is known only once recording has ended.
     ///
     /// # Errors
-    /// Where the disk refuses.
+    /// As [`Intake::write`].
     pub fn finish(self, writer: &mut CaseWriter, end: Nanos) -> Result<(), CaseError> {
         let (connections, handshakes) = self.connections.finish(end);
         let (processes, threads, sums) = self.programs.lifetimes.finish(end);
         let (stacks, locations) = self.places.finish();
-        writer.append(connections)?;
-        writer.append(handshakes)?;
-        writer.append(processes)?;
-        writer.append(threads)?;
-        writer.append(sums)?;
-        writer.append(stacks)?;
-        writer.append(locations)
+        // What names the rest comes first, where there may not be room for all.
+        let written = [
+            writer.append(processes),
+            writer.append(threads),
+            writer.append(connections),
+            writer.append(locations),
+            writer.append(stacks),
+            writer.append(sums),
+            writer.append(handshakes),
+        ];
+        written.into_iter().collect()
     }
 
-    /// Drops the waiting rows of the tables that grow with the load: there is nowhere to write them.
-    pub fn discard(&mut self) {
-        self.rows.calls.clear();
-        self.rows.records.clear();
-        self.switches.clear();
-        self.samples.clear();
-        self.segments.clear();
+    /// What is known only once recording has ended, for nobody; without the places, which take this host's symbols.
+    pub fn end(self, end: Nanos) {
+        self.connections.finish(end);
+        self.programs.lifetimes.finish(end);
+    }
+
+    /// What ended since last asked; of what began after the limit was reached only the number.
+    fn ended(&mut self) -> (Vec<Process>, Vec<Thread>, Vec<SchedulerSum>) {
+        let (mut processes, mut threads, mut sums) = self.programs.lifetimes.ended();
+        if let Some(reached) = self.limit_reached {
+            let before = (processes.len(), threads.len());
+            processes.retain(|process| process.start < reached);
+            threads.retain(|thread| thread.start < reached);
+            let kept = threads.iter().map(|thread| thread.tid).collect::<FxHashSet<_>>();
+            sums.retain(|sum| kept.contains(&sum.tid));
+            let left_out = [("processes", before.0 - processes.len()), ("threads", before.1 - threads.len())];
+            for (table, rows) in left_out.into_iter().filter(|(_, rows)| *rows > 0) {
+                *self.over_limit.entry(table).or_default() += rows as u64;
+            }
+        }
+        (processes, threads, sums)
     }
 
     /// Whether one more row of a table that grows with the load is within the limit.
@@ -168,6 +196,9 @@ impl Intake {
             Some(Flow::Out) => direction::OUT,
             Some(Flow::Nothing) | None => return,
         };
+        if self.turns.len() >= MOST_TURNS {
+            self.turns.clear();
+        }
         let before = self.turns.insert(event.socket, turn);
         let is_request = turn == direction::OUT && before != Some(direction::OUT);
         if is_request && self.connections.role(event.socket) == role::CLIENT {
@@ -207,6 +238,9 @@ impl Intake {
 
     fn sample(&mut self, bytes: &[u8]) {
         let Some(event) = SampleEvent::read(bytes) else { return };
+        if !self.has_room("samples", event.time) {
+            return;
+        }
         let frames = (event.kernel_frames as usize).min(event.kernel_stack.len());
         let kernel_stack = self.places.kernel_stack(&event.kernel_stack[..frames]);
         self.samples.push(Sample {
@@ -236,6 +270,9 @@ impl Intake {
     fn tcp(&mut self, bytes: &[u8]) {
         let Some(event) = TcpEvent::read(bytes) else { return };
         self.connections.changed(&event);
+        if !self.has_room("tcp_events", event.time) {
+            return;
+        }
         let is_state = event.event as u8 == event::STATE;
         let (before, after) = if is_state { (event.before, event.after) } else { (0, 0) };
         let (time, connection) = (Nanos(event.time), event.socket);

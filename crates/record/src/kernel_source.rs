@@ -150,7 +150,7 @@ impl Source for KernelSource {
         let drain = self.drain.join().map_err(|_| {
             RecordError::io("taking the last events")(std::io::Error::other("the thread that takes them panicked"))
         })?;
-        drain.finish(&threads, &sums, end)
+        Ok(drain.finish(&threads, &sums, end))
     }
 }
 

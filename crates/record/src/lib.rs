@@ -12,6 +12,8 @@ mod drain;
 mod error;
 mod events;
 pub mod executable;
+#[doc(hidden)]
+pub mod fuzz;
 mod host;
 mod intake;
 mod kernel;
@@ -28,6 +30,7 @@ mod programs;
 pub mod protocol;
 pub mod python;
 mod recorder;
+mod regular;
 mod running;
 mod runtime;
 mod scheduler_sums;

@@ -25,6 +25,8 @@ pub struct Lifetimes {
     client_began: Option<Nanos>,
     /// The same, of a server that ran already.
     server_attached: Option<Nanos>,
+    /// When the last of the client's programs so far ended.
+    client_ended: Option<Nanos>,
 }
 
 impl Lifetimes {
@@ -93,10 +95,11 @@ impl Lifetimes {
         let Some(process) = self.running.get_mut(&pid) else { return };
         let mut before = process.clone();
         before.end = now;
-        self.ended.push(before);
         if process.role == CLIENT {
             self.client_began.get_or_insert(now);
+            self.client_ended = self.client_ended.max(Some(now));
         }
+        self.ended.push(before);
         process.start = now;
         process.runtime.clear();
         process.executable = executable.to_string();
@@ -139,6 +142,9 @@ impl Lifetimes {
         {
             process.end = now;
             process.exit = event.code;
+            if process.role == CLIENT {
+                self.client_ended = self.client_ended.max(Some(now));
+            }
             self.ended.push(process);
         }
     }
@@ -167,13 +173,17 @@ impl Lifetimes {
     /// The time that the run is about: from the client's first program (or from when it was attached to) to the end of its
     /// last process. A server's start and stop are outside it. Where no client was followed, or one still runs, the recording's own ends count.
     pub fn window(&self, start: Nanos, end: Nanos) -> (Nanos, Nanos) {
-        let ended = self.ended.iter().filter(|process| process.role == CLIENT).map(|process| process.end).max();
         let runs_on = self.running.values().any(|process| process.role == CLIENT);
         let began = self.client_began.or(self.server_attached);
-        (began.unwrap_or(start), ended.filter(|_| !runs_on && self.client_began.is_some()).unwrap_or(end))
+        (began.unwrap_or(start), self.client_ended.filter(|_| !runs_on && self.client_began.is_some()).unwrap_or(end))
     }
 
-    /// All rows.
+    /// The rows of what has ended since last asked: nobody asks for them again, however many there are.
+    pub fn ended(&mut self) -> (Vec<Process>, Vec<Thread>, Vec<SchedulerSum>) {
+        (std::mem::take(&mut self.ended), std::mem::take(&mut self.ended_threads), std::mem::take(&mut self.sums))
+    }
+
+    /// All rows that are left.
     pub fn finish(mut self, end: Nanos) -> (Vec<Process>, Vec<Thread>, Vec<SchedulerSum>) {
         self.ended.extend(self.running.into_values().map(|process| Process { end: end.max(process.start), ..process }));
         self.ended_threads

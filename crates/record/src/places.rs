@@ -18,6 +18,9 @@ enum Frames {
 const MOST_STACKS: usize = 200_000;
 const MOST_COPIES: usize = 4_000_000;
 
+/// Different lines of scripts that are kept: 100 MB. A program that makes its code as it runs has any number.
+const MOST_SCRIPT_LINES: usize = 200_000;
+
 /// Interns stacks while recording, and turns them into rows at the end.
 pub struct Places {
     /// Native unwinding and symbols.
@@ -75,12 +78,17 @@ impl Places {
         for bytes in bytes.chunks_exact(size_of::<ScriptFrame>()).take(usize::from(event.frames)) {
             let Some(frame) = ScriptFrame::read(bytes) else { break };
             if let Some(line) = self.scripts.line(event.pid, interpreter, frame.code, frame.instruction) {
-                frames.push(self.script_line((line.file, line.function, line.line)));
+                match self.script_line((line.file, line.function, line.line)) {
+                    Some(line) => frames.push(line),
+                    None => self.incomplete += 1,
+                }
             }
         }
         if !frames.is_empty() {
             let stack = self.intern(Frames::Script(frames), true);
-            self.walked.insert(event.number, stack);
+            if self.walked.len() < MOST_COPIES {
+                self.walked.insert(event.number, stack);
+            }
         }
     }
 
@@ -107,9 +115,13 @@ impl Places {
         stack
     }
 
-    fn script_line(&mut self, line: Location4) -> u32 {
+    /// The number of a script's line; None where there are too many to keep it.
+    fn script_line(&mut self, line: Location4) -> Option<u32> {
         if let Some(&id) = self.script_lines.get(&line) {
-            return id;
+            return Some(id);
+        }
+        if self.script_lines.len() >= MOST_SCRIPT_LINES {
+            return None;
         }
         let id = self.add(Location {
             kind: kind::SCRIPT,
@@ -120,7 +132,7 @@ impl Places {
             ..Location::default()
         });
         self.script_lines.insert(line, id);
-        id
+        Some(id)
     }
 
     fn add(&mut self, mut location: Location) -> u32 {

@@ -2,7 +2,11 @@
 
 use crate::counters;
 use case::redact_arguments;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
+
+/// No more of a command line is kept: it can have megabytes, and each process has its own.
+const LONGEST_COMMAND_BYTES: u64 = 16 << 10;
 
 /// A process as it was when it was looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +31,7 @@ pub fn describe(pid: u32) -> Option<Description> {
     let executable = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
     Some(Description {
         executable: executable.to_string_lossy().into_owned(),
-        command: redact_arguments(&arguments(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default())),
+        command: redact_arguments(&arguments(&command_line(pid))),
         parent: field(&status, "PPid:")?,
         uid: field(&status, "Uid:")?,
         network_namespace: counters::network_namespace(pid).unwrap_or(0),
@@ -39,6 +43,15 @@ pub fn describe(pid: u32) -> Option<Description> {
 pub fn thread_name(pid: u32, tid: u32) -> Option<String> {
     let name = fs::read(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
     Some(String::from_utf8_lossy(name.trim_ascii_end()).into_owned())
+}
+
+/// The beginning of `/proc/PID/cmdline`.
+fn command_line(pid: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let opened = File::open(format!("/proc/{pid}/cmdline"));
+    // What cannot be read of a process that ends is not there.
+    let _ = opened.and_then(|file| file.take(LONGEST_COMMAND_BYTES).read_to_end(&mut bytes));
+    bytes
 }
 
 /// The arguments of `/proc/PID/cmdline`: each ends with a zero byte.
@@ -54,6 +67,13 @@ fn arguments(cmdline: &[u8]) -> Vec<String> {
 fn field(status: &str, name: &str) -> Option<u32> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
+}
+
+/// A door for fuzzers: any bytes, and the same as text.
+pub fn fuzz(bytes: &[u8], text: &str) {
+    redact_arguments(&arguments(bytes));
+    field(text, "PPid:");
+    field(text, "Uid:");
 }
 
 #[cfg(test)]

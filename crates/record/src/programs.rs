@@ -26,14 +26,15 @@ pub struct InterpreterMaps {
 pub struct Programs {
     /// When they ran.
     pub lifetimes: Lifetimes,
-    maps: InterpreterMaps,
+    /// None where nothing is recorded, but given (a test).
+    maps: Option<InterpreterMaps>,
     interpreters: FxHashMap<u32, Interpreter>,
     looks: Vec<(Nanos, u32)>,
 }
 
 impl Programs {
     /// None yet.
-    pub fn new(maps: InterpreterMaps) -> Programs {
+    pub fn new(maps: Option<InterpreterMaps>) -> Programs {
         Programs { lifetimes: Lifetimes::default(), maps, interpreters: FxHashMap::default(), looks: Vec::new() }
     }
 
@@ -114,19 +115,20 @@ impl Programs {
 
     fn install(&mut self, pid: u32, interpreter: Interpreter) {
         // Where the map is full (its limit is in scripts.bpf.h), this process's script lines stay unknown.
-        if self.maps.offsets.insert(pid, interpreter.offsets, 0).is_ok() {
+        let Some(maps) = &mut self.maps else { return };
+        if maps.offsets.insert(pid, interpreter.offsets, 0).is_ok() {
             self.interpreters.insert(pid, interpreter);
             // Setting an entry of an array cannot fail for want of room.
-            let _ = self.maps.any.set(0, 1, 0);
+            let _ = maps.any.set(0, 1, 0);
         }
     }
 
     fn forget(&mut self, pid: u32, places: &mut Places) {
         places.native.forget(pid);
         places.scripts.forget(pid);
-        if self.interpreters.remove(&pid).is_some() {
+        if let (Some(_), Some(maps)) = (self.interpreters.remove(&pid), &mut self.maps) {
             // The entry may be gone already: there is nothing to undo then.
-            let _ = self.maps.offsets.remove(&pid);
+            let _ = maps.offsets.remove(&pid);
         }
         self.looks.retain(|(_, other)| *other != pid);
     }

@@ -62,15 +62,16 @@ impl Recorder {
         self.source.progress()
     }
 
-    /// Whether rows can no longer be written (a full disk, say); [`Recorder::finish`] tells why.
+    /// Whether rows can no longer be written (a full disk, say); the case will say which.
     pub fn has_failed(&self) -> bool {
         self.source.has_failed()
     }
 
-    /// Stops recording, resolves symbols, lets `complete` fill in the manifest, and closes the case.
+    /// Stops recording, resolves symbols, lets `complete` fill in the manifest, and closes the case. On a full disk the manifest says
+    /// what is missing.
     ///
     /// # Errors
-    /// Where the case could not be written; the rows written before stay readable.
+    /// Where recording was refused, or not even the manifest could be written; the rows written before stay readable.
     pub fn finish(self, complete: impl FnOnce(&mut Manifest)) -> Result<Case, RecordError> {
         let mut writer = self.source.finish()?;
         complete(writer.manifest());

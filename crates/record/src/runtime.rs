@@ -1,6 +1,7 @@
 //! Which runtime runs a process: recognised by what its files contain, never by its name.
 
 use crate::python;
+use crate::regular::open_image;
 use object::read::ReadCache;
 use object::{Object, ObjectSymbol};
 use rustc_hash::FxHashMap;
@@ -52,7 +53,7 @@ fn file_name(path: &str) -> &str {
 
 /// What a file has in it.
 fn embedded(path: &str) -> Embedded {
-    let Ok(file) = File::open(path) else { return Embedded::None };
+    let Some(file) = open_image(path) else { return Embedded::None };
     let Ok(metadata) = file.metadata() else { return Embedded::None };
     let key = (metadata.dev(), metadata.ino());
     if let Some(known) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {

@@ -14,6 +14,8 @@ mod duration;
 mod error;
 pub mod experiment;
 pub mod explain;
+#[doc(hidden)]
+pub mod fuzz;
 mod manifest;
 pub mod matrix;
 pub mod proof;

@@ -6,11 +6,10 @@ use crate::second_pass::{self, SecondPasses};
 use crate::{Console, StudyError};
 use case::facts::{NotTried, WhyNot};
 use case::tables::Trial;
-use case::{Answer, Case, CaseError, Recording, as_caller};
+use case::{Answer, Case, Recording};
 use lab::{Arms, Experiment, SecondPass, Setting, Subject, TrialSpec};
 use record::Input;
 use std::collections::BTreeSet;
-use std::io::Write;
 
 /// Tries what the findings call for and what shows once that is cured, keeps the trials in the case, and puts the
 /// verdicts into the answer.
@@ -113,10 +112,9 @@ fn keep_specs(
     ground: &Ground,
 ) -> Result<(), StudyError> {
     let Some(extent) = &experiment.extent else { return Ok(()) };
-    let folder = case.folder().join(folder);
-    let failed = |error: std::io::Error| StudyError::from(CaseError::io(&folder)(error));
-    as_caller(|| std::fs::create_dir(&folder)).map_err(failed)?;
-    for arm in experiment.own(trials).iter().map(|trial| trial.arm.as_str()).collect::<BTreeSet<_>>() {
+    let own = experiment.own(trials);
+    let arms = own.iter().map(|trial| trial.arm.as_str()).collect::<BTreeSet<_>>();
+    let file = |arm: &str| {
         let spec = TrialSpec {
             command: ground.subject.client.clone(),
             server: ground.subject.server.clone().unwrap_or_default(),
@@ -125,11 +123,9 @@ fn keep_specs(
             world: ground.world.clone(),
             ..TrialSpec::of_arm(arm, extent)
         };
-        let file = folder.join(format!("{}.toml", experiment::file_name(arm)));
-        let write = || std::fs::File::create_new(&file)?.write_all(spec.redacted().write().as_bytes());
-        as_caller(write).map_err(failed)?;
-    }
-    Ok(())
+        (format!("{}.toml", experiment::file_name(arm)), spec.redacted().write())
+    };
+    Ok(case.keep_files(folder, &arms.into_iter().map(file).collect::<Vec<_>>())?)
 }
 
 /// The programs, to be run again; or why they cannot be.

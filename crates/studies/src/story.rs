@@ -9,3 +9,8 @@ pub mod running;
 mod said;
 
 pub use error::StoryError;
+
+/// A door for fuzzers: any text.
+pub(crate) fn fuzz(text: &str) {
+    declaration::Story::fuzz(text);
+}

@@ -49,7 +49,7 @@ fn of_comparison(comparison: &Comparison, case: &Case) -> Result<PageViews, Stud
     let mut sides = Vec::new();
     let mut recordings = [Vec::new(), Vec::new()];
     for (index, (name, side_of)) in [("A", &comparison.a), ("B", &comparison.b)].into_iter().enumerate() {
-        recordings[index] = read_all(case.folder(), &side_of.cases)?;
+        recordings[index] = read_all(case, &side_of.cases)?;
         if let Some(first) = recordings[index].first() {
             sides.push(side(name, first));
         }
@@ -64,7 +64,7 @@ fn of_comparison(comparison: &Comparison, case: &Case) -> Result<PageViews, Stud
 fn of_sweep(sweep: &Sweep, case: &Case) -> Result<PageViews, StudyError> {
     let mut sides = Vec::new();
     for regime in &sweep.regimes {
-        for recording in read_all(case.folder(), std::slice::from_ref(&regime.case))? {
+        for recording in read_all(case, std::slice::from_ref(&regime.case))? {
             sides.push(side(&format!("{} = {}", sweep.parameter, regime.at), &recording));
         }
     }
@@ -76,7 +76,7 @@ fn of_bisection(bisection: &Bisection, case: &Case) -> Result<PageViews, StudyEr
     let mut sides = Vec::new();
     let mut recordings = [Vec::new(), Vec::new()];
     for (index, name) in ["good", "bad"].into_iter().enumerate() {
-        recordings[index] = read_all(case.folder(), &numbered(case.folder(), name, 1))?;
+        recordings[index] = read_all(case, &numbered(case.folder(), name, 1))?;
         if let Some(first) = recordings[index].first() {
             sides.push(side(name, first));
         }
@@ -108,10 +108,11 @@ fn side(name: &str, recording: &Recording) -> SideViews {
 }
 
 /// Recordings that lie in a case: by their last name, since the case may have been moved.
-fn read_all(folder: &Path, cases: &[String]) -> Result<Vec<Recording>, StudyError> {
-    let own = |name: &String| Path::new(name).file_name().map(|last| folder.join(last));
-    let found = cases.iter().filter_map(own).filter(|path| path.is_dir());
-    found.map(|path| Ok(Recording::load(&Case::open(&path)?)?)).collect()
+fn read_all(case: &Case, cases: &[String]) -> Result<Vec<Recording>, StudyError> {
+    let own = |name: &String| Some(Path::new(name).file_name()?.to_string_lossy().into_owned());
+    let is_there = |name: &String| case.folder().join(name).symlink_metadata().is_ok_and(|found| found.is_dir());
+    let found = cases.iter().filter_map(own).filter(is_there);
+    found.map(|name| Ok(Recording::load(&case.inside(&name)?)?)).collect()
 }
 
 /// The trials of a run, each arm by each metric that it is judged by.

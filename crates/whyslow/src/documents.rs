@@ -39,9 +39,8 @@ fn code_of(conclusion: &Conclusion) -> u8 {
 /// stands without it.
 fn keep_page(document: &Document, case: &Case, views: Result<PageViews, StudyError>) -> String {
     let progress = Progress::of("drawing the page");
-    let file = case.folder().join(PAGE);
     let drawn = views.map(|views| report::page(&report::Document::of(document).with(views))).map_err(Failure::from);
-    let written = drawn.and_then(|page| output::write(page.as_bytes(), Some(&file)));
+    let written = drawn.and_then(|page| Ok(case.keep_file(PAGE, page.as_bytes())?));
     drop(progress);
     match written {
         Ok(()) => kept_page(case),
@@ -55,5 +54,6 @@ fn keep_page(document: &Document, case: &Case, views: Result<PageViews, StudyErr
 /// The page that a case holds already; empty where there is none.
 pub fn kept_page(case: &Case) -> String {
     let file = case.folder().join(PAGE);
-    if file.is_file() { std::path::absolute(&file).unwrap_or(file).display().to_string() } else { String::new() }
+    let is_there = file.symlink_metadata().is_ok_and(|found| found.is_file());
+    if is_there { std::path::absolute(&file).unwrap_or(file).display().to_string() } else { String::new() }
 }

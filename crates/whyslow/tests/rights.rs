@@ -52,16 +52,22 @@ impl Victim {
 
 /// Runs a subject as the caller of sudo, which does something to its own case and then some work.
 fn attacked(stage: &Stage, does: &str) {
+    let (uid, gid) = (CALLER.to_string(), CALLER.to_string());
+    attacked_by(stage, does, &[], &[("SUDO_UID", &uid), ("SUDO_GID", &gid)]);
+}
+
+/// The same for root itself, who runs the subject as another user.
+fn root_attacked(stage: &Stage, does: &str) {
+    attacked_by(stage, does, &["--user", "nobody"], &[]);
+}
+
+fn attacked_by(stage: &Stage, does: &str, options: &[&str], variables: &[(&str, &str)]) {
     let port = crate::stage::free_port().to_string();
     let serve = format!("python3 -m http.server --bind 127.0.0.1 {port}");
     let client = format!("{does}; for i in 1 2 3 4 5 6; do curl -s -o /dev/null http://127.0.0.1:{port}/; done; true");
-    let words = ["run", "--budget", "2", "--server", &serve, "-o", "home/case", "--", "sh", "-c", &client];
-    let output = stage
-        .whyslow(&words)
-        .env("SUDO_UID", CALLER.to_string())
-        .env("SUDO_GID", CALLER.to_string())
-        .output()
-        .expect("whyslow");
+    let before = ["run", "--budget", "2", "--server", &serve, "-o", "home/case"];
+    let words = [&before, options, &["--", "sh", "-c", &client]].concat();
+    let output = stage.whyslow(&words).envs(variables.iter().copied()).output().expect("whyslow");
     // It may fail, for the case is broken; it does not panic.
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!said.contains("panicked") && output.status.code().is_some(), "{does}: {output:?}");
@@ -116,6 +122,27 @@ fn a_case_that_was_exchanged_for_another_folder_takes_nothing_along() {
     }
 }
 
+/// Root's own case is out of the subject's reach, but the folder that it stands in may be the subject's.
+#[test]
+fn for_root_without_sudo_no_link_and_no_exchanged_folder_leads_anywhere_either() {
+    let Some((stage, victim)) = staged() else { return };
+    let (home, folder) = (stage.path("home").display().to_string(), victim.folder.display().to_string());
+    let file = victim.file.display();
+    let attacks = [
+        format!("mv {home}/case {home}/old; ln -s {folder} {home}/case"),
+        format!("mv {home}/case {home}/old; mkdir {home}/case; ln -s {folder} {home}/case/tables"),
+        format!(
+            "mv {home}/case {home}/old; mkdir -p {home}/case/tables; for name in answer.json report.html manifest.json \
+             experiment.json tables/calls.parquet; do ln -s {file} {home}/case/$name; done"
+        ),
+    ];
+    for attack in attacks {
+        root_attacked(&stage, &attack);
+        victim.expect_unchanged(&attack);
+        start_again(&stage.path("home"));
+    }
+}
+
 #[test]
 fn the_caller_cannot_have_root_write_a_case_where_only_root_may() {
     let Some((stage, victim)) = staged() else { return };
@@ -143,48 +170,4 @@ fn in_another_pid_namespace_nothing_is_recorded_and_the_reason_is_given() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("PID namespace") && said.contains("--pid=host"), "{said}");
     assert!(!Path::new(&stage.path("case")).exists(), "nothing is left");
-}
-
-/// On every channel that a recording sees: the query of a URL, its user, a path, headers, a form, options, variables, scripts.
-const TELLTALE: &str = r#"
-curl -s -o /dev/null "http://127.0.0.1:$PORT/?q=CANARY1"
-curl -s -o /dev/null -H 'Authorization: Bearer CANARY2' -H 'Cookie: id=CANARY3' http://127.0.0.1:$PORT/
-curl -s -o /dev/null -u me:CANARY4 http://127.0.0.1:$PORT/
-curl -s -o /dev/null http://me:CANARY5@127.0.0.1:$PORT/
-curl -s -o /dev/null -d 'name=CANARY6' http://127.0.0.1:$PORT/
-curl -s -o /dev/null --data-raw '{"word": "CANARY7"}' http://127.0.0.1:$PORT/
-curl -s -o /dev/null http://127.0.0.1:$PORT/reset/9f86d0818CANARY884c7d659a2fe/now
-env DB_PASSWORD=CANARY9 true --apikey=CANARY9 --pass CANARY9
-sh -c 'true --token CANARY9; true'
-"#;
-
-#[test]
-fn a_secret_on_any_channel_is_in_no_file_of_a_case_and_in_no_export() {
-    let stage = Stage::new();
-    if !is_root() || !stage.can_record() {
-        return;
-    }
-    fs::write(stage.path("telltale.sh"), TELLTALE).expect("written");
-    let port = crate::stage::free_port().to_string();
-    let serve = format!("python3 -m http.server --bind 127.0.0.1 {port}");
-    let words =
-        ["run", "--no-prove", "--server", &serve, "-o", "case", "--", "sh", "telltale.sh", "--secret", "CANARY9"];
-    let output = stage.whyslow(&words).env("PORT", &port).env("API_TOKEN", "CANARY9").output().expect("whyslow");
-    assert!(output.status.code().is_some_and(|code| code < 2), "{output:?}");
-    let case = case::Case::open(&stage.path("case")).expect("a case");
-    let recording = case::Recording::load(&case).expect("its tables");
-    assert!(recording.http_messages.iter().any(|row| row.target.contains("q=*")), "what was asked for is there");
-    expect_no_canary("the tables", &format!("{recording:?}"));
-    expect_no_canary("the files", &shell(&format!("grep -ra CANARY {} || true", stage.path("case").display())));
-    for format in ["text", "html", "json", "markdown", "pcapng", "firefox-profile", "speedscope"] {
-        let shown = stage.whyslow(&["report", "case", "--format", format]).output().expect("whyslow").stdout;
-        assert!(!shown.is_empty(), "{format}");
-        expect_no_canary(format, &String::from_utf8_lossy(&shown));
-    }
-}
-
-fn expect_no_canary(place: &str, text: &str) {
-    let found = text.match_indices("CANARY").map(|(at, _)| &text[at.saturating_sub(60)..(at + 40).min(text.len())]);
-    let found = found.take(5).collect::<Vec<_>>();
-    assert!(found.is_empty(), "in {place}: {found:#?}");
 }

@@ -3,6 +3,8 @@
 
 mod listing;
 
+pub(super) use listing::fuzz;
+
 use super::inside::Inside;
 use crate::LabError;
 use crate::treatment::End;

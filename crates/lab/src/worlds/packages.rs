@@ -178,6 +178,12 @@ fn installed(paragraph: &str) -> Option<Package> {
     })
 }
 
+/// A door for fuzzers: any text.
+pub(super) fn fuzz(text: &str) {
+    files_of(text);
+    text.split("\n\n").for_each(|paragraph| drop(installed(paragraph)));
+}
+
 /// The names in `libc6 (>= 2.36), python3:any | python`.
 fn names_in(relation: &str) -> Vec<String> {
     let first = |text: &str| text.split([' ', ':', '(']).next().unwrap_or_default().to_string();

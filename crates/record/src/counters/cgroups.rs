@@ -97,6 +97,15 @@ impl Hierarchy {
     }
 }
 
+/// A door for fuzzers: any text.
+pub fn fuzz(text: &str) {
+    for path in [false, true].into_iter().filter_map(|is_unified| path_in(text, is_unified)) {
+        for hierarchy in hierarchies(text) {
+            ancestry(path).for_each(|path| drop(hierarchy.cgroup(path)));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -89,6 +89,14 @@ fn accepted_unix_line(line: &str) -> Option<u64> {
     inode.parse().ok()
 }
 
+/// A door for fuzzers: any text.
+pub fn fuzz(text: &str) {
+    for line in text.lines() {
+        tcp_line(line);
+        accepted_unix_line(line);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,9 @@ use rustc_hash::FxHashMap;
 /// Most code objects that are remembered at once, over all processes: about 100 MB. Beyond it a process's are read again.
 const MOST_CODE_OBJECTS: usize = 200_000;
 
+/// What all of them may take: a table of lines can have a megabyte. Beyond it a process's are read again as well.
+const MOST_CODE_BYTES: usize = 128 << 20;
+
 /// The lowest bits of a pointer to an object are tags in 3.14; objects are aligned to more.
 const TAGS: u64 = 7;
 
@@ -47,6 +50,8 @@ pub struct CodeObjects {
     known: FxHashMap<(u32, u64), Option<Code>>,
     /// By process, the address of the type of code objects, once its name was checked.
     types: FxHashMap<u32, u64>,
+    /// What those that are known take.
+    bytes: usize,
 }
 
 impl CodeObjects {
@@ -77,10 +82,12 @@ impl CodeObjects {
         if is_known {
             return;
         }
-        if self.known.len() >= MOST_CODE_OBJECTS {
-            self.known.clear();
-        }
         let read = if is_code { Code::read(pid, interpreter, &header, identity) } else { None };
+        self.bytes += read.as_ref().map_or(0, Code::bytes);
+        if self.known.len() >= MOST_CODE_OBJECTS || self.bytes > MOST_CODE_BYTES {
+            self.known.clear();
+            self.bytes = read.as_ref().map_or(0, Code::bytes);
+        }
         self.known.insert((pid, address), read);
     }
 
@@ -122,6 +129,11 @@ impl Code {
             line_table: memory::bytes(pid, table.wrapping_add(BYTES_VALUE), table_length)?,
             units: word(header, OBJECT_SIZE as usize),
         })
+    }
+
+    /// The memory that it takes.
+    fn bytes(&self) -> usize {
+        self.file.len() + self.function.len() + self.line_table.len()
     }
 
     fn line(&self, interpreter: &Interpreter, address: u64, instruction: u64) -> u32 {

@@ -2,6 +2,7 @@
 
 use super::layout::{self, Interpreter};
 use super::memory;
+use crate::regular::open_image;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use rustc_hash::FxHashMap;
@@ -100,7 +101,7 @@ fn image(pid: u32, mapping: &Mapping) -> Option<Image> {
 fn open(pid: u32, mapping: &Mapping) -> Option<File> {
     let paths = [format!("/proc/{pid}/root{}", mapping.path), mapping.path.clone()];
     paths.iter().find_map(|path| {
-        let file = File::open(path).ok()?;
+        let file = open_image(path)?;
         (file.metadata().ok()?.ino() == mapping.inode).then_some(file)
     })
 }

@@ -1,8 +1,14 @@
 //! Source files, lines and demangled names from an image's debug information, by blazesym.
 
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::cell::OnceCell;
+use std::fs::File;
+use std::io::Write;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use blazesym::symbolize::source::{Elf as ElfSource, Source};
 use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
@@ -11,6 +17,11 @@ use super::elf::{Contents, Elf};
 
 /// Debug information of larger files is not read: blazesym maps the whole file.
 const LARGEST_FILE_BYTES: u64 = 2 << 30;
+
+/// Files that are not root's are copied up to this size, and so much of them in all: programs of one's own, built with debug
+/// information, have some ten megabytes.
+const LARGEST_COPY_BYTES: u64 = 128 << 20;
+static ROOM_FOR_COPIES: AtomicU64 = AtomicU64::new(256 << 20);
 
 thread_local! {
     // Not a field of `Stacks`: blazesym's symbolizer may not change threads, and stacks are learned on one thread and
@@ -70,6 +81,28 @@ pub(super) fn demangled(elf: &Elf, start: u64) -> Option<String> {
     symbolize(elf, start, Symbols::Only, |symbol| (symbol.addr == start).then(|| symbol.name.to_string()))?
 }
 
+/// The file as nobody can change it any more: blazesym maps it, and where somebody cuts a mapped file off, whoever reads it
+/// there is killed. Root's files are taken as they are; others are copied, where they are not too large.
+fn settled(file: &File, length: u64) -> Option<File> {
+    let metadata = file.metadata().ok()?;
+    let is_roots = metadata.uid() == 0 && metadata.mode() & (libc::S_IWGRP | libc::S_IWOTH) == 0;
+    if is_roots {
+        return file.try_clone().ok();
+    }
+    let room = ROOM_FOR_COPIES.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(length));
+    room.ok().filter(|_| length <= LARGEST_COPY_BYTES)?;
+    let name = memfd_create(c"whyslow-debug-information", MFdFlags::MFD_CLOEXEC).ok()?;
+    let mut copy = File::from(name);
+    let mut bytes = vec![0; 1 << 16];
+    let mut at = 0;
+    while at < length {
+        let wanted = bytes.len().min((length - at) as usize);
+        file.read_exact_at(&mut bytes[..wanted], at).and_then(|()| copy.write_all(&bytes[..wanted])).ok()?;
+        at += wanted as u64;
+    }
+    Some(copy)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Symbols {
     Only,
@@ -81,6 +114,7 @@ fn symbolize<T>(elf: &Elf, address: u64, symbols: Symbols, answer: impl FnOnce(&
     if *length > LARGEST_FILE_BYTES {
         return None;
     }
+    let file = elf.settled.get_or_init(|| settled(file, *length)).as_ref()?;
     // The file we hold open may have lost its name, or its name may mean another file here than in its process.
     let mut source = ElfSource::new(PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())));
     source.debug_syms = symbols == Symbols::WithDebugInfo;
@@ -91,4 +125,37 @@ fn symbolize<T>(elf: &Elf, address: u64, symbols: Symbols, answer: impl FnOnce(&
             _ => None,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_that_others_may_cut_off_is_copied_before_it_is_mapped() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = home.path().join("library");
+        let contents = (0..200_000_u32).map(|number| number as u8).collect::<Vec<_>>();
+        std::fs::write(&path, &contents).expect("written");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o666)).expect("anybody's");
+        let file = File::options().read(true).write(true).open(&path).expect("opened");
+        let settled = settled(&file, contents.len() as u64).expect("a copy");
+        file.set_len(0).expect("cut off");
+        let mut kept = vec![0; contents.len()];
+        settled.read_exact_at(&mut kept, 0).expect("all of it");
+        assert!(kept == contents);
+    }
+
+    #[test]
+    fn what_is_cut_off_while_it_is_copied_and_what_is_too_large_is_not_read() {
+        let home = tempfile::tempdir().expect("a folder");
+        let file = File::create_new(home.path().join("sparse")).expect("made");
+        let file =
+            File::options().read(true).open(home.path().join("sparse")).map(|read| (file, read)).expect("opened");
+        file.0.set_permissions(Permissions::from_mode(0o666)).expect("anybody's");
+        assert!(settled(&file.1, 1000).is_none(), "shorter than it was");
+        assert!(settled(&file.1, LARGEST_COPY_BYTES + 1).is_none());
+    }
 }

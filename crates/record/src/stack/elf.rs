@@ -3,6 +3,7 @@
 //! Files are read with `pread`, not mapped: a mapped file that somebody truncates kills the reader with SIGBUS, and
 //! only a few sections of a large file are needed. Every length is checked against the file before memory is taken.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -18,6 +19,34 @@ const LARGEST_SECTION_BYTES: u64 = 256 << 20;
 /// letters; 65,535 names that all are one of 256 MiB would take all memory.
 const LARGEST_NAMES_BYTES: u64 = 16 << 20;
 const LONGEST_SECTION_NAME: usize = 256;
+
+/// What all images together may keep in memory of unwind tables and symbols. A browser with its libraries takes 150 MB.
+const MOST_KEPT_BYTES: u64 = 512 << 20;
+
+/// What may still be kept of images: programs can map any number of files that are all tables.
+#[derive(Debug)]
+pub(super) struct Room(u64);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room(MOST_KEPT_BYTES)
+    }
+}
+
+impl Room {
+    /// Takes what an image's tables need; None where there is not so much left.
+    pub fn take(&mut self, elf: &Elf) -> Option<()> {
+        let kept = |section: &&Section| {
+            let is_table = matches!(section.kind, elf::SHT_SYMTAB | elf::SHT_DYNSYM | elf::SHT_STRTAB | elf::SHT_RELA);
+            is_table || section.name.starts_with(".eh_frame") || section.name.ends_with("gopclntab")
+        };
+        // What is not read for its size takes none.
+        let sizes = elf.sections.iter().filter(kept).map(|section| section.bytes);
+        let bytes = sizes.filter(|bytes| *bytes <= LARGEST_SECTION_BYTES).fold(0_u64, u64::saturating_add);
+        self.0 = self.0.checked_sub(bytes)?;
+        Some(())
+    }
+}
 
 /// Where an image's bytes are.
 #[derive(Debug)]
@@ -98,6 +127,8 @@ impl Section {
 #[derive(Debug)]
 pub(super) struct Elf {
     pub contents: Contents,
+    /// The same file for those who map it, as nobody can change it any more; filled in when first asked for.
+    pub settled: OnceCell<Option<File>>,
     pub entry: u64,
     pub segments: Vec<Segment>,
     pub sections: Vec<Section>,
@@ -122,7 +153,7 @@ impl Elf {
         let segments = programs.iter().filter(|row| row.p_type.get(little) == elf::PT_LOAD).map(segment).collect();
         // Section headers may be missing (a stripped file); walking then goes by frame pointers.
         let sections = read_sections(&contents, header).unwrap_or_default();
-        Some(Elf { entry: header.e_entry.get(little), contents, segments, sections })
+        Some(Elf { entry: header.e_entry.get(little), contents, settled: OnceCell::new(), segments, sections })
     }
 
     /// The section of that name.
@@ -209,4 +240,34 @@ pub(super) fn text_at(table: &[u8], offset: u32) -> Option<String> {
     let rest = table.get(offset as usize..)?;
     let end = rest.iter().position(|byte| *byte == 0)?;
     Some(String::from_utf8_lossy(&rest[..end]).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_tables(sizes: &[u64]) -> Elf {
+        let table = |bytes: &u64| Section {
+            name: ".symtab".to_string(),
+            kind: elf::SHT_SYMTAB,
+            flags: 0,
+            address: 0,
+            file_offset: 0,
+            bytes: *bytes,
+            link: 0,
+        };
+        let sections = sizes.iter().map(table).collect();
+        let contents = Contents::Memory(Vec::new());
+        Elf { contents, settled: OnceCell::new(), entry: 0, segments: Vec::new(), sections }
+    }
+
+    #[test]
+    fn images_have_room_for_so_many_tables_and_no_more() {
+        let mut room = Room::default();
+        assert!(room.take(&with_tables(&[200 << 20, 200 << 20])).is_some());
+        assert!(room.take(&with_tables(&[200 << 20])).is_none(), "there is no room left");
+        assert!(room.take(&with_tables(&[100 << 20])).is_some(), "smaller ones find some");
+        assert!(room.take(&with_tables(&[u64::MAX, 1 << 40])).is_some(), "what is never read takes none");
+        assert!(room.take(&with_tables(&[13 << 20])).is_none());
+    }
 }

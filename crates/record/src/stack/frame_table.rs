@@ -15,6 +15,10 @@ pub(super) type Entry<'a> = FrameDescriptionEntry<Bytes<'a>>;
 /// An index is not built over more entries than this; the largest programs have about two million.
 const MOST_ENTRIES: usize = 4_000_000;
 
+/// Where the search table's header says how the number of its rows is written, and how every linker writes it.
+const COUNT_ENCODING: usize = 2;
+const UNSIGNED_4_BYTES: u8 = 0x03;
+
 /// `.eh_frame` with what is needed to search it.
 #[derive(Debug)]
 pub(super) struct FrameTable {
@@ -52,10 +56,16 @@ impl FrameTable {
     /// The entry of the function that an address of the image is in.
     pub fn entry(&self, address: u64) -> Option<Entry<'_>> {
         let section = self.section();
-        if let Ok(header) = EhFrameHdr::new(&self.header, LittleEndian).parse(&self.bases, 8)
+        // A count of another width can be one that overflows where gimli multiplies it.
+        if self.header.get(COUNT_ENCODING) == Some(&UNSIGNED_4_BYTES)
+            && let Ok(header) = EhFrameHdr::new(&self.header, LittleEndian).parse(&self.bases, 8)
             && let Some(table) = header.table()
         {
-            return table.fde_for_address(&section, &self.bases, address, EhFrame::cie_from_offset).ok();
+            let found = table.lookup(address, &self.bases).and_then(gimli::Pointer::direct).ok()?;
+            let offset = found.checked_sub(header.eh_frame_ptr().direct().ok()?)?;
+            let entry =
+                section.fde_from_offset(&self.bases, (offset as usize).into(), EhFrame::cie_from_offset).ok()?;
+            return entry.contains(address).then_some(entry);
         }
         let index = self.index.get_or_init(|| self.build_index());
         let after = index.partition_point(|(start, ..)| *start <= address);

@@ -6,7 +6,7 @@ use gimli::UnwindContext;
 use object::elf;
 use object::elf::Dyn64;
 
-use super::elf::{Contents, Elf, rows, text_at};
+use super::elf::{Contents, Elf, Room, rows, text_at};
 use super::frame_table::FrameTable;
 use super::go_table::GoTable;
 use super::row::{Expressions, Row};
@@ -29,9 +29,10 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Reads headers and unwind information; None where this is not an x86-64 ELF file.
-    pub fn open(path: String, contents: Contents) -> Option<Image> {
+    /// Reads headers and unwind information; None where this is not an x86-64 ELF file, or there is no room for its tables.
+    pub fn open(path: String, contents: Contents, room: &mut Room) -> Option<Image> {
         let elf = Elf::open(contents)?;
+        room.take(&elf)?;
         let frames = FrameTable::read(&elf);
         let is_c_library = shared_name(&elf).is_some_and(|name| names_c_library(&name));
         let mut image = Image { path, is_c_library, elf, go: None, frames, symbols: OnceCell::new() };
@@ -104,7 +105,7 @@ mod tests {
 
     /// Asks an image everything that can be asked about an address.
     fn interrogate(bytes: Vec<u8>, address: u64) {
-        let Some(image) = Image::open("x".into(), Contents::Memory(bytes)) else { return };
+        let Some(image) = Image::open("x".into(), Contents::Memory(bytes), &mut Room::default()) else { return };
         let mut context = UnwindContext::new();
         let mut expressions = Expressions::default();
         for address in [address, image.elf.entry] {
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_c_library_is_known_by_the_name_it_gives_itself() {
-        let image = Image::open("any".into(), Contents::Memory(LIBRARY.clone())).unwrap();
+        let image = Image::open("any".into(), Contents::Memory(LIBRARY.clone()), &mut Room::default()).unwrap();
         assert!(image.is_c_library);
         assert!(!names_c_library("libcurl.so.4") && !names_c_library("libcrypto.so.3"));
     }

@@ -19,7 +19,7 @@ impl KernelSymbols {
     }
 
     /// Lines of `address type name`, then perhaps a tab and the module.
-    fn parse(text: &str) -> KernelSymbols {
+    pub(super) fn parse(text: &str) -> KernelSymbols {
         let mut symbols = KernelSymbols::default();
         for line in text.lines() {
             let mut words = line.split_ascii_whitespace();

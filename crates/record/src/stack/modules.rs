@@ -1,19 +1,23 @@
 //! All modules seen: files shared between processes, the vdso, each process's generated code.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 
 use rustc_hash::FxHashMap;
 
-use super::elf::Contents;
+use super::elf::{Contents, Room};
 use super::image::Image;
 use super::maps::{self, Backing, FileKey, MapLine};
 use super::perf_map::PerfMap;
 use super::roots::{self, Roots};
+use crate::regular::open_regular;
 
 /// Modules beyond this are not opened: each holds a file descriptor. A desktop's programs together map about 1,500.
 const MOST_MODULES: usize = 16_384;
+
+/// A map file is read again so many times where it grows: names are looked up at the end, when most have ended.
+const MOST_READINGS: u32 = 16;
 
 /// The number of the module that stands for addresses in no known mapping.
 pub(super) const UNKNOWN: u32 = 0;
@@ -36,6 +40,7 @@ pub(super) struct Generated {
     file: Option<File>,
     names: PerfMap,
     read_bytes: u64,
+    readings: u32,
 }
 
 impl Generated {
@@ -43,9 +48,11 @@ impl Generated {
     pub fn function(&mut self, address: u64) -> Option<(u64, &str)> {
         let file = self.file.as_mut()?;
         let length = file.metadata().map_or(0, |metadata| metadata.len());
-        if length > self.read_bytes && file.seek(SeekFrom::Start(0)).is_ok() {
+        let has_grown = length > self.read_bytes && self.readings < MOST_READINGS;
+        if has_grown && file.seek(SeekFrom::Start(0)).is_ok() {
             self.names = PerfMap::read(file);
             self.read_bytes = length;
+            self.readings += 1;
         }
         self.names.function(address)
     }
@@ -63,7 +70,7 @@ impl Generated {
         // Anybody can put a file there; only the process itself, or root, knows what its code is.
         let is_believed =
             |file: &File| file.metadata().is_ok_and(|found| found.uid() == 0 || Some(found.uid()) == owner);
-        self.file = open_regular(&format!("/proc/{pid}/root/tmp/perf-{own}.map")).filter(is_believed);
+        self.file = open_regular(format!("/proc/{pid}/root/tmp/perf-{own}.map")).filter(is_believed);
     }
 }
 
@@ -73,6 +80,8 @@ pub(super) struct Modules {
     by_file: FxHashMap<FileKey, u32>,
     unreadable: FxHashMap<String, u32>,
     vdso: Option<u32>,
+    /// What may still be kept of images.
+    room: Room,
     /// Where files are looked for whose process is gone.
     pub roots: Roots,
 }
@@ -85,6 +94,7 @@ impl Modules {
             by_file: FxHashMap::default(),
             unreadable: FxHashMap::default(),
             vdso: None,
+            room: Room::default(),
             roots: Roots::default(),
         }
     }
@@ -134,6 +144,9 @@ impl Modules {
         if let Some(number) = self.unreadable.get(&line.path) {
             return *number;
         }
+        if self.all.len() >= MOST_MODULES {
+            return UNKNOWN;
+        }
         let number = self.add(Module::Unreadable(line.path.clone()));
         self.unreadable.insert(line.path.clone(), number);
         number
@@ -148,14 +161,15 @@ impl Modules {
             return None;
         }
         let contents = Contents::of_file(open_mapped(pid, line, &self.roots)?)?;
-        let number = self.add(Module::Image(Box::new(Image::open(line.path.clone(), contents)?)));
+        let image = Image::open(line.path.clone(), contents, &mut self.room)?;
+        let number = self.add(Module::Image(Box::new(image)));
         self.by_file.insert(line.file, number);
         Some(number)
     }
 
     /// What names the file at a path: as a process sees it, else as those see it that are held, else as we see it.
     pub fn key_of_path(&self, pid: u32, path: &str) -> Option<FileKey> {
-        let theirs = open_regular(&format!("/proc/{pid}/root{path}"));
+        let theirs = open_regular(format!("/proc/{pid}/root{path}"));
         let held = || self.roots.open(path).next();
         theirs.or_else(held).or_else(|| open_regular(path)).as_ref().and_then(roots::key)
     }
@@ -165,7 +179,8 @@ impl Modules {
         if let Some(number) = self.vdso {
             return number;
         }
-        let image = own_vdso().and_then(|bytes| Image::open("[vdso]".to_owned(), Contents::Memory(bytes)));
+        let image = own_vdso()
+            .and_then(|bytes| Image::open("[vdso]".to_owned(), Contents::Memory(bytes), &mut Room::default()));
         let number = image.map_or(UNKNOWN, |image| self.add(Module::Image(Box::new(image))));
         self.vdso = Some(number);
         number
@@ -181,7 +196,7 @@ impl Modules {
 /// we see it (which is how the kernel tells the path of a process with another root in our mount namespace), else by the
 /// mapping, which takes more privilege. A path that leads to another file by now is not followed.
 fn open_mapped(pid: u32, line: &MapLine, roots: &Roots) -> Option<File> {
-    let by_path = |root: &str| (!line.deleted).then(|| open_regular(&format!("{root}{}", line.path))).flatten();
+    let by_path = |root: &str| (!line.deleted).then(|| open_regular(format!("{root}{}", line.path))).flatten();
     let is_inode = |file: &File| roots::key(file).is_some_and(|key| key.inode == line.file.inode);
     let is_file = |file: &File| roots::key(file) == Some(line.file);
     let theirs = by_path(&format!("/proc/{pid}/root"));
@@ -190,15 +205,9 @@ fn open_mapped(pid: u32, line: &MapLine, roots: &Roots) -> Option<File> {
     }
     let held = (!line.deleted).then(|| roots.open(&line.path).find(is_inode)).flatten();
     held.or_else(|| by_path("").filter(is_file))
-        .or_else(|| open_regular(&format!("/proc/{pid}/map_files/{:x}-{:x}", line.start, line.end)))
+        .or_else(|| open_regular(format!("/proc/{pid}/map_files/{:x}-{:x}", line.start, line.end)))
         // On an overlay the maps of older kernels tell the lower file's inode: the path is right all the same.
         .or(theirs)
-}
-
-/// Opens a regular file without waiting: a path of a foreign process may be a pipe or a device.
-fn open_regular(path: &str) -> Option<File> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path).ok()?;
-    file.metadata().ok()?.is_file().then_some(file)
 }
 
 fn own_vdso() -> Option<Vec<u8>> {

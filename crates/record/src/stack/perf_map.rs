@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 
 /// Not more of a map file is read; a large Node program writes about 20 MB.
-const LARGEST_MAP_BYTES: u64 = 256 << 20;
+const LARGEST_MAP_BYTES: u64 = 64 << 20;
 
 /// A process's map file, by start; of several lines for one start the last one counts.
 #[derive(Debug, Default)]

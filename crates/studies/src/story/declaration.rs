@@ -144,6 +144,13 @@ impl Story {
         Ok(story)
     }
 
+    /// A door for fuzzers: any text.
+    pub(crate) fn fuzz(text: &str) {
+        if let Ok(story) = toml::from_str::<Story>(text) {
+            let _ = story.check();
+        }
+    }
+
     /// The variants of a name, or all of them.
     ///
     /// # Errors

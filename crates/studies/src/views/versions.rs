@@ -12,7 +12,7 @@ use std::path::Path;
 pub fn of_matrix(matrix: &Matrix, case: &Case) -> Result<PageViews, StudyError> {
     let mut sides = Vec::new();
     for version in &matrix.versions {
-        for recording in read_all(case.folder(), std::slice::from_ref(&version.version))? {
+        for recording in read_all(case, std::slice::from_ref(&version.version))? {
             sides.push(side(&version.version, &recording));
         }
     }
@@ -25,7 +25,7 @@ pub fn of_matrix(matrix: &Matrix, case: &Case) -> Result<PageViews, StudyError> 
 /// Each pair's, from all recordings of both. One version's are held at a time, besides the first one's.
 fn differences(matrix: &Matrix, case: &Case) -> Result<Vec<Difference>, StudyError> {
     let Some(pairs) = Pairs::of(matrix).filter(|pairs| !pairs.drawn.is_empty()) else { return Ok(Vec::new()) };
-    let all = |version: &Version| read_all(case.folder(), &recordings(case.folder(), &version.version));
+    let all = |version: &Version| read_all(case, &recordings(case.folder(), &version.version));
     let first = all(pairs.first)?;
     let one = |version: &&Version| -> Result<Option<Difference>, StudyError> {
         let (mut before, after) = (first.clone(), all(version)?);

@@ -90,6 +90,14 @@ fn symbol(line: &str) -> Option<Missing> {
     Some(Missing { kind: MissingKind::Symbol, what: what.to_string(), of: of.trim().to_string(), wanted_by })
 }
 
+/// A door for fuzzers: any text.
+pub(in crate::bisect) fn fuzz(text: &str) {
+    let root = record::Root { layers: vec!["/".into()], ..record::Root::default() };
+    let inside = Inside::of(root);
+    let mut listing = Listing::read(text, Path::new("/"), &inside);
+    listing.join(Listing::read(text, Path::new("/nothing"), &inside));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

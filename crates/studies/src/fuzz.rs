@@ -1,0 +1,11 @@
+//! Doors for fuzzers: each takes any bytes, gives no answer, and must come back.
+
+use case::fuzz::Target;
+
+/// What the bytes are given to, by name.
+pub const TARGETS: [(&str, Target); 1] = [("stories", stories)];
+
+/// A story's file.
+fn stories(bytes: &[u8]) {
+    crate::story::fuzz(&String::from_utf8_lossy(bytes));
+}
