@@ -7,6 +7,10 @@
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
 # make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md; and how often the
 #               prover is, with trials made up and with suspicions planted on real programs (an hour; WHYSLOW_PROOFS=20: minutes)
+# make fuzz     a million inputs for each parser of what others wrote: by coverage where cargo-fuzz and a nightly compiler are
+#               installed, else by chance (hours; scripts/fuzz.sh runs=1000000 elf: one of them)
+# make soak     the fuzzers, and what makes a recorder's memory grow, for an hour (needs root; WHYSLOW_SOAK=120: two minutes)
+# make deny     licences and sources of dependencies (needs cargo-deny)
 # make docs     the documentation as a site, the manual and the completions, into target/site, target/man and
 #               target/completions
 # make clean    remove what was built
@@ -28,7 +32,7 @@ SKIPPED = $(CURDIR)/target/skipped
 FAST = --skip stories:: --skip bisect:: --skip page:: --skip running:: --skip undo:: --skip exports:: --skip story:: \
     --skip schemas:: --skip attach_recording:: --skip doctor
 
-.PHONY: all build release demo test test-fast stories healthy bench calibrate docs clean
+.PHONY: all build release demo test test-fast stories healthy bench calibrate fuzz soak deny docs clean
 
 all: build
 
@@ -66,6 +70,7 @@ test-fast:
 	cargo fmt --all --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	WHYSLOW_FAST=1 cargo test --release --locked --workspace --lib --bins
+	WHYSLOW_FAST=1 cargo test --release --locked --package whyslow-fuzz
 	WHYSLOW_FAST=1 cargo test --release --locked --package whyslow --test e2e -- $(FAST)
 
 stories:
@@ -93,6 +98,22 @@ calibrate:
 	scripts/setup.sh build
 	cargo run --release --locked --package whyslow-stats --example calibrate -- docs/statistics.md
 	cargo test --release --locked --workspace --lib -- --ignored --nocapture --test-threads 1 prove:: calibration::
+
+fuzz:
+	scripts/setup.sh build
+	scripts/fuzz.sh runs=1000000
+
+# Half of the time each.
+SOAK_SECONDS = $(or $(WHYSLOW_SOAK),3600)
+soak:
+	scripts/setup.sh build
+	cargo build --release --locked --package whyslow
+	rm -rf target/soak
+	scripts/fuzz.sh seconds=$$(($(SOAK_SECONDS) / 2))
+	$(PYTHON) -B benches/soak.py target/release/whyslow $$(($(SOAK_SECONDS) / 2)) target/soak
+
+deny:
+	cargo deny --offline check bans licenses sources
 
 docs:
 	scripts/setup.sh build

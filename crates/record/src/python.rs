@@ -6,12 +6,14 @@
 //! they find is checked, and what fails the check is `None`, never a guess. Free-threaded builds are not read.
 
 mod code;
+mod fuzz;
 mod layout;
 mod lines;
 mod locate;
 mod memory;
 
 pub use code::{CodeObjects, ScriptLine};
+pub(crate) use fuzz::fuzz;
 pub use layout::{CodeLayout, Interpreter, Offsets};
 pub use locate::{locate, might_be, version};
 

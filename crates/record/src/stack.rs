@@ -8,6 +8,7 @@ mod debug_info;
 mod elf;
 mod frame;
 mod frame_table;
+pub(crate) mod fuzz;
 mod go_table;
 mod ifunc;
 mod image;
