@@ -1,7 +1,8 @@
 /* Makes sleeps longer or shorter by a factor, its parameter (`0.5`, `2`): nanosleep, clock_nanosleep, usleep, sleep,
  * thrd_sleep, and poll, ppoll, select, pselect that wait for no descriptor. Times that end a wait for descriptors, for locks
  * or for other threads stay as they are. A sleep until a moment (TIMER_ABSTIME) is scaled by what is left until then.
- * Changed counts sleeps scaled. */
+ * With the parameter `halves` each sleep is as long as before, and is taken in two halves.
+ * Changed counts sleeps scaled or halved. */
 #include "sockets.h"
 #include "wrap.h"
 #include <sys/select.h>
@@ -9,6 +10,7 @@
 #define MILLION 1000000ll
 
 static double factor = 1;
+static int in_halves;
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -16,6 +18,10 @@ __attribute__((constructor)) static void begin(void)
 	shim_begin("sleep-scale");
 	if (shim_is_inert)
 		return;
+	if (!strcmp(shim_parameter, "halves")) {
+		in_halves = 1;
+		return;
+	}
 	for (const char *at = shim_parameter; *at; at++) {
 		if (*at == '.' && place == 1) {
 			place = 0.1;
@@ -51,6 +57,23 @@ static struct timespec timespec(int64_t nanoseconds)
 	return (struct timespec){ nanoseconds / 1000000000, nanoseconds % 1000000000 };
 }
 
+/* Whether a sleep of so many units is taken in two halves. */
+static int halves(int64_t length)
+{
+	if (!in_halves || length < 2)
+		return 0;
+	SEEN();
+	CHANGED();
+	return 1;
+}
+
+/* What is left of a sleep whose first half was cut off. */
+static void add(struct timespec *rest, int64_t second)
+{
+	if (rest)
+		*rest = timespec(nanoseconds(rest) + second);
+}
+
 /* What is left of a scaled sleep, in the program's own time. */
 static void unscale(struct timespec *rest)
 {
@@ -68,6 +91,15 @@ WRAP(int, nanosleep, (const struct timespec *length, struct timespec *rest))
 	NEXT(nanosleep);
 	if (!is_sane(length))
 		return real(length, rest);
+	int64_t whole = nanoseconds(length);
+	if (halves(whole)) {
+		struct timespec first = timespec(whole / 2), second = timespec(whole - whole / 2);
+		int result = real(&first, rest);
+		if (!result)
+			return real(&second, rest);
+		add(rest, nanoseconds(&second));
+		return result;
+	}
 	struct timespec other = timespec(scaled(nanoseconds(length)));
 	int result = real(&other, rest);
 	if (result)
@@ -83,6 +115,15 @@ WRAP(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *l
 	if (!is_sane(length) || (is_until && clock_gettime(clock, &now)))
 		return real(clock, flags, length, rest);
 	int64_t left = nanoseconds(length) - nanoseconds(&now);
+	if (halves(left)) {
+		struct timespec first = timespec(nanoseconds(&now) + left / 2), second = timespec(left - left / 2);
+		int result = real(clock, flags, &first, rest);
+		if (!result)
+			return real(clock, flags, is_until ? length : &second, rest);
+		if (!is_until)
+			add(rest, nanoseconds(&second));
+		return result;
+	}
 	struct timespec other = timespec(nanoseconds(&now) + scaled(left));
 	int result = real(clock, flags, left > 0 ? &other : length, rest);
 	if (result && !is_until)
@@ -95,6 +136,16 @@ WRAP(int, thrd_sleep, (const struct timespec *length, struct timespec *rest))
 	NEXT(thrd_sleep);
 	if (!is_sane(length))
 		return real(length, rest);
+	int64_t whole = nanoseconds(length);
+	if (halves(whole)) {
+		struct timespec first = timespec(whole / 2), second = timespec(whole - whole / 2);
+		int result = real(&first, rest);
+		if (!result)
+			return real(&second, rest);
+		if (result == -1)
+			add(rest, nanoseconds(&second));
+		return result;
+	}
 	struct timespec other = timespec(scaled(nanoseconds(length)));
 	int result = real(&other, rest);
 	if (result == -1)
@@ -105,6 +156,10 @@ WRAP(int, thrd_sleep, (const struct timespec *length, struct timespec *rest))
 WRAP(int, usleep, (unsigned length))
 {
 	NEXT(usleep);
+	if (halves(length)) {
+		int result = real(length / 2);
+		return result ? result : real(length - length / 2);
+	}
 	return real(scaled(length));
 }
 
@@ -115,11 +170,22 @@ WRAP(unsigned, sleep, (unsigned length))
 	NEXT(sleep);
 	if (!next_nanosleep)
 		next_nanosleep = (__typeof__(next_nanosleep))shim_next("nanosleep");
+	int64_t whole = length * 1000000000ll;
+	struct timespec rest = { 0, 0 };
+	if (next_nanosleep && halves(whole)) {
+		struct timespec half = timespec(whole / 2);
+		int was_cut = next_nanosleep(&half, &rest);
+		if (was_cut)
+			add(&rest, nanoseconds(&half));
+		else if (!next_nanosleep(&half, &rest))
+			return 0;
+		return rest.tv_sec + (rest.tv_nsec >= 500000000);
+	}
 	if (factor == 1 || !next_nanosleep) {
 		SEEN();
 		return real(length);
 	}
-	struct timespec other = timespec(scaled(length * 1000000000ll)), rest = { 0, 0 };
+	struct timespec other = timespec(scaled(whole));
 	if (!next_nanosleep(&other, &rest))
 		return 0;
 	unscale(&rest);
@@ -130,6 +196,15 @@ WRAP(unsigned, sleep, (unsigned length))
 	WRAP(int, name, parameters)                                                                        \
 	{                                                                                                  \
 		NEXT(name);                                                                                \
+		if (!count && halves(limit)) {                                                             \
+			int second = limit - limit / 2;                                                    \
+			limit /= 2;                                                                        \
+			int result = real arguments;                                                       \
+			if (result)                                                                        \
+				return result;                                                             \
+			limit = second;                                                                    \
+			return real arguments;                                                             \
+		}                                                                                          \
 		if (!count && limit > 0) {                                                                 \
 			int64_t other = scaled(limit);                                                     \
 			limit = other > 0x7fffffff ? 0x7fffffff : other ? other : 1;                       \
@@ -142,6 +217,16 @@ WRAP(unsigned, sleep, (unsigned length))
 	{                                                          \
 		NEXT(name);                                        \
 		struct timespec other;                             \
+		int64_t whole = !count && is_sane(limit) ? nanoseconds(limit) : 0; \
+		if (halves(whole)) {                               \
+			other = timespec(whole / 2);               \
+			limit = &other;                            \
+			int result = real arguments;               \
+			if (result)                                \
+				return result;                     \
+			other = timespec(whole - whole / 2);       \
+			return real arguments;                     \
+		}                                                  \
 		if (!count && is_sane(limit)) {                    \
 			other = timespec(scaled(nanoseconds(limit))); \
 			limit = &other;                            \
@@ -165,7 +250,20 @@ WRAP(int, select, (int count, fd_set *reads, fd_set *writes, fd_set *exceptions,
 	NEXT(select);
 	if (count || !limit || limit->tv_sec < 0 || limit->tv_sec > 1000000000 || limit->tv_usec < 0)
 		return real(count, reads, writes, exceptions, limit);
-	int64_t microseconds = scaled(limit->tv_sec * MILLION + limit->tv_usec);
+	int64_t whole = limit->tv_sec * MILLION + limit->tv_usec;
+	if (halves(whole)) {
+		int64_t second = whole - whole / 2;
+		*limit = (struct timeval){ whole / 2 / MILLION, whole / 2 % MILLION };
+		int result = real(count, reads, writes, exceptions, limit);
+		if (result) { /* what is left of both halves */
+			whole = limit->tv_sec * MILLION + limit->tv_usec + second;
+			*limit = (struct timeval){ whole / MILLION, whole % MILLION };
+			return result;
+		}
+		*limit = (struct timeval){ second / MILLION, second % MILLION };
+		return real(count, reads, writes, exceptions, limit);
+	}
+	int64_t microseconds = scaled(whole);
 	limit->tv_sec = microseconds / MILLION; /* the kernel, too, writes what is left there */
 	limit->tv_usec = microseconds % MILLION;
 	return real(count, reads, writes, exceptions, limit);

@@ -4,7 +4,7 @@ use crate::asked::Asked;
 use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM, own_sham};
 use crate::interventions::{ALL, Intervention, NotHere, Request, find};
 use crate::metric::Metric;
-use crate::treatment::Treatment;
+use crate::treatment::{Sockets, Treatment};
 use crate::world::World;
 use case::facts::{NotTried, WhyNot};
 use case::{Answer, Finding, Purpose, Recording};
@@ -164,6 +164,7 @@ impl Arms {
         for arm in self.alone.iter().chain(&self.increments) {
             all.join(arm.treatment.clone());
         }
+        self.carry_for_controls(&all);
         let Some(upon) = setting.upon else {
             let sham = Arm { name: SHAM.to_string(), treatment: all.inert(), parts: Vec::new() };
             let shams = self.own_shams(&sham.treatment);
@@ -172,6 +173,25 @@ impl Arms {
         };
         self.stand(upon, &all);
         self
+    }
+
+    /// Where only controls set sockets, all arms have the machinery for it: attached to the kernel it costs a program nothing
+    /// while nothing is set, and one sham serves them all. A control carries what the cures need, which it does not use.
+    fn carry_for_controls(&mut self, all: &Treatment) {
+        let attempts = &self.experiment.attempts;
+        let is_cure = |arm: &Arm, attempt: &Attempt| attempt.arm == arm.name && attempt.purpose != Purpose::Control;
+        let is_control = |arm: &Arm| !attempts.iter().any(|attempt| is_cure(arm, attempt));
+        let (controls, others): (Vec<&mut Arm>, Vec<&mut Arm>) =
+            self.alone.iter_mut().chain(&mut self.increments).partition(|arm| is_control(arm));
+        if all.sockets.is_none() || others.iter().any(|arm| arm.treatment.sockets.is_some()) {
+            return;
+        }
+        for arm in controls.into_iter().filter(|arm| arm.treatment.sockets.is_some()) {
+            arm.treatment.carry(all);
+        }
+        for arm in others {
+            arm.treatment.sockets = Some(Sockets::default());
+        }
     }
 
     /// Gives each arm what it is compared with: its own machinery, inert. That of all is the sham; arms with the same machinery
@@ -264,6 +284,9 @@ impl Arms {
             about,
         };
         let Some(purpose) = said.or_else(|| intervention.purpose(&finding.id, &request)) else { return Ok(()) };
+        if purpose == Purpose::Control && !is_control(setting.answer, finding, asked) {
+            return Ok(());
+        }
         let metric = setting.metric.cloned();
         let metric = metric.unwrap_or_else(|| finding.cost.metric(setting.answer.exchanges));
         if purpose == Purpose::Incremental {
@@ -278,7 +301,11 @@ impl Arms {
             return Err(NotHere("proves nothing without comparing outputs (--check-output never)".into()));
         }
         let mut treatment = Treatment::default();
-        (intervention.treat)(&request, &mut treatment)?;
+        match (intervention.treat)(&request, &mut treatment) {
+            // A control that cannot be had is nothing that the user could do anything about.
+            Err(_) if purpose == Purpose::Control => return Ok(()),
+            treated => treated?,
+        }
         let dose = match about {
             Some(about) => about.to_string(),
             None => dose.map(|dose| worded(dose, intervention.unit)).unwrap_or_default(),
@@ -347,6 +374,22 @@ impl Arms {
     }
 }
 
+/// Whether an intervention that must do nothing for a finding is to show that here. In one dose, the first: none may gain. And not
+/// where it cures another finding and gains by that, unless that one's cure is this one's, too: then it tells them apart.
+fn is_control(answer: &Answer, finding: &Finding, asked: &Asked) -> bool {
+    let intervention = asked.intervention;
+    let is_tried_for =
+        |other: &&Finding| intervention.prediction(&other.id).is_some_and(|known| known.purpose != Purpose::Control);
+    let others = answer.findings.iter().filter(|other| other.id != finding.id);
+    asked.dose == intervention.doses.first().copied()
+        && others.filter(is_tried_for).all(|other| ALL.iter().any(|one| cures(one, finding) && cures(one, other)))
+}
+
+/// Whether an intervention removes what a finding suspects.
+fn cures(intervention: &Intervention, finding: &Finding) -> bool {
+    intervention.prediction(&finding.id).is_some_and(|known| known.purpose == Purpose::Cause)
+}
+
 /// A dose as it is written: `8 ms`, `1 certificate`.
 fn worded(dose: f64, unit: &str) -> String {
     // `ms` is an abbreviation, and no plural.
@@ -381,6 +424,7 @@ fn refusal(why: WhyNot, finding: &str, intervention: &str, sentence: String) -> 
 mod tests {
     use super::*;
     use case::Cost;
+    use case::tables::{Connection, transport};
 
     #[test]
     fn each_arm_is_compared_with_its_own_machinery_inert() {
@@ -423,5 +467,54 @@ mod tests {
         assert_eq!((fsync.experiment.attempts[0].reference.as_str(), fsync.alone.len()), ("nothing", 3));
         let quota = of(&["P29"]);
         assert_eq!(quota.experiment.attempts[0].reference, "nothing");
+    }
+
+    /// The arms for findings of a client and a server over TCP, and what each is tried for.
+    fn of_connected(ids: &[&str]) -> Arms {
+        let cost = Cost { share_of_wall: 0.9, ..Cost::default() };
+        let findings = ids.iter().map(|id| Finding { id: (*id).into(), cost: cost.clone(), ..Finding::default() });
+        let answer = Answer { exchanges: 100, findings: findings.collect(), ..Answer::default() };
+        let connection = Connection { transport: transport::TCP, ..Connection::default() };
+        let recording = Recording { connections: vec![connection], ..Recording::default() };
+        Arms::of(&Setting {
+            answer: &answer,
+            recording: &recording,
+            world: &World::default(),
+            has_server: true,
+            metric: None,
+            asked: &[],
+            compares_output: true,
+            upon: None,
+        })
+    }
+
+    /// Of one finding: the arms that are controls, each with what it is compared with.
+    fn controls<'a>(arms: &'a Arms, finding: &str) -> Vec<(&'a str, &'a str)> {
+        let own = arms.experiment.attempts.iter().filter(|attempt| attempt.finding == finding);
+        let controls = own.filter(|attempt| attempt.purpose == Purpose::Control);
+        controls.map(|attempt| (attempt.arm.as_str(), attempt.reference.as_str())).collect()
+    }
+
+    #[test]
+    fn a_control_takes_one_arm_more_and_no_sham_of_its_own() {
+        let fsync = of_connected(&["P39"]);
+        let names = fsync.alone.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>();
+        assert_eq!(names, ["plain", "nothing", "delayed-ack-cap=8ms", "no-fsync"]);
+        assert!(fsync.experiment.attempts.iter().all(|attempt| attempt.reference == SHAM), "{:?}", fsync.experiment);
+        let arm = |name: &str| fsync.alone.iter().find(|arm| arm.name == name).expect("an arm").treatment.clone();
+        assert_eq!(arm("no-fsync").inert(), arm(SHAM));
+        assert_eq!(arm("delayed-ack-cap=8ms").inert(), arm(SHAM));
+        assert_eq!(arm("no-fsync").sockets, Some(Sockets::default()));
+        // The same shim with another parameter.
+        let polling = of_connected(&["P06"]);
+        assert_eq!(controls(&polling, "P06"), [("sleep-in-halves", SHAM)]);
+    }
+
+    #[test]
+    fn what_another_finding_gains_by_is_no_control_unless_it_tells_the_two_apart() {
+        assert_eq!(controls(&of_connected(&["P42"]), "P42").len(), 1);
+        assert_eq!(controls(&of_connected(&["P01", "P42"]), "P42"), []);
+        // Joining writes cures both: whether holding none back does tells which it is.
+        assert_eq!(controls(&of_connected(&["P01", "P03"]), "P03").len(), 1);
     }
 }

@@ -17,16 +17,19 @@ mod hosts_entry;
 mod listen_queue;
 mod no_fsync;
 mod nothing;
+mod other_hosts_entry;
 mod parse_ca_once;
 mod prediction;
 mod quickack_route;
 mod read_buffer;
 mod refuse_silent;
 mod resume_sessions;
+mod same_ca_bundle;
 mod send_queue_empty;
 mod share_ssl_context;
 mod short_ca_path;
 mod short_sleeps;
+mod sleep_in_halves;
 mod sleep_scale;
 mod small_ca_bundle;
 mod switch_off;
@@ -40,7 +43,7 @@ use crate::world::World;
 use case::{Finding, Recording};
 
 pub use case::Purpose;
-pub use prediction::Prediction;
+pub use prediction::{Prediction, WITHOUT_CONTROL};
 
 /// A change of the subject's world that removes (or scales) one cause and nothing else.
 pub struct Intervention {
@@ -134,9 +137,11 @@ pub const ALL: &[Intervention] = &[
     no_fsync::NO_FSYNC,
     parse_ca_once::PARSE_CA_ONCE,
     small_ca_bundle::SMALL_CA_BUNDLE,
+    same_ca_bundle::SAME_CA_BUNDLE,
     share_ssl_context::SHARE_SSL_CONTEXT,
     resume_sessions::RESUME_SESSIONS,
     hosts_entry::HOSTS_ENTRY,
+    other_hosts_entry::OTHER_HOSTS_ENTRY,
     listen_queue::LISTEN_QUEUE,
     refuse_silent::REFUSE_SILENT,
     default_buffers::DEFAULT_BUFFERS,
@@ -151,6 +156,7 @@ pub const ALL: &[Intervention] = &[
     fast_compression::FAST_COMPRESSION,
     short_sleeps::SHORT_SLEEPS,
     sleep_scale::SLEEP_SCALE,
+    sleep_in_halves::SLEEP_IN_HALVES,
     bound_sscanf::BOUND_SSCANF,
     switch_off::SWITCH_OFF,
 ];
@@ -176,7 +182,8 @@ impl Intervention {
     /// expected of it depends on something that is not known.
     pub fn purpose(&self, pathology: &str, request: &Request) -> Option<Purpose> {
         let usual = share_ssl_context::purpose(self, request, self.prediction(pathology)?.purpose);
-        quickack_route::purpose(self, request, usual)
+        let usual = quickack_route::purpose(self, request, usual)?;
+        delayed_ack_cap::purpose(self, request, usual)
     }
 }
 

@@ -272,7 +272,7 @@ impl Proving<'_, '_> {
     }
 
     /// Whether more trials of an arm are needed, in the rounds since `first`.
-    fn is_open<'s>(&'s self, arm: &Arm, first: u32) -> bool {
+    fn is_open(&self, arm: &Arm, first: u32) -> bool {
         let rows = self.rows().filter(|row| row.arm == arm.name && row.round >= first);
         let failures = rows.clone().filter(|row| !row.applied || !row.problem.is_empty()).count();
         let trials = rows.count();
@@ -292,19 +292,40 @@ impl Proving<'_, '_> {
         // What stands on others is asked about as such.
         let is_alone = |attempt: &&Attempt| attempt.arm == arm.name && attempt.purpose != Purpose::Incremental;
         let attempts = self.experiment.attempts.iter().filter(is_alone);
-        let question = |attempt: &'s Attempt| (&attempt.metric, attempt.purpose, attempt.reference.as_str());
-        let mut questions = attempts.map(question).collect::<Vec<_>>();
-        let joints = self.experiment.joints.iter().filter(|joint| joint.arm == arm.name);
-        questions.extend(joints.map(|joint| (&joint.metric, Purpose::Incremental, joint.before.as_str())));
-        questions.into_iter().any(|(metric, purpose, reference)| {
-            let pairs = pairs(&all, metric, reference, &arm.name);
-            match purpose {
+        let is_open = |attempt: &Attempt| {
+            let pairs = pairs(&all, &attempt.metric, &attempt.reference, &arm.name);
+            match attempt.purpose {
                 Purpose::Dose => (pairs.len() as u32) < DOSE_ROUNDS,
-                Purpose::Incremental => pairs.len() < ENOUGH_PAIRS && decide(&self.looks, &pairs) == Decision::Open,
+                Purpose::Incremental => self.is_step_open(&pairs),
                 Purpose::Cause => !is_settled(&pairs, &self.looks),
-                Purpose::Control | Purpose::Asked => !is_settled(&pairs, &Looks::standard()),
+                Purpose::Control => self.is_control_open(&attempt.finding, &pairs, &all),
+                Purpose::Asked => !is_settled(&pairs, &Looks::standard()),
             }
-        })
+        };
+        let mut joints = self.experiment.joints.iter().filter(|joint| joint.arm == arm.name);
+        attempts.clone().any(is_open)
+            || joints.any(|joint| self.is_step_open(&pairs(&all, &joint.metric, &joint.before, &arm.name)))
+    }
+
+    fn is_step_open(&self, pairs: &[(f64, f64)]) -> bool {
+        pairs.len() < ENOUGH_PAIRS && decide(&self.looks, pairs) == Decision::Open
+    }
+
+    /// Whether a control needs more pairs. It is there for a gain that it could put in doubt: until it is certain to gain less than
+    /// that takes, or more, and in no case for longer than other figures.
+    fn is_control_open(&self, finding: &str, pairs: &[(f64, f64)], rows: &[Trial]) -> bool {
+        let is_cause = |attempt: &&Attempt| attempt.finding == finding && attempt.purpose == Purpose::Cause;
+        let causes = self.experiment.attempts.iter().filter(is_cause);
+        let of_cause = |attempt: &Attempt| {
+            let pairs = crate::pairs::pairs(rows, &attempt.metric, &attempt.reference, &attempt.arm);
+            ratio(&self.looks, &pairs)
+                .filter(|ratio| verdict::status(ratio) != Status::Refuted)
+                .map(|ratio| ratio.ratio)
+        };
+        let Some(gain) = causes.filter_map(of_cause).max_by(f64::total_cmp) else { return false };
+        let (looks, suspect) = (Looks::standard(), verdict::suspect_in_a_control(gain));
+        let is_certain = |ratio: stats::Ratio| ratio.high < suspect || ratio.low > suspect;
+        pairs.len() < ENOUGH_PAIRS && !(looks.is_look(pairs.len()) && ratio(&looks, pairs).is_some_and(is_certain))
     }
 
     fn rows(&self) -> impl Iterator<Item = &Trial> + Clone {

@@ -146,17 +146,15 @@ impl Judge<'_> {
         };
         let (confirmed, refuted, open) = (first(Status::Confirmed), first(Status::Refuted), first(Status::Undecided));
         let explained = confirmed.as_ref().filter(|one| !is_specific(one)).and_then(|gain| {
+            let mut removed = specific.iter().filter(|one| one.applied && one.work != Work::Other && one.ratio > 0.0);
+            let removed = removed.find(|one| one.low <= 1.0)?;
+            let both = (gain.intervention.as_str(), removed.intervention.as_str());
+            let besides = beside(gain)?;
             // Refuted, or as good as that: no gain shows, and none as large as the other's can be there.
-            let gains_nothing = |one: &&&Tried| one.ratio > 0.0 && one.low <= 1.0 && one.high < gain.low;
-            let removed = specific.iter().filter(|one| one.applied && one.work != Work::Other).find(gains_nothing)?;
-            Some(format!(
-                "{} helps, but {}, which removes this cause and nothing else, does not: {}, and that explains the gain.",
-                gain.intervention,
-                removed.intervention,
-                beside(gain)?
-            ))
+            Some(if removed.high < gain.low { gains_by(both, besides) } else { may_gain_by(both, besides) })
         });
         finding.trend = self.trend(attempts);
+        let controlled = confirmed.as_ref().map(|cause| suspect_in_a_control(cause.ratio));
         let misled = explained.or_else(|| confirmed.as_ref().and_then(|cause| self.doubt(finding, cause, attempts)));
         (finding.status, finding.effect) = match (confirmed, open, refuted) {
             (Some(cause), _, _) if misled.is_some() => (Status::Undecided, self.effect(&cause, attempts, answer)),
@@ -166,6 +164,11 @@ impl Judge<'_> {
             (None, None, None) => (Status::Suspected, None),
         };
         finding.caveats.extend(misled);
+        // What is certain to gain too little to put the cause in doubt did what it must, however wide its interval is.
+        let controls = finding.tried.iter_mut().filter(|one| one.purpose == Purpose::Control && one.applied);
+        for control in controls.filter(|one| controlled.is_some_and(|suspect| one.ratio > 0.0 && one.high < suspect)) {
+            control.status = Status::Refuted;
+        }
         let metric = attempts.first().map(|attempt| &attempt.metric).filter(|_| finding.effect.is_some());
         if metric.and_then(|metric| self.sham(metric)).is_some_and(|sham| is_a_change(&sham)) {
             finding.caveats.push("Attaching the machinery alone changes the program noticeably.".to_string());
@@ -369,6 +372,26 @@ fn is_usual_cause(intervention: &str, finding: &str) -> bool {
     known.and_then(|one| one.prediction(finding)).is_some_and(|one| one.purpose == Purpose::Cause)
 }
 
+/// Why the gain of one intervention proves nothing where the other, the specific one, gains nothing.
+fn gains_by((gain, removed): (&str, &str), besides: &str) -> String {
+    format!(
+        "{gain} helps, but {removed}, which removes this cause and nothing else, does not: {besides}, and that explains the gain."
+    )
+}
+
+/// Why it proves nothing where that is not certain of the other.
+fn may_gain_by((gain, removed): (&str, &str), besides: &str) -> String {
+    format!(
+        "{gain} helps, but whether {removed}, which removes this cause and nothing else, helps as well remains open: {besides}, \
+         and that could explain the gain."
+    )
+}
+
+/// The gain of a control that puts a cause's gain in doubt.
+pub fn suspect_in_a_control(gain: f64) -> f64 {
+    gain.max(1.0).powf(CONTROL_SHARE).max(LEAST_GAIN)
+}
+
 /// Whether the sham is certain to differ from nothing attached by more than noise is forgiven.
 fn is_a_change(sham: &Measured) -> bool {
     sham.low > SHAM_BOUND || sham.high < SHAM_BOUND.recip()
@@ -379,6 +402,6 @@ fn control_that_gains(tried: &[Tried], cause: &Tried, sham: Option<&Measured>) -
     let controls = tried.iter().filter(|one| one.purpose == Purpose::Control && one.applied && one.ratio > 0.0);
     // As much as the machinery itself may make out.
     let allowed = sham.map_or(1.0, |sham| sham.high).max(LEAST_GAIN);
-    let gains = |one: &&Tried| one.low > allowed && one.ratio.ln() >= CONTROL_SHARE * cause.ratio.ln();
+    let gains = |one: &&Tried| one.low > allowed && one.ratio >= suspect_in_a_control(cause.ratio);
     controls.into_iter().find(gains).map(|one| one.intervention.clone())
 }

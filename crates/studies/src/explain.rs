@@ -2,7 +2,7 @@
 
 use case::Purpose;
 use diagnose::Page;
-use lab::interventions::{ALL, Intervention};
+use lab::interventions::{ALL, Intervention, WITHOUT_CONTROL};
 
 /// The casebook's table of stories: which one shows what.
 const CASEBOOK: &str = include_str!("../../../casebook/README.md");
@@ -47,6 +47,8 @@ fn pathology(page: &Page) -> String {
         let prediction = one.prediction(page.id)?;
         Some(format!("{} {}{}", one.name, one.summary, why(prediction.purpose)))
     });
+    let without = WITHOUT_CONTROL.iter().filter(|(pathology, _)| *pathology == page.id);
+    let tried = tried.chain(without.map(|(_, why)| format!("No control: {why}")));
     let stories = stories(page.name).map(|story| format!("whyslow story run {story}"));
     format!("# {} ({})\n\n{body}\n", page.name, page.id)
         + &section("Interventions tried", tried)
@@ -103,6 +105,9 @@ mod tests {
             assert!(text.contains(line), "{text}");
         }
         assert!(page("tcp-nodelay").expect("a page").contains("\n- nagle-delayed-ack (P01)\n"));
+        // What must change nothing is said, and where there is nothing of the kind, why.
+        assert!(page("sync-disk").expect("a page").contains("; as a control that must change nothing\n"));
+        assert!(page("busy-spin").expect("a page").contains("\n- No control: A spin lasts as long as "));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! `delayed-ack-cap`: ACKs delayed for less time.
 
 use super::tcp_nodelay::set_on_connections;
-use super::{Intervention, NotHere, Prediction, Request, intervention};
+use super::{Intervention, NotHere, Prediction, Purpose, Request, intervention};
 use crate::treatment::Treatment;
+use case::Recording;
+use case::tables::transport;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -20,7 +22,7 @@ intervention! {
     /// Makes the kernel, on every connection and at both ends, delay ACKs no longer than the dose (TCP_BPF_DELACK_MAX).
     /// A wait for a delayed ACK shrinks from 40 ms to the dose plus a tick of the kernel's clock; other waits stay as
     /// they are. If the cost follows the dose, this cause is distinguished from others that TCP_NODELAY removes as
-    /// well.
+    /// well. Where something else than ACKs is waited for, this must change nothing and is tried as the negative control.
     ///
     /// ## What it reaches
     /// Every program in the subject's cgroup. A peer elsewhere delays its own ACKs as it likes: without --server, the
@@ -31,13 +33,36 @@ intervention! {
     pub const DELAYED_ACK_CAP: Intervention = Intervention {
         name: "delayed-ack-cap",
         summary: "caps the time by which ACKs are delayed",
-        predictions: &[Prediction::scales("P01")],
+        predictions: &[
+            Prediction::scales("P01"),
+            Prediction::does_nothing("P04"),
+            Prediction::does_nothing("P08"),
+            Prediction::does_nothing("P09"),
+            Prediction::does_nothing("P20"),
+            Prediction::does_nothing("P29"),
+            Prediction::does_nothing("P32"),
+            Prediction::does_nothing("P33"),
+            Prediction::does_nothing("P36"),
+            Prediction::does_nothing("P39"),
+            Prediction::does_nothing("P40"),
+            Prediction::does_nothing("P42"),
+            Prediction::does_nothing("P51"),
+        ],
         doses: &DOSES,
         unit: "ms",
         stands_on: &[],
         treat,
         applied: |counters| set_on_connections(counters, |counts| counts.capped),
     };
+}
+
+/// What an intervention is tried for, `usual` for every other than this one. As a control it needs connections of which both
+/// ends are ours.
+pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Purpose) -> Option<Purpose> {
+    let is_control = intervention.name == DELAYED_ACK_CAP.name && usual == Purpose::Control;
+    let connects = |recording: &Recording| recording.connections.iter().any(|row| row.transport == transport::TCP);
+    let may_be_tried = request.has_server && request.recording.is_some_and(connects);
+    (!is_control || may_be_tried).then_some(usual)
 }
 
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
@@ -58,6 +83,7 @@ mod tests {
     use super::*;
     use crate::World;
     use crate::interventions::tests::request;
+    use case::tables::Connection;
 
     fn capped(has_server: bool, dose: Option<f64>) -> Result<Option<Duration>, NotHere> {
         let world = World::default();
@@ -76,6 +102,19 @@ mod tests {
     fn a_dose_that_the_kernel_would_refuse_is_refused_before() {
         assert!(capped(true, Some(0.0)).is_err() && capped(true, Some(f64::NAN)).is_err());
         assert!(capped(true, Some(500.0)).is_err_and(|why| why.0.contains("1 to 200 ms")));
+    }
+
+    #[test]
+    fn as_a_control_it_needs_connections_of_which_both_ends_are_ours() {
+        let world = World::default();
+        let connection = Connection { transport: transport::TCP, ..Connection::default() };
+        let connected = Recording { connections: vec![connection], ..Recording::default() };
+        let purpose = |recording: &Recording, has_server| {
+            let request = Request { recording: Some(recording), has_server, ..request(&world) };
+            DELAYED_ACK_CAP.purpose("P39", &request)
+        };
+        assert_eq!(purpose(&connected, true), Some(Purpose::Control));
+        assert_eq!((purpose(&connected, false), purpose(&Recording::default(), true)), (None, None));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `hosts-entry`: names that resolve without DNS.
 
 use super::{Intervention, NotHere, Prediction, Request, intervention};
+use crate::intervention_counters::InterventionCounters;
 use crate::treatment::{Replacement, Treatment};
 use case::Recording;
 use case::tables::{Lookup, direction, role};
@@ -48,10 +49,7 @@ intervention! {
         unit: "",
         stands_on: &[],
         treat,
-        applied: |counters| match counters.replaced {
-            0 => Err("the program does not read the hosts file".into()),
-            opened => Ok(opened),
-        },
+        applied: opened,
     };
 }
 
@@ -67,13 +65,24 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     if entries.is_empty() {
         return Err(NotHere("finds no address for any name that was looked up".into()));
     }
+    show(treatment, &entries.iter().map(|(name, address)| format!("{address}\t{name}\n")).collect::<String>());
+    Ok(())
+}
+
+/// Shows the present file with these lines at its end.
+pub(super) fn show(treatment: &mut Treatment, lines: &str) {
     let mut content = std::fs::read(HOSTS).unwrap_or_default();
     content.push(b'\n');
-    for (name, address) in &entries {
-        content.extend(format!("{address}\t{name}\n").into_bytes());
-    }
+    content.extend(lines.as_bytes());
     treatment.replacements.push(Replacement { path: HOSTS.into(), content });
-    Ok(())
+}
+
+/// How many of the files shown were opened.
+pub(super) fn opened(counters: &InterventionCounters) -> Result<u64, String> {
+    match counters.replaced {
+        0 => Err("the program does not read the hosts file".into()),
+        opened => Ok(opened),
+    }
 }
 
 /// Names with the address that their process connected to next, where it had asked for no other name in between.

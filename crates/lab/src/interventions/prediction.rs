@@ -2,6 +2,12 @@
 
 use case::Purpose;
 
+/// Pathologies that can be switched off and have no control, and why none can be made.
+pub const WITHOUT_CONTROL: &[(&str, &str)] = &[
+    ("P05", "A spin lasts as long as what it spins for, so that whatever shortens that shortens the spin, too."),
+    ("P22", "A small buffer empties as ACKs come: their delay, Nagle's algorithm and the other buffer all bear on it."),
+];
+
 /// One prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prediction {
@@ -40,5 +46,38 @@ impl Prediction {
     #[must_use]
     pub const fn beside(self, what: &'static str) -> Prediction {
         Prediction { beside: what, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interventions::ALL;
+    use std::collections::BTreeSet;
+
+    /// The pathologies for which there is a prediction of one of these purposes.
+    fn predicted(purposes: &[Purpose]) -> BTreeSet<&'static str> {
+        let all = ALL.iter().flat_map(|one| one.predictions);
+        all.filter(|one| purposes.contains(&one.purpose)).map(|one| one.pathology).collect()
+    }
+
+    #[test]
+    fn whatever_can_be_proved_has_a_control_or_a_reason_why_it_has_none() {
+        let proved = predicted(&[Purpose::Cause]);
+        // The routes of P01 are a cure at one end and the control at the other.
+        let mut controlled = predicted(&[Purpose::Control]);
+        controlled.insert("P01");
+        let without = WITHOUT_CONTROL.iter().map(|(pathology, _)| *pathology).collect::<BTreeSet<_>>();
+        assert_eq!(proved, &controlled | &without, "each has one or the other, and nothing else has");
+        assert!(controlled.is_disjoint(&without));
+        assert!(WITHOUT_CONTROL.iter().all(|(_, why)| why.ends_with('.')));
+    }
+
+    #[test]
+    fn no_intervention_is_tried_twice_for_one_pathology() {
+        for one in ALL {
+            let pathologies = one.predictions.iter().map(|one| one.pathology).collect::<BTreeSet<_>>();
+            assert_eq!(pathologies.len(), one.predictions.len(), "{}", one.name);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! `small-ca-bundle`: fewer trusted certificates to parse.
 
 use super::{Intervention, NotHere, Prediction, Request, intervention};
+use crate::intervention_counters::InterventionCounters;
 use crate::treatment::{Replacement, Treatment};
 use case::Recording;
 use case::tables::content;
@@ -44,37 +45,52 @@ intervention! {
         unit: "certificates",
         stands_on: &[],
         treat,
-        applied: |counters| match counters.replaced {
-            0 => Err("the program did not open the replacement bundle".into()),
-            opened => Ok(opened),
-        },
+        applied: opened,
     };
 }
 
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
-    let Some(recording) = request.recording else {
-        return Err(NotHere("needs a recording that shows which bundles the program reads".into()));
-    };
     let certificates = request.dose.unwrap_or(DOSES[0]);
     if !(1.0..=1000.0).contains(&certificates) {
         return Err(NotHere("takes a dose of 1 to 1000 certificates".into()));
     }
+    let wanted = format!("bundle of more than {certificates} certificates");
+    replace(request, treatment, &wanted, |bundle| smaller(bundle, certificates as usize))
+}
+
+/// Shows other contents in the place of each bundle that the program reads, where `other` makes some of it; `wanted` is what it
+/// takes, for who is told that there is none.
+pub(super) fn replace(
+    request: &Request,
+    treatment: &mut Treatment,
+    wanted: &str,
+    other: impl Fn(&str) -> Option<Vec<u8>>,
+) -> Result<(), NotHere> {
+    let Some(recording) = request.recording else {
+        return Err(NotHere("needs a recording that shows which bundles the program reads".into()));
+    };
     let paths = certificate_files(recording, request);
-    let smaller = paths.into_iter().filter_map(|path| {
+    let shown = paths.into_iter().filter_map(|path| {
         // In a tree of its own the program reads another file of that name.
         let tree = request.world.tree.as_ref();
         let file = tree.map_or(Some(path.into()), |tree| tree.root.resolve(Path::new(path)))?;
-        let content = smaller(&read(&file)?, certificates as usize)?;
-        Some(Replacement { path: path.into(), content })
+        let bundle = read(&file).filter(|bundle| is_bundle(bundle))?;
+        Some(Replacement { path: path.into(), content: other(&bundle)? })
     });
-    let smaller: Vec<Replacement> = smaller.collect();
-    if smaller.is_empty() {
-        return Err(NotHere(format!(
-            "finds no bundle of more than {certificates} certificates that the program reads"
-        )));
+    let shown: Vec<Replacement> = shown.collect();
+    if shown.is_empty() {
+        return Err(NotHere(format!("finds no {wanted} that the program reads")));
     }
-    treatment.replacements.extend(smaller);
+    treatment.replacements.extend(shown);
     Ok(())
+}
+
+/// How many of the files shown were opened.
+pub(super) fn opened(counters: &InterventionCounters) -> Result<u64, String> {
+    match counters.replaced {
+        0 => Err("the program did not open the replacement bundle".into()),
+        opened => Ok(opened),
+    }
 }
 
 /// The files of certificates: those that the finding rests on, and all from which PEM text was read.
@@ -93,11 +109,20 @@ fn read(path: &Path) -> Option<String> {
     is_plain.then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
-/// So many certificates of a bundle, half from its end and half from its beginning; none where it is no bundle, or not
-/// larger than that.
+/// Where certificates begin in a text.
+fn certificates_of(text: &str) -> impl Iterator<Item = usize> {
+    text.match_indices("-----BEGIN CERTIFICATE-----").map(|(at, _)| at)
+}
+
+/// Whether a text holds several certificates, and nothing that must not be copied.
+fn is_bundle(text: &str) -> bool {
+    !text.contains("PRIVATE KEY-----") && certificates_of(text).count() >= LEAST_OF_A_BUNDLE
+}
+
+/// So many certificates of a bundle, half from its end and half from its beginning; none where it is not larger than that.
 fn smaller(bundle: &str, certificates: usize) -> Option<Vec<u8>> {
-    let begins: Vec<usize> = bundle.match_indices("-----BEGIN CERTIFICATE-----").map(|(at, _)| at).collect();
-    if bundle.contains("PRIVATE KEY-----") || begins.len() < LEAST_OF_A_BUNDLE || begins.len() <= certificates {
+    let begins: Vec<usize> = certificates_of(bundle).collect();
+    if begins.len() <= certificates {
         return None;
     }
     let from_beginning = certificates / 2;

@@ -401,6 +401,68 @@ fn a_gain_of_what_removes_more_than_the_cause_is_explained_by_that_where_what_re
 }
 
 #[test]
+fn a_gain_of_what_removes_more_than_the_cause_proves_nothing_while_it_is_open_what_removes_just_the_cause_does() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let arms = arms(&[("P01", "tcp-nodelay", Purpose::Cause), ("P01", "coalesce-writes", Purpose::Cause)]);
+    proved(&mut answer, arms, &|arm| {
+        let turn = turn();
+        // It gains fourfold in one trial of two, and nothing in the other.
+        let nodelay = if turn % 2 == 0 { 11.0 } else { 47.0 };
+        made(
+            [("coalesce-writes", 22.0), ("tcp-nodelay", nodelay)]
+                .into_iter()
+                .find(|one| one.0 == arm)
+                .map_or(44.0, |one| one.1),
+            turn,
+        )
+    });
+    let found = &answer.findings[0];
+    assert_eq!(found.tried[1].status, Status::Confirmed, "{:?}", found.tried);
+    assert_eq!(found.status, Status::Undecided, "{:?}", found.tried);
+    assert!(found.caveats.iter().any(|caveat| caveat.contains("helps as well remains open")), "{:?}", found.caveats);
+}
+
+#[test]
+fn a_control_is_asked_no_longer_than_it_takes_to_tell_it_from_the_cause() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let arms = arms(&[("P01", "cure", Purpose::Cause), ("P01", "control", Purpose::Control)]);
+    // A tenth of noise says nothing about a gain of a twentieth, and enough about one of two hundred times.
+    let trials = proved(&mut answer, arms, &|arm| {
+        let turn = turn();
+        let noise = 1.0 + 0.1 * f64::from(turn).mul_add(1.7, 0.2).sin();
+        made(if arm == "cure" { 0.2 } else { 44.0 * noise }, turn)
+    });
+    let of = |arm: &str| trials.iter().filter(|trial| trial.arm == arm).count();
+    assert!(of("control") <= ENOUGH_PAIRS, "{} beside {}", of("control"), of("cure"));
+    assert_eq!((answer.findings[0].status, answer.findings[0].tried[1].status), (Status::Confirmed, Status::Refuted));
+}
+
+#[test]
+fn where_the_budget_is_short_what_repeats_a_proof_goes_before_its_control() {
+    let answer = answer(vec![finding("P01", 0.95)]);
+    let tried = |budget: Duration| {
+        let turn = turns();
+        let arms = arms(&[
+            ("P01", "cure", Purpose::Cause),
+            ("P01", "again", Purpose::Cause),
+            ("P01", "control", Purpose::Control),
+        ]);
+        let terms = Terms { budget, seed: 7, compares_output: false, say: &|_: &str| {} };
+        let mut execute = |arm: &Arm, extent: &Extent| {
+            let cured = arm.name == "cure" || arm.name == "again";
+            Ok(seen_to_its_end(made(if cured { 0.2 } else { 44.0 }, turn()), extent))
+        };
+        let (_, trials) = prove(arms, &answer, &mut execute, &terms).expect("an experiment");
+        ["cure", "again", "control"].map(|name| trials.iter().any(|trial| trial.arm == name))
+    };
+    let budgets = (1..80).map(|quarters| tried(Duration::from_millis(quarters * 250))).collect::<Vec<_>>();
+    assert!(budgets.iter().all(|[cure, again, control]| (*cure || !again) && (*control || !again)), "{budgets:?}");
+    assert!(budgets.contains(&[true, false, true]) && budgets.contains(&[true, true, true]), "{budgets:?}");
+}
+
+#[test]
 fn a_cost_that_does_not_rise_with_the_dose_leaves_the_cause_open() {
     let proved_with = |of_dose: &dyn Fn(f64) -> f64| {
         let turn = turns();
