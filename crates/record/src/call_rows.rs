@@ -268,6 +268,11 @@ fn row(event: &CallEvent, stack: u32, script_stack: u32) -> Call {
         finished: true,
         ..Call::default()
     };
+    // What is behind a descriptor is looked up as the call returns: by then a closed one is nobody's, or has been given to another
+    // thread, for a connection that is just being opened. That a connection is over is told by its state.
+    if call.number == syscall::CLOSE && call.result >= 0 {
+        call.connection = 0;
+    }
     let Some(recorded) = calls::recorded(event.number) else { return call };
     call.argument_3 = recorded.third_value(argument_3);
     match recorded.timeout {
@@ -316,6 +321,29 @@ mod tests {
         assert!(rows.path_bytes <= MOST_PATH_BYTES && kept > 10_000, "{kept}");
         assert_eq!(rows.paths_left_out, 20_000 - kept as u64);
         assert_eq!(rows.path_number(format!("/0/{long}")), 1, "what is known stays known");
+    }
+
+    #[test]
+    fn a_close_belongs_to_no_connection_since_its_descriptor_may_be_anothers_by_then() {
+        let event = |number, result| CallEvent {
+            kind: 1,
+            number,
+            tid: 1,
+            pid: 1,
+            fd: 9,
+            start: 5,
+            duration: 100,
+            blocked: 0,
+            result,
+            arguments: [0; 3],
+            socket: 4,
+            stack: 0,
+            script: 0,
+            head_length: 0,
+            head_is_path: 0,
+        };
+        assert_eq!(row(&event(syscall::CLOSE, 0), 0, 0).connection, 0);
+        assert_eq!(row(&event(syscall::CHDIR, 0), 0, 0).connection, 4);
     }
 
     #[test]
