@@ -472,7 +472,7 @@ mod tests {
     /// The arms for findings of a client and a server over TCP, and what each is tried for.
     fn of_connected(ids: &[&str]) -> Arms {
         let cost = Cost { share_of_wall: 0.9, ..Cost::default() };
-        let findings = ids.iter().map(|id| Finding { id: (*id).into(), cost: cost.clone(), ..Finding::default() });
+        let findings = ids.iter().map(|id| Finding { id: (*id).into(), cost, ..Finding::default() });
         let answer = Answer { exchanges: 100, findings: findings.collect(), ..Answer::default() };
         let connection = Connection { transport: transport::TCP, ..Connection::default() };
         let recording = Recording { connections: vec![connection], ..Recording::default() };

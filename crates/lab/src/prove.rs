@@ -338,7 +338,7 @@ impl Proving<'_, '_> {
 
     /// How long a trial of an arm that was never run is expected to take.
     fn expected(&self) -> Duration {
-        self.extent.expected(self.answer) + self.overhead
+        self.length() + self.overhead
     }
 
     /// What is tried together: the steps of increments whose foot has proved something, and one cure for each finding.

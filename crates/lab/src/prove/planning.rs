@@ -37,8 +37,19 @@ impl Proving<'_, '_> {
         if self.extent.window.is_some() && !soundness::stands_for(&pilot.row, self.answer) {
             self.extent = Extent::whole(Duration::from_nanos(self.answer.wall_ns));
             self.experiment.extent = Some(self.extent);
+            if soundness::is_shorter(&pilot.row, self.answer) {
+                self.whole()?;
+            }
         }
         Ok(())
+    }
+
+    /// How long a trial takes by itself. Where it is whole, that is seen from one with nothing attached, if there was any: a program
+    /// of many short calls takes far longer while it is recorded.
+    pub(super) fn length(&self) -> Duration {
+        let wholes = self.wholes.iter().map(|whole| Duration::from_nanos(whole.row.wall.0));
+        let seen = wholes.max().filter(|_| self.extent.window.is_none());
+        seen.unwrap_or_else(|| self.extent.expected(self.answer))
     }
 
     /// The arms for which a first look is affordable: doses are given up first, then what only repeats a proof, then
@@ -79,7 +90,7 @@ impl Proving<'_, '_> {
 
     /// What it takes until the first look. A cause that is switched off is expected to shorten its trials.
     fn first_look(&self, arms: &[Arm]) -> Duration {
-        let window = self.extent.expected(self.answer);
+        let window = self.length();
         let cured = |arm: &Arm| if self.is_for(arm, Purpose::Cause) { window.mul_f64(CURED) } else { window };
         let expected = |arm: &Arm| self.state.cost(&arm.name).unwrap_or_else(|| cured(arm) + self.overhead);
         arms.iter().map(expected).sum::<Duration>() * FIRST_LOOK

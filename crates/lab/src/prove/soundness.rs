@@ -97,6 +97,13 @@ pub(super) fn stands_for(trial: &Trial, answer: &Answer) -> bool {
     (1.0 / SHORTER..=LONGER).contains(&ratio)
 }
 
+/// Whether the exchanges of a trial are shorter than recording alone makes them. The program may have phases, or so many calls that
+/// recording made all of it longer.
+pub(super) fn is_shorter(trial: &Trial, answer: &Answer) -> bool {
+    let recorded = elapsed_per_exchange(answer).filter(|_| trial.exchanges > 0);
+    recorded.is_some_and(|recorded| trial.wall.0 as f64 / trial.exchanges as f64 * SHORTER < recorded.0 as f64)
+}
+
 /// The statuses that say nothing: success, that of the recorded run, and those of runs without an intervention that made
 /// their exchanges all the same.
 fn usual_statuses(outcomes: &[Outcome], wholes: &[Outcome], answer: &Answer) -> Vec<i32> {
