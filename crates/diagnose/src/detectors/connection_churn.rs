@@ -208,7 +208,7 @@ fn found(
             if processes.len() == 1 { "one process".to_string() } else { format!("{} processes", processes.len()) }
         ),
         format!(
-            "For {} of them, an earlier connection had been idle for good for less than {}.",
+            "For {} of them, an earlier connection had gone idle less than {} before and was not used again.",
             churn.avoidable.len(),
             Nanos(KEPT)
         ),

@@ -33,7 +33,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A server that is busy (it is on CPU, or its workers are blocked in something); one that pauses for each request by itself
-    /// (then more at a time are answered at a time).
+    /// (then more at a time are answered at a time). A lock of a language's own (Go's mutex, asyncio's) that is held over a sleep
+    /// looks the same from outside, and is one: only one request at a time gets through.
     "P28" "server-rate-limit"
 }
 
@@ -172,7 +173,9 @@ fn delayed(analysis: &Analysis) -> Option<Found> {
         )],
         saving: PotentialSaving { wall, affected: timed.len() as u64, ..PotentialSaving::default() },
         place,
-        remedy: "Raise the server's limit, ask less often, or ask for more at a time.".to_string(),
+        remedy: "Raise the server's limit, ask less often, or ask for more at a time. If nobody set a limit, look for a lock that is \
+                 held while its holder sleeps: it has the same effect."
+            .to_string(),
         rows: rows("calls", timed.iter().filter_map(|one| one.timer)),
         stalls: timed.iter().map(|one| (one.exchange.start, one.exchange.end)).collect(),
         ..Found::default()
