@@ -75,6 +75,23 @@ fn an_inert_shim_and_one_with_a_wrong_parameter_leave_sleeps_alone() {
 }
 
 #[test]
+fn sleeps_in_halves_are_as_long_as_before() {
+    let (lengths, counts) = sleeps("halves");
+    assert!(lengths.iter().all(|length| (39.5..60.0).contains(length)), "{lengths:?}");
+    assert_eq!(counts.changed, 9);
+    let preloaded = Preloaded::new(&[("sleep-scale", "halves")]);
+    // A sleep that a signal cuts off in its first half has the second half left as well.
+    let program = "import ctypes, signal, time; libc = ctypes.CDLL(None); s = time.monotonic(); libc.sleep(1); \
+                   took = time.monotonic() - s; signal.signal(signal.SIGALRM, lambda *_: None); \
+                   signal.setitimer(signal.ITIMER_REAL, 0.2); print(took, libc.sleep(3))";
+    let said = preloaded.python(program, &[]);
+    let (took, left) = said.trim().split_once(' ').expect("two numbers");
+    assert!((0.99..1.5).contains(&took.parse::<f64>().expect("a number")), "{said}");
+    assert_eq!(left, "3", "{said}");
+    assert_eq!(preloaded.counts("sleep-scale").changed, 2);
+}
+
+#[test]
 fn python_sleeps_half_as_long_and_whole_seconds_are_scaled_too() {
     let preloaded = Preloaded::new(&[("coalesce-writes", "on"), ("sleep-scale", "0.5")]);
     let program = "import ctypes, time; s = time.monotonic(); time.sleep(0.2); ctypes.CDLL(None).sleep(1); \

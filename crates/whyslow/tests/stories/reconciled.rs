@@ -66,7 +66,7 @@ impl Numbers {
 
 /// A recording that lacks so many percent of its events, and does not know.
 fn without(recording: &Recording, percent: u64, seed: u64) -> Recording {
-    let mut numbers = Numbers(seed * 0x9e37_79b9_7f4a_7c15 + 1);
+    let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
     let mut lacking = recording.clone();
     lacking.calls.retain(|_| !numbers.percent(percent));
     lacking.switches.retain(|_| !numbers.percent(percent));
