@@ -6,6 +6,7 @@ mod allocator_pressure;
 mod busy_spin;
 mod ca_bundle_per_context;
 mod ca_path_layout;
+mod chain_over_initial_window;
 mod client_per_request;
 mod close_wait_framing;
 mod compression_level;
@@ -21,6 +22,8 @@ mod hot_library;
 mod inline_revocation_check;
 mod listen_backlog_overflow;
 mod lock_convoy;
+mod loss_and_rto;
+mod mtu_blackhole;
 mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
@@ -36,6 +39,7 @@ mod sleep_polling;
 mod slow_clock_or_entropy;
 mod slow_key_type;
 mod slow_reader;
+mod slow_start_after_idle;
 mod split_writes;
 mod superlinear_work;
 mod sync_disk;
@@ -143,6 +147,10 @@ pub const ALL: &[Detector] = &[
     name_lookup::DETECTOR,
     dead_ipv6::DETECTOR,
     listen_backlog_overflow::DETECTOR,
+    mtu_blackhole::DETECTOR,
+    loss_and_rto::DETECTOR,
+    slow_start_after_idle::DETECTOR,
+    chain_over_initial_window::DETECTOR,
     expect_continue::DETECTOR,
     port_exhaustion::DETECTOR,
     retry_storm::DETECTOR,

@@ -14,6 +14,7 @@ mod contrast;
 mod detectors;
 mod exchange;
 mod flights;
+mod flow;
 mod growth;
 mod heaviest;
 mod hottest;

@@ -2,9 +2,10 @@
 
 use crate::groups::Groups;
 use crate::intervention_counters::{InterventionCounters, SocketCounts};
+use crate::link::Joined;
 use crate::sessions::Sessions;
 use crate::staged::Staged;
-use crate::treatment::{End, Preload, Sockets, Treatment};
+use crate::treatment::{End, NetworkChange, Preload, Sockets, Treatment};
 use record::SocketProgram;
 use std::path::Path;
 
@@ -19,18 +20,21 @@ pub struct Attached {
     pub(crate) notes: Vec<String>,
     /// Ends whose route acknowledges at once.
     pub(crate) routes: Vec<End>,
+    /// Changes of the network that were made.
+    pub(crate) network: Vec<NetworkChange>,
     // In the order in which they are to go.
     pub(crate) groups: Option<Groups>,
     pub(crate) sessions: Option<Sessions>,
     sockets: Option<SocketProgram>,
     pub(crate) staged: Option<Staged>,
+    pub(crate) link: Option<Joined>,
 }
 
 impl Attached {
     /// Nothing yet.
     pub(crate) fn bare() -> Attached {
-        let (notes, routes) = (Vec::new(), Vec::new());
-        Attached { notes, routes, groups: None, sessions: None, sockets: None, staged: None }
+        let (notes, routes, network) = (Vec::new(), Vec::new(), Vec::new());
+        Attached { notes, routes, network, groups: None, sessions: None, sockets: None, staged: None, link: None }
     }
 
     /// What the interventions have left behind so far.
@@ -39,6 +43,7 @@ impl Attached {
             shims: self.staged.as_ref().map(Staged::counts).unwrap_or_default(),
             sockets: self.socket_counts(),
             routes: self.routes.clone(),
+            network: self.network.clone(),
             replaced: self.staged.as_ref().map_or(0, Staged::opened),
             outside_quota: self.groups.as_ref().is_some_and(|groups| groups.outside_quota),
         }

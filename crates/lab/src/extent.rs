@@ -15,6 +15,11 @@ const LONG_WINDOW: Duration = Duration::from_millis(600);
 const SHORT_WINDOW: Duration = Duration::from_millis(250);
 /// What a window of very short exchanges is made to last: a few ticks of the kernel's clock.
 const LEAST_WINDOW: Duration = Duration::from_millis(40);
+/// What shows in some of many exchanges only, or not in the first ones: a window at the beginning would miss it. What gets lost on
+/// the way, what follows a pause, what is slower once a bucket is empty.
+const SHOWS_LATE: [&str; 3] = ["P24", "P25", "P27"];
+/// A run that is no longer than this is then tried whole.
+const LONG_RUN: Duration = Duration::from_secs(20);
 /// A trial that makes its exchanges so many times slower than the recorded run is cut before it has made them all.
 const SLOWER: u32 = 3;
 /// The share of a run's exchanges that is dropped at its beginning, as one over this, and the most of them: caches
@@ -61,6 +66,10 @@ impl Extent {
         let warm_up = (answer.exchanges / WARM_UP_SHARE).min(MOST_WARM_UP);
         // A program that had not ended when recording did would run on for nobody knows how long.
         let has_ended = answer.subject_exit.is_some();
+        let shows_late = answer.findings.iter().any(|finding| SHOWS_LATE.contains(&finding.id.as_str()));
+        if shows_late && recorded <= LONG_RUN && has_ended {
+            return whole;
+        }
         if recorded <= SHORT_RUN && has_ended {
             return Extent { warm_up, ..whole };
         }

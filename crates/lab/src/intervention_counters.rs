@@ -24,6 +24,8 @@ pub struct InterventionCounters {
     pub sockets: Option<SocketCounts>,
     /// Ends whose route was changed, and the kernel showed it so when asked.
     pub routes: Vec<crate::treatment::End>,
+    /// Changes of the network that were made, and the kernel showed so when asked.
+    pub network: Vec<crate::treatment::NetworkChange>,
     /// Files that were replaced and opened by the subject's view.
     pub replaced: u64,
     /// Whether the subject ran outside the groups that limit it.
@@ -31,6 +33,14 @@ pub struct InterventionCounters {
 }
 
 impl InterventionCounters {
+    /// The verdict of a change of the network: applied where it was made.
+    pub(crate) fn of_network(&self, is_it: impl Fn(&crate::treatment::NetworkChange) -> bool) -> Result<u64, String> {
+        match self.network.iter().filter(|change| is_it(change)).count() as u64 {
+            0 => Err("the kernel does not show the network as changed".to_string()),
+            made => Ok(made),
+        }
+    }
+
     /// The verdict of most shims: applied where it changed something; else why not.
     pub fn of_shim(&self, shim: &str) -> Result<u64, String> {
         let counts = self.shims.get(shim).copied().unwrap_or_default();

@@ -15,6 +15,7 @@ mod drop_log_lines;
 mod fast_compression;
 mod hosts_entry;
 mod listen_queue;
+mod network;
 mod no_fsync;
 mod nothing;
 mod other_hosts_entry;
@@ -32,6 +33,7 @@ mod short_sleeps;
 mod sleep_in_halves;
 mod sleep_scale;
 mod small_ca_bundle;
+mod small_segments;
 mod switch_off;
 mod tcp_nodelay;
 mod wait_when_not_ready;
@@ -144,6 +146,12 @@ pub const ALL: &[Intervention] = &[
     other_hosts_entry::OTHER_HOSTS_ENTRY,
     listen_queue::LISTEN_QUEUE,
     refuse_silent::REFUSE_SILENT,
+    network::LOSSLESS_LINK,
+    network::WINDOW_KEPT_WHEN_IDLE,
+    network::LARGE_FIRST_FLIGHT,
+    small_segments::SMALL_SEGMENTS,
+    network::SMALL_SEGMENTS_ROUTE,
+    network::MTU_PROBING,
     default_buffers::DEFAULT_BUFFERS,
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,

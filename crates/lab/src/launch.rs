@@ -7,7 +7,7 @@ use crate::journal::{Journal, Members};
 use crate::link::{self, Link};
 use crate::sessions::Sessions;
 use crate::staged::Staged;
-use crate::treatment::{End, Treatment};
+use crate::treatment::{End, NetworkChange, Treatment};
 use crate::world::World;
 use record::{Held, Input, Mount, Network, Output, ParentDeathSignal, Program, User};
 use std::ffi::OsString;
@@ -208,15 +208,16 @@ impl Programs<'_> {
 /// Joins the networks, makes the world's settings and routes, then the treatment's routes.
 fn set_up_network(world: &World, treatment: &Treatment, pids: Pids, attached: &mut Attached) -> Result<(), LabError> {
     let (Some(link), Some(server)) = (world.link, pids.server) else {
-        if !treatment.quick_acknowledgements.is_empty() {
-            attached.notes.push("the route was left unchanged: without a link it belongs to the host".to_string());
+        if !treatment.quick_acknowledgements.is_empty() || !treatment.network.is_empty() {
+            attached.notes.push("the network was left unchanged: without a link it is the host's".to_string());
         }
         return match world.link {
             Some(_) => Err(LabError::World("a link needs a server at its other end".to_string())),
             None => Ok(()),
         };
     };
-    Link::join(&link, pids.client, server)?;
+    let link = changed_link(link, &treatment.network, attached);
+    attached.link = Some(Link::join(&link, pids.client, server)?);
     for (name, value) in &world.settings {
         pids.ends().try_for_each(|(end, pid)| link::change_setting(end, pid, name, value))?;
     }
@@ -230,7 +231,28 @@ fn set_up_network(world: &World, treatment: &Treatment, pids: Pids, attached: &m
             None => {}
         }
     }
+    for change in &treatment.network {
+        let mut made = pids.ends().map(|(end, pid)| match change {
+            NetworkChange::Setting { name, value } => link::change_setting(end, pid, name, value),
+            NetworkChange::Route(words) => link::change_route(pid, words),
+            NetworkChange::NoLoss => Ok(()),
+        });
+        match made.find_map(Result::err) {
+            Some(error) => attached.notes.push(error.to_string()),
+            None if *change != NetworkChange::NoLoss => attached.network.push(change.clone()),
+            None => {}
+        }
+    }
     Ok(())
+}
+
+/// A link as a treatment wants it.
+fn changed_link(mut link: Link, changes: &[NetworkChange], attached: &mut Attached) -> Link {
+    if changes.contains(&NetworkChange::NoLoss) && link.loss > 0 {
+        link.loss = 0;
+        attached.network.push(NetworkChange::NoLoss);
+    }
+    link
 }
 
 /// The groups. Without the rights to make any, a trial goes on without, unless the world needs them.

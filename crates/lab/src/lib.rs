@@ -56,7 +56,7 @@ pub use experiment::{Attempt, Experiment, FILE as EXPERIMENT_FILE, SHAM};
 pub use extent::Extent;
 pub use journal::Journal;
 pub use launch::{Kind, Launch, Outputs, Subject};
-pub use link::{Addresses, Link, LinkError, Queue};
+pub use link::{Addresses, Joined, Link, LinkError, Queue};
 pub use live::{Live, LiveTerms};
 pub use metric::{Metric, MetricError};
 pub use outcome::Outcome;

@@ -1,19 +1,26 @@
-//! The link between a client and a server: two network namespaces joined by a pair of virtual Ethernet devices.
+//! The link between a client and a server: two network namespaces joined by a pair of virtual Ethernet devices, or, where packets
+//! are to take time or get lost, by two tunnels and a thread of ours between them.
 //!
 //! Undo: there is nothing to undo. Each namespace belongs to the process that was held in it and vanishes with the last
-//! process inside; the devices vanish with their namespaces, and with them queues, routes and settings. No name is ever
+//! process inside; the devices vanish with their namespaces (tunnels also with us), and with them queues, routes and settings. No name is ever
 //! entered into the host's own namespace, so neither Ctrl-C nor a kill -9 can leave anything behind, and two runs at a
 //! time can use the same addresses. A test kills and looks.
 
 mod inside;
+mod path;
+mod relay;
 mod specification;
 
 pub(crate) use specification::size;
 
 use crate::rate::Rate;
 use crate::treatment::End;
-use inside::{run, run_inside};
+use inside::{in_namespace, run, run_inside};
+use path::Path;
+pub(crate) use relay::Relay;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
 
 /// The client's address. Private addresses that few networks use; they are visible inside the namespaces only.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
@@ -30,6 +37,9 @@ const BURST_MILLISECONDS: u64 = 10;
 /// being dropped.
 const QUEUE_MILLISECONDS: u64 = 200;
 
+/// A device hands packets over one at a time, and we take them in turns of 64: room for what a sender may write meanwhile.
+const TUNNEL_QUEUE: &str = "10000";
+
 /// A link as it was asked for: `mtu=1500,rate=10mbit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
@@ -41,6 +51,14 @@ pub struct Link {
     pub burst: Option<u64>,
     /// What keeps the rate.
     pub queue: Queue,
+    /// How long each packet is under way; a round trip takes twice that.
+    pub delay: Duration,
+    /// Packets lost, in a million, in each direction.
+    pub loss: u32,
+    /// How long packets may wait before a rate; none leaves it to us.
+    pub buffer: Option<Duration>,
+    /// The largest packet that gets through; larger ones vanish without a word.
+    pub path_mtu: Option<u32>,
 }
 
 /// The kernel's queue that keeps a rate.
@@ -84,6 +102,9 @@ pub enum LinkError {
         /// What it said, or why it could not be started.
         reason: String,
     },
+    /// A tunnel cannot be made.
+    #[error("the link's delay, loss, buffer and path-mtu need a tunnel: {0}")]
+    Tunnel(String),
     /// A kernel setting was refused.
     #[error("the setting `{name}` was refused: {reason}")]
     Setting {
@@ -104,24 +125,61 @@ pub enum LinkError {
     },
 }
 
+/// Two namespaces that are joined. When it is dropped, a link of ours carries nothing any more.
+pub struct Joined {
+    _relay: Option<Relay>,
+}
+
 impl Link {
     /// The addresses that the ends of any link have.
     pub fn addresses() -> Addresses {
         Addresses { client: IpAddr::V4(CLIENT), server: IpAddr::V4(SERVER) }
     }
 
-    /// Joins the network namespaces of two processes.
+    /// Joins the network namespaces of two processes. The link is there for as long as what is returned is kept.
     ///
     /// # Errors
     /// Names the command that failed, and what it said.
-    pub fn join(&self, client: u32, server: u32) -> Result<Addresses, LinkError> {
+    pub fn join(&self, client: u32, server: u32) -> Result<Joined, LinkError> {
+        if let Some(path) = self.path() {
+            return self.join_by_tunnels(path, client, server);
+        }
         let (mtu, client_text, server_text) = (self.mtu.to_string(), client.to_string(), server.to_string());
         let one_end = ["ip", "link", "add", DEVICE, "mtu", &mtu, "netns", &client_text, "type", "veth"];
         let other_end = ["peer", "name", DEVICE, "mtu", &mtu, "netns", &server_text];
         run(&[&one_end[..], &other_end[..]].concat())?;
         self.set_up(client, CLIENT)?;
         self.set_up(server, SERVER)?;
-        Ok(Link::addresses())
+        Ok(Joined { _relay: None })
+    }
+
+    /// What our own link does to packets; none where the kernel's does.
+    fn path(&self) -> Option<Path> {
+        let is_ours = self.loss > 0 || self.delay > Duration::ZERO || self.buffer.is_some() || self.path_mtu.is_some();
+        is_ours.then(|| Path {
+            delay: self.delay,
+            loss: self.loss,
+            rate: self.rate,
+            burst: self.burst.unwrap_or_default(),
+            buffer: self.buffer.unwrap_or(Duration::from_millis(QUEUE_MILLISECONDS)),
+            largest: self.path_mtu,
+        })
+    }
+
+    fn join_by_tunnels(&self, path: Path, client: u32, server: u32) -> Result<Joined, LinkError> {
+        let failed = |error: io::Error| LinkError::Tunnel(error.to_string());
+        let tunnel = |pid: u32| {
+            let opened = in_namespace(pid, || Ok(record::Tunnel::open(DEVICE))).map_err(failed)?;
+            opened.map_err(|error| LinkError::Tunnel(error.to_string()))
+        };
+        let ends = [tunnel(client)?, tunnel(server)?];
+        for (pid, address) in [(client, CLIENT), (server, SERVER)] {
+            let words = format!("ip link set {DEVICE} mtu {} txqueuelen {TUNNEL_QUEUE}", self.mtu);
+            run_inside(pid, &words.split(' ').collect::<Vec<_>>())?;
+            Link { rate: None, ..*self }.set_up(pid, address)?;
+        }
+        let relay = Relay::start(ends, path).map_err(failed)?;
+        Ok(Joined { _relay: Some(relay) })
     }
 
     /// Configures one end, inside the namespace of the process that holds it.

@@ -89,6 +89,22 @@ pub struct Sockets {
     pub delayed_ack_cap: Option<Duration>,
 }
 
+/// A change of the network that a link makes: of both ends' namespaces, or of the link itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NetworkChange {
+    /// A kernel setting at both ends.
+    Setting {
+        /// Its name: `net.ipv4.tcp_mtu_probing`.
+        name: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// Words added to both ends' routes to each other, as `ip route change` takes them.
+    Route(String),
+    /// No packet gets lost on the link.
+    NoLoss,
+}
+
 /// Everything that is attached to one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Treatment {
@@ -98,6 +114,8 @@ pub struct Treatment {
     pub sockets: Option<Sockets>,
     /// Ends whose route to the other is set to acknowledge at once. Needs a link.
     pub quick_acknowledgements: BTreeSet<End>,
+    /// Changes of the network. Needs a link.
+    pub network: Vec<NetworkChange>,
     /// Files replaced.
     pub replacements: Vec<Replacement>,
     /// Variables set in the environment of both ends.
@@ -108,7 +126,7 @@ pub struct Treatment {
 
 impl Treatment {
     /// The same machinery, doing nothing: shims pass through, sockets are looked at and left as they are. What costs a
-    /// program nothing while it runs (files replaced, routes, groups) is left out.
+    /// program nothing while it runs (files replaced, routes and settings, groups) is left out.
     #[must_use]
     pub fn inert(&self) -> Treatment {
         let preloads = self.preloads.iter().map(|one| Preload { shim: one.shim, parameter: "inert".to_string() });
@@ -144,6 +162,11 @@ impl Treatment {
             mine.delayed_ack_cap = sockets.delayed_ack_cap.or(mine.delayed_ack_cap);
         }
         self.quick_acknowledgements.extend(other.quick_acknowledgements);
+        for change in other.network {
+            if !self.network.contains(&change) {
+                self.network.push(change);
+            }
+        }
         for replacement in other.replacements {
             self.replacements.retain(|one| one.path != replacement.path);
             self.replacements.push(replacement);

@@ -38,6 +38,7 @@ mod socket_program;
 mod source;
 pub mod stack;
 mod standing;
+mod tunnel;
 
 pub use error::RecordError;
 pub use host::needed_capabilities;
@@ -53,3 +54,4 @@ pub use recorder::Recorder;
 pub use running::{is_running, is_stopped};
 pub use socket_program::{SocketCounts, SocketProgram};
 pub use source::{DEFAULT_EVENTS, Options, Progress, Role};
+pub use tunnel::{Tunnel, run_at_once};

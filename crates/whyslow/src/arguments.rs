@@ -119,7 +119,7 @@ pub enum Command {
 #[derive(Args)]
 #[command(next_help_heading = "World")]
 pub struct WorldArguments {
-    /// Run client and server in separate network namespaces joined by a link: mtu=1500,rate=10mbit (also burst=, queue=)
+    /// Run client and server in separate network namespaces joined by a link: mtu=1500,rate=10mbit, or mtu=1500,delay=20ms,loss=1% (also burst=, queue=, buffer=, path-mtu=)
     #[arg(long, value_name = "LINK", value_parser = change("link"))]
     pub link: Option<Change>,
 

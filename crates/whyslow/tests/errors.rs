@@ -53,7 +53,7 @@ fn a_file_that_is_no_program_is_not_executable() {
 fn options_that_make_no_sense_name_what_does() {
     let stage = Stage::new();
     let run = |option: &str, value: &str| stage.run(&["run", "--server", "true", option, value, "--", "true"]);
-    assert!(run("--link", "delay=5ms").error()[1].contains("the keys are mtu, rate, burst and queue"));
+    assert!(run("--link", "jitter=5ms").error()[1].contains("the keys are mtu, rate, burst, queue"));
     let alone = stage.run(&["run", "--link", "mtu=1500", "--", "true"]);
     assert!(alone.error()[1].contains("a link needs a server at its other end"));
     assert!(run("--link", "mtu=5").error()[1].contains("68 to 65535"));

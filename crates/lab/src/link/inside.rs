@@ -58,7 +58,7 @@ fn reason(error: &io::Error) -> String {
 }
 
 /// Does something in the namespace of a process: in a thread, which alone enters it.
-fn in_namespace<T: Send>(pid: u32, act: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+pub(super) fn in_namespace<T: Send>(pid: u32, act: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     let namespace = File::open(format!("/proc/{pid}/ns/net"))?;
     let enter_and_act = || {
         setns(namespace, CloneFlags::CLONE_NEWNET)?;

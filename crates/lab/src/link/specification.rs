@@ -1,8 +1,9 @@
-//! How a link is asked for, and shown: `mtu=1500,rate=10mbit,burst=128k,queue=htb`.
+//! How a link is asked for, and shown: `mtu=1500,rate=10mbit,burst=128k,queue=htb`, `mtu=1500,delay=20ms,loss=1%`.
 
 use super::{Link, LinkError, Queue};
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// Ethernet's own, where none is asked for.
 const DEFAULT_MTU: u32 = 1500;
@@ -14,13 +15,27 @@ pub(super) const LEAST_BURST_BYTES: u64 = 128 * 1024;
 /// The kernel keeps a burst as 32 bits of time in units of 64 ns: more than 4 min of anything is none.
 const MOST_BURST_BYTES: u64 = 1 << 30;
 
-const KEYS: &str = "mtu, rate, burst and queue";
+/// A packet takes no longer than this to anywhere: TCP's first retransmission comes after 1 s.
+const MOST_DELAY: Duration = Duration::from_secs(10);
+/// Above this nothing gets through in a time that anybody waits.
+const MOST_LOSS_PERCENT: f64 = 50.0;
+
+const KEYS: &str = "mtu, rate, burst, queue, delay, loss, buffer and path-mtu";
 
 impl FromStr for Link {
     type Err = LinkError;
 
     fn from_str(text: &str) -> Result<Link, LinkError> {
-        let mut link = Link { mtu: DEFAULT_MTU, rate: None, burst: None, queue: Queue::TokenBucket };
+        let mut link = Link {
+            mtu: DEFAULT_MTU,
+            rate: None,
+            burst: None,
+            queue: Queue::TokenBucket,
+            delay: Duration::ZERO,
+            loss: 0,
+            buffer: None,
+            path_mtu: None,
+        };
         let mut needs_rate = None;
         for part in text.split(',') {
             let Some((key, value)) = part.split_once('=') else {
@@ -31,14 +46,21 @@ impl FromStr for Link {
                 "rate" => link.rate = Some(value.parse().map_err(LinkError::Specification)?),
                 "burst" => link.burst = Some(burst(value)?),
                 "queue" => link.queue = queue(value)?,
+                "delay" => link.delay = time(value)?,
+                "loss" => link.loss = loss(value)?,
+                "buffer" => link.buffer = Some(time(value)?),
+                "path-mtu" => link.path_mtu = Some(mtu(value)?),
                 other => return wrong(format!("a link has no `{other}`; the keys are {KEYS}")),
             }
-            needs_rate = needs_rate.or(Some(key.trim()).filter(|key| ["burst", "queue"].contains(key)));
+            needs_rate = needs_rate.or(Some(key.trim()).filter(|key| ["burst", "queue", "buffer"].contains(key)));
         }
         if let (Some(key), None) = (needs_rate, link.rate) {
             return wrong(format!("`{key}` only applies to a rate, and none is given: add rate=10mbit"));
         }
-        match link.burst {
+        if link.path().is_some() && link.queue == Queue::Hierarchical {
+            return wrong("`queue=htb` does not go with delay, loss, buffer and path-mtu: leave it out".to_string());
+        }
+        match link.burst.filter(|_| link.path().is_none()) {
             Some(burst) if link.queue == Queue::TokenBucket && burst < LEAST_BURST_BYTES => wrong(format!(
                 "a token bucket of {} would stall: the kernel passes it up to 64 KiB at a time, and it needs room \
                  for two; use burst=128k or more, or queue=htb",
@@ -60,6 +82,25 @@ fn burst(text: &str) -> Result<u64, LinkError> {
     match size(text) {
         Some(bytes) if (1..=MOST_BURST_BYTES).contains(&bytes) => Ok(bytes),
         _ => wrong(format!("`{text}` is not a burst: bytes, or a number and k or m, as in 128k; 1024m at most")),
+    }
+}
+
+/// `20ms`, `500us`, `1s`.
+fn time(text: &str) -> Result<Duration, LinkError> {
+    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let read =
+        units.iter().find_map(|(name, unit)| Some(text.trim().strip_suffix(name)?.trim().parse::<f64>().ok()? * unit));
+    match read {
+        Some(seconds) if (0.0..=MOST_DELAY.as_secs_f64()).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => wrong(format!("`{text}` is not a time on a link: a number and us, ms or s, as in 20ms; 10s at most")),
+    }
+}
+
+/// `1%`, as packets in a million.
+fn loss(text: &str) -> Result<u32, LinkError> {
+    match text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()) {
+        Some(percent) if (0.0..=MOST_LOSS_PERCENT).contains(&percent) => Ok((percent * 10_000.0).round() as u32),
+        _ => wrong(format!("`{text}` is not a loss: a share of the packets, as in 1%; {MOST_LOSS_PERCENT} % at most")),
     }
 }
 
@@ -104,9 +145,29 @@ impl fmt::Display for Link {
         write!(out, "mtu={}", self.mtu)?;
         self.rate.map_or(Ok(()), |rate| write!(out, ",rate={rate}"))?;
         self.burst.map_or(Ok(()), |burst| write!(out, ",burst={}", Size(burst)))?;
-        match self.queue {
-            Queue::TokenBucket => Ok(()),
-            Queue::Hierarchical => write!(out, ",queue=htb"),
+        if self.queue == Queue::Hierarchical {
+            write!(out, ",queue=htb")?;
+        }
+        if self.delay > Duration::ZERO {
+            write!(out, ",delay={}", Time(self.delay))?;
+        }
+        if self.loss > 0 {
+            write!(out, ",loss={}%", f64::from(self.loss) / 10_000.0)?;
+        }
+        self.buffer.map_or(Ok(()), |buffer| write!(out, ",buffer={}", Time(buffer)))?;
+        self.path_mtu.map_or(Ok(()), |mtu| write!(out, ",path-mtu={mtu}"))
+    }
+}
+
+/// A time in the largest unit in which it is a whole number.
+struct Time(Duration);
+
+impl fmt::Display for Time {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_micros() {
+            micros if micros.is_multiple_of(1_000_000) => write!(out, "{}s", micros / 1_000_000),
+            micros if micros.is_multiple_of(1_000) => write!(out, "{}ms", micros / 1_000),
+            micros => write!(out, "{micros}us"),
         }
     }
 }
@@ -124,13 +185,20 @@ mod tests {
         assert_eq!(link("rate=10mbit,burst=131072"), "mtu=1500,rate=10mbit,burst=128k");
         let all = "mtu=1500,rate=10mbit,burst=64k,queue=htb";
         assert_eq!(link(all), all);
+        let ours = "mtu=1500,rate=10mbit,burst=64k,delay=20ms,loss=0.5%,buffer=1s,path-mtu=1400";
+        assert_eq!(link(ours), ours);
+        assert_eq!(link("loss=0%,delay=1.5ms"), "mtu=1500,delay=1500us");
     }
 
     #[test]
     fn what_is_wrong_with_a_link_is_named_with_what_is_allowed() {
         let error = |text: &str| text.parse::<Link>().expect_err("refused").to_string();
-        assert_eq!(error("delay=5ms"), "a link has no `delay`; the keys are mtu, rate, burst and queue");
-        assert_eq!(error(""), "`` is not of the form key=value; the keys are mtu, rate, burst and queue");
+        assert_eq!(error("jitter=5ms"), format!("a link has no `jitter`; the keys are {KEYS}"));
+        assert_eq!(error(""), format!("`` is not of the form key=value; the keys are {KEYS}"));
+        assert!(error("delay=20").contains("20ms") && error("delay=11s").contains("10s"));
+        assert!(error("loss=0.01").contains("1%") && error("loss=51%").contains("50 %"));
+        assert!(error("buffer=1s").contains("add rate="));
+        assert!(error("rate=1mbit,queue=htb,delay=1ms").contains("leave it out"));
         assert_eq!(error("mtu=9"), "`9` is not an MTU: bytes from 68 to 65535");
         assert!(error("rate=fast").contains("10mbit"));
         assert!(error("rate=1mbit,burst=lots").contains("128k"));

@@ -10,11 +10,11 @@ use crate::world::World;
 const SIDE_BY_SIDE: &str = "n=$1; shift; p=; while [ $n -gt 0 ]; do \"$@\" & p=\"$p $!\"; n=$((n-1)); done; \
                             s=0; for i in $p; do wait $i || s=$?; done; exit $s";
 /// What can be varied without a placeholder.
-const OF_THE_WORLD: &str = "mtu, rate, quota, memory, processors and concurrency";
+const OF_THE_WORLD: &str = "mtu, rate, delay, loss, quota, memory, processors and concurrency";
 /// A placeholder is taken for a mistyped one where so many letters at most differ.
 const NEAR: usize = 2;
 
-/// The subject and world at a value: it stands wherever the commands say `{name}`; without that, `mtu` and `rate` are the
+/// The subject and world at a value: it stands wherever the commands say `{name}`; without that, `mtu`, `rate`, `delay` and `loss` are the
 /// link's, `quota`, `memory` and `processors` (the first so many) the world's, and `concurrency` is how often the client
 /// runs side by side.
 ///
@@ -29,6 +29,8 @@ pub fn place(vary: &Vary, subject: &Subject, world: &World, value: &Value) -> Re
     match name {
         "mtu" => link(&mut world, name)?.mtu = parsed(&format!("mtu={}", value.text))?.mtu,
         "rate" => link(&mut world, name)?.rate = parsed(&format!("rate={}", value.text))?.rate,
+        "delay" => link(&mut world, name)?.delay = parsed(&format!("delay={}", value.text))?.delay,
+        "loss" => link(&mut world, name)?.loss = parsed(&format!("loss={}", value.text))?.loss,
         "quota" | "memory" => world.change(name, &value.text)?,
         "processors" => world.change(name, &format!("0-{}", count(name, value)? - 1))?,
         "concurrency" => {

@@ -49,7 +49,7 @@ fn a_world_is_the_same_typed_and_written() {
 fn what_is_wrong_with_a_world_is_named_with_what_is_allowed() {
     let error = |text: &str| read(text).expect_err("refused");
     assert!(error("lnik = 'mtu=1500'").contains("unknown field `lnik`"), "{}", error("lnik = 'mtu=1500'"));
-    assert!(error("link = 'delay=5ms'").contains("the keys are mtu, rate, burst and queue"));
+    assert!(error("link = 'jitter=5ms'").contains("the keys are mtu, rate, burst, queue"));
     assert!(error("quota = 0.0").contains("at least 0.01"));
     assert!(error("memory = '5k'").contains("at least 1m"));
     assert!(error("processors = '3-1'").contains("0,2-3"));

@@ -56,6 +56,49 @@ fn a_small_buffer_of_either_end_is_fixed_socket_buffers_and_the_kernels_own_is_n
 
 #[test]
 #[ignore = "long: make stories"]
+fn segments_that_get_lost_are_loss_and_rto_and_a_link_without_loss_is_not() {
+    let _alone = alone();
+    for variant in ["pages", "file"] {
+        let Some(run) = run_with("loss", variant, &["--budget", &budget(60)]) else { return };
+        expect_confirmed(&run, "loss-and-rto", &["lossless-link"]);
+    }
+    let Some(run) = run_variant("loss", "fixed") else { return };
+    assert!(!run.names().contains(&"loss-and-rto"), "{:?}", run.names());
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_connection_that_begins_small_after_each_pause_is_slow_start_after_idle_and_one_that_keeps_its_window_is_not() {
+    let _alone = alone();
+    let Some(run) = run_with("idle", "slow", &["--budget", &budget(70)]) else { return };
+    expect_confirmed(&run, "slow-start-after-idle", &["window-kept-when-idle"]);
+    expect_place(run.finding("slow-start-after-idle"), "idle/client.py", "after a pause");
+    let Some(run) = run_variant("idle", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn large_packets_that_vanish_are_mtu_blackhole_and_an_mtu_that_fits_the_way_is_not() {
+    let _alone = alone();
+    let Some(run) = run_with("blackhole", "slow", &["--budget", &budget(90)]) else { return };
+    expect_confirmed(&run, "mtu-blackhole", &["small-segments-route"]);
+    let Some(run) = run_variant("blackhole", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn certificates_of_two_flights_are_chain_over_initial_window_and_a_short_one_is_not() {
+    let _alone = alone();
+    let Some(run) = proved("chain") else { return };
+    expect_confirmed(&run, "chain-over-initial-window", &["large-first-flight"]);
+    let Some(run) = run_variant("chain", "fixed") else { return };
+    assert!(!run.names().contains(&"chain-over-initial-window"), "{:?}", run.names());
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_tls_record_for_each_line_is_tiny_tls_records_and_a_buffered_answer_is_not() {
     let _alone = alone();
     let Some(run) = proved("records") else { return };
