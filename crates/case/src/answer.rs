@@ -2,10 +2,12 @@
 //! added, never renamed or removed.
 
 mod heaviest;
+mod queue;
 mod trouble;
 mod waits;
 
 pub use heaviest::Heaviest;
+pub use queue::{Queue, RequestKind, ServedKind};
 pub use trouble::Trouble;
 pub use waits::{Ended, WaitNode, WaitTree};
 
@@ -43,6 +45,10 @@ pub struct Answer {
     /// Who waits for whom; null if nothing can be said, or if the file is too old to say.
     #[serde(default)]
     pub waits: Option<WaitTree>,
+    /// Which requests the server's threads deal with, and which wait in line; null where no server was recorded, or if the file is
+    /// too old to say.
+    #[serde(default)]
+    pub queue: Option<Queue>,
     /// What went wrong again and again, whether or not anybody waited for it.
     #[serde(default)]
     pub troubles: Vec<Trouble>,

@@ -16,7 +16,7 @@ mod reconciled;
 mod sameness;
 mod work;
 
-pub use account::{Account, Object, Transport, Wait};
+pub use account::{Account, Awaited, CodeLine, Doing, Object, Transport, Wait};
 pub use account_group::AccountGroup;
 pub use activity::{Activity, Ender};
 pub use end::End;

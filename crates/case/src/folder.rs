@@ -104,7 +104,8 @@ impl Case {
         }
     }
 
-    /// Adds the lab's table to a case whose recording is closed: once, and nothing of the recording changes.
+    /// Adds a table that was not recorded (the lab's trials, waits) to a case whose recording is closed: once, and nothing of the
+    /// recording changes.
     ///
     /// # Errors
     /// Where the table is there already, or the disk refuses.

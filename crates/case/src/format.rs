@@ -1,6 +1,6 @@
 //! The documentation of a case's tables, from their declarations. CASE-FORMAT.md is this text, and a test keeps it so.
 
-use crate::tables::{content, direction, event, flags, kind, output as compared, reason, role, transport, work};
+use crate::tables::{content, direction, ender, event, flags, kind, output as compared, reason, role, transport, work};
 use crate::{Recording, SCHEMA};
 use std::fmt::Write;
 
@@ -86,6 +86,17 @@ const CODES: &[(&str, &[(&str, u8)])] = &[
     (
         "reason",
         &[("preempted", reason::PREEMPTED), ("blocked", reason::BLOCKED), ("uninterruptible", reason::UNINTERRUPTIBLE)],
+    ),
+    (
+        "ender",
+        &[
+            ("unknown", ender::UNKNOWN),
+            ("a thread", ender::THREAD),
+            ("a time that was over", ender::TIMER),
+            ("a disk", ender::DISK),
+            ("bytes under way", ender::NETWORK),
+            ("a peer that was not recorded", ender::PEER),
+        ],
     ),
     (
         "event",

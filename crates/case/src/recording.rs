@@ -6,7 +6,7 @@ use crate::manifest::Manifest;
 use crate::row::{Column, Row, Value};
 use crate::tables::{
     Call, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample, SchedulerSum,
-    Segment, StackFrame, Switch, TcpEvent, Thread, TlsRecord, Trial,
+    Segment, StackFrame, Switch, TcpEvent, Thread, TlsRecord, Trial, Wait,
 };
 
 /// Lists every table once; everything that concerns all tables is made from this list.
@@ -103,6 +103,8 @@ recording! {
     counters: Counter sorted by |row| (row.scope.clone(), row.name.clone());
     /// What was lost.
     losses: Loss sorted by |row| row.start;
+    /// Waits and whoever ended them: derived, and not read to diagnose.
+    waits: Wait sorted by |row| (row.start, row.tid);
     /// Trials of the lab.
     trials: Trial sorted by |row| row.position;
 }

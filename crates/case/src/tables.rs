@@ -23,6 +23,7 @@ mod tcp_event;
 mod thread;
 mod tls_record;
 mod trial;
+mod wait;
 
 pub use call::{Call, content};
 pub use connection::{Connection, role, transport};
@@ -43,6 +44,7 @@ pub use tcp_event::{TcpEvent, event};
 pub use thread::Thread;
 pub use tls_record::TlsRecord;
 pub use trial::{Trial, output, work};
+pub use wait::{Wait, ender};
 
 /// Which way something went, seen from the socket's owner.
 pub mod direction {

@@ -1,5 +1,7 @@
 //! A recording with every index that a diagnosis needs: what detectors get.
 
+mod awaited;
+pub(crate) mod ender;
 pub mod ledger;
 pub mod peer_stalls;
 pub(crate) mod ready;
@@ -9,6 +11,7 @@ use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
 use crate::threads::Threads;
+use awaited::Awaited;
 use case::tables::{Call, HttpMessage, direction};
 use case::{Cost, Ledger, Recording};
 use ledger::{Accounts, Pools};
@@ -37,6 +40,8 @@ pub struct Analysis<'r> {
     pub(crate) accounts: Accounts,
     /// What the user-mode time of each process consists of.
     pub(crate) pools: Pools,
+    /// Who ended the waits that are booked.
+    pub(crate) awaited: Awaited,
     /// What the scheduler's own sums say of the threads' rows.
     pub(crate) reconciliation: Reconciliation,
 }
@@ -70,6 +75,7 @@ impl<'r> Analysis<'r> {
             peer_stalls: PeerStalls::new(),
             accounts: Accounts::default(),
             pools: Pools::default(),
+            awaited: Awaited::default(),
             reconciliation: Reconciliation::default(),
         };
         analysis.reconciliation = reconcile(recording, &analysis.threads);

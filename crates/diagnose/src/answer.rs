@@ -39,6 +39,7 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         summary: summary(analysis, &findings),
         heaviest: heaviest(analysis),
         waits: waits::tree(analysis),
+        queue: waits::queue(analysis),
         troubles: troubles::find(analysis),
         findings,
         ledger: ledger::of_run(analysis),

@@ -4,7 +4,7 @@
 use crate::analysis::Analysis;
 use crate::analysis::ledger::{Account, Object, is_within, object};
 use crate::connections::End;
-use crate::place::{Located, of_calls, of_most};
+use crate::place::{Located, of_calls, of_most_on_cpu};
 use crate::syscall;
 use crate::threads::busy_part;
 use case::{AccountGroup, Heaviest};
@@ -20,7 +20,12 @@ pub fn heaviest(analysis: &Analysis) -> Option<Heaviest> {
     let sum = |accounts: &[(Account, f64)]| accounts.iter().map(|(_, length)| length).sum::<f64>();
     let (group, accounts) = groups.into_iter().max_by(|one, other| sum(&one.1).total_cmp(&sum(&other.1)))?;
     let whole = sum(&accounts);
-    let (largest, length) = accounts.into_iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    // What is waited for at one place is one wait, whoever ended it each time.
+    let mut by_call: BTreeMap<Account, f64> = BTreeMap::new();
+    for (account, length) in accounts {
+        *by_call.entry(account.without_who(analysis)).or_default() += length;
+    }
+    let (largest, length) = by_call.into_iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
     let count = analysis.exchanges.len().max(1) as u64;
     let Located { places, share } = located(analysis, group, largest);
     Some(Heaviest {
@@ -64,7 +69,7 @@ fn on_processor(analysis: &Analysis, account: Account) -> Located {
         in_module && at_end.contains(&sample.pid) && (analysis.exchanges.is_empty() || is_within(analysis, sample))
     };
     let samples = analysis.recording.samples.iter().filter(is_it);
-    of_most(&analysis.code, samples.map(|sample| ((sample.script_stack, sample.stack), 1)))
+    of_most_on_cpu(&analysis.code, samples.map(|sample| ((sample.script_stack, sample.stack), 1)))
 }
 
 /// The calls that were blocked in, each with how long it was, within exchanges where there are any.

@@ -66,6 +66,11 @@ impl Analysis<'_> {
         answer::draw(self, case_path, options)
     }
 
+    /// The longest waits with whoever ended them: rows of the case's table.
+    pub fn wait_rows(&self) -> Vec<case::tables::Wait> {
+        waits::rows(self)
+    }
+
     /// What the recording shows; the answer names the findings whose evidence is wanted.
     pub fn views(&self, answer: &Answer) -> Views {
         views::draw(self, answer)

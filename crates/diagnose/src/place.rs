@@ -6,6 +6,9 @@ use case::tables::{Call, Location, kind};
 use case::{Function, Place, PlaceShare};
 use std::collections::BTreeMap;
 
+/// The module of code that a runtime compiled in memory.
+const COMPILED_IN_MEMORY: &str = "[jit]";
+
 /// Frames shown: enough to see who called whom, few enough to read.
 const SHOWN_FRAMES: usize = 4;
 
@@ -51,6 +54,18 @@ pub fn of_calls(analysis: &Analysis, calls: impl IntoIterator<Item = (usize, u64
 /// The place that carries most of a cost: the script's stack, the native stack, and their part of it.
 pub fn of_most(code: &Code, stacks: impl IntoIterator<Item = ((u32, u32), u64)>) -> Located {
     of_most_by(stacks, |script, native| of_stacks(code, script, native))
+}
+
+/// The same for stacks of a thread on CPU. Of code that a runtime has compiled in memory nothing is known but that it ran: who
+/// called it is not where the time goes.
+pub fn of_most_on_cpu(code: &Code, stacks: impl IntoIterator<Item = ((u32, u32), u64)>) -> Located {
+    of_most_by(stacks, |script, native| {
+        let in_memory = code.frames(native).next().is_some_and(|frame| frame.module == COMPILED_IN_MEMORY);
+        if in_memory && code.frames(script).next().is_none() {
+            return Vec::new();
+        }
+        of_stacks(code, script, native)
+    })
 }
 
 /// The same, for places read off a stack in another way. Stacks that differ elsewhere count together where their first

@@ -3,10 +3,13 @@
 //!
 //! Only time is followed, never blame: whoever ended a wait need not have been able to end it earlier.
 
-mod ender;
 mod group;
+mod kinds;
+mod queue;
+mod rows;
 
 use crate::analysis::Analysis;
+use crate::analysis::ender::{self, Part, Wait, Window};
 use crate::analysis::ledger::Object;
 use crate::images::Images;
 use crate::syscall;
@@ -17,6 +20,9 @@ use group::{Group, Groups};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+
+pub(crate) use queue::{most_at_a_time, queue, unread};
+pub use rows::rows;
 
 /// So many exchanges are followed at most: those of one kind tell the same story.
 const MOST_EXCHANGES: usize = 2_000;
@@ -29,35 +35,6 @@ const MOST_STEPS: usize = 10;
 const MOST_TURNS: usize = 64;
 /// What takes less of the whole than this is not shown, and not followed.
 const MATTERS: f64 = 0.02;
-
-/// A stretch of a thread's time in which somebody waited for it.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    /// The thread's place in the table of threads.
-    thread: usize,
-    from: u64,
-    to: u64,
-    /// How many times it counts: more than once where it stands for others.
-    weight: f64,
-}
-
-/// A stretch in which a thread was blocked.
-#[derive(Clone, Copy, Debug)]
-struct Wait {
-    window: Window,
-    /// The call it was blocked in: a row of the table of calls.
-    call: Option<usize>,
-    /// Whether it was uninterruptibly.
-    on_disk: bool,
-}
-
-/// What ended a part of a wait.
-enum Part {
-    /// A thread, which did something meanwhile.
-    Thread(Window),
-    /// Something else, for so long.
-    Other(Ended),
-}
 
 /// A stretch of a thread's time for which exchanges waited, directly or through others.
 #[derive(Clone, Copy, Debug)]
@@ -112,12 +89,6 @@ pub fn ended_by(analysis: &Analysis, thread: usize, moment: &Moment) -> Option<u
         }
     });
     most.map(|window| window.thread)
-}
-
-impl Window {
-    fn length(&self) -> f64 {
-        self.to.saturating_sub(self.from) as f64 * self.weight
-    }
 }
 
 /// How times are shown.

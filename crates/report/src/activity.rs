@@ -24,13 +24,21 @@ fn ends_by_a_clock(node: &WaitNode) -> bool {
     node.mostly_ended_by() == Some(&Ender::Timer)
 }
 
+/// A wait that nobody ended: `waiting for a time-out (epoll_wait)`.
+pub(crate) fn untimed(node: &WaitNode) -> String {
+    match &node.activity {
+        Activity::Blocked { call, .. } => format!("waiting for a time-out ({})", clean(call)),
+        _ => of(node),
+    }
+}
+
 /// What a node's program did; where a clock ends its waits, with their length.
 pub(crate) fn of(node: &WaitNode) -> String {
     let what = match &node.activity {
         Activity::OnCpu => "on CPU".into(),
         Activity::RunDelay => "waiting for a CPU".into(),
         Activity::Blocked { call, wait: Wait::Lock | Wait::Events, .. } if ends_by_a_clock(node) => {
-            format!("waiting for a time to come ({})", clean(call))
+            format!("waiting for a time-out ({})", clean(call))
         }
         Activity::Blocked { call, wait, object } => blocked(call, *wait, object.as_ref()),
         Activity::PageFault => "waiting for a disk outside calls".into(),

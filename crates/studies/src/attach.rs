@@ -42,6 +42,7 @@ pub fn attach(request: &Request, console: &dyn Console) -> Result<Done, StudyErr
     let case = watch(request, console)?;
     let recording = diagnosis::load(&case, console)?;
     let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
+    case.add(analysis.wait_rows())?;
     let proved = match request.budget.filter(|_| !console.has_come()) {
         Some(budget) => prove(&mut answer, &case, request.pid, budget, console),
         None => Ok(()),

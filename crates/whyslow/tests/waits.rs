@@ -2,8 +2,9 @@
 //! a cause that a detector knows.
 
 use crate::stage::{Stage, free_port};
-use case::facts::Wait;
-use case::{Activity, Answer, Ender, WaitNode};
+use case::facts::{Awaited, Doing, Object, Wait};
+use case::tables::{self, ender};
+use case::{Account, AccountTime, Activity, Answer, Case, End, Ender, RequestKind, WaitNode};
 use std::process::Command;
 use testing::{beside_others, is_root, skip};
 
@@ -40,11 +41,23 @@ while True:
 
 /// What was said of a server under the client's requests; none where this machine does not let us record.
 fn answered(stage: &Stage, server: &str, port: u16, requests: &str, connections: &str) -> Option<Answer> {
+    answered_to(stage, CLIENT, server, port, requests, connections)
+}
+
+/// The same under another client.
+fn answered_to(
+    stage: &Stage,
+    client: &str,
+    server: &str,
+    port: u16,
+    requests: &str,
+    connections: &str,
+) -> Option<Answer> {
     let _turn = beside_others();
     if !is_root() || !stage.can_record() {
         return None;
     }
-    std::fs::write(stage.path("client.py"), CLIENT).expect("written");
+    std::fs::write(stage.path("client.py"), client).expect("written");
     let port = port.to_string();
     let ours = ["run", "--json", "--no-prove", "-o", "case", "--server", server];
     let client = ["--", "python3", "client.py", "{server}", &port, requests, connections];
@@ -103,6 +116,17 @@ fn a_proxy_that_waits_leads_to_the_server_behind_it() {
     let branch = main_branch(&answer);
     assert!(branch.len() >= 3 && branch[1].program == "nginx", "{branch:#?}");
     expect_sleep_at_the_end(&answer, "upstream.py");
+    // The ledger books it on whoever it is waited for.
+    let booked = booked_on(&answer, |by| sleeps_in(by, "upstream.py"));
+    assert!(booked > 0.5, "{booked} of {:#?}", answer.ledger);
+    // The case has it as rows, with the call that ended each wait.
+    let rows: Vec<tables::Wait> = Case::open(&stage.path("case")).and_then(|case| case.read()).expect("a case");
+    let by_threads = rows.iter().filter(|row| row.ended_by == ender::THREAD && row.ended_by_tid > 0);
+    assert!(
+        by_threads.filter(|row| row.ended_by_stack > 0 || row.ended_by_script_stack > 0).count() >= 60,
+        "{}",
+        rows.len()
+    );
     // Nothing is wrong that a detector knows, and yet the wait is said, and not that nothing was found.
     let text = stage.run(&["report", "case"]).answered().stdout;
     assert!(text.contains("Who waits for whom") && text.contains("upstream.py"), "{text}");
@@ -232,4 +256,253 @@ while True:
     let serve = format!("python3 {} {{server}} {port}", stage.path("server.py").display());
     let Some(answer) = answered(&stage, &serve, port, "40", "1") else { return };
     expect_sleep_at_the_end(&answer, "server.py");
+}
+
+/// What the text of a case begins with: its first sentences, on one line.
+fn first_sentences(stage: &Stage) -> String {
+    let text = stage.run(&["report", "case"]).answered().stdout;
+    text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The share of the server's time in the ledger that is booked on somebody else who did such a thing.
+fn booked_on(answer: &Answer, is_it: impl Fn(&Awaited) -> bool) -> f64 {
+    let by = |account: &Account| match account {
+        Account::Blocked { object: Some(Object::Awaited { by }), .. } => is_it(by),
+        _ => false,
+    };
+    let ledger = &answer.ledger;
+    let of_server = |one: &&AccountTime| one.account.end() == Some(End::Server);
+    let whole: u64 = ledger.accounts.iter().filter(of_server).map(|one| one.ns).sum();
+    let booked: u64 = ledger.accounts.iter().filter(|one| by(&one.account)).map(|one| one.ns).sum();
+    booked as f64 / whole.max(1) as f64
+}
+
+/// Whether somebody slept at a line of a file.
+fn sleeps_in(by: &Awaited, file: &str) -> bool {
+    let here = by.code.as_ref().is_some_and(|code| code.file.ends_with(file));
+    here && matches!(by.doing, Doing::Blocked { wait: Wait::Sleep, .. })
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_pool_with_one_connection_leads_to_the_server_behind_it() {
+    let stage = Stage::new();
+    let source = r#"
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.concurrent.Executors;
+public class Pool {
+    static Socket only;
+    static synchronized void ask() throws java.io.IOException {
+        only.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes());
+        only.getInputStream().read(new byte[4096]);
+    }
+    public static void main(String[] words) throws Exception {
+        System.setProperty("sun.net.httpserver.nodelay", "true");
+        only = new Socket("127.0.0.1", Integer.parseInt(words[2]));
+        HttpServer server = HttpServer.create(new InetSocketAddress(words[0], Integer.parseInt(words[1])), 64);
+        server.createContext("/", exchange -> {
+            ask();
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write("ok".getBytes());
+            exchange.close();
+        });
+        server.setExecutor(Executors.newFixedThreadPool(8));
+        server.start();
+    }
+}"#;
+    std::fs::write(stage.path("Pool.java"), source).expect("written");
+    std::fs::write(stage.path("upstream.py"), UPSTREAM).expect("written");
+    let folder = stage.path("");
+    match Command::new("javac").arg("-d").arg(&folder).arg(stage.path("Pool.java")).status() {
+        Err(_) => return skip("javac is not installed"),
+        Ok(status) => assert!(status.success()),
+    }
+    let (port, upstream) = (free_port(), free_port());
+    let script = format!(
+        "cd {}\npython3 upstream.py {upstream} 0.02 &\n\
+         until (: </dev/tcp/127.0.0.1/{upstream}) 2>/dev/null; do sleep 0.05; done\n\
+         exec java -Dsun.net.httpserver.nodelay=true -cp . Pool $1 {port} {upstream}\n",
+        folder.display()
+    );
+    std::fs::write(stage.path("serve.sh"), script).expect("written");
+    let serve = format!("bash {} {{server}}", stage.path("serve.sh").display());
+    let client = CLIENT.replace(r"not answer.endswith(b'\r\n\r\nok')", r"not answer.endswith(b'ok')");
+    let Some(answer) = answered_to(&stage, &client, &serve, port, "20", "4") else { return };
+    expect_sleep_at_the_end(&answer, "upstream.py");
+    let booked = booked_on(&answer, |by| sleeps_in(by, "upstream.py"));
+    assert!(booked > 0.5, "{booked} of {:#?}", answer.ledger);
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_go_server_leads_to_the_disk_that_its_database_waits_for() {
+    let stage = Stage::new();
+    let database = r"
+import os, socket, sys, threading
+listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))
+file = os.open(sys.argv[2], os.O_CREAT | os.O_WRONLY)
+def serve(connection):
+    while connection.recv(4096):
+        for _ in range(8):
+            os.write(file, b'x' * 60000)
+            os.fsync(file)
+        connection.sendall(b'OK')
+while True:
+    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+";
+    let source = r#"package main
+import ("net"; "net/http"; "os")
+func main() {
+    database, err := net.Dial("tcp", "127.0.0.1:" + os.Args[2])
+    if err != nil { panic(err) }
+    http.HandleFunc("/", func(answer http.ResponseWriter, _ *http.Request) {
+        database.Write([]byte("SET"))
+        database.Read(make([]byte, 10))
+        answer.Write([]byte("ok"))
+    })
+    panic(http.ListenAndServe(os.Args[1], nil))
+}
+"#;
+    std::fs::write(stage.path("database.py"), database).expect("written");
+    std::fs::write(stage.path("main.go"), source).expect("written");
+    let mut compiler = Command::new("go");
+    compiler.args(["build", "-o"]).arg(stage.path("store")).arg(stage.path("main.go"));
+    match compiler.env("GO111MODULE", "off").status() {
+        Err(_) => return skip("go is not installed"),
+        Ok(status) => assert!(status.success()),
+    }
+    let (port, behind) = (free_port(), free_port());
+    let folder = stage.path("");
+    let script = format!(
+        "cd {}\npython3 database.py {behind} data &\n\
+         until (: </dev/tcp/127.0.0.1/{behind}) 2>/dev/null; do sleep 0.05; done\nexec ./store $1:{port} {behind}\n",
+        folder.display()
+    );
+    std::fs::write(stage.path("serve.sh"), script).expect("written");
+    let serve = format!("bash {} {{server}}", stage.path("serve.sh").display());
+    let client = CLIENT.replace(r"not answer.endswith(b'\r\n\r\nok')", r"not answer.endswith(b'ok')");
+    let Some(answer) = answered_to(&stage, &client, &serve, port, "60", "1") else { return };
+    let nodes = answer.waits.as_ref().expect("waits were followed").nodes();
+    let syncs = nodes.filter(|node| matches!(&node.activity, Activity::Blocked { call, .. } if call == "fsync"));
+    let syncs: Vec<&WaitNode> = syncs.filter(|node| node.end == Some(End::Server)).collect();
+    assert!(syncs.iter().any(|node| is_at(node, "database.py")), "{:#?}", answer.waits);
+    let is_sync = |by: &Awaited| matches!(&by.doing, Doing::Blocked { call, .. } if call == "fsync");
+    assert!(booked_on(&answer, is_sync) > 0.0, "{:#?}", answer.ledger);
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_perl_server_with_one_worker_has_its_clients_wait_in_line() {
+    let stage = Stage::new();
+    let server = r#"
+use IO::Socket::INET;
+my $listener = IO::Socket::INET->new(LocalAddr => $ARGV[0], LocalPort => $ARGV[1], Listen => 64, ReuseAddr => 1) or die;
+while (my $client = $listener->accept) {
+    sysread $client, my $request, 4096;
+    select undef, undef, undef, 0.02;
+    syswrite $client, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+    close $client;
+}
+"#;
+    if Command::new("perl").args(["-MIO::Socket::INET", "-e", "1"]).output().is_err() {
+        return skip("perl is not installed");
+    }
+    std::fs::write(stage.path("server.pl"), server).expect("written");
+    let client = CLIENT.replace("    connection = connected()\n", "").replace(
+        "    for request in range(requests):\n",
+        "    for request in range(requests):\n        connection = connected()\n",
+    );
+    let port = free_port();
+    let serve = format!("perl {} {{server}} {port}", stage.path("server.pl").display());
+    let Some(answer) = answered_to(&stage, &client, &serve, port, "20", "4") else { return };
+    let queue = answer.queue.as_ref().expect("a server was recorded");
+    assert!(queue.threads == 1 && queue.most >= 2 && queue.share() > 0.3, "{queue:#?}");
+    assert!(first_sentences(&stage).contains("in line for the server's only"), "{}", first_sentences(&stage));
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn the_request_that_holds_an_event_loop_and_those_that_wait_behind_it_are_named() {
+    let stage = Stage::new();
+    let server = r"
+import asyncio, sys
+def render(): return sum(number * number for number in range(400000))
+async def serve(reader, writer):
+    while request := await reader.read(4096):
+        if request.startswith(b'GET /render'): render()
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+async def main():
+    async with await asyncio.start_server(serve, sys.argv[1], int(sys.argv[2])) as server: await server.serve_forever()
+asyncio.run(main())
+";
+    std::fs::write(stage.path("server.py"), server).expect("written");
+    let client = CLIENT.replace(
+        r"b'GET / HTTP/1.1\r\nHost: a\r\n\r\n'",
+        r"(b'GET /render' if threading.current_thread() is threads[0] else b'GET /ping') + b' HTTP/1.1\r\nHost: a\r\n\r\n'",
+    );
+    let port = free_port();
+    let serve = format!("python3 {} {{server}} {port}", stage.path("server.py").display());
+    let Some(answer) = answered_to(&stage, &client, &serve, port, "25", "4") else { return };
+    let queue = answer.queue.as_ref().expect("a server was recorded");
+    let path = |path: &str| RequestKind::Http { method: "GET".into(), path: path.into() };
+    assert_eq!(queue.holder().map(|holder| &holder.kind), Some(&path("/render")), "{queue:#?}");
+    let ping = queue.kinds.iter().find(|kind| kind.kind == path("/ping")).expect("pings");
+    assert!(ping.waited_ns > ping.usual_ns, "{queue:#?}");
+    let said = first_sentences(&stage);
+    assert!(said.contains("behind GET /render") && said.contains("a GET /ping waits"), "{said}");
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn the_lock_that_most_of_a_request_waits_for_is_said_before_its_handshakes() {
+    let stage = Stage::new();
+    let server = r"
+import socket, ssl, sys, threading, time
+table = threading.Lock()
+def rebuild():
+    while True:
+        with table: time.sleep(0.03)
+        time.sleep(0.0005)
+def look_up():
+    with table: pass
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain('cert.pem', 'key.pem')
+def serve(connection):
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection = context.wrap_socket(connection, server_side=True)
+    while connection.recv(4096):
+        look_up()
+        connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+listener = socket.create_server((sys.argv[1], int(sys.argv[2])))
+threading.Thread(target=rebuild, daemon=True).start()
+while True:
+    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+";
+    let folder = stage.path("");
+    let mut keys = Command::new("openssl");
+    keys.args([
+        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=a",
+    ]);
+    if keys.current_dir(&folder).output().is_err() {
+        return skip("openssl is not installed");
+    }
+    std::fs::write(
+        stage.path("server.py"),
+        server.replace("'cert.pem', 'key.pem'", &format!("'{0}/cert.pem', '{0}/key.pem'", folder.display())),
+    )
+    .expect("written");
+    let client =
+        CLIENT.replace("import socket,", "import ssl, socket,").replace("    connection = connected()\n", "").replace(
+            "    for request in range(requests):\n",
+            "    for request in range(requests):\n        if request % 10 == 0: \
+             connection = ssl._create_unverified_context().wrap_socket(connected())\n",
+        );
+    let port = free_port();
+    let serve = format!("python3 {} {{server}} {port}", stage.path("server.py").display());
+    let Some(answer) = answered_to(&stage, &client, &serve, port, "40", "2") else { return };
+    expect_sleep_at_the_end(&answer, "server.py");
+    let said = first_sentences(&stage);
+    assert!(said.contains("lock") && said.contains("in look_up") && said.contains("in rebuild"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! What the user waits for most, and whether that or a finding is what an answer begins with.
 
-use super::{Answer, Effect, Finding, Place, PlaceShare, Status};
+use super::{Answer, Effect, Finding, Place, PlaceShare, Queue, Status};
 use crate::facts::{Account, AccountGroup, Metric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,9 +49,19 @@ impl Answer {
     /// with that, and the findings follow.
     pub fn leading_account(&self) -> Option<&Heaviest> {
         let heaviest = self.heaviest.as_ref().filter(|heaviest| heaviest.share() >= MOST)?;
+        (self.explained() < PART * heaviest.share()).then_some(heaviest)
+    }
+
+    /// The line that requests wait in most of their time, where no finding that stands explains a fair part of it.
+    pub fn leading_line(&self) -> Option<&Queue> {
+        let queue = self.queue.as_ref().filter(|queue| queue.is_most())?;
+        (self.explained() < PART * queue.share()).then_some(queue)
+    }
+
+    /// The largest share of the time the user waits for that a finding explains which stands.
+    fn explained(&self) -> f64 {
         let standing = self.findings.iter().filter(|finding| finding.status != Status::Refuted);
-        let explained = standing.map(Finding::share_waited_for).fold(0.0, f64::max);
-        (explained < PART * heaviest.share()).then_some(heaviest)
+        standing.map(Finding::share_waited_for).fold(0.0, f64::max)
     }
 
     /// The wait of one end that nearly all of the time goes into, where nothing that was found explains it.

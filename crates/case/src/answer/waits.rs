@@ -40,6 +40,10 @@ pub struct WaitNode {
     pub place: Vec<Place>,
     /// How much of it is at that place; null if no place is known.
     pub place_share: Option<PlaceShare>,
+    /// Where the program went on after waits that ended by their time-outs: what they put off; empty where that is where they
+    /// began, or not known.
+    #[serde(default)]
+    pub then: Vec<Place>,
     /// What ended the waits where no recorded thread did, most time first.
     pub ended: Vec<Ended>,
     /// What those did meanwhile who ended the waits, most time first.

@@ -1,6 +1,9 @@
 //! The accounts: what time can have gone into.
 
+mod awaited;
 mod written;
+
+pub use awaited::{Awaited, CodeLine, Doing};
 
 use super::end::End;
 use crate::tables::transport;
@@ -146,6 +149,13 @@ pub enum Object {
         /// The transport.
         transport: Transport,
     },
+    /// A wait that somebody ended who was recorded: that one, or whom that one waited for.
+    Awaited {
+        /// Who, and what it did meanwhile.
+        by: Box<Awaited>,
+    },
+    /// A wait that nobody ended: the time that the call was given ran out.
+    TimeOut,
 }
 
 /// The transport of a socket.
@@ -271,6 +281,8 @@ fn prefix(end: End) -> &'static str {
 
 fn blocked(call: &str, wait: Wait, object: Option<&Object>) -> String {
     match (object, wait) {
+        (Some(Object::Awaited { by }), _) => by.name(),
+        (Some(Object::TimeOut), _) => format!("blocked in {call} until a time-out"),
         (Some(Object::File { path: Some(path) }), _) => format!("blocked in {call} ({path})"),
         (Some(Object::File { path: None }), _) => format!("blocked in {call} (a file)"),
         (Some(Object::Connection { remote: Some(remote) }), _) => format!("blocked in {call} (to {remote})"),

@@ -171,12 +171,13 @@ struct Doing {
 
 impl Doing {
     fn add(&mut self, analysis: &Analysis, holder: usize, during: &Moment) {
+        let slept = |moment: &Moment| moment.call.is_some_and(|row| analysis.call(row).result == syscall::TIMED_OUT);
         analysis.threads.walk(holder, during.start, during.end, &mut Cursor::default(), &mut |moment| {
             let call = moment.call.map(|row| analysis.call(row).number);
             match (moment.state, call) {
                 (State::OnProcessor, _) => self.on_cpu += length(&moment),
-                // It waited for its own turn.
-                (State::Blocked, Some(number)) if case::syscall::class(number) == Class::Lock => (),
+                // It waited for its own turn, and not for a time to pass.
+                (State::Blocked, Some(number)) if case::syscall::class(number) == Class::Lock && !slept(&moment) => (),
                 (State::Blocked | State::BlockedOnDisk, Some(number)) => {
                     *self.blocked.entry(number).or_default() += length(&moment);
                 }

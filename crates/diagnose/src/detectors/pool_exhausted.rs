@@ -2,12 +2,12 @@
 
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::exchange::Exchange;
 use crate::syscall;
-use crate::threads::{Cursor, State, call_end};
+use crate::threads::{Cursor, State};
+use crate::waits::{most_at_a_time, unread};
 use case::Nanos;
 use case::syscall::Class;
-use case::tables::{Call, direction, role};
+use case::tables::{Call, role};
 use std::collections::{BTreeMap, BTreeSet};
 
 detector! {
@@ -79,7 +79,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     }
     let blocking = calls.iter().max_by_key(|(_, length)| **length).map(|(&row, _)| analysis.call(row))?;
     let place = costly_call(analysis, calls.iter().map(|(&row, &length)| (row, length)));
-    let line = most_at_a_time(&queued);
+    let line = most_at_a_time(queued.iter().map(|one| (one.from, one.to)));
     let usual = Nanos(median(queued.iter().map(|one| one.to - one.from).collect()));
     let workers = match readers.len() {
         1 => "the server's only worker".to_string(),
@@ -113,20 +113,6 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     })
 }
 
-/// When a request had arrived at a server that was recorded, and the call that first read of it; none where it was read at once.
-fn unread<'a>(analysis: &Analysis<'a>, exchange: &Exchange) -> Option<(u64, &'a Call)> {
-    let connections = &analysis.connections;
-    let slot = analysis.server_slot(exchange)?;
-    let segments = connections.segments(slot);
-    let first = segments.partition_point(|segment| segment.time.0 < exchange.start);
-    let mut arrivals = segments[first..].iter().filter(|one| one.direction == direction::IN && one.payload > 0);
-    let arrived = arrivals.next().map(|segment| segment.time.0).filter(|&time| time < exchange.end)?;
-    let transfers = connections.transfer_numbers(slot);
-    let next = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) < arrived);
-    let read = analysis.call(*transfers.get(next)? as usize);
-    (syscall::is_read(read.number) && read.start.0 > arrived && read.start.0 < exchange.end).then_some((arrived, read))
-}
-
 /// Whether a thread that is blocked in a call is not to be had for requests, and is not itself waiting in some line: neither
 /// waits for whatever comes, nor for a lock, nor for more from a client.
 fn is_others(analysis: &Analysis, call: &Call) -> bool {
@@ -134,15 +120,6 @@ fn is_others(analysis: &Analysis, call: &Call) -> bool {
     let is_client = analysis.connections.slot(call.connection);
     let is_client = is_client.is_some_and(|slot| analysis.connections.row(slot).role == role::SERVER);
     !idle.contains(&case::syscall::class(call.number)) && !is_client
-}
-
-/// The most requests that lay unread at one time.
-fn most_at_a_time(queued: &[Queued]) -> usize {
-    let ends = queued.iter().flat_map(|one| [(one.from, 1), (one.to, -1)]);
-    let mut ends = ends.collect::<Vec<(u64, isize)>>();
-    ends.sort_unstable();
-    let (_, most) = ends.iter().fold((0, 0), |(now, most), (_, step)| (now + step, (now + step).max(most)));
-    most.unsigned_abs()
 }
 
 #[cfg(test)]

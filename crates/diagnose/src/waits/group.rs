@@ -1,11 +1,12 @@
 //! What threads did, added up by program and activity.
 
-use super::{Wait, Window, end};
+use super::end;
 use crate::analysis::Analysis;
+use crate::analysis::ender::{self, Wait, Window};
 use crate::analysis::ledger::{Account, Object};
 use crate::code::base_name;
 use crate::connections::End;
-use crate::place::{Located, of_most, of_stacks};
+use crate::place::{Located, of_most, of_most_on_cpu, of_stacks};
 use case::tables::Process;
 use case::{Activity, Place, WaitNode};
 use rustc_hash::FxHashMap;
@@ -14,6 +15,8 @@ use rustc_hash::FxHashMap;
 const NEARLY_ALL: f64 = 0.9;
 /// How far from the median is about as long: a timer fires late, by what a busy machine takes to notice.
 const ABOUT: f64 = 0.1;
+/// Of so many waits it is asked where the program went on.
+const MOST_LOOKED_AT: usize = 200;
 /// Fewer waits than this are no rule.
 const FEW: usize = 3;
 
@@ -164,7 +167,11 @@ impl Group {
     /// As a node that waits for nobody yet; times are divided by a number of exchanges.
     pub fn node(&self, analysis: &Analysis, per: f64) -> WaitNode {
         let stacks = if self.stacks.is_empty() { &self.calls } else { &self.stacks };
-        let Located { places, share } = of_most(&analysis.code, stacks.iter().map(|(&stack, &weight)| (stack, weight)));
+        let weighed = stacks.iter().map(|(&stack, &weight)| (stack, weight));
+        let Located { places, share } = match self.doing {
+            Doing::OnCpu => of_most_on_cpu(&analysis.code, weighed),
+            _ => of_most(&analysis.code, weighed),
+        };
         let mut lengths: Vec<u64> = self.waits.iter().map(|wait| whole_length(analysis, wait)).collect();
         lengths.sort_unstable();
         let usual = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
@@ -180,10 +187,28 @@ impl Group {
             count: self.waits.len() as u64,
             usual_ns: usual,
             regular,
+            then: self.then(analysis, places.first()),
             place: places,
             place_share: share,
             ..WaitNode::default()
         }
+    }
+
+    /// Where the program goes on after the waits that time out: the first line after one that is not where it was begun.
+    fn then(&self, analysis: &Analysis, begun: Option<&Place>) -> Vec<Place> {
+        let timed_out = self.waits.iter().filter_map(|wait| {
+            let row = wait.call.filter(|&row| ender::is_timed_out(analysis.call(row)))?;
+            let next = ender::calls_after(analysis, row);
+            let stacks = next.map(|call| (call.script_stack, call.stack));
+            let elsewhere = |&(script, native): &(u32, u32)| {
+                of_stacks(&analysis.code, script, native)
+                    .first()
+                    .is_some_and(|place| place.line > 0 && Some(place) != begun)
+            };
+            Some((stacks.into_iter().find(elsewhere)?, wait.window.length() as u64))
+        });
+        let timed_out: Vec<((u32, u32), u64)> = timed_out.take(MOST_LOOKED_AT).collect();
+        of_most(&analysis.code, timed_out).places
     }
 
     fn activity(&self, analysis: &Analysis) -> Activity {

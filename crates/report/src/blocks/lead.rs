@@ -6,6 +6,7 @@ mod comparison;
 mod heaviest;
 mod matrix;
 mod origin;
+mod queue;
 mod sweep;
 
 pub use self::bisection::bisection_sentence;

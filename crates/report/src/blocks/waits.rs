@@ -101,7 +101,9 @@ pub(crate) fn who(node: &WaitNode, waits: Option<&WaitNode>) -> String {
             None => format!("another {program}"),
         };
     }
-    match node.end {
+    // What a server starts, or asks, is not the server that the client asks.
+    let end = node.end.filter(|end| waits.is_none_or(|waits| waits.end != Some(*end)));
+    match end {
         Some(End::Client) => format!("the client {program}"),
         Some(End::Server) => format!("the server {program}"),
         None if program.is_empty() => "a process".into(),

@@ -29,9 +29,10 @@ fn of_answer(answer: &Answer) -> String {
             return format!("{word}: {}", names.join(", "));
         }
     }
-    match (conclusion(answer), answer.one_wait()) {
-        (Conclusion::Inconclusive(_), _) => "Inconclusive".into(),
-        (_, Some(wait)) => {
+    match (conclusion(answer), answer.leading_line(), answer.one_wait()) {
+        (Conclusion::Inconclusive(_), ..) => "Inconclusive".into(),
+        (_, Some(line), _) => format!("Requests wait in line for {} of their time", Share(line.share())),
+        (.., Some(wait)) => {
             let of = if answer.exchanges == 0 { "the run" } else { "each request" };
             format!("One wait takes {} of {of}", Share(wait.share()))
         }

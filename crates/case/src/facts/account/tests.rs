@@ -63,6 +63,31 @@ fn each_account_has_its_name_and_an_older_file_is_read_by_it() {
 }
 
 #[test]
+fn a_wait_is_booked_on_whoever_ended_it() {
+    let waits = |by: Awaited| Account::Blocked {
+        end: SERVER,
+        call: "futex".into(),
+        wait: Wait::Lock,
+        object: Some(Object::Awaited { by: Box::new(by) }),
+    };
+    let code = CodeLine { file: "/srv/pool.cpp".into(), line: 11, function: "rebuild".into(), ..CodeLine::default() };
+    let sleeps = Doing::Blocked { call: "clock_nanosleep".into(), wait: Wait::Sleep, object: None };
+    let thread = Awaited { program: None, doing: sleeps, code: Some(code) };
+    assert_eq!(waits(thread.clone()).name(), "server waits for another thread: pool.cpp:11, which was asleep");
+    let path = Some("/data/log".to_string());
+    let syncs =
+        Doing::Blocked { call: "fsync".into(), wait: Wait::Object, object: Some(Box::new(Object::File { path })) };
+    let database = Awaited { program: Some("postgres".into()), doing: syncs, code: None };
+    assert_eq!(waits(database.clone()).name(), "server waits for postgres, which was blocked in fsync (/data/log)");
+    for by in [thread, database] {
+        let json = serde_json::to_string(&waits(by.clone())).expect("JSON");
+        assert_eq!(serde_json::from_str::<Account>(&json).expect(&json), waits(by));
+    }
+    let given_up = blocked_in("epoll_wait", Wait::Events, Some(Object::TimeOut));
+    assert_eq!(given_up.name(), "blocked in epoll_wait until a time-out");
+}
+
+#[test]
 fn each_account_comes_back_from_json_as_it_was() {
     for (account, name) in all() {
         let json = serde_json::to_string(&account).expect("JSON");

@@ -5,6 +5,7 @@ use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::syscall;
 use case::facts::{self, AccountGroup, Wait};
+use case::tables::role;
 
 /// What time went into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,6 +71,10 @@ pub enum Object {
     Path(u32),
     /// A connection, by its place in the table.
     Connection(u32),
+    /// A thread that ended the wait, by its number in [`Awaited`](crate::analysis::awaited::Awaited).
+    Awaited(u32),
+    /// Nobody: the time that the call was given ran out.
+    TimeOut,
 }
 
 impl Account {
@@ -160,13 +165,33 @@ impl Account {
             other => other,
         }
     }
+
+    /// The same account by what its call was called on, whoever ended the wait.
+    pub fn without_who(self, analysis: &Analysis) -> Account {
+        let bare = |object: Object| match object {
+            Object::Awaited(number) => analysis.awaited.called_on(number),
+            Object::TimeOut => Object::Unnamed,
+            other => other,
+        };
+        match self {
+            Account::Blocked(end, number, object) => Account::Blocked(end, number, bare(object)),
+            Account::OutsideBlocked(number, object) => Account::OutsideBlocked(number, bare(object)),
+            other => other,
+        }
+    }
 }
 
 impl Object {
     fn fact(self, analysis: &Analysis) -> Option<facts::Object> {
         match self {
             Object::Unnamed => None,
+            Object::Awaited(number) => Some(facts::Object::Awaited { by: analysis.awaited.fact(number) }),
+            Object::TimeOut => Some(facts::Object::TimeOut),
             Object::Path(id) => Some(facts::Object::File { path: path(analysis, id) }),
+            // Those to clients differ by ports that say nothing.
+            Object::Connection(slot) if analysis.connections.row(slot as usize).role == role::SERVER => {
+                Some(facts::Object::Client)
+            }
             Object::Connection(slot) => {
                 Some(facts::Object::Connection { remote: analysis.connections.remote_name(slot as usize) })
             }

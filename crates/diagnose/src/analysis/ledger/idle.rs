@@ -179,7 +179,7 @@ impl<'e> Innermost<'e> {
         let Some(slot) = chosen else { return book(Account::Unexplained, (to - from) as f64) };
         let analysis = self.analysis;
         analysis.threads.walk(slot, from, to, &mut self.cursors[slot], &mut |moment| {
-            book(account(analysis, moment), (moment.end - moment.start) as f64);
+            book(account(analysis, slot, moment), (moment.end - moment.start) as f64);
         });
     }
 
@@ -192,13 +192,14 @@ impl<'e> Innermost<'e> {
     }
 }
 
-fn account(analysis: &Analysis, moment: Moment) -> Account {
+fn account(analysis: &Analysis, thread: usize, moment: Moment) -> Account {
     if moment.is_doubtful {
         return Account::Unexplained;
     }
     match (moment.state, moment.call) {
         (State::Blocked | State::BlockedOnDisk, Some(row)) => {
-            Account::OutsideBlocked(analysis.call(row).number, object(analysis, row))
+            let on = analysis.awaited.of(analysis, thread, &moment, object(analysis, row));
+            Account::OutsideBlocked(analysis.call(row).number, on)
         }
         (State::Blocked | State::BlockedOnDisk, None) => Account::OutsideBlockedElsewhere,
         _ => Account::Unexplained,

@@ -95,12 +95,12 @@ impl Walker<'_> {
         let Some(thread) = analysis.threads.slot(call.tid) else { return charge(from, to, Account::Unexplained) };
         let mut cursor = self.cursors[thread];
         analysis.threads.walk(thread, from, to, &mut cursor, &mut |moment| {
-            self.answering_moment(slot, call, moment, charge);
+            self.answering_moment(slot, call, thread, moment, charge);
         });
         self.cursors[thread] = cursor;
     }
 
-    fn answering_moment(&mut self, slot: usize, transfer: &Call, moment: Moment, charge: &mut Charge) {
+    fn answering_moment(&mut self, slot: usize, transfer: &Call, thread: usize, moment: Moment, charge: &mut Charge) {
         let analysis = self.analysis;
         let (from, to) = (moment.start, moment.end);
         let call = moment.call.map(|row| analysis.call(row));
@@ -118,7 +118,7 @@ impl Walker<'_> {
             (_, Some(call)) if syscall::is_read(transfer.number) && waits_for_requests(call, here) => {
                 charge(from, to, Account::WakeUp(End::Server));
             }
-            _ => charge(from, to, self.blocked(End::Server, moment)),
+            _ => charge(from, to, self.blocked(End::Server, Some(thread), moment)),
         }
     }
 }

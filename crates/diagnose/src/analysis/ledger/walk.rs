@@ -133,7 +133,7 @@ impl<'e> Walker<'e> {
                 } else if self.waits_for_connection(exchange, duty, call, from) {
                     self.waiting(exchange, duty, from, to, charge);
                 } else {
-                    charge(from, to, self.blocked(end, moment));
+                    charge(from, to, self.blocked(end, duty.slot, moment));
                 }
             }
         }
@@ -156,7 +156,7 @@ impl<'e> Walker<'e> {
         for (phase_end, account) in phases {
             let to = phase_end.min(moment.end);
             if from < to {
-                let account = account.unwrap_or_else(|| self.blocked(exchange.end_seen, moment));
+                let account = account.unwrap_or_else(|| self.blocked(exchange.end_seen, duty.slot, moment));
                 charge(from, to, account);
                 from = to;
             }
@@ -166,11 +166,16 @@ impl<'e> Walker<'e> {
         }
     }
 
-    pub(super) fn blocked(&self, end: End, moment: Moment) -> Account {
+    /// A moment in which a thread was blocked, by whoever ended that.
+    pub(super) fn blocked(&self, end: End, thread: Option<usize>, moment: Moment) -> Account {
         match moment.call {
             None if moment.state == State::BlockedOnDisk => Account::PageFault(end),
             None => Account::BlockedElsewhere(end),
-            Some(row) => Account::Blocked(end, self.analysis.call(row).number, object(self.analysis, row)),
+            Some(row) => {
+                let on = object(self.analysis, row);
+                let on = thread.map_or(on, |thread| self.analysis.awaited.of(self.analysis, thread, &moment, on));
+                Account::Blocked(end, self.analysis.call(row).number, on)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The first sentences about a run, or about something that was watched while running.
 
 use super::heaviest::sentence;
+use super::queue;
 use crate::blocks::findings::{head_word, headline, ordered};
 use crate::conclusion::{Conclusion, conclusion};
 use crate::document::Document;
@@ -13,26 +14,53 @@ use case::{Answer, Kind, Status};
 fn opening(answer: &Answer) -> Option<String> {
     match conclusion(answer) {
         Conclusion::Findings => None,
-        Conclusion::Nothing => match answer.one_wait() {
-            Some(wait) => {
-                Some(format!("{} No known cause of slowness was recognised in that.", sentence(wait, answer)))
-            }
-            None => Some("No cause found.".into()),
-        },
+        Conclusion::Nothing => Some(match (line(answer), answer.one_wait(), mostly(answer)) {
+            (Some(line), ..) => format!("{line} {NOT_RECOGNISED}"),
+            (_, Some(wait), _) => format!("{} {NOT_RECOGNISED}", sentence(wait, answer)),
+            (.., Some(mostly)) if is_wait(answer) => format!("{mostly} {NOT_RECOGNISED}"),
+            (.., Some(mostly)) => format!("No cause found. {mostly}"),
+            _ => "No cause found.".into(),
+        }),
         Conclusion::Inconclusive(why) => Some(format!("Inconclusive. {why}")),
     }
 }
 
+const NOT_RECOGNISED: &str = "No known cause of slowness was recognised in that.";
+
+/// That requests wait in line most of their time, where nothing that was found explains it.
+fn line(answer: &Answer) -> Option<String> {
+    answer.leading_line().and_then(queue::sentence)
+}
+
+/// What most of the time went into, with its place, where no more can be said.
+fn mostly(answer: &Answer) -> Option<String> {
+    answer.leading_account().filter(|_| !is_mostly_outside(answer)).map(|heaviest| sentence(heaviest, answer))
+}
+
+/// Whether what most of the time went into is a wait for something, and neither work nor the network.
+fn is_wait(answer: &Answer) -> bool {
+    answer.heaviest.as_ref().is_some_and(|heaviest| heaviest.group.is_blocked())
+}
+
+/// Whether most of the run is in no exchange, although there are some.
+fn is_mostly_outside(answer: &Answer) -> bool {
+    let outside = answer.ledger.accounts.iter().filter(|one| one.account.is_outside()).map(|one| one.ns).sum::<u64>();
+    answer.exchanges > 0 && outside * 2 > answer.ledger.total
+}
+
 /// Where the time went, where the opening does not say it already.
 fn summary(answer: &Answer) -> String {
-    let is_said = conclusion(answer) == Conclusion::Nothing && answer.one_wait().is_some();
+    let is_said = conclusion(answer) == Conclusion::Nothing
+        && (line(answer).is_some() || answer.one_wait().is_some() || mostly(answer).is_some());
     if is_said { String::new() } else { clean(&answer.summary) }
 }
 
 /// What hurts, where findings stand and none of them is that.
 fn leading(answer: &Answer) -> Option<String> {
-    let leads = conclusion(answer) == Conclusion::Findings;
-    leads.then(|| answer.leading_account()).flatten().map(|heaviest| sentence(heaviest, answer))
+    if conclusion(answer) != Conclusion::Findings {
+        return None;
+    }
+    line(answer).or_else(|| answer.leading_account().map(|heaviest| sentence(heaviest, answer)))
 }
 
 /// For the terminal: nothing where a finding is said first.

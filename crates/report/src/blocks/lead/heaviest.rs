@@ -1,11 +1,15 @@
 //! The sentence about what the user waits for most: how much of it, what it is, and where.
 
+use super::queue;
 use crate::activity;
 use crate::blocks::waits::{ended_by, who};
 use crate::located::in_sentence;
 use crate::text::clean;
 use case::facts::Wait;
 use case::{Account, AccountGroup, Activity, Answer, End, Ender, Heaviest, Nanos, Share, WaitNode};
+
+/// What has this share of something is not told from all of it.
+const ALL: f64 = 0.97;
 
 /// An account that holds half of its group or more stands for it.
 const MOST: f64 = 0.5;
@@ -20,25 +24,26 @@ pub(super) fn sentence(heaviest: &Heaviest, answer: &Answer) -> String {
         _ => format!("each {of} request"),
     };
     let place = in_sentence(&heaviest.place, heaviest.place_share);
-    format!("{} of {of} is {}{place}.{}", Share(heaviest.share()), what(heaviest), followed(heaviest, answer))
+    let what = match node_of(heaviest, answer).filter(|node| is_timed_out(node)) {
+        Some(node) => format!("the {} {}", heaviest.group.end().unwrap_or(End::Client), activity::untimed(node)),
+        None => what(heaviest),
+    };
+    let serving = serving(heaviest, answer).unwrap_or_default();
+    format!("{} of {of} is {what}{place}{serving}.{}", Share(heaviest.share()), followed(heaviest, answer))
 }
 
-/// Whom those wait for who are blocked, and what these do meanwhile, as far as it is known: ` It waits for another thread
-/// asleep (clock_nanosleep), 50.0 ms each time, lock.py:31 in flush.` Empty where nothing is.
+/// Whom those wait for who are blocked, and what these do meanwhile, as far as it is known: ` It waits for another thread, which
+/// is asleep (clock_nanosleep), 50.0 ms each time, lock.py:31 in flush.` Empty where nothing is.
 fn followed(heaviest: &Heaviest, answer: &Answer) -> String {
-    let Some(mut node) = answer.waits.as_ref().and_then(|tree| {
-        let is_it = |node: &&WaitNode| is_of(node, heaviest);
-        tree.nodes().filter(is_it).max_by_key(|node| node.ns)
-    }) else {
-        return String::new();
-    };
+    if heaviest.group == AccountGroup::SetUp {
+        return most_waits_for(answer);
+    }
+    let Some(mut node) = node_of(heaviest, answer) else { return String::new() };
     let mut said = String::new();
     for subject in ["It", "That one", "That one"] {
         if let Some(by) = node.mostly_ended_by() {
             match by {
-                Ender::Timer if !is_sleep(&node.activity) => {
-                    said += &format!(" {subject} ends by its time-out, after {}.", Nanos(node.usual_ns));
-                }
+                Ender::Timer if !is_sleep(&node.activity) => said += &timed_out(node, subject),
                 Ender::Peer { .. } if node.waits_for.is_empty() => {
                     said += &format!(" {subject} waits for {}.", ended_by(by));
                 }
@@ -47,12 +52,64 @@ fn followed(heaviest: &Heaviest, answer: &Answer) -> String {
             break;
         }
         let most = node.waits_for.iter().max_by_key(|next| next.ns).filter(|next| next.ns * 2 >= node.ns);
-        let Some(next) = most else { break };
+        let Some(next) = most.filter(|next| next.activity != Activity::RunDelay) else {
+            said += &busy(node, subject);
+            break;
+        };
         let place = in_sentence(&next.place, next.place_share);
-        said += &format!(" {subject} waits for {}: {}{place}.", who(next, Some(node)), activity::of(next));
+        said += &format!(" {subject} waits for {}, which is {}{place}.", who(next, Some(node)), activity::of(next));
         node = next;
     }
     said
+}
+
+/// Whom most of the time is waited for in the end, where nothing is said of it otherwise: ` Most of it waits for the server
+/// python3, which is asleep (clock_nanosleep), 30.0 ms each time, server.py:4 in choose.`
+fn most_waits_for(answer: &Answer) -> String {
+    let Some(tree) = &answer.waits else { return String::new() };
+    let branch = tree.main_branch();
+    let Some(last) = branch.last().filter(|last| branch.len() > 1 && last.ns * 2 >= tree.of_ns) else {
+        return String::new();
+    };
+    let waits = branch.first().copied();
+    let place = in_sentence(&last.place, last.place_share);
+    format!(" Most of it waits for {}, which is {}{place}.", who(last, waits), activity::of(last))
+}
+
+fn node_of<'a>(heaviest: &Heaviest, answer: &'a Answer) -> Option<&'a WaitNode> {
+    let tree = answer.waits.as_ref()?;
+    tree.nodes().filter(|node| is_of(node, heaviest)).max_by_key(|node| node.ns)
+}
+
+/// Nobody ended it: how long that takes, and what was put off until then.
+fn timed_out(node: &WaitNode, subject: &str) -> String {
+    let each = if node.regular { " each time" } else { "" };
+    let then = in_sentence(&node.then, None);
+    let then = then.strip_prefix(", ").map(|place| format!(", and the program goes on at {place}"));
+    let which = if subject == "It" { "that wait" } else { "the wait of that one" };
+    format!(" Nobody ends {which}: it times out after {}{each}{}.", Nanos(node.usual_ns), then.unwrap_or_default())
+}
+
+/// Those that a wait is for who are on a CPU or wait for one, where they are most of it together: busy, whatever a crowded
+/// machine lets them do of it.
+fn busy(node: &WaitNode, subject: &str) -> String {
+    let is_busy = |next: &&WaitNode| matches!(next.activity, Activity::OnCpu | Activity::RunDelay);
+    let of =
+        |kind: &Activity| node.waits_for.iter().filter(|next| next.activity == *kind).map(|next| next.ns).sum::<u64>();
+    let (on_cpu, delayed) = (of(&Activity::OnCpu), of(&Activity::RunDelay));
+    let on = node.waits_for.iter().filter(|next| next.activity == Activity::OnCpu).max_by_key(|next| next.ns);
+    let (Some(on), true) = (on, (on_cpu + delayed) * 2 >= node.ns) else { return String::new() };
+    if node.waits_for.iter().filter(is_busy).any(|next| who(next, Some(node)) != who(on, Some(node))) {
+        return String::new();
+    }
+    let part = |ns: u64| Share(ns as f64 / node.ns.max(1) as f64);
+    format!(
+        " {subject} waits for {}, which is on CPU ({}{}) or waiting for one ({}).",
+        who(on, Some(node)),
+        part(on_cpu),
+        in_sentence(&on.place, on.place_share),
+        part(delayed)
+    )
 }
 
 /// Whether a node of the tree is what the account is of.
@@ -62,6 +119,22 @@ fn is_of(node: &WaitNode, heaviest: &Heaviest) -> bool {
     };
     let same_call = matches!(&node.activity, Activity::Blocked { call: other, .. } if other == call);
     same_call && node.place.first() == heaviest.place.first()
+}
+
+/// Whether nobody ended most of its waits, and it is no sleep, which says so itself.
+fn is_timed_out(node: &WaitNode) -> bool {
+    node.mostly_ended_by() == Some(&Ender::Timer) && !is_sleep(&node.activity)
+}
+
+/// Which requests the server's time on CPU is for, where that is one kind.
+fn serving(heaviest: &Heaviest, answer: &Answer) -> Option<String> {
+    let kind = answer.queue.as_ref()?.mostly().filter(|_| heaviest.group == AccountGroup::ServerCpu)?;
+    let words = queue::kind(&kind.kind, true);
+    Some(if kind.share >= ALL {
+        format!(", serving {words}")
+    } else {
+        format!(", {} of that serving {words}", Share(kind.share))
+    })
 }
 
 fn is_sleep(activity: &Activity) -> bool {

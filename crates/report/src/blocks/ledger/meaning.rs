@@ -1,6 +1,6 @@
 //! What an account means, in one sentence by its kind, and the look of that kind.
 
-use case::facts::Wait;
+use case::facts::{Object, Wait};
 use case::{Account, End};
 
 /// The class of the look of what is no account that is known, or several.
@@ -54,6 +54,14 @@ fn of_kind(account: &Account) -> &'static str {
             "A thread was ready to run, but every CPU that it may use was busy with something else."
         }
         Account::WakeUp { .. } => "Data had arrived, but the thread that waited for it was not running yet.",
+        Account::Blocked { object: Some(Object::Awaited { .. }), .. }
+        | Account::BlockedOutside { object: Some(Object::Awaited { .. }), .. } => {
+            "A thread waited, and this one ended the wait, or was waited for by the one that did; what it did meanwhile is said with it."
+        }
+        Account::Blocked { object: Some(Object::TimeOut), .. }
+        | Account::BlockedOutside { object: Some(Object::TimeOut), .. } => {
+            "A thread waited, and nobody ended that before the time it had set was over."
+        }
         Account::Blocked { wait, .. } | Account::BlockedOutside { wait, .. } => of_wait(*wait),
         Account::BlockedElsewhere { .. } | Account::BlockedElsewhereOutside => {
             "A thread waited in a kind of system call that is not recorded one by one."
@@ -96,7 +104,6 @@ fn of_wait(wait: Wait) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use case::facts::Object;
 
     fn blocked(end: End, wait: Wait) -> Account {
         let path = Some("/srv/network/CPU".to_string());

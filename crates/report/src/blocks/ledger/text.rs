@@ -4,7 +4,7 @@ use crate::bar::bar;
 use crate::grid::Row;
 use crate::part::{Part, Table, under};
 use crate::style::Style;
-use crate::text::{clean, shorten};
+use crate::text::{clean, shorten, wrap};
 use case::{Account, Answer, Ledger, Nanos};
 
 /// Accounts below this share are folded into one line.
@@ -15,12 +15,17 @@ const LEAST_ROW: f64 = 0.005;
 const MOST_LINES: usize = 9;
 /// Columns beside the bar and the name: share, time and the gaps between.
 const NUMBER_COLUMNS: usize = 20;
-/// Names longer than this are cut; in the narrowest text they leave no bar, and the numbers speak alone.
+/// Names longer than this go on in a second line; in the narrowest text they leave no bar, and the numbers speak alone.
 const NAME_COLUMNS: usize = 50;
+
+/// What is left of a name on its second line is cut here.
+const REST_COLUMNS: usize = 74;
 
 /// One line to be drawn.
 struct Line {
     name: String,
+    /// What of its name finds no room beside the numbers.
+    rest: String,
     time: Nanos,
 }
 
@@ -42,6 +47,9 @@ pub(super) fn text(answer: &Answer, style: Style) -> String {
         let row = format!("  {:<names$} {numbers}  {bar}", line.name);
         text.push_str(row.trim_end());
         text.push('\n');
+        if !line.rest.is_empty() {
+            text += &format!("    {}\n", line.rest);
+        }
     }
     text
 }
@@ -72,7 +80,10 @@ fn lines(ledger: &Ledger) -> Vec<Line> {
     let accounts = ledger.explained();
     let is_large = |ns: u64| Nanos(ns).share_of(Nanos(ledger.total)).0 >= LEAST_SHARE;
     let shown = accounts.iter().take(MOST_LINES).filter(|account| is_large(account.ns)).count();
-    let line = |name: &str, ns: u64| Line { name: shorten(&clean(name), NAME_COLUMNS), time: Nanos(ns) };
+    let line = |name: &str, ns: u64| {
+        let (name, rest) = in_two(&clean(name));
+        Line { name, rest, time: Nanos(ns) }
+    };
     let mut lines = accounts[..shown].iter().map(|account| line(&account.name, account.ns)).collect::<Vec<_>>();
     match &accounts[shown..] {
         [] => {}
@@ -84,6 +95,15 @@ fn lines(ledger: &Ledger) -> Vec<Line> {
     }
     lines.push(line(&Account::Unexplained.name(), ledger.unexplained));
     lines
+}
+
+/// A name in at most two lines, the first broken between words.
+fn in_two(name: &str) -> (String, String) {
+    let wrapped = wrap(name, NAME_COLUMNS, "", "");
+    let Some((first, rest)) = wrapped.trim_end().split_once('\n') else {
+        return (shorten(wrapped.trim_end(), NAME_COLUMNS), String::new());
+    };
+    (shorten(first, NAME_COLUMNS), shorten(&rest.replace('\n', " "), REST_COLUMNS))
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@
 //! on whose processor the wake-up happened: it counts where it was in a call that can wake others, since an interrupt
 //! borrows any thread.
 
-use super::{Part, Wait, Window};
-use crate::analysis::Analysis;
-use crate::analysis::ready;
+use super::Analysis;
+use super::ready;
 use crate::syscall::{self, Class};
 use crate::threads::{ThreadRows, call_end};
 use case::tables::{Call, Switch, role};
@@ -17,13 +16,54 @@ use case::{Ended, Ender};
 const AT_ONCE: u64 = 200_000;
 /// How many time-outs one wait may have; to look for more would cost more than it tells.
 const MOST_TIME_OUTS: usize = 200;
+/// How many calls after a time-out may show what it put off.
+const CALLS_AFTER: usize = 12;
 /// Of processes with more threads than this it is not asked which one gave up a lock.
 const MOST_THREADS: usize = 64;
 /// How long after its last sign of life a thread may wake those who wait for its end.
 const FAREWELL: u64 = 1_000_000;
 
+/// A stretch of a thread's time in which somebody waited for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    /// The thread's place in the table of threads.
+    pub thread: usize,
+    /// Its beginning, nanoseconds since boot.
+    pub from: u64,
+    /// Its end.
+    pub to: u64,
+    /// How many times it counts: more than once where it stands for others.
+    pub weight: f64,
+}
+
+/// A stretch in which a thread was blocked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    /// Whose, and when.
+    pub window: Window,
+    /// The call it was blocked in: a row of the table of calls.
+    pub call: Option<usize>,
+    /// Whether it was uninterruptibly.
+    pub on_disk: bool,
+}
+
+/// What ended a part of a wait.
+pub(crate) enum Part {
+    /// A thread, which did something meanwhile.
+    Thread(Window),
+    /// Something else, for so long.
+    Other(Ended),
+}
+
+impl Window {
+    /// How long it is, as often as it counts.
+    pub fn length(&self) -> f64 {
+        self.to.saturating_sub(self.from) as f64 * self.weight
+    }
+}
+
 /// Hands over what ended a wait, in parts that add up to it.
-pub(super) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
+pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
     let Window { from, to, .. } = wait.window;
     let other = |by: Ender| Part::Other(Ended { by, ns: to - from });
     let thread = &analysis.threads.all()[wait.window.thread];
@@ -88,7 +128,7 @@ pub(super) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
 }
 
 /// Whether a call returned since a time that the program chose had passed.
-fn is_timed_out(call: &Call) -> bool {
+pub(crate) fn is_timed_out(call: &Call) -> bool {
     let (class, result) = (syscall::class(call.number), call.result);
     // A signal ends a sleep with an error; one that goes on when recording ends is a sleep all the same.
     if class == Class::Sleep {
@@ -102,6 +142,14 @@ fn is_timed_out(call: &Call) -> bool {
             Class::WaitForSignal | Class::Read | Class::ReadVector | Class::Accept => result == syscall::EAGAIN,
             _ => false,
         }
+}
+
+/// The next few calls of the same thread after one, up to its next wait.
+pub(crate) fn calls_after<'a>(analysis: &Analysis<'a>, row: usize) -> impl Iterator<Item = &'a Call> {
+    let tid = analysis.call(row).tid;
+    let next = analysis.recording.calls.get(row + 1..).unwrap_or_default().iter().take(CALLS_AFTER);
+    // An event loop polls without waiting between what it runs.
+    next.take_while(move |call| call.tid == tid && (syscall::class(call.number) != Class::Poll || call.blocked.0 == 0))
 }
 
 /// The last of the waits that go on where one timed out, at the same place in the code; none where the program did something

@@ -1,0 +1,97 @@
+//! Which requests a server's threads deal with, and which wait in line behind them.
+
+use super::{Place, PlaceShare};
+use crate::facts::Activity;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the server's threads did for requests, and how long others waited in line meanwhile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Queue {
+    /// For how long the mean exchange had arrived while the thread that answered it dealt with others first, in nanoseconds.
+    pub ns: u64,
+    /// The length of the mean exchange, in nanoseconds.
+    pub of_ns: u64,
+    /// How many threads answered requests.
+    pub threads: u64,
+    /// The most requests that waited in line at one time.
+    pub most: u64,
+    /// How many exchanges waited in line.
+    pub waited: u64,
+    /// The kinds of requests, most of the threads' time first; a few of them.
+    pub kinds: Vec<ServedKind>,
+}
+
+/// What the requests of one kind took of the server's threads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServedKind {
+    /// Which requests.
+    pub kind: RequestKind,
+    /// How many.
+    pub count: u64,
+    /// For how long a thread usually deals with one, from taking it up to having answered it: the median, in nanoseconds.
+    pub usual_ns: u64,
+    /// Their part of the time that threads deal with requests, 0 to 1.
+    pub share: f64,
+    /// For how long others waited in line behind these, in the mean exchange, in nanoseconds.
+    pub held_ns: u64,
+    /// For how long the mean one of them waited in line itself, in nanoseconds.
+    pub waited_ns: u64,
+    /// What a thread does most of that time.
+    pub activity: Activity,
+    /// Where.
+    pub place: Vec<Place>,
+    /// How much of it is at that place; null if no place is known.
+    pub place_share: Option<PlaceShare>,
+}
+
+/// Requests that are alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum RequestKind {
+    /// By what is asked for, in HTTP that could be read.
+    Http {
+        /// The method.
+        method: String,
+        /// The path, numbers in it replaced by `:n`, without its query.
+        path: String,
+    },
+    /// By the line of the client's code that asks.
+    AskedBy {
+        /// Its source file; empty if unknown.
+        file: String,
+        /// Its line; 0 if unknown.
+        line: u32,
+        /// Its function, or a module and an offset.
+        function: String,
+    },
+    /// Nothing is known of them.
+    #[default]
+    #[serde(other)]
+    Any,
+}
+
+/// Half of the time or more is most of it.
+const MOST: f64 = 0.5;
+
+impl Queue {
+    /// How much of the time is spent in line, 0 to 1.
+    pub fn share(&self) -> f64 {
+        if self.of_ns == 0 { 0.0 } else { (self.ns as f64 / self.of_ns as f64).clamp(0.0, 1.0) }
+    }
+
+    /// Whether requests wait in line most of their time.
+    pub fn is_most(&self) -> bool {
+        self.share() >= MOST
+    }
+
+    /// The kind behind which most of the waiting is.
+    pub fn holder(&self) -> Option<&ServedKind> {
+        self.kinds.iter().max_by_key(|kind| kind.held_ns).filter(|kind| kind.held_ns > 0)
+    }
+
+    /// The kind that most of the threads' time goes to, where that is one.
+    pub fn mostly(&self) -> Option<&ServedKind> {
+        self.kinds.first().filter(|kind| kind.share >= MOST && kind.kind != RequestKind::Any)
+    }
+}

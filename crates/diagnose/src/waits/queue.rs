@@ -1,0 +1,254 @@
+//! Requests that have arrived and wait in line: who is served meanwhile, and what that takes.
+
+use super::Follower;
+use super::group::Groups;
+use super::kinds::Kinds;
+use crate::analysis::Analysis;
+use crate::analysis::ender::Window;
+use crate::exchange::Exchange;
+use crate::syscall;
+use crate::threads::call_end;
+use case::tables::{Call, direction};
+use case::{Activity, Queue, RequestKind, ServedKind, WaitNode};
+use std::collections::BTreeMap;
+
+/// Kinds of requests that are kept: those that take most.
+const MOST_KINDS: usize = 6;
+/// Stretches of service of one kind that are looked into, evenly spread: those of one kind are alike.
+const MOST_SERVED: usize = 500;
+
+/// A poll that was blocked for longer than this had nothing to do.
+const IDLE: u64 = 20_000;
+
+/// A request on a thread of the server.
+#[derive(Clone, Copy)]
+struct Served {
+    exchange: usize,
+    /// When it had arrived.
+    arrived: u64,
+    /// When the thread took it up: it had read it, had answered the one before, and had last been idle.
+    from: u64,
+    /// When it had answered it.
+    to: u64,
+}
+
+/// The sums of one kind.
+#[derive(Default)]
+struct Sums {
+    served: Vec<Window>,
+    held: u64,
+    waited: u64,
+}
+
+/// What the server's threads did for which requests, and how long others waited in line; none where no server was recorded.
+pub(crate) fn queue(analysis: &Analysis) -> Option<Queue> {
+    let kinds = Kinds::new(analysis);
+    let of: Vec<RequestKind> = analysis.exchanges.iter().map(|exchange| kinds.of(exchange)).collect();
+    let served = served(analysis);
+    let mut sums: BTreeMap<&RequestKind, Sums> = BTreeMap::new();
+    for (&thread, list) in &served {
+        for one in list.iter().filter(|one| one.from < one.to) {
+            let window = Window { thread, from: one.from, to: one.to, weight: 1.0 };
+            sums.entry(&of[one.exchange]).or_default().served.push(window);
+        }
+    }
+    if sums.is_empty() {
+        return None;
+    }
+    let mut lines = Vec::new();
+    for (&thread, list) in &served {
+        let idle = idle(analysis, thread);
+        for one in list {
+            let waited = behind(one, list, &idle, &mut |other, part| sums.entry(&of[other]).or_default().held += part);
+            if waited > 0 {
+                sums.entry(&of[one.exchange]).or_default().waited += waited;
+                lines.push((one.arrived, one.from));
+            }
+        }
+    }
+    let count = analysis.exchanges.len().max(1) as u64;
+    Some(Queue {
+        ns: sums.values().map(|sums| sums.held).sum::<u64>() / count,
+        of_ns: analysis.exchange_wall() / count,
+        threads: served.len() as u64,
+        most: most_at_a_time(lines.iter().copied()) as u64,
+        waited: lines.len() as u64,
+        kinds: shown(analysis, sums, count),
+    })
+}
+
+fn shown(analysis: &Analysis, sums: BTreeMap<&RequestKind, Sums>, count: u64) -> Vec<ServedKind> {
+    let length = |sums: &Sums| sums.served.iter().map(|window| window.to - window.from).sum::<u64>();
+    let whole = sums.values().map(length).sum::<u64>().max(1) as f64;
+    let follower = Follower::new(analysis);
+    let mut kinds: Vec<(u64, ServedKind)> = Vec::new();
+    let mut by_time: Vec<(&RequestKind, Sums)> = sums.into_iter().collect();
+    by_time.sort_by_key(|(_, sums)| std::cmp::Reverse(length(sums)));
+    for (kind, sums) in by_time.into_iter().take(MOST_KINDS) {
+        let mut lengths: Vec<u64> = sums.served.iter().map(|window| window.to - window.from).collect();
+        lengths.sort_unstable();
+        let many = sums.served.len().max(1) as u64;
+        let mut groups = Groups::default();
+        for window in sums.served.iter().step_by(sums.served.len().div_ceil(MOST_SERVED).max(1)) {
+            follower.walk(*window, &mut groups);
+        }
+        let mut nodes = groups.above(0.0).into_iter().map(|group| group.node(analysis, 1.0));
+        let most = nodes.next().unwrap_or_default();
+        // What waits for a CPU is where it is on one.
+        let on_cpu = nodes.find(|node| most.activity == Activity::RunDelay && node.activity == Activity::OnCpu);
+        let node = WaitNode { activity: most.activity.clone(), ..on_cpu.unwrap_or(most) };
+        let kind = ServedKind {
+            kind: kind.clone(),
+            count: many,
+            usual_ns: lengths.get(lengths.len() / 2).copied().unwrap_or_default(),
+            share: length(&sums) as f64 / whole,
+            held_ns: sums.held / count,
+            waited_ns: sums.waited / many,
+            activity: node.activity,
+            place: node.place,
+            place_share: node.place_share,
+        };
+        kinds.push((length(&sums), kind));
+    }
+    kinds.into_iter().map(|(_, kind)| kind).collect()
+}
+
+/// For how long a request had arrived and its thread was with others before it took it up. Whoever waits while the thread has
+/// nothing to do waits for something else.
+fn behind(one: &Served, list: &[Served], idle: &[(u64, u64)], held: &mut dyn FnMut(usize, u64)) -> u64 {
+    // What it was idle with when the request came ends with that.
+    let next_idle = idle.get(idle.partition_point(|span| span.0 <= one.arrived)).map_or(u64::MAX, |span| span.0);
+    let until = one.from.min(next_idle);
+    let first = list.partition_point(|other| other.to <= one.arrived);
+    let mut waited = 0;
+    for other in
+        list[first..].iter().take_while(|other| other.from < until).filter(|other| other.exchange != one.exchange)
+    {
+        let part = other.to.min(until).saturating_sub(other.from.max(one.arrived));
+        held(other.exchange, part);
+        waited += part;
+    }
+    waited
+}
+
+/// When a thread was blocked since there was nothing to do.
+fn idle(analysis: &Analysis, thread: usize) -> Vec<(u64, u64)> {
+    let calls = &analysis.recording.calls[analysis.threads.all()[thread].calls.clone()];
+    let polls = calls.iter().filter(|call| syscall::is_poll(call.number) && call.blocked.0 > IDLE);
+    polls.map(|call| (call.start.0, call_end(call))).collect()
+}
+
+/// Each thread that answers requests: what it did for which, in order of time. An event loop may read many requests before it
+/// deals with one: what it does before an answer, since the answer before, is for that one.
+fn served(analysis: &Analysis) -> BTreeMap<usize, Vec<Served>> {
+    let mut threads: BTreeMap<usize, Vec<Served>> = BTreeMap::new();
+    for (index, exchange) in analysis.exchanges.iter().enumerate() {
+        let transfers = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
+        let is_read = |call: &&Call| syscall::is_read(call.number) && call.result > 0;
+        let Some(read) = transfers.clone().find(is_read) else { continue };
+        let last = transfers.filter(|call| syscall::is_write(call.number) && call.tid == read.tid).last();
+        let (Some(thread), Some(last)) = (analysis.threads.slot(read.tid), last) else { continue };
+        let arrived = unread(analysis, exchange).map_or(read.start.0, |(arrived, _)| arrived);
+        let (from, to) = (call_end(read), call_end(last));
+        threads.entry(thread).or_default().push(Served { exchange: index, arrived, from, to });
+    }
+    for (&thread, list) in &mut threads {
+        let idle = idle(analysis, thread);
+        list.sort_by_key(|one| (one.to, one.exchange));
+        let mut before = 0;
+        for one in list.iter_mut() {
+            let ended = idle.partition_point(|span| span.1 <= one.to);
+            let last_idle = ended.checked_sub(1).map_or(0, |last| idle[last].1);
+            one.from = one.from.max(before).max(last_idle).min(one.to);
+            before = one.to;
+        }
+    }
+    threads
+}
+
+/// When a request had arrived at a server that was recorded, and the call that first read of it; none where it was read at once.
+pub(crate) fn unread<'a>(analysis: &Analysis<'a>, exchange: &Exchange) -> Option<(u64, &'a Call)> {
+    let connections = &analysis.connections;
+    let slot = analysis.server_slot(exchange)?;
+    let segments = connections.segments(slot);
+    let first = segments.partition_point(|segment| segment.time.0 < exchange.start);
+    let mut arrivals = segments[first..].iter().filter(|one| one.direction == direction::IN && one.payload > 0);
+    let arrived = arrivals.next().map(|segment| segment.time.0).filter(|&time| time < exchange.end)?;
+    let transfers = connections.transfer_numbers(slot);
+    let next = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) < arrived);
+    let read = analysis.call(*transfers.get(next)? as usize);
+    (syscall::is_read(read.number) && read.start.0 > arrived && read.start.0 < exchange.end).then_some((arrived, read))
+}
+
+/// The most stretches that there are at one time.
+pub(crate) fn most_at_a_time(stretches: impl Iterator<Item = (u64, u64)>) -> usize {
+    let ends = stretches.flat_map(|(from, to)| [(from, 1), (to, -1)]);
+    let mut ends = ends.collect::<Vec<(u64, isize)>>();
+    ends.sort_unstable();
+    let (_, most) = ends.iter().fold((0, 0), |(now, most), (_, step)| (now + step, (now + step).max(most)));
+    most.unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::tests::answer;
+
+    /// Rounds in which two clients ask a server with one thread at the same time: the first one's request takes it 8 ms.
+    fn rounds() -> Fixture {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        fixture.process(CLIENT + 1, "client");
+        fixture.connect(2, CLIENT + 1);
+        fixture.script(5, &["client.py:3:report"]);
+        fixture.script(6, &["client.py:9:ping"]);
+        let mut idle = fixture.now;
+        for _ in 0..10 {
+            let start = fixture.now;
+            for client in 0..2 {
+                fixture.now = start + u64::from(client) * US;
+                fixture.moves(CLIENT + client, client + 1, WRITE, 200);
+                fixture.recording.calls.last_mut().expect("a call").script_stack = 5 + client;
+                fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
+            }
+            fixture.now = idle;
+            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 2);
+            let mut answered = Vec::new();
+            for client in 0..2 {
+                fixture.moves(SERVER, client + 1001, READ, 200);
+                fixture.now += if client == 0 { 8 * MS } else { 50 * US };
+                answered.push(fixture.now);
+                fixture.moves(SERVER, client + 1001, WRITE, 1000);
+                fixture.travels(fixture.now - 2 * US, client + 1001, client + 1, 1000);
+            }
+            idle = fixture.now;
+            for client in 0..2 {
+                fixture.now = start + 5 * US;
+                let end = answered[client as usize] + 12 * US;
+                fixture.waits_for(CLIENT + client, client + 1, end - fixture.now, 1000);
+            }
+            fixture.now = idle + 100 * US;
+        }
+        fixture.off(SERVER, idle, fixture.now + MS);
+        fixture
+    }
+
+    #[test]
+    fn the_kind_that_holds_a_thread_and_the_kind_that_waits_behind_it_are_told_apart() {
+        let queue = answer(&rounds().end()).queue.expect("requests were served");
+        assert_eq!((queue.threads, queue.most, queue.waited), (1, 1, 10), "{queue:#?}");
+        // 8 of the 8 ms that one of two takes.
+        assert!((0.45..0.55).contains(&queue.share()), "{queue:#?}");
+        let holder = queue.holder().expect("one holds it");
+        assert_eq!(holder.kind, queue.kinds[0].kind);
+        assert!(holder.usual_ns > 7 * MS && holder.share > 0.9 && holder.waited_ns == 0, "{queue:#?}");
+        assert!(queue.kinds[1].waited_ns > 7 * MS && queue.kinds[1].held_ns == 0, "{queue:#?}");
+    }
+
+    #[test]
+    fn who_is_served_at_once_waits_in_no_line() {
+        let queue = answer(&crate::fixture::keep_alive(20, 900 * US).end()).queue.expect("requests were served");
+        assert_eq!((queue.ns, queue.waited, queue.kinds.len()), (0, 0, 1), "{queue:#?}");
+        assert!(queue.holder().is_none() && !queue.is_most());
+    }
+}

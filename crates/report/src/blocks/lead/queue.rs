@@ -1,0 +1,129 @@
+//! The sentences about requests that wait in line: for how long, behind which others, and what holds the threads up.
+
+use crate::activity;
+use crate::located::in_sentence;
+use crate::text::{clean, count};
+use case::{Activity, Nanos, Queue, RequestKind, ServedKind, Share};
+
+/// So many kinds that wait are named.
+const MOST_NAMED: usize = 3;
+
+/// `72 % of each 88.5 ms request is waiting in line for the server's only thread that answers requests, behind GET /render.`
+pub(super) fn sentence(queue: &Queue) -> Option<String> {
+    let holder = queue.holder()?;
+    let threads = match queue.threads {
+        1 => "the server's only thread that answers requests".to_string(),
+        several => format!("one of the server's {several} threads that answer requests"),
+    };
+    let share = Share(queue.share());
+    let place = in_sentence(&holder.place, holder.place_share);
+    let alone = is_alone(queue, holder);
+    let behind = if alone {
+        "others".to_string()
+    } else {
+        let part = holder.held_ns as f64 / queue.ns.max(1) as f64;
+        format!(
+            "{}{}",
+            kind(&holder.kind, true),
+            if part < 0.95 { format!(" ({} of it)", Share(part)) } else { String::new() }
+        )
+    };
+    let what = match holder.activity {
+        Activity::RunDelay if !place.is_empty() => "on CPU or waiting for one".to_string(),
+        _ => doing(&holder.activity),
+    };
+    Some(format!(
+        "{share} of each {} request is waiting in line for {threads}, behind {behind}. {} the thread for {}, mostly {what}{place}. {}",
+        Nanos(queue.of_ns),
+        if alone { "Each request takes".to_string() } else { format!("One {} takes", kind(&holder.kind, false)) },
+        Nanos(holder.usual_ns),
+        waiting(queue, alone),
+    ))
+}
+
+/// Whether all requests are alike.
+fn is_alone(queue: &Queue, holder: &ServedKind) -> bool {
+    queue.kinds.len() == 1 || holder.kind == RequestKind::Any
+}
+
+fn waiting(queue: &Queue, alone: bool) -> String {
+    let line = format!(
+        "Up to {} at a time",
+        if queue.most == 1 { "one waits".into() } else { format!("{} wait", count(queue.most)) }
+    );
+    if alone {
+        return format!("{line}.");
+    }
+    let mut kinds: Vec<&ServedKind> = queue.kinds.iter().filter(|kind| kind.waited_ns > 0).collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.waited_ns));
+    let named =
+        kinds.iter().take(MOST_NAMED).map(|one| format!("a {} waits {}", kind(&one.kind, false), Nanos(one.waited_ns)));
+    let named = named.collect::<Vec<_>>().join(", ");
+    if named.is_empty() { format!("{line}.") } else { format!("{line}; on average {named}.") }
+}
+
+fn doing(activity: &Activity) -> String {
+    match activity {
+        Activity::OnCpu => "on CPU".into(),
+        Activity::RunDelay => "waiting for a CPU".into(),
+        Activity::Blocked { call, wait, object } => activity::blocked(call, *wait, object.as_ref()),
+        Activity::PageFault => "waiting for a disk outside calls".into(),
+        Activity::BlockedElsewhere | Activity::Other => "blocked outside recorded calls".into(),
+    }
+}
+
+/// Requests of one kind: `GET /render`; by the line that asks: `requests from client.py:3 in report`.
+pub(super) fn kind(kind: &RequestKind, several: bool) -> String {
+    let from = if several { "requests from" } else { "request from" };
+    match kind {
+        RequestKind::Http { method, path } => format!("{} {}", clean(method), clean(path)),
+        RequestKind::AskedBy { file, line, function } if *line > 0 => {
+            let base = clean(file.rsplit('/').next().unwrap_or(file));
+            format!("{from} {base}:{line} in {}", clean(function))
+        }
+        RequestKind::AskedBy { function, .. } => format!("{from} {}", clean(function)),
+        RequestKind::Any => if several { "requests" } else { "request" }.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use case::Place;
+
+    fn http(path: &str) -> RequestKind {
+        RequestKind::Http { method: "GET".into(), path: path.into() }
+    }
+
+    fn line(kinds: Vec<ServedKind>) -> Queue {
+        Queue { ns: 60_000_000, of_ns: 80_000_000, threads: 1, most: 3, waited: 80, kinds }
+    }
+
+    #[test]
+    fn who_holds_the_thread_and_who_waits_are_both_named() {
+        let place = Place { function: "render".into(), file: "/srv/app.py".into(), line: 3, ..Place::default() };
+        let held_ns = 59_000_000;
+        let (usual_ns, activity) = (48_000_000, Activity::OnCpu);
+        let render = ServedKind {
+            kind: http("/render"),
+            held_ns,
+            usual_ns,
+            activity,
+            place: vec![place],
+            ..ServedKind::default()
+        };
+        let ping = ServedKind { kind: http("/ping"), waited_ns: 70_000_000, ..ServedKind::default() };
+        let said = sentence(&line(vec![render.clone(), ping])).expect("a line");
+        let wanted = "75 % of each 80.0 ms request is waiting in line for the server's only thread that answers requests, behind \
+                      GET /render. One GET /render takes the thread for 48.0 ms, mostly on CPU, app.py:3 in render. Up to 3 wait \
+                      at a time; on average a GET /ping waits 70.0 ms.";
+        assert_eq!(said, wanted);
+        let said = sentence(&line(vec![render])).expect("a line");
+        assert!(said.contains("behind others. Each request takes the thread for 48.0 ms"), "{said}");
+    }
+
+    #[test]
+    fn where_nobody_waits_nothing_is_said() {
+        assert_eq!(sentence(&line(vec![ServedKind::default()])), None);
+    }
+}
