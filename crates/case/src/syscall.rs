@@ -50,7 +50,7 @@ macro_rules! calls {
 }
 
 /// The calls that a recording can hold, in order of their numbers (arch/x86/entry/syscalls/syscall_64.tbl).
-const CALLS: [SystemCall; 92] = calls![
+const CALLS: [SystemCall; 94] = calls![
     SYS_read Read,
     SYS_write Write,
     SYS_open Open,
@@ -97,6 +97,7 @@ const CALLS: [SystemCall; 92] = calls![
     SYS_vfork Other,
     SYS_execve Other,
     SYS_wait4 WaitForChild,
+    SYS_kill Other,
     SYS_fcntl Other,
     SYS_flock Other,
     SYS_fsync Sync,
@@ -115,6 +116,7 @@ const CALLS: [SystemCall; 92] = calls![
     SYS_exit_group Other,
     SYS_epoll_wait Poll,
     SYS_epoll_ctl Other,
+    SYS_tgkill Other,
     SYS_waitid WaitForChild,
     SYS_openat Open,
     SYS_newfstatat Other,
