@@ -59,16 +59,20 @@ pub(crate) fn queue(analysis: &Analysis) -> Option<Queue> {
     for (&thread, list) in &served {
         let idle = idle(analysis, thread);
         for one in list {
-            let waited = behind(one, list, &idle, &mut |other, part| sums.entry(&of[other]).or_default().held += part);
+            let waited = behind(one, list, &idle, &mut |other, part| {
+                let held = &mut sums.entry(&of[other]).or_default().held;
+                *held = held.saturating_add(part);
+            });
             if waited > 0 {
-                sums.entry(&of[one.exchange]).or_default().waited += waited;
+                let sum = &mut sums.entry(&of[one.exchange]).or_default().waited;
+                *sum = sum.saturating_add(waited);
                 lines.push((one.arrived, one.from));
             }
         }
     }
     let count = analysis.exchanges.len().max(1) as u64;
     Some(Queue {
-        ns: sums.values().map(|sums| sums.held).sum::<u64>() / count,
+        ns: total(sums.values().map(|sums| sums.held)) / count,
         of_ns: analysis.exchange_wall() / count,
         threads: served.len() as u64,
         most: most_at_a_time(lines.iter().copied()) as u64,
@@ -77,9 +81,14 @@ pub(crate) fn queue(analysis: &Analysis) -> Option<Queue> {
     })
 }
 
+/// Damaged rows can name any time: a sum of theirs is at most the largest number.
+fn total(lengths: impl Iterator<Item = u64>) -> u64 {
+    lengths.fold(0, u64::saturating_add)
+}
+
 fn shown(analysis: &Analysis, sums: BTreeMap<&RequestKind, Sums>, count: u64) -> Vec<ServedKind> {
-    let length = |sums: &Sums| sums.served.iter().map(|window| window.to - window.from).sum::<u64>();
-    let whole = sums.values().map(length).sum::<u64>().max(1) as f64;
+    let length = |sums: &Sums| total(sums.served.iter().map(|window| window.to - window.from));
+    let whole = total(sums.values().map(length)).max(1) as f64;
     let follower = Follower::new(analysis);
     let mut kinds: Vec<(u64, ServedKind)> = Vec::new();
     let mut by_time: Vec<(&RequestKind, Sums)> = sums.into_iter().collect();
@@ -120,13 +129,13 @@ fn behind(one: &Served, list: &[Served], idle: &[(u64, u64)], held: &mut dyn FnM
     let next_idle = idle.get(idle.partition_point(|span| span.0 <= one.arrived)).map_or(u64::MAX, |span| span.0);
     let until = one.from.min(next_idle);
     let first = list.partition_point(|other| other.to <= one.arrived);
-    let mut waited = 0;
+    let mut waited = 0_u64;
     for other in
         list[first..].iter().take_while(|other| other.from < until).filter(|other| other.exchange != one.exchange)
     {
         let part = other.to.min(until).saturating_sub(other.from.max(one.arrived));
         held(other.exchange, part);
-        waited += part;
+        waited = waited.saturating_add(part);
     }
     waited
 }
