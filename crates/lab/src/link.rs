@@ -126,6 +126,7 @@ pub enum LinkError {
 }
 
 /// Two namespaces that are joined. When it is dropped, a link of ours carries nothing any more.
+#[derive(Debug)]
 pub struct Joined {
     _relay: Option<Relay>,
 }

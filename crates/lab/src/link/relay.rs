@@ -25,6 +25,7 @@ const UNDER_WAY: usize = 256 << 20;
 static SEED: AtomicU64 = AtomicU64::new(1);
 
 /// A relay at work.
+#[derive(Debug)]
 pub(crate) struct Relay {
     /// Its end is seen by the thread.
     stop: Option<PipeWriter>,
