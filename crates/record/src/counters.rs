@@ -8,6 +8,8 @@ mod cgroups;
 
 pub use cgroups::cgroup_of;
 
+use crate::peer;
+use broker::Place;
 use case::tables::Counter;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -96,7 +98,7 @@ pub fn moved(before: &Counters, after: &Counters) -> Vec<Counter> {
 
 /// The inode of a process's network namespace.
 pub fn network_namespace(pid: u32) -> Option<u64> {
-    let link = fs::read_link(format!("/proc/{pid}/ns/net")).ok()?;
+    let link = peer::link(pid, Place::Network).ok()?;
     link.to_str()?.strip_prefix("net:[")?.strip_suffix(']')?.parse().ok()
 }
 

@@ -21,11 +21,17 @@ pub fn needed_capabilities() -> Vec<&'static str> {
     CAPABILITIES.iter().map(|(name, _)| *name).collect()
 }
 
-/// Whether this process has the capabilities and the kernel the types.
+/// Whether this process, or the broker for it, has the capabilities and the kernel the types.
 ///
 /// # Errors
 /// Names what is missing.
 pub fn may_record() -> Result<(), RecordError> {
+    // The broker looks itself when it is asked to load something.
+    if broker::has_dropped() { Ok(()) } else { has_what_recording_needs() }
+}
+
+/// Whether this process has the capabilities and the kernel the types.
+pub(crate) fn has_what_recording_needs() -> Result<(), RecordError> {
     let effective = effective_capabilities();
     let missing: Vec<&str> =
         CAPABILITIES.iter().filter(|(_, bit)| effective >> bit & 1 == 0).map(|(name, _)| *name).collect();

@@ -3,7 +3,8 @@
 use crate::calls;
 use crate::error::RecordError;
 use crate::events::kind;
-use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
+use crate::loaded::{Load, Loaded};
+use aya::maps::{Array, HashMap, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::perf_event::{PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::{BtfTracePoint, PerfEvent};
 use aya::util::online_cpus;
@@ -28,68 +29,79 @@ const PROGRAMS: [(&str, &str); 12] = [
     ("on_return", "sys_exit"),
 ];
 
+/// The maps that its user reads and fills.
+pub(crate) const MAPS: [&str; 6] = ["ring", "threads", "listeners", "interpreters", "any_interpreter", "lost"];
+
 /// The loaded programs and their maps. Dropping it detaches everything.
 pub struct Kernel {
-    ebpf: Ebpf,
+    loaded: Loaded,
     /// What could not be attached, and why: one sentence each.
     pub missing: Vec<String>,
+}
+
+/// Loads and attaches all programs: as root, and so nothing here is chosen by anybody but the sampling rate. The object, and what
+/// could not be attached.
+pub(crate) fn load(sampling_hertz: u32) -> Result<(Ebpf, Vec<String>), RecordError> {
+    let btf = Btf::from_sys_fs().map_err(|_| RecordError::NoBtf { release: kernel_release() })?;
+    let classes = calls::classes();
+    let timer = symbol_address("tcp_delack_timer").unwrap_or(0);
+    let mut ebpf = EbpfLoader::new()
+        .btf(Some(&btf))
+        .override_global("classes", &classes, true)
+        .override_global("delayed_ack_timer", &timer, true)
+        .load(OBJECT)
+        .map_err(|error| refused("recorder", &error))?;
+    let mut missing = Vec::new();
+    if timer == 0 {
+        missing.push("delayed-ACK timers: /proc/kallsyms does not tell where the kernel's timer is".to_string());
+    }
+    for (name, trace_point) in PROGRAMS {
+        attach(&mut ebpf, name, trace_point, &btf)?;
+    }
+    if sampling_hertz > 0
+        && let Err(error) = attach_sampler(&mut ebpf, sampling_hertz)
+    {
+        missing.push(format!("CPU samples: {error}"));
+    }
+    Ok((ebpf, missing))
 }
 
 impl Kernel {
     /// Loads and attaches all programs. Nothing is watched until a thread is put into the `threads` map.
     pub fn load(sampling_hertz: u32) -> Result<Kernel, RecordError> {
-        let btf = Btf::from_sys_fs().map_err(|_| RecordError::NoBtf { release: kernel_release() })?;
-        let classes = calls::classes();
-        let timer = symbol_address("tcp_delack_timer").unwrap_or(0);
-        let mut ebpf = EbpfLoader::new()
-            .btf(Some(&btf))
-            .override_global("classes", &classes, true)
-            .override_global("delayed_ack_timer", &timer, true)
-            .load(OBJECT)
-            .map_err(|error| refused("recorder", &error))?;
-        let mut missing = Vec::new();
-        if timer == 0 {
-            missing.push("delayed-ACK timers: /proc/kallsyms does not tell where the kernel's timer is".to_string());
-        }
-        for (name, trace_point) in PROGRAMS {
-            attach(&mut ebpf, name, trace_point, &btf)?;
-        }
-        if sampling_hertz > 0
-            && let Err(error) = attach_sampler(&mut ebpf, sampling_hertz)
-        {
-            missing.push(format!("CPU samples: {error}"));
-        }
-        Ok(Kernel { ebpf, missing })
+        let mut loaded = Loaded::load(Load::Recorder { sampling_hertz })?;
+        let missing = std::mem::take(&mut loaded.missing);
+        Ok(Kernel { loaded, missing })
     }
 
     /// The ring that all events come through; can be taken once.
     pub fn take_ring(&mut self) -> Result<RingBuf<MapData>, RecordError> {
-        let map = self.ebpf.take_map("ring").ok_or_else(|| no_map("ring"))?;
-        RingBuf::try_from(map).map_err(|error| refused("ring", &error))
+        let map = self.loaded.take("ring")?;
+        RingBuf::try_from(Map::RingBuf(map)).map_err(|error| refused("ring", &error))
     }
 
     /// A hash map of the recorder, for the one who fills or reads it; can be taken once.
     pub fn take_map<K: aya::Pod, V: aya::Pod>(&mut self, name: &str) -> Result<HashMap<MapData, K, V>, RecordError> {
-        let map = self.ebpf.take_map(name).ok_or_else(|| no_map(name))?;
-        HashMap::try_from(map).map_err(|error| refused(name, &error))
+        let map = self.loaded.take(name)?;
+        HashMap::try_from(Map::HashMap(map)).map_err(|error| refused(name, &error))
     }
 
     /// The switch that tells the kernel side to look for frames of scripts; can be taken once.
     pub fn take_switch(&mut self) -> Result<Array<MapData, u32>, RecordError> {
         let name = "any_interpreter";
-        let map = self.ebpf.take_map(name).ok_or_else(|| no_map(name))?;
-        Array::try_from(map).map_err(|error| refused(name, &error))
+        let map = self.loaded.take(name)?;
+        Array::try_from(Map::Array(map)).map_err(|error| refused(name, &error))
     }
 
     /// The counts of lost events, by kind; can be taken once.
     pub fn take_lost(&mut self) -> Result<Lost, RecordError> {
-        let map = self.ebpf.take_map("lost").ok_or_else(|| no_map("lost"))?;
-        Ok(Lost(PerCpuArray::try_from(map).map_err(|error| refused("lost", &error))?))
+        let map = self.loaded.take("lost")?;
+        Ok(Lost(PerCpuArray::try_from(Map::PerCpuArray(map)).map_err(|error| refused("lost", &error))?))
     }
 
     /// Takes the programs off their trace points; maps that were taken stay readable.
     pub fn detach(self) {
-        drop(self.ebpf);
+        drop(self.loaded);
     }
 }
 

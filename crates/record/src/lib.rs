@@ -22,7 +22,9 @@ mod lifetimes;
 mod listeners;
 mod listening;
 mod live_sockets;
+mod loaded;
 mod meter;
+mod peer;
 mod places;
 mod processes;
 mod program;
@@ -31,6 +33,7 @@ pub mod protocol;
 pub mod python;
 mod recorder;
 mod regular;
+mod requests;
 mod running;
 mod runtime;
 mod scheduler_sums;
@@ -51,6 +54,7 @@ pub use program::{
     reap_orphans, send_signal,
 };
 pub use recorder::Recorder;
+pub use requests::REQUESTS;
 pub use running::{is_running, is_stopped};
 pub use socket_program::{SocketCounts, SocketProgram};
 pub use source::{DEFAULT_EVENTS, Options, Progress, Role};

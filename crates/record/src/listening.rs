@@ -1,5 +1,6 @@
 //! Whether a server is ready, and which processes it consists of: read from /proc, without asking the server.
 
+use crate::peer;
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 
@@ -52,9 +53,10 @@ pub fn descendants(pid: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-/// The children of a process.
+/// The children of a process; the broker is nobody's.
 pub fn children(pid: u32) -> Vec<ProcessStat> {
-    processes().into_iter().filter(|process| process.parent == pid).collect()
+    let is_broker = |process: &ProcessStat| broker::broker_pid() == Some(process.pid);
+    processes().into_iter().filter(|process| process.parent == pid && !is_broker(process)).collect()
 }
 
 /// All processes that can be seen.
@@ -115,8 +117,7 @@ pub fn tcp_listeners(pid: u32) -> Vec<TcpListener> {
 
 /// Inodes of the sockets among a process's descriptors.
 pub fn sockets(pid: u32) -> HashSet<u64> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return HashSet::new() };
-    let targets = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    let targets = peer::descriptors(pid).into_iter().map(|(_, target)| target);
     targets.filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()).collect()
 }
 

@@ -8,7 +8,9 @@
 pub(crate) mod tables;
 
 use crate::error::RecordError;
-use std::io::Error;
+use broker::{Reply, Request};
+use serde::{Deserialize, Serialize};
+use std::io::{Error, ErrorKind};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use tables::{ByNamespace, TcpSocket, sockets_by_descriptor, tcp_sockets};
 
@@ -97,8 +99,40 @@ pub fn set_option_in(pid: u32, descriptor: i32, level: i32, option: i32, value: 
     set(&socket, level, option, value).map_err(RecordError::io(action()))
 }
 
+/// Asks for a TCP socket of a process, as a descriptor of ours.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Duplicate {
+    pid: u32,
+    descriptor: RawFd,
+}
+
+impl Request for Duplicate {
+    const NAME: &'static str = "duplicate-socket";
+    const CHECKS: &'static str = "the process is the subject's; what is handed over is a TCP socket and nothing else";
+    type Answer = ();
+
+    fn carry_out(self, _: Vec<OwnedFd>) -> Result<Reply<()>, Error> {
+        broker::check_subject(self.pid)?;
+        let socket = duplicate_ourselves(self.pid, self.descriptor)?;
+        if get(&socket, libc::SOL_SOCKET, libc::SO_PROTOCOL)? != libc::IPPROTO_TCP {
+            return Err(Error::from_raw_os_error(libc::EPERM));
+        }
+        broker::with_files((), vec![socket])
+    }
+}
+
 /// A descriptor of another process, as one of ours.
 fn duplicate(pid: u32, descriptor: RawFd) -> Result<OwnedFd, Error> {
+    match duplicate_ourselves(pid, descriptor) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && broker::has_dropped() => {
+            let handed_over = broker::ask(Duplicate { pid, descriptor }, &[])?.files.pop();
+            handed_over.ok_or_else(|| Error::from_raw_os_error(libc::EBADF))
+        }
+        other => other,
+    }
+}
+
+fn duplicate_ourselves(pid: u32, descriptor: RawFd) -> Result<OwnedFd, Error> {
     // SAFETY: numbers only; what it returns is a descriptor of ours or an error.
     let handle = unsafe { owned(libc::syscall(libc::SYS_pidfd_open, pid, 0)) }?;
     // SAFETY: as above.

@@ -15,9 +15,10 @@ pub use lengths::Lengths;
 use crate::clock::now;
 use crate::error::RecordError;
 use crate::host;
-use crate::kernel::{attach, kernel_release, no_map, refused};
+use crate::kernel::{attach, kernel_release, refused};
+use crate::loaded::{Load, Loaded};
 use crate::source::Role;
-use aya::maps::{HashMap, MapData};
+use aya::maps::{HashMap, Map, MapData};
 use aya::util::nr_cpus;
 use aya::{Btf, Ebpf, EbpfLoader};
 use case::Nanos;
@@ -147,7 +148,30 @@ pub struct Meter {
     before: Slot,
     lengths_before: Lengths,
     /// Keeps the programs attached.
-    _programs: Ebpf,
+    _programs: Loaded,
+}
+
+/// The maps that its user reads and fills.
+pub(crate) const MAPS: [&str; 5] = ["slots", "lengths", "threads", "sockets", "adopted"];
+
+/// Loads and attaches its programs: as root.
+pub(crate) fn load() -> Result<Ebpf, RecordError> {
+    let btf = Btf::from_sys_fs().map_err(|_| RecordError::NoBtf { release: kernel_release() })?;
+    let processors = processors()?;
+    let mut programs = EbpfLoader::new()
+        .btf(Some(&btf))
+        .map_max_entries("slots", processors as u32)
+        .map_max_entries("lengths", processors as u32)
+        .load(OBJECT)
+        .map_err(|error| refused("meter", &error))?;
+    for (name, trace_point) in PROGRAMS {
+        attach(&mut programs, name, trace_point, &btf)?;
+    }
+    Ok(programs)
+}
+
+fn processors() -> Result<usize, RecordError> {
+    nr_cpus().map_err(|(what, source)| RecordError::Io { action: what.to_string(), source })
 }
 
 impl Meter {
@@ -157,29 +181,21 @@ impl Meter {
     /// Where privileges or kernel features are missing.
     pub fn load() -> Result<Meter, RecordError> {
         host::may_record()?;
-        let btf = Btf::from_sys_fs().map_err(|_| RecordError::NoBtf { release: kernel_release() })?;
-        let processors = nr_cpus().map_err(|(what, source)| RecordError::Io { action: what.to_string(), source })?;
-        let mut programs = EbpfLoader::new()
-            .btf(Some(&btf))
-            .map_max_entries("slots", processors as u32)
-            .map_max_entries("lengths", processors as u32)
-            .load(OBJECT)
-            .map_err(|error| refused("meter", &error))?;
-        for (name, trace_point) in PROGRAMS {
-            attach(&mut programs, name, trace_point, &btf)?;
-        }
-        let mut take = |name: &str| programs.take_map(name).ok_or_else(|| no_map(name));
-        let histograms = Histograms::map(take("lengths")?, processors)?;
+        let processors = processors()?;
+        let mut loaded = Loaded::load(Load::Meter)?;
+        let histograms = Histograms::map(Map::Array(loaded.take("lengths")?), processors)?;
+        let mut table = |name| Ok::<_, RecordError>(Map::HashMap(loaded.take(name)?));
+        let (threads, sockets, adopted) = (table("threads")?, table("sockets")?, table("adopted")?);
         Ok(Meter {
-            slots: Slots::map(take("slots")?, processors)?,
-            threads: HashMap::try_from(take("threads")?).map_err(|error| refused("threads", &error))?,
-            sockets: HashMap::try_from(take("sockets")?).map_err(|error| refused("sockets", &error))?,
-            adopted: HashMap::try_from(take("adopted")?).map_err(|error| refused("adopted", &error))?,
+            slots: Slots::map(Map::Array(loaded.take("slots")?), processors)?,
+            threads: HashMap::try_from(threads).map_err(|error| refused("threads", &error))?,
+            sockets: HashMap::try_from(sockets).map_err(|error| refused("sockets", &error))?,
+            adopted: HashMap::try_from(adopted).map_err(|error| refused("adopted", &error))?,
             lengths_before: histograms.sum(0),
             histograms,
             side: None,
             before: Slot::default(),
-            _programs: programs,
+            _programs: loaded,
         })
     }
 

@@ -1,6 +1,8 @@
 //! What a running process is, from `/proc`.
 
 use crate::counters;
+use crate::peer;
+use broker::Place;
 use case::redact_arguments;
 use std::fs::{self, File};
 use std::io::Read;
@@ -28,7 +30,7 @@ pub struct Description {
 /// Describes a process; `None` where it is gone.
 pub fn describe(pid: u32) -> Option<Description> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let executable = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+    let executable = peer::link(pid, Place::Executable).unwrap_or_default();
     Some(Description {
         executable: executable.to_string_lossy().into_owned(),
         command: redact_arguments(&arguments(&command_line(pid))),

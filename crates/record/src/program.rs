@@ -15,11 +15,13 @@ mod surroundings;
 mod user;
 
 use crate::RecordError;
-use child::{Launch, Word};
+pub(crate) use child::Plan;
+use child::Word;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
 pub use orphans::{adopt_orphans, reap_orphans};
@@ -29,7 +31,7 @@ pub use surroundings::Mount;
 pub use user::User;
 
 /// Which network a program sees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Network {
     /// That of whyslow.
     #[default]
@@ -39,7 +41,7 @@ pub enum Network {
 }
 
 /// What becomes of a program when whyslow ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParentDeathSignal {
     /// Nothing: it runs on. It shares our terminal, and gets its signals.
     #[default]
@@ -110,8 +112,11 @@ impl Program {
     pub fn hold(&self) -> Result<Held, RecordError> {
         let (gate_read, gate_write) = pipe()?;
         let (words_read, words_write) = pipe()?;
-        let launch = Launch::prepare(self, &gate_read, &gate_write, &words_read, &words_write)?;
-        let pid = launch.fork()?;
+        let (plan, streams) = Plan::of(self, [gate_write.as_raw_fd(), words_read.as_raw_fd()])?;
+        let ends = [gate_read.as_fd(), words_write.as_fd()];
+        let files = ends.into_iter().chain(streams.files.iter().flatten().map(AsFd::as_fd)).collect::<Vec<_>>();
+        let made = broker::ask(plan, &files).map_err(RecordError::io("making a process"))?;
+        let pid = made.answer.map_err(RecordError::from)?;
         drop((gate_read, words_write));
         let process = Running { pid, parent_death_signal: self.parent_death_signal, ended: None };
         let mut held = Held {
@@ -179,6 +184,8 @@ impl Drop for Held {
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.parent_death_signal = ParentDeathSignal::None;
+            // Where it is root's still, and the broker that could signal it has gone, it goes by itself.
+            drop(self.gate.take());
             process.signal(libc::SIGKILL);
             process.wait();
         }
@@ -236,7 +243,12 @@ pub fn send_signal(pid: u32, signal: i32) {
 
 fn send(pid: libc::pid_t, signal: i32) {
     // SAFETY: kill takes numbers only. That the target has gone meanwhile is no error to us.
-    unsafe { libc::kill(pid, signal) };
+    let is_refused =
+        unsafe { libc::kill(pid, signal) } != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM);
+    if is_refused && broker::has_dropped() {
+        // It has become another user.
+        let _ = broker::ask(broker::Signal { pid: pid.unsigned_abs(), to_group: pid < 0, signal }, &[]);
+    }
 }
 
 /// Collects the exit of a child: none where it still runs.

@@ -10,7 +10,7 @@ mod fuzz;
 mod layout;
 mod lines;
 mod locate;
-mod memory;
+pub(crate) mod memory;
 
 pub use code::{CodeObjects, ScriptLine};
 pub(crate) use fuzz::fuzz;

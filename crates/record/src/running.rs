@@ -2,6 +2,9 @@
 
 use crate::error::RecordError;
 use crate::listening;
+use crate::peer;
+use broker::Place;
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 
@@ -43,10 +46,10 @@ pub fn attachable(pid: u32) -> Result<u32, RecordError> {
     if is_of_kernel(process) {
         return Err(RecordError::KernelThread(pid));
     }
-    if ancestry(std::process::id()).contains(&process) {
+    if ancestry(std::process::id()).contains(&process) || broker::broker_pid() == Some(process) {
         return Err(RecordError::Ourselves(pid));
     }
-    match fs::read_link(format!("/proc/{process}/exe")) {
+    match peer::link(process, Place::Executable) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             Err(RecordError::NotPermitted { pid, reason: error.to_string() })
         }
@@ -84,13 +87,14 @@ pub fn threads(pid: u32) -> Vec<u32> {
 
 /// The descriptors by which a process holds files that have a path, and the paths.
 pub fn open_files(pid: u32) -> Vec<(i32, String)> {
-    let named = |fd: u32| {
-        let target = fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok()?;
+    let named = |(fd, target): (i32, OsString)| {
         let target = target.to_string_lossy();
         // What has no path reads `pipe:[1]`, `anon_inode:[eventpoll]`.
-        target.starts_with('/').then(|| (fd as i32, target.trim_end_matches(" (deleted)").to_string()))
+        target.starts_with('/').then(|| (fd, target.trim_end_matches(" (deleted)").to_string()))
     };
-    numbers(&format!("/proc/{pid}/fd")).into_iter().filter_map(named).collect()
+    let mut found: Vec<_> = peer::descriptors(pid).into_iter().filter_map(named).collect();
+    found.sort_unstable();
+    found
 }
 
 fn numbers(folder: &str) -> Vec<u32> {

@@ -12,7 +12,8 @@
 use crate::error::RecordError;
 use crate::host;
 use crate::kernel::{no_map, refused};
-use aya::maps::{MapData, PerCpuArray};
+use crate::loaded::{Load, Loaded};
+use aya::maps::{Map, MapData, PerCpuArray};
 use aya::programs::{CgroupAttachMode, SockOps};
 use aya::{Ebpf, EbpfLoader};
 use std::fs::File;
@@ -39,7 +40,28 @@ pub struct SocketCounts {
 pub struct SocketProgram {
     counts: PerCpuArray<MapData, u64>,
     /// Keeps it attached.
-    _program: Ebpf,
+    _program: Loaded,
+}
+
+/// The map that its user reads.
+pub(crate) const MAPS: [&str; 1] = ["counts"];
+
+/// Loads the program and attaches it to a group's folder: as root.
+pub(crate) fn load(group: &Path, nodelay: bool, cap_microseconds: u32) -> Result<Ebpf, RecordError> {
+    let folder = File::open(group).map_err(RecordError::io(format!("opening {}", group.display())))?;
+    let name = "on_socket";
+    let nodelay = u32::from(nodelay);
+    let mut object = EbpfLoader::new()
+        .override_global("nodelay", &nodelay, true)
+        .override_global("delayed_ack_cap_us", &cap_microseconds, true)
+        .load(OBJECT)
+        .map_err(|error| refused(name, &error))?;
+    let program = object.program_mut(name).ok_or_else(|| no_map(name))?;
+    let program: &mut SockOps = program.try_into().map_err(|error| refused(name, &error))?;
+    program.load().map_err(|error| refused(name, &error))?;
+    // A link, whose mode is not ours to choose: others' programs on the group, or above it, always go on working.
+    program.attach(folder, CgroupAttachMode::Single).map_err(|error| refused(name, &error))?;
+    Ok(object)
 }
 
 impl SocketProgram {
@@ -59,24 +81,12 @@ impl SocketProgram {
         delayed_ack_cap: Option<Duration>,
     ) -> Result<SocketProgram, RecordError> {
         host::may_record()?;
-        let folder = File::open(group).map_err(RecordError::io(format!("opening {}", group.display())))?;
-        let name = "on_socket";
-        let nodelay = u32::from(nodelay);
         // A cap below a microsecond is none that the kernel takes, but it was asked for.
         let cap = delayed_ack_cap.map_or(0, |cap| u32::try_from(cap.as_micros()).unwrap_or(u32::MAX).max(1));
-        let mut object = EbpfLoader::new()
-            .override_global("nodelay", &nodelay, true)
-            .override_global("delayed_ack_cap_us", &cap, true)
-            .load(OBJECT)
-            .map_err(|error| refused(name, &error))?;
-        let program = object.program_mut(name).ok_or_else(|| no_map(name))?;
-        let program: &mut SockOps = program.try_into().map_err(|error| refused(name, &error))?;
-        program.load().map_err(|error| refused(name, &error))?;
-        // A link, whose mode is not ours to choose: others' programs on the group, or above it, always go on working.
-        program.attach(folder, CgroupAttachMode::Single).map_err(|error| refused(name, &error))?;
-        let counts = object.take_map("counts").ok_or_else(|| no_map("counts"))?;
-        let counts = PerCpuArray::try_from(counts).map_err(|error| refused("counts", &error))?;
-        Ok(SocketProgram { counts, _program: object })
+        let wanted = Load::Sockets { group: group.to_path_buf(), nodelay, cap_microseconds: cap };
+        let mut loaded = Loaded::load(wanted)?;
+        let counts = PerCpuArray::try_from(Map::PerCpuArray(loaded.take("counts")?));
+        Ok(SocketProgram { counts: counts.map_err(|error| refused("counts", &error))?, _program: loaded })
     }
 
     /// What it has done so far.

@@ -2,6 +2,7 @@
 
 use crate::calls;
 use crate::events::ThreadState;
+use crate::peer;
 use case::tables::reason;
 use std::fs;
 
@@ -35,7 +36,7 @@ impl Standing {
         let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/task/{tid}/{name}"));
         let turns = read("schedstat").ok().and_then(|line| line.split_whitespace().nth(2)?.parse().ok());
         // The kernel looks at a thread's call only while the thread stays off the processor.
-        let call = read("syscall").unwrap_or_default();
+        let call = peer::call(pid, tid);
         let stat = read("stat").ok()?;
         let state = stat.rsplit_once(')')?.1.trim_start().chars().next()?;
         if matches!(state, 'Z' | 'X' | 'x') {

@@ -1,6 +1,9 @@
 //! The sockets of a network namespace as the kernel lists them, by inode: which are TCP, which listen, between which ports.
 
+use crate::peer;
+use broker::Place;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 
 /// How the kernel numbers states (`include/net/tcp_states.h`).
@@ -42,13 +45,10 @@ pub fn accepted_unix_sockets(pid: u32) -> Vec<u64> {
 
 /// The namespace that a process is in, and its sockets by descriptor; empty where it has ended or may not be looked at.
 pub fn sockets_by_descriptor(pid: u32) -> Vec<(i32, u64)> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
-    let socket = |entry: fs::DirEntry| {
-        let target = fs::read_link(entry.path()).ok()?;
-        let inode = target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()?;
-        Some((entry.file_name().to_str()?.parse().ok()?, inode))
+    let socket = |(fd, target): (i32, OsString)| {
+        Some((fd, target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()?))
     };
-    entries.flatten().filter_map(socket).collect()
+    peer::descriptors(pid).into_iter().filter_map(socket).collect()
 }
 
 /// Something of each network namespace, read once however many processes are in it.
@@ -64,7 +64,7 @@ impl<T> ByNamespace<T> {
 
     /// That of the namespace of a process; none where the process has ended.
     pub fn of(&mut self, pid: u32) -> Option<&T> {
-        let namespace = fs::read_link(format!("/proc/{pid}/ns/net")).ok()?.to_str()?.to_string();
+        let namespace = peer::link(pid, Place::Network).ok()?.to_str()?.to_string();
         Some(self.known.entry(namespace).or_insert_with(|| (self.read)(pid)))
     }
 }

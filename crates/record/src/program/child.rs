@@ -1,13 +1,18 @@
-//! What happens in the new process between fork and exec. Everything that needs memory is prepared before the fork;
+//! What happens in the new process between fork and exec. The command plans it, the broker makes it: as root, and as a child of the
+//! command's. Everything that needs memory is prepared before the fork;
 //! after it only calls that are safe in a forked thread are made, and every failure is one word to the parent.
 
 use super::c_string::c_string;
 use super::environment::{environment, groups};
 use super::streams::Streams;
 use super::surroundings::{Refused, Surroundings};
-use super::{Network, ParentDeathSignal, Program, User, search};
+use super::{Network, ParentDeathSignal, Program, Root, User, search};
 use crate::RecordError;
-use std::ffi::{CString, OsStr};
+use crate::loaded::Refusal;
+use broker::{Reply, Request};
+use serde::{Deserialize, Serialize};
+use std::ffi::{CString, OsStr, OsString};
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
@@ -80,8 +85,82 @@ pub(super) fn describe(step: i32, program: &Program) -> String {
     what.to_string()
 }
 
+/// All that the broker needs to make the child, worked out by the command. The gate's end and that for words come along, then the
+/// files for its streams.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    path: OsString,
+    arguments: Vec<String>,
+    environment: Vec<OsString>,
+    user: Option<User>,
+    network: Network,
+    root: Option<Root>,
+    mounts: Vec<(OsString, OsString)>,
+    processors: Vec<usize>,
+    folder: Option<OsString>,
+    is_output_to_errors: bool,
+    redirected: [bool; 3],
+    parent_death_signal: ParentDeathSignal,
+    /// The command's ends, which the child must not keep where it has inherited them: it would never see the command go.
+    parents: [RawFd; 2],
+}
+
+impl Plan {
+    /// The plan, and the files for its streams.
+    pub(super) fn of(program: &Program, parents: [RawFd; 2]) -> Result<(Plan, Streams), RecordError> {
+        let name = program.arguments.first().ok_or_else(|| RecordError::NotFound(String::new()))?;
+        let streams = Streams::open(&program.input, &program.output, &program.errors, program.parent_death_signal)?;
+        let user = if broker::has_dropped() {
+            Some(program.user.unwrap_or_else(ourselves))
+        } else {
+            program.user.filter(|user| *user != ourselves())
+        };
+        let mounts = program.mounts.iter().map(|mount| (mount.source.clone().into(), mount.target.clone().into()));
+        let plan = Plan {
+            path: search::find(name, program)?.into_os_string(),
+            arguments: program.arguments.clone(),
+            environment: environment(program, user),
+            user,
+            network: program.network,
+            root: program.root.clone(),
+            mounts: mounts.collect(),
+            processors: program.processors.clone(),
+            folder: program.folder.clone().map(Into::into),
+            is_output_to_errors: streams.is_output_to_errors,
+            redirected: streams.files.each_ref().map(Option::is_some),
+            parent_death_signal: program.parent_death_signal,
+            parents,
+        };
+        Ok((plan, streams))
+    }
+
+    fn fork(self, files: Vec<OwnedFd>) -> Result<u32, RecordError> {
+        if let Some(User { uid, gid }) = self.user {
+            broker::check_user(broker::Identity { uid, gid })
+                .map_err(RecordError::io(describe(USER, &Program::default())))?;
+        } else {
+            broker::check_root().map_err(RecordError::io("starting a program as root"))?;
+        }
+        if self.root.is_some() {
+            broker::check_root().map_err(RecordError::io("putting together a tree of files"))?;
+        }
+        Launch::prepare(&self, files)?.fork()
+    }
+}
+
+impl Request for Plan {
+    const NAME: &'static str = "hold";
+    const CHECKS: &'static str = "it runs as the user who called sudo or one named with --user, never as root for them; files are mounted with the \
+         caller's rights, in a namespace of its own; whole trees only for root itself; descriptors for its streams come along";
+    type Answer = Result<u32, Refusal>;
+
+    fn carry_out(self, files: Vec<OwnedFd>) -> io::Result<Reply<Self::Answer>> {
+        broker::reply(self.fork(files).map_err(Refusal::from))
+    }
+}
+
 /// All that the child needs, in the form in which it needs it.
-pub(super) struct Launch {
+struct Launch {
     path: CString,
     arguments: Vec<CString>,
     environment: Vec<CString>,
@@ -91,64 +170,98 @@ pub(super) struct Launch {
     streams: Streams,
     surroundings: Surroundings,
     parent_death_signal: ParentDeathSignal,
-    gate: RawFd,
-    words: RawFd,
-    /// The parent's ends, which the child must not keep: it would never see the parent go.
-    parents: [RawFd; 2],
+    gate: OwnedFd,
+    words: OwnedFd,
+    parents: Option<[RawFd; 2]>,
 }
 
 impl Launch {
-    pub fn prepare(
-        program: &Program,
-        gate: &OwnedFd,
-        gate_write: &OwnedFd,
-        words_read: &OwnedFd,
-        words: &OwnedFd,
-    ) -> Result<Launch, RecordError> {
-        let name = program.arguments.first().ok_or_else(|| RecordError::NotFound(String::new()))?;
-        let arguments = program.arguments.iter().map(|argument| c_string(OsStr::new(argument)));
-        let change = program.user.filter(|user| *user != ourselves());
+    fn prepare(plan: &Plan, files: Vec<OwnedFd>) -> Result<Launch, RecordError> {
+        let mut files = files.into_iter();
+        let mut next =
+            || files.next().ok_or_else(|| RecordError::io("making a process")(io::Error::other("a file is missing")));
+        let (gate, words) = (next()?, next()?);
+        let streams = plan.redirected.map(|is_there| is_there.then(&mut next).transpose());
+        let [input, output, errors] = streams;
+        let texts = |words: &[OsString]| words.iter().map(|word| c_string(word)).collect::<Result<_, _>>();
         Ok(Launch {
-            path: c_string(search::find(name, program)?.as_os_str())?,
-            arguments: arguments.collect::<Result<_, _>>()?,
-            environment: environment(program, change)?,
-            user: change,
-            groups: change.map(groups).unwrap_or_default(),
-            network: program.network,
-            streams: Streams::open(&program.input, &program.output, &program.errors, program.parent_death_signal)?,
-            surroundings: Surroundings::prepare(program)?,
-            parent_death_signal: program.parent_death_signal,
-            gate: gate.as_raw_fd(),
-            words: words.as_raw_fd(),
-            parents: [gate_write.as_raw_fd(), words_read.as_raw_fd()],
+            path: c_string(&plan.path)?,
+            arguments: plan.arguments.iter().map(|word| c_string(OsStr::new(word))).collect::<Result<_, _>>()?,
+            environment: texts(&plan.environment)?,
+            user: plan.user,
+            groups: plan.user.map(groups).unwrap_or_default(),
+            network: plan.network,
+            streams: Streams { files: [input?, output?, errors?], is_output_to_errors: plan.is_output_to_errors },
+            surroundings: Surroundings::prepare(
+                plan.root.as_ref(),
+                &plan.mounts,
+                &plan.processors,
+                plan.folder.as_deref(),
+            )?,
+            parent_death_signal: plan.parent_death_signal,
+            gate,
+            words,
+            parents: (!broker::is_broker()).then_some(plan.parents),
         })
     }
 
-    /// Makes the child; returns in the parent only.
-    pub fn fork(&self) -> Result<u32, RecordError> {
+    /// The gaps between the descriptors that the child needs: what lies in them is the broker's, whose socket would seem to be open,
+    /// and whose journal to be locked, for as long as the child waits.
+    fn gaps(&self) -> Vec<(u32, u32)> {
+        let files = self.streams.files.iter().flatten().chain([&self.gate, &self.words]);
+        let mut kept = files.map(|file| file.as_raw_fd() as u32).filter(|file| *file > 2).collect::<Vec<_>>();
+        kept.sort_unstable();
+        let begins = [3].into_iter().chain(kept.iter().map(|file| file + 1));
+        let ends = kept.iter().map(|file| file - 1).chain([u32::MAX]);
+        begins.zip(ends).filter(|(begin, end)| begin <= end).collect()
+    }
+
+    /// Makes the child; returns in the parent only. A child that the broker makes is the command's: there it is waited for, and
+    /// what it leaves behind is adopted.
+    fn fork(&self) -> Result<u32, RecordError> {
         let arguments = pointers(&self.arguments);
         let environment = pointers(&self.environment);
-        let parent = std::process::id();
-        // SAFETY: the child calls nothing but `run`, which makes async-signal-safe calls only and never returns.
-        match unsafe { libc::fork() } {
-            0 => self.run(&arguments, &environment, parent),
+        let gaps = if broker::is_broker() { self.gaps() } else { Vec::new() };
+        let parent = broker::command_pid();
+        let siblings = libc::CLONE_PARENT | libc::SIGCHLD;
+        // SAFETY: the child calls nothing but `run`, which makes async-signal-safe calls only and never returns. The broker has
+        // one thread, so that a clone without a new stack is a fork.
+        let made = unsafe {
+            if broker::is_broker() {
+                libc::syscall(libc::SYS_clone, siblings, 0, 0, 0, 0)
+            } else {
+                libc::c_long::from(libc::fork())
+            }
+        };
+        match made {
+            0 => self.run(&arguments, &environment, &gaps, parent),
             pid if pid > 0 => Ok(pid as u32),
-            _ => Err(RecordError::io("making a process")(std::io::Error::last_os_error())),
+            _ => Err(RecordError::io("making a process")(io::Error::last_os_error())),
         }
     }
 
-    fn run(&self, arguments: &[*const libc::c_char], environment: &[*const libc::c_char], parent: u32) -> ! {
+    fn run(
+        &self,
+        arguments: &[*const libc::c_char],
+        environment: &[*const libc::c_char],
+        gaps: &[(u32, u32)],
+        parent: u32,
+    ) -> ! {
         // SAFETY: all calls are async-signal-safe and take numbers or memory prepared before the fork.
         unsafe {
-            for end in self.parents {
-                libc::close(end);
+            for end in self.parents.iter().flatten() {
+                libc::close(*end);
+            }
+            for (first, last) in gaps {
+                // Linux 5.9; an older kernel closes them when the program is executed.
+                libc::syscall(libc::SYS_close_range, *first, *last, 0);
             }
             self.enter_network();
             self.arrange_surroundings();
             self.arrange_streams();
             self.say(Word { step: READY, error: 0 });
             let mut byte = 0_u8;
-            if libc::read(self.gate, (&raw mut byte).cast(), 1) != 1 {
+            if libc::read(self.gate.as_raw_fd(), (&raw mut byte).cast(), 1) != 1 {
                 libc::_exit(0);
             }
             self.become_user();
@@ -237,7 +350,7 @@ impl Launch {
     fn say(&self, word: Word) {
         let bytes = word.to_bytes();
         // SAFETY: the bytes outlive the call. Should the parent be gone, the gate will tell.
-        unsafe { libc::write(self.words, bytes.as_ptr().cast(), bytes.len()) };
+        unsafe { libc::write(self.words.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) };
     }
 
     fn fail(&self, step: i32) -> ! {

@@ -1,13 +1,11 @@
 //! The environment and the groups that a program gets.
 
-use super::c_string::c_string;
 use super::{Program, User};
-use crate::RecordError;
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
 
 /// Our environment, with the variables that say who one is set for the user to become, then the program's own changes.
-pub(super) fn environment(program: &Program, becomes: Option<User>) -> Result<Vec<CString>, RecordError> {
+pub(super) fn environment(program: &Program, becomes: Option<User>) -> Vec<OsString> {
     let mut variables = std::env::vars_os().collect::<BTreeMap<OsString, OsString>>();
     if let Some(known) = becomes.and_then(|user| nix::unistd::User::from_uid(user.uid.into()).ok().flatten()) {
         variables.insert("HOME".into(), known.dir.into_os_string());
@@ -23,7 +21,7 @@ pub(super) fn environment(program: &Program, becomes: Option<User>) -> Result<Ve
     let pairs = variables.into_iter().map(|(mut name, value)| {
         name.push("=");
         name.push(value);
-        c_string(&name)
+        name
     });
     pairs.collect()
 }

@@ -5,6 +5,7 @@ mod paths;
 
 use super::c_string::c_string;
 use crate::RecordError;
+use serde::{Deserialize, Serialize};
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ const MOST_OPTIONS: usize = 4095;
 const HOST: &str = "/.whyslow-host";
 
 /// The tree of files that a program sees as `/`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Root {
     /// Folders laid over each other, the topmost first: a file is looked for in each in turn. The kernel refuses those
     /// of one file system that lie in each other: over `/` go layers from elsewhere (`/dev/shm`).

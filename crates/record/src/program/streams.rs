@@ -35,8 +35,8 @@ pub enum Output {
 
 /// The descriptors that become 0, 1 and 2 of the child; none stays as it is.
 pub(super) struct Streams {
-    files: [Option<OwnedFd>; 3],
-    is_output_to_errors: bool,
+    pub files: [Option<OwnedFd>; 3],
+    pub is_output_to_errors: bool,
 }
 
 impl Streams {

@@ -1,12 +1,11 @@
 //! What a program finds around it: files shown in the place of others, the processors it may use, its folder. Prepared
 //! before the fork, put in place in the child.
 
-use super::Program;
 use super::c_string::c_string;
-use super::root::{self, Tree};
+use super::root::{self, Root, Tree};
 use crate::RecordError;
-use std::ffi::CString;
-use std::path::PathBuf;
+use std::ffi::{CString, OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 /// A file or folder that is shown to the program in the place of another. It lives in a mount namespace of the
 /// program's own and vanishes with its last process; nobody else sees it.
@@ -36,28 +35,35 @@ pub(super) struct Surroundings {
     mounts: Vec<(CString, CString)>,
     processors: Option<libc::cpu_set_t>,
     folder: Option<CString>,
+    /// With whose rights paths are followed that the command named; none where it is root itself.
+    caller: Option<broker::Identity>,
 }
 
 impl Surroundings {
     /// Checks what can be checked before there is a process.
-    pub fn prepare(program: &Program) -> Result<Surroundings, RecordError> {
-        let text = |path: &PathBuf| c_string(path.as_os_str());
-        let source = |mount: &Mount| {
-            if program.root.is_none() {
-                return text(&mount.source);
+    pub fn prepare(
+        root: Option<&Root>,
+        mounts: &[(OsString, OsString)],
+        numbers: &[usize],
+        folder: Option<&OsStr>,
+    ) -> Result<Surroundings, RecordError> {
+        let source = |source: &OsString| {
+            if root.is_none() {
+                return c_string(source);
             }
-            let source = mount.source.canonicalize();
-            let source = source.map_err(RecordError::io(format!("looking for {}", mount.source.display())))?;
-            c_string(&root::on_host(&source))
+            let source = Path::new(source);
+            let real = source.canonicalize().map_err(RecordError::io(format!("looking for {}", source.display())))?;
+            c_string(&root::on_host(&real))
         };
-        let mounts = program.mounts.iter().map(|mount| Ok((source(mount)?, text(&mount.target)?)));
+        let mounts = mounts.iter().map(|(from, target)| Ok((source(from)?, c_string(target)?)));
         // Another tree has another folder of that name.
-        let ours = program.root.as_ref().and_then(|_| std::env::current_dir().ok());
+        let ours = root.and_then(|_| std::env::current_dir().ok()).map(PathBuf::into_os_string);
         Ok(Surroundings {
-            tree: program.root.as_ref().map(Tree::prepare).transpose()?,
+            tree: root.map(Tree::prepare).transpose()?,
             mounts: mounts.collect::<Result<_, RecordError>>()?,
-            processors: processors(&program.processors)?,
-            folder: program.folder.as_ref().or(ours.as_ref()).map(text).transpose()?,
+            processors: processors(numbers)?,
+            folder: folder.map(OsStr::to_os_string).or(ours).map(|folder| c_string(&folder)).transpose()?,
+            caller: broker::becomes(),
         })
     }
 
@@ -81,10 +87,18 @@ impl Surroundings {
             if self.tree.as_ref().is_some_and(|tree| !tree.enter()) {
                 return Err(Refused::Tree);
             }
+            if let Some(caller) = self.caller {
+                libc::setfsgid(caller.gid);
+                libc::setfsuid(caller.uid);
+            }
             for (place, (source, target)) in self.mounts.iter().enumerate() {
                 if libc::mount(source.as_ptr(), target.as_ptr(), nothing, libc::MS_BIND, std::ptr::null()) != 0 {
                     return Err(Refused::Mount(place));
                 }
+            }
+            if self.caller.is_some() {
+                libc::setfsuid(libc::geteuid());
+                libc::setfsgid(libc::getegid());
             }
             if self.tree.is_some() && !Tree::leave_host() {
                 return Err(Refused::Tree);

@@ -1,6 +1,7 @@
 //! Whom a program runs as.
 
 use nix::unistd::{Uid, geteuid};
+use serde::{Deserialize, Serialize};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::str::FromStr;
@@ -15,7 +16,7 @@ const WRITABLE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
 /// The user that a program runs as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     /// User id.
     pub uid: u32,

@@ -2,11 +2,13 @@
 
 use super::layout::{self, Interpreter};
 use super::memory;
+use crate::peer;
 use crate::regular::open_image;
+use broker::Place;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use rustc_hash::FxHashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -66,8 +68,9 @@ const MOST_IMAGES: usize = 4096;
 
 /// The executable and each libpython, where mapped from their first byte.
 fn candidates(pid: u32) -> Vec<Mapping> {
-    let Ok(maps) = fs::read_to_string(format!("/proc/{pid}/maps")) else { return Vec::new() };
-    let executable = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+    let maps = peer::mappings(pid);
+    let maps = String::from_utf8_lossy(&maps);
+    let executable = peer::link(pid, Place::Executable).unwrap_or_default();
     let mappings = maps.lines().filter_map(mapping);
     mappings.filter(|mapping| might_be(&mapping.path) || Path::new(&mapping.path) == executable).collect()
 }

@@ -6,7 +6,7 @@ use std::io::IoSliceMut;
 pub(super) const LONGEST: usize = 1 << 20;
 
 /// Fills the buffer from the process's memory; whether all of it could be read.
-pub(super) fn read(pid: u32, address: u64, buffer: &mut [u8]) -> bool {
+pub(crate) fn read(pid: u32, address: u64, buffer: &mut [u8]) -> bool {
     let length = buffer.len();
     let mut local = [IoSliceMut::new(buffer)];
     let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: length };
@@ -15,7 +15,15 @@ pub(super) fn read(pid: u32, address: u64, buffer: &mut [u8]) -> bool {
     let moved = unsafe {
         libc::process_vm_readv(pid as libc::pid_t, local.as_mut_ptr().cast::<libc::iovec>(), 1, &raw const remote, 1, 0)
     };
-    usize::try_from(moved) == Ok(length)
+    if usize::try_from(moved) == Ok(length) {
+        return true;
+    }
+    let is_refused = moved < 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM);
+    is_refused && crate::peer::memory(pid, address, local_buffer(&mut local))
+}
+
+fn local_buffer<'a>(local: &'a mut [IoSliceMut<'_>; 1]) -> &'a mut [u8] {
+    &mut local[0]
 }
 
 /// One 64-bit word.

@@ -13,9 +13,7 @@ pub(super) struct KernelSymbols {
 impl KernelSymbols {
     /// Reads the running kernel's.
     pub fn of_this_host() -> KernelSymbols {
-        std::fs::read("/proc/kallsyms")
-            .map(|bytes| KernelSymbols::parse(&String::from_utf8_lossy(&bytes)))
-            .unwrap_or_default()
+        KernelSymbols::parse(&String::from_utf8_lossy(&crate::peer::kernel_symbols()))
     }
 
     /// Lines of `address type name`, then perhaps a tab and the module.

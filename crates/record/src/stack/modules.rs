@@ -1,8 +1,11 @@
 //! All modules seen: files shared between processes, the vdso, each process's generated code.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
+use crate::peer;
+use crate::python::memory;
+use broker::OpenOf;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use rustc_hash::FxHashMap;
 
@@ -205,17 +208,23 @@ fn open_mapped(pid: u32, line: &MapLine, roots: &Roots) -> Option<File> {
     }
     let held = (!line.deleted).then(|| roots.open(&line.path).find(is_inode)).flatten();
     held.or_else(|| by_path("").filter(is_file))
-        .or_else(|| open_regular(format!("/proc/{pid}/map_files/{:x}-{:x}", line.start, line.end)))
+        .or_else(|| open_mapping(pid, line.start, line.end))
         // On an overlay the maps of older kernels tell the lower file's inode: the path is right all the same.
         .or(theirs)
+}
+
+/// Opens the file behind a mapping by the mapping itself.
+fn open_mapping(pid: u32, start: u64, end: u64) -> Option<File> {
+    let path = format!("/proc/{pid}/map_files/{start:x}-{end:x}");
+    let ours = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
+    let file = peer::opened(ours, OpenOf::Mapped { pid, start, end })?;
+    file.metadata().ok()?.is_file().then_some(file)
 }
 
 fn own_vdso() -> Option<Vec<u8>> {
     let lines = maps::parse(&std::fs::read("/proc/self/maps").ok()?);
     let line = lines.iter().find(|line| line.backing() == Backing::Vdso)?;
-    let mut memory = File::open("/proc/self/mem").ok()?;
-    memory.seek(SeekFrom::Start(line.start)).ok()?;
     let mut bytes = vec![0; usize::try_from(line.end - line.start).ok()?];
-    memory.read_exact(&mut bytes).ok()?;
-    Some(bytes)
+    // Not by way of /proc/self/mem, which is root's where this process has been.
+    memory::read(std::process::id(), line.start, &mut bytes).then_some(bytes)
 }

@@ -1,6 +1,5 @@
 //! One process's executable mappings.
 
-use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -37,7 +36,7 @@ pub(super) struct Process {
 impl Process {
     /// Reads the maps, unless nothing changed. Returns whether the process was there.
     pub fn learn(&mut self, pid: u32, modules: &mut Modules) -> bool {
-        let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let text = crate::peer::mappings(pid);
         let changed = *text != *self.text;
         self.next_reading = Some(Instant::now() + if changed { PAUSE_AFTER_CHANGE } else { PAUSE_AFTER_NONE });
         // A process that has ended, but was not waited for, has empty maps.

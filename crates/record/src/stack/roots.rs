@@ -2,6 +2,8 @@
 //! tree a path may lead to another file, or to none.
 
 use super::maps::FileKey;
+use crate::peer;
+use broker::OpenOf;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -25,8 +27,9 @@ struct Root {
 impl Roots {
     /// Holds the tree that a process sees, unless it is held, or the process gone.
     pub fn hold(&mut self, pid: u32) {
-        let Some(folder) = open_folder(Path::new(&format!("/proc/{pid}/root"))) else { return };
-        let mounts = File::open(format!("/proc/{pid}/ns/mnt")).ok();
+        let theirs = open_folder(Path::new(&format!("/proc/{pid}/root")));
+        let Some(folder) = peer::opened(theirs, OpenOf::Root { pid }) else { return };
+        let mounts = peer::opened(File::open(format!("/proc/{pid}/ns/mnt")), OpenOf::Mounts { pid });
         self.add(Root { folder, mounts });
     }
 
@@ -64,8 +67,8 @@ pub(super) fn key(file: &File) -> Option<FileKey> {
     file.metadata().ok().map(|metadata| FileKey::of(&metadata))
 }
 
-fn open_folder(path: &Path) -> Option<File> {
-    OpenOptions::new().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(path).ok()
+fn open_folder(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(path)
 }
 
 #[cfg(test)]
