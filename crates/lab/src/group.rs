@@ -19,7 +19,34 @@ pub(crate) fn members(folder: &Path) -> Vec<u32> {
 
 /// Moves a process into a group.
 pub(crate) fn enter(folder: &Path, pid: u32) -> io::Result<()> {
+    if broker::broker_pid().is_some() {
+        return broker::ask(broker::Enter { folder: folder.to_path_buf(), pid }, &[]).map(drop);
+    }
     std::fs::write(folder.join("cgroup.procs"), pid.to_string())
+}
+
+/// Makes a group.
+pub(crate) fn make(folder: &Path) -> io::Result<()> {
+    if broker::broker_pid().is_some() {
+        return broker::ask(broker::MakeGroup { folder: folder.to_path_buf() }, &[]).map(drop);
+    }
+    std::fs::create_dir(folder)
+}
+
+/// Writes a value into a file of a group.
+pub(crate) fn set(folder: &Path, file: &str, value: &str) -> io::Result<()> {
+    if broker::broker_pid().is_some() {
+        let (folder, file, value) = (folder.to_path_buf(), file.to_string(), value.to_string());
+        return broker::ask(broker::SetGroup { folder, file, value }, &[]).map(drop);
+    }
+    std::fs::write(folder.join(file), value)
+}
+
+fn remove_one(folder: &Path) -> io::Result<()> {
+    if broker::broker_pid().is_some() {
+        return broker::ask(broker::RemoveGroup { folder: folder.to_path_buf() }, &[]).map(drop);
+    }
+    std::fs::remove_dir(folder)
 }
 
 /// Moves all processes into another group, those made meanwhile as well.
@@ -40,7 +67,7 @@ pub(crate) fn hand_over(folder: &Path, other: &Path) {
 /// Ends all processes in a group. Their ids.
 pub(crate) fn end(folder: &Path) -> BTreeSet<u32> {
     // At once with all that they make meanwhile, where the kernel can (version 2, Linux 5.14).
-    let kill_all = || drop(std::fs::write(folder.join("cgroup.kill"), "1"));
+    let kill_all = || drop(set(folder, "cgroup.kill", "1"));
     ending::end(|| members(folder), kill_all)
 }
 
@@ -51,7 +78,7 @@ pub(crate) fn remove(folder: &Path) -> io::Result<()> {
     }
     let deadline = Instant::now() + LONGEST_END;
     loop {
-        match std::fs::remove_dir(folder) {
+        match remove_one(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             // The last of its processes is being torn down.
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline => {

@@ -113,7 +113,7 @@ impl Groups {
         let base = &self.parts[self.parts.len() - 1].base;
         for end in End::BOTH {
             let folder = base.join(end.word());
-            std::fs::create_dir(&folder).map_err(LabError::io(folder))?;
+            group::make(&folder).map_err(LabError::io(folder))?;
         }
         placement.limits.iter().try_for_each(|limit| limit.set(base))
     }
@@ -164,7 +164,7 @@ fn make(placement: &Placement, client: Members, journal: &Journal) -> Result<Par
         let inner = |end: End, members| group(base.join(end.word()), members);
         let undos = [group(base.clone(), client), inner(End::Server, Members::Ours), inner(End::Client, client)];
         let entries = journal.note(&undos)?;
-        match std::fs::create_dir(&base) {
+        match group::make(&base) {
             Ok(()) => {
                 let home = placement.hierarchy.own.clone();
                 return Ok(Part { version: placement.hierarchy.version, base, home, entries });
@@ -260,7 +260,7 @@ impl Limit {
     /// Writes it, and looks whether it was taken over.
     fn set(&self, folder: &Path) -> Result<(), LabError> {
         let file = folder.join(self.file);
-        std::fs::write(&file, &self.value).map_err(LabError::io(&file))?;
+        group::set(folder, self.file, &self.value).map_err(LabError::io(&file))?;
         let shown = std::fs::read_to_string(&file).map_err(LabError::io(&file))?.trim().to_string();
         if shown == self.value || is_same_memory(&shown, &self.value) {
             return Ok(());

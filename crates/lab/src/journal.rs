@@ -8,6 +8,7 @@
 pub(crate) mod place;
 
 use crate::error::LabError;
+use crate::requests::{Note, TickOff};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -59,6 +60,9 @@ pub(crate) enum Undo {
     Folder {
         /// Its path.
         path: PathBuf,
+        /// Whose it is, and with whose rights it is removed; none for whoever made the journal.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<u32>,
     },
 }
 
@@ -109,6 +113,8 @@ struct Pages {
     next: u64,
     /// Why nothing can be written down.
     refused: Option<String>,
+    /// Whether the broker writes it.
+    is_brokers: bool,
 }
 
 impl Journal {
@@ -118,6 +124,17 @@ impl Journal {
     /// # Errors
     /// Where none of these folders can be made or written.
     pub fn open() -> Result<Journal, LabError> {
+        if broker::broker_pid().is_some() {
+            // That it cannot be written is found with the first undo.
+            let journal = Journal::in_folder(PathBuf::new());
+            journal.pages().is_brokers = true;
+            return Ok(journal);
+        }
+        Journal::open_here()
+    }
+
+    /// The same, written by this process.
+    pub(crate) fn open_here() -> Result<Journal, LabError> {
         Ok(Journal::in_folder(place::writable()?))
     }
 
@@ -137,32 +154,54 @@ impl Journal {
     }
 
     fn in_folder(folder: PathBuf) -> Journal {
-        let pages = Pages { folder, file: None, open: BTreeMap::new(), next: 0, refused: None };
+        let pages = Pages { folder, file: None, open: BTreeMap::new(), next: 0, refused: None, is_brokers: false };
         Journal(Arc::new(Mutex::new(pages)))
     }
 
     /// Writes down how to undo what is about to be done, and returns when the disk has it.
     pub(crate) fn note(&self, undos: &[Undo]) -> Result<Vec<Entry>, LabError> {
+        let entries = self.note_numbers(undos)?;
+        Ok(entries.into_iter().map(Entry).collect())
+    }
+
+    /// The same; the entries by their numbers.
+    pub(crate) fn note_numbers(&self, undos: &[Undo]) -> Result<Vec<u64>, LabError> {
         let mut pages = self.pages();
+        if pages.is_brokers {
+            let noted = broker::ask(Note { undos: undos.to_vec() }, &[]);
+            let entries = noted.map_err(|error| LabError::NoJournal(error.to_string()))?.answer;
+            pages.open.extend(entries.iter().copied().zip(undos.iter().cloned()));
+            return Ok(entries);
+        }
         let entries = (pages.next..).take(undos.len()).collect::<Vec<_>>();
         let lines = entries.iter().zip(undos).map(|(entry, undo)| Line::Noted { entry: *entry, undo: undo.clone() });
         let text = lines.map(|line| as_text(&line)).collect::<String>();
         pages.write(&text)?;
         pages.next += undos.len() as u64;
         pages.open.extend(entries.iter().copied().zip(undos.iter().cloned()));
-        Ok(entries.into_iter().map(Entry).collect())
+        Ok(entries)
     }
 
     /// Ticks off what has been undone. Should this be lost, it is found to be undone by whoever repairs.
     pub(crate) fn tick_off(&self, entry: Entry) {
+        self.tick_off_number(entry.0);
+    }
+
+    /// The same, by its number.
+    pub(crate) fn tick_off_number(&self, entry: u64) {
         let mut pages = self.pages();
-        if pages.open.remove(&entry.0).is_none() {
+        if pages.open.remove(&entry).is_none() {
+            return;
+        }
+        if pages.is_brokers {
+            // Where the broker is gone, whoever repairs finds it undone.
+            let _ = broker::ask(TickOff { entry }, &[]);
             return;
         }
         if pages.open.is_empty() {
             pages.close();
         } else if let Some((_, file)) = &mut pages.file {
-            let _ = file.write_all(as_text(&Line::Undone { entry: entry.0 }).as_bytes());
+            let _ = file.write_all(as_text(&Line::Undone { entry }).as_bytes());
         }
     }
 
@@ -195,7 +234,7 @@ impl Pages {
 
 /// Makes the file of this process, locks it and syncs its folder.
 fn create(folder: &Path) -> Result<(PathBuf, File), LabError> {
-    let pid = std::process::id();
+    let pid = broker::command_pid();
     let started = record::processes().iter().find(|process| process.pid == pid).map_or(0, |own| own.started_ticks);
     for number in 0.. {
         // Several journals of one process, as in tests, have a number each.

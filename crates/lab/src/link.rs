@@ -14,12 +14,15 @@ mod specification;
 pub(crate) use specification::size;
 
 use crate::rate::Rate;
+use crate::requests::{Network, join, network};
 use crate::treatment::End;
 use inside::{in_namespace, run, run_inside};
 use path::Path;
 pub(crate) use relay::Relay;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// The client's address. Private addresses that few networks use; they are visible inside the namespaces only.
@@ -41,7 +44,7 @@ const QUEUE_MILLISECONDS: u64 = 200;
 const TUNNEL_QUEUE: &str = "10000";
 
 /// A link as it was asked for: `mtu=1500,rate=10mbit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// Largest packet in bytes.
     pub mtu: u32,
@@ -62,7 +65,7 @@ pub struct Link {
 }
 
 /// The kernel's queue that keeps a rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Queue {
     /// `tbf`: a token bucket. Its burst has a least size.
     #[default]
@@ -89,7 +92,7 @@ impl Addresses {
 }
 
 /// Why a link cannot be made.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum LinkError {
     /// It was not asked for in the right words.
     #[error("{0}")]
@@ -125,6 +128,10 @@ pub enum LinkError {
     },
 }
 
+fn tunnel_failed(error: io::Error) -> LinkError {
+    LinkError::Tunnel(error.to_string())
+}
+
 /// Two namespaces that are joined. When it is dropped, a link of ours carries nothing any more.
 #[derive(Debug)]
 pub struct Joined {
@@ -142,8 +149,18 @@ impl Link {
     /// # Errors
     /// Names the command that failed, and what it said.
     pub fn join(&self, client: u32, server: u32) -> Result<Joined, LinkError> {
-        if let Some(path) = self.path() {
-            return self.join_by_tunnels(path, client, server);
+        let tunnels = join(Network::Join { link: *self, client, server })?;
+        let relay = match (self.path(), <[OwnedFd; 2]>::try_from(tunnels)) {
+            (Some(path), Ok(ends)) => Some(Relay::start(ends.map(record::Tunnel::from), path).map_err(tunnel_failed)?),
+            _ => None,
+        };
+        Ok(Joined { _relay: relay })
+    }
+
+    /// Does so, where that is allowed. The tunnels of a link whose packets are ours to carry are returned, the client's first.
+    pub(crate) fn join_here(&self, client: u32, server: u32) -> Result<Vec<OwnedFd>, LinkError> {
+        if self.path().is_some() {
+            return self.join_by_tunnels(client, server);
         }
         let (mtu, client_text, server_text) = (self.mtu.to_string(), client.to_string(), server.to_string());
         let one_end = ["ip", "link", "add", DEVICE, "mtu", &mtu, "netns", &client_text, "type", "veth"];
@@ -151,7 +168,7 @@ impl Link {
         run(&[&one_end[..], &other_end[..]].concat())?;
         self.set_up(client, CLIENT)?;
         self.set_up(server, SERVER)?;
-        Ok(Joined { _relay: None })
+        Ok(Vec::new())
     }
 
     /// What our own link does to packets; none where the kernel's does.
@@ -167,20 +184,18 @@ impl Link {
         })
     }
 
-    fn join_by_tunnels(&self, path: Path, client: u32, server: u32) -> Result<Joined, LinkError> {
-        let failed = |error: io::Error| LinkError::Tunnel(error.to_string());
+    fn join_by_tunnels(&self, client: u32, server: u32) -> Result<Vec<OwnedFd>, LinkError> {
         let tunnel = |pid: u32| {
-            let opened = in_namespace(pid, || Ok(record::Tunnel::open(DEVICE))).map_err(failed)?;
-            opened.map_err(|error| LinkError::Tunnel(error.to_string()))
+            let opened = in_namespace(pid, || Ok(record::Tunnel::open(DEVICE))).map_err(tunnel_failed)?;
+            opened.map(OwnedFd::from).map_err(|error| LinkError::Tunnel(error.to_string()))
         };
-        let ends = [tunnel(client)?, tunnel(server)?];
+        let ends = vec![tunnel(client)?, tunnel(server)?];
         for (pid, address) in [(client, CLIENT), (server, SERVER)] {
             let words = format!("ip link set {DEVICE} mtu {} txqueuelen {TUNNEL_QUEUE}", self.mtu);
             run_inside(pid, &words.split(' ').collect::<Vec<_>>())?;
             Link { rate: None, ..*self }.set_up(pid, address)?;
         }
-        let relay = Relay::start(ends, path).map_err(failed)?;
-        Ok(Joined { _relay: Some(relay) })
+        Ok(ends)
     }
 
     /// Configures one end, inside the namespace of the process that holds it.
@@ -217,6 +232,11 @@ impl Link {
 /// Changes a route inside the namespace of the process `pid`, and looks whether the kernel shows it so. `words` are those
 /// of `ip route change`; where they begin with no destination, they are added to the route to the other end.
 pub(crate) fn change_route(pid: u32, words: &str) -> Result<(), LinkError> {
+    network(Network::Route { pid, words: words.to_string() }).map(drop)
+}
+
+/// Does so, where that is allowed.
+pub(crate) fn change_route_here(pid: u32, words: &str) -> Result<(), LinkError> {
     let wanted = words.split_whitespace().collect::<Vec<_>>();
     let has_destination = wanted.first().is_some_and(|word| *word == "default" || word.contains(['.', ':', '/']));
     let destination = if has_destination { wanted[0] } else { NETWORK };
@@ -234,12 +254,17 @@ pub(crate) fn change_route(pid: u32, words: &str) -> Result<(), LinkError> {
 
 /// Tells the route of one end to the other to acknowledge every segment at once.
 pub(crate) fn acknowledge_at_once(pid: u32) -> Result<(), LinkError> {
+    network(Network::Acknowledge { pid }).map(drop)
+}
+
+/// Does so, where that is allowed.
+pub(crate) fn acknowledge_at_once_here(pid: u32) -> Result<(), LinkError> {
     const WORDS: &str = "quickack 1";
     let is_shown = || run_inside(pid, &["ip", "route", "show", NETWORK]).map(|shown| shown.contains(WORDS));
     if is_shown()? {
         return Ok(());
     }
-    change_route(pid, WORDS)?;
+    change_route_here(pid, WORDS)?;
     if is_shown()? {
         return Ok(());
     }
@@ -258,9 +283,14 @@ fn words_of_route(shown: &str) -> Vec<&str> {
     [&words[..at], &["dev", DEVICE], &words[at..]].concat()
 }
 
+/// Makes a setting, where that is allowed, and returns what it is afterwards.
+pub(crate) fn set_here(pid: u32, name: &str, value: &str) -> Result<String, LinkError> {
+    inside::set(pid, name, value)
+}
+
 /// Makes a kernel setting at one end, inside the namespace of the process `pid`, and looks whether it was taken.
 pub(crate) fn change_setting(end: End, pid: u32, name: &str, value: &str) -> Result<(), LinkError> {
-    let shown = inside::set(pid, name, value)?;
+    let shown = network(Network::Setting { pid, name: name.to_string(), value: value.to_string() })?;
     if shown == inside::plain(value) {
         return Ok(());
     }

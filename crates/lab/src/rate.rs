@@ -1,5 +1,6 @@
 //! How fast a link carries bytes, written as people write it: `10mbit`.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,7 +8,7 @@ use std::str::FromStr;
 const UNITS: [(&str, u64); 4] = [("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 
 /// A rate in bits a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// Bits a second, at least [`Rate::LEAST`].
     pub bits_per_second: u64,

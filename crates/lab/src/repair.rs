@@ -2,17 +2,20 @@
 
 use crate::error::LabError;
 use crate::journal::{ENDING, Members, Undo, UndoResult, open_undos, place};
+use crate::requests::mend;
 use crate::{group, live, sessions, staged};
+use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A process that is being killed holds its lock until it is torn down. This is how long that may take.
-const LONGEST_DEATH: Duration = Duration::from_secs(1);
+/// A broker whose command was killed holds its lock until it is torn down, with all that it has in the kernel. This is how long that
+/// may take on a crowded machine.
+const LONGEST_DEATH: Duration = Duration::from_secs(5);
 
 /// What is repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Repair {
     /// What the next run does by itself: everything but a watched client that still runs.
     Left,
@@ -21,7 +24,7 @@ pub enum Repair {
 }
 
 /// What came of it, in lines for the user.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repaired {
     /// What was undone.
     pub done: Vec<String>,
@@ -34,6 +37,11 @@ pub struct Repaired {
 /// # Errors
 /// Where a journal can be seen and not be read.
 pub fn repair(which: Repair) -> Result<Repaired, LabError> {
+    if broker::broker_pid().is_some() { mend(which) } else { repair_here(which) }
+}
+
+/// Does so as we are.
+pub(crate) fn repair_here(which: Repair) -> Result<Repaired, LabError> {
     let mut repaired = Repaired::default();
     for folder in place::existing() {
         repair_folder(&folder, which, &mut repaired)?;
@@ -116,6 +124,6 @@ fn perform(undo: &Undo, which: Repair) -> UndoResult {
         Undo::Session { leader, started_ticks } => sessions::undo(*leader, *started_ticks),
         Undo::Sockets { pid, started_ticks, inodes } => live::undo_sockets(*pid, *started_ticks, inodes),
         Undo::Quota { file, group, value } => live::undo_quota(file, *group, value),
-        Undo::Folder { path } => staged::undo(path),
+        Undo::Folder { path, owner } => staged::undo(path, *owner),
     }
 }

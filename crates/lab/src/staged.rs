@@ -7,6 +7,7 @@ use crate::intervention_counters::ShimCounts;
 use crate::journal::{Entry, Journal, Undo, UndoResult};
 use crate::shim;
 use crate::treatment::Treatment;
+use case::Caller;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use record::Mount;
@@ -114,15 +115,34 @@ impl Drop for Staged {
 }
 
 /// Removes a folder that was left behind.
-pub(crate) fn undo(folder: &Path) -> UndoResult {
+pub(crate) fn undo(folder: &Path, owner: Option<u32>) -> UndoResult {
     let Ok(found) = folder.symlink_metadata() else { return UndoResult::WasGone };
     let is_named = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
-    if !found.is_dir() || found.uid() != nix::unistd::geteuid().as_raw() || !is_named {
+    let ours = nix::unistd::geteuid().as_raw();
+    if !found.is_dir() || found.uid() != owner.unwrap_or(ours) || !is_named {
         return UndoResult::Left(format!("{} is not a folder of whyslow's", folder.display()));
     }
-    match std::fs::remove_dir_all(folder) {
+    let remove = || std::fs::remove_dir_all(folder);
+    let removed = match owner.filter(|owner| *owner != ours) {
+        // With its owner's rights: it may have been exchanged for another meanwhile.
+        Some(uid) => case::as_user(Caller { uid, gid: found.gid() }, remove),
+        None => remove(),
+    };
+    match removed {
         Ok(()) => UndoResult::Undone(format!("removed the folder {}", folder.display())),
         Err(error) => UndoResult::Left(format!("could not remove the folder {}: {error}", folder.display())),
+    }
+}
+
+/// Whether a folder is named after this run; outside of a broker that is left to whoever makes it.
+pub(crate) fn check(folder: &Path) -> std::io::Result<()> {
+    let ours = format!("{PREFIX}{}-", broker::command_pid());
+    let is_named = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&ours));
+    let is_plain = folder.is_absolute() && !folder.components().any(|part| part == std::path::Component::ParentDir);
+    if !broker::is_broker() || (is_named && is_plain) {
+        Ok(())
+    } else {
+        Err(std::io::ErrorKind::PermissionDenied.into())
     }
 }
 
@@ -140,7 +160,7 @@ pub(crate) fn make_in(place: &Path, journal: &Journal) -> Result<(PathBuf, Entry
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = place.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        let undo = Undo::Folder { path: path.clone() };
+        let undo = Undo::Folder { path: path.clone(), owner: None };
         let entry = journal.note(&[undo])?.remove(0);
         let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
         match made.and_then(|()| set_mode(&path, 0o755)) {

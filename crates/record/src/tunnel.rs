@@ -5,7 +5,7 @@
 use crate::error::RecordError;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 /// `TUNSETIFF`, and the flags that ask for packets of IP without a header before them (`linux/if_tun.h`).
@@ -66,6 +66,18 @@ impl Tunnel {
     /// Where the device is down or gone.
     pub fn deliver(&self, packet: &[u8]) -> io::Result<()> {
         (&self.file).write_all(packet)
+    }
+}
+
+impl From<OwnedFd> for Tunnel {
+    fn from(device: OwnedFd) -> Tunnel {
+        Tunnel { file: device.into() }
+    }
+}
+
+impl From<Tunnel> for OwnedFd {
+    fn from(tunnel: Tunnel) -> OwnedFd {
+        tunnel.file.into()
     }
 }
 

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn folder_of(path: &Path) -> Undo {
-    Undo::Folder { path: path.to_path_buf() }
+    Undo::Folder { path: path.to_path_buf(), owner: None }
 }
 
 /// A folder that whoever repairs takes for one of ours.

@@ -7,10 +7,18 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// Where the system keeps its tools.
+const TOOLS: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// Runs a command, and returns what it printed.
 pub(super) fn run(command: &[&str]) -> Result<String, LinkError> {
     let failed = |reason: String| LinkError::Command { command: command.join(" "), reason };
-    let output = Command::new(command[0]).args(&command[1..]).output();
+    let mut tool = Command::new(command[0]);
+    if broker::is_broker() {
+        // The system's tools, whatever the caller's environment says.
+        tool.env_clear().env("PATH", TOOLS);
+    }
+    let output = tool.args(&command[1..]).output();
     let output = output.map_err(|error| failed(format!("{} cannot be started: {error}", command[0])))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

@@ -8,6 +8,7 @@ use crate::error::LabError;
 use crate::group;
 use crate::hierarchy::{Hierarchy, Version, carrier, hierarchies_of};
 use crate::journal::{Entry, Journal, Undo, UndoResult};
+use crate::requests::SetQuota;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,8 @@ impl Quota {
     }
 
     fn write(&self, value: &str) -> Result<(), LabError> {
-        fs::write(&self.file, value).map_err(LabError::io(&self.file))?;
+        let request = SetQuota { file: self.file.clone(), value: value.to_string() };
+        broker::ask(request, &[]).map_err(LabError::io(&self.file))?;
         let shown = read(&self.file).map_err(LabError::io(&self.file))?;
         if shown.starts_with(value) {
             return Ok(());
