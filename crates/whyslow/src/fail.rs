@@ -89,7 +89,7 @@ impl Failure {
 
     /// Something that a killed run has left behind and that stays.
     pub fn not_undone(left: &[String]) -> Failure {
-        let remedy = if nix::unistd::geteuid().is_root() { again() } else { sudo() };
+        let remedy = if broker::acts_as_root() { again() } else { sudo() };
         Failure::new("some leftovers could not be cleaned up", left.join("; "), remedy)
     }
 

@@ -6,6 +6,7 @@ use nix::unistd::{Gid, Uid, geteuid};
 use record::User;
 use std::ffi::CString;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// The user on whose behalf we run.
 #[derive(Clone, Debug)]
@@ -17,8 +18,14 @@ pub struct Invoker {
 }
 
 impl Invoker {
+    /// Who it is: found once, while we are who we were started as.
+    pub fn find() -> &'static Invoker {
+        static FOUND: OnceLock<Invoker> = OnceLock::new();
+        FOUND.get_or_init(Invoker::look)
+    }
+
     /// Reads it from what sudo leaves in the environment. Only root believes it.
-    pub fn find() -> Invoker {
+    fn look() -> Invoker {
         let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
         let caller = number("SUDO_UID").zip(number("SUDO_GID")).map(|(uid, gid)| User { uid, gid });
         let sudo_caller = caller.filter(|caller| geteuid().is_root() && caller.uid != 0);
@@ -57,7 +64,7 @@ impl Invoker {
 
 /// The user that programs are to run as: the one named, else the one who called sudo; none stays as we are.
 pub fn subject_user(named: Option<User>) -> Result<Option<User>, Failure> {
-    let is_other = |user: User| user.uid != geteuid().as_raw() && !geteuid().is_root();
+    let is_other = |user: User| user.uid != geteuid().as_raw() && !broker::acts_as_root();
     match named {
         Some(user) if is_other(user) => {
             Err(Failure::needs_root("run the program as another user", "only root can do that"))

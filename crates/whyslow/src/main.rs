@@ -12,6 +12,7 @@ mod nearest;
 mod output;
 mod progress;
 mod requests;
+mod roles;
 
 use arguments::{Arguments, Command};
 use std::process::ExitCode;
@@ -20,10 +21,11 @@ fn main() -> ExitCode {
     fail::explain_panics();
     let outcome = std::panic::catch_unwind(|| {
         let command = Arguments::typed().map_err(fail::usage)?.command;
-        // Before any thread is started: they are to have the same groups.
+        // Before any thread is started: they are to be the same user's, with the same groups.
         invoker::Invoker::find().act_for()?;
-        carry_out(command)
+        carry_out(roles::divide(command)?)
     });
+    broker::dismiss();
     outcome.unwrap_or(Ok(fail::ERROR)).unwrap_or_else(|failure: fail::Failure| failure.show()).into()
 }
 

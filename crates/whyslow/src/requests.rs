@@ -22,7 +22,7 @@ fn world(typed: &WorldArguments) -> Result<World, Failure> {
 }
 
 fn may_have(world: World) -> Result<World, Failure> {
-    if world.link.is_some() && !nix::unistd::geteuid().is_root() {
+    if world.link.is_some() && !broker::acts_as_root() {
         return Err(Failure::needs_root("make a link", "only root can create network namespaces"));
     }
     Ok(world)

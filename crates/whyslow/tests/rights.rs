@@ -171,3 +171,85 @@ fn in_another_pid_namespace_nothing_is_recorded_and_the_reason_is_given() {
     assert!(said.contains("PID namespace") && said.contains("--pid=host"), "{said}");
     assert!(!Path::new(&stage.path("case")).exists(), "nothing is left");
 }
+
+/// A subject that tries to get at whoever started it, and says what it could do.
+const ATTACKER: &str = r#"
+import ctypes, os, time, urllib.request
+libc = ctypes.CDLL(None, use_errno=True)
+command = os.getppid()
+near = [command] + [int(pid) for pid in open(f"/proc/{command}/task/{command}/children").read().split() if int(pid) != os.getpid()]
+for pid in near:
+    for name in ("mem", "environ", "maps", "fd/0", "root", "cwd", "exe"):
+        try:
+            os.stat(f"/proc/{pid}/{name}/.") if name in ("root", "cwd") else open(f"/proc/{pid}/{name}", "rb+" if name == "mem" else "rb").read(1)
+            print("COULD", name, pid)
+        except OSError:
+            pass
+    if libc.ptrace(16, pid, 0, 0) == 0:
+        print("COULD trace", pid)
+    handle = os.pidfd_open(pid)
+    for descriptor in range(64):
+        if libc.syscall(438, handle, descriptor, 0) >= 0:
+            print("COULD take", descriptor, pid)
+for descriptor in os.listdir("/proc/self/fd"):
+    try:
+        target = os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:
+        continue
+    if target.startswith("socket:") or "bpf" in target or "memfd" in target:
+        print("HAS", target)
+print("TRIED", len(near))
+time.sleep(1.5)
+"#;
+
+/// What runs of a whyslow that was started, by user and name.
+fn roles(whyslow: u32) -> Vec<(u32, String)> {
+    let mut pids = vec![whyslow];
+    pids.extend(record::descendants(whyslow));
+    let of = |pid: u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+        // The highest of the four: real, effective, saved, and that for files.
+        let ids = line("Uid:")?.split_whitespace().filter_map(|id| id.parse::<u32>().ok());
+        Some((ids.min()?, line("Name:")?.trim().to_string()))
+    };
+    pids.into_iter().filter_map(of).collect()
+}
+
+#[test]
+fn under_sudo_only_the_broker_is_root_and_a_subject_gets_at_neither_role() {
+    let Some((stage, _)) = staged() else { return };
+    fs::write(stage.path("attacker.py"), ATTACKER).expect("written");
+    let python = shell("python3 -c 'import sys; print(sys.executable)'");
+    let words = ["run", "--no-prove", "-o", "home/case", "--", python.trim(), "attacker.py"];
+    // An interpreter below a home of root's is not for others.
+    let words = if python.starts_with("/usr") {
+        words
+    } else {
+        [words[0], words[1], words[2], words[3], words[4], "/usr/bin/python3", words[6]]
+    };
+    let mut command = stage.whyslow(&words);
+    command
+        .env("SUDO_UID", CALLER.to_string())
+        .env("SUDO_GID", CALLER.to_string())
+        .stdout(std::process::Stdio::piped());
+    let child = command.stderr(std::process::Stdio::null()).spawn().expect("whyslow");
+    let (mut seen, mut had_subject) = (std::collections::BTreeSet::new(), false);
+    let begun = std::time::Instant::now();
+    while begun.elapsed() < testing::stretched(std::time::Duration::from_secs(20)) {
+        let now = roles(child.id());
+        had_subject |= now.iter().any(|(_, name)| name.starts_with("python3"));
+        let is_watching = now.iter().any(|(_, name)| name.starts_with("python3"));
+        if is_watching {
+            seen.extend(now.into_iter().filter(|(uid, _)| *uid == 0).map(|(_, name)| name));
+        } else if had_subject {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let output = child.wait_with_output().expect("whyslow");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(had_subject && seen.into_iter().collect::<Vec<_>>() == ["whyslow-broker"], "{said}");
+    assert!(said.contains("TRIED 2"), "it found both roles: {said}");
+    assert!(!said.contains("COULD") && !said.contains("HAS"), "{said}");
+}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What `attach` takes.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(args_override_self = true, after_help = examples::of("attach"))]
 pub struct AttachArguments {
     /// The process to watch, with its threads and children
