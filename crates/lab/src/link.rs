@@ -128,10 +128,6 @@ pub enum LinkError {
     },
 }
 
-fn tunnel_failed(error: io::Error) -> LinkError {
-    LinkError::Tunnel(error.to_string())
-}
-
 /// Two namespaces that are joined. When it is dropped, a link of ours carries nothing any more.
 #[derive(Debug)]
 pub struct Joined {
@@ -149,9 +145,10 @@ impl Link {
     /// # Errors
     /// Names the command that failed, and what it said.
     pub fn join(&self, client: u32, server: u32) -> Result<Joined, LinkError> {
+        let failed = |error: io::Error| LinkError::Tunnel(error.to_string());
         let tunnels = join(Network::Join { link: *self, client, server })?;
         let relay = match (self.path(), <[OwnedFd; 2]>::try_from(tunnels)) {
-            (Some(path), Ok(ends)) => Some(Relay::start(ends.map(record::Tunnel::from), path).map_err(tunnel_failed)?),
+            (Some(path), Ok(ends)) => Some(Relay::start(ends.map(record::Tunnel::from), path).map_err(failed)?),
             _ => None,
         };
         Ok(Joined { _relay: relay })
@@ -185,8 +182,9 @@ impl Link {
     }
 
     fn join_by_tunnels(&self, client: u32, server: u32) -> Result<Vec<OwnedFd>, LinkError> {
+        let failed = |error: io::Error| LinkError::Tunnel(error.to_string());
         let tunnel = |pid: u32| {
-            let opened = in_namespace(pid, || Ok(record::Tunnel::open(DEVICE))).map_err(tunnel_failed)?;
+            let opened = in_namespace(pid, || Ok(record::Tunnel::open(DEVICE))).map_err(failed)?;
             opened.map(OwnedFd::from).map_err(|error| LinkError::Tunnel(error.to_string()))
         };
         let ends = vec![tunnel(client)?, tunnel(server)?];
