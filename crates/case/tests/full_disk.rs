@@ -1,6 +1,6 @@
 //! A disk that is full, at every moment of recording and closing: the case opens, and what it lacks is said and counted.
 
-use case::tables::{Call, Path as PathRow, Process, Segment, Trial};
+use case::tables::{Call, Process, Segment, Trial};
 use case::{Case, CaseWriter, Manifest, Nanos, SCHEMA};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use std::fs;
