@@ -50,7 +50,12 @@ intervention! {
     pub const WINDOW_KEPT_WHEN_IDLE: Intervention = Intervention {
         name: "window-kept-when-idle",
         summary: "has connections keep their congestion window while they are idle",
-        predictions: &[Prediction::gains("P24"), Prediction::does_nothing("P25"), Prediction::does_nothing("P49")],
+        predictions: &[
+            Prediction::gains("P24"),
+            Prediction::does_nothing("P14"),
+            Prediction::does_nothing("P25"),
+            Prediction::does_nothing("P49"),
+        ],
         treat: |request, treatment| setting(request, treatment, "net.ipv4.tcp_slow_start_after_idle", "0"),
         applied: |counters| of_setting(counters, "net.ipv4.tcp_slow_start_after_idle"),
     };
@@ -60,8 +65,7 @@ intervention! {
     /// # large-first-flight
     ///
     /// ## What it does
-    /// Sets `initcwnd 100` on the routes of both ends: the first 100 segments of a connection leave at once, not 10. For a
-    /// finding of slow-start-after-idle it is the control: what follows a pause begins with no more than before.
+    /// Sets `initcwnd 100` on the routes of both ends: the first 100 segments of a connection leave at once, not 10.
     ///
     /// ## What it reaches
     /// Every program, through the kernel's routing table, but only in the network namespaces of `--link`.

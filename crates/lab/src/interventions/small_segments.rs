@@ -10,8 +10,8 @@ intervention! {
     /// # small-segments
     ///
     /// ## What it does
-    /// Has TCP connections use segments of 1,208 bytes at most, in both directions (TCP_MAXSEG before connect and listen): packets
-    /// of 1,280 bytes at most get through wherever IPv6 does.
+    /// Has TCP connections use segments of 1,208 bytes at most, in both directions (TCP_MAXSEG before connect and listen):
+    /// packets of 1,280 bytes at most get through wherever IPv6 does.
     ///
     /// ## What it reaches
     /// Dynamically linked programs that use libc, at either end: the other one is told when they connect. Not Go, not static
