@@ -1,7 +1,7 @@
 //! Control groups of a run: made, set, entered and removed, each by a path that is checked to be one of ours.
 
-use crate::divide::{command_pid, is_broker};
 use crate::request::{Reply, Request, reply};
+use crate::role::{command_pid, is_broker};
 use crate::watched::check_subject;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use nix::sys::stat::Mode;

@@ -13,15 +13,17 @@ mod groups;
 mod message;
 mod processes;
 mod request;
+mod role;
 mod signals;
 mod watched;
 
-pub use divide::{
-    Allowed, Identity, acts_as_root, become_user, becomes, broker_pid, check_root, check_user, command_pid, dismiss,
-    divide, has_dropped, is_broker,
-};
+pub use divide::{become_user, divide};
 pub use groups::{Enter, MakeGroup, RemoveGroup, SetGroup, check_group};
 pub use processes::{Look, Looked, OpenKernelSymbols, OpenMemory, OpenOf, Place};
 pub use request::{Entry, Reply, Request, ask, reply, with_files};
+pub use role::{
+    Allowed, Identity, acts_as_root, becomes, broker_pid, check_root, check_user, command_pid, dismiss, has_dropped,
+    is_broker,
+};
 pub use signals::Signal;
 pub use watched::check_subject;

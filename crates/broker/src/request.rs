@@ -1,6 +1,6 @@
 //! What can be asked of the broker: each request is a type that says what it checks and carries itself out.
 
-use crate::divide;
+use crate::role;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -83,7 +83,7 @@ enum Said {
 /// # Errors
 /// Where it is refused, or the broker is gone.
 pub fn ask<R: Request>(request: R, files: &[BorrowedFd<'_>]) -> io::Result<Reply<R::Answer>> {
-    let Some(broker) = divide::broker() else {
+    let Some(broker) = role::broker() else {
         let own = files.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
         return request.carry_out(own);
     };

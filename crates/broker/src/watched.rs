@@ -1,7 +1,7 @@
 //! Whose processes the broker looks into, signals or joins: those that it has started, what these have started, and the one that
 //! the user named.
 
-use crate::divide::{command_pid, is_broker};
+use crate::role::{command_pid, is_broker};
 use std::fs;
 use std::io;
 use std::sync::OnceLock;

@@ -10,6 +10,7 @@ mod reconcile;
 use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
+use crate::place::{self, Located};
 use crate::threads::Threads;
 use awaited::Awaited;
 use case::tables::{Call, HttpMessage, direction};
@@ -153,6 +154,15 @@ impl<'r> Analysis<'r> {
             affected: if self.exchanges.is_empty() { saving.affected } else { saving.affected.min(count) },
             few: None,
         }
+    }
+
+    /// The place of the calls that took most of a cost: each call's row with its part of it.
+    pub fn place_of_calls(&self, calls: impl IntoIterator<Item = (usize, u64)>) -> Located {
+        let stacks = calls.into_iter().map(|(row, weight)| {
+            let call = self.call(row);
+            ((call.script_stack, call.stack), weight)
+        });
+        place::of_most(&self.code, stacks)
     }
 
     /// A call by its row.

@@ -205,5 +205,5 @@ fn common_caller(analysis: &Analysis, samples: &[&Sample], accepts: impl Fn(&str
 
 /// The place where calls took most of something: each call's row with its part of it.
 fn costly_call(analysis: &Analysis, calls: impl IntoIterator<Item = (usize, u64)>) -> Located {
-    place::of_calls(analysis, calls)
+    analysis.place_of_calls(calls)
 }

@@ -4,7 +4,7 @@
 use crate::analysis::Analysis;
 use crate::analysis::ledger::{Account, Object, is_within, object};
 use crate::connections::End;
-use crate::place::{Located, of_calls, of_most_on_cpu};
+use crate::place::{Located, of_most_on_cpu};
 use crate::syscall;
 use crate::threads::busy_part;
 use case::{AccountGroup, Heaviest};
@@ -50,9 +50,9 @@ fn located(analysis: &Analysis, group: AccountGroup, account: Account) -> Locate
     match group {
         AccountGroup::ClientCpu | AccountGroup::ServerCpu => on_processor(analysis, account),
         AccountGroup::ClientBlocked | AccountGroup::ServerBlocked => blocked(analysis, account),
-        AccountGroup::SetUp => of_calls(analysis, connects(analysis)),
-        AccountGroup::Held => of_calls(analysis, held(analysis)),
-        AccountGroup::NetworkAndPeer | AccountGroup::Network => of_calls(analysis, waits_for_answers(analysis)),
+        AccountGroup::SetUp => analysis.place_of_calls(connects(analysis)),
+        AccountGroup::Held => analysis.place_of_calls(held(analysis)),
+        AccountGroup::NetworkAndPeer | AccountGroup::Network => analysis.place_of_calls(waits_for_answers(analysis)),
         AccountGroup::RunDelay | AccountGroup::Other => Located::default(),
     }
 }
@@ -93,7 +93,7 @@ fn blocked(analysis: &Analysis, account: Account) -> Located {
         };
         is_it.then(|| (row, blocked())).filter(|(_, blocked)| *blocked > 0)
     });
-    of_calls(analysis, calls)
+    analysis.place_of_calls(calls)
 }
 
 /// The processes at the end that an account is of; all of them where it is of the run.

@@ -1,6 +1,5 @@
 //! From a call or a sample to places in the code that its author can open.
 
-use crate::analysis::Analysis;
 use crate::code::{Code, base_name};
 use case::tables::{Call, Location, kind};
 use case::{Function, Place, PlaceShare};
@@ -40,15 +39,6 @@ impl Located {
         let place = in_words(&self.places);
         if place.is_empty() { place } else { place + &more }
     }
-}
-
-/// The place of the calls that took most of a cost: each call's row with its part of it.
-pub fn of_calls(analysis: &Analysis, calls: impl IntoIterator<Item = (usize, u64)>) -> Located {
-    let stacks = calls.into_iter().map(|(row, weight)| {
-        let call = analysis.call(row);
-        ((call.script_stack, call.stack), weight)
-    });
-    of_most(&analysis.code, stacks)
 }
 
 /// The place that carries most of a cost: the script's stack, the native stack, and their part of it.

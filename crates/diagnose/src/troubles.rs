@@ -4,7 +4,6 @@
 mod run_delay;
 
 use crate::analysis::Analysis;
-use crate::place::of_calls;
 use crate::syscall;
 use case::Trouble;
 use case::tables::{direction, event, flags, role};
@@ -54,7 +53,7 @@ fn failed(analysis: &Analysis) -> Vec<Trouble> {
         call: syscall::name(number),
         error: error.to_string(),
         count: rows.len() as u64,
-        place: of_calls(analysis, rows.into_iter().map(|row| (row, 1))).places,
+        place: analysis.place_of_calls(rows.into_iter().map(|row| (row, 1))).places,
     };
     kinds.into_iter().map(trouble).collect()
 }

@@ -1,21 +1,12 @@
 //! One control group of ours: a folder in a hierarchy, with processes in it that are moved, ended, and gone.
 
 use crate::ending::{self, LONGEST_END, TICK, name};
+use crate::hierarchy::{PREFIX, children, members};
 use crate::journal::UndoResult;
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
-
-/// How the name of every group and folder of ours begins. Nothing else is ever removed.
-pub(crate) const PREFIX: &str = "whyslow-";
-/// The processes in a group and in all groups below it.
-pub(crate) fn members(folder: &Path) -> Vec<u32> {
-    let text = std::fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
-    // 0 stands for a process that this process cannot see, and would mean our own to kill(2).
-    let own = text.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid != 0);
-    own.chain(children(folder).iter().flat_map(|child| members(child))).collect()
-}
 
 /// Moves a process into a group.
 pub(crate) fn enter(folder: &Path, pid: u32) -> io::Result<()> {
@@ -131,9 +122,4 @@ fn is_ours(folder: &Path) -> bool {
     let is_named = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(PREFIX);
     let names = [folder.file_name(), folder.parent().and_then(Path::file_name)];
     folder.join("cgroup.procs").is_file() && names.into_iter().flatten().any(is_named)
-}
-
-fn children(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
 }

@@ -6,8 +6,8 @@
 
 use crate::LabError;
 use crate::ending;
-use crate::group::{self, PREFIX};
-use crate::hierarchy::{Hierarchy, Version, carrier, hierarchies};
+use crate::group;
+use crate::hierarchy::{Hierarchy, PREFIX, Version, carrier, hierarchies, members};
 use crate::journal::{Entry, Journal, Members, Undo};
 use crate::treatment::End;
 use std::collections::BTreeSet;
@@ -103,7 +103,7 @@ impl Groups {
 
     /// The processes of one end that run in them.
     pub fn members_of(&self, end: End) -> Vec<u32> {
-        self.parts.first().map_or_else(Vec::new, |part| group::members(&part.base.join(end.word())))
+        self.parts.first().map_or_else(Vec::new, |part| members(&part.base.join(end.word())))
     }
 
     fn add(&mut self, placement: &Placement) -> Result<(), LabError> {

@@ -3,6 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// How the name of every group and folder of ours begins. Nothing else is ever removed.
+pub(crate) const PREFIX: &str = "whyslow-";
+
 /// A mounted hierarchy, as seen by this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hierarchy {
@@ -83,6 +86,20 @@ fn member_of<'a>(line: &'a str, version: Version, options: &[&str]) -> Option<(V
         Version::One => !controllers.is_empty() && controllers.iter().all(|name| options.contains(name)),
     };
     is_it.then(|| (controllers.into_iter().map(str::to_string).collect(), path))
+}
+
+/// The processes in a group and in all groups below it.
+pub(crate) fn members(folder: &Path) -> Vec<u32> {
+    let text = std::fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    // 0 stands for a process that this process cannot see, and would mean our own to kill(2).
+    let own = text.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid != 0);
+    own.chain(children(folder).iter().flat_map(|child| members(child))).collect()
+}
+
+/// The groups below one.
+pub(crate) fn children(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
 }
 
 #[cfg(test)]

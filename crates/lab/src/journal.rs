@@ -6,9 +6,10 @@
 //! removed when nothing is left in it.
 
 pub(crate) mod place;
+mod request;
 
 use crate::error::LabError;
-use crate::requests::{Note, TickOff};
+pub(crate) use request::{Note, TickOff, check_quota};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

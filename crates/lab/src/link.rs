@@ -9,16 +9,18 @@
 mod inside;
 mod path;
 mod relay;
+mod request;
 mod specification;
 
 pub(crate) use specification::size;
 
 use crate::rate::Rate;
-use crate::requests::{Network, join, network};
 use crate::treatment::End;
 use inside::{in_namespace, run, run_inside};
 use path::Path;
 pub(crate) use relay::Relay;
+pub(crate) use request::Network;
+use request::{join, network};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};

@@ -23,6 +23,7 @@ use crate::journal::Journal;
 use case::tables::TcpEvent;
 use case::{Finding, Purpose, Row, Thing};
 use judgement::Gauge;
+pub(crate) use quota::SetQuota;
 use record::{ConnectionOrigin, Meter, Role};
 use std::time::Duration;
 use target::Target;

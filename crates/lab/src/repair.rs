@@ -2,10 +2,12 @@
 
 use crate::error::LabError;
 use crate::journal::{ENDING, Members, Undo, UndoResult, open_undos, place};
-use crate::requests::mend;
 use crate::{group, live, sessions, staged};
+use broker::{Reply, Request, reply};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -126,4 +128,27 @@ fn perform(undo: &Undo, which: Repair) -> UndoResult {
         Undo::Quota { file, group, value } => live::undo_quota(file, *group, value),
         Undo::Folder { path, owner } => staged::undo(path, *owner),
     }
+}
+
+/// Asks for what runs that are gone have left behind to be undone.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Mend {
+    pub which: Repair,
+}
+
+impl Request for Mend {
+    const NAME: &'static str = "repair";
+    const CHECKS: &'static str =
+        "only what journals say that nobody but root can have written, of owners that are gone";
+    type Answer = Result<Repaired, String>;
+
+    fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<Self::Answer>> {
+        reply(repair_here(self.which).map_err(|error| error.to_string()))
+    }
+}
+
+/// Has what runs that are gone have left behind undone.
+pub(crate) fn mend(which: Repair) -> Result<Repaired, LabError> {
+    let answer = broker::ask(Mend { which }, &[]).map(|reply| reply.answer);
+    answer.unwrap_or_else(|error| Err(error.to_string())).map_err(LabError::World)
 }

@@ -2,7 +2,7 @@
 //! place of the host's.
 
 use crate::LabError;
-use crate::group::PREFIX;
+use crate::hierarchy::PREFIX;
 use crate::intervention_counters::ShimCounts;
 use crate::journal::{Entry, Journal, Undo, UndoResult};
 use crate::shim;
@@ -131,18 +131,6 @@ pub(crate) fn undo(folder: &Path, owner: Option<u32>) -> UndoResult {
     match removed {
         Ok(()) => UndoResult::Undone(format!("removed the folder {}", folder.display())),
         Err(error) => UndoResult::Left(format!("could not remove the folder {}: {error}", folder.display())),
-    }
-}
-
-/// Whether a folder is named after this run; outside of a broker that is left to whoever makes it.
-pub(crate) fn check(folder: &Path) -> std::io::Result<()> {
-    let ours = format!("{PREFIX}{}-", broker::command_pid());
-    let is_named = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&ours));
-    let is_plain = folder.is_absolute() && !folder.components().any(|part| part == std::path::Component::ParentDir);
-    if !broker::is_broker() || (is_named && is_plain) {
-        Ok(())
-    } else {
-        Err(std::io::ErrorKind::PermissionDenied.into())
     }
 }
 

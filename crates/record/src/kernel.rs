@@ -3,7 +3,7 @@
 use crate::calls;
 use crate::error::RecordError;
 use crate::events::kind;
-use crate::loaded::{Load, Loaded};
+use crate::loaded::{Load, Loaded, no_map, refused};
 use aya::maps::{Array, HashMap, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::perf_event::{PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::{BtfTracePoint, PerfEvent};
@@ -145,21 +145,6 @@ fn attach_sampler(ebpf: &mut Ebpf, hertz: u32) -> Result<(), RecordError> {
             .map_err(|error| refused(name, &error))?;
     }
     Ok(())
-}
-
-/// What the kernel said, with all that was behind it.
-pub(crate) fn refused(program: &str, error: &dyn std::error::Error) -> RecordError {
-    let mut reason = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        reason = format!("{reason}: {cause}");
-        source = cause.source();
-    }
-    RecordError::Refused { program: program.to_string(), reason }
-}
-
-pub(crate) fn no_map(name: &str) -> RecordError {
-    RecordError::Refused { program: name.to_string(), reason: "it is not in the object".to_string() }
 }
 
 /// The kernel's release, as `uname -r` prints it.

@@ -24,6 +24,7 @@ mod listening;
 mod live_sockets;
 mod loaded;
 mod meter;
+mod objects;
 mod peer;
 mod places;
 mod processes;

@@ -1,24 +1,14 @@
-//! BPF objects: the broker loads, attaches and keeps them; their maps are handed over, which whoever holds them may read, fill and
-//! map whatever the kernel otherwise forbids users (Linux 5.19, `kernel.unprivileged_bpf_disabled`).
+//! BPF objects as the command has them: their maps, which whoever holds them may read, fill and map whatever the kernel otherwise
+//! forbids users (Linux 5.19, `kernel.unprivileged_bpf_disabled`). `objects.rs` is the broker's side.
 
 use crate::error::RecordError;
-use crate::host;
-use crate::kernel::{self, no_map, refused};
-use crate::{meter, socket_program};
-use aya::Ebpf;
-use aya::maps::{Map, MapData};
-use broker::{Reply, Request, ask, reply};
+use aya::maps::MapData;
+use broker::{Reply, ask};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-
-/// What is loaded, by a number that is never given twice.
-static LOADED: Mutex<(u64, BTreeMap<u64, Ebpf>)> = Mutex::new((0, BTreeMap::new()));
-/// As much is loaded at a time: a recorder or a meter, and programs on the sockets of a few groups.
-const MOST_LOADED: usize = 64;
 
 /// What is to be loaded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,9 +34,9 @@ pub(crate) enum Load {
 /// What was loaded.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Maps {
-    id: u64,
-    names: Vec<String>,
-    missing: Vec<String>,
+    pub id: u64,
+    pub names: Vec<String>,
+    pub missing: Vec<String>,
 }
 
 /// Why nothing was; the parts of a [`RecordError`] that can be the cause.
@@ -58,72 +48,10 @@ pub(crate) enum Refusal {
     Io { action: String, number: Option<i32>, text: String },
 }
 
-impl Request for Load {
-    const NAME: &'static str = "load";
-    const CHECKS: &'static str =
-        "three objects that are built in, none from outside; sockets of a group of this run only";
-    type Answer = Result<Maps, Refusal>;
-
-    fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<Self::Answer>> {
-        match load(&self) {
-            Ok((maps, files)) => Ok(Reply { answer: Ok(maps), files }),
-            Err(error) => reply(Err(error.into())),
-        }
-    }
-}
-
-fn load(wanted: &Load) -> Result<(Maps, Vec<OwnedFd>), RecordError> {
-    host::has_what_recording_needs()?;
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    if loaded.1.len() >= MOST_LOADED {
-        return Err(RecordError::io("loading a BPF object")(io::Error::from_raw_os_error(libc::ENOSPC)));
-    }
-    let (mut object, missing) = match wanted {
-        Load::Recorder { sampling_hertz } => kernel::load(*sampling_hertz)?,
-        Load::Meter => (meter::load()?, Vec::new()),
-        Load::Sockets { group, nodelay, cap_microseconds } => {
-            broker::check_group(group).map_err(RecordError::io(format!("opening {}", group.display())))?;
-            (socket_program::load(group, *nodelay, *cap_microseconds)?, Vec::new())
-        }
-    };
-    let names = match wanted {
-        Load::Recorder { .. } => kernel::MAPS.as_slice(),
-        Load::Meter => meter::MAPS.as_slice(),
-        Load::Sockets { .. } => socket_program::MAPS.as_slice(),
-    };
-    let files = names.iter().map(|name| descriptor(&mut object, name)).collect::<Result<_, RecordError>>()?;
-    loaded.0 += 1;
-    let id = loaded.0;
-    loaded.1.insert(id, object);
-    Ok((Maps { id, names: names.iter().map(ToString::to_string).collect(), missing }, files))
-}
-
-fn descriptor(object: &mut Ebpf, name: &str) -> Result<OwnedFd, RecordError> {
-    let Some(
-        Map::Array(data) | Map::HashMap(data) | Map::LruHashMap(data) | Map::PerCpuArray(data) | Map::RingBuf(data),
-    ) = object.map(name)
-    else {
-        return Err(no_map(name));
-    };
-    data.fd().as_fd().try_clone_to_owned().map_err(RecordError::io(format!("handing over {name}")))
-}
-
 /// Asks for what was loaded to be taken out of the kernel.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Unload {
-    id: u64,
-}
-
-impl Request for Unload {
-    const NAME: &'static str = "unload";
-    const CHECKS: &'static str = "only what was loaded here, by its number";
-    type Answer = ();
-
-    fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<()>> {
-        let object = LOADED.lock().unwrap_or_else(PoisonError::into_inner).1.remove(&self.id);
-        drop(object);
-        reply(())
-    }
+    pub id: u64,
 }
 
 /// A loaded object as its user has it: its maps. Dropped, it is taken out of the kernel; maps that were taken stay.
@@ -185,4 +113,19 @@ impl From<Refusal> for RecordError {
             }
         }
     }
+}
+
+pub(crate) fn no_map(name: &str) -> RecordError {
+    RecordError::Refused { program: name.to_string(), reason: "it is not in the object".to_string() }
+}
+
+/// What the kernel said, with all that was behind it.
+pub(crate) fn refused(program: &str, error: &dyn std::error::Error) -> RecordError {
+    let mut reason = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        reason = format!("{reason}: {cause}");
+        source = cause.source();
+    }
+    RecordError::Refused { program: program.to_string(), reason }
 }

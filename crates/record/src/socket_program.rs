@@ -11,8 +11,7 @@
 
 use crate::error::RecordError;
 use crate::host;
-use crate::kernel::{no_map, refused};
-use crate::loaded::{Load, Loaded};
+use crate::loaded::{Load, Loaded, no_map, refused};
 use aya::maps::{Map, MapData, PerCpuArray};
 use aya::programs::{CgroupAttachMode, SockOps};
 use aya::{Ebpf, EbpfLoader};

@@ -5,11 +5,13 @@
 use super::target::Target;
 use super::{LiveNot, State, Switch};
 use crate::error::LabError;
-use crate::group;
-use crate::hierarchy::{Hierarchy, Version, carrier, hierarchies_of};
-use crate::journal::{Entry, Journal, Undo, UndoResult};
-use crate::requests::SetQuota;
+use crate::hierarchy::{Hierarchy, Version, carrier, hierarchies_of, members};
+use crate::journal::{Entry, Journal, Undo, UndoResult, check_quota};
+use broker::{Reply, Request, reply};
+use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +26,7 @@ pub fn open(target: &Target, journal: &Journal) -> Result<Box<dyn Switch>, LiveN
     let quota = Quota::above(hierarchy)
         .ok_or_else(|| LiveNot(format!("no visible control group limits the CPU time of process {}", target.pid)))?;
     let own = target.processes();
-    if group::members(&quota.folder).iter().any(|pid| !own.contains(pid)) {
+    if members(&quota.folder).iter().any(|pid| !own.contains(pid)) {
         return Err(LiveNot(format!(
             "the control group {}, which limits its CPU time, also holds other processes",
             quota.folder.display()
@@ -144,6 +146,25 @@ pub fn undo(file: &Path, group: u64, value: &str) -> UndoResult {
             Ok(()) => UndoResult::Undone(format!("restored the CPU quota in {} to {value}", file.display())),
             Err(error) => UndoResult::Left(format!("could not restore the quota in {}: {error}", file.display())),
         },
+    }
+}
+
+/// Asks for a quota of CPU time to be lifted or put back.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SetQuota {
+    pub file: PathBuf,
+    pub value: String,
+}
+
+impl Request for SetQuota {
+    const NAME: &'static str = "set-quota";
+    const CHECKS: &'static str = "the quota of a group in which nobody but the subject runs";
+    type Answer = ();
+
+    fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<()>> {
+        check_quota(&self.file)?;
+        std::fs::write(&self.file, &self.value)?;
+        reply(())
     }
 }
 

@@ -6,9 +6,9 @@
 
 use super::{ConnectionOrigin, Followed, IN_KERNEL, IN_USER, Meter};
 use crate::error::RecordError;
-use crate::kernel::refused;
 use crate::listening::descendants;
 use crate::live_sockets::tables::{ByNamespace, TcpSocket, accepted_unix_sockets, sockets_by_descriptor, tcp_sockets};
+use crate::loaded::refused;
 use crate::source::Role;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;

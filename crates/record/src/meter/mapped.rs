@@ -1,7 +1,7 @@
 //! An array of the kernel's, mapped for reading: one item a processor.
 
 use crate::error::RecordError;
-use crate::kernel::no_map;
+use crate::loaded::no_map;
 use aya::maps::{Map, MapData};
 use std::os::fd::{AsFd, AsRawFd};
 

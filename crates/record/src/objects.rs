@@ -1,0 +1,79 @@
+//! BPF objects as the broker has them: loaded, attached, and kept until they are taken out again.
+
+use crate::error::RecordError;
+use crate::loaded::{Load, Maps, Refusal, Unload, no_map};
+use crate::{host, kernel, meter, socket_program};
+use aya::Ebpf;
+use aya::maps::Map;
+use broker::{Reply, Request, reply};
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
+
+/// What is loaded, by a number that is never given twice.
+static LOADED: Mutex<(u64, BTreeMap<u64, Ebpf>)> = Mutex::new((0, BTreeMap::new()));
+/// As much is loaded at a time: a recorder or a meter, and programs on the sockets of a few groups.
+const MOST_LOADED: usize = 64;
+
+impl Request for Load {
+    const NAME: &'static str = "load";
+    const CHECKS: &'static str =
+        "three objects that are built in, none from outside; sockets of a group of this run only";
+    type Answer = Result<Maps, Refusal>;
+
+    fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<Self::Answer>> {
+        match load(&self) {
+            Ok((maps, files)) => Ok(Reply { answer: Ok(maps), files }),
+            Err(error) => reply(Err(error.into())),
+        }
+    }
+}
+
+fn load(wanted: &Load) -> Result<(Maps, Vec<OwnedFd>), RecordError> {
+    host::has_what_recording_needs()?;
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if loaded.1.len() >= MOST_LOADED {
+        return Err(RecordError::io("loading a BPF object")(io::Error::from_raw_os_error(libc::ENOSPC)));
+    }
+    let (mut object, missing) = match wanted {
+        Load::Recorder { sampling_hertz } => kernel::load(*sampling_hertz)?,
+        Load::Meter => (meter::load()?, Vec::new()),
+        Load::Sockets { group, nodelay, cap_microseconds } => {
+            broker::check_group(group).map_err(RecordError::io(format!("opening {}", group.display())))?;
+            (socket_program::load(group, *nodelay, *cap_microseconds)?, Vec::new())
+        }
+    };
+    let names = match wanted {
+        Load::Recorder { .. } => kernel::MAPS.as_slice(),
+        Load::Meter => meter::MAPS.as_slice(),
+        Load::Sockets { .. } => socket_program::MAPS.as_slice(),
+    };
+    let files = names.iter().map(|name| descriptor(&mut object, name)).collect::<Result<_, RecordError>>()?;
+    loaded.0 += 1;
+    let id = loaded.0;
+    loaded.1.insert(id, object);
+    Ok((Maps { id, names: names.iter().map(ToString::to_string).collect(), missing }, files))
+}
+
+fn descriptor(object: &mut Ebpf, name: &str) -> Result<OwnedFd, RecordError> {
+    let Some(
+        Map::Array(data) | Map::HashMap(data) | Map::LruHashMap(data) | Map::PerCpuArray(data) | Map::RingBuf(data),
+    ) = object.map(name)
+    else {
+        return Err(no_map(name));
+    };
+    data.fd().as_fd().try_clone_to_owned().map_err(RecordError::io(format!("handing over {name}")))
+}
+
+impl Request for Unload {
+    const NAME: &'static str = "unload";
+    const CHECKS: &'static str = "only what was loaded here, by its number";
+    type Answer = ();
+
+    fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<()>> {
+        let object = LOADED.lock().unwrap_or_else(PoisonError::into_inner).1.remove(&self.id);
+        drop(object);
+        reply(())
+    }
+}
