@@ -14,6 +14,7 @@ mod delayed_ack_cap;
 mod drop_log_lines;
 mod fast_compression;
 mod hosts_entry;
+mod large_heap;
 mod listen_queue;
 mod network;
 mod no_fsync;
@@ -162,6 +163,7 @@ pub const ALL: &[Intervention] = &[
     buffered_entropy::BUFFERED_ENTROPY,
     drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
+    large_heap::LARGE_HEAP,
     short_sleeps::SHORT_SLEEPS,
     sleep_scale::SLEEP_SCALE,
     sleep_in_halves::SLEEP_IN_HALVES,

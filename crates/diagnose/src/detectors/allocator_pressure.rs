@@ -23,8 +23,8 @@ detector! {
     /// stop the others, and what threads with a request in hand collect themselves.
     ///
     /// ## What proves it
-    /// A larger heap or a collection that is left out: the collector's time falls. That cannot be set from outside, so that it
-    /// remains an observation.
+    /// A larger heap (`large-heap`): the collector's time falls. Where no variable of the runtime sets it (CPython; Go and Node.js
+    /// where their code or command line does) it remains an observation.
     ///
     /// ## Remedy
     /// Give the heap room (Java: -Xmx, Go: GOGC and GOMEMLIMIT, Node.js: --max-semi-space-size and --max-old-space-size), make less
@@ -88,7 +88,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
             || *kinds.entry(sample.stack).or_insert_with(|| analysis.code.passes_through(sample.stack, is_collector))
     };
     let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| collects(sample));
-    let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
+    // One process's: what another's collector does for a moment is neither this one's cost nor its evidence.
+    let mut by_process: BTreeMap<u32, (Vec<usize>, Vec<&Sample>)> = BTreeMap::new();
+    for (row, sample) in numbered {
+        let (rows, samples) = by_process.entry(sample.pid).or_default();
+        rows.push(row);
+        samples.push(sample);
+    }
+    let (found_rows, samples) = by_process.into_values().max_by_key(|(rows, _)| rows.len())?;
     let all = analysis.recording.samples.len().max(1);
     let share = Share(samples.len() as f64 / all as f64);
     if samples.len() < SAMPLES || share.0 < MOST || !is_spread(analysis, &samples) {
@@ -208,6 +215,19 @@ mod tests {
         assert_eq!(finding.kind, Kind::Observation);
         assert!((4 * MS..6 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
         assert!(finding.title.contains("100 % of the CPU time"), "{}", finding.title);
+    }
+
+    #[test]
+    fn it_rests_on_the_process_that_collects_all_the_time() {
+        let mut recording = collected_by("GC Thread#0", true);
+        let first = recording.samples[0].time;
+        recording.threads.push(Thread { tid: CLIENT, pid: CLIENT, name: "VM Thread".into(), ..Thread::default() });
+        let of_client = Sample { time: first, tid: CLIENT, pid: CLIENT, ..Sample::default() };
+        recording.samples.splice(0..0, std::iter::repeat_n(of_client, 3));
+        let answer = answer(&recording);
+        let finding = answer.findings.iter().find(|finding| finding.name == "allocator-pressure").expect("found");
+        let pids = finding.evidence.rows.iter().map(|&row| recording.samples[row as usize].pid);
+        assert_eq!(pids.collect::<Vec<_>>(), [SERVER; 5]);
     }
 
     #[test]

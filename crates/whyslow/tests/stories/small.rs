@@ -170,7 +170,8 @@ fn a_limit_on_requests_is_server_rate_limit_whether_it_delays_or_refuses_and_no_
 #[ignore = "long: make stories"]
 fn a_heap_hardly_larger_than_what_is_kept_is_allocator_pressure_and_a_roomy_one_is_not() {
     let _alone = alone();
-    let Some(run) = suspect("small-heap", "slow") else { return };
+    let Some(run) = proved("small-heap") else { return };
+    expect_confirmed(&run, "allocator-pressure", &["large-heap"]);
     let share = run.finding("allocator-pressure").cost.share_of_cpu;
     assert!((0.25..1.0).contains(&share), "{share}");
     let Some(run) = run_variant("small-heap", "fixed") else { return };
