@@ -11,7 +11,7 @@ use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
 use crate::place::{self, Located};
-use crate::threads::Threads;
+use crate::threads::{Threads, call_end};
 use awaited::Awaited;
 use case::tables::{Call, HttpMessage, direction};
 use case::{Cost, Ledger, Recording};
@@ -193,12 +193,23 @@ impl<'r> Analysis<'r> {
     }
 
     /// The calls by which the server moved the bytes of an exchange, as rows of the table of calls; none where it was not recorded.
+    /// A read belongs to it by its end: a thread that reads before the request comes is in that call when the exchange begins.
     pub fn server_transfers(&self, exchange: &Exchange) -> &[u32] {
         let Some(slot) = self.server_slot(exchange) else { return &[] };
+        // They are in order of their ends.
         let rows = self.connections.transfer_numbers(slot);
-        let first = rows.partition_point(|&row| self.call(row as usize).start.0 < exchange.start);
-        let within = rows[first..].partition_point(|&row| self.call(row as usize).start.0 < exchange.end);
-        &rows[first..first + within]
+        let rows = &rows[rows.partition_point(|&row| call_end(self.call(row as usize)) <= exchange.start)..];
+        let is_write_before = |time: u64| {
+            move |&&row: &&u32| {
+                let call = self.call(row as usize);
+                crate::syscall::is_write(call.number) && call.start.0 < time
+            }
+        };
+        // The answer before may have reached its client before the call that wrote it ended.
+        let rows = &rows[rows.iter().take_while(is_write_before(exchange.start)).count()..];
+        let ended = rows.partition_point(|&row| call_end(self.call(row as usize)) <= exchange.end);
+        let under_way = rows[ended..].iter().take_while(is_write_before(exchange.end)).count();
+        &rows[..ended + under_way]
     }
 
     /// The end that a connection is of; the client's where that is not known.
@@ -229,7 +240,7 @@ fn taking_part(
         let ours = &connections.transfers()[exchange.transfers.clone()];
         let peers = connections.all()[exchange.connection].peer.map_or(&[][..], |peer| {
             let rows = connections.transfer_numbers(peer);
-            let time = |&index: &u32| crate::threads::call_end(&recording.calls[index as usize]);
+            let time = |&index: &u32| call_end(&recording.calls[index as usize]);
             let first = rows.partition_point(|index| time(index) <= exchange.start);
             let last = rows.partition_point(|index| time(index) <= exchange.end);
             &rows[first.min(last)..last]

@@ -6,9 +6,10 @@ use crate::syscall;
 use crate::threads::{Cursor, Moment, State};
 use crate::waits;
 use case::syscall::Class;
+use case::tables::Call;
 use case::{Nanos, Share};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 detector! {
     /// # lock-convoy
@@ -19,7 +20,8 @@ detector! {
     ///
     /// ## Evidence
     /// Threads blocked on a lock (futex) for a millisecond or more while they handle a request, and woken by a thread that was
-    /// handling another request in the meantime; what that thread did until then.
+    /// handling another request in the meantime; what that thread did until then. Where that one waited for its own turn, whoever
+    /// had the lock before it counts. A place at which threads wait without a request, too, is where they wait for work.
     ///
     /// ## What proves it
     /// The same load with a process per worker, or with the work moved out of the lock: the waits disappear. Nothing can take a lock
@@ -31,7 +33,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A request handed to another thread that does its work, and is waited for; a background thread that holds a lock;
-    /// pool-exhausted, in which requests have not been read yet.
+    /// pool-exhausted, in which requests have not been read yet. Locks that only a language's runtime knows (Go's mutex, asyncio's)
+    /// are not seen.
     "P38" "lock-convoy"
 }
 
@@ -41,9 +44,17 @@ const LEAST_WAIT: u64 = 1_000_000;
 /// Where less of all requests' time is spent waiting so, it is not what makes them slow: the threads of an interpreter that all
 /// compute now and then wait for each other as well.
 const LEAST_SHARE: f64 = 0.4;
+/// Where whoever has it is blocked with it, that is no interpreter's lock, which is let go of before: less is worth mending. Of two
+/// requests that take turns with all of their work each waits for a little less than half of its time.
+const LEAST_SHARE_BLOCKED: f64 = 0.2;
+/// So much of the time they are blocked then: who comes to an interpreter's lock after a wait of its own was blocked as well.
+const NEARLY_ALWAYS: f64 = 0.8;
 /// Fewer requests than this, or than one in so many, met by accident.
 const LEAST_REQUESTS: usize = 3;
 const RARE: usize = 20;
+/// A place at which threads wait for this part of the time that they wait there within requests, or longer, without any in hand, is
+/// where they wait for work: schedulers' threads (Go) park themselves in the same way in the middle of a request.
+const WITHOUT_REQUEST: f64 = 0.25;
 /// So many waits are asked about at most, evenly spread.
 const MOST_WAITS: usize = 20_000;
 
@@ -68,31 +79,28 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let longest: u64 = waits.iter().map(|wait| length(&wait.moment)).sum();
     let (count, whole) = (analysis.exchanges.len(), analysis.exchange_wall());
     // Whoever had the lock is asked for only where it can matter.
-    if waits.is_empty() || (longest as f64) < LEAST_SHARE * whole as f64 {
+    if waits.is_empty() || (longest as f64) < LEAST_SHARE_BLOCKED * whole as f64 {
         return None;
     }
     let every = waits.len().div_ceil(MOST_WAITS);
     let mut calls: BTreeMap<usize, u64> = BTreeMap::new();
     let mut of_exchange: BTreeMap<usize, u64> = BTreeMap::new();
-    let mut doing = Doing::default();
+    let mut holders = Holders::default();
     for wait in waits.iter().step_by(every) {
-        let Some(holder) = waits::ended_by(analysis, wait.thread, &wait.moment) else { continue };
-        let is_busy_with_another = services.get(&holder).is_some_and(|all| {
-            let first = all.partition_point(|one| one.to <= wait.moment.start);
-            all[first..].iter().take_while(|one| one.from < wait.moment.end).any(|one| one.exchange != wait.exchange)
-        });
-        if holder == wait.thread || !is_busy_with_another {
+        let by_requests = holders.held_by_requests(analysis, &services, wait);
+        if by_requests < LEAST_WAIT {
             continue;
         }
-        *of_exchange.entry(wait.exchange).or_default() += length(&wait.moment);
+        *of_exchange.entry(wait.exchange).or_default() += by_requests;
         if let Some(row) = wait.moment.call {
-            *calls.entry(row).or_default() += length(&wait.moment);
+            *calls.entry(row).or_default() += by_requests;
         }
-        doing.add(analysis, holder, &wait.moment);
     }
+    let doing = holders.doing;
     let wall = of_exchange.values().sum::<u64>() * every as u64;
     let affected = of_exchange.len() * every;
-    if affected < LEAST_REQUESTS.max(count / RARE) || (wall as f64) < LEAST_SHARE * whole as f64 {
+    let least = if doing.blocked_share() >= NEARLY_ALWAYS { LEAST_SHARE_BLOCKED } else { LEAST_SHARE };
+    if affected < LEAST_REQUESTS.max(count / RARE) || (wall as f64) < least * whole as f64 {
         return None;
     }
     let place = costly_call(analysis, calls.iter().map(|(&row, &length)| (row, length)));
@@ -144,7 +152,7 @@ fn services(analysis: &Analysis) -> FxHashMap<usize, Vec<Service>> {
     services
 }
 
-/// The waits for locks within what the threads dealt with.
+/// The waits for locks within what the threads dealt with, in order of their ends.
 fn lock_waits(analysis: &Analysis, services: &FxHashMap<usize, Vec<Service>>) -> Vec<LockWait> {
     let mut found = Vec::new();
     for (&thread, all) in services {
@@ -158,8 +166,81 @@ fn lock_waits(analysis: &Analysis, services: &FxHashMap<usize, Vec<Service>>) ->
             });
         }
     }
-    found.sort_by_key(|wait| (wait.moment.start, wait.thread));
+    let idle = waits_for_work(analysis, services, &found);
+    found.retain(|wait| wait.moment.call.is_none_or(|row| !idle.contains(&place(analysis.call(row)))));
+    found.sort_by_key(|wait| (wait.moment.end, wait.thread));
     found
+}
+
+/// A place in the code: its native stack and its script's.
+type Stacks = (u32, u32);
+
+fn place(call: &Call) -> Stacks {
+    (call.stack, call.script_stack)
+}
+
+/// The places at which the servers' threads wait without a request in hand as well.
+fn waits_for_work(
+    analysis: &Analysis,
+    services: &FxHashMap<usize, Vec<Service>>,
+    within: &[LockWait],
+) -> BTreeSet<Stacks> {
+    let mut inside: BTreeMap<Stacks, u64> = BTreeMap::new();
+    for wait in within {
+        if let Some(row) = wait.moment.call {
+            *inside.entry(place(analysis.call(row))).or_default() += length(&wait.moment);
+        }
+    }
+    let servers: BTreeSet<u32> = services.keys().map(|&thread| analysis.threads.all()[thread].pid).collect();
+    let mut all: BTreeMap<Stacks, u64> = BTreeMap::new();
+    for call in analysis.recording.calls.iter().filter(|call| call.blocked.0 >= LEAST_WAIT) {
+        if case::syscall::class(call.number) == Class::Lock && servers.contains(&call.pid) {
+            let sum = all.entry(place(call)).or_default();
+            *sum = sum.saturating_add(call.blocked.0);
+        }
+    }
+    let is_idle = |place: &Stacks, inside: u64| {
+        let outside = all.get(place).map_or(0, |all| all.saturating_sub(inside));
+        outside as f64 >= WITHOUT_REQUEST * inside as f64
+    };
+    inside.into_iter().filter(|(place, inside)| is_idle(place, *inside)).map(|(place, _)| place).collect()
+}
+
+/// Who had locks, as far as it has been asked.
+#[derive(Default)]
+struct Holders {
+    /// The waits of each thread, in order of their ends, with the share of them in which requests had the lock.
+    known: FxHashMap<usize, Vec<(Moment, f64)>>,
+    doing: Doing,
+}
+
+impl Holders {
+    /// For how long of a wait other requests had the lock. Whoever let go of it may have waited before for somebody else who had
+    /// it: of that part it is known from that wait, which ended earlier.
+    fn held_by_requests(
+        &mut self,
+        analysis: &Analysis,
+        services: &FxHashMap<usize, Vec<Service>>,
+        wait: &LockWait,
+    ) -> u64 {
+        let Some(holder) = waits::ended_by(analysis, wait.thread, &wait.moment) else { return 0 };
+        let is_busy_with_another = services.get(&holder).is_some_and(|all| {
+            let first = all.partition_point(|one| one.to <= wait.moment.start);
+            all[first..].iter().take_while(|one| one.from < wait.moment.end).any(|one| one.exchange != wait.exchange)
+        });
+        let mut held = 0.0;
+        if holder != wait.thread && is_busy_with_another {
+            let turns = self.known.get(&holder).map_or(&[][..], Vec::as_slice);
+            let during = &wait.moment;
+            analysis.threads.walk(holder, during.start, during.end, &mut Cursor::default(), &mut |moment| {
+                let share = self.doing.add(analysis, turns, &moment);
+                held += length(&moment) as f64 * share;
+            });
+        }
+        let share = held / length(&wait.moment).max(1) as f64;
+        self.known.entry(wait.thread).or_default().push((wait.moment, share));
+        held as u64
+    }
 }
 
 /// What those did who had the lock.
@@ -170,31 +251,42 @@ struct Doing {
 }
 
 impl Doing {
-    fn add(&mut self, analysis: &Analysis, holder: usize, during: &Moment) {
-        let slept = |moment: &Moment| moment.call.is_some_and(|row| analysis.call(row).result == syscall::TIMED_OUT);
-        analysis.threads.walk(holder, during.start, during.end, &mut Cursor::default(), &mut |moment| {
-            let call = moment.call.map(|row| analysis.call(row).number);
-            match (moment.state, call) {
-                (State::OnProcessor, _) => self.on_cpu += length(&moment),
+    /// Adds a moment of a thread that let go of a lock later, and says which share of it a request had the lock. `turns` are that
+    /// thread's own waits for locks.
+    fn add(&mut self, analysis: &Analysis, turns: &[(Moment, f64)], moment: &Moment) -> f64 {
+        let call = moment.call.map(|row| analysis.call(row));
+        match (moment.state, call) {
+            (State::OnProcessor, _) => self.on_cpu += length(moment),
+            (State::Blocked, Some(call)) if case::syscall::class(call.number) == Class::Lock => {
+                let first = turns.partition_point(|(turn, _)| turn.end <= moment.start);
                 // It waited for its own turn, and not for a time to pass.
-                (State::Blocked, Some(number)) if case::syscall::class(number) == Class::Lock && !slept(&moment) => (),
-                (State::Blocked | State::BlockedOnDisk, Some(number)) => {
-                    *self.blocked.entry(number).or_default() += length(&moment);
+                if let Some((_, share)) = turns.get(first).filter(|(turn, _)| turn.start < moment.end) {
+                    return *share;
                 }
-                _ => (),
+                if call.result == syscall::TIMED_OUT {
+                    *self.blocked.entry(call.number).or_default() += length(moment);
+                }
             }
-        });
+            (State::Blocked | State::BlockedOnDisk, Some(call)) => {
+                *self.blocked.entry(call.number).or_default() += length(moment);
+            }
+            _ => (),
+        }
+        1.0
+    }
+
+    /// For how much of the time they were blocked.
+    fn blocked_share(&self) -> f64 {
+        let blocked = self.blocked.values().sum::<u64>();
+        blocked as f64 / (self.on_cpu + blocked).max(1) as f64
     }
 
     fn in_words(&self) -> String {
-        let blocked: u64 = self.blocked.values().sum();
-        let all = (self.on_cpu + blocked).max(1) as f64;
+        let blocked = self.blocked_share();
         let most = self.blocked.iter().max_by_key(|(_, length)| **length).map(|(&number, _)| syscall::name(number));
-        match most {
-            Some(call) if blocked > self.on_cpu => {
-                format!("Whoever held it was blocked {} of the time, mostly in {call}.", Share(blocked as f64 / all))
-            }
-            _ => format!("Whoever held it was on CPU {} of the time.", Share(self.on_cpu as f64 / all)),
+        match most.filter(|_| blocked > 0.5) {
+            Some(call) => format!("Whoever held it was blocked {} of the time, mostly in {call}.", Share(blocked)),
+            None => format!("Whoever held it was on CPU {} of the time.", Share(1.0 - blocked)),
         }
     }
 }
@@ -204,16 +296,39 @@ mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::syscall::FUTEX;
     use crate::tests::{answer, names};
-    use case::tables::Thread;
+    use case::tables::{Call, Thread};
     use case::{Nanos, Recording};
 
     const OTHER: u32 = SERVER + 1;
     const HELPER: u32 = SERVER + 2;
     const NANOSLEEP: u16 = 35;
 
+    /// What whoever lets go does before.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Before {
+        Sleeps,
+        Computes,
+        /// For the lock, which the helper has that is in the background.
+        Waits,
+    }
+
+    /// What happens while the second request waits.
+    #[derive(Clone, Copy)]
+    struct Scene {
+        /// The thread that lets go.
+        waker: u32,
+        before: Before,
+        /// When the second request needs what the first has for 10 ms.
+        needed_after: u64,
+        /// Whether the server's threads are in their reads before a request comes.
+        reads_ahead: bool,
+    }
+
+    const SLEEPS: Scene = Scene { waker: SERVER, before: Before::Sleeps, needed_after: 25 * US, reads_ahead: false };
+
     /// Rounds in which two clients ask at the same time, each on a thread of its own of the server; the second thread waits until
-    /// `waker` lets go of what it holds for 10 ms, asleep.
-    fn rounds(waker: u32) -> Recording {
+    /// the waker lets go of what it holds for 10 ms.
+    fn rounds(scene: Scene) -> Recording {
         let mut fixture = Fixture::new();
         fixture.process(CLIENT + 1, "client");
         fixture.connect(1, CLIENT);
@@ -223,27 +338,48 @@ mod tests {
             fixture.recording.threads.push(Thread { tid, pid: SERVER, start, ..Thread::default() });
         }
         fixture.script(6, &["server.py:7:enter"]);
+        let mut idle = [fixture.now; 2];
+        fixture.now += 100 * US;
         for _ in 0..10 {
             let start = fixture.now;
             for (client, thread) in [(0, SERVER), (1, OTHER)] {
                 fixture.now = start;
                 fixture.moves(CLIENT + client, client + 1, WRITE, 200);
                 fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
-                fixture.now = start + 12 * US;
-                fixture.does(thread, 5 * US, READ, |call| {
+                let reads = |call: &mut Call| {
                     (call.pid, call.connection, call.fd, call.result) = (SERVER, client + 1001, 9, 200);
-                });
+                };
+                if scene.reads_ahead {
+                    fixture.now = idle[client as usize];
+                    fixture.waits(thread, start + 17 * US - fixture.now, READ, reads);
+                } else {
+                    fixture.now = start + 12 * US;
+                    fixture.does(thread, 5 * US, READ, reads);
+                }
             }
-            // The first sleeps, or its answer is due at once and a helper sleeps.
+            // The first has it, or its answer is due at once and a helper has it.
             let let_go = start + 10 * MS;
             fixture.now = start + 20 * US;
-            fixture.waits(waker, let_go - fixture.now, NANOSLEEP, |call| call.pid = SERVER);
-            fixture.does(waker, 20 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
-            fixture.now = start + 25 * US;
-            fixture.waits(OTHER, let_go + US - fixture.now, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, 6));
-            fixture.recording.switches.last_mut().expect("it waited").waker = waker;
+            match scene.before {
+                Before::Sleeps => {
+                    fixture.waits(scene.waker, let_go - fixture.now, NANOSLEEP, |call| call.pid = SERVER);
+                }
+                Before::Computes => (),
+                Before::Waits => {
+                    fixture.waits(scene.waker, let_go - fixture.now, FUTEX, |call| call.pid = SERVER);
+                    fixture.recording.switches.last_mut().expect("it waited").waker = HELPER;
+                    fixture.now = let_go - 5 * US;
+                    fixture.does(HELPER, 10 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
+                }
+            }
+            fixture.now = let_go;
+            fixture.does(scene.waker, 20 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
+            fixture.now = start + scene.needed_after;
+            let waits = let_go + US - fixture.now;
+            fixture.waits(OTHER, waits, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, 6));
+            fixture.recording.switches.last_mut().expect("it waited").waker = scene.waker;
             let answers = [
-                (0, SERVER, if waker == SERVER { let_go + 30 * US } else { start + 30 * US }),
+                (0, SERVER, if scene.waker == SERVER { let_go + 30 * US } else { start + 30 * US }),
                 (1, OTHER, let_go + 40 * US),
             ];
             for (client, thread, at) in answers {
@@ -251,6 +387,7 @@ mod tests {
                 fixture.does(thread, 5 * US, WRITE, |call| {
                     (call.pid, call.connection, call.fd, call.result) = (SERVER, client + 1001, 9, 1000);
                 });
+                idle[client as usize] = fixture.now + US;
                 fixture.travels(at + 3 * US, client + 1001, client + 1, 1000);
                 fixture.now = start + 6 * US;
                 fixture.waits_for(CLIENT + client, client + 1, at + 12 * US - fixture.now, 1000);
@@ -260,18 +397,50 @@ mod tests {
         fixture.end()
     }
 
+    fn is_found(scene: Scene) -> bool {
+        names(&rounds(scene)).contains(&"lock-convoy".to_string())
+    }
+
     #[test]
     fn a_request_that_waits_until_another_lets_go_is_found() {
-        let answer = answer(&rounds(SERVER));
-        let finding =
-            answer.findings.iter().find(|one| one.name == "lock-convoy").unwrap_or_else(|| panic!("{answer:#?}"));
-        assert!((0.45..0.55).contains(&finding.cost.share_of_wall), "{finding:#?}");
-        assert_eq!(finding.place[0].line, 7);
-        assert!(finding.mechanism[1].contains("mostly in nanosleep"), "{:?}", finding.mechanism);
+        for scene in [SLEEPS, Scene { reads_ahead: true, ..SLEEPS }] {
+            let answer = answer(&rounds(scene));
+            let finding =
+                answer.findings.iter().find(|one| one.name == "lock-convoy").unwrap_or_else(|| panic!("{answer:#?}"));
+            assert!((0.45..0.55).contains(&finding.cost.share_of_wall), "{finding:#?}");
+            assert_eq!(finding.place[0].line, 7);
+            assert!(finding.mechanism[1].contains("mostly in nanosleep"), "{:?}", finding.mechanism);
+        }
     }
 
     #[test]
     fn a_request_that_waits_for_a_thread_of_the_background_is_left_alone() {
-        assert!(!names(&rounds(HELPER)).contains(&"lock-convoy".to_string()));
+        assert!(!is_found(Scene { waker: HELPER, ..SLEEPS }));
+        assert!(!is_found(Scene { waker: HELPER, reads_ahead: true, ..SLEEPS }));
+        // Nor is whoever had it for a moment in between.
+        assert!(!is_found(Scene { before: Before::Waits, ..SLEEPS }));
+    }
+
+    #[test]
+    fn a_thread_that_waits_at_the_same_place_without_a_request_waits_for_work() {
+        let mut recording = rounds(SLEEPS);
+        let end = recording.calls.iter().map(|call| call.start).max().expect("calls");
+        let wait = recording.calls.iter().find(|call| call.number == FUTEX && call.script_stack == 6).expect("a wait");
+        let idle = Call { start: end + Nanos(MS), blocked: Nanos(30 * MS), duration: Nanos(30 * MS), ..wait.clone() };
+        let elsewhere = Call { script_stack: 0, ..idle.clone() };
+        recording.calls.push(elsewhere);
+        recording.sort();
+        assert!(names(&recording).contains(&"lock-convoy".to_string()));
+        recording.calls.push(idle);
+        recording.sort();
+        assert!(!names(&recording).contains(&"lock-convoy".to_string()));
+    }
+
+    #[test]
+    fn less_of_it_counts_where_whoever_has_it_sleeps_with_it() {
+        let a_third = Scene { needed_after: 4 * MS, ..SLEEPS };
+        assert!(is_found(a_third));
+        assert!(!is_found(Scene { before: Before::Computes, ..a_third }));
+        assert!(!is_found(Scene { needed_after: 8 * MS, ..SLEEPS }), "a tenth");
     }
 }
