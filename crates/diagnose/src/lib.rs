@@ -23,6 +23,7 @@ mod input_growth;
 mod lookups;
 mod number;
 mod overlap;
+mod paced;
 mod pauses;
 mod pieces;
 mod place;

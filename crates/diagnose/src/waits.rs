@@ -21,6 +21,7 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+pub(crate) use kinds::Kinds;
 pub(crate) use queue::{most_at_a_time, queue, unread};
 pub use rows::rows;
 

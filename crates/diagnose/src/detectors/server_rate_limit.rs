@@ -5,12 +5,11 @@ use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::number;
+use crate::paced::{self, Paced, Turn};
 use crate::pauses::sleep_after;
 use crate::syscall;
-use crate::threads::call_end;
 use case::tables::HttpMessage;
 use case::{Nanos, Share};
-use std::collections::BTreeMap;
 
 detector! {
     /// # server-rate-limit
@@ -22,7 +21,8 @@ detector! {
     /// ## Evidence
     /// Turned away: three or more answers with status 429, or with 503 in less time than the others take, and the time that they
     /// and the sleeps of the client after them take. Delayed: twenty or more requests in a row that the server had read before,
-    /// several at a time, and whose answers leave at equal distances, each as a wait of its event loop ends by time.
+    /// several at a time, and whose answers leave at equal distances, each as a wait of its event loop ends by time; while one that
+    /// comes when nobody waits is answered at once.
     ///
     /// ## What proves it
     /// More clients or fewer at a time: the rate stays the same. Nothing outside the server switches its limit off.
@@ -33,21 +33,13 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A server that is busy (it is on CPU, or its workers are blocked in something); one that pauses for each request by itself
-    /// (then more at a time are answered at a time). A lock of a language's own (Go's mutex, asyncio's) that is held over a sleep
-    /// looks the same from outside, and is one: only one request at a time gets through.
+    /// (then more at a time are answered at a time); a lock of a language's own (Go's mutex, asyncio's) that is held over a sleep: its
+    /// requests leave at equal distances, too, but one that comes when nobody waits takes as long.
     "P28" "server-rate-limit"
 }
 
 /// Fewer refusals are an incident.
 const REFUSED: usize = 3;
-/// Fewer distances between answers do not show a pace.
-const PACED: usize = 20;
-/// The middle half of the distances lies within this part of their median: timers are late by less.
-const EVEN: f64 = 0.1;
-/// Shorter distances cannot be told from work.
-const SHORTEST: u64 = 2_000_000;
-/// So many of the answers must follow the end of a timer: now and then a request comes when one is due.
-const MOSTLY: f64 = 0.8;
 
 const TOO_MANY_REQUESTS: u16 = 429;
 const UNAVAILABLE: u16 = 503;
@@ -127,31 +119,9 @@ fn refusal<'a>(analysis: &Analysis, exchange: &'a Exchange, message: &HttpMessag
     Some(Refusal { exchange, status: message.status, sleep, answer })
 }
 
-/// A request that its server had read before an event loop's wait ended by time, and answered then.
-struct Held<'a> {
-    exchange: &'a Exchange,
-    /// When it had been read, and when its answer was written.
-    read: u64,
-    written: u64,
-    /// The row of the wait that ended by time; none where something else came last.
-    timer: Option<usize>,
-}
-
 fn delayed(analysis: &Analysis) -> Option<Found> {
-    let mut by_server: BTreeMap<(u32, u16), Vec<Held>> = BTreeMap::new();
-    for exchange in &analysis.exchanges {
-        if let (Some(slot), Some(held)) = (analysis.server_slot(exchange), held(analysis, exchange)) {
-            let row = analysis.connections.row(slot);
-            by_server.entry((row.pid, row.local_port)).or_default().push(held);
-        }
-    }
-    let mut paced = by_server.into_values().filter_map(|mut held| {
-        held.sort_by_key(|one| one.written);
-        let pace = pace(&held)?;
-        Some((held, pace))
-    });
-    let (held, pace) = paced.next()?;
-    let timed: Vec<&Held> = held.iter().filter(|one| one.timer.is_some()).collect();
+    let Paced { turns, pace } = paced::limited(analysis)?;
+    let timed: Vec<&Turn> = turns.iter().filter(|one| one.timer.is_some()).collect();
     let wall: u64 = timed.iter().map(|one| one.written.saturating_sub(one.read)).sum();
     let count = analysis.exchanges.len().max(1) as u64;
     let place = costly_call(analysis, timed.iter().filter_map(|one| Some((one.timer?, 1))));
@@ -166,54 +136,18 @@ fn delayed(analysis: &Analysis) -> Option<Found> {
         what,
         mechanism: vec![format!(
             "{} of {} answers left at equal distances, each as a timer of the event loop ended; half of their requests had been \
-             read {} before or earlier.",
+             read {} before or earlier. One that came when nobody waited was answered at once.",
             number::count(timed.len() as u64),
-            number::count(held.len() as u64),
+            number::count(turns.len() as u64),
             Nanos(median(timed.iter().map(|one| one.written.saturating_sub(one.read)).collect())),
         )],
         saving: PotentialSaving { wall, affected: timed.len() as u64, ..PotentialSaving::default() },
         place,
-        remedy: "Raise the server's limit, ask less often, or ask for more at a time. If nobody set a limit, look for a lock that is \
-                 held while its holder sleeps: it has the same effect."
-            .to_string(),
+        remedy: "Raise the server's limit, ask less often, or ask for more at a time.".to_string(),
         rows: rows("calls", timed.iter().filter_map(|one| one.timer)),
         stalls: timed.iter().map(|one| (one.exchange.start, one.exchange.end)).collect(),
         ..Found::default()
     })
-}
-
-/// How a server dealt with a request: what it read last, and the first that it wrote.
-fn held<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Held<'a>> {
-    let transfers = analysis.server_transfers(exchange);
-    let calls = || transfers.iter().map(|&row| analysis.call(row as usize));
-    let written = calls().find(|call| syscall::is_write(call.number))?;
-    let read = calls().rfind(|call| syscall::is_read(call.number) && call.start < written.start)?;
-    let thread = analysis.threads.get(written.tid)?;
-    let end = thread.calls.start
-        + analysis.recording.calls[thread.calls.clone()].partition_point(|call| call.start < written.start);
-    let mut before = (thread.calls.start..end).rev().take_while(|&row| analysis.call(row).start.0 >= call_end(read));
-    let waited = before.find(|&row| analysis.call(row).blocked.0 > 0);
-    let by_time = |row: &usize| syscall::is_poll(analysis.call(*row).number) && analysis.call(*row).result == 0;
-    Some(Held { exchange, read: call_end(read), written: written.start.0, timer: waited.filter(by_time) })
-}
-
-/// The distance at which answers leave while several requests wait, where there is one.
-fn pace(held: &[Held]) -> Option<u64> {
-    let timed = held.iter().filter(|one| one.timer.is_some()).count();
-    if timed < PACED || (timed as f64) < MOSTLY * held.len() as f64 {
-        return None;
-    }
-    // Where one request waits at a time, a pause of the server for each looks the same.
-    let mut gaps: Vec<u64> = Vec::new();
-    for (before, one) in held.iter().zip(&held[1..]) {
-        if one.timer.is_some() && one.read < before.written {
-            gaps.push(one.written - before.written);
-        }
-    }
-    gaps.sort_unstable();
-    let of = |part: usize| gaps[gaps.len() * part / 4];
-    let is_even = gaps.len() >= PACED && (of(3) - of(1)) as f64 <= EVEN * of(2) as f64;
-    (is_even && of(2) >= SHORTEST).then(|| of(2))
 }
 
 #[cfg(test)]
@@ -268,8 +202,9 @@ mod tests {
         assert!(!is_found(&every_second(404, 50 * US, 20 * MS)));
     }
 
-    /// Four clients whose requests a server reads as they come; it answers one each time its event loop's wait ends.
-    fn paced(distances: &[u64], waiting: u32, result: i64) -> Recording {
+    /// Clients whose requests a server reads as they come; it answers one each time its event loop's wait ends. Before them one
+    /// comes alone, and is answered after so many nanoseconds.
+    fn paced(alone: u64, distances: &[u64], waiting: u32, result: i64) -> Recording {
         let mut fixture = Fixture::new();
         for id in 1..=waiting {
             fixture.process(CLIENT + id, "client");
@@ -283,6 +218,9 @@ mod tests {
             fixture.moves(SERVER, id + 1000, READ, 200);
             at + 5 * US
         };
+        let mut idle = fixture.now;
+        request(&mut fixture, CLIENT + 1, 1, alone, &mut idle);
+        fixture.now += 5 * MS;
         let mut now = fixture.now;
         let mut asked: Vec<u64> =
             (1..=waiting).map(|id| asks(&mut fixture, id, now + u64::from(id) * 100 * US)).collect();
@@ -307,9 +245,27 @@ mod tests {
     #[test]
     fn answers_that_leave_at_equal_distances_while_requests_wait_are_found() {
         let is_found = |recording: &Recording| names(recording).contains(&"server-rate-limit".to_string());
-        assert!(is_found(&paced(&[20 * MS], 4, 0)));
-        assert!(!is_found(&paced(&[20 * MS], 1, 0)), "one at a time may be a pause for each");
-        assert!(!is_found(&paced(&[20 * MS], 4, 1)), "something came");
-        assert!(!is_found(&paced(&[5 * MS, 20 * MS, 40 * MS], 4, 0)), "no pace");
+        assert!(is_found(&paced(50 * US, &[20 * MS], 4, 0)));
+        assert!(!is_found(&paced(50 * US, &[20 * MS], 1, 0)), "one at a time may be a pause for each");
+        assert!(!is_found(&paced(50 * US, &[20 * MS], 4, 1)), "something came");
+        assert!(!is_found(&paced(50 * US, &[5 * MS, 20 * MS, 40 * MS], 4, 0)), "no pace");
+    }
+
+    #[test]
+    fn a_lock_that_each_request_holds_over_a_sleep_is_no_limit() {
+        assert!(!names(&paced(20 * MS, &[20 * MS], 4, 0)).contains(&"server-rate-limit".to_string()));
+    }
+
+    #[test]
+    fn where_none_came_while_nobody_waited_no_limit_is_claimed() {
+        let mut recording = paced(50 * US, &[20 * MS], 4, 0);
+        let begin = recording
+            .calls
+            .iter()
+            .filter(|call| call.tid == SERVER && call.number == WRITE)
+            .map(|call| call.start)
+            .min();
+        recording.calls.retain(|call| call.tid != SERVER || Some(call.start) != begin);
+        assert!(!names(&recording).contains(&"server-rate-limit".to_string()));
     }
 }

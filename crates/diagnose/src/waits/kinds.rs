@@ -14,7 +14,7 @@ use std::ops::Range;
 const LONGEST_PATH: usize = 60;
 
 /// The kinds of a recording's requests.
-pub(super) struct Kinds<'e> {
+pub(crate) struct Kinds<'e> {
     analysis: &'e Analysis<'e>,
     /// The HTTP messages of each connection.
     messages: FxHashMap<u32, Range<usize>>,
