@@ -41,6 +41,9 @@ const MOSTLY: f64 = 0.5;
 /// Where fewer than one in so many exchanges waits for a sleep, that is an accident: a thread that tidies up now and then holds
 /// a lock, or the program had just started.
 const RARE: u64 = 200;
+/// Sleeps of which one is more than so many times as long as the other are not for the same thing: what polls sleeps for a fixed time,
+/// or backs off by doubling it. A thread that sleeps with a lock and then without it does not poll.
+const ALIKE: u64 = 4;
 /// What is done between two sleeps is a look as long as it takes less than this part of the sleep, or
 const LOOK_SHARE: f64 = 0.2;
 /// less than this, in nanoseconds.
@@ -139,8 +142,12 @@ fn moves_bytes(call: &Call) -> bool {
     (is_transfer || syscall::is_accept(call.number)) && call.connection != 0 && call.result > 0
 }
 
-/// Whether a thread only looked between two sleeps.
+/// Whether a thread only looked between two sleeps for the same thing.
 fn is_look(before: &Call, call: &Call) -> bool {
+    let (shorter, longer) = (before.blocked.min(call.blocked).0, before.blocked.max(call.blocked).0);
+    if longer > shorter.saturating_mul(ALIKE) {
+        return false;
+    }
     let between = call.start.0.saturating_sub(call_end(before));
     between <= LOOK.max((before.blocked.0 as f64 * LOOK_SHARE) as u64)
 }
@@ -224,6 +231,18 @@ mod tests {
             call.result = 10;
         }
         assert!(!names(&recording).contains(&"sleep-polling".to_string()));
+    }
+
+    #[test]
+    fn a_long_sleep_and_a_short_one_in_turns_are_no_polling() {
+        let naps = |length: u64| {
+            move |fixture: &mut Fixture| {
+                fixture.waits(WORKER, length, NANOSLEEP, |call| (call.pid, call.script_stack) = (SERVER, 6));
+            }
+        };
+        let is_found = |recording: &case::Recording| names(recording).contains(&"sleep-polling".to_string());
+        assert!(!is_found(&handed_to_a_worker(1, naps(100 * US)).end()));
+        assert!(is_found(&handed_to_a_worker(1, naps(3 * MS)).end()));
     }
 
     #[test]
