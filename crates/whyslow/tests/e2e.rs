@@ -9,6 +9,7 @@ mod errors;
 mod exports;
 mod help;
 mod left;
+mod locks;
 mod page;
 mod readme;
 mod rights;

@@ -1,0 +1,188 @@
+//! Locks of other languages that are held over a sleep: what threads wait for is named, and nobody is said to limit the rate of
+//! requests who does not.
+
+use crate::stage::{Stage, free_port};
+use case::facts::Wait;
+use case::{Account, Answer};
+use std::path::Path;
+use std::process::Command;
+use testing::{beside_others, go, is_root, skip};
+
+/// Makes 40 requests on each of four connections at a time; waits for its server to be there.
+const CLIENT: &str = r"
+import socket, sys, threading, time
+def connected():
+    while True:
+        try: return socket.create_connection((sys.argv[1], int(sys.argv[2])))
+        except OSError: time.sleep(0.05)
+def work():
+    connection = connected()
+    for request in range(40):
+        connection.sendall(b'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+        answer = b''
+        while not answer.endswith(b'ok'): answer += connection.recv(4096)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+";
+
+/// A thread for each connection, which is in its read before a request comes.
+const JAVA: &str = r#"
+import java.net.*;
+public class Book {
+    static final Object book = new Object();
+    static void enter() throws Exception { synchronized (book) { Thread.sleep(5); } }
+    static void serve(Socket client) {
+        byte[] request = new byte[4096];
+        try {
+            client.setTcpNoDelay(true);
+            while (client.getInputStream().read(request) > 0) {
+                enter();
+                client.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".getBytes());
+            }
+        } catch (Exception error) { }
+    }
+    public static void main(String[] words) throws Exception {
+        ServerSocket listener = new ServerSocket(Integer.parseInt(words[1]), 64, InetAddress.getByName(words[0]));
+        for (;;) { Socket client = listener.accept(); new Thread(() -> serve(client)).start(); }
+    }
+}"#;
+
+const GO: &str = r#"package main
+import ("net/http"; "os"; "sync"; "time")
+var book sync.Mutex
+func enter() { book.Lock(); defer book.Unlock(); time.Sleep(5 * time.Millisecond) }
+func main() {
+    http.HandleFunc("/", func(answer http.ResponseWriter, _ *http.Request) { enter(); answer.Write([]byte("ok")) })
+    panic(http.ListenAndServe(os.Args[1] + ":" + os.Args[2], nil))
+}
+"#;
+
+const ASYNCIO: &str = r"
+import asyncio, sys
+lock = asyncio.Lock()
+async def serve(reader, writer):
+    while await reader.read(4096):
+        async with lock: await asyncio.sleep(0.005)
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+async def main():
+    async with await asyncio.start_server(serve, sys.argv[1], int(sys.argv[2])) as server: await server.serve_forever()
+asyncio.run(main())
+";
+
+const RUBY: &str = r#"
+require 'socket'
+BOOK = Mutex.new
+def enter = BOOK.synchronize { sleep 0.005 }
+listener = TCPServer.new(ARGV[0], ARGV[1].to_i)
+loop do
+  Thread.new(listener.accept) do |client|
+    client.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1)
+    while (client.readpartial(4096) rescue nil)
+      enter
+      client.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    end
+  end
+end
+"#;
+
+/// What is said of a server that is started with an address and a port; none where this machine does not let us record.
+fn answered(stage: &Stage, server: &str) -> Option<Answer> {
+    let _turn = beside_others();
+    if !is_root() || !stage.can_record() {
+        return None;
+    }
+    std::fs::write(stage.path("client.py"), CLIENT).expect("written");
+    let port = free_port().to_string();
+    let serve = format!("{server} {{server}} {port}");
+    let client = ["--", "python3", "client.py", "{server}", &port];
+    let ran = stage.run(&[&["run", "--json", "--no-prove", "-o", "case", "--server", &serve][..], &client].concat());
+    let ran = ran.answered();
+    Some(serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}")))
+}
+
+fn names(answer: &Answer) -> Vec<&str> {
+    answer.findings.iter().map(|finding| finding.name.as_str()).collect()
+}
+
+/// That requests wait most of their time for a lock, whose place is known, and that nothing else is made of it.
+fn expect_convoy(answer: &Answer, place: &str) {
+    assert_eq!(names(answer), ["lock-convoy"], "{:#?}", answer.findings);
+    let finding = &answer.findings[0];
+    assert!(finding.cost.share_of_wall > 0.5, "{finding:#?}");
+    assert!(finding.place.iter().any(|one| one.module.contains(place)), "{finding:#?}");
+    assert!(finding.mechanism[1].contains("blocked"), "{finding:#?}");
+}
+
+/// That nobody is accused, and it is said what the server waits for.
+fn expect_silence_and_the_wait(answer: &Answer) {
+    assert_eq!(names(answer), [""; 0], "{:#?}", answer.findings);
+    let heaviest = answer.leading_account().unwrap_or_else(|| panic!("{:#?}", answer.heaviest));
+    let Account::Blocked { wait, .. } = &heaviest.account else { panic!("{heaviest:#?}") };
+    assert!(matches!(wait, Wait::Events | Wait::Lock), "{heaviest:#?}");
+}
+
+fn is_compiled(mut compiler: Command, what: &str) -> bool {
+    match compiler.status() {
+        Err(_) => {
+            skip(&format!("{what} is not installed"));
+            false
+        }
+        Ok(status) => {
+            assert!(status.success());
+            true
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_java_threads_sleep_with_is_a_convoy() {
+    let stage = Stage::new();
+    std::fs::write(stage.path("Book.java"), JAVA).expect("written");
+    let mut compiler = Command::new("javac");
+    compiler.arg("-d").arg(stage.path("")).arg(stage.path("Book.java"));
+    if !is_compiled(compiler, "javac") {
+        return;
+    }
+    let Some(answer) = answered(&stage, &format!("java -cp {} Book", stage.path("").display())) else { return };
+    expect_convoy(&answer, "libjvm.so");
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_lock_that_ruby_threads_sleep_with_is_a_convoy() {
+    let stage = Stage::new();
+    if Command::new("ruby").arg("-v").output().is_err() {
+        return skip("ruby is not installed");
+    }
+    std::fs::write(stage.path("book.rb"), RUBY).expect("written");
+    let Some(answer) = answered(&stage, &format!("ruby {}", stage.path("book.rb").display())) else { return };
+    expect_convoy(&answer, "ruby");
+}
+
+#[test]
+fn a_mutex_that_goroutines_sleep_with_is_no_rate_limit() {
+    let stage = Stage::new();
+    let Some(go) = go() else { return };
+    std::fs::write(stage.path("main.go"), GO).expect("written");
+    let mut compiler = Command::new(go);
+    compiler.args(["build", "-o"]).arg(stage.path("book")).arg(stage.path("main.go")).env("GO111MODULE", "off");
+    if !is_compiled(compiler, "go") {
+        return;
+    }
+    let Some(answer) = answered(&stage, &program(&stage.path("book"))) else { return };
+    expect_silence_and_the_wait(&answer);
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_lock_that_tasks_of_an_event_loop_sleep_with_is_no_rate_limit() {
+    let stage = Stage::new();
+    std::fs::write(stage.path("book.py"), ASYNCIO).expect("written");
+    let Some(answer) = answered(&stage, &format!("python3 {}", stage.path("book.py").display())) else { return };
+    expect_silence_and_the_wait(&answer);
+}
+
+fn program(path: &Path) -> String {
+    path.display().to_string()
+}
