@@ -25,6 +25,8 @@ pub struct ConnectionRows {
     pub events: Range<usize>,
     /// The `connect` that opened it: a row in the table of calls.
     pub connect: Option<usize>,
+    /// The `accept` that took it from its listener's queue: a row in the table of calls.
+    pub accept: Option<usize>,
     /// Its first finished handshake, or the first: a row in the table of handshakes.
     pub handshake: Option<usize>,
     /// When bytes waited in this end's kernel, in order of time.
@@ -75,6 +77,7 @@ impl<'r> Connections<'r> {
             segments: 0..0,
             events: 0..0,
             connect: None,
+            accept: None,
             handshake: None,
             send_stalls: Vec::new(),
             unsent: Vec::new(),
@@ -131,9 +134,13 @@ impl<'r> Connections<'r> {
                 self.rows[slot].events = range;
             }
         }
-        for (index, call) in recording.calls.iter().enumerate().filter(|(_, call)| call.number == syscall::CONNECT) {
+        let opens =
+            |call: &Call| call.number == syscall::CONNECT || syscall::is_accept(call.number) && call.result >= 0;
+        for (index, call) in recording.calls.iter().enumerate().filter(|(_, call)| opens(call)) {
             if let Some(&slot) = self.slots.get(&call.connection) {
-                self.rows[slot].connect.get_or_insert(index);
+                let rows = &mut self.rows[slot];
+                let opened = if call.number == syscall::CONNECT { &mut rows.connect } else { &mut rows.accept };
+                opened.get_or_insert(index);
             }
         }
         for (index, handshake) in recording.handshakes.iter().enumerate() {

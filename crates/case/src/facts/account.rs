@@ -53,13 +53,29 @@ pub enum Account {
         end: End,
     },
     /// Waiting for a name's address.
-    Lookup,
+    Lookup {
+        /// What it went into at whoever answered, or on the way; absent if that was not recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<Box<Account>>,
+    },
     /// Waiting for a connection.
-    Connect,
+    Connect {
+        /// What it went into at whoever answered, or on the way; absent if that was not recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<Box<Account>>,
+    },
     /// Waiting for a full TLS handshake.
-    FullHandshake,
+    FullHandshake {
+        /// What it went into at whoever answered, or on the way; absent if that was not recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<Box<Account>>,
+    },
     /// Waiting for a resumed TLS handshake.
-    ResumedHandshake,
+    ResumedHandshake {
+        /// What it went into at whoever answered, or on the way; absent if that was not recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<Box<Account>>,
+    },
     /// Bytes were held by Nagle's algorithm until the peer acknowledged earlier ones.
     HeldByNagle {
         /// At which end.
@@ -198,6 +214,12 @@ impl Account {
             Account::Blocked { call, wait, object, .. } | Account::BlockedOutside { call, wait, object } => {
                 format!("{end}{}", blocked(call, *wait, object.as_ref()))
             }
+            Account::Lookup { part: Some(part) }
+            | Account::Connect { part: Some(part) }
+            | Account::FullHandshake { part: Some(part) }
+            | Account::ResumedHandshake { part: Some(part) } => {
+                format!("{}: {}", self.fixed_name(), part.name_of_run())
+            }
             _ => format!("{end}{}", self.fixed_name()),
         }
     }
@@ -213,10 +235,10 @@ impl Account {
                 "blocked in a call that is not recorded"
             }
             Account::PageFault { .. } => "blocked on a disk outside calls",
-            Account::Lookup => "name look-up",
-            Account::Connect => "connect",
-            Account::FullHandshake => "TLS handshake (full)",
-            Account::ResumedHandshake => "TLS handshake (resumed)",
+            Account::Lookup { .. } => "name look-up",
+            Account::Connect { .. } => "connect",
+            Account::FullHandshake { .. } => "TLS handshake (full)",
+            Account::ResumedHandshake { .. } => "TLS handshake (resumed)",
             Account::HeldByNagle { .. } => "held by Nagle until the peer acknowledges",
             Account::HeldInKernel { .. } => "held in the local kernel (window or queue)",
             Account::HeldAtPeer => "held at the peer until our delayed acknowledgement",

@@ -7,7 +7,7 @@
 use super::Analysis;
 use super::ready;
 use crate::syscall::{self, Class};
-use crate::threads::{ThreadRows, call_end};
+use crate::threads::{Cursor, State, ThreadRows, call_end};
 use case::tables::{Call, Switch, role};
 use case::{Ended, Ender};
 
@@ -103,9 +103,13 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
         Class::Accept => None,
         _ => analysis.connections.slot(call.connection).filter(|_| call.connection != 0).map(|slot| (slot, class)),
     };
+    let connecting = connection.map(|(slot, _)| slot).filter(|&slot| is_connecting(analysis, slot, call, wait));
+    if let Some(window) = connecting.and_then(|slot| busy_acceptor(analysis, slot, wait)) {
+        return emit(Part::Thread(window));
+    }
     if let Some((slot, class)) = connection
+        && connecting.is_none()
         && let Some(peer) = analysis.connections.all()[slot].peer
-        && call.number != syscall::CONNECT
     {
         return by_peer(analysis, peer, is_writing(class), wait, emit);
     }
@@ -113,12 +117,8 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
         return emit(Part::Thread(window));
     }
     let unwatched = connection.map(|(slot, _)| slot).or_else(|| listener(analysis, call));
-    let is_connecting = |slot: usize| {
-        let row = analysis.connections.row(slot);
-        call.number == syscall::CONNECT || (row.role == role::CLIENT && row.established.0 >= to)
-    };
     emit(other(match unwatched {
-        Some(slot) if is_connecting(slot) => Ender::Network,
+        Some(slot) if is_connecting(analysis, slot, call, wait) => Ender::Network,
         Some(slot) if analysis.connections.row(slot).role == role::CLIENT => {
             Ender::Peer { remote: analysis.connections.remote_name(slot) }
         }
@@ -203,6 +203,14 @@ fn listener(analysis: &Analysis, call: &Call) -> Option<usize> {
     analysis.connections.slot(call.connection).filter(|_| call.connection != 0)
 }
 
+/// Whether a wait was for a connection to be there.
+fn is_connecting(analysis: &Analysis, slot: usize, call: &Call, wait: &Wait) -> bool {
+    let row = analysis.connections.row(slot);
+    let Window { from, to, .. } = wait.window;
+    let ended = || row.established.0 > from && row.established.0.saturating_add(AT_ONCE) >= to;
+    call.number == syscall::CONNECT || (row.role == role::CLIENT && ended())
+}
+
 fn is_writing(class: Class) -> bool {
     matches!(class, Class::Write | Class::HandOver)
 }
@@ -231,11 +239,58 @@ fn by_peer(analysis: &Analysis, peer: usize, writing: bool, wait: &Wait, emit: &
     if from < done
         && let Some(thread) = analysis.threads.slot(call.tid)
     {
-        emit(Part::Thread(Window { thread, from, to: done, ..wait.window }));
+        let taken = taken(analysis, peer, thread).filter(|taken| from < taken.until);
+        let until = taken.as_ref().map_or(from, |taken| taken.until.min(done));
+        if let Some(taken) = taken {
+            emit(Part::Thread(Window { thread: taken.thread, from, to: until, ..wait.window }));
+        }
+        if until < done {
+            emit(Part::Thread(Window { thread, from: until, to: done, ..wait.window }));
+        }
     }
     if done < to {
         emit(network(to - done));
     }
+}
+
+/// Who took a connection from its listener's queue.
+pub(crate) struct Taken<'r> {
+    /// The `accept`.
+    pub accept: &'r Call,
+    /// Its thread's place in the table of threads.
+    pub thread: usize,
+    /// Until when that one has it, and not the thread that then serves it: until it is accepted, and that one there.
+    pub until: u64,
+}
+
+/// Who took a connection from its listener's queue, where that is not the thread that serves it.
+pub(crate) fn taken<'r>(analysis: &Analysis<'r>, slot: usize, serves: usize) -> Option<Taken<'r>> {
+    let accept = analysis.call(analysis.connections.all()[slot].accept?);
+    let thread = analysis.threads.slot(accept.tid).filter(|&thread| thread != serves)?;
+    Some(Taken { accept, thread, until: call_end(accept).max(analysis.threads.all()[serves].start) })
+}
+
+/// Whoever accepted a connection late, which its client had to ask for again: what it did meanwhile kept it from that, unless it
+/// was idle.
+fn busy_acceptor(analysis: &Analysis, slot: usize, wait: &Wait) -> Option<Window> {
+    let rows = &analysis.connections.all()[slot];
+    let Window { from, to, .. } = wait.window;
+    if !rows.repairs.iter().any(|&(start, end)| start < to && from < end) {
+        return None;
+    }
+    let accept = analysis.call(analysis.connections.all()[rows.peer?].accept?);
+    let thread = analysis.threads.slot(accept.tid)?;
+    let mut idle = 0;
+    analysis.threads.walk(thread, from, to, &mut Cursor::default(), &mut |moment| {
+        let class = moment.call.map(|row| syscall::class(analysis.call(row).number));
+        let is_blocked = matches!(moment.state, State::Blocked | State::Absent);
+        idle += if is_blocked && matches!(class, Some(Class::Accept | Class::Poll) | None) {
+            moment.end - moment.start
+        } else {
+            0
+        };
+    });
+    (idle * 2 < to - from).then_some(Window { thread, ..wait.window })
 }
 
 /// The thread that woke this one, if it was in a call that wakes others.

@@ -32,10 +32,10 @@ fn all() -> Vec<(Account, &'static str)> {
         (blocked_in("epoll_wait", Wait::Events, None), "blocked in epoll_wait (other events)"),
         (Account::BlockedElsewhere { end: CLIENT }, "blocked in a call that is not recorded"),
         (Account::PageFault { end: SERVER }, "server blocked on a disk outside calls"),
-        (Account::Lookup, "name look-up"),
-        (Account::Connect, "connect"),
-        (Account::FullHandshake, "TLS handshake (full)"),
-        (Account::ResumedHandshake, "TLS handshake (resumed)"),
+        (Account::Lookup { part: None }, "name look-up"),
+        (Account::Connect { part: None }, "connect"),
+        (Account::FullHandshake { part: None }, "TLS handshake (full)"),
+        (Account::ResumedHandshake { part: None }, "TLS handshake (resumed)"),
         (Account::HeldByNagle { end: CLIENT }, "held by Nagle until the peer acknowledges"),
         (Account::HeldInKernel { end: SERVER }, "server held in the local kernel (window or queue)"),
         (Account::HeldAtPeer, "held at the peer until our delayed acknowledgement"),
@@ -85,6 +85,19 @@ fn a_wait_is_booked_on_whoever_ended_it() {
     }
     let given_up = blocked_in("epoll_wait", Wait::Events, Some(Object::TimeOut));
     assert_eq!(given_up.name(), "blocked in epoll_wait until a time-out");
+}
+
+#[test]
+fn a_part_of_setting_up_a_connection_says_what_it_is_a_part_of() {
+    let part = Some(Box::new(Account::UserCpu { end: SERVER, module: Some("libcrypto.so.3".into()) }));
+    let handshake = Account::FullHandshake { part };
+    assert_eq!(handshake.name(), "TLS handshake (full): server CPU: user, libcrypto.so.3");
+    let json = serde_json::to_value(&handshake).expect("JSON");
+    assert_eq!((&json["kind"], &json["part"]["kind"]), (&"full-handshake".into(), &"user-cpu".into()));
+    assert_eq!(serde_json::from_value::<Account>(json).expect("an account"), handshake);
+    // A file of a version that had no parts.
+    let older = serde_json::from_str::<Account>(r#"{"kind": "full-handshake"}"#).expect("an account");
+    assert_eq!(older, Account::FullHandshake { part: None });
 }
 
 #[test]

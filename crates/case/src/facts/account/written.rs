@@ -46,10 +46,10 @@ fn fixed() -> Vec<Account> {
         ]
     };
     let of_no_end = [
-        Account::Lookup,
-        Account::Connect,
-        Account::FullHandshake,
-        Account::ResumedHandshake,
+        Account::Lookup { part: None },
+        Account::Connect { part: None },
+        Account::FullHandshake { part: None },
+        Account::ResumedHandshake { part: None },
         Account::HeldAtPeer,
         Account::Retransmission,
         Account::NetworkAndPeer,

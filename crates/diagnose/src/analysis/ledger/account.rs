@@ -24,14 +24,8 @@ pub enum Account {
     BlockedElsewhere(End),
     /// Blocked uninterruptibly outside every recorded call: a page fault that reads a disk, as a rule.
     PageFault(End),
-    /// Waiting for a name's address.
-    Lookup,
-    /// Waiting for a connection.
-    Connect,
-    /// Waiting for a full TLS handshake.
-    FullHandshake,
-    /// Waiting for a resumed TLS handshake.
-    ResumedHandshake,
+    /// Waiting for a connection to be set up; a part of it where whoever answered was recorded.
+    SetUp(Phase, Option<Part>),
     /// Bytes were held by Nagle's algorithm until the peer acknowledged earlier ones.
     HeldByNagle(End),
     /// Bytes were held in the sender's kernel for another reason.
@@ -60,6 +54,48 @@ pub enum Account {
     StartAndEnd,
     /// No account explains it.
     Unexplained,
+}
+
+/// What a client waits for before its first request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// A name's address.
+    Lookup,
+    /// A connection.
+    Connect,
+    /// A full TLS handshake.
+    FullHandshake,
+    /// A resumed TLS handshake.
+    ResumedHandshake,
+}
+
+/// The accounts that a wait for setting up a connection can be split into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// As [`Account::User`].
+    User(End, u32),
+    /// As [`Account::Module`].
+    Module(End, u32),
+    /// As [`Account::Kernel`].
+    Kernel(End),
+    /// As [`Account::Processor`].
+    Processor(End),
+    /// As [`Account::Blocked`].
+    Blocked(End, u16, Object),
+    /// As [`Account::BlockedElsewhere`].
+    BlockedElsewhere(End),
+    /// As [`Account::PageFault`].
+    PageFault(End),
+    /// As [`Account::HeldByNagle`].
+    HeldByNagle(End),
+    /// As [`Account::HeldInKernel`].
+    HeldInKernel(End),
+    /// As [`Account::Retransmission`].
+    Retransmission,
+    /// As [`Account::Network`].
+    Network,
+    /// As [`Account::WakeUp`].
+    WakeUp(End),
 }
 
 /// What a blocked call was about.
@@ -92,9 +128,7 @@ impl Account {
                 End::Client => AccountGroup::ClientBlocked,
                 End::Server => AccountGroup::ServerBlocked,
             },
-            Account::Lookup | Account::Connect | Account::FullHandshake | Account::ResumedHandshake => {
-                AccountGroup::SetUp
-            }
+            Account::SetUp(..) => AccountGroup::SetUp,
             Account::HeldByNagle(_) | Account::HeldInKernel(_) | Account::HeldAtPeer => AccountGroup::Held,
             Account::NetworkAndPeer => AccountGroup::NetworkAndPeer,
             Account::Network | Account::Retransmission | Account::WakeUp(_) => AccountGroup::Network,
@@ -133,10 +167,15 @@ impl Account {
             }
             Account::BlockedElsewhere(end) => case::Account::BlockedElsewhere { end },
             Account::PageFault(end) => case::Account::PageFault { end },
-            Account::Lookup => case::Account::Lookup,
-            Account::Connect => case::Account::Connect,
-            Account::FullHandshake => case::Account::FullHandshake,
-            Account::ResumedHandshake => case::Account::ResumedHandshake,
+            Account::SetUp(phase, part) => {
+                let part = part.map(|part| Box::new(part.account().fact(analysis)));
+                match phase {
+                    Phase::Lookup => case::Account::Lookup { part },
+                    Phase::Connect => case::Account::Connect { part },
+                    Phase::FullHandshake => case::Account::FullHandshake { part },
+                    Phase::ResumedHandshake => case::Account::ResumedHandshake { part },
+                }
+            }
             Account::HeldByNagle(end) => case::Account::HeldByNagle { end },
             Account::HeldInKernel(end) => case::Account::HeldInKernel { end },
             Account::HeldAtPeer => case::Account::HeldAtPeer,
@@ -162,11 +201,24 @@ impl Account {
         match self {
             Account::Blocked(end, number, _) => Account::Blocked(end, number, Object::Unnamed),
             Account::OutsideBlocked(number, _) => Account::OutsideBlocked(number, Object::Unnamed),
+            Account::SetUp(phase, part) => {
+                Account::SetUp(phase, part.and_then(|part| Part::of(part.account().without_object())))
+            }
             other => other,
         }
     }
 
-    /// The same account by what its call was called on, whoever ended the wait.
+    /// The same account as a part of setting up a connection; the whole of it where it says no more than that.
+    pub fn within(self, phase: Phase) -> Account {
+        Account::SetUp(phase, Part::of(self))
+    }
+
+    /// Whether it says who ended the wait.
+    pub fn is_followed(self) -> bool {
+        matches!(self, Account::Blocked(.., Object::Awaited(_)) | Account::OutsideBlocked(_, Object::Awaited(_)))
+    }
+
+    /// The same account by what its call was called on, whoever ended the wait; setting up a connection is one wait.
     pub fn without_who(self, analysis: &Analysis) -> Account {
         let bare = |object: Object| match object {
             Object::Awaited(number) => analysis.awaited.called_on(number),
@@ -176,7 +228,46 @@ impl Account {
         match self {
             Account::Blocked(end, number, object) => Account::Blocked(end, number, bare(object)),
             Account::OutsideBlocked(number, object) => Account::OutsideBlocked(number, bare(object)),
+            Account::SetUp(phase, _) => Account::SetUp(phase, None),
             other => other,
+        }
+    }
+}
+
+impl Part {
+    fn of(account: Account) -> Option<Part> {
+        Some(match account {
+            Account::User(end, pid) => Part::User(end, pid),
+            Account::Module(end, module) => Part::Module(end, module),
+            Account::Kernel(end) => Part::Kernel(end),
+            Account::Processor(end) => Part::Processor(end),
+            Account::Blocked(end, number, object) => Part::Blocked(end, number, object),
+            Account::BlockedElsewhere(end) => Part::BlockedElsewhere(end),
+            Account::PageFault(end) => Part::PageFault(end),
+            Account::HeldByNagle(end) => Part::HeldByNagle(end),
+            Account::HeldInKernel(end) => Part::HeldInKernel(end),
+            Account::Retransmission => Part::Retransmission,
+            Account::Network => Part::Network,
+            Account::WakeUp(end) => Part::WakeUp(end),
+            _ => return None,
+        })
+    }
+
+    /// The account that it is.
+    pub fn account(self) -> Account {
+        match self {
+            Part::User(end, pid) => Account::User(end, pid),
+            Part::Module(end, module) => Account::Module(end, module),
+            Part::Kernel(end) => Account::Kernel(end),
+            Part::Processor(end) => Account::Processor(end),
+            Part::Blocked(end, number, object) => Account::Blocked(end, number, object),
+            Part::BlockedElsewhere(end) => Account::BlockedElsewhere(end),
+            Part::PageFault(end) => Account::PageFault(end),
+            Part::HeldByNagle(end) => Account::HeldByNagle(end),
+            Part::HeldInKernel(end) => Account::HeldInKernel(end),
+            Part::Retransmission => Account::Retransmission,
+            Part::Network => Account::Network,
+            Part::WakeUp(end) => Account::WakeUp(end),
         }
     }
 }

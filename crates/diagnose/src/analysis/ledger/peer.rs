@@ -2,6 +2,7 @@
 
 use super::account::Account;
 use super::walk::{Charge, Walker, on_processor, overlay};
+use crate::analysis::ender;
 use crate::connections::End;
 use crate::syscall;
 use crate::threads::{Moment, State, call_end};
@@ -35,8 +36,8 @@ impl Walker<'_> {
         }
     }
 
-    /// The first payload that reached the server in a stretch.
-    fn arrival(&self, slot: usize, from: u64, to: u64) -> Option<u64> {
+    /// The first payload that reached an end of a connection in a stretch.
+    pub(super) fn arrival(&self, slot: usize, from: u64, to: u64) -> Option<u64> {
         let segments = self.analysis.connections.segments(slot);
         let first = segments.partition_point(|segment| segment.time.0 <= from);
         let mut here = segments[first..].iter().take_while(|segment| segment.time.0 <= to);
@@ -86,15 +87,25 @@ impl Walker<'_> {
         });
     }
 
-    /// The server's thread has the request, or part of it: what it did until the transfer.
+    /// The server's thread has the request, or part of it: what it did until the transfer. Before the connection was accepted,
+    /// and before the thread was started, that is for whoever accepted it.
     fn answering(&mut self, slot: usize, call: &Call, from: u64, to: u64, charge: &mut Charge) {
         if from >= to {
             return;
         }
         let analysis = self.analysis;
         let Some(thread) = analysis.threads.slot(call.tid) else { return charge(from, to, Account::Unexplained) };
+        let taken = ender::taken(analysis, slot, thread).filter(|taken| from < taken.until);
+        let until = taken.as_ref().map_or(from, |taken| taken.until.min(to));
+        if let Some(taken) = taken {
+            self.by_thread(slot, taken.accept, taken.thread, (from, until), charge);
+        }
+        self.by_thread(slot, call, thread, (until, to), charge);
+    }
+
+    fn by_thread(&mut self, slot: usize, call: &Call, thread: usize, (from, to): (u64, u64), charge: &mut Charge) {
         let mut cursor = self.cursors[thread];
-        analysis.threads.walk(thread, from, to, &mut cursor, &mut |moment| {
+        self.analysis.threads.walk(thread, from, to, &mut cursor, &mut |moment| {
             self.answering_moment(slot, call, thread, moment, charge);
         });
         self.cursors[thread] = cursor;
@@ -115,7 +126,7 @@ impl Walker<'_> {
             (_, Some(call)) if syscall::is_write(call.number) && call.connection == here => {
                 charge(from, to, Account::HeldInKernel(End::Server));
             }
-            (_, Some(call)) if syscall::is_read(transfer.number) && waits_for_requests(call, here) => {
+            (_, Some(call)) if takes(transfer.number) && waits_for_requests(call, here) => {
                 charge(from, to, Account::WakeUp(End::Server));
             }
             _ => charge(from, to, self.blocked(End::Server, Some(thread), moment)),
@@ -133,6 +144,11 @@ fn held(of_server: &[(u64, u64)], of_client: &[(u64, u64)], from: u64, to: u64, 
             charge(from, to, account);
         }),
     });
+}
+
+/// Whether a call takes a connection, or a request from it.
+fn takes(number: u16) -> bool {
+    syscall::is_read(number) || syscall::is_accept(number)
 }
 
 /// Whether a blocked call is one that the request's arrival ends.

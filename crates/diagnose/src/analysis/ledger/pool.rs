@@ -1,7 +1,7 @@
 //! Splits user-mode time by module. Stretches on a processor last microseconds and samples come every millisecond, so
 //! the samples of one process are pooled: those within exchanges, and those of the subject outside them.
 
-use super::account::Account;
+use super::account::{Account, Part};
 use crate::analysis::Analysis;
 use crate::code::{Code, KERNEL_MODULE};
 use case::tables::Sample;
@@ -41,6 +41,9 @@ impl Pools {
 
     /// Splits a booked account by module, in proportion to the samples.
     pub fn split(&self, account: Account, length: f64, add: &mut dyn FnMut(Account, f64)) {
+        if let Account::SetUp(phase, Some(part @ Part::User(..))) = account {
+            return self.split(part.account(), length, &mut |account, part| add(account.within(phase), part));
+        }
         let Account::User(end, pid) = account else { return add(account, length) };
         let Some(counts) = self.within.get(&pid) else { return add(account, length) };
         divide(counts, length, &mut |module, part| {

@@ -97,13 +97,17 @@ pub(super) fn round(lengths: &[f64], total: u64) -> (Vec<u64>, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::ledger::account::Phase;
     use crate::fixture::{US, keep_alive};
 
     #[test]
     fn time_that_is_booked_twice_is_counted_and_not_cut_off() {
         let recording = keep_alive(2, 300 * US).end();
         let analysis = Analysis::new(&recording);
-        let accounts = BTreeMap::from([(Account::Lookup, 700.0), (Account::Connect, 500.4)]);
+        let accounts = BTreeMap::from([
+            (Account::SetUp(Phase::Lookup, None), 700.0),
+            (Account::SetUp(Phase::Connect, None), 500.4),
+        ]);
         let ledger = ledger(&analysis, &accounts, 1_000);
         let booked: Vec<u64> = ledger.accounts.iter().map(|one| one.ns).collect();
         assert_eq!((booked, ledger.total, ledger.overbooked), (vec![700, 500], 1_000, 200));

@@ -3,7 +3,7 @@
 //! The thread that makes the next transfer answers for the time until then. On a processor, or waiting for one, it is
 //! charged itself; blocked in something else, that call is; waiting for this connection, the network's state is.
 
-use super::account::{Account, Object};
+use super::account::{Account, Object, Phase};
 use crate::analysis::Analysis;
 use crate::analysis::ready;
 use crate::connections::End;
@@ -143,26 +143,65 @@ impl<'e> Walker<'e> {
     fn setting_up(&mut self, exchange: &Exchange, duty: &Duty, moment: Moment, charge: &mut Charge) {
         let Some(set_up) = exchange.set_up else { return };
         let resumed = self.analysis.connections.handshake(exchange.connection).is_some_and(|row| row.resumed);
-        let handshake = if resumed { Account::ResumedHandshake } else { Account::FullHandshake };
+        let handshake = if resumed { Phase::ResumedHandshake } else { Phase::FullHandshake };
         let phases = [
-            (set_up.lookup.1, Some(Account::Lookup)),
+            (set_up.lookup.1, Some(Phase::Lookup)),
             (set_up.connect, None),
-            (set_up.connected, Some(Account::Connect)),
+            (set_up.connected, Some(Phase::Connect)),
             (set_up.handshake, None),
             (set_up.ready, Some(handshake)),
             (set_up.application, None),
         ];
         let mut from = moment.start;
-        for (phase_end, account) in phases {
+        for (phase_end, phase) in phases {
             let to = phase_end.min(moment.end);
             if from < to {
-                let account = account.unwrap_or_else(|| self.blocked(exchange.end_seen, duty.slot, moment));
-                charge(from, to, account);
+                match phase {
+                    None => charge(from, to, self.blocked(exchange.end_seen, duty.slot, moment)),
+                    Some(phase) => self.phase(exchange, duty, phase, (moment, from, to), charge),
+                }
                 from = to;
             }
         }
         if from < moment.end {
             self.waiting(exchange, duty, from, moment.end, charge);
+        }
+    }
+
+    /// Part of a blocked moment, in one phase of the set-up: by what whoever was asked did meanwhile, where that was recorded.
+    fn phase(
+        &mut self,
+        exchange: &Exchange,
+        duty: &Duty,
+        phase: Phase,
+        (moment, from, to): (Moment, u64, u64),
+        charge: &mut Charge,
+    ) {
+        let analysis = self.analysis;
+        let rows = &analysis.connections.all()[exchange.connection];
+        let blocked = self.blocked(exchange.end_seen, duty.slot, moment);
+        match phase {
+            Phase::Lookup if blocked.is_followed() => charge(from, to, blocked.within(phase)),
+            Phase::Lookup => charge(from, to, Account::SetUp(phase, None)),
+            Phase::Connect => overlay(&rows.repairs, |&span| span, from, to, &mut |from, to, repair| {
+                let part = match repair {
+                    // Whoever should have accepted may have been too busy to.
+                    Some(_) if blocked.is_followed() => blocked,
+                    Some(_) => Account::Retransmission,
+                    None if rows.peer.is_some() => Account::Network,
+                    None => Account::NetworkAndPeer,
+                };
+                charge(from, to, part.within(phase));
+            }),
+            Phase::FullHandshake | Phase::ResumedHandshake => {
+                let call = moment.call.map(|row| analysis.call(row));
+                let arrival = self.arrival(exchange.connection, moment.start, moment.end).unwrap_or(u64::MAX);
+                let duty = Duty { reads: true, arrival, ..*duty };
+                if !self.waits_for_connection(exchange, &duty, call, from) {
+                    return charge(from, to, blocked.within(phase));
+                }
+                self.waiting(exchange, &duty, from, to, &mut |from, to, part| charge(from, to, part.within(phase)));
+            }
         }
     }
 

@@ -18,7 +18,10 @@ pub(super) const KINDS: [(&str, &str); 8] = [
 pub(super) fn kind(account: &Account) -> &'static str {
     match account {
         Account::HeldByNagle { .. } | Account::HeldInKernel { .. } | Account::HeldAtPeer => "held",
-        Account::Lookup | Account::Connect | Account::FullHandshake | Account::ResumedHandshake => "set-up",
+        Account::Lookup { .. }
+        | Account::Connect { .. }
+        | Account::FullHandshake { .. }
+        | Account::ResumedHandshake { .. } => "set-up",
         Account::NetworkAndPeer | Account::Network | Account::WakeUp { .. } | Account::Retransmission => "network",
         Account::Unexplained => "unexplained",
         Account::UserCpu { end, .. } | Account::KernelCpu { end } => match end {
@@ -58,7 +61,7 @@ mod tests {
         let kinds = [
             (Account::HeldByNagle { end: server }, "held"),
             (Account::HeldAtPeer, "held"),
-            (Account::FullHandshake, "set-up"),
+            (Account::FullHandshake { part: None }, "set-up"),
             (Account::WakeUp { end: server }, "network"),
             (Account::Retransmission, "network"),
             (Account::Unexplained, "unexplained"),

@@ -151,10 +151,10 @@ fn what(heaviest: &Heaviest) -> String {
         AccountGroup::RunDelay => "waiting for a CPU".into(),
         AccountGroup::ClientBlocked | AccountGroup::ServerBlocked => blocked(heaviest),
         AccountGroup::SetUp => match heaviest.account {
-            Account::Lookup if stands => "name look-up".into(),
-            Account::Connect if stands => format!("connecting{}", with.replace(" with ", " to ")),
-            Account::FullHandshake if stands => format!("full TLS handshakes{with}"),
-            Account::ResumedHandshake if stands => format!("resumed TLS handshakes{with}"),
+            Account::Lookup { .. } if stands => "name look-up".into(),
+            Account::Connect { .. } if stands => format!("connecting{}", with.replace(" with ", " to ")),
+            Account::FullHandshake { .. } if stands => format!("full TLS handshakes{with}"),
+            Account::ResumedHandshake { .. } if stands => format!("resumed TLS handshakes{with}"),
             _ => format!("setting up connections{with}"),
         },
         AccountGroup::Held => match heaviest.account {

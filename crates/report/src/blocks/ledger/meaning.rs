@@ -22,7 +22,10 @@ fn class_of(account: &Account) -> String {
         | Account::BlockedElsewhere { .. }
         | Account::BlockedElsewhereOutside
         | Account::PageFault { .. } => "blocked",
-        Account::Lookup | Account::Connect | Account::FullHandshake | Account::ResumedHandshake => "setup",
+        Account::Lookup { .. }
+        | Account::Connect { .. }
+        | Account::FullHandshake { .. }
+        | Account::ResumedHandshake { .. } => "setup",
         Account::HeldByNagle { .. } | Account::HeldInKernel { .. } | Account::HeldAtPeer | Account::Retransmission => {
             "held"
         }
@@ -37,6 +40,10 @@ fn class_of(account: &Account) -> String {
 pub(super) fn sentence(account: &Account) -> String {
     let sentence = of_kind(account);
     match account {
+        Account::Lookup { part: Some(part) }
+        | Account::Connect { part: Some(part) }
+        | Account::FullHandshake { part: Some(part) }
+        | Account::ResumedHandshake { part: Some(part) } => format!("{sentence} {}", self::sentence(part)),
         _ if account.end() == Some(End::Server) => format!("At the server. {sentence}"),
         Account::RunDelayOutside | Account::BlockedOutside { .. } | Account::BlockedElsewhereOutside => {
             format!("{sentence} No request was in flight meanwhile.")
@@ -69,9 +76,9 @@ fn of_kind(account: &Account) -> &'static str {
         Account::PageFault { .. } => {
             "A thread waited for the disk outside of system calls, usually for a page to be read."
         }
-        Account::Lookup => "A name had to be turned into an address.",
-        Account::Connect => "A connection was being opened.",
-        Account::FullHandshake | Account::ResumedHandshake => {
+        Account::Lookup { .. } => "A name had to be turned into an address.",
+        Account::Connect { .. } => "A connection was being opened.",
+        Account::FullHandshake { .. } | Account::ResumedHandshake { .. } => {
             "Both ends agreed on keys before the request could be sent."
         }
         Account::HeldByNagle { .. } => {
@@ -134,10 +141,10 @@ mod tests {
             (Account::BlockedElsewhere { end: server }, "blocked server"),
             (Account::BlockedElsewhereOutside, "blocked"),
             (Account::PageFault { end: client }, "blocked"),
-            (Account::Lookup, "setup"),
-            (Account::Connect, "setup"),
-            (Account::FullHandshake, "setup"),
-            (Account::ResumedHandshake, "setup"),
+            (Account::Lookup { part: None }, "setup"),
+            (Account::Connect { part: None }, "setup"),
+            (Account::FullHandshake { part: None }, "setup"),
+            (Account::ResumedHandshake { part: None }, "setup"),
             (Account::HeldByNagle { end: client }, "held"),
             (Account::HeldInKernel { end: server }, "held server"),
             (Account::HeldAtPeer, "held"),
