@@ -23,3 +23,6 @@ pub use thread::of_thread;
 pub use totals::{of_exchange, of_exchanges, of_run};
 pub use walk::Walker;
 pub(crate) use walk::object;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Setting up a connection is booked on whoever answered.
+
+use crate::Analysis;
+use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
+use case::facts::{Awaited, Doing, Object, Wait};
+use case::tables::{TcpEvent, Thread, direction, event};
+use case::{Account, AccountTime, End, Nanos};
+
+const ACCEPT: u16 = 43;
+const NANOSLEEP: u16 = 35;
+/// A thread that the server starts for each connection.
+const WORKER: u32 = SERVER + 1;
+
+/// The time of all exchanges in the accounts that the test accepts.
+fn booked(fixture: Fixture, accepts: impl Fn(&Account) -> bool) -> u64 {
+    let recording = fixture.end();
+    let ledger = Analysis::new(&recording).exchange_ledger();
+    assert_eq!(ledger.accounts.iter().map(|one| one.ns).sum::<u64>(), ledger.total, "{ledger:#?}");
+    let accepted = |one: &&AccountTime| accepts(&one.account);
+    ledger.accounts.iter().filter(accepted).map(|one| one.ns).sum()
+}
+
+/// A part of a handshake, by the test.
+fn in_handshake(is_it: impl Fn(&Account) -> bool) -> impl Fn(&Account) -> bool {
+    move |account| matches!(account, Account::FullHandshake { part: Some(part) } if is_it(part))
+}
+
+/// A connection whose handshake takes 10 ms, then a request. `meanwhile` is what the server does from the hello's arrival on;
+/// it ends when it answers.
+fn handshake(mut meanwhile: impl FnMut(&mut Fixture)) -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.stack(7, &["libcrypto.so.3!BN_mod_exp", "server!main"]);
+    let served = fixture.now;
+    fixture.connect(1, CLIENT);
+    let hello = fixture.now;
+    fixture.moves(CLIENT, 1, WRITE, 300);
+    fixture.travels(hello + 3 * US, 1, 1001, 300);
+    let waiting = fixture.now;
+    fixture.now = served;
+    fixture.waits(SERVER, hello + 10 * US - served, EPOLL_WAIT, |call| call.result = 1);
+    meanwhile(&mut fixture);
+    let answered = fixture.now;
+    fixture.travels(answered - 2 * US, 1001, 1, 2000);
+    fixture.now = waiting;
+    fixture.waits_for(CLIENT, 1, answered + 10 * US - waiting, 2000);
+    fixture.handshake(1, CLIENT, hello, |_| {});
+    fixture.now += 5 * US;
+    let start = fixture.now;
+    fixture.moves(CLIENT, 1, WRITE, 200);
+    fixture.travels(start + 3 * US, 1, 1001, 200);
+    fixture.waits_for(CLIENT, 1, 100 * US, 1000);
+    fixture
+}
+
+#[test]
+fn a_handshake_is_continued_into_the_servers_thread() {
+    let computes = |fixture: &mut Fixture| {
+        fixture.moves(SERVER, 1001, READ, 300);
+        fixture.computes(SERVER, 10 * MS, 7);
+        fixture.moves(SERVER, 1001, WRITE, 2000);
+    };
+    let of_server = |account: &Account| match account {
+        Account::UserCpu { end: End::Server, module: Some(module) } => module == "libcrypto.so.3",
+        _ => false,
+    };
+    assert!(booked(handshake(computes), in_handshake(of_server)) > 9 * MS);
+    let fixture = handshake(computes);
+    assert!(booked(fixture, |account| matches!(account, Account::FullHandshake { .. })) > 10 * MS);
+}
+
+#[test]
+fn a_handshake_with_a_server_that_was_not_recorded_is_one_account() {
+    let mut fixture = handshake(|fixture| fixture.now += 10 * MS);
+    let recording = &mut fixture.recording;
+    recording.connections.retain(|row| row.id == 1);
+    recording.connections[0].peer = 0;
+    recording.segments.retain(|row| row.connection == 1);
+    assert!(booked(fixture, |account| *account == Account::FullHandshake { part: None }) > 10 * MS);
+}
+
+/// The server's thread sleeps before it accepts, and starts a thread for the connection, which answers.
+fn accepts_late(fixture: &mut Fixture) {
+    fixture.waits(SERVER, 9 * MS, NANOSLEEP, |_| {});
+    fixture.does(SERVER, 5 * US, ACCEPT, |call| (call.connection, call.fd, call.result) = (1001, 3, 3));
+    fixture.computes(SERVER, MS, 7);
+    let start = Nanos(fixture.now);
+    fixture.recording.threads.push(Thread { tid: WORKER, pid: SERVER, start, ..Thread::default() });
+    for (number, bytes) in [(READ, 300), (WRITE, 2000)] {
+        fixture.moves(WORKER, 1001, number, bytes);
+        fixture.recording.calls.last_mut().expect("a call").pid = SERVER;
+    }
+}
+
+#[test]
+fn until_a_connection_is_accepted_it_is_the_acceptor_that_is_waited_for() {
+    let asleep = |account: &Account| matches!(account, Account::Blocked { end: End::Server, wait: Wait::Sleep, .. });
+    assert!(booked(handshake(accepts_late), in_handshake(asleep)) > 8 * MS);
+    let on_cpu = |account: &Account| matches!(account, Account::UserCpu { end: End::Server, .. });
+    let starting = booked(handshake(accepts_late), in_handshake(on_cpu));
+    assert!((MS * 9 / 10..MS * 3 / 2).contains(&starting), "{starting}");
+    assert_eq!(booked(handshake(accepts_late), |account| *account == Account::FullHandshake { part: None }), 0);
+    // The tree says the same.
+    let answer = crate::tests::answer(&handshake(accepts_late).end());
+    let tree = answer.waits.expect("somebody was waited for");
+    let sleep = tree.nodes().find(|node| matches!(&node.activity, case::Activity::Blocked { wait: Wait::Sleep, .. }));
+    assert!(sleep.is_some_and(|node| node.ns > 8 * MS && node.end == Some(End::Server)), "{tree:#?}");
+}
+
+/// A connect whose first SYN is dropped: it is sent again after 1 s, while the acceptor does something.
+fn connects_late(meanwhile: impl Fn(&mut Fixture)) -> Fixture {
+    let mut fixture = Fixture::new();
+    let start = fixture.now;
+    let again = start + 1_000 * MS;
+    fixture.segment(start + 2 * US, 1, direction::OUT, 0);
+    let event = TcpEvent { time: Nanos(again), connection: 1, event: event::RETRANSMIT, before: 0, after: 0 };
+    fixture.recording.tcp_events.push(event);
+    fixture.segment(again, 1, direction::OUT, 0);
+    fixture.now = again - 60 * US + 20 * US;
+    fixture.connect(1, CLIENT);
+    // The call began with the first SYN.
+    let call = fixture.recording.calls.last_mut().expect("the connect");
+    let end = call.start.0 + call.duration.0;
+    (call.start, call.duration, call.blocked) = (Nanos(start), Nanos(end - start), Nanos(end - start - 2 * US));
+    let switch = fixture.recording.switches.last_mut().expect("it waited");
+    switch.start = Nanos(start + US);
+    fixture.recording.connections.iter_mut().for_each(|row| row.opened = Nanos(start));
+    let connected = fixture.now;
+    fixture.now = start;
+    meanwhile(&mut fixture);
+    fixture.now = fixture.now.max(connected);
+    fixture.does(SERVER, 5 * US, ACCEPT, |call| (call.connection, call.fd, call.result) = (1001, 3, 3));
+    fixture.now = connected + 10 * US;
+    let request = fixture.now;
+    fixture.moves(CLIENT, 1, WRITE, 200);
+    fixture.travels(request + 3 * US, 1, 1001, 200);
+    fixture.waits_for(CLIENT, 1, 100 * US, 1000);
+    fixture
+}
+
+fn awaited(account: &Account) -> Option<&Awaited> {
+    match account {
+        Account::Connect { part: Some(part) } => match &**part {
+            Account::Blocked { object: Some(Object::Awaited { by }), .. } => Some(by),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[test]
+fn a_connect_that_is_asked_for_again_waits_for_an_acceptor_that_is_busy() {
+    let sleeps = |fixture: &mut Fixture| _ = fixture.waits(SERVER, 995 * MS, NANOSLEEP, |_| {});
+    let for_sleep = |account: &Account| {
+        awaited(account).is_some_and(|by| matches!(by.doing, Doing::Blocked { wait: Wait::Sleep, .. }))
+    };
+    assert!(booked(connects_late(sleeps), for_sleep) > 990 * MS);
+}
+
+#[test]
+fn a_connect_whose_first_segment_was_lost_on_the_way_waits_for_nobody() {
+    let idles = |fixture: &mut Fixture| _ = fixture.waits(SERVER, 995 * MS, EPOLL_WAIT, |_| {});
+    assert_eq!(booked(connects_late(idles), |account| awaited(account).is_some()), 0);
+    let again = Account::Connect { part: Some(Box::new(Account::Retransmission)) };
+    assert!(booked(connects_late(idles), |account| *account == again) > 990 * MS);
+}
