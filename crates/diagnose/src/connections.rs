@@ -273,19 +273,31 @@ pub fn transfer_time(call: &Call) -> u64 {
     if syscall::is_write(call.number) { call.start.0 } else { call_end(call) }
 }
 
+/// From the last segment that had left before one was sent again until that one left. The kernel reports it as sent again when it
+/// has left already (Linux 6.18).
 fn repairs(segments: &[Segment], events: &[TcpEvent]) -> Vec<(u64, u64)> {
     let mut found: Vec<(u64, u64)> = Vec::new();
     for row in events.iter().filter(|row| row.event == event::RETRANSMIT) {
-        let before = segments.partition_point(|segment| segment.time < row.time);
-        let Some(last) = segments[..before].iter().rev().find(|segment| segment.direction == direction::OUT) else {
-            continue;
+        let before = segments.partition_point(|segment| segment.time <= row.time);
+        let mut left = segments[..before].iter().rev().filter(|segment| segment.direction == direction::OUT);
+        let Some(last) = left.next() else { continue };
+        let (from, to) = match left.next() {
+            Some(previous) if is_sent_again(last, previous) => (previous.time.0, last.time.0),
+            _ => (last.time.0, row.time.0),
         };
-        let start = found.last().map_or(last.time.0, |&(_, end)| last.time.0.max(end));
-        if start < row.time.0 {
-            found.push((start, row.time.0));
+        let from = found.last().map_or(from, |&(_, end)| from.max(end));
+        if from < to {
+            found.push((from, to));
         }
     }
     found
+}
+
+/// Whether a segment begins before the end of the one that left before it.
+fn is_sent_again(segment: &Segment, previous: &Segment) -> bool {
+    let flag = u32::from(previous.flags & (flags::SYN | flags::FIN) != 0);
+    let end = previous.sequence.wrapping_add(previous.payload + flag);
+    (segment.sequence.wrapping_sub(end) as i32) < 0
 }
 
 /// The shortest time from a payload (or the opening SYN) leaving to an arrival that acknowledges it.

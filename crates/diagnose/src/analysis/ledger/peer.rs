@@ -25,7 +25,8 @@ impl Walker<'_> {
             if syscall::is_write(call.number) {
                 self.answering(slot, call, at, until, charge);
             } else {
-                let arrived = self.arrival(slot, at, until).unwrap_or(until);
+                let arrived = self.arrival(slot, at, until).or_else(|| self.arrival_at_once(slot, at, until));
+                let arrived = arrived.unwrap_or(until);
                 // What had arrived before belongs to a read that began before it could be asked for here.
                 let arrived = if self.has_arrived_before(slot, before, at) { at } else { arrived };
                 self.under_way(slot, at, arrived, charge);
@@ -42,6 +43,17 @@ impl Walker<'_> {
         let first = segments.partition_point(|segment| segment.time.0 <= from);
         let mut here = segments[first..].iter().take_while(|segment| segment.time.0 <= to);
         here.find(|segment| segment.direction == direction::IN && segment.payload > 0).map(|segment| segment.time.0)
+    }
+
+    /// When a connection was there whose client had sent more than a SYN by then: what comes with the end of the three-way handshake
+    /// is no segment of the connection's own yet.
+    fn arrival_at_once(&self, slot: usize, from: u64, to: u64) -> Option<u64> {
+        let connections = &self.analysis.connections;
+        let established = connections.row(slot).established.0;
+        let sent = connections.segments(connections.all()[slot].peer?).iter();
+        let mut sent = sent.filter(|segment| segment.direction == direction::OUT && segment.payload > 0);
+        let is_in_time = (from..=to).contains(&established);
+        (is_in_time && sent.next().is_some_and(|first| first.time.0 < established)).then_some(established)
     }
 
     /// Whether a payload reached the server after its transfer before, and before a time.

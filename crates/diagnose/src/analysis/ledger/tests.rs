@@ -3,7 +3,7 @@
 use crate::Analysis;
 use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
 use case::facts::{Awaited, Doing, Object, Wait};
-use case::tables::{TcpEvent, Thread, direction, event};
+use case::tables::{TcpEvent, Thread, direction, event, flags};
 use case::{Account, AccountTime, End, Nanos};
 
 const ACCEPT: u16 = 43;
@@ -111,10 +111,13 @@ fn connects_late(meanwhile: impl Fn(&mut Fixture)) -> Fixture {
     let mut fixture = Fixture::new();
     let start = fixture.now;
     let again = start + 1_000 * MS;
-    fixture.segment(start + 2 * US, 1, direction::OUT, 0);
-    let event = TcpEvent { time: Nanos(again), connection: 1, event: event::RETRANSMIT, before: 0, after: 0 };
+    for time in [start + 2 * US, again] {
+        fixture.segment(time, 1, direction::OUT, 0);
+        fixture.recording.segments.last_mut().expect("a SYN").flags = flags::SYN;
+    }
+    // The kernel says so once it has left.
+    let event = TcpEvent { time: Nanos(again + US), connection: 1, event: event::RETRANSMIT, before: 0, after: 0 };
     fixture.recording.tcp_events.push(event);
-    fixture.segment(again, 1, direction::OUT, 0);
     fixture.now = again - 60 * US + 20 * US;
     fixture.connect(1, CLIENT);
     // The call began with the first SYN.
@@ -162,4 +165,69 @@ fn a_connect_whose_first_segment_was_lost_on_the_way_waits_for_nobody() {
     assert_eq!(booked(connects_late(idles), |account| awaited(account).is_some()), 0);
     let again = Account::Connect { part: Some(Box::new(Account::Retransmission)) };
     assert!(booked(connects_late(idles), |account| *account == again) > 990 * MS);
+}
+
+/// The thread of a server that answers questions for addresses.
+const RESOLVER: u32 = SERVER + 2;
+
+/// A look-up of 20 ms, and a request to whom it told. `woken_by` is who ended the wait for the answer.
+fn looks_up(woken_by: u32) -> Fixture {
+    let mut fixture = Fixture::new();
+    let thread = Thread { tid: RESOLVER, pid: SERVER, start: Nanos(fixture.now), ..Thread::default() };
+    fixture.recording.threads.push(thread);
+    fixture.script(6, &["resolver.py:6:resolve"]);
+    let asked = fixture.now;
+    fixture.lookup(CLIENT, asked, direction::OUT, "host", 0);
+    fixture.waits(RESOLVER, 20 * MS, NANOSLEEP, |call| (call.pid, call.script_stack) = (SERVER, 6));
+    fixture.does(RESOLVER, 20 * US, WRITE, |call| call.pid = SERVER);
+    let answered = fixture.now - 10 * US;
+    fixture.now = asked + 5 * US;
+    let read = fixture.now;
+    fixture.waits(CLIENT, answered + US - read, READ, |call| call.fd = 9);
+    fixture.recording.switches.last_mut().expect("it waited").waker = woken_by;
+    fixture.lookup(CLIENT, read, direction::IN, "host", 0);
+    fixture.connect(1, CLIENT);
+    let mut idle = fixture.now;
+    crate::fixture::request(&mut fixture, CLIENT, 1, 100 * US, &mut idle);
+    fixture
+}
+
+#[test]
+fn a_look_up_is_continued_into_a_resolver_that_was_recorded() {
+    let for_sleep = |account: &Account| match account {
+        Account::Lookup { part: Some(part) } => matches!(
+            &**part,
+            Account::Blocked { object: Some(Object::Awaited { by }), .. }
+                if matches!(by.doing, Doing::Blocked { wait: Wait::Sleep, .. }) && by.code.is_some()
+        ),
+        _ => false,
+    };
+    assert!(booked(looks_up(RESOLVER), for_sleep) > 19 * MS);
+    let whole = |account: &Account| *account == Account::Lookup { part: None };
+    assert!(booked(looks_up(0), whole) > 19 * MS);
+}
+
+#[test]
+fn what_is_lost_is_waited_for_until_it_is_sent_again() {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    let start = fixture.now;
+    fixture.moves(CLIENT, 1, WRITE, 200);
+    fixture.segment(start + 3 * US, 1, direction::OUT, 200);
+    let again = start + 200 * MS;
+    fixture.travels(again, 1, 1001, 200);
+    let lost = fixture.recording.segments[0].clone();
+    for segment in fixture.recording.segments.iter_mut().filter(|one| one.time.0 >= again) {
+        segment.sequence = lost.sequence;
+    }
+    let event = TcpEvent { time: Nanos(again + US), connection: 1, event: event::RETRANSMIT, before: 0, after: 0 };
+    fixture.recording.tcp_events.push(event);
+    fixture.now = again + 12 * US;
+    fixture.moves(SERVER, 1001, READ, 200);
+    fixture.moves(SERVER, 1001, WRITE, 1000);
+    let answered = fixture.now;
+    fixture.travels(answered, 1001, 1, 1000);
+    fixture.now = start + 5 * US;
+    fixture.waits_for(CLIENT, 1, answered + 12 * US - fixture.now, 1000);
+    assert!(booked(fixture, |account| *account == Account::Retransmission) > 199 * MS);
 }
