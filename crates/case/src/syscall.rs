@@ -254,6 +254,12 @@ pub fn is_poll(number: u16) -> bool {
     class(number) == Class::Poll
 }
 
+/// Whether the call is given the descriptors that it waits for: `poll`, `select` and their kin, and not `epoll_wait`.
+pub fn is_given_descriptors(number: u16) -> bool {
+    let given = [libc::SYS_poll, libc::SYS_ppoll, libc::SYS_select, libc::SYS_pselect6];
+    given.contains(&libc::c_long::from(number))
+}
+
 /// Whether the call takes a connection: `accept`, `accept4`.
 pub fn is_accept(number: u16) -> bool {
     class(number) == Class::Accept

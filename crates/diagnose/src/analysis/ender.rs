@@ -144,6 +144,12 @@ pub(crate) fn is_timed_out(call: &Call) -> bool {
         }
 }
 
+/// Whether a call that waits for descriptors was given none: some programs sleep so. What `select` is to read from is its second
+/// argument, and so is how many descriptors `poll` has.
+pub(crate) fn is_nap(call: &Call) -> bool {
+    syscall::is_given_descriptors(call.number) && call.argument_1 == 0 && call.result == 0
+}
+
 /// The next few calls of the same thread after one, up to its next wait.
 pub(crate) fn calls_after<'a>(analysis: &Analysis<'a>, row: usize) -> impl Iterator<Item = &'a Call> {
     let tid = analysis.call(row).tid;
@@ -164,7 +170,12 @@ fn goes_on(analysis: &Analysis, thread: &ThreadRows, row: usize) -> Option<usize
     for next in (row + 1..thread.calls.end).take(MOST_TIME_OUTS) {
         let (before, call) = (analysis.call(last), analysis.call(next));
         let same = (call.number, call.stack, call.script_stack) == (first.number, first.stack, first.script_stack);
-        if !same || call.start.0.saturating_sub(call_end(before)) > AT_ONCE {
+        let is_at_once = call.start.0.saturating_sub(call_end(before)) <= AT_ONCE;
+        // A lock of which others are told that it is asked for has a lock of its own.
+        if !same && is_at_once && call.number == first.number && call.blocked.0 == 0 {
+            continue;
+        }
+        if !same || !is_at_once {
             break;
         }
         last = next;

@@ -4,7 +4,7 @@ use super::Follower;
 use super::group::Groups;
 use super::kinds::Kinds;
 use crate::analysis::Analysis;
-use crate::analysis::ender::Window;
+use crate::analysis::ender::{Window, is_nap};
 use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::call_end;
@@ -143,7 +143,8 @@ fn behind(one: &Served, list: &[Served], idle: &[(u64, u64)], held: &mut dyn FnM
 /// When a thread was blocked since there was nothing to do.
 fn idle(analysis: &Analysis, thread: usize) -> Vec<(u64, u64)> {
     let calls = &analysis.recording.calls[analysis.threads.all()[thread].calls.clone()];
-    let polls = calls.iter().filter(|call| syscall::is_poll(call.number) && call.blocked.0 > IDLE);
+    let is_idle = |call: &&Call| syscall::is_poll(call.number) && call.blocked.0 > IDLE && !is_nap(call);
+    let polls = calls.iter().filter(is_idle);
     polls.map(|call| (call.start.0, call_end(call))).collect()
 }
 
@@ -203,6 +204,8 @@ mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::answer;
 
+    const SELECT: u16 = 23;
+
     /// Rounds in which two clients ask a server with one thread at the same time: the first one's request takes it 8 ms.
     fn rounds() -> Fixture {
         let mut fixture = Fixture::new();
@@ -252,6 +255,31 @@ mod tests {
         assert_eq!(holder.kind, queue.kinds[0].kind);
         assert!(holder.usual_ns > 7 * MS && holder.share > 0.9 && holder.waited_ns == 0, "{queue:#?}");
         assert!(queue.kinds[1].waited_ns > 7 * MS && queue.kinds[1].held_ns == 0, "{queue:#?}");
+    }
+
+    #[test]
+    fn a_server_that_sleeps_in_select_is_not_idle() {
+        let mut fixture = rounds();
+        let before = answer(&rounds().end()).queue.map_or(0, |queue| queue.ns);
+        // Half of each request's 8 ms.
+        let reads: Vec<u64> = fixture
+            .recording
+            .calls
+            .iter()
+            .filter(|call| call.tid == SERVER && call.number == READ)
+            .map(|call| call.start.0)
+            .collect();
+        let now = fixture.now;
+        for read in reads.iter().step_by(2) {
+            fixture.now = read + 10 * US;
+            fixture.waits(SERVER, 4 * MS, SELECT, |_| {});
+        }
+        fixture.now = now;
+        let recording = fixture.end();
+        assert_eq!(answer(&recording).queue.map_or(0, |queue| queue.ns), before);
+        let mut waits_for_some = recording;
+        waits_for_some.calls.iter_mut().filter(|call| call.number == SELECT).for_each(|call| call.argument_1 = 1);
+        assert!(answer(&waits_for_some).queue.map_or(0, |queue| queue.ns) < before);
     }
 
     #[test]

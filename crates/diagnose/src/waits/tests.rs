@@ -94,6 +94,8 @@ fn a_lock_that_is_asked_for_in_steps_is_one_wait() {
             fixture.waits(SERVER, 2 * MS, FUTEX, |call| {
                 (call.script_stack, call.result) = (5, TIMED_OUT);
             });
+            // The lock that belongs to it, at another place.
+            fixture.does(SERVER, US, FUTEX, |call| (call.script_stack, call.stack) = (5, 8));
         };
         (0..3).for_each(|_| step(fixture));
         let last = fixture.now;
