@@ -19,11 +19,11 @@ const AT_THE_SERVER: &[&str] = &[
 ];
 /// What is a matter of TCP connections.
 const OF_TCP: &[&str] = &[
-    "P01", "P03", "P04", "P07", "P08", "P14", "P15", "P17", "P20", "P23", "P24", "P25", "P28", "P32", "P33", "P34",
-    "P35", "P45", "P48", "P49",
+    "P01", "P03", "P04", "P07", "P08", "P14", "P15", "P17", "P19", "P20", "P23", "P24", "P25", "P28", "P32", "P33",
+    "P34", "P35", "P45", "P48", "P49",
 ];
 /// What is seen in the requests and connections of TCP, and not in datagrams.
-const OF_REQUESTS: &[&str] = &["P07", "P17", "P28", "P33", "P34", "P35", "P45"];
+const OF_REQUESTS: &[&str] = &["P07", "P17", "P19", "P28", "P33", "P34", "P35", "P45"];
 /// What takes one request at a time on a connection to be seen.
 const OF_SINGLE_STREAMS: &[&str] = &["P03", "P04", "P33", "P35"];
 /// What is read off the records of TLS.

@@ -3,6 +3,7 @@
 //! To add one: write `NAME.rs` with a `detector!` declaration and a `detect` function, and add a line to [`ALL`].
 
 mod allocator_pressure;
+mod body_not_drained;
 mod busy_spin;
 mod ca_bundle_per_context;
 mod ca_path_layout;
@@ -17,6 +18,7 @@ mod dead_ipv6;
 mod debug_build;
 mod expect_continue;
 mod fixed_socket_buffers;
+mod fresh_connections;
 pub mod healthy;
 mod hot_library;
 mod inline_revocation_check;
@@ -143,6 +145,7 @@ pub const ALL: &[Detector] = &[
     openssl3_fetch_locks::DETECTOR,
     no_resumption::DETECTOR,
     client_per_request::DETECTOR,
+    body_not_drained::DETECTOR,
     connection_churn::DETECTOR,
     name_lookup::DETECTOR,
     dead_ipv6::DETECTOR,

@@ -1,12 +1,10 @@
 //! P07: a fresh connection for about every exchange.
 
-use super::{Found, client_per_request, costly_call, detector, rows};
-use crate::analysis::{Analysis, PotentialSaving};
-use crate::connections::End;
-use crate::exchange::Exchange;
-use crate::exchange::SetUp;
+use super::fresh_connections::{Charge, KEPT, charge, churns};
+use super::{Found, body_not_drained, client_per_request, costly_call, detector, rows};
+use crate::analysis::Analysis;
+use crate::exchange::{Exchange, SetUp};
 use case::Nanos;
-use std::collections::BTreeMap;
 
 detector! {
     /// # connection-churn
@@ -30,154 +28,24 @@ detector! {
     /// the next request.
     ///
     /// ## Not to be confused with
-    /// client-per-request (connections are left open, and not used again); no-resumption (the connections may be
-    /// necessary; a full handshake for each is not); a program that talks to many hosts once each.
+    /// client-per-request (connections are left open, and not used again); body-not-drained (they are closed in the
+    /// middle of an answer); no-resumption (the connections may be necessary; a full handshake for each is not); a
+    /// program that talks to many hosts once each.
     "P07" "connection-churn",
-    // Connections that a lost pool keeps open are opened anew for that reason.
-    follows_from: &[client_per_request::DETECTOR.page.id]
+    // Connections that a lost pool keeps open are opened anew for that reason, as are those that unread bytes made unfit.
+    follows_from: &[client_per_request::DETECTOR.page.id, body_not_drained::DETECTOR.page.id]
 }
-
-/// Fewer connections than this are no habit.
-const HABIT: usize = 5;
-
-/// A plain connect's CPU time is a fraction of what a program does for any request: only its wall time counts,
-/// from this share of the exchanges',
-const WAITING: f64 = 0.05;
-
-/// and from this length: one call on a machine of its own takes 10 us, and nobody feels that.
-const FELT: u64 = 30_000;
-
-/// A connection that is idle for longer may be gone: Apache httpd and Node.js close it after 5 s unless told otherwise, nginx
-/// after 75 s.
-const KEPT: u64 = 5_000_000_000;
 
 /// From this share of the requests on, it is nearly every one that gets a connection of its own.
 const NEARLY_ALL: f64 = 0.8;
 
-/// The fresh connections to one address.
-#[derive(Default)]
-struct Churn<'e> {
-    firsts: Vec<(&'e Exchange, SetUp)>,
-    /// Those for which an earlier connection stood free, and would still have been there.
-    avoidable: Vec<(&'e Exchange, SetUp)>,
-    exchanges: usize,
-    /// For each connection, when it was used for the last time.
-    last_uses: BTreeMap<usize, u64>,
-}
-
-impl Churn<'_> {
-    /// Finds the connections that take the place of one that was used for the last time shortly before, each of another.
-    /// Connections for requests at the same time are needed, however short they live.
-    fn find_avoidable(&mut self) {
-        let mut free: Vec<u64> = self.last_uses.values().copied().collect();
-        free.sort_unstable();
-        let mut free = free.into_iter().peekable();
-        self.firsts.sort_by_key(|(_, set_up)| set_up.start);
-        for &(exchange, set_up) in &self.firsts {
-            while free.next_if(|end| end.saturating_add(KEPT) < set_up.start).is_some() {}
-            if free.next_if(|&end| end <= set_up.start).is_some() {
-                self.avoidable.push((exchange, set_up));
-            }
-        }
-    }
-}
-
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let mut groups: BTreeMap<String, Churn> = BTreeMap::new();
-    for exchange in &analysis.exchanges {
-        let group = groups.entry(peer_name(analysis, exchange)).or_default();
-        group.exchanges += 1;
-        group.firsts.extend(exchange.set_up.map(|set_up| (exchange, set_up)));
-        let last_use = group.last_uses.entry(exchange.connection).or_default();
-        *last_use = exchange.end.max(*last_use);
-    }
-    groups.values_mut().for_each(Churn::find_avoidable);
-    let habit = |churn: &&Churn| churn.avoidable.len() >= HABIT && churn.exchanges < 2 * churn.avoidable.len();
-    let mut saving = PotentialSaving::default();
-    let mut costs = Vec::new();
-    let mut explains = Vec::new();
-    let mut top: Option<(&String, &Churn)> = None;
-    for (name, churn) in groups.iter().filter(|(_, churn)| habit(churn)) {
-        saving.wall += wall(churn);
-        saving.affected += churn.avoidable.len() as u64;
-        for (exchange, set_up) in &churn.avoidable {
-            costs.extend(busy_spans(analysis, exchange, set_up));
-            explains.extend(spans(analysis, exchange, set_up));
-        }
-        if top.is_none_or(|(_, known)| known.avoidable.len() < churn.avoidable.len()) {
-            top = Some((name, churn));
-        }
-    }
-    let (name, churn) = top?;
-    saving.cpu = cpu(analysis, &costs);
-    let encrypted = churn.firsts.iter().any(|(_, set_up)| set_up.handshake < set_up.application);
-    let felt = analysis.cost(&saving).share_of_wall >= WAITING && saving.wall >= FELT * saving.affected;
-    let counts = encrypted || felt;
-    counts.then(|| found(analysis, name, churn, saving, explains))
+    let groups = churns(analysis);
+    charge(analysis, &groups).map(|charge| found(analysis, charge))
 }
 
-/// What setting up took, without what any connect waited longer than the quickest: that is queueing, which a request on
-/// a kept connection would have met as well.
-fn wall(churn: &Churn) -> u64 {
-    let connect = |set_up: &SetUp| set_up.connected.saturating_sub(set_up.connect);
-    let quickest = churn.avoidable.iter().map(|(_, set_up)| connect(set_up)).min().unwrap_or_default();
-    let whole = |set_up: &SetUp| set_up.stretches().iter().map(|(start, end)| end.saturating_sub(*start)).sum::<u64>();
-    churn.avoidable.iter().map(|(_, set_up)| whole(set_up).saturating_sub(connect(set_up) - quickest)).sum()
-}
-
-/// Whom the exchange was with: address and port; for an exchange seen from the server's end, the address that asked.
-fn peer_name(analysis: &Analysis, exchange: &Exchange) -> String {
-    match exchange.end_seen {
-        End::Client => analysis.connections.remote(exchange.connection),
-        End::Server => analysis.connections.row(exchange.connection).remote_address.clone(),
-    }
-}
-
-/// The stretches whose CPU time is the set-up's: the client's, and the server's handshake. What else a server did
-/// meanwhile was for others.
-fn busy_spans(analysis: &Analysis, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
-    let peer = analysis.connections.all()[exchange.connection].peer;
-    let shaken = peer.and_then(|peer| analysis.connections.handshake(peer));
-    let shaken = shaken.map(|row| (row.tid, row.start.0, row.end.0));
-    spans_at(analysis, exchange.connection, set_up).into_iter().chain(shaken).collect()
-}
-
-/// The set-up as stretches of the threads that made it, at both ends.
-fn spans(analysis: &Analysis, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
-    let peer = analysis.connections.all()[exchange.connection].peer;
-    let ends = std::iter::once(exchange.connection).chain(peer);
-    ends.flat_map(|slot| spans_at(analysis, slot, set_up)).collect()
-}
-
-/// The set-up as stretches of the thread that first moved bytes at one end.
-fn spans_at(analysis: &Analysis, slot: usize, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
-    let first = analysis.connections.transfers_of(slot).next().map(|call| call.tid);
-    first.map_or_else(Vec::new, |tid| set_up.stretches().map(|(start, end)| (tid, start, end)).to_vec())
-}
-
-fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
-    let mut by_thread: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
-    for &(tid, start, end) in spans {
-        by_thread.entry(tid).or_default().push((start, end));
-    }
-    let mut total = 0;
-    for (tid, spans) in by_thread {
-        // Connections set up at the same time share one thread's CPU time.
-        for (start, end) in crate::spans::merge(spans) {
-            let (outside, within) = analysis.threads.on_processor(tid, start, end);
-            total += outside + within;
-        }
-    }
-    total
-}
-
-fn found(
-    analysis: &Analysis,
-    name: &str,
-    churn: &Churn,
-    saving: PotentialSaving,
-    explains: Vec<(u32, u64, u64)>,
-) -> Found {
+fn found(analysis: &Analysis, charge: Charge) -> Found {
+    let Charge { saving, explains, name, churn } = charge;
     let connections = churn.firsts.len();
     let with_tls = churn.firsts.iter().filter(|(_, set_up)| set_up.handshake < set_up.application).count();
     let processes: std::collections::BTreeSet<u32> =

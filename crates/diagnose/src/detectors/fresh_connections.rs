@@ -1,0 +1,172 @@
+//! Connections that take the place of an earlier one, and what setting them up costs: what detectors of connections that
+//! are not used again share.
+
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::connections::End;
+use crate::exchange::{Exchange, SetUp};
+use std::collections::BTreeMap;
+
+/// Fewer connections than this are no habit.
+pub(super) const HABIT: usize = 5;
+
+/// A plain connect's CPU time is a fraction of what a program does for any request: only its wall time counts,
+/// from this share of the exchanges',
+const WAITING: f64 = 0.05;
+
+/// and from this length: one call on a machine of its own takes 10 us, and nobody feels that.
+const FELT: u64 = 30_000;
+
+/// A connection that is idle for longer may be gone: Apache httpd and Node.js close it after 5 s unless told otherwise, nginx
+/// after 75 s.
+pub(super) const KEPT: u64 = 5_000_000_000;
+
+/// A connection that takes the place of an earlier one.
+#[derive(Clone, Copy)]
+pub(super) struct Fresh<'e> {
+    pub exchange: &'e Exchange,
+    pub set_up: SetUp,
+    /// The place of the earlier connection in the list of all.
+    pub instead_of: usize,
+}
+
+/// The fresh connections to one address.
+#[derive(Default)]
+pub(super) struct Churn<'e> {
+    /// The first exchange of each connection, and how it was set up.
+    pub firsts: Vec<(&'e Exchange, SetUp)>,
+    /// Those for which an earlier connection stood free, and would still have been there.
+    pub avoidable: Vec<Fresh<'e>>,
+    /// How many exchanges all connections carried.
+    pub exchanges: usize,
+    /// For each connection, when it was used for the last time.
+    pub last_uses: BTreeMap<usize, u64>,
+}
+
+impl Churn<'_> {
+    /// Finds the connections that take the place of one that was used for the last time shortly before, each of another.
+    /// Connections for requests at the same time are needed, however short they live.
+    fn find_avoidable(&mut self) {
+        let mut free: Vec<(u64, usize)> = self.last_uses.iter().map(|(&slot, &end)| (end, slot)).collect();
+        free.sort_unstable();
+        let mut free = free.into_iter().peekable();
+        self.firsts.sort_by_key(|(_, set_up)| set_up.start);
+        for &(exchange, set_up) in &self.firsts {
+            while free.next_if(|(end, _)| end.saturating_add(KEPT) < set_up.start).is_some() {}
+            if let Some((_, instead_of)) = free.next_if(|&(end, _)| end <= set_up.start) {
+                self.avoidable.push(Fresh { exchange, set_up, instead_of });
+            }
+        }
+    }
+
+    /// Whether about every exchange has a connection of its own, again and again.
+    pub(super) fn is_habit(&self) -> bool {
+        self.avoidable.len() >= HABIT && self.exchanges < 2 * self.avoidable.len()
+    }
+
+    /// Whether any of the connections is encrypted.
+    fn is_encrypted(&self) -> bool {
+        self.firsts.iter().any(|(_, set_up)| set_up.handshake < set_up.application)
+    }
+}
+
+/// The fresh connections of a run by whom they are to.
+pub(super) fn churns<'a>(analysis: &'a Analysis) -> BTreeMap<String, Churn<'a>> {
+    let mut groups: BTreeMap<String, Churn> = BTreeMap::new();
+    for exchange in &analysis.exchanges {
+        let group = groups.entry(peer_name(analysis, exchange)).or_default();
+        group.exchanges += 1;
+        group.firsts.extend(exchange.set_up.map(|set_up| (exchange, set_up)));
+        let last_use = group.last_uses.entry(exchange.connection).or_default();
+        *last_use = exchange.end.max(*last_use);
+    }
+    groups.values_mut().for_each(Churn::find_avoidable);
+    groups
+}
+
+/// What the avoidable connections of some churns cost.
+pub(super) struct Charge<'c, 'e> {
+    pub saving: PotentialSaving,
+    pub explains: Vec<(u32, u64, u64)>,
+    /// The one with the most of them, and whom its connections are to.
+    pub name: &'c str,
+    pub churn: &'c Churn<'e>,
+}
+
+/// What those of some churns cost that are a habit; none where there is no such, or where nobody feels it.
+pub(super) fn charge<'c, 'e>(analysis: &Analysis, groups: &'c BTreeMap<String, Churn<'e>>) -> Option<Charge<'c, 'e>> {
+    let mut saving = PotentialSaving::default();
+    let mut costs = Vec::new();
+    let mut explains = Vec::new();
+    let mut top: Option<(&String, &Churn)> = None;
+    for (name, churn) in groups.iter().filter(|(_, churn)| churn.is_habit()) {
+        saving.wall += wall(churn);
+        saving.affected += churn.avoidable.len() as u64;
+        for Fresh { exchange, set_up, .. } in &churn.avoidable {
+            costs.extend(busy_spans(analysis, exchange, set_up));
+            explains.extend(spans(analysis, exchange, set_up));
+        }
+        if top.is_none_or(|(_, known)| known.avoidable.len() < churn.avoidable.len()) {
+            top = Some((name, churn));
+        }
+    }
+    let (name, churn) = top?;
+    saving.cpu = cpu(analysis, &costs);
+    let felt = analysis.cost(&saving).share_of_wall >= WAITING && saving.wall >= FELT * saving.affected;
+    (churn.is_encrypted() || felt).then_some(Charge { saving, explains, name, churn })
+}
+
+/// What setting up took, without what any connect waited longer than the quickest: that is queueing, which a request on
+/// a kept connection would have met as well.
+fn wall(churn: &Churn) -> u64 {
+    let connect = |set_up: &SetUp| set_up.connected.saturating_sub(set_up.connect);
+    let set_ups = || churn.avoidable.iter().map(|fresh| &fresh.set_up);
+    let quickest = set_ups().map(connect).min().unwrap_or_default();
+    let whole = |set_up: &SetUp| set_up.stretches().iter().map(|(start, end)| end.saturating_sub(*start)).sum::<u64>();
+    set_ups().map(|set_up| whole(set_up).saturating_sub(connect(set_up) - quickest)).sum()
+}
+
+/// Whom the exchange was with: address and port; for an exchange seen from the server's end, the address that asked.
+fn peer_name(analysis: &Analysis, exchange: &Exchange) -> String {
+    match exchange.end_seen {
+        End::Client => analysis.connections.remote(exchange.connection),
+        End::Server => analysis.connections.row(exchange.connection).remote_address.clone(),
+    }
+}
+
+/// The stretches whose CPU time is the set-up's: the client's, and the server's handshake. What else a server did
+/// meanwhile was for others.
+fn busy_spans(analysis: &Analysis, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
+    let peer = analysis.connections.all()[exchange.connection].peer;
+    let shaken = peer.and_then(|peer| analysis.connections.handshake(peer));
+    let shaken = shaken.map(|row| (row.tid, row.start.0, row.end.0));
+    spans_at(analysis, exchange.connection, set_up).into_iter().chain(shaken).collect()
+}
+
+/// The set-up as stretches of the threads that made it, at both ends.
+fn spans(analysis: &Analysis, exchange: &Exchange, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
+    let peer = analysis.connections.all()[exchange.connection].peer;
+    let ends = std::iter::once(exchange.connection).chain(peer);
+    ends.flat_map(|slot| spans_at(analysis, slot, set_up)).collect()
+}
+
+/// The set-up as stretches of the thread that first moved bytes at one end.
+fn spans_at(analysis: &Analysis, slot: usize, set_up: &SetUp) -> Vec<(u32, u64, u64)> {
+    let first = analysis.connections.transfers_of(slot).next().map(|call| call.tid);
+    first.map_or_else(Vec::new, |tid| set_up.stretches().map(|(start, end)| (tid, start, end)).to_vec())
+}
+
+fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
+    let mut by_thread: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    for &(tid, start, end) in spans {
+        by_thread.entry(tid).or_default().push((start, end));
+    }
+    let mut total = 0;
+    for (tid, spans) in by_thread {
+        // Connections set up at the same time share one thread's CPU time.
+        for (start, end) in crate::spans::merge(spans) {
+            let (outside, within) = analysis.threads.on_processor(tid, start, end);
+            total += outside + within;
+        }
+    }
+    total
+}
