@@ -6,7 +6,7 @@ use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::number;
 use crate::syscall;
-use case::tables::{HttpMessage, Segment, direction, flags};
+use case::tables::{HttpMessage, Segment, TcpEvent, direction, event, flags};
 use case::{Bytes, Nanos, Share};
 use std::collections::BTreeMap;
 
@@ -52,6 +52,10 @@ const MOSTLY: f64 = 0.5;
 /// Draining an answer that has more left than this can take longer than connecting: then less should be asked for.
 const LONG: u64 = 1_000_000;
 
+/// The kernel's numbers of two states of a connection (`net/tcp_states.h`).
+const ESTABLISHED: u32 = 1;
+const CLOSE: u32 = 7;
+
 fn detect(analysis: &Analysis) -> Option<Found> {
     let mut groups = churns(analysis);
     let mut all_cut = BTreeMap::new();
@@ -67,8 +71,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     Some(found(analysis, charge, cut))
 }
 
-/// How many bytes of an answer a client left unread as it closed a connection; none where it did not, or did so after the
-/// server.
+/// How many bytes of an answer a client left unread as it closed a connection; none where it did not, where the server had closed
+/// it, or where they had agreed to.
 fn unread(analysis: &Analysis, slot: usize) -> Option<u64> {
     let rows = &analysis.connections.all()[slot];
     let closing = analysis.connections.closing(slot);
@@ -81,15 +85,17 @@ fn unread(analysis: &Analysis, slot: usize) -> Option<u64> {
         read += if syscall::is_read(call.number) { call.result.max(0) as u64 } else { 0 };
         hands_over |= syscall::is_handover(call.number);
     }
+    let messages = messages(analysis, slot);
+    let is_over = has_ended(segments, closing) || messages.iter().any(|row| row.closes);
     // What went to a pipe was read as well, and it is not known how much.
-    if read == 0 || hands_over || segments.is_empty() || has_ended(segments, closing) {
+    if read == 0 || hands_over || segments.is_empty() || is_over {
         return None;
     }
     let arrived = extent(segments.iter().filter(|row| row.direction == direction::IN));
     let left = [
-        in_kernel(segments, arrived, read),
+        in_kernel(analysis.connections.events(slot), arrived, read),
         under_way(analysis, rows.peer, closing),
-        announced(analysis, slot, arrived),
+        announced(&messages, arrived),
     ];
     left.into_iter().flatten().filter(|&bytes| bytes >= LEAST_UNREAD).max()
 }
@@ -114,28 +120,33 @@ fn extent<'r>(segments: impl Iterator<Item = &'r Segment>) -> u64 {
     length
 }
 
-/// What had arrived and was not read. A socket that is closed with bytes in it sends a reset; without one, reads were missed.
-fn in_kernel(segments: &[Segment], arrived: u64, read: u64) -> Option<u64> {
-    let resets = segments.iter().any(|row| row.direction == direction::OUT && row.flags & flags::RST != 0);
-    resets.then(|| arrived.saturating_sub(read))
+/// What had arrived and was not read. A socket that is closed with bytes in it takes no leave (FIN) but sends a reset, and is
+/// closed at once; where that is not so, reads were missed.
+fn in_kernel(events: &[TcpEvent], arrived: u64, read: u64) -> Option<u64> {
+    let breaks_off = |row: &TcpEvent| (row.event, row.before, row.after) == (event::STATE, ESTABLISHED, CLOSE);
+    events.iter().any(breaks_off).then(|| arrived.saturating_sub(read))
 }
 
 /// What the server sent after the client had closed.
 fn under_way(analysis: &Analysis, peer: Option<usize>, closing: u64) -> Option<u64> {
     let segments = analysis.connections.segments(peer?);
-    let late = segments.iter().filter(|row| row.direction == direction::OUT && row.time.0 > closing);
-    Some(extent(late))
+    let sent = || segments.iter().filter(|row| row.direction == direction::OUT);
+    Some(extent(sent()) - extent(sent().take_while(|row| row.time.0 <= closing)))
 }
 
-/// What the head of the last answer had announced and what never arrived.
-fn announced(analysis: &Analysis, slot: usize, arrived: u64) -> Option<u64> {
+/// The heads that a connection carried, where they are in plain text.
+fn messages<'r>(analysis: &Analysis<'r>, slot: usize) -> Vec<&'r HttpMessage> {
     let id = analysis.connections.row(slot).id;
     let messages = &analysis.recording.http_messages;
     let first = messages.partition_point(|row| row.connection < id);
-    let of_connection = || messages[first..].iter().take_while(|row| row.connection == id);
-    let of_way = |way: u8| of_connection().filter(move |row| row.direction == way).last();
-    let (asked, answer) = (of_way(direction::OUT)?, of_way(direction::IN)?);
-    // Answers before this one arrived as well: what is missing is more than this.
+    messages[first..].iter().take_while(|row| row.connection == id).collect()
+}
+
+/// What the head of the last answer had announced and what never arrived. Answers before it arrived as well: as much as this
+/// is missing at least.
+fn announced(messages: &[&HttpMessage], arrived: u64) -> Option<u64> {
+    let last = |way: u8| messages.iter().rev().find(|row| row.direction == way);
+    let (asked, answer) = (last(direction::OUT)?, last(direction::IN)?);
     has_body(asked, answer).then(|| (answer.content_length.max(0) as u64).saturating_sub(arrived))
 }
 
@@ -159,9 +170,7 @@ fn found(analysis: &Analysis, charge: Charge, cut: &BTreeMap<usize, u64>) -> Fou
             number::count(churn.last_uses.len() as u64),
             Bytes(left),
         ),
-        "Neither end had asked to close: what is not read stands before the next answer, and no library uses such a \
-         connection again."
-            .to_string(),
+        "What is not read stands before the next answer: no library uses such a connection again.".to_string(),
         format!(
             "{} times a fresh connection followed; connect and handshake take {} on average, and {} of CPU.",
             number::count(saving.affected),
@@ -206,7 +215,7 @@ mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, request};
     use crate::tests::{answer, names};
     use case::Recording;
-    use case::tables::{HttpMessage, direction, flags};
+    use case::tables::{HttpMessage, TcpEvent, direction, event, flags};
 
     /// How a client leaves a connection.
     #[derive(Clone, Copy)]
@@ -226,9 +235,13 @@ mod tests {
             fixture.travels(start, id + 1000, id, bytes);
         }
         fixture.now += 50 * US;
-        fixture.segment(fixture.now, id, direction::OUT, 0);
-        let last = fixture.recording.segments.last_mut().expect("a segment");
-        last.flags |= if matches!(how, Leaves::Unread(_)) { flags::RST } else { flags::FIN };
+        if let Leaves::Unread(_) = how {
+            let (time, before, after) = (case::Nanos(fixture.now), super::ESTABLISHED, super::CLOSE);
+            fixture.recording.tcp_events.push(TcpEvent { time, connection: id, event: event::STATE, before, after });
+        } else {
+            fixture.segment(fixture.now, id, direction::OUT, 0);
+            fixture.recording.segments.last_mut().expect("a segment").flags |= flags::FIN;
+        }
         if let Leaves::Sending(bytes) = how {
             fixture.segment(fixture.now + 20 * US, id + 1000, direction::OUT, bytes);
         }
@@ -297,17 +310,18 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_reads_until_the_server_closes_is_left_alone() {
+    fn connections_that_would_have_been_closed_all_the_same_are_left_alone() {
         let mut recording = connections(1, |_| Leaves::Unread(40_000));
         let ours = recording.segments.iter_mut().filter(|row| row.connection < 1000 && row.direction == direction::IN);
         ours.filter(|row| row.payload == 40_000).for_each(|row| row.flags |= flags::FIN);
         assert_eq!(names(&recording), ["connection-churn"]);
-        // What was read is not always seen: a reset tells that something was not.
+        // They agreed to close it.
+        let mut recording = connections(1, |_| Leaves::Announced(30_000, "GET"));
+        recording.http_messages.iter_mut().for_each(|row| row.closes = true);
+        assert_eq!(names(&recording), ["connection-churn"]);
+        // Not all that was read is seen: how the connection ended tells that something was not.
         let mut recording = connections(1, |_| Leaves::Unread(40_000));
-        recording
-            .segments
-            .iter_mut()
-            .for_each(|row| row.flags = if row.flags & flags::RST != 0 { flags::FIN } else { row.flags });
+        recording.tcp_events.clear();
         assert_eq!(names(&recording), ["connection-churn"]);
     }
 }

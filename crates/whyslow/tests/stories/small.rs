@@ -398,6 +398,18 @@ fn an_agent_for_each_request_is_client_per_request_and_one_for_all_is_not() {
 
 #[test]
 #[ignore = "long: make stories"]
+fn answers_that_are_dropped_after_their_status_are_body_not_drained_and_answers_that_are_read_are_not() {
+    let _alone = alone();
+    let Some(run) = suspect("unread", "slow") else { return };
+    let finding = run.finding("body-not-drained");
+    assert!(finding.cost.affected > 100, "{:?}", finding.cost);
+    assert!(!run.names().contains(&"connection-churn"), "{:?}", run.names());
+    let Some(run) = run_variant("unread", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn many_files_of_one_name_are_ca_path_layout_and_one_is_not() {
     let _alone = alone();
     let Some(run) = proved("ca-path") else { return };
