@@ -41,6 +41,9 @@ const RARE: usize = 8;
 const SLACK: f64 = 0.02;
 /// Of trials that were cut: where exactly differs.
 const SLACK_OF_CUT: f64 = 0.10;
+/// A program's answers differ in length from run to run as runs with nothing attached show. Few of them do not show everything: a
+/// date or a counter has a digit more. Answers of which the last tenth lacks a twentieth differ by this on average.
+const SLACK_OF_BYTES: f64 = 0.005;
 /// Where runs with nothing attached differ among themselves by this factor, nothing can be concluded from a difference.
 const WIDEST: f64 = 1.5;
 
@@ -157,11 +160,32 @@ impl<'a> Usual<'a> {
     }
 
     fn bytes(&self, trial: &Trial) -> Option<Difference> {
-        let (low, high) = self.bytes_an_answer()?;
+        let usual = self.bytes_an_answer()?;
         let own = bytes_an_answer(trial)?;
-        let spread = high - low + high * if trial.exit < 0 { SLACK_OF_CUT } else { SLACK };
-        let is_usual = own.0 <= high + spread && own.1 >= low - spread;
-        (!is_usual).then_some(Difference::Bytes(own.0, low))
+        let slack = usual.high * self.slack_of_bytes(trial);
+        let is_usual = own.0 <= usual.high + usual.spread + slack && own.1 >= usual.low - usual.spread - slack;
+        (!is_usual && !self.is_the_same_in_all(trial)).then_some(Difference::Bytes(own.0, usual.low))
+    }
+
+    fn slack_of_bytes(&self, trial: &Trial) -> f64 {
+        let as_many = self
+            .range(|row| row.made as f64)
+            .is_some_and(|(low, high)| (low * (1.0 - SLACK)..=high * (1.0 + SLACK)).contains(&(trial.made as f64)));
+        match trial.exit {
+            0.. => SLACK_OF_BYTES,
+            // Some answers were under way.
+            _ if as_many => SLACK,
+            // Later requests may be others.
+            _ => SLACK_OF_CUT,
+        }
+    }
+
+    /// Whether the answers of a whole run are as long as usual together: some may have been read as one.
+    fn is_the_same_in_all(&self, trial: &Trial) -> bool {
+        let Some((low, high)) = self.range(|row| row.answered_bytes as f64) else { return false };
+        let spread = high - low + high * SLACK_OF_BYTES;
+        let is_usual = (low - spread..=high + spread).contains(&(trial.answered_bytes as f64));
+        trial.exit >= 0 && self.is_as_much && is_usual
     }
 
     fn statuses(&self, trial: &Trial) -> Option<Difference> {
@@ -198,11 +222,13 @@ impl<'a> Usual<'a> {
         trial.made > 0 && (has_statuses || (has_bytes && !may_change.contains(&Aspect::Bytes)))
     }
 
-    /// The least and the most bytes an answer has; none where they vary too much to tell anything.
-    fn bytes_an_answer(&self) -> Option<(f64, f64)> {
-        let (low, _) = self.range(|row| bytes_an_answer(row).map(|own| own.0))?;
-        let (_, high) = self.range(|row| bytes_an_answer(row).map(|own| own.1))?;
-        (high / low.max(1.0) <= WIDEST).then_some((low, high))
+    /// How many bytes an answer has; none where that varies too much to tell anything.
+    fn bytes_an_answer(&self) -> Option<UsualBytes> {
+        let least = self.range(|row| bytes_an_answer(row).map(|own| own.0))?;
+        let most = self.range(|row| bytes_an_answer(row).map(|own| own.1))?;
+        let spread = (least.1 - least.0).max(most.1 - most.0);
+        let usual = UsualBytes { low: least.0, high: most.1, spread };
+        (usual.high / usual.low.max(1.0) <= WIDEST).then_some(usual)
     }
 
     /// The least and the most of a measure; none where one of them does not have it.
@@ -211,6 +237,14 @@ impl<'a> Usual<'a> {
         let low = all.iter().copied().reduce(f64::min)?;
         Some((low, all.into_iter().fold(low, f64::max)))
     }
+}
+
+/// How many bytes an answer has in runs without interventions.
+struct UsualBytes {
+    low: f64,
+    high: f64,
+    /// By how much that differs from run to run.
+    spread: f64,
 }
 
 /// A share of the answers whose status was seen; none where none was.
@@ -275,6 +309,20 @@ mod tests {
     }
 
     #[test]
+    fn answers_vary_in_length_as_they_do_in_plain_runs_and_no_more() {
+        let total = |made, bytes| Trial { answered_bytes: bytes, ..run(made, 0) };
+        // The last tenth lacks a tenth, or is a short page instead.
+        assert_eq!(said(&total(200, 198_000)), Some(Difference::Bytes(990.0, 1_000.0)));
+        assert_eq!(said(&total(200, 186_000)), Some(Difference::Bytes(930.0, 1_000.0)));
+        assert_eq!(said(&total(200, 199_400)), None, "a few digits");
+        assert_eq!(said(&total(197, 200_000)), None, "some were read as one");
+        let noisy = [total(200, 200_000), total(200, 202_000), total(200, 199_000)];
+        let judged = |bytes| Usual::for_trial(&total(200, bytes), noisy.iter()).judge(&total(200, bytes)).0;
+        assert_eq!((judged(196_000), judged(204_500)), (work::SAME, work::SAME), "plain runs differ as much");
+        assert_eq!((judged(190_000), judged(209_000)), (work::OTHER, work::OTHER));
+    }
+
+    #[test]
     fn a_connection_reset_at_the_end_is_chance() {
         assert_eq!(said(&Trial { resets: 1, ..run(200, 1_000) }), None);
     }
@@ -314,6 +362,9 @@ mod tests {
         // Requests that the others did not come to may well be others.
         assert_eq!(judged(&cut(900, 100)), (work::NOT_COMPARED, None));
         assert_eq!(judged(&cut(20, 100)), (work::OTHER, Some(Difference::Bytes(100.0, 1_000.0))));
+        assert_eq!(judged(&cut(20, 900)), (work::OTHER, Some(Difference::Bytes(900.0, 1_000.0))));
+        // Its last answer may have been under way.
+        assert_eq!(judged(&cut(20, 960)), (work::SAME, None));
         assert_eq!(judged(&Trial { status_2xx: 0, ..run(200, 1_000) }).0, work::SAME);
         assert_eq!(judged(&Trial { status_2xx: 0, ..run(200, 100) }).0, work::NOT_COMPARED);
     }
