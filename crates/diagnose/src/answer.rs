@@ -217,7 +217,7 @@ fn words(group: AccountGroup) -> &'static str {
     match group {
         AccountGroup::ClientCpu => "CPU time of the client",
         AccountGroup::ServerCpu => "CPU time of the server",
-        AccountGroup::RunDelay => "waiting for CPU",
+        AccountGroup::RunDelay => "waiting for a CPU",
         AccountGroup::ClientBlocked => "the client blocked on something local",
         AccountGroup::ServerBlocked => "the server blocked on something local",
         AccountGroup::SetUp => "connection setup",

@@ -147,7 +147,7 @@ impl<'e> Follower<'e> {
 
     /// What threads did in some windows, and for the waits among it what those did who ended them.
     fn branches(&self, windows: Vec<Window>, scale: Scale, steps: usize) -> Vec<WaitNode> {
-        let mut groups = Groups::default();
+        let mut groups = Groups::new(self.analysis.recording);
         for window in thinned(windows) {
             self.walk(window, &mut groups);
             self.passed.borrow_mut().push(window);

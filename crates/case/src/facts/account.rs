@@ -195,7 +195,7 @@ impl Account {
         match self {
             Account::CpuOutside { module: None } => "CPU outside exchanges".to_string(),
             Account::CpuOutside { module: Some(module) } => format!("CPU outside exchanges: {module}"),
-            Account::RunDelayOutside => "waiting for a processor outside exchanges".to_string(),
+            Account::RunDelayOutside => "waiting for a CPU outside exchanges".to_string(),
             Account::BlockedOutside { .. } | Account::BlockedElsewhereOutside => {
                 format!("outside exchanges: {}", self.name_of_run())
             }
@@ -229,7 +229,7 @@ impl Account {
         match self {
             Account::UserCpu { .. } | Account::CpuOutside { .. } => "CPU",
             Account::KernelCpu { .. } => "CPU: kernel",
-            Account::RunDelay { .. } | Account::RunDelayOutside => "waiting for a processor",
+            Account::RunDelay { .. } | Account::RunDelayOutside => "waiting for a CPU",
             Account::Blocked { .. } | Account::BlockedOutside { .. } => "blocked",
             Account::BlockedElsewhere { .. } | Account::BlockedElsewhereOutside => {
                 "blocked in a call that is not recorded"

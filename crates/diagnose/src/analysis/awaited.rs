@@ -4,7 +4,7 @@
 use super::Analysis;
 use super::ender::{self, Part, Wait, Window};
 use super::ledger::{Account, Object};
-use crate::code::base_name;
+use crate::images;
 use crate::place::of_stacks;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State};
@@ -219,8 +219,8 @@ fn fact(analysis: &Analysis, link: Link) -> facts::Awaited {
         function: place.function.clone(),
         module: place.module,
     });
-    let processes = &analysis.recording.processes;
-    let program = processes.iter().rfind(|row| row.pid == link.pid).map_or("", |row| base_name(&row.executable));
+    let process = analysis.recording.processes.iter().rfind(|row| row.pid == link.pid);
+    let program = process.map_or("", |row| images::program(analysis.recording, row));
     let program = Some(program.to_string()).filter(|_| !link.own);
     facts::Awaited { program, doing, code }
 }

@@ -4,6 +4,7 @@ use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
 use crate::exchange::Exchange;
+use crate::images;
 use crate::syscall;
 use crate::threads::{Cursor, State, call_end};
 use crate::waits;
@@ -100,9 +101,9 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let count = analysis.exchanges.len().max(1) as u64;
     let (part, whole) = (Nanos(wall / count), Nanos(analysis.exchange_wall() / count));
     let program = base_name(executable);
-    let parent = crate::images::Images::new(analysis.recording);
+    let parent = images::Images::new(analysis.recording);
     let by = parent.at(started[most[0]].image.parent, started[most[0]].forked);
-    let by = by.map_or("a process", |row| base_name(&row.executable));
+    let by = by.map_or("a process", |row| images::program(analysis.recording, row));
     Some(Found {
         title: format!(
             "Requests wait until a new process has started: {part} of every {whole} request{}",

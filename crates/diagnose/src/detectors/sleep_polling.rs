@@ -2,7 +2,7 @@
 
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::code::base_name;
+use crate::images;
 use crate::place::of_stacks;
 use crate::syscall;
 use crate::threads::call_end;
@@ -74,7 +74,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let (part, whole, usual) = (Nanos(waited), Nanos(tree.of_ns), Nanos(median(lengths)));
     let pid = analysis.call(polling.sleeps[0]).pid;
     let program = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
-    let program = program.map_or("a program", |row| base_name(&row.executable));
+    let program = program.map_or("a program", |row| images::program(analysis.recording, row));
     let place = costly_call(analysis, polling.sleeps.iter().map(|&row| (row, analysis.call(row).blocked.0)));
     let (who, of) = if analysis.exchanges.is_empty() {
         ("The run waits", format!("{part} of {whole}"))

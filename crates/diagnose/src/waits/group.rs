@@ -4,11 +4,11 @@ use super::end;
 use crate::analysis::Analysis;
 use crate::analysis::ender::{self, Wait, Window};
 use crate::analysis::ledger::{Account, Object};
-use crate::code::base_name;
 use crate::connections::End;
+use crate::images;
 use crate::place::{Located, of_most, of_most_on_cpu, of_stacks};
 use case::tables::Process;
-use case::{Activity, Place, WaitNode};
+use case::{Activity, Place, Recording, WaitNode};
 use rustc_hash::FxHashMap;
 
 /// Waits of which so many are about as long as the median are regular.
@@ -48,21 +48,34 @@ pub(super) struct Group {
 }
 
 /// All groups of one step.
-#[derive(Default)]
 pub(super) struct Groups<'r> {
+    recording: &'r Recording,
     all: Vec<Group>,
     /// By the number of the program, what it did, and the number of the place where it was blocked.
     slots: FxHashMap<(u32, Doing, u32), usize>,
     /// The first place of each call's stacks that was met, and which of them it is.
     places: Vec<Option<Place>>,
     place_numbers: FxHashMap<(u32, u32), u32>,
-    /// The programs: their roles and the names of their executables.
+    /// The programs: their roles and the names.
     programs: Vec<(&'r str, &'r str)>,
     /// The number of each process's program, by its id and when it became that program.
     numbers: FxHashMap<(u32, u64), u32>,
 }
 
 impl<'r> Groups<'r> {
+    /// None so far.
+    pub fn new(recording: &'r Recording) -> Groups<'r> {
+        Groups {
+            recording,
+            all: Vec::new(),
+            slots: FxHashMap::default(),
+            places: Vec::new(),
+            place_numbers: FxHashMap::default(),
+            programs: Vec::new(),
+            numbers: FxHashMap::default(),
+        }
+    }
+
     fn group(&mut self, process: Option<&'r Process>, doing: Doing, place: u32) -> &mut Group {
         let program = self.program(process);
         let pid = process.map_or(0, |row| row.pid);
@@ -91,7 +104,7 @@ impl<'r> Groups<'r> {
         if let Some(&number) = self.numbers.get(&key) {
             return number;
         }
-        let named = process.map_or(("", ""), |row| (row.role.as_str(), base_name(&row.executable)));
+        let named = process.map_or(("", ""), |row| (row.role.as_str(), images::program(self.recording, row)));
         let known = self.programs.iter().position(|one| *one == named);
         let number = known.unwrap_or_else(|| {
             self.programs.push(named);

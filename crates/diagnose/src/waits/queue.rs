@@ -97,7 +97,7 @@ fn shown(analysis: &Analysis, sums: BTreeMap<&RequestKind, Sums>, count: u64) ->
         let mut lengths: Vec<u64> = sums.served.iter().map(|window| window.to - window.from).collect();
         lengths.sort_unstable();
         let many = sums.served.len().max(1) as u64;
-        let mut groups = Groups::default();
+        let mut groups = Groups::new(analysis.recording);
         for window in sums.served.iter().step_by(sums.served.len().div_ceil(MOST_SERVED).max(1)) {
             follower.walk(*window, &mut groups);
         }

@@ -52,14 +52,14 @@ fn a_faster_command_is_said_to_be_faster_with_minus_signs() {
 #[test]
 fn waiting_for_a_busy_processor_is_no_cause_beside_more_work() {
     let mut one = examples::slower();
-    let waiting = account("waiting for a processor", 5_000_000, 30_000_000);
+    let waiting = account("waiting for a CPU", 5_000_000, 30_000_000);
     one.ledger.push(waiting);
     let said = contrast_sentence(&one);
     assert!(said.contains("99 % of the difference is 'processor: user' (+21.7 ms per run, time spent"), "{said}");
     // With as much work, it is where the time goes.
     one.metrics[1].outcome = Contrast::Same;
     let said = contrast_sentence(&one);
-    assert!(said.contains("53 % of the difference is 'waiting for a processor' (+25.0 ms per run)."), "{said}");
+    assert!(said.contains("53 % of the difference is 'waiting for a CPU' (+25.0 ms per run)."), "{said}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn all() -> Vec<(Account, &'static str)> {
         (Account::UserCpu { end: CLIENT, module: None }, "CPU: user"),
         (Account::UserCpu { end: SERVER, module: Some("libz.so.1".into()) }, "server CPU: user, libz.so.1"),
         (Account::KernelCpu { end: SERVER }, "server CPU: kernel"),
-        (Account::RunDelay { end: CLIENT }, "waiting for a processor"),
+        (Account::RunDelay { end: CLIENT }, "waiting for a CPU"),
         (blocked_in("read", Wait::Object, None), "blocked in read"),
         (blocked_in("read", Wait::Object, file(Some("/srv/network (CPU)"))), "blocked in read (/srv/network (CPU))"),
         (blocked_in("read", Wait::Object, file(None)), "blocked in read (a file)"),
@@ -45,7 +45,7 @@ fn all() -> Vec<(Account, &'static str)> {
         (Account::WakeUp { end: SERVER }, "server wake-up delay"),
         (Account::CpuOutside { module: None }, "CPU outside exchanges"),
         (Account::CpuOutside { module: Some("ld.so".into()) }, "CPU outside exchanges: ld.so"),
-        (Account::RunDelayOutside, "waiting for a processor outside exchanges"),
+        (Account::RunDelayOutside, "waiting for a CPU outside exchanges"),
         (outside("fsync", file(Some("/data"))), "outside exchanges: blocked in fsync (/data)"),
         (Account::BlockedElsewhereOutside, "outside exchanges: blocked in a call that is not recorded"),
         (Account::StartAndEnd, "start-up and end of the program"),
@@ -60,6 +60,11 @@ fn each_account_has_its_name_and_an_older_file_is_read_by_it() {
         assert_eq!(Account::from_name(name), account, "{name}");
     }
     assert_eq!(Account::from_name("something new"), Account::Other);
+    for end in [CLIENT, SERVER] {
+        let name = Account::RunDelay { end }.name().replace("a CPU", "a processor");
+        assert_eq!(Account::from_name(&name), Account::RunDelay { end }, "{name}");
+    }
+    assert_eq!(Account::from_name("waiting for a processor outside exchanges"), Account::RunDelayOutside);
 }
 
 #[test]
@@ -136,7 +141,7 @@ fn where_there_is_no_exchange_nothing_is_outside_of_one() {
     let expected = [
         "CPU",
         "CPU: ld.so",
-        "waiting for a processor",
+        "waiting for a CPU",
         "blocked in fsync (/data)",
         "blocked in a call that is not recorded",
         "start-up and end of the program",

@@ -4,10 +4,16 @@
 use super::{Account, Object, Transport, Wait};
 use crate::facts::End;
 
+/// What accounts of run delay were called.
+const WAITING: &str = "waiting for a processor";
+/// What they are called now.
+const WAITING_NOW: &str = "waiting for a CPU";
+
 impl Account {
     /// The account that an older file names so; [`Account::Other`] where none is.
     pub fn from_name(name: &str) -> Account {
-        if let Some(account) = fixed().into_iter().find(|account| account.name() == name) {
+        let today = name.replacen(WAITING, WAITING_NOW, 1);
+        if let Some(account) = fixed().into_iter().find(|account| account.name() == today) {
             return account;
         }
         if let Some(module) = name.strip_prefix("CPU outside exchanges: ") {

@@ -1,9 +1,9 @@
 //! Who took part in an exchange: the threads at both ends.
 
 use crate::analysis::Analysis;
-use crate::code::base_name;
 use crate::connections::End;
 use crate::exchange::Exchange;
+use crate::images;
 use crate::threads::call_end;
 use case::views::Lane;
 
@@ -80,7 +80,7 @@ fn process(analysis: &Analysis, pid: u32, at: u64) -> String {
     let images = analysis.recording.processes.iter().filter(|row| row.pid == pid);
     let image = images.clone().rfind(|row| row.start.0 <= at).or_else(|| images.clone().next());
     match image {
-        Some(row) if !row.executable.is_empty() => format!("{} ({pid})", base_name(&row.executable)),
+        Some(row) if !row.executable.is_empty() => format!("{} ({pid})", images::program(analysis.recording, row)),
         _ => format!("process {pid}"),
     }
 }

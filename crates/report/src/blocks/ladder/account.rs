@@ -6,9 +6,9 @@ use case::{Account, End};
 pub(super) const KINDS: [(&str, &str); 8] = [
     ("held", "held in a kernel"),
     ("client-busy", "client on CPU"),
-    ("client-waits", "client blocked or waiting for CPU"),
+    ("client-waits", "client blocked or waiting for a CPU"),
     ("server-busy", "server on CPU"),
-    ("server-waits", "server blocked or waiting for CPU"),
+    ("server-waits", "server blocked or waiting for a CPU"),
     ("set-up", "setting up the connection"),
     ("network", "network, peer, wake-ups"),
     ("unexplained", "unexplained"),
