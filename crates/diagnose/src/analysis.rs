@@ -2,6 +2,7 @@
 
 mod awaited;
 pub(crate) mod ender;
+mod ends;
 pub mod ledger;
 pub mod peer_stalls;
 pub(crate) mod ready;
@@ -15,6 +16,7 @@ use crate::threads::{Threads, call_end};
 use awaited::Awaited;
 use case::tables::{Call, HttpMessage, direction};
 use case::{Cost, Ledger, Recording};
+use ends::Ends;
 use ledger::{Accounts, Pools};
 use peer_stalls::PeerStalls;
 use reconcile::{Reconciliation, reconcile};
@@ -41,6 +43,8 @@ pub struct Analysis<'r> {
     pub(crate) accounts: Accounts,
     /// What the user-mode time of each process consists of.
     pub(crate) pools: Pools,
+    /// When threads and processes ended.
+    pub(crate) ends: Ends,
     /// Who ended the waits that are booked.
     pub(crate) awaited: Awaited,
     /// What the scheduler's own sums say of the threads' rows.
@@ -76,9 +80,11 @@ impl<'r> Analysis<'r> {
             peer_stalls: PeerStalls::new(),
             accounts: Accounts::default(),
             pools: Pools::default(),
+            ends: Ends::default(),
             awaited: Awaited::default(),
             reconciliation: Reconciliation::default(),
         };
+        analysis.ends = Ends::new(recording, &analysis.threads);
         analysis.reconciliation = reconcile(recording, &analysis.threads);
         analysis.threads.set_doubts(std::mem::take(&mut analysis.reconciliation.doubts));
         analysis.peer_stalls = peer_stalls::find(&analysis);

@@ -117,6 +117,8 @@ pub enum Account {
     },
     /// Outside exchanges: blocked outside every recorded call.
     BlockedElsewhereOutside,
+    /// Outside exchanges: blocked uninterruptibly outside every recorded call.
+    PageFaultOutside,
     /// Before the program's first event, or after its last.
     StartAndEnd,
     /// Time that no account explains.
@@ -196,7 +198,7 @@ impl Account {
             Account::CpuOutside { module: None } => "CPU outside exchanges".to_string(),
             Account::CpuOutside { module: Some(module) } => format!("CPU outside exchanges: {module}"),
             Account::RunDelayOutside => "waiting for a CPU outside exchanges".to_string(),
-            Account::BlockedOutside { .. } | Account::BlockedElsewhereOutside => {
+            Account::BlockedOutside { .. } | Account::BlockedElsewhereOutside | Account::PageFaultOutside => {
                 format!("outside exchanges: {}", self.name_of_run())
             }
             _ => self.name_of_run(),
@@ -234,7 +236,7 @@ impl Account {
             Account::BlockedElsewhere { .. } | Account::BlockedElsewhereOutside => {
                 "blocked in a call that is not recorded"
             }
-            Account::PageFault { .. } => "blocked on a disk outside calls",
+            Account::PageFault { .. } | Account::PageFaultOutside => "blocked on a disk outside calls",
             Account::Lookup { .. } => "name look-up",
             Account::Connect { .. } => "connect",
             Account::FullHandshake { .. } => "TLS handshake (full)",
@@ -277,6 +279,7 @@ impl Account {
             Account::RunDelayOutside => Account::RunDelay { end },
             Account::BlockedOutside { call, wait, object } => Account::Blocked { end, call, wait, object },
             Account::BlockedElsewhereOutside => Account::BlockedElsewhere { end },
+            Account::PageFaultOutside => Account::PageFault { end },
             other => other,
         }
     }
@@ -289,6 +292,7 @@ impl Account {
                 | Account::RunDelayOutside
                 | Account::BlockedOutside { .. }
                 | Account::BlockedElsewhereOutside
+                | Account::PageFaultOutside
                 | Account::StartAndEnd
         )
     }

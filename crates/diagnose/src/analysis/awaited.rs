@@ -49,6 +49,7 @@ enum Doing {
     OnCpu,
     Runnable,
     Blocked(u16, Object),
+    PageFault,
     Elsewhere,
 }
 
@@ -187,6 +188,7 @@ fn link(analysis: &Analysis, moment: &Moment, window: Window) -> Link {
             let on = moment.call.map_or(Object::Unnamed, |row| super::ledger::object(analysis, row));
             (Doing::Blocked(call.number, on), in_call)
         }
+        (State::BlockedOnDisk, None) => (Doing::PageFault, (0, 0)),
         (_, None) => (Doing::Elsewhere, (0, 0)),
     };
     Link { pid: 0, own: false, doing, script_stack, stack }
@@ -204,6 +206,7 @@ fn fact(analysis: &Analysis, link: Link) -> facts::Awaited {
     let doing = match link.doing {
         Doing::OnCpu => facts::Doing::OnCpu,
         Doing::Runnable => facts::Doing::RunDelay,
+        Doing::PageFault => facts::Doing::PageFault,
         Doing::Elsewhere => facts::Doing::BlockedElsewhere,
         Doing::Blocked(number, on) => match Account::OutsideBlocked(number, on).fact(analysis) {
             case::Account::BlockedOutside { call, wait, object } => {

@@ -113,7 +113,8 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
     {
         return by_peer(analysis, peer, is_writing(class), wait, emit);
     }
-    if let Some(window) = by_waker(analysis, thread, wait, class) {
+    let window = by_waker(analysis, thread, wait, class).or_else(|| by_end(analysis, thread, wait, row));
+    if let Some(window) = window {
         return emit(Part::Thread(window));
     }
     let unwatched = connection.map(|(slot, _)| slot).or_else(|| listener(analysis, call));
@@ -317,6 +318,37 @@ fn by_waker(analysis: &Analysis, thread: &ThreadRows, wait: &Wait, class: Class)
         None => waker.end.saturating_sub(switch.runnable.0) <= FAREWELL,
     };
     wakes.then_some(Window { thread: slot, ..wait.window })
+}
+
+/// The thread or process whose end was waited for: by who joins it, or reads from a pipe until nobody can write to it any more. Its
+/// end wakes others once it is no thread any more that could be named.
+fn by_end(analysis: &Analysis, thread: &ThreadRows, wait: &Wait, row: usize) -> Option<Window> {
+    let woken = switch(analysis, thread, wait).filter(|switch| switch.waker == 0)?.runnable.0;
+    let ends = &analysis.ends;
+    let slot = if analysis.call(row).number == syscall::FUTEX {
+        ends.thread(thread.pid, woken.saturating_sub(FAREWELL), woken)?
+    } else {
+        let at_end = pipe_read(analysis, row).is_some_and(|read| read.result == 0);
+        let parent = || analysis.recording.processes.iter().find(|row| row.pid == thread.pid).map(|row| row.parent);
+        let began = analysis.call(row).start.0;
+        let child = || ends.child(thread.pid, began, woken);
+        // One end of a pipeline waits for the other.
+        let sibling = || ends.child(parent().filter(|&parent| parent > 0)?, began, woken);
+        at_end.then(|| child().or_else(sibling)).flatten()?
+    };
+    (analysis.threads.all()[slot].tid != thread.tid).then_some(Window { thread: slot, ..wait.window })
+}
+
+/// The read of a pipe that a call is, or that follows a poll.
+fn pipe_read<'r>(analysis: &Analysis<'r>, row: usize) -> Option<&'r Call> {
+    let call = analysis.call(row);
+    let read = if syscall::is_poll(call.number) {
+        calls_after(analysis, row).find(|call| syscall::is_read(call.number))?
+    } else {
+        call
+    };
+    let is_of_pipe = syscall::is_read(read.number) && read.finished && (read.connection, read.path) == (0, 0);
+    is_of_pipe.then_some(read)
 }
 
 /// Whether a call of one class can end a wait of another.

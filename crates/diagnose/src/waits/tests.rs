@@ -247,3 +247,69 @@ fn who_makes_way_for_a_thread_whose_wait_timed_out_is_waited_for() {
     assert_eq!(lock.ended, []);
     assert!(lock.waits_for[0].activity == Activity::OnCpu, "{tree:#?}");
 }
+
+/// A server that starts a process for each request and reads from a pipe until that one ends, without a thread that wakes it;
+/// `result` is what its read returns.
+fn reads_until_a_child_ends(result: i64) -> WaitTree {
+    let mut fixture = with_a_holder();
+    let mut children: u32 = 0;
+    requests(&mut fixture, |fixture| {
+        let start = fixture.now;
+        children += 1;
+        let pid = 900 + children;
+        fixture.process(pid, "child");
+        fixture.recording.processes.last_mut().expect("a process").parent = SERVER;
+        fixture.waits(pid, 8 * MS, NANOSLEEP, |call| call.script_stack = 6);
+        fixture.now = start;
+        fixture.waits(SERVER, 9 * MS, READ, |call| (call.fd, call.result, call.script_stack) = (9, result, 5));
+    });
+    let mut recording = fixture.end();
+    for process in recording.processes.iter_mut().filter(|row| row.pid > 900) {
+        process.end = process.start + Nanos(8 * MS);
+    }
+    for thread in recording.threads.iter_mut().filter(|row| row.pid > 900) {
+        thread.end = thread.start + Nanos(8 * MS);
+    }
+    answer(&recording).waits.expect("something was waited for")
+}
+
+#[test]
+fn the_end_of_a_pipe_is_the_end_of_the_child_that_wrote_to_it() {
+    let tree = reads_until_a_child_ends(0);
+    let read = tree.nodes().find(|node| node.place.first().is_some_and(|place| place.line == 12)).expect("a read");
+    assert!(read.waits_for.iter().any(|node| node.program == "child" && node.ns > 7 * MS), "{tree:#?}");
+    // What was read then came from somebody.
+    let tree = reads_until_a_child_ends(10);
+    let read = tree.nodes().find(|node| node.place.first().is_some_and(|place| place.line == 12)).expect("a read");
+    assert_eq!((read.waits_for.len(), read.mostly_ended_by()), (0, Some(&Ender::Unknown)), "{tree:#?}");
+}
+
+#[test]
+fn who_joins_a_thread_waits_for_it() {
+    let joins = |ends_then: bool| {
+        let mut fixture = with_a_holder();
+        let mut threads: Vec<(u32, u64)> = Vec::new();
+        requests(&mut fixture, |fixture| {
+            let start = fixture.now;
+            let tid = 900 + threads.len() as u32;
+            threads.push((tid, start + if ends_then { 9 * MS - 20 * US } else { 5 * MS }));
+            let thread = Thread { tid, pid: SERVER, start: Nanos(start), ..Thread::default() };
+            fixture.recording.threads.push(thread);
+            fixture.waits(tid, 4 * MS, NANOSLEEP, |call| (call.pid, call.script_stack) = (SERVER, 6));
+            fixture.now = start;
+            fixture.waits(SERVER, 9 * MS, FUTEX, |call| call.script_stack = 5);
+        });
+        let mut recording = fixture.end();
+        for (tid, end) in threads {
+            let row = recording.threads.iter_mut().find(|row| row.tid == tid).expect("a thread");
+            row.end = Nanos(end);
+        }
+        answer(&recording).waits.expect("something was waited for")
+    };
+    let tree = joins(true);
+    let lock = tree.nodes().find(|node| is_lock(node)).expect("a join");
+    assert!(lock.waits_for.iter().any(|node| node.place.first().is_some_and(|place| place.line == 99)), "{tree:#?}");
+    let tree = joins(false);
+    let lock = tree.nodes().find(|node| is_lock(node)).expect("a lock");
+    assert_eq!((lock.waits_for.len(), lock.mostly_ended_by()), (0, Some(&Ender::Unknown)), "{tree:#?}");
+}

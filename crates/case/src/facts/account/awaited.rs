@@ -33,6 +33,8 @@ pub enum Doing {
         /// What it was called on; null if that has no name.
         object: Option<Box<Object>>,
     },
+    /// Blocked uninterruptibly outside every recorded call: usually a page fault that reads a disk.
+    PageFault,
     /// Blocked outside every recorded call.
     #[default]
     #[serde(other)]
@@ -75,6 +77,7 @@ impl Doing {
             Doing::Blocked { wait: Wait::Lock, .. } => "waiting for a lock".into(),
             Doing::Blocked { wait: Wait::Child, .. } => "waiting for a child".into(),
             Doing::Blocked { call, wait, object } => blocked(call, *wait, object.as_deref()),
+            Doing::PageFault => "blocked on a disk outside calls".into(),
             Doing::BlockedElsewhere => "blocked".into(),
         }
     }

@@ -48,6 +48,7 @@ fn all() -> Vec<(Account, &'static str)> {
         (Account::RunDelayOutside, "waiting for a CPU outside exchanges"),
         (outside("fsync", file(Some("/data"))), "outside exchanges: blocked in fsync (/data)"),
         (Account::BlockedElsewhereOutside, "outside exchanges: blocked in a call that is not recorded"),
+        (Account::PageFaultOutside, "outside exchanges: blocked on a disk outside calls"),
         (Account::StartAndEnd, "start-up and end of the program"),
         (Account::Unexplained, "unexplained"),
     ]
@@ -125,7 +126,7 @@ fn tags_are_those_of_the_contract() {
     let kind = |account: &Account| json(account)["kind"].as_str().expect("a kind").to_string();
     let kinds = all().iter().map(|(account, _)| kind(account)).collect::<std::collections::BTreeSet<_>>();
     // One for each variant but the one for what is not known.
-    assert_eq!(kinds.len(), 23, "{kinds:?}");
+    assert_eq!(kinds.len(), 24, "{kinds:?}");
     assert!(kinds.iter().all(|kind| !kind.contains(['_', ' '])), "{kinds:?}");
 }
 
@@ -144,6 +145,7 @@ fn where_there_is_no_exchange_nothing_is_outside_of_one() {
         "waiting for a CPU",
         "blocked in fsync (/data)",
         "blocked in a call that is not recorded",
+        "blocked on a disk outside calls",
         "start-up and end of the program",
     ];
     assert_eq!(names.collect::<Vec<_>>(), expected);

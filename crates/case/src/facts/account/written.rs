@@ -63,6 +63,7 @@ fn fixed() -> Vec<Account> {
         Account::CpuOutside { module: None },
         Account::RunDelayOutside,
         Account::BlockedElsewhereOutside,
+        Account::PageFaultOutside,
         Account::StartAndEnd,
         Account::Unexplained,
     ];

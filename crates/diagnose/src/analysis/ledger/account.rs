@@ -50,6 +50,8 @@ pub enum Account {
     OutsideBlocked(u16, Object),
     /// Outside exchanges: blocked outside every recorded call.
     OutsideBlockedElsewhere,
+    /// Outside exchanges: blocked uninterruptibly outside every recorded call.
+    OutsidePageFault,
     /// Before the program's first event, or after its last.
     StartAndEnd,
     /// No account explains it.
@@ -134,7 +136,9 @@ impl Account {
             Account::Network | Account::Retransmission | Account::WakeUp(_) => AccountGroup::Network,
             // Only where there are no exchanges is the whole run what somebody waits for.
             Account::OutsideCpu(_) | Account::OutsideCpuUnsampled => AccountGroup::ClientCpu,
-            Account::OutsideBlocked(..) | Account::OutsideBlockedElsewhere => AccountGroup::ClientBlocked,
+            Account::OutsideBlocked(..) | Account::OutsideBlockedElsewhere | Account::OutsidePageFault => {
+                AccountGroup::ClientBlocked
+            }
             Account::StartAndEnd | Account::Unexplained => AccountGroup::Other,
         }
     }
@@ -148,6 +152,7 @@ impl Account {
                 | Account::OutsideProcessor
                 | Account::OutsideBlocked(..)
                 | Account::OutsideBlockedElsewhere
+                | Account::OutsidePageFault
                 | Account::StartAndEnd
         )
     }
@@ -191,6 +196,7 @@ impl Account {
                 case::Account::BlockedOutside { call, wait, object: object.fact(analysis) }
             }
             Account::OutsideBlockedElsewhere => case::Account::BlockedElsewhereOutside,
+            Account::OutsidePageFault => case::Account::PageFaultOutside,
             Account::StartAndEnd => case::Account::StartAndEnd,
             Account::Unexplained => case::Account::Unexplained,
         }

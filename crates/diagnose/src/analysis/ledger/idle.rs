@@ -201,7 +201,8 @@ fn account(analysis: &Analysis, thread: usize, moment: Moment) -> Account {
             let on = analysis.awaited.of(analysis, thread, &moment, object(analysis, row));
             Account::OutsideBlocked(analysis.call(row).number, on)
         }
-        (State::Blocked | State::BlockedOnDisk, None) => Account::OutsideBlockedElsewhere,
+        (State::BlockedOnDisk, None) => Account::OutsidePageFault,
+        (State::Blocked, None) => Account::OutsideBlockedElsewhere,
         _ => Account::Unexplained,
     }
 }

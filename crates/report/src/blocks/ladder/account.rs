@@ -39,6 +39,7 @@ pub(super) fn kind(account: &Account) -> &'static str {
         Account::RunDelayOutside
         | Account::BlockedOutside { .. }
         | Account::BlockedElsewhereOutside
+        | Account::PageFaultOutside
         | Account::StartAndEnd
         | Account::Other => "client-waits",
     }

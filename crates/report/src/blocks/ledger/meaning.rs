@@ -21,6 +21,7 @@ fn class_of(account: &Account) -> String {
         | Account::BlockedOutside { .. }
         | Account::BlockedElsewhere { .. }
         | Account::BlockedElsewhereOutside
+        | Account::PageFaultOutside
         | Account::PageFault { .. } => "blocked",
         Account::Lookup { .. }
         | Account::Connect { .. }
@@ -45,7 +46,10 @@ pub(super) fn sentence(account: &Account) -> String {
         | Account::FullHandshake { part: Some(part) }
         | Account::ResumedHandshake { part: Some(part) } => format!("{sentence} {}", self::sentence(part)),
         _ if account.end() == Some(End::Server) => format!("At the server. {sentence}"),
-        Account::RunDelayOutside | Account::BlockedOutside { .. } | Account::BlockedElsewhereOutside => {
+        Account::RunDelayOutside
+        | Account::BlockedOutside { .. }
+        | Account::BlockedElsewhereOutside
+        | Account::PageFaultOutside => {
             format!("{sentence} No request was in flight meanwhile.")
         }
         _ => sentence.to_string(),
@@ -73,7 +77,7 @@ fn of_kind(account: &Account) -> &'static str {
         Account::BlockedElsewhere { .. } | Account::BlockedElsewhereOutside => {
             "A thread waited in a kind of system call that is not recorded one by one."
         }
-        Account::PageFault { .. } => {
+        Account::PageFault { .. } | Account::PageFaultOutside => {
             "A thread waited for the disk outside of system calls, usually for a page to be read."
         }
         Account::Lookup { .. } => "A name had to be turned into an address.",
@@ -141,6 +145,7 @@ mod tests {
             (Account::BlockedElsewhere { end: server }, "blocked server"),
             (Account::BlockedElsewhereOutside, "blocked"),
             (Account::PageFault { end: client }, "blocked"),
+            (Account::PageFaultOutside, "blocked"),
             (Account::Lookup { part: None }, "setup"),
             (Account::Connect { part: None }, "setup"),
             (Account::FullHandshake { part: None }, "setup"),
