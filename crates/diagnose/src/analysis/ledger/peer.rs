@@ -26,7 +26,9 @@ impl Walker<'_> {
                 self.answering(slot, call, at, until, charge);
             } else {
                 let arrived = self.arrival(slot, at, until).or_else(|| self.arrival_at_once(slot, at, until));
-                let arrived = arrived.unwrap_or(until);
+                // Where every segment was recorded, what is read and did not arrive since was there before: a piece of a whole.
+                let is_seen = analysis.connections.all()[slot].under_way.is_some();
+                let arrived = arrived.unwrap_or(if is_seen { at } else { until });
                 // What had arrived before belongs to a read that began before it could be asked for here.
                 let arrived = if self.has_arrived_before(slot, before, at) { at } else { arrived };
                 self.under_way(slot, at, arrived, charge);

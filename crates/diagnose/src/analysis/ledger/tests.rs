@@ -231,3 +231,27 @@ fn what_is_lost_is_waited_for_until_it_is_sent_again() {
     fixture.waits_for(CLIENT, 1, answered + 12 * US - fixture.now, 1000);
     assert!(booked(fixture, |account| *account == Account::Retransmission) > 199 * MS);
 }
+
+#[test]
+fn a_request_that_is_read_in_pieces_is_the_servers_from_when_it_arrived() {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    let start = fixture.now;
+    fixture.moves(CLIENT, 1, WRITE, 200);
+    fixture.travels(start + 3 * US, 1, 1001, 200);
+    let waiting = fixture.now;
+    fixture.now = start + 12 * US;
+    for _ in 0..200 {
+        fixture.now += 5 * US;
+        fixture.moves(SERVER, 1001, READ, 1);
+    }
+    fixture.moves(SERVER, 1001, WRITE, 1000);
+    let answered = fixture.now;
+    fixture.travels(answered, 1001, 1, 1000);
+    fixture.now = waiting;
+    fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+    let of_server = |account: &Account| {
+        matches!(account, Account::UserCpu { end: End::Server, .. } | Account::KernelCpu { end: End::Server })
+    };
+    assert!(booked(fixture, of_server) > 1990 * US);
+}
