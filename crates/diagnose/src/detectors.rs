@@ -29,6 +29,7 @@ mod mtu_blackhole;
 mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
+mod occupied;
 mod openssl3_fetch_locks;
 mod pool_exhausted;
 mod port_exhaustion;
@@ -47,6 +48,7 @@ mod superlinear_work;
 mod sync_disk;
 mod tiny_reads;
 mod tiny_tls_records;
+mod uneven_accept;
 
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::{self, Located};
@@ -163,6 +165,7 @@ pub const ALL: &[Detector] = &[
     cpu_quota_throttling::DETECTOR,
     sync_disk::DETECTOR,
     sleep_polling::DETECTOR,
+    uneven_accept::DETECTOR,
     pool_exhausted::DETECTOR,
     lock_convoy::DETECTOR,
     process_per_request::DETECTOR,

@@ -1,13 +1,12 @@
 //! P18: requests wait in line for workers that are blocked in others.
 
-use super::{Found, costly_call, detector, median, rows};
+use super::occupied::is_others;
+use super::{Found, costly_call, detector, median, rows, uneven_accept};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::{Cursor, State};
 use crate::waits::{most_at_a_time, unread};
 use case::Nanos;
-use case::syscall::Class;
-use case::tables::{Call, role};
 use std::collections::{BTreeMap, BTreeSet};
 
 detector! {
@@ -32,8 +31,10 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A server whose workers compute all the time: it is at its capacity, and more workers need more CPUs; lock-convoy, in which
-    /// requests are being dealt with and wait for each other; listen-backlog-overflow, in which they are not let in.
-    "P18" "pool-exhausted"
+    /// requests are being dealt with and wait for each other; listen-backlog-overflow, in which they are not let in; uneven-accept, in
+    /// which other workers idle.
+    "P18" "pool-exhausted",
+    follows_from: &[uneven_accept::DETECTOR.page.id]
 }
 
 /// Where less of all requests' time is spent in line, something else is to be mended first.
@@ -111,15 +112,6 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         stalls: queued.iter().map(|one| (one.from, one.to)).collect(),
         ..Found::default()
     })
-}
-
-/// Whether a thread that is blocked in a call is not to be had for requests, and is not itself waiting in some line: neither
-/// waits for whatever comes, nor for a lock, nor for more from a client.
-fn is_others(analysis: &Analysis, call: &Call) -> bool {
-    let idle = [Class::Poll, Class::Accept, Class::Lock, Class::WaitForSignal];
-    let is_client = analysis.connections.slot(call.connection);
-    let is_client = is_client.is_some_and(|slot| analysis.connections.row(slot).role == role::SERVER);
-    !idle.contains(&case::syscall::class(call.number)) && !is_client
 }
 
 #[cfg(test)]

@@ -410,6 +410,17 @@ fn answers_that_are_dropped_after_their_status_are_body_not_drained_and_answers_
 
 #[test]
 #[ignore = "long: make stories"]
+fn connections_that_all_go_to_one_worker_are_uneven_accept_and_a_listener_for_each_spreads_them() {
+    let _alone = alone();
+    let Some(run) = suspect("workers", "slow") else { return };
+    let finding = run.finding("uneven-accept");
+    assert!(finding.cost.share_of_wall >= 0.2, "{:?}", finding.cost);
+    let Some(run) = run_variant("workers", "fixed") else { return };
+    assert!(!run.names().contains(&"uneven-accept"), "{:?}", run.names());
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn many_files_of_one_name_are_ca_path_layout_and_one_is_not() {
     let _alone = alone();
     let Some(run) = proved("ca-path") else { return };
