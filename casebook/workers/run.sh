@@ -8,8 +8,8 @@ for ((rule = 0; rule < 5000; rule++)); do
     echo "~/(.+)/page/$rule\.html\$ /$rule;"
 done >"$STATE/moved.map"
 port=$(free_port)
-shared=
-if [ "$VARIANT" = fixed ]; then shared=reuseport; fi
-sed "s|@SHARED@|$shared|" "$CASEBOOK/workers/nginx.conf" >"$STATE/workers.conf"
-watch --server "$CASEBOOK/serve-nginx.sh $STATE/workers.conf $STATE {server} $port" -- \
-    "$PYTHON" "$CASEBOOK/workers/client.py" {server} "$port" 32 "${REQUESTS:-320}"
+# At every 16th connection a worker goes to the end of the kernel's list, so that 32 are shared evenly.
+connections=16
+if [ "$VARIANT" = fixed ]; then connections=32; fi
+watch --server "$CASEBOOK/serve-nginx.sh $CASEBOOK/workers/nginx.conf $STATE {server} $port" -- \
+    "$PYTHON" "$CASEBOOK/workers/client.py" {server} "$port" $connections "${REQUESTS:-320}"

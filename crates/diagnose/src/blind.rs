@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const TOLD: [&str; 1] = ["P30"];
 /// What is seen of a server only where its threads were recorded.
 const AT_THE_SERVER: &[&str] = &[
-    "P05", "P06", "P13", "P14", "P23", "P24", "P29", "P36", "P37", "P39", "P40", "P41", "P42", "P46", "P47",
+    "P05", "P06", "P13", "P14", "P23", "P24", "P27", "P29", "P36", "P37", "P39", "P40", "P41", "P42", "P46", "P47",
     "P50", "P51", "P52",
 ];
 /// What is a matter of TCP connections.
 const OF_TCP: &[&str] = &[
-    "P01", "P03", "P04", "P07", "P08", "P14", "P15", "P17", "P19", "P20", "P23", "P24", "P25", "P28", "P32",
+    "P01", "P03", "P04", "P07", "P08", "P14", "P15", "P17", "P19", "P20", "P23", "P24", "P25", "P27", "P28", "P32",
     "P33", "P34", "P35", "P45", "P48", "P49",
 ];
 /// What is seen in the requests and connections of TCP, and not in datagrams.
@@ -31,7 +31,7 @@ const OF_RECORDS: &[&str] = &["P04", "P08"];
 /// What is seen as calls that read, write or sync.
 const OF_CALLS: &[&str] = &["P03", "P04", "P39", "P42", "P46"];
 /// What is seen in CPU samples alone.
-const OF_SAMPLES: &[&str] = &["P09", "P12", "P13", "P36", "P37", "P40", "P50", "P51"];
+const OF_SAMPLES: &[&str] = &["P09", "P12", "P13", "P16", "P36", "P37", "P40", "P50", "P51"];
 
 /// Interpreters by the beginning of their file's name, and the languages they run.
 const INTERPRETERS: [(&str, &str); 11] = [
@@ -206,7 +206,7 @@ mod tests {
         let first = &answer.not_looked_for[0];
         assert_eq!(first.why, Blind::NoDetector);
         let has = |id: &str| first.pathologies.iter().any(|one| one.id == id);
-        assert!(has("P16") && !has("P01") && !has("P51"), "{first:?}");
+        assert!(has("P02") && !has("P01") && !has("P51"), "{first:?}");
         for detector in crate::detectors::ALL {
             let known = case::CATALOGUE.iter().find(|(id, _)| *id == detector.page.id);
             assert_eq!(known.map(|(_, name)| *name), Some(detector.page.name));

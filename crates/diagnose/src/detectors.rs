@@ -4,6 +4,7 @@
 
 mod allocator_pressure;
 mod body_not_drained;
+mod bufferbloat;
 mod busy_spin;
 mod ca_bundle_per_context;
 mod ca_path_layout;
@@ -44,10 +45,12 @@ mod slow_key_type;
 mod slow_reader;
 mod slow_start_after_idle;
 mod split_writes;
+mod startup_self_tests;
 mod superlinear_work;
 mod sync_disk;
 mod tiny_reads;
 mod tiny_tls_records;
+mod token_bucket;
 mod uneven_accept;
 
 use crate::analysis::{Analysis, PotentialSaving};
@@ -140,6 +143,7 @@ pub const ALL: &[Detector] = &[
     fixed_socket_buffers::DETECTOR,
     nagle_delayed_ack::DETECTOR,
     inline_revocation_check::DETECTOR,
+    startup_self_tests::DETECTOR,
     ca_path_layout::DETECTOR,
     ca_bundle_per_context::DETECTOR,
     context_per_request::DETECTOR,
@@ -153,7 +157,9 @@ pub const ALL: &[Detector] = &[
     dead_ipv6::DETECTOR,
     listen_backlog_overflow::DETECTOR,
     mtu_blackhole::DETECTOR,
+    bufferbloat::DETECTOR,
     loss_and_rto::DETECTOR,
+    token_bucket::DETECTOR,
     slow_start_after_idle::DETECTOR,
     chain_over_initial_window::DETECTOR,
     expect_continue::DETECTOR,

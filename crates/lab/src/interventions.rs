@@ -153,6 +153,7 @@ pub const ALL: &[Intervention] = &[
     small_segments::SMALL_SEGMENTS,
     network::SMALL_SEGMENTS_ROUTE,
     network::MTU_PROBING,
+    network::BBR_ROUTE,
     default_buffers::DEFAULT_BUFFERS,
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,

@@ -36,7 +36,8 @@ detector! {
     /// listen-backlog-overflow (SYNs only), mtu-blackhole (large segments only), bufferbloat and token-bucket (a queue is full:
     /// segments get lost at the largest window), segments that were sent again though they had arrived.
     "P25" "loss-and-rto",
-    follows_from: &["P49"]
+    // What waits in a full queue (P26) for longer than the time-out is sent again, though nothing got lost.
+    follows_from: &["P26", "P49"]
 }
 
 /// Fewer are chance: any path loses a segment now and then.

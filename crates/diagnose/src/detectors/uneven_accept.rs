@@ -72,7 +72,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 fn of_service(analysis: &Analysis, service: &Service) -> Option<Found> {
     let busy = service.workers.iter().max_by_key(|worker| (worker.exchanges.len(), worker.tid))?;
     let (count, workers) = (service.exchanges(), service.workers.len() as f64);
-    let most = (1.0 + 1.0 / workers) / 2.0;
+    let most = f64::midpoint(1.0, 1.0 / workers);
     if service.workers.len() < 2 || busy.connections.len() < 2 || busy.exchanges.len() as f64 <= most * count as f64 {
         return None;
     }

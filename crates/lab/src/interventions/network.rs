@@ -54,6 +54,7 @@ intervention! {
             Prediction::gains("P24"),
             Prediction::does_nothing("P14"),
             Prediction::does_nothing("P25"),
+            Prediction::does_nothing("P26"),
             Prediction::does_nothing("P49"),
         ],
         treat: |request, treatment| setting(request, treatment, "net.ipv4.tcp_slow_start_after_idle", "0"),
@@ -126,6 +127,28 @@ intervention! {
     };
 }
 
+intervention! {
+    /// # bbr-route
+    ///
+    /// ## What it does
+    /// Sets `congctl bbr` on the routes of both ends: connections pace themselves by what got through (BBR), and do not
+    /// send more for want of loss.
+    ///
+    /// ## What it reaches
+    /// Every program that does not choose a congestion control itself, through the kernel's routing table, but only in the
+    /// network namespaces of `--link`, and where the kernel has BBR.
+    ///
+    /// ## How we know it took effect
+    /// The routes are read back after the change.
+    pub const BBR_ROUTE: Intervention = Intervention {
+        name: "bbr-route",
+        summary: "has connections pace themselves by what gets through (BBR)",
+        predictions: &[Prediction::gains("P26")],
+        treat: |request, treatment| route(request, treatment, "congctl bbr".to_string()),
+        applied: |counters| of_route(counters, "congctl"),
+    };
+}
+
 fn needs_link(request: &Request) -> Result<(), NotHere> {
     if request.world.link.is_none() || !request.has_server {
         return Err(NotHere("needs --link: the host's own network is not touched".into()));
@@ -160,8 +183,8 @@ mod tests {
     use crate::intervention_counters::InterventionCounters;
     use crate::interventions::tests::request;
 
-    const ALL: [Intervention; 5] =
-        [LOSSLESS_LINK, WINDOW_KEPT_WHEN_IDLE, LARGE_FIRST_FLIGHT, SMALL_SEGMENTS_ROUTE, MTU_PROBING];
+    const ALL: [Intervention; 6] =
+        [LOSSLESS_LINK, WINDOW_KEPT_WHEN_IDLE, LARGE_FIRST_FLIGHT, SMALL_SEGMENTS_ROUTE, MTU_PROBING, BBR_ROUTE];
 
     #[test]
     fn the_hosts_own_network_is_not_touched() {

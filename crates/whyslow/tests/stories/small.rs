@@ -410,13 +410,45 @@ fn answers_that_are_dropped_after_their_status_are_body_not_drained_and_answers_
 
 #[test]
 #[ignore = "long: make stories"]
-fn connections_that_all_go_to_one_worker_are_uneven_accept_and_a_listener_for_each_spreads_them() {
+fn connections_that_go_to_one_of_two_workers_are_uneven_accept_and_connections_that_both_get_are_not() {
     let _alone = alone();
     let Some(run) = suspect("workers", "slow") else { return };
     let finding = run.finding("uneven-accept");
     assert!(finding.cost.share_of_wall >= 0.2, "{:?}", finding.cost);
     let Some(run) = run_variant("workers", "fixed") else { return };
     assert!(!run.names().contains(&"uneven-accept"), "{:?}", run.names());
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_page_behind_a_download_is_bufferbloat_and_a_short_queue_is_not() {
+    let _alone = alone();
+    let Some(run) = run_with("bloat", "slow", &["--budget", &budget(150)]) else { return };
+    expect_confirmed(&run, "bufferbloat", &["bbr-route"]);
+    expect_place(run.finding("bufferbloat"), "bloat/client.py", "waits for the answer");
+    let Some(run) = run_variant("bloat", "fixed") else { return };
+    assert!(!run.names().contains(&"bufferbloat"), "{:?}", run.names());
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_bucket_that_runs_out_is_token_bucket_with_its_size_and_rate_and_one_that_holds_the_file_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("burst", "slow") else { return };
+    let finding = run.finding("token-bucket");
+    assert!(finding.cost.share_of_wall >= 0.5, "{:?}", finding.cost);
+    let Some(run) = run_variant("burst", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn a_configuration_of_many_names_is_startup_self_tests_and_none_is_not() {
+    let _alone = alone();
+    let Some(run) = suspect("object-names", "slow") else { return };
+    assert!(run.finding("startup-self-tests").cost.share_of_wall >= 0.2, "{:?}", run.names());
+    let Some(run) = run_variant("object-names", "fixed") else { return };
+    assert!(!run.names().contains(&"startup-self-tests"), "{:?}", run.names());
 }
 
 #[test]
