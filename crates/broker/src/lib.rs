@@ -10,7 +10,7 @@
 
 mod divide;
 mod groups;
-mod message;
+pub mod message;
 mod processes;
 mod request;
 mod role;

@@ -194,7 +194,14 @@ impl Drain {
             manifest.missing.push(format!("{what} that were open before recording began: {found}"));
         }
         let _ = writer.append(counters::moved(&self.counters, &self.counters.again()));
+        let resolver = intake.places.resolver.clone();
         let _ = intake.finish(&mut writer, end);
+        let (ended, unnamed) = resolver.lost();
+        if ended > 0 {
+            let times = if ended == 1 { "once".to_string() } else { format!("{ended} times") };
+            let what = format!("{unnamed} names of code: the process that reads programs' files ended early, {times}");
+            writer.manifest().missing.push(what);
+        }
         writer
     }
 

@@ -35,6 +35,7 @@ pub mod python;
 mod recorder;
 mod regular;
 mod requests;
+pub mod resolver;
 mod running;
 mod runtime;
 mod scheduler_sums;

@@ -55,7 +55,8 @@ pub fn descendants(pid: u32) -> Vec<u32> {
 
 /// The children of a process; the broker is nobody's.
 pub fn children(pid: u32) -> Vec<ProcessStat> {
-    let is_broker = |process: &ProcessStat| broker::broker_pid() == Some(process.pid);
+    let own = crate::resolver::pids();
+    let is_broker = |process: &ProcessStat| broker::broker_pid() == Some(process.pid) || own.contains(&process.pid);
     processes().into_iter().filter(|process| process.parent == pid && !is_broker(process)).collect()
 }
 

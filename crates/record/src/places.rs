@@ -2,9 +2,10 @@
 
 use crate::events::{Event, ScriptEvent, ScriptFrame, StackEvent};
 use crate::python::{CodeObjects, Interpreter};
+use crate::resolver::Resolver;
 use crate::stack::{Frame, Registers, Stacks};
 use case::tables::{Location, StackFrame, kind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the frames of a stack are.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -23,6 +24,8 @@ const MOST_SCRIPT_LINES: usize = 200_000;
 
 /// Interns stacks while recording, and turns them into rows at the end.
 pub struct Places {
+    /// Who reads what programs have written.
+    pub resolver: Resolver,
     /// Native unwinding and symbols.
     pub native: Stacks,
     /// CPython's code objects.
@@ -43,9 +46,11 @@ type Location4 = (String, String, u32);
 impl Places {
     /// Nothing seen yet.
     pub fn new() -> Places {
+        let resolver = Resolver::new();
         Places {
-            native: Stacks::new(),
-            scripts: CodeObjects::default(),
+            native: Stacks::new(&resolver),
+            scripts: CodeObjects::new(&resolver),
+            resolver,
             stacks: FxHashMap::default(),
             order: Vec::new(),
             copied: FxHashMap::default(),
@@ -144,16 +149,12 @@ impl Places {
 
     /// All stacks and locations as rows; symbols are looked up here, once for each distinct place.
     pub fn finish(mut self) -> (Vec<StackFrame>, Vec<Location>) {
-        let mut native: FxHashMap<(Frame, Option<Frame>), u32> = FxHashMap::default();
+        let mut native = self.native_locations();
         let mut kernel: FxHashMap<u64, u32> = FxHashMap::default();
         let mut rows = Vec::new();
         for (at, (frames, complete)) in std::mem::take(&mut self.order).into_iter().enumerate() {
             let ids: Vec<u32> = match frames {
-                Frames::Native(frames) => {
-                    let pairs =
-                        frames.iter().enumerate().map(|(depth, frame)| (*frame, frames.get(depth + 1).copied()));
-                    pairs.map(|pair| self.native_location(&mut native, pair)).collect()
-                }
+                Frames::Native(frames) => pairs(&frames).map(|pair| self.native_location(&mut native, pair)).collect(),
                 Frames::Kernel(addresses) => {
                     addresses.iter().map(|address| self.kernel_location(&mut kernel, *address)).collect()
                 }
@@ -166,18 +167,29 @@ impl Places {
         (rows, self.locations)
     }
 
-    fn native_location(
-        &mut self,
-        known: &mut FxHashMap<(Frame, Option<Frame>), u32>,
-        pair: (Frame, Option<Frame>),
-    ) -> u32 {
-        if let Some(&id) = known.get(&pair) {
-            return id;
+    /// All native places, described at once, which does not wait for each.
+    fn native_locations(&mut self) -> FxHashMap<Pair, Result<u32, Location>> {
+        let mut seen = FxHashSet::default();
+        let native = self.order.iter().filter_map(|(frames, _)| match frames {
+            Frames::Native(frames) => Some(frames),
+            Frames::Kernel(_) | Frames::Script(_) => None,
+        });
+        let all = native.flat_map(|frames| pairs(frames)).filter(|pair| seen.insert(*pair)).collect::<Vec<_>>();
+        let locations = self.native.locations(&all);
+        all.into_iter().zip(locations.into_iter().map(Err)).collect()
+    }
+
+    /// The number of a place; it is given one where it has none yet.
+    fn native_location(&mut self, known: &mut FxHashMap<Pair, Result<u32, Location>>, pair: Pair) -> u32 {
+        let Some(place) = known.get_mut(&pair) else { return 0 };
+        match place {
+            Ok(id) => *id,
+            Err(location) => {
+                let id = self.add(std::mem::take(location));
+                *place = Ok(id);
+                id
+            }
         }
-        let location = self.native.location(pair.0, pair.1);
-        let id = self.add(location);
-        known.insert(pair, id);
-        id
     }
 
     fn kernel_location(&mut self, known: &mut FxHashMap<u64, u32>, address: u64) -> u32 {
@@ -189,4 +201,11 @@ impl Places {
         known.insert(address, id);
         id
     }
+}
+
+/// A frame and the next outer one.
+type Pair = (Frame, Option<Frame>);
+
+fn pairs(frames: &[Frame]) -> impl Iterator<Item = Pair> {
+    frames.iter().enumerate().map(|(depth, frame)| (*frame, frames.get(depth + 1).copied()))
 }

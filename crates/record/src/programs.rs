@@ -64,7 +64,10 @@ impl Programs {
         self.lifetimes.executed(pid, &path, began);
         places.native.hold_root(pid);
         let file = CodeFile { device: event.device, inode: event.inode, path };
-        places.native.executed(pid, &file, event.text_start..event.text_end, event.interpreter);
+        // A program that lives for a moment may be gone already.
+        if !places.native.learn(pid) {
+            places.native.executed(pid, &file, event.text_start..event.text_end, event.interpreter);
+        }
         self.look(pid, places);
         self.looks.extend(LOOKS.map(|after| (began + Nanos(after * 1_000_000), pid)));
     }
@@ -105,9 +108,9 @@ impl Programs {
         places.native.learn(pid);
         self.lifetimes.look(pid);
         let mapped: Vec<String> = places.native.mapped_paths(pid).into_iter().map(|(path, _, _)| path).collect();
-        self.lifetimes.runs_on(pid, runtime::detect(pid, &mapped));
+        self.lifetimes.runs_on(pid, runtime::detect(&places.resolver, pid, &mapped));
         if !self.interpreters.contains_key(&pid)
-            && let Some(interpreter) = python::locate(pid)
+            && let Some(interpreter) = python::locate(&places.resolver, pid)
         {
             self.install(pid, interpreter);
         }

@@ -6,14 +6,11 @@
 //! they find is checked, and what fails the check is `None`, never a guess. Free-threaded builds are not read.
 
 mod code;
-mod fuzz;
 mod layout;
-mod lines;
 mod locate;
 pub(crate) mod memory;
 
 pub use code::{CodeObjects, ScriptLine};
-pub(crate) use fuzz::fuzz;
 pub use layout::{CodeLayout, Interpreter, Offsets};
 pub use locate::{locate, might_be, version};
 

@@ -3,7 +3,7 @@
 use broker::Entry;
 
 /// All that recording and starting programs asks of the broker.
-pub const REQUESTS: [Entry; 11] = [
+pub const REQUESTS: [Entry; 12] = [
     Entry::of::<crate::loaded::Load>(),
     Entry::of::<crate::loaded::Unload>(),
     Entry::of::<crate::program::Plan>(),
@@ -15,4 +15,5 @@ pub const REQUESTS: [Entry; 11] = [
     Entry::of::<crate::live_sockets::Duplicate>(),
     Entry::of::<broker::MakeGroup>(),
     Entry::of::<broker::RemoveGroup>(),
+    Entry::of::<crate::resolver::StartResolver>(),
 ];

@@ -2,12 +2,10 @@
 
 use crate::python;
 use crate::regular::open_image;
-use object::read::ReadCache;
-use object::{Object, ObjectSymbol};
+use crate::resolver::{Embedded, Resolver};
 use rustc_hash::FxHashMap;
-use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// Executables by device and inode: each is read once.
 static KNOWN: LazyLock<Mutex<FxHashMap<(u64, u64), Embedded>>> = LazyLock::new(Mutex::default);
@@ -15,19 +13,10 @@ static KNOWN: LazyLock<Mutex<FxHashMap<(u64, u64), Embedded>>> = LazyLock::new(M
 /// Executables remembered at most.
 const MOST_KNOWN: usize = 4096;
 
-/// A runtime that is part of an executable or library.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Embedded {
-    #[default]
-    None,
-    Go,
-    Node,
-}
-
 /// The runtime of a process with the given mapped files: `cpython 3.11`, `go`, `node`, `java`, or empty for native code
 /// and for a process that is gone.
-pub fn detect(pid: u32, mapped: &[String]) -> String {
-    match embedded(&format!("/proc/{pid}/exe")) {
+pub fn detect(resolver: &Resolver, pid: u32, mapped: &[String]) -> String {
+    match embedded(resolver, &format!("/proc/{pid}/exe")) {
         Embedded::Go => return "go".to_string(),
         Embedded::Node => return "node".to_string(),
         Embedded::None => {}
@@ -37,11 +26,11 @@ pub fn detect(pid: u32, mapped: &[String]) -> String {
         return "java".to_string();
     }
     if let Some(path) = library("libnode.so")
-        && embedded(&format!("/proc/{pid}/root{path}")) == Embedded::Node
+        && embedded(resolver, &format!("/proc/{pid}/root{path}")) == Embedded::Node
     {
         return "node".to_string();
     }
-    match python::version(pid) {
+    match python::version(resolver, pid) {
         Some((major, minor)) => format!("cpython {major}.{minor}"),
         None => String::new(),
     }
@@ -52,33 +41,20 @@ fn file_name(path: &str) -> &str {
 }
 
 /// What a file has in it.
-fn embedded(path: &str) -> Embedded {
+fn embedded(resolver: &Resolver, path: &str) -> Embedded {
     let Some(file) = open_image(path) else { return Embedded::None };
     let Ok(metadata) = file.metadata() else { return Embedded::None };
     let key = (metadata.dev(), metadata.ino());
     if let Some(known) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return *known;
     }
-    let read = read(file);
+    let Some(read) = resolver.embedded(&Arc::new(file)) else { return Embedded::None };
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() >= MOST_KNOWN {
         known.clear();
     }
     known.insert(key, read);
     read
-}
-
-fn read(file: File) -> Embedded {
-    let cache = ReadCache::new(file);
-    let Ok(file) = object::File::parse(&cache) else { return Embedded::None };
-    // Go's linker writes both into every executable, stripped ones too; programs with cgo have them as well.
-    if [".gopclntab", ".go.buildinfo"].iter().any(|name| file.section_by_name(name).is_some()) {
-        return Embedded::Go;
-    }
-    // Node exports its interface for native add-ons, so that they find it in the executable that loads them.
-    let is_node = |name: &[u8]| matches!(name, b"node_module_register" | b"napi_create_function");
-    let mut definitions = file.dynamic_symbols().filter(ObjectSymbol::is_definition);
-    if definitions.any(|symbol| symbol.name_bytes().is_ok_and(is_node)) { Embedded::Node } else { Embedded::None }
 }
 
 #[cfg(test)]
@@ -97,7 +73,7 @@ mod tests {
         output.read_exact(&mut first).ok()?;
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", child.id())).ok()?;
         let mapped: Vec<String> = maps.lines().filter_map(|line| Some(line[line.find('/')?..].to_string())).collect();
-        let runtime = detect(child.id(), &mapped);
+        let runtime = detect(&Resolver::new(), child.id(), &mapped);
         drop(child.stdin.take());
         let _ = child.kill();
         let _ = child.wait();
@@ -127,18 +103,18 @@ mod tests {
     #[test]
     fn go_executables_are_recognised_by_their_line_table() {
         let Some(go) = testing::go() else { return };
-        assert_eq!(embedded(&go.to_string_lossy()), Embedded::Go);
-        assert_eq!(embedded("/proc/self/exe"), Embedded::None);
+        assert_eq!(embedded(&Resolver::new(), &go.to_string_lossy()), Embedded::Go);
+        assert_eq!(embedded(&Resolver::new(), "/proc/self/exe"), Embedded::None);
     }
 
     #[test]
     fn a_mapped_jvm_is_java() {
         let mapped = ["/usr/lib/jvm/lib/server/libjvm.so".to_string()];
-        assert_eq!(detect(std::process::id(), &mapped), "java");
+        assert_eq!(detect(&Resolver::new(), std::process::id(), &mapped), "java");
     }
 
     #[test]
     fn a_process_that_is_gone_has_no_runtime() {
-        assert_eq!(detect(u32::MAX >> 1, &[]), "");
+        assert_eq!(detect(&Resolver::new(), u32::MAX >> 1, &[]), "");
     }
 }

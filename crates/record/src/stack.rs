@@ -3,34 +3,25 @@
 //! Promises: a walk goes by each image's own unwind information wherever there is some; a name is shown only where it
 //! is certain; frames stay nameable after their process is gone; no file or stack, however broken, makes it panic.
 
-mod call_site;
-mod debug_info;
-mod elf;
+mod debug_files;
 mod frame;
-mod frame_table;
-pub(crate) mod fuzz;
-mod go_table;
-mod ifunc;
-mod image;
 mod kernel_symbols;
 mod mapped;
 mod maps;
 mod modules;
-mod naming;
-mod perf_map;
 mod process;
 mod roots;
-mod row;
 mod row_cache;
-mod symbols;
 #[cfg(test)]
 mod tests;
 
 mod unwind;
 mod walk;
 
-use case::tables::Location;
+use crate::resolver::{Place, Resolver};
+use case::tables::{Location, kind};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 pub use frame::{Frame, Registers, Walk};
 pub use mapped::CodeFile;
@@ -50,8 +41,9 @@ pub struct Stacks {
 
 impl Stacks {
     /// Nothing seen yet.
-    pub fn new() -> Stacks {
-        Stacks { processes: FxHashMap::default(), modules: Modules::new(), rows: RowCache::default(), kernel: None }
+    pub fn new(resolver: &Resolver) -> Stacks {
+        let rows = RowCache::new(resolver);
+        Stacks { processes: FxHashMap::default(), modules: Modules::new(resolver), rows, kernel: None }
     }
 
     /// Reads (again) a process's maps and opens the files in them that are new. Costs one read of the maps where
@@ -79,16 +71,38 @@ impl Stacks {
         walk::walk(pid, process, &mut self.modules, &mut self.rows, registers, stack)
     }
 
-    /// What a frame is, as a row of the locations table without its id. `caller` is the next outer frame of the same
-    /// stack: where the function has lost its name, the call may tell it. `offset` and `function_offset` are addresses
+    /// What frames are, as rows of the locations table without their ids. The second of a pair is the next outer frame of the
+    /// same stack: where the function has lost its name, the call may tell it. `offset` and `function_offset` are addresses
     /// as the module's file gives them; `offset` is, for a frame that made a call, that of the call's last byte.
-    pub fn location(&mut self, frame: Frame, caller: Option<Frame>) -> Location {
-        naming::location(&mut self.modules, frame, caller)
+    pub fn locations(&mut self, pairs: &[(Frame, Option<Frame>)]) -> Vec<Location> {
+        let mut locations = pairs.iter().map(|(frame, _)| self.modules.location(*frame)).collect::<Vec<_>>();
+        let mut by_module: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (at, (frame, _)) in pairs.iter().enumerate() {
+            by_module.entry(frame.image).or_default().push(at);
+        }
+        for (module, those) in by_module {
+            let places = those.iter().map(|at| {
+                let (frame, caller) = pairs[*at];
+                let caller = caller.and_then(|caller| Some((caller.image, caller.return_address()?)));
+                Place { address: frame.address, caller }
+            });
+            let named = self.modules.names(module, &places.collect::<Vec<_>>());
+            for (at, named) in those.into_iter().zip(named) {
+                let location = &mut locations[at];
+                (location.function, location.function_offset) = (named.function, named.function_offset);
+                (location.file, location.line) = (named.file, named.line);
+            }
+        }
+        locations
     }
 
     /// What an address in the kernel is. Both offsets count from where the kernel begins.
     pub fn kernel_location(&mut self, address: u64) -> Location {
-        naming::kernel_location(self.kernel.get_or_insert_with(KernelSymbols::of_this_host), address)
+        let symbols = self.kernel.get_or_insert_with(KernelSymbols::of_this_host);
+        let (start, name) = symbols.function(address).unwrap_or_default();
+        let (function, function_offset) = (name.to_owned(), symbols.offset(start));
+        let (offset, module) = (symbols.offset(address), "[kernel]".to_owned());
+        Location { kind: kind::KERNEL, module, offset, function, function_offset, ..Location::default() }
     }
 
     /// Path, first address and file offset of each mapping of a file in a process.
@@ -102,8 +116,17 @@ impl Stacks {
     }
 }
 
-impl Default for Stacks {
-    fn default() -> Self {
-        Stacks::new()
+/// A door for fuzzers: `/proc/PID/maps`.
+pub(crate) fn fuzz_maps(bytes: &[u8]) {
+    for line in maps::parse(bytes) {
+        line.backing();
     }
+}
+
+/// A door for fuzzers: `/proc/kallsyms`.
+pub(crate) fn fuzz_kernel_symbols(text: &str) {
+    const SOMEWHERE: u64 = 0x1140;
+    let symbols = KernelSymbols::parse(text);
+    symbols.function(SOMEWHERE);
+    symbols.offset(SOMEWHERE);
 }

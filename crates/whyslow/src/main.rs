@@ -18,6 +18,11 @@ use arguments::{Arguments, Command};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Before anything of ours is read: this process is to know nothing.
+    if std::env::args_os().nth(1).is_some_and(|word| word == record::resolver::ARGUMENT) {
+        record::resolver::serve(&record::resolver::Limits::default());
+    }
+    record::resolver::start_apart();
     fail::explain_panics();
     let outcome = std::panic::catch_unwind(|| {
         let command = Arguments::typed().map_err(fail::usage)?.command;

@@ -12,6 +12,7 @@ mod left;
 mod locks;
 mod page;
 mod readme;
+mod resolver;
 mod rights;
 mod running;
 mod schemas;

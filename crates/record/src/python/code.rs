@@ -1,7 +1,9 @@
 //! Code objects: read once from a process's memory, then asked for lines.
 
 use super::layout::{BYTES_VALUE, Interpreter, OBJECT_SIZE, OBJECT_TYPE, TEXT_LENGTH, TEXT_STATE, TYPE_NAME};
-use super::{lines, memory};
+use super::memory;
+use crate::resolver::lines::{Lines, line_at};
+use crate::resolver::{Form, Resolver};
 use rustc_hash::FxHashMap;
 
 /// Most code objects that are remembered at once, over all processes: about 100 MB. Beyond it a process's are read again.
@@ -38,14 +40,14 @@ struct Code {
     file: String,
     function: String,
     first_line: u32,
-    line_table: Vec<u8>,
+    lines: Lines,
     /// How many code units it has (3.11 on).
     units: u64,
 }
 
 /// The code objects of all watched processes.
-#[derive(Debug, Default)]
 pub struct CodeObjects {
+    resolver: Resolver,
     /// By process and address; `None` for what is no code object of a script.
     known: FxHashMap<(u32, u64), Option<Code>>,
     /// By process, the address of the type of code objects, once its name was checked.
@@ -55,6 +57,12 @@ pub struct CodeObjects {
 }
 
 impl CodeObjects {
+    /// None known yet.
+    pub fn new(resolver: &Resolver) -> CodeObjects {
+        let (known, types) = (FxHashMap::default(), FxHashMap::default());
+        CodeObjects { resolver: resolver.clone(), known, types, bytes: 0 }
+    }
+
     /// The line of an instruction of a code object, read again where it can be; what was learned before where not. `None`
     /// where it is no code object of a script, or was never read.
     pub fn line(&mut self, pid: u32, interpreter: &Interpreter, code: u64, instruction: u64) -> Option<ScriptLine> {
@@ -82,7 +90,7 @@ impl CodeObjects {
         if is_known {
             return;
         }
-        let read = if is_code { Code::read(pid, interpreter, &header, identity) } else { None };
+        let read = if is_code { Code::read(&self.resolver, pid, interpreter, &header, identity) } else { None };
         self.bytes += read.as_ref().map_or(0, Code::bytes);
         if self.known.len() >= MOST_CODE_OBJECTS || self.bytes > MOST_CODE_BYTES {
             self.known.clear();
@@ -113,7 +121,13 @@ impl CodeObjects {
 }
 
 impl Code {
-    fn read(pid: u32, interpreter: &Interpreter, header: &[u8], identity: [u64; 4]) -> Option<Code> {
+    fn read(
+        resolver: &Resolver,
+        pid: u32,
+        interpreter: &Interpreter,
+        header: &[u8],
+        identity: [u64; 4],
+    ) -> Option<Code> {
         let [file, function, table, first_line] = identity;
         let function = text(pid, interpreter, function)?;
         // Not of any script: what the interpreter puts between its own C frames.
@@ -121,33 +135,40 @@ impl Code {
             return None;
         }
         let table_length = usize::try_from(memory::word(pid, table.wrapping_add(OBJECT_SIZE))?).ok()?;
+        let table = memory::bytes(pid, table.wrapping_add(BYTES_VALUE), table_length)?;
+        let form = match interpreter.version {
+            (3, 9) => Form::Increments,
+            (3, 10) => Form::Ranges,
+            _ => Form::Locations,
+        };
         Some(Code {
             identity,
             file: text(pid, interpreter, file)?,
             function,
             first_line: first_line as u32,
-            line_table: memory::bytes(pid, table.wrapping_add(BYTES_VALUE), table_length)?,
+            // Without its lines the function is still named.
+            lines: resolver.lines(form, &table, first_line as u32).unwrap_or_default(),
             units: word(header, OBJECT_SIZE as usize),
         })
     }
 
     /// The memory that it takes.
     fn bytes(&self) -> usize {
-        self.file.len() + self.function.len() + self.line_table.len()
+        self.file.len() + self.function.len() + size_of_val(self.lines.as_slice())
     }
 
     fn line(&self, interpreter: &Interpreter, address: u64, instruction: u64) -> u32 {
         if interpreter.offsets.instruction_is_index == 1 {
             return match (u32::try_from(instruction as u32 as i32), interpreter.version) {
                 (Err(_), _) => self.first_line,
-                (Ok(index), (3, 9)) => lines::in_increments(&self.line_table, self.first_line, index),
+                (Ok(index), (3, 9)) => line_at(&self.lines, index),
                 // 3.10 counts in code units, its table in bytes.
-                (Ok(index), _) => lines::in_ranges(&self.line_table, self.first_line, index.saturating_mul(2)),
+                (Ok(index), _) => line_at(&self.lines, index.saturating_mul(2)),
             };
         }
         let first = address.wrapping_add(u64::from(interpreter.code.instructions));
         match instruction.checked_sub(first).map(|bytes| bytes / 2) {
-            Some(unit) if unit < self.units => lines::in_locations(&self.line_table, self.first_line, unit as u32),
+            Some(unit) if unit < self.units => line_at(&self.lines, unit as u32),
             // Just before the first instruction: the function was entered and has done nothing.
             None if instruction + 2 == first => self.first_line,
             _ => 0,

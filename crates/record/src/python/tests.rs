@@ -1,6 +1,7 @@
 //! Each CPython that is installed, blocked in known places; the walk that the kernel side does is done here from outside.
 
 use super::*;
+use crate::resolver::Resolver;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -97,7 +98,7 @@ fn walk(pid: u32, at: &Offsets) -> Vec<(u64, Vec<(u64, u64)>)> {
 
 /// File name, function's last part and line of every frame of one thread.
 fn lines(pid: u32, interpreter: &Interpreter, identifier: u64) -> Vec<ScriptLine> {
-    let mut objects = CodeObjects::default();
+    let mut objects = CodeObjects::new(&Resolver::new());
     let threads = walk(pid, &interpreter.offsets);
     let frames = threads.into_iter().find(|(thread, _)| *thread == identifier).map(|(_, frames)| frames);
     let frames = frames.unwrap_or_default().into_iter();
@@ -116,7 +117,7 @@ fn check(name: &str, python: &Path) {
     std::fs::File::create(&script).and_then(|mut file| file.write_all(SCRIPT.as_bytes())).expect("a script");
     let running = Script::start(python, &script);
     let pid = running.child.id();
-    let interpreter = locate(pid).expect("an interpreter");
+    let interpreter = locate(&Resolver::new(), pid).expect("an interpreter");
     assert_eq!(format!("{}.{}", interpreter.version.0, interpreter.version.1), name);
     let qualified = interpreter.version >= (3, 11);
     let named = |bare: &str, full: &str| if qualified { full.to_string() } else { bare.to_string() };
@@ -155,7 +156,7 @@ fn every_installed_cpython_gives_file_function_and_line_of_every_frame() {
 
 #[test]
 fn a_process_without_an_interpreter_has_none() {
-    assert_eq!(locate(std::process::id()), None);
+    assert_eq!(locate(&Resolver::new(), std::process::id()), None);
 }
 
 /// What 3.14 publishes for its default build, as far as it is read.
@@ -200,7 +201,7 @@ fn the_struct_has_the_size_that_the_kernel_side_expects() {
 #[test]
 fn other_objects_give_nothing() {
     let interpreter = layout::known((3, 11), 0).expect("a known version");
-    let mut objects = CodeObjects::default();
+    let mut objects = CodeObjects::new(&Resolver::new());
     let object = [0_u64; 64];
     let pid = std::process::id();
     assert_eq!(objects.line(pid, &interpreter, object.as_ptr() as u64, 0), None);
@@ -247,7 +248,7 @@ fn what_took_a_code_objects_address_is_read_again() {
     let object_type = words(8, &[(24, (&raw const name) as u64)]);
     let type_address = object_type.as_ptr() as u64;
     let (first, second) = (forge(type_address, "first", 7), forge(type_address, "second", 40));
-    let (mut objects, pid) = (CodeObjects::default(), std::process::id());
+    let (mut objects, pid) = (CodeObjects::new(&Resolver::new()), std::process::id());
     let mut place = first.code.clone();
     let address = place.as_ptr() as u64;
     let mut line = || objects.line(pid, &interpreter, address, address + 184 + 2);

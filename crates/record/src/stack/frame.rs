@@ -1,6 +1,6 @@
 //! What a walk takes and gives.
 
-use super::row::{FRAME_POINTER, INSTRUCTION_POINTER, STACK_POINTER};
+use crate::resolver::row::{FRAME_POINTER, INSTRUCTION_POINTER, STACK_POINTER};
 
 /// A thread's general registers in DWARF's numbering: rax rdx rcx rbx rsi rdi rbp rsp r8 to r15, then rip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::Stacks;
-use super::elf::Segment;
 use super::maps::{FileKey, MapLine};
 use super::modules::{Module, Modules, UNKNOWN};
 use super::process::Span;
@@ -30,7 +29,7 @@ impl Stacks {
     pub fn mapped(&mut self, pid: u32, file: &CodeFile, addresses: Range<u64>, file_offset: u64) {
         let module = self.modules.of_code(pid, file);
         if let Module::Image(image) = self.modules.get(module)
-            && let Some(bias) = image.elf.bias(addresses.start, file_offset)
+            && let Some(bias) = image.facts.segments.bias(addresses.start, file_offset)
         {
             let span = Span { start: addresses.start, end: addresses.end, module, bias };
             self.processes.entry(pid).or_default().mapped(span, &file.path, file_offset);
@@ -46,32 +45,26 @@ impl Stacks {
     pub fn executed(&mut self, pid: u32, file: &CodeFile, text: Range<u64>, interpreter: u64) {
         let module = self.modules.of_code(pid, file);
         let Module::Image(image) = self.modules.get(module) else { return };
-        let Some(first) = code(&image.elf.segments).map(|segment| segment.address).min() else { return };
+        let Some(first) = image.facts.segments.of_code().map(|segment| segment.address).min() else { return };
         let bias = text.start.wrapping_sub(first);
-        let loader = image.elf.section(".interp").and_then(|section| image.elf.bytes(section));
+        let loader = image.facts.loader.clone();
         let span = Span { start: text.start - text.start % PAGE, end: text.end, module, bias };
         self.processes.entry(pid).or_default().mapped(span, &file.path, 0);
         if let Some(loader) = loader.filter(|_| interpreter > 0) {
-            self.loader(pid, &String::from_utf8_lossy(&loader), interpreter);
+            self.loader(pid, &loader, interpreter);
         }
     }
 
     fn loader(&mut self, pid: u32, path: &str, base: u64) {
-        let path = path.trim_end_matches('\0');
         let module = self.modules.of_path(pid, path);
         let Module::Image(image) = self.modules.get(module) else { return };
         let process = self.processes.entry(pid).or_default();
-        for segment in code(&image.elf.segments) {
+        for segment in image.facts.segments.of_code() {
             let start = base.wrapping_add(segment.address);
             let span = Span { start, end: start.wrapping_add(segment.file_bytes), module, bias: base };
             process.mapped(span, path, segment.file_offset);
         }
     }
-}
-
-/// The segments that hold code.
-fn code(segments: &[Segment]) -> impl Iterator<Item = &Segment> {
-    segments.iter().filter(|segment| segment.executable)
 }
 
 impl Modules {

@@ -3,24 +3,24 @@
 use crate::peer;
 use crate::python::memory;
 use broker::OpenOf;
+use case::tables::{Location, kind};
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io::Write;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::elf::{Contents, Room};
-use super::image::Image;
+use super::debug_files;
+use super::frame::Frame;
 use super::maps::{self, Backing, FileKey, MapLine};
-use super::perf_map::PerfMap;
 use super::roots::{self, Roots};
 use crate::regular::open_regular;
+use crate::resolver::{Facts, Named, Place, Resolver};
 
 /// Modules beyond this are not opened: each holds a file descriptor. A desktop's programs together map about 1,500.
 const MOST_MODULES: usize = 16_384;
-
-/// A map file is read again so many times where it grows: names are looked up at the end, when most have ended.
-const MOST_READINGS: u32 = 16;
 
 /// The number of the module that stands for addresses in no known mapping.
 pub(super) const UNKNOWN: u32 = 0;
@@ -37,29 +37,33 @@ pub(super) enum Module {
     Generated(Generated),
 }
 
-/// One process's generated code, with the names that its runtime wrote down.
+/// An executable or library that the resolver has read.
+pub(super) struct Image {
+    /// Path, as the process's maps give it.
+    pub path: String,
+    /// What it is.
+    pub facts: Facts,
+    /// Held open: its inode stays its own, and the file readable, after its process and its name are gone.
+    file: Arc<File>,
+}
+
+impl Image {
+    /// Machine code as the file has it; None where it has not so much.
+    pub fn code(&self, address: u64, bytes: u64) -> Option<Vec<u8>> {
+        let (offset, bytes) = self.facts.segments.in_file(address, bytes)?;
+        let mut code = vec![0; usize::try_from(bytes).ok()?];
+        self.file.read_exact_at(&mut code, offset).ok()?;
+        Some(code)
+    }
+}
+
+/// One process's generated code: the file in which its runtime wrote down the names.
 #[derive(Default)]
 pub(super) struct Generated {
-    file: Option<File>,
-    names: PerfMap,
-    read_bytes: u64,
-    readings: u32,
+    file: Option<Arc<File>>,
 }
 
 impl Generated {
-    /// Start and name of the function at an address. Reads the map file (again) where it has grown.
-    pub fn function(&mut self, address: u64) -> Option<(u64, &str)> {
-        let file = self.file.as_mut()?;
-        let length = file.metadata().map_or(0, |metadata| metadata.len());
-        let has_grown = length > self.read_bytes && self.readings < MOST_READINGS;
-        if has_grown && file.seek(SeekFrom::Start(0)).is_ok() {
-            self.names = PerfMap::read(file);
-            self.read_bytes = length;
-            self.readings += 1;
-        }
-        self.names.function(address)
-    }
-
     /// Opens the map file of a process, if there is one by now.
     pub fn open_names(&mut self, pid: u32) {
         if self.file.is_some() {
@@ -73,7 +77,7 @@ impl Generated {
         // Anybody can put a file there; only the process itself, or root, knows what its code is.
         let is_believed =
             |file: &File| file.metadata().is_ok_and(|found| found.uid() == 0 || Some(found.uid()) == owner);
-        self.file = open_regular(format!("/proc/{pid}/root/tmp/perf-{own}.map")).filter(is_believed);
+        self.file = open_regular(format!("/proc/{pid}/root/tmp/perf-{own}.map")).filter(is_believed).map(Arc::new);
     }
 }
 
@@ -83,21 +87,20 @@ pub(super) struct Modules {
     by_file: FxHashMap<FileKey, u32>,
     unreadable: FxHashMap<String, u32>,
     vdso: Option<u32>,
-    /// What may still be kept of images.
-    room: Room,
+    resolver: Resolver,
     /// Where files are looked for whose process is gone.
     pub roots: Roots,
 }
 
 impl Modules {
     /// None seen yet.
-    pub fn new() -> Modules {
+    pub fn new(resolver: &Resolver) -> Modules {
         Modules {
             all: vec![Module::Unknown],
             by_file: FxHashMap::default(),
             unreadable: FxHashMap::default(),
             vdso: None,
-            room: Room::default(),
+            resolver: resolver.clone(),
             roots: Roots::default(),
         }
     }
@@ -163,11 +166,75 @@ impl Modules {
         if self.all.len() >= MOST_MODULES {
             return None;
         }
-        let contents = Contents::of_file(open_mapped(pid, line, &self.roots)?)?;
-        let image = Image::open(line.path.clone(), contents, &mut self.room)?;
-        let number = self.add(Module::Image(Box::new(image)));
+        let file = open_mapped(pid, line, &self.roots)?;
+        let number = self.load(line.path.clone(), file)?;
         self.by_file.insert(line.file, number);
         Some(number)
+    }
+
+    /// Opens what is new of all mappings of a process before it may be gone, and has it read at once.
+    pub fn open(&mut self, pid: u32, lines: &[MapLine]) {
+        let mut opened: Vec<(&MapLine, (u32, Arc<File>))> = Vec::new();
+        for line in lines.iter().filter(|line| line.executable && line.backing() == Backing::File) {
+            let number = self.all.len() + opened.len();
+            let is_known = self.by_file.contains_key(&line.file) || self.unreadable.contains_key(&line.path);
+            let is_opened = opened.iter().any(|(other, _)| other.file == line.file || other.path == line.path);
+            if !is_known
+                && !is_opened
+                && number < MOST_MODULES
+                && let Some(file) = open_mapped(pid, line, &self.roots)
+            {
+                opened.push((line, (number as u32, Arc::new(file))));
+            }
+        }
+        let (lines, images): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
+        for ((line, facts), (_, file)) in lines.into_iter().zip(self.resolver.load(&images)).zip(images) {
+            let path = line.path.clone();
+            let Some(facts) = facts else {
+                let number = self.add(Module::Unreadable(path.clone()));
+                self.unreadable.insert(path, number);
+                continue;
+            };
+            let number = self.add(Module::Image(Box::new(Image { path, facts, file })));
+            self.by_file.insert(line.file, number);
+        }
+    }
+
+    /// Has a file read as an image; its number is the module's.
+    fn load(&mut self, path: String, file: File) -> Option<u32> {
+        let (number, file) = (self.all.len() as u32, Arc::new(file));
+        let facts = self.resolver.load(&[(number, Arc::clone(&file))]).pop()??;
+        Some(self.add(Module::Image(Box::new(Image { path, facts, file }))))
+    }
+
+    /// What a frame is without its names.
+    pub fn location(&self, frame: Frame) -> Location {
+        let (kind, module, is_libc) = match self.get(frame.image) {
+            Module::Image(image) => (kind::NATIVE, image.path.as_str(), image.facts.is_c_library),
+            Module::Unreadable(path) => (kind::NATIVE, path.as_str(), false),
+            Module::Generated(_) => (kind::GENERATED, "[jit]", false),
+            Module::Unknown => (kind::UNKNOWN, "[unknown]", false),
+        };
+        Location { kind, module: module.to_owned(), offset: frame.address, is_libc, ..Location::default() }
+    }
+
+    /// What places in a module are, as far as its file says.
+    pub fn names(&self, module: u32, places: &[Place]) -> Vec<Named> {
+        match self.get(module) {
+            Module::Image(image) => {
+                if let Some(link) = &image.facts.debug {
+                    debug_files::give(&self.resolver, module, &image.path, link);
+                }
+                self.resolver.names(module, places)
+            }
+            Module::Generated(Generated { file: Some(file) }) => {
+                let addresses = places.iter().map(|place| place.address).collect::<Vec<_>>();
+                let found = self.resolver.generated(file, &addresses).into_iter().map(Option::unwrap_or_default);
+                let named = |(function_offset, function)| Named { function, function_offset, ..Named::default() };
+                found.map(named).collect()
+            }
+            Module::Generated(_) | Module::Unreadable(_) | Module::Unknown => Vec::new(),
+        }
     }
 
     /// What names the file at a path: as a process sees it, else as those see it that are held, else as we see it.
@@ -182,9 +249,7 @@ impl Modules {
         if let Some(number) = self.vdso {
             return number;
         }
-        let image = own_vdso()
-            .and_then(|bytes| Image::open("[vdso]".to_owned(), Contents::Memory(bytes), &mut Room::default()));
-        let number = image.map_or(UNKNOWN, |image| self.add(Module::Image(Box::new(image))));
+        let number = own_vdso().and_then(|file| self.load("[vdso]".to_owned(), file)).unwrap_or(UNKNOWN);
         self.vdso = Some(number);
         number
     }
@@ -221,10 +286,13 @@ fn open_mapping(pid: u32, start: u64, end: u64) -> Option<File> {
     file.metadata().ok()?.is_file().then_some(file)
 }
 
-fn own_vdso() -> Option<Vec<u8>> {
+fn own_vdso() -> Option<File> {
     let lines = maps::parse(&std::fs::read("/proc/self/maps").ok()?);
     let line = lines.iter().find(|line| line.backing() == Backing::Vdso)?;
     let mut bytes = vec![0; usize::try_from(line.end - line.start).ok()?];
     // Not by way of /proc/self/mem, which is root's where this process has been.
-    memory::read(std::process::id(), line.start, &mut bytes).then_some(bytes)
+    memory::read(std::process::id(), line.start, &mut bytes).then_some(())?;
+    let mut file = File::from(memfd_create(c"vdso", MFdFlags::MFD_CLOEXEC).ok()?);
+    file.write_all(&bytes).ok()?;
+    Some(file)
 }

@@ -48,6 +48,7 @@ impl Process {
         }
         if changed {
             let lines = maps::parse(&text);
+            modules.open(pid, &lines);
             self.spans =
                 lines.iter().filter(|line| line.executable).map(|line| self.span(pid, line, modules)).collect();
             self.files = lines
@@ -83,7 +84,7 @@ impl Process {
         let module = modules.of_mapping(pid, line).unwrap_or_else(|| self.generated_module(pid, modules));
         let bias = match modules.get(module) {
             Module::Image(_) if line.backing() == Backing::Vdso => Some(line.start),
-            Module::Image(image) => image.elf.bias(line.start, line.file_offset),
+            Module::Image(image) => image.facts.segments.bias(line.start, line.file_offset),
             Module::Unreadable(_) => Some(line.start.wrapping_sub(line.file_offset)),
             Module::Unknown | Module::Generated(_) => Some(0),
         };

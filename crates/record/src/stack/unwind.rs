@@ -4,13 +4,10 @@
 //! moved the stack pointer; the chain of frame pointers. The last two are guesses and are checked: each return address
 //! must be behind a call instruction, and frames must follow each other up the copied stack.
 
-use gimli::{Encoding, EndianSlice, EvaluationResult, Expression, Format, LittleEndian, Location, Value};
-
 use super::frame::Registers;
-use super::row::{Expressions, FRAME_POINTER, FrameAddress, INSTRUCTION_POINTER, KEPT, Row, Rule, STACK_POINTER};
-
-/// Expressions of real programs have fewer than twenty operations; a loop in one is not followed.
-const MOST_OPERATIONS: u32 = 1000;
+use crate::resolver::row::{
+    Both, FRAME_POINTER, FrameAddress, INSTRUCTION_POINTER, KEPT, Row, Rule, STACK_POINTER, Step,
+};
 
 /// What one step came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,23 +53,25 @@ impl<'a> Machine<'a> {
     }
 
     /// Steps by unwind information.
-    pub fn by_row(&mut self, row: &Row, expressions: &Expressions) -> Unwound {
+    pub fn by_row(&mut self, row: &Row) -> Unwound {
         if row.return_address == Rule::Undefined {
             return Unwound::First;
         }
-        self.apply(row, expressions).unwrap_or(Unwound::Lost)
+        self.apply(row).unwrap_or(Unwound::Lost)
     }
 
-    fn apply(&mut self, row: &Row, expressions: &Expressions) -> Option<Unwound> {
-        let frame = match row.frame_address {
-            FrameAddress::Register(register, offset) => self.register(register)?.wrapping_add_signed(i64::from(offset)),
-            FrameAddress::Expression(number) => self.evaluate(expressions.get(number)?, None)?,
+    fn apply(&mut self, row: &Row) -> Option<Unwound> {
+        let frame = match &row.frame_address {
+            FrameAddress::Register(register, offset) => {
+                self.register(*register)?.wrapping_add_signed(i64::from(*offset))
+            }
+            FrameAddress::Expression(steps) => self.evaluate(steps, None)?,
         };
         // A frame lies above the one it called. After a signal it may be on another stack.
         if !row.signal && frame <= self.register(STACK_POINTER)? {
             return None;
         }
-        let return_address = self.value(INSTRUCTION_POINTER, row.return_address, frame, expressions)?;
+        let return_address = self.value(INSTRUCTION_POINTER, &row.return_address, frame)?;
         let mut registers = self.registers;
         let mut known = self.known;
         let mut set = |register: u8, value: Option<u64>| match value {
@@ -86,11 +85,11 @@ impl<'a> Machine<'a> {
         set(STACK_POINTER, Some(frame));
         for (register, rule) in KEPT.iter().zip(&row.kept) {
             if *rule != Rule::Same {
-                set(*register, self.value(*register, *rule, frame, expressions));
+                set(*register, self.value(*register, rule, frame));
             }
         }
         for (register, rule) in row.others.iter().flatten() {
-            set(*register, self.value(*register, *rule, frame, expressions));
+            set(*register, self.value(*register, rule, frame));
         }
         set(INSTRUCTION_POINTER, Some(return_address));
         (self.registers, self.known) = (registers, known);
@@ -101,8 +100,8 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn value(&self, register: u8, rule: Rule, frame: u64, expressions: &Expressions) -> Option<u64> {
-        match rule {
+    fn value(&self, register: u8, rule: &Rule, frame: u64) -> Option<u64> {
+        match *rule {
             Rule::Same => self.register(register),
             Rule::Undefined => None,
             Rule::AtFrame(offset) => {
@@ -114,36 +113,38 @@ impl<'a> Machine<'a> {
             }
             Rule::FramePlus(offset) => Some(frame.wrapping_add_signed(i64::from(offset))),
             Rule::Register(other) => self.register(other),
-            Rule::AtExpression(number) => self.read(self.evaluate(expressions.get(number)?, Some(frame))?),
-            Rule::Expression(number) => self.evaluate(expressions.get(number)?, Some(frame)),
+            Rule::AtExpression(ref steps) => self.read(self.evaluate(steps, Some(frame))?),
+            Rule::Expression(ref steps) => self.evaluate(steps, Some(frame)),
         }
     }
 
-    fn evaluate(&self, expression: &[u8], initial: Option<u64>) -> Option<u64> {
-        let encoding = Encoding { address_size: 8, format: Format::Dwarf32, version: 4 };
-        let mut evaluation = Expression(EndianSlice::new(expression, LittleEndian)).evaluation(encoding);
-        evaluation.set_max_iterations(MOST_OPERATIONS);
-        if let Some(initial) = initial {
-            evaluation.set_initial_value(initial);
-        }
-        let mut result = evaluation.evaluate().ok()?;
-        loop {
-            result = match result {
-                EvaluationResult::Complete => break,
-                EvaluationResult::RequiresRegister { register, .. } => {
-                    let number = u8::try_from(register.0).ok().filter(|number| *number <= INSTRUCTION_POINTER)?;
-                    evaluation.resume_with_register(Value::Generic(self.register(number)?)).ok()?
+    fn evaluate(&self, steps: &[Step], initial: Option<u64>) -> Option<u64> {
+        let mut numbers = Vec::from_iter(initial);
+        for step in steps {
+            let top = match *step {
+                Step::Constant(number) => number,
+                Step::Register(register, offset) => self.register(register)?.wrapping_add_signed(offset),
+                Step::Add(number) => numbers.pop()?.wrapping_add(number),
+                Step::Pick(below) => *numbers.iter().rev().nth(usize::from(below))?,
+                Step::Read => self.read(numbers.pop()?)?,
+                Step::Negate => numbers.pop()?.wrapping_neg(),
+                Step::Of(both) => {
+                    let (second, first) = (numbers.pop()?, numbers.pop()?);
+                    of_both(both, first, second)
                 }
-                EvaluationResult::RequiresMemory { address, size: 8, .. } => {
-                    evaluation.resume_with_memory(Value::Generic(self.read(address)?)).ok()?
+                Step::Swap => {
+                    let (second, first) = (numbers.pop()?, numbers.pop()?);
+                    numbers.push(second);
+                    first
                 }
-                _ => return None,
+                Step::Drop => {
+                    numbers.pop()?;
+                    continue;
+                }
             };
+            numbers.push(top);
         }
-        match evaluation.result().first()?.location {
-            Location::Address { address } => Some(address),
-            _ => None,
-        }
+        numbers.pop()
     }
 
     /// Steps as from a function that has not moved the stack pointer: its return address is on top.
@@ -183,10 +184,31 @@ impl<'a> Machine<'a> {
     }
 }
 
+/// What two numbers give, by DWARF's rules for untyped ones.
+fn of_both(both: Both, first: u64, second: u64) -> u64 {
+    let (left, right) = (first as i64, second as i64);
+    let shifted = |by: fn(u64, u32) -> Option<u64>| u32::try_from(second).ok().and_then(|bits| by(first, bits));
+    match both {
+        Both::Plus => first.wrapping_add(second),
+        Both::Minus => first.wrapping_sub(second),
+        Both::Times => first.wrapping_mul(second),
+        Both::And => first & second,
+        Both::Or => first | second,
+        Both::Xor => first ^ second,
+        Both::ShiftLeft => shifted(u64::checked_shl).unwrap_or(0),
+        Both::ShiftRight => shifted(u64::checked_shr).unwrap_or(0),
+        Both::Equal => u64::from(left == right),
+        Both::NotEqual => u64::from(left != right),
+        Both::Less => u64::from(left < right),
+        Both::LessOrEqual => u64::from(left <= right),
+        Both::Greater => u64::from(left > right),
+        Both::GreaterOrEqual => u64::from(left >= right),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn registers(stack_pointer: u64, frame_pointer: u64) -> Registers {
         let mut registers = Registers::default();
@@ -205,7 +227,7 @@ mod tests {
         let mut machine = Machine::new(&registers(0x1000, 0x1008), &stack);
         let mut row = Row::of_frame_size(0);
         row.kept[1] = Rule::AtFrame(-16);
-        assert_eq!(machine.by_row(&row, &Expressions::default()), Unwound::Caller);
+        assert_eq!(machine.by_row(&row), Unwound::Caller);
         assert_eq!(machine.instruction_pointer(), 0x4000);
         assert_eq!(machine.by_frame_pointer(|address| address == 0x5000), Unwound::Caller);
         assert_eq!(machine.instruction_pointer(), 0x5000);
@@ -224,11 +246,38 @@ mod tests {
         assert_eq!(first.by_frame_pointer(|_| true), Unwound::First);
     }
 
-    proptest! {
-        #[test]
-        fn any_expression_is_taken(bytes in prop::collection::vec(any::<u8>(), 0..40), place in any::<u64>()) {
-            let machine = Machine::new(&registers(place, place), &[0; 64]);
-            machine.evaluate(&bytes, Some(place));
+    /// As the linker writes it for a table of stubs: one word more on the stack from a stub's eleventh byte on.
+    #[test]
+    fn the_expression_of_a_table_of_stubs_is_followed() {
+        let both = Step::Of;
+        let steps = [
+            Step::Register(STACK_POINTER, 8),
+            Step::Register(INSTRUCTION_POINTER, 0),
+            Step::Constant(15),
+            both(Both::And),
+            Step::Constant(11),
+            both(Both::GreaterOrEqual),
+            Step::Constant(3),
+            both(Both::ShiftLeft),
+            both(Both::Plus),
+        ];
+        for (address, frame) in [(0x40_1020, 0x1008), (0x40_102b, 0x1010)] {
+            let mut registers = registers(0x1000, 0);
+            registers.0[usize::from(INSTRUCTION_POINTER)] = address;
+            assert_eq!(Machine::new(&registers, &[0; 64]).evaluate(&steps, None), Some(frame));
         }
+    }
+
+    #[test]
+    fn steps_that_find_nothing_to_work_on_give_nothing() {
+        let machine = Machine::new(&registers(0x1000, 0), &[0; 64]);
+        for steps in [&[][..], &[Step::Swap], &[Step::Drop], &[Step::Read], &[Step::Constant(8), Step::Read]] {
+            assert_eq!(machine.evaluate(steps, None), None, "{steps:?}");
+        }
+        assert_eq!(
+            machine.evaluate(&[Step::Constant(1), Step::Constant(64), Step::Of(Both::ShiftLeft)], None),
+            Some(0)
+        );
+        assert_eq!(machine.evaluate(&[Step::Pick(0), Step::Swap, Step::Drop], Some(7)), Some(7));
     }
 }

@@ -1,12 +1,11 @@
 //! Walking one stack, frame by frame.
 
-use super::call_site;
 use super::frame::{Frame, Registers, Walk};
-use super::image::Image;
-use super::modules::{Module, Modules, UNKNOWN};
+use super::modules::{Image, Module, Modules, UNKNOWN};
 use super::process::{Process, Span, find};
 use super::row_cache::RowCache;
 use super::unwind::{Machine, Unwound};
+use crate::resolver::call_site;
 
 /// A walk ends after this many frames, incomplete: 16 KB of stack hold fewer of any but the smallest.
 const MOST_FRAMES: usize = 1024;
@@ -38,7 +37,7 @@ pub(super) fn walk(
         let (image, address) = span.map_or((UNKNOWN, address), |span| (span.module, address.wrapping_sub(span.bias)));
         let frame = Frame { image, at_instruction, address };
         walk.frames.push(frame);
-        match step(&mut machine, frame, modules, rows, &spans) {
+        match step(&mut machine, frame, modules, rows, (&spans, stack)) {
             Unwound::Caller => at_instruction = false,
             Unwound::Interrupted => at_instruction = true,
             Unwound::First => {
@@ -51,12 +50,18 @@ pub(super) fn walk(
     walk
 }
 
-fn step(machine: &mut Machine<'_>, frame: Frame, modules: &Modules, rows: &mut RowCache, spans: &[Span]) -> Unwound {
+fn step(
+    machine: &mut Machine<'_>,
+    frame: Frame,
+    modules: &Modules,
+    rows: &mut RowCache,
+    (spans, stack): (&[Span], &[u8]),
+) -> Unwound {
     let guess = |address: u64| is_return_address(address, modules, spans);
     match modules.get(frame.image) {
         Module::Image(image) => {
-            if let Some((row, expressions)) = rows.row(frame.image, image, frame.address) {
-                return machine.by_row(row, expressions);
+            if let Some(row) = rows.row((frame.image, frame.address), || return_addresses(stack, modules, spans)) {
+                return machine.by_row(row);
             }
             without_row(machine, frame, image, guess)
         }
@@ -76,7 +81,7 @@ fn step(machine: &mut Machine<'_>, frame: Frame, modules: &Modules, rows: &mut R
 }
 
 fn without_row(machine: &mut Machine<'_>, frame: Frame, image: &Image, guess: impl Fn(u64) -> bool + Copy) -> Unwound {
-    if image.is_entry(frame.address) {
+    if image.facts.is_entry(frame.address) {
         return Unwound::First;
     }
     if frame.at_instruction {
@@ -86,6 +91,17 @@ fn without_row(machine: &mut Machine<'_>, frame: Frame, image: &Image, guess: im
         }
     }
     machine.by_frame_pointer(guess)
+}
+
+/// All that may be return addresses on a stack, as places in images: having their rows decoded one by one would take long.
+fn return_addresses(stack: &[u8], modules: &Modules, spans: &[Span]) -> Vec<(u32, u64)> {
+    let words = stack.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes).wrapping_sub(1));
+    let place = |address| {
+        let span = find(spans, address)?;
+        let is_image = matches!(modules.get(span.module), Module::Image(_));
+        is_image.then(|| (span.module, address.wrapping_sub(span.bias)))
+    };
+    words.filter_map(place).collect()
 }
 
 /// Whether an address is in code, behind a call as far as the code can be read.

@@ -5,6 +5,8 @@ use std::process::Command;
 use case::tables::kind;
 
 use super::super::Stacks;
+use crate::resolver::Resolver;
+
 use super::subject::{Subject, compile, compile_cpp, describe, functions};
 
 const NESTED: &str = r"
@@ -28,7 +30,7 @@ fn assert_calls(names: &[&str], expected: &[&str]) {
 fn a_program_without_frame_pointers_is_walked_to_its_start_with_names_and_lines() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::start(&mut Command::new(compile(folder.path(), "nested", NESTED, &WITHOUT_FRAME_POINTERS)));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let walk = subject.walk(&mut stacks);
     let locations = describe(&mut stacks, &walk);
     assert!(walk.complete, "{locations:#?}");
@@ -44,7 +46,7 @@ fn a_program_without_frame_pointers_is_walked_to_its_start_with_names_and_lines(
 fn frames_stay_nameable_after_the_process_and_its_file_are_gone() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::start(&mut Command::new(compile(folder.path(), "nested", NESTED, &WITHOUT_FRAME_POINTERS)));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let walk = subject.walk(&mut stacks);
     let pid = subject.pid();
     drop((subject, folder));
@@ -59,7 +61,7 @@ fn frames_stay_nameable_after_the_process_and_its_file_are_gone() {
 fn a_child_is_walked_by_what_it_inherits() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::start(&mut Command::new(compile(folder.path(), "nested", NESTED, &WITHOUT_FRAME_POINTERS)));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     stacks.learn(subject.pid());
     let copied = subject.copy(subject.pid());
     // No process has this id: what is known of it can only come from its parent.
@@ -90,7 +92,7 @@ int main(int argc, char **argv) {
 "#;
     let folder = tempfile::tempdir().unwrap();
     let program = compile(folder.path(), "signalled", source, &WITHOUT_FRAME_POINTERS);
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     for (arguments, function) in [(&[][..], "interrupted"), (&["fault"][..], "faulty")] {
         let subject = Subject::start(Command::new(&program).args(arguments));
         let walk = subject.walk(&mut stacks);
@@ -120,7 +122,7 @@ int main(int argc, char **argv) { char b[8] = {0}; return (argc > 1 ? calls(argc
     let library = library.to_str().unwrap();
     for (name, linkage) in [("lazy", "-fplt"), ("eager", "-fno-plt")] {
         let program = compile(folder.path(), name, caller, &["-O2", linkage, library]);
-        let mut stacks = Stacks::new();
+        let mut stacks = Stacks::new(&Resolver::new());
         let mut walked = |arguments: &[&str]| {
             let subject = Subject::start(Command::new(&program).args(arguments));
             let walk = subject.walk(&mut stacks);
@@ -149,7 +151,7 @@ int main(int argc, char **argv) { return through(given, argc) + 1; }
     let folder = tempfile::tempdir().unwrap();
     let library = compile(folder.path(), "libthrough", library, &["-O2", "-shared", "-fPIC"]);
     let program = compile(folder.path(), "giving", program, &["-O2", "-s", library.to_str().unwrap()]);
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let subject = Subject::start(&mut Command::new(program));
     let walk = subject.walk(&mut stacks);
     let locations = describe(&mut stacks, &walk);
@@ -170,7 +172,7 @@ int main(int argc, char **argv) { if (argc > 5) return next(argc); last(argc); r
     let folder = tempfile::tempdir().unwrap();
     // Without alignment the next function begins where the call would return to.
     let program = compile(folder.path(), "forever", source, &["-O2", "-falign-functions=1", "-fno-reorder-functions"]);
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let walk = Subject::start(&mut Command::new(program)).walk(&mut stacks);
     let locations = describe(&mut stacks, &walk);
     assert!(walk.complete, "{locations:#?}");
@@ -188,7 +190,7 @@ fn a_program_without_unwind_information_is_walked_by_frame_pointers() {
     ];
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::start(&mut Command::new(compile(folder.path(), "bare", NESTED, &options)));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let walk = subject.walk(&mut stacks);
     let locations = describe(&mut stacks, &walk);
     assert!(walk.complete, "{locations:#?}");
@@ -214,7 +216,7 @@ int main(void) {
     let folder = tempfile::tempdir().unwrap();
     let program = compile(folder.path(), "generating", source, &["-O1", "-fno-omit-frame-pointer"]);
     let subject = Subject::start(&mut Command::new(program));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let walk = subject.walk(&mut stacks);
     // Runtimes write the file as they generate code, which may be after the process was first seen.
     let map = format!("/tmp/perf-{}.map", subject.pid());
@@ -238,7 +240,7 @@ int main(void) { pthread_t t; pthread_create(&t, 0, thread, 0); pthread_join(t, 
 ";
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::start(&mut Command::new(compile(folder.path(), "threaded", source, &["-O2", "-pthread"])));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     stacks.learn(subject.pid());
     let tid = subject.threads().into_iter().find(|tid| *tid != subject.pid()).unwrap();
     let copied = subject.copy(tid);
@@ -252,7 +254,7 @@ int main(void) { pthread_t t; pthread_create(&t, 0, thread, 0); pthread_join(t, 
 fn a_walk_that_runs_out_of_copied_stack_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::start(&mut Command::new(compile(folder.path(), "nested", NESTED, &WITHOUT_FRAME_POINTERS)));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     stacks.learn(subject.pid());
     let copied = subject.copy(subject.pid());
     let walk = stacks.walk(subject.pid(), &copied.registers, &copied.stack[..600]);
@@ -267,7 +269,7 @@ fn mangled_names_are_made_readable() {
     let source = "#include <unistd.h>\nstruct Reader { __attribute__((noinline)) int wait(int a) { char b; return read(0, &b, 1) + a; } };\n\
                   int main(int argc, char **) { Reader reader; return reader.wait(argc) + 1; }\n";
     let program = compile_cpp(folder.path(), "readable", source, &["-O1"]);
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let walk = Subject::start(&mut Command::new(program)).walk(&mut stacks);
     assert_calls(&functions(&describe(&mut stacks, &walk)), &["read", "Reader::wait(int)", "main"]);
 }
@@ -276,7 +278,7 @@ fn mangled_names_are_made_readable() {
 fn stacks_may_be_learned_on_one_thread_and_named_on_another() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::start(&mut Command::new(compile(folder.path(), "nested", NESTED, &WITHOUT_FRAME_POINTERS)));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let walk = subject.walk(&mut stacks);
     let locations = std::thread::spawn(move || describe(&mut stacks, &walk)).join().unwrap();
     assert_calls(&functions(&locations), &["read", "inner", "middle", "outer", "main"]);
@@ -299,7 +301,7 @@ fn a_static_program_behind_another_root_is_read_as_it_sees_itself() {
         });
     }
     let subject = Subject::start(&mut command);
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let walk = subject.walk(&mut stacks);
     let locations = describe(&mut stacks, &walk);
     assert!(walk.complete, "{locations:#?}");

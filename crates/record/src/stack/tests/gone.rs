@@ -1,6 +1,7 @@
 //! Programs that are gone, and the tree of files that they saw with them, before anybody looks.
 
 use super::super::{CodeFile, Stacks};
+use crate::resolver::Resolver;
 use crate::{Program, Root};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -25,7 +26,7 @@ fn the_code_of_a_program_with_a_tree_of_its_own_is_found_though_it_is_gone() {
 
     let running = program.hold().unwrap();
     let pid = running.pid();
-    let (mut stacks, mut forgetful) = (Stacks::new(), Stacks::new());
+    let (mut stacks, mut forgetful) = (Stacks::new(&Resolver::new()), Stacks::new(&Resolver::new()));
     stacks.hold_root(pid);
     let inside = fs::metadata(format!("/proc/{pid}/root{LIBRARY}")).unwrap();
     drop(running);

@@ -5,12 +5,14 @@ use std::process::Command;
 use std::time::Instant;
 
 use super::super::{Frame, Stacks};
+use crate::resolver::Resolver;
+
 use super::subject::{Subject, describe, functions};
 
 #[test]
 fn cat_waiting_on_a_pipe_is_walked_to_its_start() {
     let subject = Subject::start(&mut Command::new("cat"));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     let walk = subject.walk(&mut stacks);
     let locations = describe(&mut stacks, &walk);
     assert!(walk.complete, "{locations:#?}");
@@ -40,7 +42,7 @@ fn a_sleeping_python_is_walked_to_its_start() {
     for python in pythons() {
         let code = "import time\ndef a():\n  time.sleep(60)\ndef b():\n  a()\nb()";
         let subject = Subject::start(Command::new(python).args(["-c", code]));
-        let mut stacks = Stacks::new();
+        let mut stacks = Stacks::new(&Resolver::new());
         let walk = subject.walk(&mut stacks);
         let locations = describe(&mut stacks, &walk);
         assert!(walk.complete, "{locations:#?}");
@@ -68,7 +70,7 @@ fn a_go_program_is_walked_exactly_even_where_it_is_stripped() {
 
 fn assert_goroutine_is_walked(program: &Path) {
     let subject = Subject::start(&mut Command::new(program));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     stacks.learn(subject.pid());
     let mut seen = Vec::new();
     for tid in subject.threads() {
@@ -90,19 +92,21 @@ fn assert_goroutine_is_walked(program: &Path) {
 
 #[test]
 fn the_vdso_has_names_and_rows() {
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     assert!(stacks.learn(std::process::id()));
     let maps = std::fs::read("/proc/self/maps").unwrap();
     let lines = super::super::maps::parse(&maps);
     let vdso = lines.iter().find(|line| line.path == "[vdso]").unwrap();
     let number = stacks.modules.of_mapping(std::process::id(), vdso).unwrap();
     let super::super::modules::Module::Image(image) = stacks.modules.get(number) else { panic!("no vdso") };
-    let start = image.symbols().start_of("__vdso_clock_gettime").unwrap();
-    let frame = Frame { image: number, at_instruction: true, address: start + 4 };
-    let location = stacks.location(frame, None);
-    assert_eq!(location.module, "[vdso]");
-    assert!(location.function.ends_with("clock_gettime"), "{location:?}");
-    assert_eq!(location.function_offset, start);
+    let code = image.facts.segments.of_code().next().unwrap();
+    let addresses = (code.address..code.address + code.file_bytes).step_by(16);
+    let frames = addresses.map(|address| (Frame { image: number, at_instruction: true, address }, None));
+    let locations = stacks.locations(&frames.collect::<Vec<_>>());
+    assert!(locations.iter().all(|location| location.module == "[vdso]"));
+    let clock = locations.iter().find(|location| location.function.ends_with("clock_gettime")).unwrap();
+    assert!(clock.function_offset > 0 && clock.function_offset <= clock.offset, "{clock:?}");
+    assert!(stacks.rows.row((number, clock.offset), Vec::new).is_some());
 }
 
 #[test]
@@ -114,7 +118,7 @@ fn an_address_in_the_kernel_is_named_where_the_host_shows_them() {
         testing::skip("kernel addresses are hidden");
         return;
     }
-    let location = Stacks::new().kernel_location(address + 1);
+    let location = Stacks::new(&Resolver::new()).kernel_location(address + 1);
     assert_eq!((location.function.as_str(), location.module.as_str()), ("tcp_sendmsg", "[kernel]"));
 }
 
@@ -122,7 +126,7 @@ fn an_address_in_the_kernel_is_named_where_the_host_shows_them() {
 fn a_warm_walk_costs_microseconds() {
     let Some(python) = pythons().pop() else { return };
     let subject = Subject::start(Command::new(python).args(["-c", "import time; time.sleep(60)"]));
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::new(&Resolver::new());
     stacks.learn(subject.pid());
     let copied = subject.copy(subject.pid());
     let frames = stacks.walk(subject.pid(), &copied.registers, &copied.stack).frames.len();

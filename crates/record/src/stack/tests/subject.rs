@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use case::tables::Location;
 
-use super::super::{Registers, Stacks, Walk};
+use crate::stack::{Registers, Stacks, Walk};
 
 /// As much as the recorder copies.
 const COPIED_BYTES: usize = 16 << 10;
@@ -122,7 +122,7 @@ impl Drop for Stopped {
 /// All frames of a walk, described.
 pub fn describe(stacks: &mut Stacks, walk: &Walk) -> Vec<Location> {
     let callers = walk.frames.iter().skip(1).map(|frame| Some(*frame)).chain([None]);
-    walk.frames.iter().zip(callers).map(|(frame, caller)| stacks.location(*frame, caller)).collect()
+    stacks.locations(&walk.frames.iter().copied().zip(callers).collect::<Vec<_>>())
 }
 
 /// The functions' names, innermost first.

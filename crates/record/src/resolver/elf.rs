@@ -3,14 +3,16 @@
 //! Files are read with `pread`, not mapped: a mapped file that somebody truncates kills the reader with SIGBUS, and
 //! only a few sections of a large file are needed. Every length is checked against the file before memory is taken.
 
-use std::cell::OnceCell;
 use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use object::LittleEndian as Little;
 use object::elf::{self, FileHeader64, ProgramHeader64, SectionHeader64};
 use object::pod::{self, Pod};
+
+use super::question::{Segment, Segments};
 
 /// A section larger than this is not read. The largest symbol table of a Debian package is about 100 MB.
 const LARGEST_SECTION_BYTES: u64 = 256 << 20;
@@ -59,8 +61,9 @@ pub(super) enum Contents {
 
 impl Contents {
     /// A file with its length as it is now.
-    pub fn of_file(file: File) -> Option<Contents> {
-        let length = file.metadata().ok()?.len();
+    pub fn of_file(mut file: File) -> Option<Contents> {
+        // Not by its metadata: who is shut in cannot ask for those.
+        let length = file.seek(SeekFrom::End(0)).ok()?;
         Some(Contents::File(file, length))
     }
 
@@ -94,15 +97,6 @@ pub(super) fn rows<T: Pod>(bytes: &[u8]) -> Option<Vec<T>> {
     Some(rows.to_vec())
 }
 
-/// A part of the file that the loader maps.
-#[derive(Clone, Debug)]
-pub(super) struct Segment {
-    pub address: u64,
-    pub file_offset: u64,
-    pub file_bytes: u64,
-    pub executable: bool,
-}
-
 /// One section's header, its name resolved.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
@@ -127,10 +121,8 @@ impl Section {
 #[derive(Debug)]
 pub(super) struct Elf {
     pub contents: Contents,
-    /// The same file for those who map it, as nobody can change it any more; filled in when first asked for.
-    pub settled: OnceCell<Option<File>>,
     pub entry: u64,
-    pub segments: Vec<Segment>,
+    pub segments: Segments,
     pub sections: Vec<Section>,
 }
 
@@ -153,7 +145,7 @@ impl Elf {
         let segments = programs.iter().filter(|row| row.p_type.get(little) == elf::PT_LOAD).map(segment).collect();
         // Section headers may be missing (a stripped file); walking then goes by frame pointers.
         let sections = read_sections(&contents, header).unwrap_or_default();
-        Some(Elf { entry: header.e_entry.get(little), contents, settled: OnceCell::new(), segments, sections })
+        Some(Elf { entry: header.e_entry.get(little), contents, segments: Segments(segments), sections })
     }
 
     /// The section of that name.
@@ -171,31 +163,8 @@ impl Elf {
 
     /// Bytes that the loader puts at an address; as many of `length` as there are in its segment.
     pub fn bytes_at(&self, address: u64, length: u64) -> Option<Vec<u8>> {
-        let segment = self
-            .segments
-            .iter()
-            .find(|segment| address >= segment.address && address - segment.address < segment.file_bytes)?;
-        let within = address - segment.address;
-        let available = (segment.file_bytes - within).min(length);
-        self.contents.read(segment.file_offset.checked_add(within)?, available)
-    }
-
-    /// What to take off a process's address to get an address in this image, for a mapping of it.
-    pub fn bias(&self, start: u64, file_offset: u64) -> Option<u64> {
-        const PAGE: u64 = 4096;
-        let holds = |segment: &&Segment| {
-            let first = segment.file_offset & !(PAGE - 1);
-            file_offset >= first && file_offset < segment.file_offset.saturating_add(segment.file_bytes)
-        };
-        // Two segments may share a page of the file; code is in the executable one.
-        let segment = self
-            .segments
-            .iter()
-            .filter(|segment| segment.executable)
-            .find(holds)
-            .or_else(|| self.segments.iter().find(holds))?;
-        let start_of_file = start.wrapping_sub(file_offset);
-        Some(start_of_file.wrapping_sub(segment.address.wrapping_sub(segment.file_offset)))
+        let (offset, available) = self.segments.in_file(address, length)?;
+        self.contents.read(offset, available)
     }
 }
 
@@ -258,7 +227,7 @@ mod tests {
         };
         let sections = sizes.iter().map(table).collect();
         let contents = Contents::Memory(Vec::new());
-        Elf { contents, settled: OnceCell::new(), entry: 0, segments: Vec::new(), sections }
+        Elf { contents, entry: 0, segments: Segments::default(), sections }
     }
 
     #[test]

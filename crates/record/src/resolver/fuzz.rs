@@ -2,10 +2,8 @@
 
 use super::elf::{Contents, Room};
 use super::image::Image;
-use super::kernel_symbols::KernelSymbols;
 use super::perf_map::PerfMap;
-use super::row::Expressions;
-use super::{call_site, debug_info as debug, maps as proc_maps};
+use super::{Form, call_site, debug_info as debug, lines as tables};
 use gimli::UnwindContext;
 use std::fs::File;
 use std::io::Write;
@@ -22,14 +20,14 @@ fn with_address(bytes: &[u8]) -> (&[u8], u64) {
 /// An executable's headers, symbols and imports.
 pub fn elf(bytes: &[u8]) {
     let (bytes, address) = with_address(bytes);
-    let Some(image) = Image::open("x".to_string(), Contents::Memory(bytes.to_vec()), &mut Room::default()) else {
+    let Some(image) = Image::open(Contents::Memory(bytes.to_vec()), &mut Room::default()) else {
         return;
     };
     for address in [address, SOMEWHERE, image.elf.entry] {
         let start = image.function_start(address);
         image.symbols().name(address, start);
         image.symbols().import(address);
-        image.elf.bias(address, address);
+        image.elf.segments.bias(address, address);
         call_site::imported_name(&image, address);
         if let Some(go) = &image.go {
             go.line(address);
@@ -41,13 +39,13 @@ pub fn elf(bytes: &[u8]) {
 /// How to get from a frame to its caller.
 pub fn unwinding(bytes: &[u8]) {
     let (bytes, address) = with_address(bytes);
-    let Some(image) = Image::open("x".to_string(), Contents::Memory(bytes.to_vec()), &mut Room::default()) else {
+    let Some(image) = Image::open(Contents::Memory(bytes.to_vec()), &mut Room::default()) else {
         return;
     };
-    let (mut context, mut expressions) = (UnwindContext::new(), Expressions::default());
+    let mut context = UnwindContext::new();
     for address in [address, SOMEWHERE, image.elf.entry] {
-        image.row(address, &mut context, &mut expressions);
-        image.is_entry(address);
+        image.row(address, &mut context);
+        image.facts().is_entry(address);
     }
 }
 
@@ -59,15 +57,13 @@ pub fn debug_info(bytes: &[u8]) {
     if file.write_all(bytes).is_err() {
         return;
     }
-    let Some(image) =
-        Contents::of_file(file).and_then(|contents| Image::open("x".to_string(), contents, &mut Room::default()))
-    else {
+    let Some(image) = Contents::of_file(file).and_then(|contents| Image::open(contents, &mut Room::default())) else {
         return;
     };
     for address in [address, SOMEWHERE, image.elf.entry] {
-        debug::look_up(&image.elf, address, Some(address));
-        debug::demangled(&image.elf, address);
+        image.debug().and_then(|found| found.look_up(address, Some(address)));
     }
+    debug::demangled(&String::from_utf8_lossy(bytes));
 }
 
 /// A map file of generated code.
@@ -75,16 +71,12 @@ pub fn perf_map(bytes: &[u8]) {
     PerfMap::parse(bytes).function(SOMEWHERE);
 }
 
-/// `/proc/PID/maps`.
-pub fn maps(bytes: &[u8]) {
-    for line in proc_maps::parse(bytes) {
-        line.backing();
+/// A table of lines, in each form that CPython has used, behind the first line and an instruction.
+pub fn lines(bytes: &[u8]) {
+    let Some((first, rest)) = bytes.split_first_chunk::<4>() else { return };
+    let Some((index, table)) = rest.split_first_chunk::<4>() else { return };
+    let (first, index) = (u32::from_le_bytes(*first), u32::from_le_bytes(*index));
+    for form in [Form::Increments, Form::Ranges, Form::Locations] {
+        tables::line_at(&tables::read(form, table, first), index);
     }
-}
-
-/// `/proc/kallsyms`.
-pub fn kernel_symbols(text: &str) {
-    let symbols = KernelSymbols::parse(text);
-    symbols.function(SOMEWHERE);
-    symbols.offset(SOMEWHERE);
 }

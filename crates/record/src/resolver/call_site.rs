@@ -28,7 +28,7 @@ pub(super) fn decode(before: &[u8], return_address: u64) -> Option<Callee> {
 }
 
 /// Whether the bytes before a return address can be a call at all: the test for a guessed return address.
-pub(super) fn ends_with_call(before: &[u8]) -> bool {
+pub(crate) fn ends_with_call(before: &[u8]) -> bool {
     // `call rel32`, or `ff /2` with a register or memory operand of 2, 3, 4, 6 or 7 bytes in all.
     let indirect = |length: usize| {
         let Some(start) = before.len().checked_sub(length) else { return false };

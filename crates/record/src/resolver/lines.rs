@@ -1,21 +1,46 @@
-//! From an instruction to its line, in the three formats that CPython has used.
+//! From an instruction to its line, in the three formats that CPython has used: a table is read once, as a whole.
 
-/// The line of an instruction in 3.9's `co_lnotab`: pairs of byte and line increments. `index` is in bytes.
-pub(super) fn in_increments(table: &[u8], first_line: u32, index: u32) -> u32 {
+use super::question::Form;
+
+/// Where instructions end that are on a line, in bytes or (from 3.11 on) in code units, and that line; 0 for none. In order.
+pub(crate) type Lines = Vec<(u32, u32)>;
+
+/// Reads a table.
+pub(super) fn read(form: Form, table: &[u8], first_line: u32) -> Lines {
+    let mut lines = Lines::new();
+    let mut add = |end: u32, line: i64| {
+        let line = u32::try_from(line).unwrap_or(0);
+        match lines.last_mut() {
+            Some(last) if last.1 == line => last.0 = end,
+            _ => lines.push((end, line)),
+        }
+    };
+    match form {
+        Form::Increments => in_increments(table, first_line, &mut add),
+        Form::Ranges => in_ranges(table, first_line, &mut add),
+        Form::Locations => in_locations(table, first_line, &mut add),
+    }
+    lines
+}
+
+/// The line of an instruction; 0 where it has none.
+pub(crate) fn line_at(lines: &[(u32, u32)], index: u32) -> u32 {
+    lines.get(lines.partition_point(|(end, _)| *end <= index)).map_or(0, |(_, line)| *line)
+}
+
+/// 3.9's `co_lnotab`: pairs of byte and line increments.
+fn in_increments(table: &[u8], first_line: u32, add: &mut impl FnMut(u32, i64)) {
     let (mut address, mut line) = (0_u32, i64::from(first_line));
     for pair in table.chunks_exact(2) {
         address += u32::from(pair[0]);
-        if address > index {
-            break;
-        }
+        add(address, line);
         line += i64::from(pair[1] as i8);
     }
-    u32::try_from(line).unwrap_or(0)
+    add(u32::MAX, line);
 }
 
-/// The line of an instruction in 3.10's `co_linetable` (PEP 626): pairs of length and line increment, -128 for code
-/// without a line. `index` is in bytes. 0 where there is none.
-pub(super) fn in_ranges(table: &[u8], first_line: u32, index: u32) -> u32 {
+/// 3.10's `co_linetable` (PEP 626): pairs of length in bytes and line increment, -128 for code without a line.
+fn in_ranges(table: &[u8], first_line: u32, add: &mut impl FnMut(u32, i64)) {
     let (mut end, mut line, mut has_line) = (0_u32, i64::from(first_line), true);
     for pair in table.chunks_exact(2) {
         end += u32::from(pair[0]);
@@ -27,16 +52,12 @@ pub(super) fn in_ranges(table: &[u8], first_line: u32, index: u32) -> u32 {
                 has_line = true;
             }
         }
-        if index < end {
-            return if has_line { u32::try_from(line).unwrap_or(0) } else { 0 };
-        }
+        add(end, if has_line { line } else { 0 });
     }
-    0
 }
 
-/// The line of an instruction in the location table of 3.11 and later (`Objects/locations.md`). `index` is in code units of
-/// two bytes. 0 where there is none.
-pub(super) fn in_locations(table: &[u8], first_line: u32, index: u32) -> u32 {
+/// The location table of 3.11 and later (`Objects/locations.md`), which counts in code units of two bytes.
+fn in_locations(table: &[u8], first_line: u32, add: &mut impl FnMut(u32, i64)) {
     let (mut end, mut line, mut at) = (0_u32, i64::from(first_line), 0);
     while let Some(&first) = table.get(at) {
         let kind = first >> 3 & 15;
@@ -49,13 +70,10 @@ pub(super) fn in_locations(table: &[u8], first_line: u32, index: u32) -> u32 {
             _ => 0,
         };
         line = line.saturating_add(increment);
-        if index < end {
-            return if kind == 15 { 0 } else { u32::try_from(line).unwrap_or(0) };
-        }
+        add(end, if kind == 15 { 0 } else { line });
         // Only the first byte of an entry has its top bit set.
         at += 1 + table[at + 1..].iter().take_while(|byte| **byte < 0x80).count();
     }
-    0
 }
 
 /// A signed number in groups of six bits, the lowest first; the lowest bit is the sign.
@@ -76,17 +94,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn line(form: Form, table: &[u8], index: u32) -> u32 {
+        line_at(&read(form, table, 10), index)
+    }
+
     #[test]
     fn increments_count_up_and_down() {
         let table = [0, 1, 4, 2, 6, 0xff];
-        let lines = [0, 3, 4, 9, 10, 50].map(|index| in_increments(&table, 10, index));
+        let lines = [0, 3, 4, 9, 10, 50].map(|index| line(Form::Increments, &table, index));
         assert_eq!(lines, [11, 11, 13, 13, 12, 12]);
     }
 
     #[test]
     fn ranges_may_have_no_line() {
         let table = [4, 1, 2, 0x80, 4, 2];
-        let lines = [0, 3, 4, 6, 9, 10].map(|index| in_ranges(&table, 10, index));
+        let lines = [0, 3, 4, 6, 9, 10].map(|index| line(Form::Ranges, &table, index));
         assert_eq!(lines, [11, 11, 0, 13, 13, 0]);
     }
 
@@ -94,16 +116,21 @@ mod tests {
     fn locations_have_entries_of_every_kind() {
         // Same line (short, 2 units); next line (one-line, 1 unit); no columns, -3 lines (1 unit); none (1 unit); long, +40.
         let table = [0x81, 0x12, 0xd8, 4, 9, 0xe8, 0b111, 0xf8, 0xf0, 0x50, 0x01, 0, 1, 2];
-        let lines = [0, 1, 2, 3, 4, 5, 6].map(|index| in_locations(&table, 10, index));
+        let lines = [0, 1, 2, 3, 4, 5, 6].map(|index| line(Form::Locations, &table, index));
         assert_eq!(lines, [10, 10, 11, 8, 0, 48, 0]);
+    }
+
+    #[test]
+    fn neighbours_on_one_line_are_one() {
+        assert_eq!(read(Form::Ranges, &[2, 0, 2, 0, 2, 1, 2, 0x80], 10), [(4, 10), (6, 11), (8, 0)]);
     }
 
     proptest! {
         #[test]
         fn no_table_makes_it_panic(table in proptest::collection::vec(any::<u8>(), 0..200), first: u32, index in 0u32..2000) {
-            in_increments(&table, first, index);
-            in_ranges(&table, first, index);
-            in_locations(&table, first, index);
+            for form in [Form::Increments, Form::Ranges, Form::Locations] {
+                line_at(&read(form, &table, first), index);
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One executable or library: its file held open, its unwind information, its names.
+//! One executable or library: its file held open, its unwind information, its names, its debug information.
 
 use std::cell::OnceCell;
 
@@ -6,36 +6,35 @@ use gimli::UnwindContext;
 use object::elf;
 use object::elf::Dyn64;
 
+use super::debug_info::{self, DebugInfo};
 use super::elf::{Contents, Elf, Room, rows, text_at};
 use super::frame_table::FrameTable;
 use super::go_table::GoTable;
-use super::row::{Expressions, Row};
+use super::question::{Facts, Link};
+use super::row::Row;
 use super::symbols::Symbols;
 
-/// How far from the entry point a program's hand-written first function reaches, where unwind data does not say.
-const ENTRY_BYTES: u64 = 64;
+/// The longest path that a program may have its loader at (`PATH_MAX`).
+const LONGEST_PATH: u64 = 4096;
 
 /// An opened image. All addresses are those of its own address space, as the file's headers give them.
 #[derive(Debug)]
 pub(super) struct Image {
-    /// Path, as the process's maps give it.
-    pub path: String,
-    /// Whether it is a C library or dynamic loader.
-    pub is_c_library: bool,
     pub elf: Elf,
     pub go: Option<GoTable>,
     frames: Option<FrameTable>,
     symbols: OnceCell<Symbols>,
+    /// Read when first asked for, or from the file that it was put in.
+    debug: OnceCell<Option<DebugInfo>>,
 }
 
 impl Image {
     /// Reads headers and unwind information; None where this is not an x86-64 ELF file, or there is no room for its tables.
-    pub fn open(path: String, contents: Contents, room: &mut Room) -> Option<Image> {
+    pub fn open(contents: Contents, room: &mut Room) -> Option<Image> {
         let elf = Elf::open(contents)?;
         room.take(&elf)?;
         let frames = FrameTable::read(&elf);
-        let is_c_library = shared_name(&elf).is_some_and(|name| names_c_library(&name));
-        let mut image = Image { path, is_c_library, elf, go: None, frames, symbols: OnceCell::new() };
+        let mut image = Image { elf, go: None, frames, symbols: OnceCell::new(), debug: OnceCell::new() };
         let has_go_table = image.elf.sections.iter().any(|section| section.name.ends_with("gopclntab"));
         if has_go_table {
             image.go = GoTable::read(&image.elf, image.symbols().start_of("runtime.text"));
@@ -43,9 +42,44 @@ impl Image {
         Some(image)
     }
 
+    /// What others need to know of it.
+    pub fn facts(&self) -> Facts {
+        let loader = self.elf.section(".interp").filter(|section| section.bytes <= LONGEST_PATH);
+        let loader = loader.and_then(|section| self.elf.bytes(section));
+        Facts {
+            entry: self.elf.entry,
+            segments: self.elf.segments.clone(),
+            is_c_library: shared_name(&self.elf).is_some_and(|name| names_c_library(&name)),
+            loader: loader.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_string()),
+            debug: debug_info::link(&self.elf),
+        }
+    }
+
+    /// The debug information: its own, or that of the file that was given for it.
+    pub fn debug(&self) -> Option<&DebugInfo> {
+        self.debug.get_or_init(|| DebugInfo::read(&self.elf)).as_ref()
+    }
+
+    /// Takes the debug information from another file, where that belongs to it: the link to what it shares with others.
+    pub fn take_debug(&mut self, file: Contents) -> Option<Link> {
+        let wanted = debug_info::link(&self.elf)?;
+        let other = Elf::open(file)?;
+        if debug_info::build(&other)? != wanted.build {
+            return None;
+        }
+        let (found, shared) = DebugInfo::read_from(other)?;
+        self.debug = OnceCell::from(Some(found));
+        shared
+    }
+
+    /// Takes what that shares with others.
+    pub fn take_shared(&mut self, file: Contents) -> Option<()> {
+        self.debug.get_mut()?.as_mut()?.take_shared(file)
+    }
+
     /// How to get from an address to its caller.
-    pub fn row(&self, address: u64, context: &mut UnwindContext<usize>, expressions: &mut Expressions) -> Option<Row> {
-        let row = self.frames.as_ref().and_then(|frames| Row::decode(frames, address, context, expressions));
+    pub fn row(&self, address: u64, context: &mut UnwindContext<usize>) -> Option<Row> {
+        let row = self.frames.as_ref().and_then(|frames| Row::decode(frames, address, context));
         row.or_else(|| self.go.as_ref()?.row(address))
     }
 
@@ -55,11 +89,6 @@ impl Image {
         entry
             .map(|entry| entry.initial_address())
             .or_else(|| self.go.as_ref()?.function(address).map(|function| function.start))
-    }
-
-    /// Whether an address is in the code at the entry point, which nobody calls.
-    pub fn is_entry(&self, address: u64) -> bool {
-        self.elf.entry != 0 && address.checked_sub(self.elf.entry).is_some_and(|distance| distance < ENTRY_BYTES)
     }
 
     /// Machine code as the file has it; shorter than asked for at the end of a segment.
@@ -97,30 +126,29 @@ mod tests {
 
     static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let maps = std::fs::read("/proc/self/maps").unwrap();
-        let lines = super::super::maps::parse(&maps);
-        let path =
-            &lines.iter().find(|line| line.path.contains("/libc.so") || line.path.contains("/ld-")).unwrap().path;
+        let maps = String::from_utf8_lossy(&maps);
+        let is_it = |line: &&str| line.contains("/libc.so") || line.contains("/ld-");
+        let path = maps.lines().find(is_it).and_then(|line| line.split_whitespace().last()).unwrap();
         std::fs::read(path).unwrap()
     });
 
     /// Asks an image everything that can be asked about an address.
     fn interrogate(bytes: Vec<u8>, address: u64) {
-        let Some(image) = Image::open("x".into(), Contents::Memory(bytes), &mut Room::default()) else { return };
+        let Some(image) = Image::open(Contents::Memory(bytes), &mut Room::default()) else { return };
         let mut context = UnwindContext::new();
-        let mut expressions = Expressions::default();
         for address in [address, image.elf.entry] {
-            image.row(address, &mut context, &mut expressions);
+            image.row(address, &mut context);
             let start = image.function_start(address);
             image.symbols().name(address, start);
             super::super::call_site::imported_name(&image, address);
-            image.elf.bias(address, address);
+            image.elf.segments.bias(address, address);
         }
     }
 
     #[test]
     fn the_c_library_is_known_by_the_name_it_gives_itself() {
-        let image = Image::open("any".into(), Contents::Memory(LIBRARY.clone()), &mut Room::default()).unwrap();
-        assert!(image.is_c_library);
+        let image = Image::open(Contents::Memory(LIBRARY.clone()), &mut Room::default()).unwrap();
+        assert!(image.facts().is_c_library);
         assert!(!names_c_library("libcurl.so.4") && !names_c_library("libcrypto.so.3"));
     }
 

@@ -2,7 +2,7 @@
 //! `start size name`, numbers in hexadecimal.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 
 /// Not more of a map file is read; a large Node program writes about 20 MB.
 const LARGEST_MAP_BYTES: u64 = 64 << 20;
@@ -15,10 +15,10 @@ pub(super) struct PerfMap {
 
 impl PerfMap {
     /// Reads an opened file to its end.
-    pub fn read(file: &File) -> PerfMap {
+    pub fn read(mut file: File) -> PerfMap {
         let mut bytes = Vec::new();
         // What could be read before an error is still right.
-        let _ = file.take(LARGEST_MAP_BYTES).read_to_end(&mut bytes);
+        let _ = file.rewind().and_then(|()| file.take(LARGEST_MAP_BYTES).read_to_end(&mut bytes));
         PerfMap::parse(&bytes)
     }
 
