@@ -174,7 +174,7 @@ fn found(analysis: &Analysis, load: &Load, behind: &[Behind]) -> Found {
         what,
         mechanism: vec![
             format!(
-                "While {} were sent to {}, round trips grew from {} to {usual} in the middle, with {} under way.",
+                "While {} were sent to {}, round trips grew from {} to a median of {usual}, with {} under way.",
                 Bytes(load.sent),
                 analysis.connections.row(load.slot).remote_address,
                 Nanos(load.shortest),
@@ -182,7 +182,7 @@ fn found(analysis: &Analysis, load: &Load, behind: &[Behind]) -> Found {
             ),
             "Next to nothing got lost, so that the sender went on filling the queue.".to_string(),
             format!(
-                "{} small requests were made meanwhile and took {meanwhile} in the middle{}.",
+                "{} small requests were made meanwhile and took a median of {meanwhile}{}.",
                 number::count(behind.len() as u64),
                 otherwise(analysis, load, behind).map_or_else(String::new, |usual| format!(", at other times {usual}")),
             ),
@@ -295,12 +295,12 @@ mod tests {
         let finding = answer.findings.iter().find(|one| one.name == "bufferbloat").expect("it is found");
         assert!(finding.mechanism[0].contains("While 4000 kB were sent to 10.0.0.1"), "{:?}", finding.mechanism);
         assert!(
-            finding.mechanism[0].contains("to 400 ms in the middle, with 400 kB under way"),
+            finding.mechanism[0].contains("to a median of 400 ms, with 400 kB under way"),
             "{:?}",
             finding.mechanism
         );
         assert!(
-            finding.mechanism[2].contains("took 400 ms in the middle, at other times 10.0 ms"),
+            finding.mechanism[2].contains("took a median of 400 ms, at other times 10.0 ms"),
             "{:?}",
             finding.mechanism
         );
