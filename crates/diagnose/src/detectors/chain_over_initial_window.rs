@@ -77,7 +77,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         what,
         mechanism: vec![format!(
             "In {} handshakes the server stopped after {flight}, had more to send, and went on when the client's acknowledgement \
-             arrived, {} later in the middle.",
+             arrived, a median of {} later.",
             stops.len(),
             Nanos(median(stops.iter().map(|stop| stop.to.saturating_sub(stop.from)).collect())),
         )],
