@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::Command;
-use subject::{Subject, compile, functions};
+use subject::{Subject, compile, compile_generating, functions};
 
 /// As much as an ordinary program's names take, and a bit. Of processor time four times as much as they do (60 ms), and a third of
 /// what the largest map does (800 ms), on whatever machine; all of it takes several times as long where nothing is optimised.
@@ -183,21 +183,7 @@ const MAP_BYTES: usize = 64 << 20;
 
 /// Code that a process has made itself, in a program that says where; and who asks for its name by a map of such lines.
 fn named_by(folder: &Path, line: &[u8]) -> ((u32, u64), Vec<String>) {
-    let source = r"
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-int wait_here(void) { char b; return read(0, &b, 1) + 1; }
-int main(void) {
-    /* push rbp; mov rbp, rsp; call rdi; pop rbp; ret */
-    static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
-    void *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    memcpy(page, code, sizeof code);
-    mprotect(page, 4096, PROT_READ | PROT_EXEC);
-    return ((int (*)(int (*)(void)))page)(wait_here) + 1;
-}
-";
-    let program = compile(folder, "generating", source, &["-O1", "-fno-omit-frame-pointer"]);
+    let program = compile_generating(folder);
     let subject = Subject::start(&mut Command::new(program));
     let map = format!("/tmp/perf-{}.map", subject.pid());
     let mut file = BufWriter::new(File::create(&map).expect("made"));

@@ -48,14 +48,16 @@ enum Runtime {
 }
 
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
-    let unknown = || NotHere("knows variables for the heaps of Java, Go and Node.js only".to_string());
+    let unknown = || {
+        NotHere("needs Java, Go or Node.js: no other runtime reads the size of its heap from a variable".to_string())
+    };
     let runtime = collecting(request).ok_or_else(unknown)?;
     let set = |name: &str| match request.world.environment.get(name) {
         Some(given) => given.clone(),
         None => std::env::var(name).ok(),
     };
     let by_variable = |name: &str| {
-        let inside = format!("works where {name} is set; this heap is set by the program or not at all");
+        let inside = format!("needs {name} in the environment: a limit that the program sets itself counts for more");
         set(name).filter(|value| !value.is_empty()).ok_or(NotHere(inside))
     };
     let mut put = |name: &str, value: String| treatment.environment.push((name.to_string(), value));

@@ -7,7 +7,10 @@ pub const WITHOUT_CONTROL: &[(&str, &str)] = &[
     ("P05", "A spin lasts as long as what it spins for, so that whatever shortens that shortens the spin, too."),
     ("P22", "A small buffer empties as ACKs come: their delay, Nagle's algorithm and the other buffer all bear on it."),
     ("P24", "After a pause a connection begins with the window of a new one: whatever enlarges that helps here, too."),
-    ("P37", "What leaves the heap as it is leaves the runtime as it is: nothing close to it is left to be switched."),
+    (
+        "P37",
+        "The size of the heap is all that can be set from outside: there is nothing beside it to serve as a control.",
+    ),
 ];
 
 /// One prediction.

@@ -250,8 +250,8 @@ fn expect_complete_ledger(answer: &Answer) {
     let known = 0.05 * total + (reconciled.lost_ns + unconfirmed) as f64;
     assert!((ledger.unexplained as f64) < known, "too much is unexplained: {ledger:#?}");
     // Counts hardly depend on the machine: where nothing was lost, next to nothing is missing. Of 20 runs of a Go client
-    // beside others, 74 of 6,620 waits of one thread was the most; once it was 26 of 1,253 of a Go server's.
-    let is_short = |one: &&Deviation| !one.measure.is_time() && one.ledger * 100 < one.scheduler * 97;
+    // beside others, 74 of 6,620 waits of one thread was the most.
+    let is_short = |one: &&Deviation| !one.measure.is_time() && one.ledger * 50 < one.scheduler * 49;
     let uncounted = reconciled.deviations.iter().find(is_short);
     assert!(
         reconciled.lost_ns > 0 || uncounted.is_none(),

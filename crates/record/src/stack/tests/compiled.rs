@@ -7,7 +7,7 @@ use case::tables::kind;
 use super::super::Stacks;
 use crate::resolver::Resolver;
 
-use super::subject::{Subject, compile, compile_cpp, describe, functions};
+use super::subject::{Subject, compile, compile_cpp, compile_generating, describe, functions};
 
 const NESTED: &str = r"
 #include <unistd.h>
@@ -199,22 +199,8 @@ fn a_program_without_unwind_information_is_walked_by_frame_pointers() {
 
 #[test]
 fn generated_code_is_walked_by_frame_pointers_and_named_by_its_map_file() {
-    let source = r"
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-int wait_here(void) { char b; return read(0, &b, 1) + 1; }
-int main(void) {
-    /* push rbp; mov rbp, rsp; call rdi; pop rbp; ret */
-    static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
-    void *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    memcpy(page, code, sizeof code);
-    mprotect(page, 4096, PROT_READ | PROT_EXEC);
-    return ((int (*)(int (*)(void)))page)(wait_here) + 1;
-}
-";
     let folder = tempfile::tempdir().unwrap();
-    let program = compile(folder.path(), "generating", source, &["-O1", "-fno-omit-frame-pointer"]);
+    let program = compile_generating(folder.path());
     let subject = Subject::start(&mut Command::new(program));
     let mut stacks = Stacks::new(&Resolver::new());
     let walk = subject.walk(&mut stacks);

@@ -11,6 +11,27 @@ use crate::stack::{Registers, Stacks, Walk};
 /// As much as the recorder copies.
 const COPIED_BYTES: usize = 16 << 10;
 
+/// A program that makes a function at run time, as compilers of interpreters do, and waits below it.
+const GENERATING: &str = r"
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int wait_here(void) { char b; return read(0, &b, 1) + 1; }
+int main(void) {
+    /* push rbp; mov rbp, rsp; call rdi; pop rbp; ret */
+    static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+    void *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(page, code, sizeof code);
+    mprotect(page, 4096, PROT_READ | PROT_EXEC);
+    return ((int (*)(int (*)(void)))page)(wait_here) + 1;
+}
+";
+
+/// A program that waits below code that it has made itself.
+pub fn compile_generating(folder: &Path) -> PathBuf {
+    compile(folder, "generating", GENERATING, &["-O1", "-fno-omit-frame-pointer"])
+}
+
 /// A running program that is killed in the end.
 pub struct Subject(Child);
 

@@ -1,0 +1,152 @@
+//! Two clients of one server, whose second thread waits for what the first has.
+
+use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
+use crate::syscall::FUTEX;
+use crate::tests::{answer, names};
+use case::tables::{Call, Thread};
+use case::{Nanos, Recording};
+
+const OTHER: u32 = SERVER + 1;
+const HELPER: u32 = SERVER + 2;
+const NANOSLEEP: u16 = 35;
+
+/// What whoever lets go does before.
+#[derive(Clone, Copy, PartialEq)]
+enum Before {
+    Sleeps,
+    Computes,
+    /// For the lock, which the helper has that is in the background.
+    Waits,
+}
+
+/// What happens while the second request waits.
+#[derive(Clone, Copy)]
+struct Scene {
+    /// The thread that lets go.
+    waker: u32,
+    before: Before,
+    /// When the second request needs what the first has for 10 ms.
+    needed_after: u64,
+    /// Whether the server's threads are in their reads before a request comes.
+    reads_ahead: bool,
+}
+
+const SLEEPS: Scene = Scene { waker: SERVER, before: Before::Sleeps, needed_after: 25 * US, reads_ahead: false };
+
+/// Rounds in which two clients ask at the same time, each on a thread of its own of the server; the second thread waits until
+/// the waker lets go of what it holds for 10 ms.
+fn rounds(scene: Scene) -> Recording {
+    let mut fixture = Fixture::new();
+    fixture.process(CLIENT + 1, "client");
+    fixture.connect(1, CLIENT);
+    fixture.connect(2, CLIENT + 1);
+    let start = Nanos(fixture.now);
+    for tid in [OTHER, HELPER] {
+        fixture.recording.threads.push(Thread { tid, pid: SERVER, start, ..Thread::default() });
+    }
+    fixture.script(6, &["server.py:7:enter"]);
+    let mut idle = [fixture.now; 2];
+    fixture.now += 100 * US;
+    for _ in 0..10 {
+        let start = fixture.now;
+        for (client, thread) in [(0, SERVER), (1, OTHER)] {
+            fixture.now = start;
+            fixture.moves(CLIENT + client, client + 1, WRITE, 200);
+            fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
+            let reads = |call: &mut Call| {
+                (call.pid, call.connection, call.fd, call.result) = (SERVER, client + 1001, 9, 200);
+            };
+            if scene.reads_ahead {
+                fixture.now = idle[client as usize];
+                fixture.waits(thread, start + 17 * US - fixture.now, READ, reads);
+            } else {
+                fixture.now = start + 12 * US;
+                fixture.does(thread, 5 * US, READ, reads);
+            }
+        }
+        // The first has it, or its answer is due at once and a helper has it.
+        let let_go = start + 10 * MS;
+        fixture.now = start + 20 * US;
+        match scene.before {
+            Before::Sleeps => {
+                fixture.waits(scene.waker, let_go - fixture.now, NANOSLEEP, |call| call.pid = SERVER);
+            }
+            Before::Computes => (),
+            Before::Waits => {
+                fixture.waits(scene.waker, let_go - fixture.now, FUTEX, |call| call.pid = SERVER);
+                fixture.recording.switches.last_mut().expect("it waited").waker = HELPER;
+                fixture.now = let_go - 5 * US;
+                fixture.does(HELPER, 10 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
+            }
+        }
+        fixture.now = let_go;
+        fixture.does(scene.waker, 20 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
+        fixture.now = start + scene.needed_after;
+        let waits = let_go + US - fixture.now;
+        fixture.waits(OTHER, waits, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, 6));
+        fixture.recording.switches.last_mut().expect("it waited").waker = scene.waker;
+        let answers = [
+            (0, SERVER, if scene.waker == SERVER { let_go + 30 * US } else { start + 30 * US }),
+            (1, OTHER, let_go + 40 * US),
+        ];
+        for (client, thread, at) in answers {
+            fixture.now = at;
+            fixture.does(thread, 5 * US, WRITE, |call| {
+                (call.pid, call.connection, call.fd, call.result) = (SERVER, client + 1001, 9, 1000);
+            });
+            idle[client as usize] = fixture.now + US;
+            fixture.travels(at + 3 * US, client + 1001, client + 1, 1000);
+            fixture.now = start + 6 * US;
+            fixture.waits_for(CLIENT + client, client + 1, at + 12 * US - fixture.now, 1000);
+        }
+        fixture.now = start + 11 * MS;
+    }
+    fixture.end()
+}
+
+fn is_found(scene: Scene) -> bool {
+    names(&rounds(scene)).contains(&"lock-convoy".to_string())
+}
+
+#[test]
+fn a_request_that_waits_until_another_lets_go_is_found() {
+    for scene in [SLEEPS, Scene { reads_ahead: true, ..SLEEPS }] {
+        let answer = answer(&rounds(scene));
+        let finding =
+            answer.findings.iter().find(|one| one.name == "lock-convoy").unwrap_or_else(|| panic!("{answer:#?}"));
+        assert!((0.45..0.55).contains(&finding.cost.share_of_wall), "{finding:#?}");
+        assert_eq!(finding.place[0].line, 7);
+        assert!(finding.mechanism[1].contains("mostly in nanosleep"), "{:?}", finding.mechanism);
+    }
+}
+
+#[test]
+fn a_request_that_waits_for_a_thread_of_the_background_is_left_alone() {
+    assert!(!is_found(Scene { waker: HELPER, ..SLEEPS }));
+    assert!(!is_found(Scene { waker: HELPER, reads_ahead: true, ..SLEEPS }));
+    // Nor is whoever had it for a moment in between.
+    assert!(!is_found(Scene { before: Before::Waits, ..SLEEPS }));
+}
+
+#[test]
+fn a_thread_that_waits_at_the_same_place_without_a_request_waits_for_work() {
+    let mut recording = rounds(SLEEPS);
+    let end = recording.calls.iter().map(|call| call.start).max().expect("calls");
+    let wait = recording.calls.iter().find(|call| call.number == FUTEX && call.script_stack == 6).expect("a wait");
+    let idle = Call { start: end + Nanos(MS), blocked: Nanos(30 * MS), duration: Nanos(30 * MS), ..wait.clone() };
+    let elsewhere = Call { script_stack: 0, ..idle.clone() };
+    recording.calls.push(elsewhere);
+    recording.sort();
+    assert!(names(&recording).contains(&"lock-convoy".to_string()));
+    recording.calls.push(idle);
+    recording.sort();
+    assert!(!names(&recording).contains(&"lock-convoy".to_string()));
+}
+
+#[test]
+fn less_of_it_counts_where_whoever_has_it_sleeps_with_it() {
+    let a_third = Scene { needed_after: 4 * MS, ..SLEEPS };
+    assert!(is_found(a_third));
+    assert!(!is_found(Scene { before: Before::Computes, ..a_third }));
+    assert!(!is_found(Scene { needed_after: 8 * MS, ..SLEEPS }), "a tenth");
+}
