@@ -29,7 +29,8 @@ intervention! {
     /// sets counts for more. CPython and others have no such variable.
     ///
     /// ## How we know it took effect
-    /// The variable is in the environment of the programs, and the runtime has no way to overrule it that is in use here.
+    /// The variable is in the environment of the programs. What the code of a Go program sets all the same (SetGCPercent) counts
+    /// for more and is not seen: then nothing changes.
     pub const LARGE_HEAP: Intervention = Intervention {
         name: "large-heap",
         summary: "gives the garbage collector a larger heap",
