@@ -21,16 +21,16 @@ intervention! {
     ///
     /// ## What it does
     /// Gives a garbage collector room by the variables that its runtime reads: a Java machine may take a quarter of the
-    /// memory, as it would by default (_JAVA_OPTIONS, which counts for more than its command line); Go collects an eighth as
-    /// often (GOGC, and no GOMEMLIMIT); Node.js keeps more before it collects (NODE_OPTIONS).
+    /// memory, as it would by default (_JAVA_OPTIONS, which counts for more than its command line); Go collects an eighth
+    /// as often (GOGC, and no GOMEMLIMIT); Node.js keeps more before it collects (NODE_OPTIONS).
     ///
     /// ## What it reaches
     /// Java machines. Go and Node.js only where such a variable is set: a heap that the program's code or its command line
     /// sets counts for more. CPython and others have no such variable.
     ///
     /// ## How we know it took effect
-    /// The variable is in the environment of the programs. What the code of a Go program sets all the same (SetGCPercent) counts
-    /// for more and is not seen: then nothing changes.
+    /// The variable is in the environment of the programs. What the code of a Go program sets all the same (SetGCPercent)
+    /// counts for more and is not seen: then nothing changes.
     pub const LARGE_HEAP: Intervention = Intervention {
         name: "large-heap",
         summary: "gives the garbage collector a larger heap",
