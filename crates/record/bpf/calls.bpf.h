@@ -53,6 +53,8 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	struct thread *thread = watched(tid);
 	if (!thread)
 		return 0;
+	if (thread->off_since)
+		see_on_processor(tid, thread, bpf_ktime_get_boot_ns());
 	thread->calls++;
 	thread->entered = 0;
 	if ((u64)number >= 512 || !(classes[number & 511].flags & CLASS_RECORD))
@@ -269,6 +271,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	if (!space)
 		return 0;
 	u64 now = bpf_ktime_get_boot_ns();
+	see_on_processor(tid, thread, now);
 	struct call_event *event = &space->event;
 	u32 number = thread->number & 511;
 	u16 flags = classes[number].flags;
