@@ -9,7 +9,7 @@ mod waits;
 pub use heaviest::Heaviest;
 pub use queue::{Queue, RequestKind, ServedKind};
 pub use trouble::Trouble;
-pub use waits::{Ended, WaitNode, WaitTree};
+pub use waits::{Ended, RequestWaits, WaitNode, WaitTree};
 
 use crate::facts::{Account, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, Work};
 use crate::live::Switched;
@@ -45,6 +45,10 @@ pub struct Answer {
     /// Who waits for whom; null if nothing can be said, or if the file is too old to say.
     #[serde(default)]
     pub waits: Option<WaitTree>,
+    /// The same of one exchange, the typical one that the page shows step by step; null where there were no exchanges, or if the
+    /// file is too old to say.
+    #[serde(default)]
+    pub request: Option<RequestWaits>,
     /// Which requests the server's threads deal with, and which wait in line; null where no server was recorded, or if the file is
     /// too old to say.
     #[serde(default)]

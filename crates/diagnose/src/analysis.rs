@@ -17,10 +17,11 @@ use awaited::Awaited;
 use case::tables::{Call, HttpMessage, direction};
 use case::{Cost, Ledger, Recording};
 use ends::Ends;
-use ledger::{Accounts, Pools};
+use ledger::{Accounts, Breakdown, Pools};
 use peer_stalls::PeerStalls;
 use reconcile::{Reconciliation, reconcile};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A recording, indexed once. The rows of each table are in order, as [`Recording::load`] and [`Recording::sort`] leave
 /// them.
@@ -49,6 +50,8 @@ pub struct Analysis<'r> {
     pub(crate) awaited: Awaited,
     /// What the scheduler's own sums say of the threads' rows.
     pub(crate) reconciliation: Reconciliation,
+    /// The ledgers of all exchanges, once they were asked for.
+    breakdown: OnceLock<Breakdown>,
 }
 
 /// What removing a mechanism could save at most.
@@ -83,6 +86,7 @@ impl<'r> Analysis<'r> {
             ends: Ends::default(),
             awaited: Awaited::default(),
             reconciliation: Reconciliation::default(),
+            breakdown: OnceLock::new(),
         };
         analysis.ends = Ends::new(recording, &analysis.threads);
         analysis.reconciliation = reconcile(recording, &analysis.threads);
@@ -107,6 +111,11 @@ impl<'r> Analysis<'r> {
     pub fn exchange_ledgers(&self) -> Vec<Ledger> {
         let mut walker = ledger::Walker::new(self);
         self.exchanges.iter().map(|exchange| ledger::of_exchange(&mut walker, exchange)).collect()
+    }
+
+    /// The same in few bytes, made once.
+    pub(crate) fn breakdown(&self) -> &Breakdown {
+        self.breakdown.get_or_init(|| Breakdown::new(self))
     }
 
     /// Where each thread's life went, with its id, in order of ids.

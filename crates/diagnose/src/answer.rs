@@ -9,10 +9,12 @@ use crate::exchange::Exchange;
 use crate::heaviest::heaviest;
 use crate::overlap;
 use crate::troubles;
+use crate::views;
 use crate::waits;
 use case::tables::Loss;
 use case::{
-    AccountGroup, Answer, Cost, Few, Finding, LossTotals, Moment, Nanos, SCHEMA, Share, Status, Verdict, standing,
+    AccountGroup, Answer, Cost, Few, Finding, LossTotals, Moment, Nanos, RequestWaits, SCHEMA, Share, Status, Verdict,
+    standing,
 };
 use std::collections::BTreeMap;
 
@@ -39,6 +41,7 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         summary: summary(analysis, &findings),
         heaviest: heaviest(analysis),
         waits: waits::tree(analysis),
+        request: request(analysis),
         queue: waits::queue(analysis),
         troubles: troubles::find(analysis),
         findings,
@@ -48,6 +51,13 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         not_looked_for: not_looked_for(analysis),
         ..Answer::default()
     }
+}
+
+/// Who waited for whom in the exchange that the page shows first.
+fn request(analysis: &Analysis) -> Option<RequestWaits> {
+    let index = views::first_shown(analysis)?;
+    let tree = waits::trees_of(analysis, &[index]).pop().flatten()?;
+    Some(RequestWaits { number: index as u64 + 1, tree })
 }
 
 fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {

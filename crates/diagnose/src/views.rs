@@ -17,20 +17,27 @@ mod tls_names;
 pub use flame::flame_difference;
 
 use crate::analysis::Analysis;
-use crate::analysis::ledger::Breakdown;
 use case::Answer;
 use case::views::Views;
 
+/// The exchange that is shown step by step before all others, by its place among them; none where there are none.
+pub fn first_shown(analysis: &Analysis) -> Option<usize> {
+    let breakdown = analysis.breakdown();
+    let longest_first = lengths::longest_first(analysis);
+    let chosen = choice::ladders(analysis, breakdown, &exchanges::accounts(breakdown), &longest_first);
+    chosen.first().map(|chosen| chosen.index)
+}
+
 /// What a recording shows; the answer names the findings whose evidence is wanted.
 pub fn draw(analysis: &Analysis, answer: &Answer) -> Views {
-    let breakdown = Breakdown::new(analysis);
+    let breakdown = analysis.breakdown();
     let longest_first = lengths::longest_first(analysis);
-    let accounts = exchanges::accounts(&breakdown);
-    let chosen = choice::ladders(analysis, &breakdown, &accounts, &longest_first);
+    let accounts = exchanges::accounts(breakdown);
+    let chosen = choice::ladders(analysis, breakdown, &accounts, &longest_first);
     let (connections, connections_left_out) = connections::sheet(analysis);
     Views {
         wall_ns: analysis.wall(),
-        exchanges: exchanges::named(analysis, &breakdown, &accounts, &chosen, &longest_first),
+        exchanges: exchanges::named(analysis, breakdown, &accounts, &chosen, &longest_first),
         lengths: lengths::lengths(analysis, &longest_first),
         accounts,
         ladders: ladder::ladders(analysis, &chosen),

@@ -11,6 +11,7 @@ mod rows;
 use crate::analysis::Analysis;
 use crate::analysis::ender::{self, Part, Wait, Window};
 use crate::analysis::ledger::Object;
+use crate::exchange::Exchange;
 use crate::images::Images;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State, call_end};
@@ -66,14 +67,22 @@ pub fn tree(analysis: &Analysis) -> Option<WaitTree> {
         (windows, 0) => (follower.subject().map_or(windows, |window| vec![window]), 0),
         found => found,
     };
-    let whole: f64 = windows.iter().map(Window::length).sum();
-    let per = followed.max(1) as f64;
-    let mut branches = follower.branches(windows, Scale { least: whole * MATTERS, per }, MOST_STEPS);
+    let mut tree = follower.tree(windows, followed)?;
     if followed == 0 {
-        branches.iter_mut().for_each(without_end);
+        tree.branches.iter_mut().for_each(without_end);
     }
-    let tree = WaitTree { of_ns: (whole / per) as u64, followed: followed as u64, branches };
-    (!tree.branches.is_empty()).then_some(tree)
+    Some(tree)
+}
+
+/// Follows some exchanges, by their places, each by itself; none where there is nothing to follow.
+pub fn trees_of(analysis: &Analysis, exchanges: &[usize]) -> Vec<Option<WaitTree>> {
+    let follower = Follower::new(analysis);
+    let tree = |&index: &usize| {
+        let mut windows = Vec::new();
+        follower.exchange(&analysis.exchanges[index], &mut windows);
+        follower.tree(windows, 1)
+    };
+    exchanges.iter().map(tree).collect()
 }
 
 /// The thread that ended a part of a thread's time in which it was blocked, by its place in the table of threads: the one that
@@ -123,17 +132,31 @@ impl<'e> Follower<'e> {
         let (mut windows, mut followed) = (Vec::new(), 0);
         for exchange in analysis.exchanges.iter().step_by(every) {
             followed += 1;
-            let mut from = exchange.start;
-            for &row in analysis.transfers(exchange) {
-                let call = analysis.call(row as usize);
-                let to = call_end(call).clamp(from, exchange.end);
-                if let Some(thread) = analysis.threads.slot(call.tid) {
-                    windows.push(Window { thread, from, to, weight: 1.0 });
-                }
-                from = to;
-            }
+            self.exchange(exchange, &mut windows);
         }
         (windows, followed)
+    }
+
+    /// The threads that make one exchange, each for the time until its transfer.
+    fn exchange(&self, exchange: &Exchange, windows: &mut Vec<Window>) {
+        let mut from = exchange.start;
+        for &row in self.analysis.transfers(exchange) {
+            let call = self.analysis.call(row as usize);
+            let to = call_end(call).clamp(from, exchange.end);
+            if let Some(thread) = self.analysis.threads.slot(call.tid) {
+                windows.push(Window { thread, from, to, weight: 1.0 });
+            }
+            from = to;
+        }
+    }
+
+    /// What some windows went into, of so many exchanges; none where nothing is known of them.
+    fn tree(&self, windows: Vec<Window>, followed: usize) -> Option<WaitTree> {
+        let whole: f64 = windows.iter().map(Window::length).sum();
+        let per = followed.max(1) as f64;
+        let branches = self.branches(windows, Scale { least: whole * MATTERS, per }, MOST_STEPS);
+        let tree = WaitTree { of_ns: (whole / per) as u64, followed: followed as u64, branches };
+        (!tree.branches.is_empty()).then_some(tree)
     }
 
     /// The whole life of the subject's first thread.

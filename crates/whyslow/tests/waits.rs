@@ -130,6 +130,15 @@ fn a_proxy_that_waits_leads_to_the_server_behind_it() {
     // Nothing is wrong that a detector knows, and yet the wait is said, and not that nothing was found.
     let text = stage.run(&["report", "case"]).answered().stdout;
     assert!(text.contains("Who waits for whom") && text.contains("upstream.py"), "{text}");
+    // One of the requests by itself, as it is shown.
+    let request = answer.request.as_ref().expect("one is shown");
+    let last = request.tree.main_branch().pop().expect("somebody is waited for");
+    assert!(request.tree.followed == 1 && waits(last) == Some(Wait::Sleep), "{request:#?}");
+    let markdown = stage.run(&["report", "case", "--format", "markdown"]).answered().stdout;
+    let (_, rest) = markdown.split_once("Who waited for whom in a typical request").expect("it is said");
+    let said = rest.lines().nth(2).expect("a sentence");
+    assert!(said.contains("for nginx") || said.contains("for the server nginx"), "{said}");
+    assert!(said.contains("sleeps 30.") && said.contains("upstream.py"), "{said}");
 }
 
 #[test]

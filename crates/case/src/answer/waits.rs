@@ -17,6 +17,15 @@ pub struct WaitTree {
     pub branches: Vec<WaitNode>,
 }
 
+/// Who waited for whom in one exchange.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestWaits {
+    /// The exchange's number, counted from 1.
+    pub number: u64,
+    /// What its time went into; its lengths are those of this exchange alone.
+    pub tree: WaitTree,
+}
+
 /// One thing that one program did while somebody waited for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitNode {

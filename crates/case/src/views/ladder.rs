@@ -1,6 +1,6 @@
 //! The sequence ladder: one exchange step by step, on the life lines of those who took part.
 
-use crate::answer::Place;
+use crate::answer::{Place, WaitTree};
 use crate::facts::{Account, End};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,9 @@ pub struct Ladder {
     pub lanes: Vec<Lane>,
     /// Where its time went, in order, without gaps, from 0 to its length; neighbours in the same account are merged.
     pub stretches: Vec<Stretch>,
+    /// Who waited for whom meanwhile; none where nothing can be said.
+    #[serde(default)]
+    pub waits: Option<WaitTree>,
     /// What happened, in order of time.
     pub events: Vec<LadderEvent>,
     /// Events that found no place, those folded into repetitions not counted.

@@ -18,6 +18,7 @@ mod thin;
 use super::choice::Chosen;
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
+use crate::waits;
 use case::tables::event;
 use case::views::{EventKind, Ladder, LadderEvent};
 use participants::Participants;
@@ -28,7 +29,10 @@ use std::collections::BTreeMap;
 /// The chosen exchanges step by step, in the order chosen.
 pub fn ladders(analysis: &Analysis, chosen: &[Chosen]) -> Vec<Ladder> {
     let mut places = Places::default();
-    chosen.iter().map(|chosen| ladder(analysis, chosen, &mut places)).collect()
+    let indices: Vec<usize> = chosen.iter().map(|chosen| chosen.index).collect();
+    let waits = waits::trees_of(analysis, &indices);
+    let ladder = |(chosen, waits)| Ladder { waits, ..ladder(analysis, chosen, &mut places) };
+    chosen.iter().zip(waits).map(ladder).collect()
 }
 
 fn ladder(analysis: &Analysis, chosen: &Chosen, places: &mut Places) -> Ladder {
@@ -45,6 +49,7 @@ fn ladder(analysis: &Analysis, chosen: &Chosen, places: &mut Places) -> Ladder {
         began: exchange.start.saturating_sub(analysis.recording.manifest.start.0),
         length_ns: exchange.length(),
         stretches: stretches::stretches(analysis, exchange),
+        waits: None,
         lanes: participants.lanes,
         events: events(steps, exchange),
         left_out,

@@ -141,7 +141,8 @@ impl<'r> Groups<'r> {
         }
         if let Some(row) = call {
             let call = analysis.call(row);
-            *group.calls.entry((call.script_stack, call.stack)).or_default() += window.length() as u64;
+            let sum = group.calls.entry((call.script_stack, call.stack)).or_default();
+            *sum = sum.saturating_add(window.length() as u64);
         }
     }
 
@@ -163,7 +164,8 @@ impl<'r> Groups<'r> {
         group.ns += wait.window.length();
         group.waits.push(wait);
         if let Some(call) = call {
-            *group.stacks.entry((call.script_stack, call.stack)).or_default() += wait.window.length() as u64;
+            let sum = group.stacks.entry((call.script_stack, call.stack)).or_default();
+            *sum = sum.saturating_add(wait.window.length() as u64);
         }
     }
 

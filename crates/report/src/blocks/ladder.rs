@@ -1,7 +1,7 @@
 //! single requests step by step, drawn to scale on the life lines of both ends.
 //!
 //! `layout` gives every step a row and every nanosecond its height; `delays`, `flights` and `steps` place what is drawn;
-//! `sentence` says it in words, `table` as rows to read and copy. Tabs are radio buttons: they need no JavaScript.
+//! `sentence` says it in words, `waited` who waited for whom, `table` has rows to read and copy. Tabs are radio buttons: they need no JavaScript.
 
 mod account;
 mod delays;
@@ -15,6 +15,7 @@ mod steps;
 mod table;
 #[cfg(test)]
 mod tests;
+mod waited;
 
 use crate::block::{Block, Section};
 use crate::document::{Document, SideViews};
@@ -23,7 +24,9 @@ use case::views::Ladder;
 pub(super) use sentence::short;
 use table::TableRow;
 
-pub(crate) const BLOCK: Block = Block::drawn(Section::Ladder, html);
+/// The page draws it; the terminal and Markdown say who waited for whom.
+pub(crate) const BLOCK: Block =
+    Block { text: Some(waited::text), markdown: Some(waited::markdown), ..Block::drawn(Section::Ladder, html) };
 
 #[derive(Template)]
 #[template(path = "blocks/ladder.html")]
@@ -38,6 +41,7 @@ struct Tab {
     id: String,
     name: String,
     sentence: String,
+    waited: String,
     drawing: String,
     key: String,
     left_out: String,
@@ -69,6 +73,7 @@ fn tab(side: &SideViews, ladder: &Ladder, id: String, checked: bool) -> Tab {
     Tab {
         name: sentence::name(&side.name, ladder),
         sentence: sentence::sentence(&side.name, ladder, count),
+        waited: ladder.waits.as_ref().map(waited::sentence).unwrap_or_default(),
         drawing: drawing::drawing(ladder, &id),
         key: drawing::key(ladder),
         left_out: sentence::left_out(ladder),

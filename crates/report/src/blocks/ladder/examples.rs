@@ -55,6 +55,7 @@ pub(super) fn held() -> Ladder {
             stretch(100 * US, left, Account::HeldByNagle { end: End::Client }),
             stretch(left, 44 * MS, Account::UserCpu { end: End::Server, module: None }),
         ],
+        waits: None,
         events,
         left_out: 0,
     }

@@ -35,8 +35,8 @@ pub(in crate::blocks) fn short(why: &Why) -> String {
 
 /// What the exchange is, and where most of its time went.
 pub(super) fn sentence(side: &str, ladder: &Ladder, exchanges: u64) -> String {
-    let of = if exchanges > 0 { format!(" of {}", count(exchanges)) } else { String::new() };
-    let which = format!("{}: request {}{of}, {}.", name(side, ladder), count(ladder.number), Nanos(ladder.length_ns));
+    let which =
+        format!("{}: request {}, {}.", name(side, ladder), request(ladder.number, exchanges), Nanos(ladder.length_ns));
     let mut sums = sums(&ladder.stretches).into_iter();
     let Some((account, ns)) = sums.next() else { return which };
     let mut where_to = format!("{}: {}", part(ns, ladder.length_ns), clean(&account.name()));
@@ -45,6 +45,12 @@ pub(super) fn sentence(side: &str, ladder: &Ladder, exchanges: u64) -> String {
         where_to += &format!("; {}: {}", Nanos(ns), clean(&account.name()));
     }
     format!("{which} {where_to}.")
+}
+
+/// `51 of 100`.
+pub(super) fn request(number: u64, exchanges: u64) -> String {
+    let of = if exchanges > 0 { format!(" of {}", count(exchanges)) } else { String::new() };
+    format!("{}{of}", count(number))
 }
 
 /// Accounts with their time, most first.
