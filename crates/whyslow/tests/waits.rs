@@ -138,7 +138,7 @@ fn a_proxy_that_waits_leads_to_the_server_behind_it() {
     let (_, rest) = markdown.split_once("Who waited for whom in a typical request").expect("it is said");
     let said = rest.lines().nth(2).expect("a sentence");
     assert!(said.contains("for nginx") || said.contains("for the server nginx"), "{said}");
-    assert!(said.contains("sleeps 30.") && said.contains("upstream.py"), "{said}");
+    assert!(said.contains("which sleeps ") && said.contains("upstream.py"), "{said}");
 }
 
 #[test]
