@@ -6,7 +6,7 @@ use crate::connections::End;
 use crate::detectors::ALL;
 use crate::syscall;
 use case::facts::{Blind, NotLookedFor};
-use case::tables::{content, kind, transport};
+use case::tables::{Location, content, kind, transport};
 use case::{CATALOGUE, Pathology};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,13 +153,15 @@ fn lookups_elsewhere(analysis: &Analysis) -> bool {
 /// Languages of which a program ran and no line was read.
 fn languages(analysis: &Analysis) -> BTreeSet<String> {
     let recording = analysis.recording;
-    let script: BTreeSet<u32> =
-        recording.locations.iter().filter(|row| row.kind == kind::SCRIPT).map(|row| row.id).collect();
+    // Of code compiled in memory a runtime may have written down the lines.
+    let has_line = |row: &&Location| row.kind == kind::SCRIPT || (row.kind == kind::GENERATED && row.line > 0);
+    let script: BTreeSet<u32> = recording.locations.iter().filter(has_line).map(|row| row.id).collect();
     let read: BTreeSet<u32> =
         recording.stacks.iter().filter(|row| script.contains(&row.location)).map(|row| row.stack).collect();
     let has_lines = |pid: u32| {
-        recording.calls.iter().any(|call| call.pid == pid && read.contains(&call.script_stack))
-            || recording.samples.iter().any(|sample| sample.pid == pid && read.contains(&sample.script_stack))
+        let is_read = |script: u32, native: u32| read.contains(&script) || read.contains(&native);
+        recording.calls.iter().any(|call| call.pid == pid && is_read(call.script_stack, call.stack))
+            || recording.samples.iter().any(|one| one.pid == pid && is_read(one.script_stack, one.stack))
     };
     let mut languages = BTreeSet::new();
     for process in &recording.processes {

@@ -5,9 +5,6 @@ use case::tables::{Call, Location, kind};
 use case::{Function, Place, PlaceShare};
 use std::collections::BTreeMap;
 
-/// The module of code that a runtime compiled in memory.
-const COMPILED_IN_MEMORY: &str = "[jit]";
-
 /// Frames shown: enough to see who called whom, few enough to read.
 const SHOWN_FRAMES: usize = 4;
 
@@ -50,7 +47,7 @@ pub fn of_most(code: &Code, stacks: impl IntoIterator<Item = ((u32, u32), u64)>)
 /// called it is not where the time goes.
 pub fn of_most_on_cpu(code: &Code, stacks: impl IntoIterator<Item = ((u32, u32), u64)>) -> Located {
     of_most_by(stacks, |script, native| {
-        let in_memory = code.frames(native).next().is_some_and(|frame| frame.module == COMPILED_IN_MEMORY);
+        let in_memory = code.frames(native).next().is_some_and(is_nameless);
         if in_memory && code.frames(script).next().is_none() {
             return Vec::new();
         }
@@ -98,11 +95,70 @@ pub fn of_stacks(code: &Code, script_stack: u32, stack: u32) -> Vec<Place> {
     if !script.is_empty() {
         return causing_line_first(&script).into_iter().map(place).collect();
     }
-    let own: Vec<&Location> = code.frames(stack).filter(|location| is_of_program(location)).collect();
-    if own.is_empty() {
-        return code.frames(stack).take(1).map(place).collect();
+    let own = own_frames(code, stack);
+    let called = match passes_to(&own) {
+        PassesTo::Nameless { first, .. } => &own[..first],
+        _ => &own[..],
+    };
+    if called.is_empty() {
+        let is_said = |frame: &&Location| !is_nameless(frame);
+        return code.frames(stack).take(1).filter(is_said).map(place).collect();
     }
-    native(&own).into_iter().map(place).collect()
+    native(called).into_iter().map(place).collect()
+}
+
+/// The line with which a program goes on after a wait; nothing where no line is known. Where the names of code that a runtime
+/// has compiled in memory are not known, whoever runs it: an event loop's timers, or what it has read.
+pub fn of_what_goes_on(code: &Code, script_stack: u32, stack: u32) -> Vec<Place> {
+    if code.frames(script_stack).next().is_none() {
+        let own = own_frames(code, stack);
+        if let PassesTo::Nameless { last, .. } = passes_to(&own) {
+            return who_runs_it(&own[last + 1..]);
+        }
+    }
+    let places = of_stacks(code, script_stack, stack);
+    if places.first().is_some_and(|place| place.line > 0) { places } else { Vec::new() }
+}
+
+/// What a runtime came from to the code that it runs, outermost frames last: the innermost that says its line, which the many
+/// without that only call on to, else the innermost. Its line is the runtime's own affair, and left out.
+fn who_runs_it(frames: &[&Location]) -> Vec<Place> {
+    let with_line = frames.iter().find(|frame| frame.line > 0);
+    let place = |frame: &&Location| Place { file: String::new(), line: 0, ..place(frame) };
+    with_line.or(frames.first()).map(place).into_iter().collect()
+}
+
+fn own_frames<'r>(code: &Code<'r>, stack: u32) -> Vec<&'r Location> {
+    code.frames(stack).filter(|location| is_of_program(location)).collect()
+}
+
+/// Code that a runtime has compiled in memory, and did not write down.
+fn is_nameless(location: &Location) -> bool {
+    location.kind == kind::GENERATED && location.function.is_empty()
+}
+
+/// Whether a runtime passes on to code that it has compiled in memory, which is the program's own.
+enum PassesTo {
+    Nothing,
+    /// Its names say the line: the innermost that came with no library.
+    Named(usize),
+    /// Nothing is known of it: the innermost and the outermost of its frames. What they call is all that can be said; who
+    /// called them is the runtime, whatever line of its own it is at.
+    Nameless {
+        first: usize,
+        last: usize,
+    },
+}
+
+fn passes_to(frames: &[&Location]) -> PassesTo {
+    let is_named = |frame: &&Location| frame.kind == kind::GENERATED && frame.line > 0 && !is_standard_library(frame);
+    let is_nameless = |frame: &&Location| is_nameless(frame);
+    let ends = (frames.iter().position(is_nameless), frames.iter().rposition(is_nameless));
+    match (frames.iter().position(is_named), ends) {
+        (Some(named), _) => PassesTo::Named(named),
+        (None, (Some(first), Some(last))) => PassesTo::Nameless { first, last },
+        _ => PassesTo::Nothing,
+    }
 }
 
 /// The places of the callers of a function that the test accepts; of the whole stack where no such function is in it.
@@ -117,9 +173,12 @@ pub fn of_callers(code: &Code, script_stack: u32, stack: u32, accepts: impl Fn(&
     }
 }
 
-/// Whether a frame can belong to the program: the C library's are its callees, and nobody wrote `_start`.
+/// The functions that the kernel lends to programs: the C library's clocks.
+const LENT: &str = "[vdso]";
+
+/// Whether a frame can belong to the program: the C library's and the kernel's are its callees, and nobody wrote `_start`.
 fn is_of_program(location: &Location) -> bool {
-    !location.is_libc && location.function != "_start"
+    !location.is_libc && location.module != LENT && location.function != "_start"
 }
 
 /// The frame that caused a native call first, then what it called, then those of its callers that are informative.
@@ -130,9 +189,13 @@ fn native<'l>(frames: &[&'l Location]) -> Vec<&'l Location> {
     shown.next().into_iter().chain(called).chain(shown).take(SHOWN_FRAMES).collect()
 }
 
-/// The innermost frame outside a language's own library, one whose line is known before one in stripped code. Where a
-/// library's thread did it by itself: where the outermost of its packages hands over to the others.
+/// The innermost frame outside a language's own library, one whose line is known before one in stripped code, and what a
+/// runtime runs for the program before the runtime. Where a library's thread did it by itself: where the outermost of its
+/// packages hands over to the others.
 fn causing_frame(frames: &[&Location]) -> usize {
+    if let PassesTo::Named(cause) = passes_to(frames) {
+        return cause;
+    }
     let own = |frame: &&Location| !is_standard_library(frame);
     let with_line = frames.iter().position(|frame| own(frame) && frame.line > 0);
     if let Some(cause) = with_line.or_else(|| frames.iter().position(own)) {
@@ -174,6 +237,9 @@ fn causing_line_first<'l>(frames: &[&'l Location]) -> Vec<&'l Location> {
     std::iter::once(&frames[cause]).chain(library).chain(callers).take(SHOWN_FRAMES).copied().collect()
 }
 
+/// Folders in which programs keep the sources of libraries that they bring along: a runtime's event loop, say.
+const BUNDLED: [&str; 2] = ["/deps/", "/third_party/"];
+
 /// Whether a frame belongs to what came with the interpreter or compiler, or was installed beside it.
 fn is_standard_library(location: &Location) -> bool {
     let path = if location.file.is_empty() { &location.module } else { &location.file };
@@ -183,8 +249,14 @@ fn is_standard_library(location: &Location) -> bool {
             .any(|part| path.contains(part))
             || path.starts_with("<frozen");
     }
+    if location.kind == kind::GENERATED {
+        // What came with a runtime is in no file, and what was installed for it in a folder that all use.
+        return !location.file.is_empty() && (!path.starts_with('/') || path.contains("/node_modules/"));
+    }
     let rust = path.starts_with("/rustc/") && path.contains("/library/");
-    rust || path.starts_with("/usr/include/c++/") || is_gos_own(location)
+    rust || BUNDLED.iter().any(|folder| path.contains(folder))
+        || path.starts_with("/usr/include/c++/")
+        || is_gos_own(location)
 }
 
 /// Whether a function came with Go: its package's path begins with no domain, and its file lies in a folder `src` under
@@ -257,6 +329,39 @@ mod tests {
     fn a_line_of_the_program_stands_before_stripped_libraries() {
         assert_eq!(shown(&[("", ""), ("BIO_write", ""), ("post", "client.c"), ("main", "client.c")])[0], "post");
         assert_eq!(shown(&[("BIO_write", ""), ("post", "")])[0], "BIO_write");
+    }
+
+    /// The first place of a stack of a runtime that runs generated code, and the first with which it goes on.
+    fn of_a_runtime(generated: &[(&str, &str, u32)]) -> [Option<String>; 2] {
+        let native = |function, file| (kind::NATIVE, "/usr/bin/runtime", function, file, 7);
+        let mut frames = vec![native("loop_write", "/build/deps/loop/stream.c"), native("Stream::Write", "")];
+        frames.extend(generated.iter().map(|&(function, file, line)| (kind::GENERATED, "[jit]", function, file, line)));
+        frames.extend([native("RunTimers", ""), native("loop_run", "/build/deps/loop/timer.c"), native("main", "")]);
+        let mut recording = Recording::default();
+        for (depth, (kind, module, function, file, line)) in frames.into_iter().enumerate() {
+            let line = if file.is_empty() { 0 } else { line };
+            let id = depth as u32;
+            let (module, function, file) = (module.to_string(), function.to_string(), file.to_string());
+            recording.locations.push(Location { id, kind, module, function, file, line, ..Location::default() });
+            recording.stacks.push(StackFrame { stack: 1, depth: depth as u16, location: id, complete: true });
+        }
+        let code = Code::new(&recording);
+        [of_stacks(&code, 0, 1), of_what_goes_on(&code, 0, 1)].map(|places| {
+            let function = |place: Place| {
+                if place.line > 0 { format!("{}:{}", place.function, place.line) } else { place.function }
+            };
+            places.into_iter().next().map(function)
+        })
+    }
+
+    #[test]
+    fn code_that_a_runtime_compiled_is_named_by_its_line_and_else_by_what_it_calls_and_who_runs_it() {
+        let own = ("look", "/srv/server.js", 3);
+        let [first, then] =
+            of_a_runtime(&[("emit", "node:events", 460), own, ("run", "/srv/node_modules/a/b.js", 9), ("", "", 0)]);
+        assert_eq!((first.as_deref(), then.as_deref()), (Some("look:3"), Some("look:3")));
+        // The line of the library that it brought along is not where the program waits.
+        assert_eq!(of_a_runtime(&[("", "", 0)]), [Some("Stream::Write".to_string()), Some("loop_run".to_string())]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod debug_files;
 mod frame;
+mod generated_name;
 mod kernel_symbols;
 mod mapped;
 mod maps;

@@ -591,3 +591,41 @@ while True:
     let said = first_sentences(&stage);
     assert!(said.contains("lock") && said.contains("in look_up") && said.contains("in rebuild"), "{said}");
 }
+
+/// Waits for a time before it answers, and computes before another answer.
+const EVENTS: &str = r"
+const http = require('http');
+function spin() { for (const end = Date.now() + 5; Date.now() < end;); }
+function later(answer) { setTimeout(function reply() { answer.end('ok'); }, 10); }
+http.createServer(function serve(request, answer) {
+    if (request.url === '/spin') { spin(); answer.end('ok'); } else later(answer);
+}).listen(+process.argv[3], process.argv[2]);
+";
+
+#[test]
+fn an_event_loop_whose_code_is_compiled_in_memory_is_not_said_to_be_at_its_librarys_lines() {
+    let stage = Stage::new();
+    if Command::new("node").arg("-v").output().is_err() {
+        return skip("node is not installed");
+    }
+    std::fs::write(stage.path("server.js"), EVENTS).expect("written");
+    let client = CLIENT.replace(r"not answer.endswith(b'\r\n\r\nok')", r"not answer.endswith(b'ok')");
+    let spinning = client.replace("GET / ", "GET /spin ");
+    let run = |client: &str, options: &str| {
+        let port = free_port();
+        let serve = format!("node {options} {} {{server}} {port}", stage.path("server.js").display());
+        answered_to(&stage, client, &serve, port, "60", "1")
+    };
+    // Where the runtime writes down what it compiles: the function that computes, by its line.
+    let Some(answer) = run(&spinning, "--perf-basic-prof") else { return };
+    let on_cpu = main_branch(&answer).pop().expect("somebody computes");
+    assert_eq!(on_cpu.activity, Activity::OnCpu, "{on_cpu:#?}");
+    assert_eq!((on_cpu.place[0].function.as_str(), on_cpu.place[0].line), ("spin", 3), "{on_cpu:#?}");
+    assert!(is_at(on_cpu, "server.js"), "{on_cpu:#?}");
+    // Where it does not, what is known and nothing else: a loop, and what ran the code that answers.
+    let Some(answer) = run(&client, "") else { return };
+    let waits = main_branch(&answer).pop().expect("somebody waits");
+    assert_eq!(waits.mostly_ended_by(), Some(&Ender::Timer), "{waits:#?}");
+    assert!(waits.place.iter().chain(&waits.then).all(|place| place.line == 0), "{waits:#?}");
+    assert!(waits.then.iter().any(|place| place.function.contains("timers")), "{waits:#?}");
+}

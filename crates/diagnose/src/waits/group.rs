@@ -6,7 +6,7 @@ use crate::analysis::ender::{self, Wait, Window};
 use crate::analysis::ledger::{Account, Object};
 use crate::connections::End;
 use crate::images;
-use crate::place::{Located, of_most, of_most_on_cpu, of_stacks};
+use crate::place::{Located, of_most, of_most_by, of_most_on_cpu, of_stacks, of_what_goes_on};
 use case::tables::Process;
 use case::{Activity, Place, Recording, WaitNode};
 use rustc_hash::FxHashMap;
@@ -216,14 +216,12 @@ impl Group {
             let next = ender::calls_after(analysis, row);
             let stacks = next.map(|call| (call.script_stack, call.stack));
             let elsewhere = |&(script, native): &(u32, u32)| {
-                of_stacks(&analysis.code, script, native)
-                    .first()
-                    .is_some_and(|place| place.line > 0 && Some(place) != begun)
+                of_what_goes_on(&analysis.code, script, native).first().is_some_and(|place| Some(place) != begun)
             };
             Some((stacks.into_iter().find(elsewhere)?, wait.window.length() as u64))
         });
         let timed_out: Vec<((u32, u32), u64)> = timed_out.take(MOST_LOOKED_AT).collect();
-        of_most(&analysis.code, timed_out).places
+        of_most_by(timed_out, |script, native| of_what_goes_on(&analysis.code, script, native)).places
     }
 
     fn activity(&self, analysis: &Analysis) -> Activity {

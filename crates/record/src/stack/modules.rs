@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::debug_files;
 use super::frame::Frame;
+use super::generated_name;
 use super::maps::{self, Backing, FileKey, MapLine};
 use super::roots::{self, Roots};
 use crate::regular::open_regular;
@@ -230,8 +231,7 @@ impl Modules {
             Module::Generated(Generated { file: Some(file) }) => {
                 let addresses = places.iter().map(|place| place.address).collect::<Vec<_>>();
                 let found = self.resolver.generated(file, &addresses).into_iter().map(Option::unwrap_or_default);
-                let named = |(function_offset, function)| Named { function, function_offset, ..Named::default() };
-                found.map(named).collect()
+                found.map(|(function_offset, name)| generated_name::parsed(name, function_offset)).collect()
             }
             Module::Generated(_) | Module::Unreadable(_) | Module::Unknown => Vec::new(),
         }

@@ -43,7 +43,11 @@ pub(super) fn sentence(one: &NotLookedFor) -> String {
             format!("Another process on this machine looks names up, and was not recorded.{}", hidden("Not seen in it"))
         }
         Blind::NoScriptLines { language } => {
-            format!("Lines of {} are not read: places are functions of its interpreter or runtime.", clean(language))
+            format!(
+                "Lines of {} are not read: places are functions of its interpreter or runtime. Those of compiled code are \
+                 named where the runtime writes a map for profilers (node --perf-basic-prof).",
+                clean(language)
+            )
         }
         Blind::NoSamples => format!("No CPU samples were taken.{}", not_seen()),
         Blind::Lost { table, rows } => {
