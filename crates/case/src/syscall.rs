@@ -19,7 +19,7 @@ pub enum Class {
     Open,
     /// Only sleeps.
     Sleep,
-    /// Waits for a lock, or lets go of one.
+    /// Waits for a lock, or lets go of one; `fcntl` blocks for nothing else.
     Lock,
     /// Waits for a child process.
     WaitForChild,
@@ -98,8 +98,8 @@ const CALLS: [SystemCall; 94] = calls![
     SYS_execve Other,
     SYS_wait4 WaitForChild,
     SYS_kill Other,
-    SYS_fcntl Other,
-    SYS_flock Other,
+    SYS_fcntl Lock,
+    SYS_flock Lock,
     SYS_fsync Sync,
     SYS_fdatasync Sync,
     SYS_getdents Other,
@@ -185,6 +185,24 @@ pub const IO_URING_ENTER: u16 = libc::SYS_io_uring_enter as u16;
 pub const SETSOCKOPT: u16 = libc::SYS_setsockopt as u16;
 /// `socket`.
 pub const SOCKET: u16 = libc::SYS_socket as u16;
+
+/// `flock`.
+pub const FLOCK: u16 = libc::SYS_flock as u16;
+/// `fcntl`.
+pub const FCNTL: u16 = libc::SYS_fcntl as u16;
+
+/// The commands of `fcntl` that take or give up a lock on a file, for the process or for what it opened.
+const FILE_LOCKS: [i32; 4] = [libc::F_SETLK, libc::F_SETLKW, libc::F_OFD_SETLK, libc::F_OFD_SETLKW];
+
+/// Whether a call, by its number and its second argument, takes or gives up a lock on a file.
+pub fn is_file_lock(number: u16, argument_1: u64) -> bool {
+    number == FLOCK || (number == FCNTL && FILE_LOCKS.iter().any(|command| u64::try_from(*command) == Ok(argument_1)))
+}
+
+/// What a call returns that was not to wait for a lock which somebody else has.
+pub fn is_taken(result: i64) -> bool {
+    result == EAGAIN || result == -i64::from(libc::EACCES)
+}
 
 /// The most that one call moves (MAX_RW_COUNT); a row that says more is damaged.
 pub const MOST_BYTES: i64 = 0x7fff_f000;

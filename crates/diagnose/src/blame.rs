@@ -99,7 +99,9 @@ impl LibraryTimes {
 fn is_own_wait(call: &Call) -> bool {
     let number = call.number;
     let is_of_socket = call.connection != 0 || syscall::is_accept(number) || number == syscall::CONNECT;
-    let is_of_others = syscall::is_poll(number) || number == syscall::FUTEX || syscall::is_wait_for_child(number);
+    let is_of_others = syscall::is_poll(number)
+        || syscall::class(number) == syscall::Class::Lock
+        || syscall::is_wait_for_child(number);
     let is_transfer = syscall::is_read(number) || syscall::is_write(number);
     // A pipe or a terminal has no path and no connection; what comes out of it is somebody else's too.
     let is_of_file = !is_transfer || call.path != 0;

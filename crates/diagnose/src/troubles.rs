@@ -42,7 +42,9 @@ fn failed(analysis: &Analysis) -> Vec<Trouble> {
     let mut by_kind: BTreeMap<(u16, &str), Vec<usize>> = BTreeMap::new();
     for (row, call) in analysis.recording.calls.iter().enumerate().filter(|(_, call)| call.result < 0) {
         // A wait for a lock that ends by its time-out is how such waits end.
-        if let Some(error) = syscall::telling_error(call.result).filter(|_| call.number != syscall::FUTEX) {
+        if let Some(error) =
+            syscall::telling_error(call.result).filter(|_| syscall::class(call.number) != syscall::Class::Lock)
+        {
             by_kind.entry((call.number, error)).or_default().push(row);
         }
     }

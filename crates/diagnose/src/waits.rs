@@ -248,7 +248,7 @@ impl<'e> Follower<'e> {
     }
 
     fn is_lock(&self, wait: &Wait) -> bool {
-        wait.call.is_some_and(|row| self.analysis.call(row).number == syscall::FUTEX)
+        wait.call.is_some_and(|row| syscall::class(self.analysis.call(row).number) == syscall::Class::Lock)
     }
 
     /// Whoever let go of a lock may have waited for it before, at the same place: then those are asked who had it before, and

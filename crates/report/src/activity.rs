@@ -8,6 +8,9 @@ use case::{Activity, Ender, Nanos, WaitNode};
 pub(crate) fn blocked(call: &str, wait: Wait, object: Option<&Object>) -> String {
     let call = clean(call);
     match (wait, object) {
+        (Wait::Lock, Some(Object::File { path: Some(path) })) => {
+            format!("waiting for a lock on {} ({call})", clean(path))
+        }
         (Wait::Lock, _) => format!("waiting for a lock or another thread ({call})"),
         (Wait::Sleep, _) => format!("asleep ({call})"),
         (Wait::Child, _) => format!("waiting for a child process ({call})"),

@@ -86,6 +86,29 @@ loop do
 end
 "#;
 
+/// Four processes, each with a connection, that keep a session in one file; with `early` they let go of it before they sleep.
+const SESSIONS: &str = r"
+import fcntl, os, socket, sys, time
+def enter(session):
+    with open(session, 'a') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if sys.argv[2] != 'early': render()
+        file.write('x')
+    if sys.argv[2] == 'early': render()
+def render(): time.sleep(0.005)
+def work(listener):
+    while True:
+        connection = listener.accept()[0]
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while connection.recv(4096):
+            enter(sys.argv[1])
+            connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+listener = socket.create_server((sys.argv[3], int(sys.argv[4])))
+for _ in range(3):
+    if os.fork() == 0: work(listener)
+work(listener)
+";
+
 /// What is said of a server that is started with an address and a port; none where this machine does not let us record.
 fn answered(stage: &Stage, server: &str) -> Option<Answer> {
     let _turn = beside_others();
@@ -158,6 +181,30 @@ fn a_lock_that_ruby_threads_sleep_with_is_a_convoy() {
     std::fs::write(stage.path("book.rb"), RUBY).expect("written");
     let Some(answer) = answered(&stage, &format!("ruby {}", stage.path("book.rb").display())) else { return };
     expect_convoy(&answer, "ruby");
+}
+
+#[test]
+fn a_sessions_file_that_is_locked_while_its_page_is_made_is_a_convoy() {
+    for (when, is_convoy) in [("late", true), ("early", false)] {
+        let stage = Stage::new();
+        std::fs::write(stage.path("server.py"), SESSIONS).expect("written");
+        let (server, session) = (stage.path("server.py"), stage.path("session"));
+        let serve = format!("python3 {} {} {when}", server.display(), session.display());
+        let Some(answer) = answered(&stage, &serve) else { return };
+        let convoy = answer.findings.iter().find(|finding| finding.name == "lock-convoy");
+        assert_eq!(convoy.is_some(), is_convoy, "{when}: {:#?}", answer.findings);
+        let Some(finding) = convoy else { continue };
+        assert!(finding.cost.share_of_wall > 0.5, "{finding:#?}");
+        // Where they wait, and where whoever has it is meanwhile.
+        assert_eq!((finding.place[0].function.as_str(), finding.place[0].line), ("enter", 5), "{finding:#?}");
+        assert!(finding.mechanism[1].contains("blocked") && finding.mechanism[1].contains("in render"), "{finding:#?}");
+        let said = stage.run(&["report", "case"]).answered().stdout;
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains("A typical request (") && said.contains("for another python3 (server.py:10 in render"),
+            "{said}"
+        );
+    }
 }
 
 #[test]

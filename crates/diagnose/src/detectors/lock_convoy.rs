@@ -1,6 +1,7 @@
 //! P38: requests wait for a lock that other requests hold.
 
 mod holders;
+mod refused;
 
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -10,6 +11,7 @@ use case::Nanos;
 use case::syscall::Class;
 use case::tables::Call;
 use holders::Holders;
+use refused::Locked;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +23,9 @@ detector! {
     /// so many can hold at once. Whatever is done under it is done one at a time, however many threads there are.
     ///
     /// ## Evidence
-    /// Threads blocked on a lock (futex) for a millisecond or more while they handle a request, and woken by a thread that was
-    /// handling another request in the meantime; what that thread did until then. Where that one waited for its own turn, whoever
+    /// Threads blocked on a lock (a futex, or a file's: flock, fcntl) for a millisecond or more while they handle a request, and
+    /// woken by a thread that was handling another request in the meantime; what that thread did until then. A sleep between two
+    /// attempts at a file's lock that is refused is such a wait as well, for the request that got it last. Where that one waited for its own turn, whoever
     /// had the lock before it counts. A place at which threads wait without a request, too, is where they wait for work.
     ///
     /// ## What proves it
@@ -31,7 +34,7 @@ detector! {
     ///
     /// ## Remedy
     /// Do what is slow before or after holding the lock, use finer locks instead of one for everything, or processes instead of
-    /// threads where it is the interpreter's lock.
+    /// threads where it is the interpreter's lock. A file of a session is to be closed before what is slow begins.
     ///
     /// ## Not to be confused with
     /// A request handed to another thread that does its work, and is waited for; a background thread that holds a lock;
@@ -73,6 +76,8 @@ struct LockWait {
     exchange: usize,
     thread: usize,
     moment: Moment,
+    /// The path whose lock is asked for again and again, where that is what it sleeps for.
+    asks_for: Option<u32>,
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
@@ -87,7 +92,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let every = waits.len().div_ceil(MOST_WAITS);
     let mut calls: BTreeMap<usize, u64> = BTreeMap::new();
     let mut of_exchange: BTreeMap<usize, u64> = BTreeMap::new();
-    let mut holders = Holders::default();
+    let asks_again = waits.iter().any(|wait| wait.asks_for.is_some());
+    let mut holders = Holders::new(if asks_again { Locked::of(analysis, &services) } else { Locked::default() });
     for wait in waits.iter().step_by(every) {
         let by_requests = holders.held_by_requests(analysis, &services, wait);
         if by_requests < LEAST_WAIT {
@@ -114,7 +120,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         what: "Requests wait for a lock that other requests hold".to_string(),
         mechanism: vec![
             format!("Half of {} requests waited at least {usual} in total, each time until another request let go.", affected.min(count)),
-            doing.in_words(),
+            doing.in_words(analysis),
         ],
         saving: PotentialSaving { wall, affected: affected.min(count) as u64, ..PotentialSaving::default() },
         place,
@@ -161,9 +167,13 @@ fn lock_waits(analysis: &Analysis, services: &FxHashMap<usize, Vec<Service>>) ->
         let mut cursor = Cursor::default();
         for service in all {
             analysis.threads.walk(thread, service.from, service.to, &mut cursor, &mut |moment| {
-                let is_lock = |row: usize| case::syscall::class(analysis.call(row).number) == Class::Lock;
-                if moment.state == State::Blocked && length(&moment) >= LEAST_WAIT && moment.call.is_some_and(is_lock) {
-                    found.push(LockWait { exchange: service.exchange, thread, moment });
+                let Some(row) = moment.call.filter(|_| moment.state == State::Blocked && length(&moment) >= LEAST_WAIT)
+                else {
+                    return;
+                };
+                let asks_for = refused::path_asked_for(analysis, row);
+                if asks_for.is_some() || case::syscall::class(analysis.call(row).number) == Class::Lock {
+                    found.push(LockWait { exchange: service.exchange, thread, moment, asks_for });
                 }
             });
         }

@@ -299,7 +299,7 @@ impl Object {
 /// What a call waits for.
 fn wait(number: u16) -> Wait {
     match number {
-        syscall::FUTEX => Wait::Lock,
+        _ if syscall::class(number) == syscall::Class::Lock => Wait::Lock,
         _ if syscall::is_sleep(number) => Wait::Sleep,
         _ if syscall::is_wait_for_child(number) => Wait::Child,
         _ if syscall::is_poll(number) => Wait::Events,

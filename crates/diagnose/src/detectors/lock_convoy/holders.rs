@@ -1,24 +1,32 @@
 //! Who had the locks that others waited for, and what they did with them.
 
+use super::refused::Locked;
 use super::{LockWait, Service, length};
 use crate::analysis::Analysis;
+use crate::place;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State};
 use crate::waits;
 use case::Share;
 use case::syscall::Class;
+use case::tables::Call;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Who had locks, as far as it has been asked.
-#[derive(Default)]
 pub(super) struct Holders {
+    /// Who had locks on files, where those are asked for again and again.
+    locked: Locked,
     /// The waits of each thread, in order of their ends, with the share of them in which requests had the lock.
     known: FxHashMap<usize, Vec<(Moment, f64)>>,
     pub doing: Doing,
 }
 
 impl Holders {
+    pub(super) fn new(locked: Locked) -> Holders {
+        Holders { locked, known: FxHashMap::default(), doing: Doing::default() }
+    }
+
     /// For how long of a wait other requests had the lock. Whoever let go of it may have waited before for somebody else who had
     /// it: of that part it is known from that wait, which ended earlier.
     pub(super) fn held_by_requests(
@@ -27,6 +35,9 @@ impl Holders {
         services: &FxHashMap<usize, Vec<Service>>,
         wait: &LockWait,
     ) -> u64 {
+        if let Some(path) = wait.asks_for {
+            return self.had_it_meanwhile(analysis, path, wait);
+        }
         let Some(holder) = waits::ended_by(analysis, wait.thread, &wait.moment) else { return 0 };
         let is_busy_with_another = services.get(&holder).is_some_and(|all| {
             let first = all.partition_point(|one| one.to <= wait.moment.start);
@@ -45,6 +56,23 @@ impl Holders {
         self.known.entry(wait.thread).or_default().push((wait.moment, share));
         held as u64
     }
+
+    /// For how long of a sleep other requests had the lock on a file that is asked for after it.
+    fn had_it_meanwhile(&mut self, analysis: &Analysis, path: u32, wait: &LockWait) -> u64 {
+        let Moment { start, end, .. } = wait.moment;
+        let mut held = 0;
+        for hold in self.locked.during(path, (start, end)).filter(|hold| hold.thread != wait.thread) {
+            if hold.exchange == wait.exchange {
+                continue;
+            }
+            let (from, to) = (hold.from.max(start), hold.to.min(end));
+            analysis.threads.walk(hold.thread, from, to, &mut Cursor::default(), &mut |moment| {
+                held += length(&moment);
+                self.doing.add(analysis, &[], &moment);
+            });
+        }
+        held.min(end - start)
+    }
 }
 
 /// What those did who had the lock.
@@ -52,6 +80,8 @@ impl Holders {
 pub(super) struct Doing {
     on_cpu: u64,
     blocked: BTreeMap<u16, u64>,
+    /// Where they were blocked: a script's stack and a native one.
+    stacks: BTreeMap<(u32, u32), u64>,
 }
 
 impl Doing {
@@ -61,22 +91,28 @@ impl Doing {
         let call = moment.call.map(|row| analysis.call(row));
         match (moment.state, call) {
             (State::OnProcessor, _) => self.on_cpu += length(moment),
-            (State::Blocked, Some(call)) if case::syscall::class(call.number) == Class::Lock => {
+            (State::Blocked | State::BlockedOnDisk, Some(call)) => {
                 let first = turns.partition_point(|(turn, _)| turn.end <= moment.start);
                 // It waited for its own turn, and not for a time to pass.
                 if let Some((_, share)) = turns.get(first).filter(|(turn, _)| turn.start < moment.end) {
                     return *share;
                 }
-                if call.result == syscall::TIMED_OUT {
-                    *self.blocked.entry(call.number).or_default() += length(moment);
+                if case::syscall::class(call.number) != Class::Lock || call.result == syscall::TIMED_OUT {
+                    self.add_blocked(call, length(moment));
                 }
-            }
-            (State::Blocked | State::BlockedOnDisk, Some(call)) => {
-                *self.blocked.entry(call.number).or_default() += length(moment);
             }
             _ => (),
         }
         1.0
+    }
+
+    fn add_blocked(&mut self, call: &Call, length: u64) {
+        for sum in [
+            self.blocked.entry(call.number).or_default(),
+            self.stacks.entry((call.script_stack, call.stack)).or_default(),
+        ] {
+            *sum = sum.saturating_add(length);
+        }
     }
 
     /// For how much of the time they were blocked.
@@ -85,11 +121,15 @@ impl Doing {
         blocked as f64 / (self.on_cpu + blocked).max(1) as f64
     }
 
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn in_words(&self, analysis: &Analysis) -> String {
         let blocked = self.blocked_share();
         let most = self.blocked.iter().max_by_key(|(_, length)| **length).map(|(&number, _)| syscall::name(number));
         match most.filter(|_| blocked > 0.5) {
-            Some(call) => format!("Whoever held it was blocked {} of the time, mostly in {call}.", Share(blocked)),
+            Some(call) => {
+                let stacks = self.stacks.iter().map(|(&stacks, &length)| (stacks, length));
+                let place = place::of_most(&analysis.code, stacks).in_words();
+                format!("Whoever held it was blocked {} of the time, mostly in {call}{place}.", Share(blocked))
+            }
             None => format!("Whoever held it was on CPU {} of the time.", Share(1.0 - blocked)),
         }
     }

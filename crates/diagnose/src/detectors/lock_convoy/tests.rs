@@ -1,7 +1,7 @@
 //! Two clients of one server, whose second thread waits for what the first has.
 
 use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
-use crate::syscall::FUTEX;
+use crate::syscall::{EAGAIN, FCNTL, FLOCK, FUTEX};
 use crate::tests::{answer, names};
 use case::tables::{Call, Thread};
 use case::{Nanos, Recording};
@@ -29,9 +29,16 @@ struct Scene {
     needed_after: u64,
     /// Whether the server's threads are in their reads before a request comes.
     reads_ahead: bool,
+    /// The call that waits for it, and lets go.
+    lock: u16,
 }
 
-const SLEEPS: Scene = Scene { waker: SERVER, before: Before::Sleeps, needed_after: 25 * US, reads_ahead: false };
+const SLEEPS: Scene =
+    Scene { waker: SERVER, before: Before::Sleeps, needed_after: 25 * US, reads_ahead: false, lock: FUTEX };
+
+/// How a lock on a file is asked for that is refused: `F_SETLK`.
+const UNLESS_TAKEN: u64 = 6;
+const BOOK: u32 = 77;
 
 /// Rounds in which two clients ask at the same time, each on a thread of its own of the server; the second thread waits until
 /// the waker lets go of what it holds for 10 ms.
@@ -80,10 +87,10 @@ fn rounds(scene: Scene) -> Recording {
             }
         }
         fixture.now = let_go;
-        fixture.does(scene.waker, 20 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
+        fixture.does(scene.waker, 20 * US, scene.lock, |call| (call.pid, call.result) = (SERVER, 1));
         fixture.now = start + scene.needed_after;
         let waits = let_go + US - fixture.now;
-        fixture.waits(OTHER, waits, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, 6));
+        fixture.waits(OTHER, waits, scene.lock, |call| (call.pid, call.script_stack) = (SERVER, 6));
         fixture.recording.switches.last_mut().expect("it waited").waker = scene.waker;
         let answers = [
             (0, SERVER, if scene.waker == SERVER { let_go + 30 * US } else { start + 30 * US }),
@@ -110,7 +117,7 @@ fn is_found(scene: Scene) -> bool {
 
 #[test]
 fn a_request_that_waits_until_another_lets_go_is_found() {
-    for scene in [SLEEPS, Scene { reads_ahead: true, ..SLEEPS }] {
+    for scene in [SLEEPS, Scene { reads_ahead: true, ..SLEEPS }, Scene { lock: FLOCK, ..SLEEPS }] {
         let answer = answer(&rounds(scene));
         let finding =
             answer.findings.iter().find(|one| one.name == "lock-convoy").unwrap_or_else(|| panic!("{answer:#?}"));
@@ -149,4 +156,47 @@ fn less_of_it_counts_where_whoever_has_it_sleeps_with_it() {
     assert!(is_found(a_third));
     assert!(!is_found(Scene { before: Before::Computes, ..a_third }));
     assert!(!is_found(Scene { needed_after: 8 * MS, ..SLEEPS }), "a tenth");
+}
+
+/// Rounds in which the second thread sleeps 2 ms at a time while the first has a file's lock; `asked` is the file it asks for.
+fn attempts(asked: u32) -> Recording {
+    let mut recording = rounds(SLEEPS);
+    let file = |call: &mut Call, path: u32, result: i64| {
+        (call.number, call.argument_1, call.path, call.result) = (FCNTL, UNLESS_TAKEN, path, result);
+        (call.blocked, call.duration) = (Nanos(0), Nanos(2 * US));
+    };
+    let waits: Vec<Call> =
+        recording.calls.iter().filter(|call| call.tid == OTHER && call.number == FUTEX).cloned().collect();
+    recording.calls.retain(|call| call.number != FUTEX);
+    for wait in waits {
+        let (start, end) = (wait.start.0, wait.start.0 + wait.duration.0);
+        // The first takes it before it sleeps.
+        let mut takes = Call { tid: SERVER, start: Nanos(start - 6 * US), ..wait.clone() };
+        file(&mut takes, BOOK, 0);
+        recording.calls.push(takes.clone());
+        // And gives it up.
+        recording.calls.push(Call { start: Nanos(end - US), ..takes });
+        let attempts = [start - 3 * US, end + 2 * US];
+        for (number, at) in attempts.into_iter().enumerate() {
+            let mut asks = Call { start: Nanos(at), ..wait.clone() };
+            file(&mut asks, asked, if number == 0 { EAGAIN } else { 0 });
+            recording.calls.push(asks);
+        }
+        recording.calls.push(Call { number: NANOSLEEP, result: 0, ..wait });
+    }
+    recording.switches.iter_mut().filter(|switch| switch.tid == OTHER).for_each(|switch| switch.waker = 0);
+    recording.sort();
+    recording
+}
+
+#[test]
+fn a_request_that_sleeps_until_a_files_lock_is_not_refused_any_more_waits_for_who_has_it() {
+    let answer = answer(&attempts(BOOK));
+    let finding = answer.findings.iter().find(|one| one.name == "lock-convoy").unwrap_or_else(|| panic!("{answer:#?}"));
+    assert!((0.45..0.55).contains(&finding.cost.share_of_wall), "{finding:#?}");
+    assert_eq!(finding.place[0].line, 7);
+    // A file of its own is no one else's, and no path is no file.
+    for asked in [BOOK + 1, 0] {
+        assert!(!names(&attempts(asked)).contains(&"lock-convoy".to_string()), "{asked}");
+    }
 }
