@@ -201,7 +201,7 @@ fn a_sessions_file_that_is_locked_while_its_page_is_made_is_a_convoy() {
         let said = stage.run(&["report", "case"]).answered().stdout;
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            said.contains("A typical request (") && said.contains("for another python3 (server.py:10 in render"),
+            said.contains("A typical request (") && said.contains("for another python3 (server.py:9 in render"),
             "{said}"
         );
     }
