@@ -15,6 +15,7 @@ mod drop_log_lines;
 mod fast_compression;
 mod hosts_entry;
 mod large_heap;
+mod larger_pool;
 mod listen_queue;
 mod network;
 mod no_fsync;
@@ -27,6 +28,7 @@ mod read_buffer;
 mod refuse_silent;
 mod resume_sessions;
 mod same_ca_bundle;
+mod same_pool;
 mod send_queue_empty;
 mod share_ssl_context;
 mod short_ca_path;
@@ -165,6 +167,8 @@ pub const ALL: &[Intervention] = &[
     drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
     large_heap::LARGE_HEAP,
+    larger_pool::LARGER_POOL,
+    same_pool::SAME_POOL,
     short_sleeps::SHORT_SLEEPS,
     sleep_scale::SLEEP_SCALE,
     sleep_in_halves::SLEEP_IN_HALVES,

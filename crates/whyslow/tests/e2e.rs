@@ -11,6 +11,7 @@ mod help;
 mod left;
 mod locks;
 mod page;
+mod pools;
 mod readme;
 mod resolver;
 mod rights;

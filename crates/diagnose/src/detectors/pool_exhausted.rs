@@ -1,12 +1,15 @@
 //! P18: requests wait in line for workers that are blocked in others.
 
+mod handed_over;
+
 use super::occupied::is_others;
-use super::{Found, costly_call, detector, median, rows, uneven_accept};
+use super::{Found, common_place, costly_call, detector, median, rows, uneven_accept};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::{Cursor, State};
 use crate::waits::{most_at_a_time, unread};
 use case::Nanos;
+use case::tables::Sample;
 use std::collections::{BTreeMap, BTreeSet};
 
 detector! {
@@ -19,11 +22,14 @@ detector! {
     ///
     /// ## Evidence
     /// Requests that have arrived and lie unread. The thread that reads them later is blocked meanwhile: asleep, in a disk, or
-    /// waiting for somebody else, and not for requests.
+    /// waiting for somebody else, and not for requests. Or requests that one thread has read and hands over to others, a pool: while
+    /// none of those waits for work (at the place where they wait when there are no requests), more requests are in hand than the pool
+    /// has threads. Those threads are blocked for somebody else, or compute and are fewer than the processors.
     ///
     /// ## What proves it
-    /// More workers, or fewer requests at once: the line disappears, and a request takes as long as its own work. Nothing can add a
-    /// worker from outside, so this remains a suspicion with an upper bound.
+    /// More workers, or fewer requests at once: the line disappears, and a request takes as long as its own work. The pool of libuv
+    /// (Node.js) has a size that can be set from outside; nothing else can be given a worker, so that it remains a suspicion with an
+    /// upper bound.
     ///
     /// ## Remedy
     /// Allow more workers (threads, processes), keep blocking calls out of the thread that serves everybody (asynchronous calls, a
@@ -53,6 +59,60 @@ struct Queued {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    let found = [unread_requests(analysis), behind_a_pool(analysis)];
+    found.into_iter().flatten().max_by_key(|found| found.saving.wall)
+}
+
+/// Requests that were read, and wait in line for a pool of threads to which they are handed over.
+fn behind_a_pool(analysis: &Analysis) -> Option<Found> {
+    let line = handed_over::find(analysis)?;
+    let (count, whole) = (analysis.exchanges.len(), analysis.exchange_wall());
+    if line.affected < LEAST_REQUESTS.max(count / RARE) || (line.waited as f64) < LEAST_SHARE * whole as f64 {
+        return None;
+    }
+    let samples: Vec<&Sample> = line.samples.iter().map(|&row| &analysis.recording.samples[row]).collect();
+    let blocking = line.calls.iter().max_by_key(|(_, length)| **length).map(|(&row, _)| analysis.call(row));
+    let (place, rows) = if line.computes {
+        (common_place(analysis, &samples), rows("samples", line.samples.iter().copied()))
+    } else {
+        let calls = line.calls.iter().map(|(&row, &length)| (row, length));
+        (costly_call(analysis, calls), rows("calls", line.calls.keys().copied()))
+    };
+    let pool = match line.threads {
+        1 => "the one thread to which the server hands them over".to_string(),
+        several => format!("the {several} threads to which the server hands them over"),
+    };
+    let requests = count.max(1) as u64;
+    let (part, each) = (Nanos(line.waited / requests), Nanos(whole / requests));
+    let meanwhile = match blocking.filter(|_| !line.computes) {
+        Some(call) => format!("was blocked on behalf of others, mostly in {}", syscall::name(call.number)),
+        None => "was on CPU, and other CPUs were there to be had".to_string(),
+    };
+    Some(Found {
+        title: format!("Requests wait in line for {pool}: {part} of every {each} request{}", place.in_words()),
+        what: format!("Requests wait in line for {pool}"),
+        mechanism: vec![
+            format!(
+                "{} of {count} requests were read while the pool's {} {} had others to deal with, up to {} waited at a time.",
+                line.affected,
+                line.threads,
+                if line.threads == 1 { "thread" } else { "threads" },
+                line.most
+            ),
+            format!("Meanwhile {} {meanwhile}; the thread that reads the requests had nothing to do.", if line.threads == 1 { "that thread" } else { "each of them" }),
+        ],
+        saving: PotentialSaving { wall: line.waited, affected: line.affected as u64, ..PotentialSaving::default() },
+        place,
+        remedy: "Give the pool more threads (Node.js: UV_THREADPOOL_SIZE; the size that an executor is made with), or make what they \
+                 do faster."
+            .to_string(),
+        rows,
+        ..Found::default()
+    })
+}
+
+/// Requests that have arrived and lie unread while whoever reads them later is blocked in others.
+fn unread_requests(analysis: &Analysis) -> Option<Found> {
     let (mut queued, mut readers) = (Vec::new(), BTreeSet::new());
     let mut calls: BTreeMap<usize, u64> = BTreeMap::new();
     let mut cursors = BTreeMap::new();
@@ -115,93 +175,4 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
-    use crate::tests::{answer, names};
-    use case::{Nanos, Recording};
-
-    const NANOSLEEP: u16 = 35;
-    const FUTEX: u16 = 202;
-    const CLIENTS: u32 = 4;
-
-    /// Rounds in which four clients ask at the same time; `work` is what the server's only thread does for each request.
-    fn rounds(mut work: impl FnMut(&mut Fixture)) -> Recording {
-        let mut fixture = Fixture::new();
-        for client in 0..CLIENTS {
-            if client > 0 {
-                fixture.process(CLIENT + client, "client");
-            }
-            fixture.connect(client + 1, CLIENT + client);
-        }
-        fixture.script(6, &["server.py:7:handle"]);
-        let mut idle = fixture.now;
-        for _ in 0..10 {
-            let start = fixture.now;
-            for client in 0..CLIENTS {
-                fixture.now = start;
-                fixture.moves(CLIENT + client, client + 1, WRITE, 200);
-                fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
-            }
-            fixture.now = idle;
-            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = CLIENTS.into());
-            let mut answered = Vec::new();
-            for client in 0..CLIENTS {
-                fixture.moves(SERVER, client + 1001, READ, 200);
-                work(&mut fixture);
-                answered.push(fixture.now);
-                fixture.moves(SERVER, client + 1001, WRITE, 1000);
-                fixture.travels(fixture.now - 2 * US, client + 1001, client + 1, 1000);
-            }
-            idle = fixture.now;
-            for client in 0..CLIENTS {
-                fixture.now = start + 5 * US;
-                let end = answered[client as usize] + 12 * US;
-                fixture.waits_for(CLIENT + client, client + 1, end - fixture.now, 1000);
-            }
-            fixture.now = idle + 100 * US;
-        }
-        fixture.off(SERVER, idle, fixture.now + MS);
-        fixture.end()
-    }
-
-    #[test]
-    fn requests_that_lie_unread_while_the_only_thread_sleeps_for_others_are_found() {
-        let answer = answer(&rounds(|fixture| {
-            fixture.waits(SERVER, 5 * MS, NANOSLEEP, |call| call.script_stack = 6);
-        }));
-        let finding = answer.findings.iter().find(|one| one.name == "pool-exhausted").expect("it is found");
-        // Of 5 + 10 + 15 + 20 ms, 5 each are a request's own.
-        assert!((0.55..0.65).contains(&finding.cost.share_of_wall), "{finding:#?}");
-        assert_eq!(finding.place[0].line, 7);
-        assert!(finding.title.contains("the server's only worker"), "{}", finding.title);
-        assert!(finding.mechanism[0].starts_with("30 of 40 requests"), "{:?}", finding.mechanism);
-        assert!(finding.mechanism[0].contains("up to 3 at a time"), "{:?}", finding.mechanism);
-    }
-
-    #[test]
-    fn a_server_at_its_capacity_and_one_that_waits_for_a_lock_are_left_alone() {
-        assert!(!names(&rounds(|fixture| fixture.now += 5 * MS)).contains(&"pool-exhausted".to_string()));
-        let locked = rounds(|fixture| {
-            fixture.waits(SERVER, 5 * MS, FUTEX, |_| {});
-        });
-        assert!(!names(&locked).contains(&"pool-exhausted".to_string()));
-    }
-
-    #[test]
-    fn one_request_at_a_time_waits_in_no_line() {
-        let mut fixture = Fixture::new();
-        fixture.connect(1, CLIENT);
-        let mut idle = fixture.now;
-        for _ in 0..20 {
-            let start = fixture.now;
-            crate::fixture::request(&mut fixture, CLIENT, 1, 5 * MS, &mut idle);
-            let end = fixture.now;
-            fixture.now = start + 20 * US;
-            fixture.waits(SERVER, 4 * MS, NANOSLEEP, |_| {});
-            fixture.now = end;
-        }
-        let mut recording = fixture.end();
-        recording.calls.iter_mut().for_each(|call| call.blocked = call.blocked.min(Nanos(call.duration.0)));
-        assert!(!names(&recording).contains(&"pool-exhausted".to_string()));
-    }
-}
+mod tests;

@@ -1,0 +1,216 @@
+//! Several clients of one server, with one thread or a pool of them.
+
+use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
+use crate::tests::{answer, names};
+use case::tables::{Call, Thread};
+use case::{Nanos, Recording};
+
+const NANOSLEEP: u16 = 35;
+const FUTEX: u16 = 202;
+const CLIENTS: u32 = 4;
+
+/// Rounds in which four clients ask at the same time; `work` is what the server's only thread does for each request.
+fn rounds(mut work: impl FnMut(&mut Fixture)) -> Recording {
+    let mut fixture = Fixture::new();
+    for client in 0..CLIENTS {
+        if client > 0 {
+            fixture.process(CLIENT + client, "client");
+        }
+        fixture.connect(client + 1, CLIENT + client);
+    }
+    fixture.script(6, &["server.py:7:handle"]);
+    let mut idle = fixture.now;
+    for _ in 0..10 {
+        let start = fixture.now;
+        for client in 0..CLIENTS {
+            fixture.now = start;
+            fixture.moves(CLIENT + client, client + 1, WRITE, 200);
+            fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
+        }
+        fixture.now = idle;
+        fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = CLIENTS.into());
+        let mut answered = Vec::new();
+        for client in 0..CLIENTS {
+            fixture.moves(SERVER, client + 1001, READ, 200);
+            work(&mut fixture);
+            answered.push(fixture.now);
+            fixture.moves(SERVER, client + 1001, WRITE, 1000);
+            fixture.travels(fixture.now - 2 * US, client + 1001, client + 1, 1000);
+        }
+        idle = fixture.now;
+        for client in 0..CLIENTS {
+            fixture.now = start + 5 * US;
+            let end = answered[client as usize] + 12 * US;
+            fixture.waits_for(CLIENT + client, client + 1, end - fixture.now, 1000);
+        }
+        fixture.now = idle + 100 * US;
+    }
+    fixture.off(SERVER, idle, fixture.now + MS);
+    fixture.end()
+}
+
+#[test]
+fn requests_that_lie_unread_while_the_only_thread_sleeps_for_others_are_found() {
+    let answer = answer(&rounds(|fixture| {
+        fixture.waits(SERVER, 5 * MS, NANOSLEEP, |call| call.script_stack = 6);
+    }));
+    let finding = answer.findings.iter().find(|one| one.name == "pool-exhausted").expect("it is found");
+    // Of 5 + 10 + 15 + 20 ms, 5 each are a request's own.
+    assert!((0.55..0.65).contains(&finding.cost.share_of_wall), "{finding:#?}");
+    assert_eq!(finding.place[0].line, 7);
+    assert!(finding.title.contains("the server's only worker"), "{}", finding.title);
+    assert!(finding.mechanism[0].starts_with("30 of 40 requests"), "{:?}", finding.mechanism);
+    assert!(finding.mechanism[0].contains("up to 3 at a time"), "{:?}", finding.mechanism);
+}
+
+#[test]
+fn a_server_at_its_capacity_and_one_that_waits_for_a_lock_are_left_alone() {
+    assert!(!names(&rounds(|fixture| fixture.now += 5 * MS)).contains(&"pool-exhausted".to_string()));
+    let locked = rounds(|fixture| {
+        fixture.waits(SERVER, 5 * MS, FUTEX, |_| {});
+    });
+    assert!(!names(&locked).contains(&"pool-exhausted".to_string()));
+}
+
+#[test]
+fn one_request_at_a_time_waits_in_no_line() {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    let mut idle = fixture.now;
+    for _ in 0..20 {
+        let start = fixture.now;
+        crate::fixture::request(&mut fixture, CLIENT, 1, 5 * MS, &mut idle);
+        let end = fixture.now;
+        fixture.now = start + 20 * US;
+        fixture.waits(SERVER, 4 * MS, NANOSLEEP, |_| {});
+        fixture.now = end;
+    }
+    let mut recording = fixture.end();
+    recording.calls.iter_mut().for_each(|call| call.blocked = call.blocked.min(Nanos(call.duration.0)));
+    assert!(!names(&recording).contains(&"pool-exhausted".to_string()));
+}
+
+/// What the threads of a pool do for a request, for 5 ms.
+#[derive(Clone, Copy, PartialEq)]
+enum Work {
+    Sleeps,
+    Computes,
+    /// For what another one has.
+    Locks,
+}
+
+/// Where the pool's threads wait for work, and what they sleep in.
+const WAITS_FOR_WORK: u32 = 8;
+
+/// Rounds in which four clients ask at the same time, whose requests the server's first thread reads and hands over to so many
+/// others, which wake it for each answer.
+fn handed_over(threads: u32, processors: u32, work: Work) -> Recording {
+    let mut fixture = Fixture::new();
+    fixture.recording.manifest.host.processors = processors;
+    for client in 0..CLIENTS {
+        if client > 0 {
+            fixture.process(CLIENT + client, "client");
+        }
+        fixture.connect(client + 1, CLIENT + client);
+    }
+    fixture.script(6, &["server.py:7:look"]);
+    fixture.stack(9, &["server!hash", "server!work"]);
+    let pool: Vec<u32> = (1..=threads).map(|thread| SERVER + thread).collect();
+    for &tid in &pool {
+        let start = Nanos(fixture.now);
+        fixture.recording.threads.push(Thread { tid, pid: SERVER, start, ..Thread::default() });
+    }
+    let mut idle = fixture.now;
+    let mut free = vec![fixture.now; pool.len()];
+    for _ in 0..10 {
+        let start = fixture.now;
+        for client in 0..CLIENTS {
+            fixture.now = start;
+            fixture.moves(CLIENT + client, client + 1, WRITE, 200);
+            fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
+        }
+        fixture.now = idle;
+        fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = CLIENTS.into());
+        for client in 0..CLIENTS {
+            fixture.moves(SERVER, client + 1001, READ, 200);
+        }
+        let (begun, mut answered) = (fixture.now, Vec::new());
+        for client in 0..CLIENTS {
+            let worker = client as usize % pool.len();
+            let tid = pool[worker];
+            if client < threads {
+                fixture.now = free[worker];
+                let waits = |call: &mut Call| (call.pid, call.script_stack) = (SERVER, WAITS_FOR_WORK);
+                fixture.waits(tid, begun - fixture.now, FUTEX, waits);
+            } else {
+                fixture.now = free[worker];
+            }
+            let waits = |call: &mut Call| (call.pid, call.script_stack) = (SERVER, 6);
+            match work {
+                Work::Sleeps => _ = fixture.waits(tid, 5 * MS, NANOSLEEP, waits),
+                Work::Locks => _ = fixture.waits(tid, 5 * MS, FUTEX, waits),
+                Work::Computes => {
+                    fixture.computes(tid, 5 * MS, 9);
+                    fixture.recording.samples.iter_mut().filter(|row| row.tid == tid).for_each(|row| row.pid = SERVER);
+                }
+            }
+            answered.push((fixture.now, client, tid));
+            // An eventfd.
+            fixture.does(tid, 5 * US, WRITE, |call| (call.pid, call.result) = (SERVER, 8));
+            free[worker] = fixture.now;
+        }
+        answered.sort_unstable();
+        let mut at = begun;
+        for &(done, client, tid) in &answered {
+            fixture.now = at;
+            let until = (done + 3 * US).max(at + 4 * US);
+            fixture.waits(SERVER, until - at, EPOLL_WAIT, |call| call.result = 1);
+            fixture.recording.switches.last_mut().expect("it waited").waker = tid;
+            fixture.does(SERVER, US, READ, |call| (call.fd, call.result) = (12, 8));
+            fixture.moves(SERVER, client + 1001, WRITE, 1000);
+            fixture.travels(fixture.now - 2 * US, client + 1001, client + 1, 1000);
+            at = fixture.now;
+        }
+        idle = at;
+        for &(done, client, _) in &answered {
+            fixture.now = start + 5 * US;
+            fixture.waits_for(CLIENT + client, client + 1, done + 60 * US - fixture.now, 1000);
+        }
+        fixture.now = idle + 100 * US;
+    }
+    let end = fixture.now + MS;
+    for (&tid, &from) in pool.iter().zip(&free) {
+        fixture.now = from;
+        fixture.waits(tid, end - from, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, WAITS_FOR_WORK));
+    }
+    fixture.off(SERVER, idle, end);
+    fixture.now = end;
+    fixture.end()
+}
+
+#[test]
+fn requests_that_wait_for_the_threads_that_they_are_handed_over_to_are_found() {
+    for (threads, work, share) in [(1, Work::Sleeps, 0.6), (2, Work::Sleeps, 0.33), (1, Work::Computes, 0.45)] {
+        let answer = answer(&handed_over(threads, 4, work));
+        let finding = answer.findings.iter().find(|one| one.name == "pool-exhausted");
+        let finding = finding.unwrap_or_else(|| panic!("{threads}: {:#?}", answer.findings));
+        // Of 5 + 10 + 15 + 20 ms with one thread, of 5 + 5 + 10 + 10 ms with two, 5 each are a request's own.
+        assert!((share - 0.05..share + 0.05).contains(&finding.cost.share_of_wall), "{threads}: {finding:#?}");
+        let thread = if threads == 1 { "the one thread to which" } else { "the 2 threads to which" };
+        assert!(finding.title.contains(thread), "{}", finding.title);
+        let place = finding.place.first().map(|place| place.function.as_str());
+        assert_eq!(place, Some(if work == Work::Sleeps { "look" } else { "hash" }), "{finding:#?}");
+    }
+}
+
+#[test]
+fn a_pool_that_is_large_enough_or_that_has_all_processors_or_that_waits_for_a_lock_is_left_alone() {
+    for recording in [
+        handed_over(4, 4, Work::Sleeps),
+        handed_over(2, 2, Work::Computes),
+        handed_over(1, 1, Work::Computes),
+        handed_over(1, 4, Work::Locks),
+    ] {
+        assert!(!names(&recording).contains(&"pool-exhausted".to_string()));
+    }
+}

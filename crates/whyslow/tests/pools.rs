@@ -1,0 +1,98 @@
+//! Requests that one thread reads and a pool of others works off: on real programs, with a pool that is too small and with one
+//! that is not.
+
+use crate::stage::{Stage, free_port};
+use case::{Answer, Finding};
+use std::process::Command;
+use testing::{beside_others, is_root, skip};
+
+/// Makes 15 requests on each of twelve connections at a time; waits for its server to be there.
+const CLIENT: &str = r"
+import socket, sys, threading, time
+def connected():
+    while True:
+        try: return socket.create_connection((sys.argv[1], int(sys.argv[2])))
+        except OSError: time.sleep(0.05)
+def work():
+    connection = connected()
+    for request in range(15):
+        connection.sendall(b'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+        answer = b''
+        while not answer.endswith(b'ok'): answer += connection.recv(4096)
+threads = [threading.Thread(target=work) for _ in range(12)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+";
+
+/// An event loop whose blocking calls an executor makes.
+const EXECUTOR: &str = r"
+import asyncio, sys, time
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(int(sys.argv[1]))
+def look(): time.sleep(0.02)
+async def serve(reader, writer):
+    while await reader.read(4096):
+        await asyncio.get_running_loop().run_in_executor(pool, look)
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+async def main():
+    async with await asyncio.start_server(serve, sys.argv[2], int(sys.argv[3])) as server: await server.serve_forever()
+asyncio.run(main())
+";
+
+/// Hashes on libuv's pool.
+const HASHES: &str = r"
+const http = require('http'), crypto = require('crypto');
+http.createServer(function serve(request, answer) {
+    crypto.pbkdf2('a', 'b', 20000, 32, 'sha256', () => answer.end('ok'));
+}).listen(+process.argv[3], process.argv[2]);
+";
+
+/// What is said of a server that is started with an address and a port; none where this machine does not let us record.
+fn answered(stage: &Stage, server: &str, options: &[&str]) -> Option<Answer> {
+    let _turn = beside_others();
+    if !is_root() || !stage.can_record() {
+        return None;
+    }
+    std::fs::write(stage.path("client.py"), CLIENT).expect("written");
+    let port = free_port().to_string();
+    let serve = format!("{server} {{server}} {port}");
+    let ours = ["run", "--json", "--no-prove", "-o", "case", "--server", &serve];
+    let ran = stage.run(&[&ours[..], options, &["--", "python3", "client.py", "{server}", &port]].concat()).answered();
+    Some(serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}")))
+}
+
+fn exhausted(answer: &Answer) -> Option<&Finding> {
+    answer.findings.iter().find(|finding| finding.name == "pool-exhausted")
+}
+
+#[test]
+fn requests_that_wait_for_an_executors_threads_are_found_and_where_it_has_enough_nobody_is_accused() {
+    for (threads, is_small) in [("3", true), ("12", false)] {
+        let stage = Stage::new();
+        std::fs::write(stage.path("server.py"), EXECUTOR).expect("written");
+        let server = format!("python3 {} {threads}", stage.path("server.py").display());
+        let Some(answer) = answered(&stage, &server, &[]) else { return };
+        let found = exhausted(&answer);
+        assert_eq!(found.is_some(), is_small, "{threads}: {:#?}", answer.findings);
+        let Some(finding) = found else { continue };
+        assert!(finding.title.contains("for the 3 threads to which the server hands them over"), "{finding:#?}");
+        // Of four turns of 20 ms one is a request's own.
+        assert!((0.6..0.8).contains(&finding.cost.share_of_wall), "{finding:#?}");
+        assert_eq!((finding.place[0].function.as_str(), finding.place[0].line), ("look", 5), "{finding:#?}");
+    }
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn requests_that_wait_for_a_pool_that_computes_are_found_where_processors_are_left() {
+    let stage = Stage::new();
+    if Command::new("node").arg("-v").output().is_err() {
+        return skip("node is not installed");
+    }
+    std::fs::write(stage.path("server.js"), HASHES).expect("written");
+    let server = format!("node {}", stage.path("server.js").display());
+    let Some(answer) = answered(&stage, &server, &["--env", "UV_THREADPOOL_SIZE=1"]) else { return };
+    let finding = exhausted(&answer).unwrap_or_else(|| panic!("{:#?}", answer.findings));
+    assert!(finding.title.contains("for the one thread to which"), "{finding:#?}");
+    assert_eq!(finding.evidence.table, "samples");
+}
