@@ -7,8 +7,8 @@ intervention! {
     ///
     /// ## What it does
     /// Sets the variable with the size of libuv's pool (UV_THREADPOOL_SIZE), as `larger-pool` does, to the size that the
-    /// pool has. Where requests wait in line for its threads, this must change nothing and is tried as the negative control: that the
-    /// variable is set is no cure.
+    /// pool has. Where requests wait in line for its threads, this must change nothing and is tried as the negative
+    /// control: that the variable is set is no cure.
     ///
     /// ## What it reaches
     /// As `larger-pool`: Node.js and whatever else uses libuv's pool.
