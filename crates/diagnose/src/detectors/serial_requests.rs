@@ -23,7 +23,8 @@ detector! {
     /// Ten exchanges or more between one process and one peer that never overlap and follow each other closely; a round
     /// trip of a millisecond or more; and a wait of one to two round trips for each answer, so the peer's work takes
     /// less time than the network. Or ten questions or more of one length that a server asks one peer within one
-    /// request, one after another, in at least half of its requests, however near the peer is.
+    /// request, one after another, in at least half of its requests, however near the peer is. What each of those costs
+    /// for being asked alone is measured: no more than the time that the quickest tenth of them take.
     ///
     /// ## What proves it
     /// Adding d ms to the round trip: the total grows by n times d.

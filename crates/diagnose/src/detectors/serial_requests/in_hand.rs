@@ -16,6 +16,9 @@ const SAME_SHAPE: u64 = 8;
 /// Of the questions of a request so many have the same shape.
 const MOSTLY: f64 = 0.8;
 
+/// One in so many questions is answered this quickly or more so: the very quickest may be a slip of the clock.
+const QUICK: usize = 10;
+
 /// A question of a thread's to somebody else, from the call that asked to the one that had the answer.
 #[derive(Clone, Copy)]
 struct Question {
@@ -35,6 +38,32 @@ struct Asking {
     requests: u64,
 }
 
+impl Asking {
+    /// What a question costs for being asked alone: the way there and back, calls and wake-ups, and what the peer does for each
+    /// whatever it is. No more than the time that the quickest of them take.
+    fn each(&self) -> u64 {
+        let mut lengths: Vec<u64> = self.later.iter().map(Question::length).collect();
+        lengths.sort_unstable();
+        lengths.get(lengths.len() / QUICK).copied().unwrap_or_default()
+    }
+
+    /// What asking for all at once could save: the rest of the peer's work is done there, too.
+    fn bound(&self) -> u64 {
+        let each = self.each();
+        self.later.iter().map(|one| one.length().min(each)).sum()
+    }
+
+    fn whole(&self) -> u64 {
+        self.later.iter().map(Question::length).sum()
+    }
+}
+
+impl Question {
+    fn length(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
 /// Finds the peer that most time is spent asking.
 pub fn find(analysis: &Analysis) -> Option<Found> {
     let questions = questions(analysis);
@@ -51,7 +80,7 @@ pub fn find(analysis: &Analysis) -> Option<Found> {
     }
     // One request that asks much among many that do not is a page of its own.
     let is_habit = |asking: &Asking| asking.requests * 2 >= analysis.exchanges.len() as u64;
-    let wall = |asking: &Asking| asking.later.iter().map(|one| one.end - one.start).sum::<u64>();
+    let wall = |asking: &Asking| asking.bound();
     let (peer, asking) = peers.iter().filter(|(_, asking)| is_habit(asking)).max_by_key(|(_, asking)| wall(asking))?;
     Some(found(analysis, peer, asking, wall(asking)))
 }
@@ -126,8 +155,8 @@ fn found(analysis: &Analysis, peer: &str, asking: &Asking, wall: u64) -> Found {
     let each = median(asking.counts.clone());
     let count = analysis.exchanges.len().max(1) as u64;
     let later = &asking.later;
-    let place = costly_call(analysis, later.iter().map(|one| (one.row, one.end - one.start)));
-    let mean = Nanos(wall / (later.len() as u64).max(1));
+    let place = costly_call(analysis, later.iter().map(|one| (one.row, one.length())));
+    let mean = Nanos(asking.whole() / (later.len() as u64).max(1));
     let what = format!("Each request asks {peer} {each} questions of one shape, one after another");
     Found {
         title: format!(
@@ -139,6 +168,11 @@ fn found(analysis: &Analysis, peer: &str, asking: &Asking, wall: u64) -> Found {
         what,
         mechanism: vec![
             format!("An answer takes {mean}, and the next question follows; they are as long as each other."),
+            format!(
+                "A tenth of them take {} or less, whatever is asked for: that much at most a question costs for being asked alone, \
+                 and asking for all at once saves it; the rest is work that stays.",
+                Nanos(asking.each())
+            ),
             "Whether one needs the answer to another cannot be seen from outside.".to_string(),
         ],
         saving: PotentialSaving { wall, outside: 0, cpu: 0, affected: asking.requests },
@@ -205,6 +239,25 @@ mod tests {
         let begins = "Each request asks 10.0.0.3:5432 41 questions of one shape, one after another: 8.20 ms of every";
         assert!(finding.title.starts_with(begins), "{}", finding.title);
         assert_eq!(finding.cost.affected, 20);
+    }
+
+    #[test]
+    fn what_the_peer_works_for_an_answer_is_not_saved() {
+        // Every second answer takes five times as long.
+        let mut recording = asking(41, |_| 60).end();
+        let mut slow = 0;
+        for call in recording.calls.iter_mut().filter(|call| call.tid == SERVER && call.connection == 7) {
+            if call.number == READ {
+                slow += 1;
+                let by = if slow % 2 == 0 { 150 * US } else { 0 };
+                (call.duration, call.blocked) = (call.duration - case::Nanos(by), call.blocked - case::Nanos(by));
+            }
+        }
+        let answer = answer(&recording);
+        let finding = answer.findings.iter().find(|finding| finding.name == "serial-requests").expect("found");
+        // 40 later questions of 55 us, and not of 55 and 205.
+        assert!(finding.title.contains("another: 2.20 ms of every"), "{}", finding.title);
+        assert!(finding.mechanism[1].starts_with("A tenth of them take 55.0 us or less"), "{:?}", finding.mechanism);
     }
 
     #[test]
