@@ -37,6 +37,8 @@ pub struct ConnectionRows {
     pub repairs: Vec<(u64, u64)>,
     /// The shortest round trip that its segments show: from leaving to being acknowledged.
     pub round_trip: Option<u64>,
+    /// When this end closed it; see [`Connections::closing`].
+    closing: u64,
     /// When payload was under way to or from the other end, which was recorded; none where that is not known.
     pub under_way: Option<Vec<(u64, u64)>>,
 }
@@ -61,6 +63,7 @@ impl<'r> Connections<'r> {
         for slot in 0..connections.rows.len() {
             let end = connections.find_end(slot);
             connections.rows[slot].end = end;
+            connections.rows[slot].closing = connections.find_closing(slot);
             connections.study_segments(slot);
         }
         for slot in 0..connections.rows.len() {
@@ -83,6 +86,7 @@ impl<'r> Connections<'r> {
             unsent: Vec::new(),
             repairs: Vec::new(),
             round_trip: None,
+            closing: row.closed.0,
             under_way: None,
         };
         self.recording.connections.iter().map(bare).collect()
@@ -204,6 +208,11 @@ impl<'r> Connections<'r> {
 
     /// When this end closed a connection: when its FIN or RST left, which the peer acknowledges at leisure.
     pub fn closing(&self, slot: usize) -> u64 {
+        self.rows[slot].closing
+    }
+
+    /// Found once: every exchange of a connection asks for it.
+    fn find_closing(&self, slot: usize) -> u64 {
         let leaves = |row: &&Segment| row.direction == direction::OUT && row.flags & (flags::FIN | flags::RST) != 0;
         let left = self.segments(slot).iter().find(leaves).map(|row| row.time.0);
         left.unwrap_or(u64::MAX).min(self.row(slot).closed.0)

@@ -3,6 +3,7 @@
 use crate::fixture::{CLIENT, Fixture, US, keep_alive};
 use crate::{Analysis, Options, explain, pages};
 use case::{Answer, Recording, Verdict};
+use std::time::{Duration, Instant};
 
 pub fn answer(recording: &Recording) -> Answer {
     Analysis::new(recording).answer("case", Options::default())
@@ -43,6 +44,24 @@ fn a_healthy_programs_time_is_explained() {
     };
     let thinking = of("server CPU: user");
     assert!((200 * 300 * US..200 * 310 * US).contains(&thinking), "{:?}", answer.ledger);
+}
+
+/// The least time that the diagnosis of so many requests on one connection took.
+fn time(requests: u32) -> Duration {
+    let recording = keep_alive(requests, 300 * US).end();
+    let once = || {
+        let start = Instant::now();
+        assert_eq!(answer(&recording).exchanges, u64::from(requests));
+        start.elapsed()
+    };
+    (0..3).map(|_| once()).min().unwrap_or_default()
+}
+
+#[test]
+fn six_times_as_many_requests_do_not_take_much_more_than_six_times_as_long() {
+    let (few, many) = (time(4_000), time(24_000));
+    // What asks all of a connection for each of its requests would take 36 times as long.
+    assert!(many < few * 14, "{few:?} and {many:?}");
 }
 
 #[test]
