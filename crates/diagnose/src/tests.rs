@@ -60,8 +60,8 @@ fn time(requests: u32) -> Duration {
 #[test]
 fn six_times_as_many_requests_do_not_take_much_more_than_six_times_as_long() {
     let (few, many) = (time(4_000), time(24_000));
-    // What asks all of a connection for each of its requests would take 36 times as long.
-    assert!(many < few * 14, "{few:?} and {many:?}");
+    // Five times as long as a rule. One look at all of a connection's segments for each of its requests made it 14 times.
+    assert!(many < few * 9, "{few:?} and {many:?}");
 }
 
 #[test]
