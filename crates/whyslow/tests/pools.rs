@@ -39,6 +39,25 @@ async def main():
 asyncio.run(main())
 ";
 
+/// Threads of an executor that read requests themselves, and sleep as a Java machine does: in a lock, for a time.
+const JAVA: &str = r#"
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Executors;
+public class Pool {
+    public static void main(String[] words) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(words[1], Integer.parseInt(words[2])), 64);
+        server.createContext("/", exchange -> {
+            try { Thread.sleep(20); } catch (InterruptedException error) { }
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write("ok".getBytes());
+            exchange.close();
+        });
+        server.setExecutor(Executors.newFixedThreadPool(Integer.parseInt(words[0])));
+        server.start();
+    }
+}"#;
+
 /// Hashes on libuv's pool.
 const HASHES: &str = r"
 const http = require('http'), crypto = require('crypto');
@@ -95,4 +114,21 @@ fn requests_that_wait_for_a_pool_that_computes_are_found_where_processors_are_le
     let finding = exhausted(&answer).unwrap_or_else(|| panic!("{:#?}", answer.findings));
     assert!(finding.title.contains("for the one thread to which"), "{finding:#?}");
     assert_eq!(finding.evidence.table, "samples");
+}
+
+#[test]
+#[ignore = "long: make stories"]
+fn requests_that_lie_unread_while_javas_few_threads_sleep_are_found() {
+    for (threads, is_small) in [("3", true), ("16", false)] {
+        let stage = Stage::new();
+        std::fs::write(stage.path("Pool.java"), JAVA).expect("written");
+        let folder = stage.path("");
+        match Command::new("javac").arg("-d").arg(&folder).arg(stage.path("Pool.java")).status() {
+            Err(_) => return skip("javac is not installed"),
+            Ok(status) => assert!(status.success()),
+        }
+        let server = format!("java -Dsun.net.httpserver.nodelay=true -cp {} Pool {threads}", folder.display());
+        let Some(answer) = answered(&stage, &server, &[]) else { return };
+        assert_eq!(exhausted(&answer).is_some(), is_small, "{threads}: {:#?}", answer.findings);
+    }
 }

@@ -145,6 +145,14 @@ pub(crate) fn is_timed_out(call: &Call) -> bool {
         }
 }
 
+/// Whether a wait for a lock was for a time to pass: it timed out, and was neither begun again nor had made whoever has the lock
+/// give it up.
+pub(crate) fn is_set_time(analysis: &Analysis, row: usize) -> bool {
+    let call = analysis.call(row);
+    let Some(thread) = analysis.threads.get(call.tid).filter(|_| is_timed_out(call)) else { return false };
+    goes_on(analysis, thread, row).is_none() && gave_up_on_request(analysis, thread, call).is_none()
+}
+
 /// Whether a call that waits for descriptors was given none: some programs sleep so. What `select` is to read from is its second
 /// argument, and so is how many descriptors `poll` has.
 pub(crate) fn is_nap(call: &Call) -> bool {

@@ -123,7 +123,7 @@ fn unread_requests(analysis: &Analysis) -> Option<Found> {
         let mut blocked = 0;
         let cursor = cursors.entry(thread).or_insert_with(Cursor::default);
         analysis.threads.walk(thread, arrived, read.start.0, cursor, &mut |moment| {
-            let Some(row) = moment.call.filter(|&row| is_others(analysis, analysis.call(row))) else { return };
+            let Some(row) = moment.call.filter(|&row| is_others(analysis, row)) else { return };
             if matches!(moment.state, State::Blocked | State::BlockedOnDisk) {
                 blocked += moment.end - moment.start;
                 *calls.entry(row).or_default() += moment.end - moment.start;

@@ -97,9 +97,7 @@ fn queued(analysis: &Analysis, busy: &Worker, idle: &Idle) -> Option<Vec<Queued>
         analysis.threads.walk(thread, from, to, &mut cursor, &mut |moment| {
             let is_taken = match moment.state {
                 State::OnProcessor => true,
-                State::Blocked | State::BlockedOnDisk => {
-                    moment.call.is_some_and(|row| is_others(analysis, analysis.call(row)))
-                }
+                State::Blocked | State::BlockedOnDisk => moment.call.is_some_and(|row| is_others(analysis, row)),
                 _ => false,
             };
             avoidable += if is_taken { idle.help(moment.start, moment.end) } else { 0.0 };

@@ -64,6 +64,18 @@ fn requests_that_lie_unread_while_the_only_thread_sleeps_for_others_are_found() 
 }
 
 #[test]
+fn a_runtime_that_sleeps_in_a_lock_until_a_time_is_over_sleeps() {
+    let found = |result: i64| {
+        let recording = rounds(|fixture| {
+            fixture.waits(SERVER, 5 * MS, FUTEX, |call| (call.script_stack, call.result) = (6, result));
+        });
+        names(&recording).contains(&"pool-exhausted".to_string())
+    };
+    assert!(found(crate::syscall::TIMED_OUT));
+    assert!(!found(0), "somebody let go of it");
+}
+
+#[test]
 fn a_server_at_its_capacity_and_one_that_waits_for_a_lock_are_left_alone() {
     assert!(!names(&rounds(|fixture| fixture.now += 5 * MS)).contains(&"pool-exhausted".to_string()));
     let locked = rounds(|fixture| {
