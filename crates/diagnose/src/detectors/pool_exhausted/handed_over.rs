@@ -250,7 +250,9 @@ fn work(analysis: &Analysis, pool: &[usize], taken: &[(u64, u64)], line: &mut Li
     for &slot in pool {
         each_moment(analysis, slot, taken, &mut |moment| {
             let length = moment.end - moment.start;
-            let others = moment.call.filter(|&row| is_others(analysis, row));
+            // What it polls elsewhere than where it waits for work is somebody else's answer.
+            let is_busy = |row: usize| syscall::is_poll(analysis.call(row).number) || is_others(analysis, row);
+            let others = moment.call.filter(|&row| is_busy(row));
             let sum = match (moment.state, others) {
                 (State::OnProcessor, _) => &mut work.on_cpu,
                 (State::Blocked | State::BlockedOnDisk, Some(row)) => {

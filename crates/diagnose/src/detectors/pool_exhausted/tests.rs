@@ -7,6 +7,7 @@ use case::{Nanos, Recording};
 
 const NANOSLEEP: u16 = 35;
 const FUTEX: u16 = 202;
+const POLL: u16 = 7;
 const CLIENTS: u32 = 4;
 
 /// Rounds in which four clients ask at the same time; `work` is what the server's only thread does for each request.
@@ -107,6 +108,8 @@ fn one_request_at_a_time_waits_in_no_line() {
 enum Work {
     Sleeps,
     Computes,
+    /// For somebody's answer, until a time-out at most.
+    Polls,
     /// For what another one has.
     Locks,
 }
@@ -160,6 +163,7 @@ fn handed_over(threads: u32, processors: u32, work: Work) -> Recording {
             let waits = |call: &mut Call| (call.pid, call.script_stack) = (SERVER, 6);
             match work {
                 Work::Sleeps => _ = fixture.waits(tid, 5 * MS, NANOSLEEP, waits),
+                Work::Polls => _ = fixture.waits(tid, 5 * MS, POLL, waits),
                 Work::Locks => _ = fixture.waits(tid, 5 * MS, FUTEX, waits),
                 Work::Computes => {
                     fixture.computes(tid, 5 * MS, 9);
@@ -202,7 +206,9 @@ fn handed_over(threads: u32, processors: u32, work: Work) -> Recording {
 
 #[test]
 fn requests_that_wait_for_the_threads_that_they_are_handed_over_to_are_found() {
-    for (threads, work, share) in [(1, Work::Sleeps, 0.6), (2, Work::Sleeps, 0.33), (1, Work::Computes, 0.45)] {
+    for (threads, work, share) in
+        [(1, Work::Sleeps, 0.6), (2, Work::Sleeps, 0.33), (1, Work::Polls, 0.6), (1, Work::Computes, 0.45)]
+    {
         let answer = answer(&handed_over(threads, 4, work));
         let finding = answer.findings.iter().find(|one| one.name == "pool-exhausted");
         let finding = finding.unwrap_or_else(|| panic!("{threads}: {:#?}", answer.findings));
@@ -211,7 +217,7 @@ fn requests_that_wait_for_the_threads_that_they_are_handed_over_to_are_found() {
         let thread = if threads == 1 { "the one thread to which" } else { "the 2 threads to which" };
         assert!(finding.title.contains(thread), "{}", finding.title);
         let place = finding.place.first().map(|place| place.function.as_str());
-        assert_eq!(place, Some(if work == Work::Sleeps { "look" } else { "hash" }), "{finding:#?}");
+        assert_eq!(place, Some(if work == Work::Computes { "hash" } else { "look" }), "{finding:#?}");
     }
 }
 
