@@ -3,6 +3,7 @@
 //! To add one: write `NAME.rs` with a `detector!` declaration and a `detect` function, and add a line to [`ALL`].
 
 mod allocator_pressure;
+mod app_window_below_bdp;
 mod body_not_drained;
 mod bufferbloat;
 mod busy_spin;
@@ -140,6 +141,7 @@ use detector;
 
 /// Every detector; where two explain the same time, the more specific stands first.
 pub const ALL: &[Detector] = &[
+    app_window_below_bdp::DETECTOR,
     fixed_socket_buffers::DETECTOR,
     nagle_delayed_ack::DETECTOR,
     inline_revocation_check::DETECTOR,

@@ -8,6 +8,18 @@ pub fn count(number: u64) -> String {
     parts.join(",")
 }
 
+/// A rate in bytes a nanosecond, as networks are sold.
+pub fn per_second(rate: f64) -> String {
+    let bits = rate * 8e9;
+    let (value, unit) = match bits {
+        _ if bits >= 1e9 => (bits / 1e9, "Gbit/s"),
+        _ if bits >= 1e6 => (bits / 1e6, "Mbit/s"),
+        _ => (bits / 1e3, "kbit/s"),
+    };
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.digits$} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,7 +22,7 @@ pub fn are_of_one_message(analysis: &Analysis, slot: usize) -> bool {
 
 /// Whether the connection may carry many messages at a time, so that pieces in a row need not belong to one: HTTP/2,
 /// recognised by its first bytes or, where it is encrypted, by the protocols that the client offered.
-fn is_multiplexed(analysis: &Analysis, slot: usize) -> bool {
+pub fn is_multiplexed(analysis: &Analysis, slot: usize) -> bool {
     let peer = analysis.connections.all()[slot].peer;
     let offers = |row: &case::tables::Handshake| row.protocols.split(',').any(|protocol| protocol == "h2");
     let begins = |slot: usize| {

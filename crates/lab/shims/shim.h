@@ -41,7 +41,7 @@ static int shim_is_inert;
 static inline void *shim_next(const char *name)
 {
 	static const char *const libraries[] = { "libssl.so.3", "libcrypto.so.3", "libssl.so.1.1", "libcrypto.so.1.1",
-						 "libz.so.1", "libzstd.so.1", "libbrotlienc.so.1", "libc.so.6", 0 };
+						 "libz.so.1", "libzstd.so.1", "libbrotlienc.so.1", "libnghttp2.so.14", "libc.so.6", 0 };
 	void *found = dlsym(RTLD_NEXT, name);
 	for (int i = 0; !found && libraries[i]; i++) {
 		void *library = dlopen(libraries[i], RTLD_NOLOAD | RTLD_LAZY);

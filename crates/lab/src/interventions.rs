@@ -15,6 +15,7 @@ mod drop_log_lines;
 mod fast_compression;
 mod hosts_entry;
 mod large_heap;
+mod large_http2_windows;
 mod larger_pool;
 mod listen_queue;
 mod network;
@@ -156,6 +157,7 @@ pub const ALL: &[Intervention] = &[
     network::SMALL_SEGMENTS_ROUTE,
     network::MTU_PROBING,
     network::BBR_ROUTE,
+    large_http2_windows::LARGE_HTTP2_WINDOWS,
     default_buffers::DEFAULT_BUFFERS,
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,

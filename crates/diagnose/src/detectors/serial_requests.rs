@@ -2,7 +2,7 @@
 
 mod in_hand;
 
-use super::{Found, costly_call, detector, median, rows};
+use super::{Found, app_window_below_bdp, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
@@ -36,7 +36,8 @@ detector! {
     /// A slow peer (waits of many round trips); nagle-delayed-ack and name-lookup (waits of the program's own making).
     /// On loopback a round trip takes no time; what a server waits for within one request is counted there, too.
     "P35" "serial-requests",
-    kind: Kind::Observation
+    kind: Kind::Observation,
+    follows_from: &[app_window_below_bdp::DETECTOR.page.id]
 }
 
 /// A round trip shorter than this is not what a program waits for.

@@ -4,6 +4,7 @@ mod rates;
 
 use super::{Found, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::number;
 use crate::spans;
 use crate::syscall;
 use crate::threads::call_end;
@@ -152,7 +153,7 @@ fn found(analysis: &Analysis, host: &str, slots: &[usize], step: &Step) -> Found
     let refilled = Nanos((step.bucket as f64 / step.slow) as u64);
     let plateau = Share((step.end - step.at) as f64 / (step.end - step.start).max(1) as f64);
     Found {
-        title: format!("{what}: from {} to {}{}", per_second(step.fast), per_second(step.slow), place.in_words()),
+        title: format!("{what}: from {} to {}{}", number::per_second(step.fast), number::per_second(step.slow), place.in_words()),
         what,
         mechanism: vec![
             format!(
@@ -160,8 +161,8 @@ fn found(analysis: &Analysis, host: &str, slots: &[usize], step: &Step) -> Found
                  the time.",
                 Bytes(step.fast_bytes),
                 Nanos(step.fast_time()),
-                per_second(step.fast),
-                per_second(step.slow),
+                number::per_second(step.fast),
+                number::per_second(step.slow),
                 Share(step.steady),
             ),
             "The sender had more to send, the receiver waited for it, and next to nothing got lost.".to_string(),
@@ -169,7 +170,7 @@ fn found(analysis: &Analysis, host: &str, slots: &[usize], step: &Step) -> Found
                 "A bucket of {} that fills at {} explains it. Then less than {} at a time is fast throughout, and {refilled} without \
                  traffic fill the bucket again.",
                 Bytes(step.bucket),
-                per_second(step.slow),
+                number::per_second(step.slow),
                 Bytes(step.fast_bytes),
             ),
         ],
@@ -188,18 +189,6 @@ fn reads(analysis: &Analysis, slot: usize, step: &Step) -> impl Iterator<Item = 
     let calls = analysis.connections.transfer_numbers(slot).iter().map(|&row| row as usize);
     let late = calls.filter(|&row| (step.at..step.end).contains(&analysis.call(row).start.0));
     late.filter(|&row| syscall::is_read(analysis.call(row).number)).map(|row| (row, analysis.call(row).blocked.0 + 1))
-}
-
-/// A rate in bytes a nanosecond, as networks are sold.
-fn per_second(rate: f64) -> String {
-    let bits = rate * 8e9;
-    let (value, unit) = match bits {
-        _ if bits >= 1e9 => (bits / 1e9, "Gbit/s"),
-        _ if bits >= 1e6 => (bits / 1e6, "Mbit/s"),
-        _ => (bits / 1e3, "kbit/s"),
-    };
-    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-    format!("{value:.digits$} {unit}")
 }
 
 #[cfg(test)]

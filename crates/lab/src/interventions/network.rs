@@ -53,6 +53,7 @@ intervention! {
         predictions: &[
             Prediction::gains("P24"),
             Prediction::does_nothing("P14"),
+            Prediction::does_nothing("P21"),
             Prediction::does_nothing("P25"),
             Prediction::does_nothing("P26"),
             Prediction::does_nothing("P49"),
