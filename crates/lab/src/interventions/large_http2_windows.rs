@@ -8,12 +8,12 @@ intervention! {
     /// # large-http2-windows
     ///
     /// ## What it does
-    /// Has receivers tell their peers that 16 MB may be under way, on each HTTP/2 stream and on the connection, where they would
-    /// have said less or nothing (`nghttp2_submit_settings`, `nghttp2_session_set_local_window_size`).
+    /// Has receivers tell their peers that 16 MB may be under way, on each HTTP/2 stream and on the connection, where they
+    /// would have said less or nothing (`nghttp2_submit_settings`, `nghttp2_session_set_local_window_size`).
     ///
     /// ## What it reaches
-    /// Programs that load the library nghttp2: curl and all that uses libcurl, nghttp, h2load, Apache. Not Go, Java, Node.js and
-    /// nginx, which have implementations of their own.
+    /// Programs that load the library nghttp2: curl and all that uses libcurl, nghttp, h2load, Apache. Not Go, Java, Node.js
+    /// and nginx, which have implementations of their own.
     ///
     /// ## How we know it took effect
     /// The shim counts the windows that it enlarged.

@@ -6,8 +6,8 @@ use case::tables::{direction, transport};
 
 /// Fewer turns are chance.
 const REPEATED: usize = 5;
-/// A shorter round trip is nothing that a program waits for.
-const DISTANT: u64 = 1_000_000;
+/// A shorter round trip is nothing that a program waits for, and a longer one none of a network.
+const ROUND_TRIPS: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 /// How soon after an update the next burst leaves: as with Nagle's algorithm, 1 ms allows for a busy processor.
 const RELEASE: u64 = 1_000_000;
 /// A pause is at least this part of a round trip: windows are opened in two parts as a rule, and the bursts that they let go may be
@@ -81,7 +81,7 @@ pub(super) fn find(analysis: &Analysis) -> Vec<Windowed> {
         if connections.row(slot).transport != transport::TCP || !is_long || !pieces::is_multiplexed(analysis, slot) {
             continue;
         }
-        let Some(round_trip) = connections.round_trip(slot).filter(|&trip| trip >= DISTANT) else { continue };
+        let Some(round_trip) = connections.round_trip(slot).filter(|trip| ROUND_TRIPS.contains(trip)) else { continue };
         let peer = connections.all()[slot].peer;
         let ways: &[u8] = if peer.is_some() { &[direction::OUT] } else { &[direction::OUT, direction::IN] };
         for &way in ways {
@@ -126,7 +126,8 @@ fn steps(analysis: &Analysis, slot: usize, way: u8, round_trip: u64) -> Vec<Step
     let mut steps = Vec::new();
     let mut last: Option<u64> = None;
     // What went this way, and the other: when, and how much.
-    let (mut sent, mut back): (Vec<(u64, u32)>, Vec<(u64, u32)>) = (Vec::new(), Vec::new());
+    let mut sent: Vec<(u64, u32)> = Vec::new();
+    let mut back: Vec<(u64, u32)> = Vec::new();
     // How much of that came back before the turn.
     let mut told = 0;
     for segment in analysis.connections.segments(slot).iter().filter(|segment| segment.payload > 0) {
