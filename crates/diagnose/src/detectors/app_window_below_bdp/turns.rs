@@ -13,8 +13,10 @@ const RELEASE: u64 = 1_000_000;
 /// A pause is at least this part of a round trip: windows are opened in two parts as a rule, and the bursts that they let go may be
 /// half a round trip apart.
 const QUIET: f64 = 0.25;
-/// Whatever went within this part of a round trip is under way together; what let it go came before that.
+/// Whatever went within this part of a round trip is under way together: with the shortest pause it is spread over less.
 const WITHIN: f64 = 0.9;
+/// Within this part of a round trip nobody asks twice who waits for answers: it is the shortest round trip that was seen.
+const TURN: f64 = 0.99;
 /// A smaller burst is no window that anybody sets: frames alone may have 16 kB.
 const LEAST_BURST: u64 = 8_192;
 /// The middle half of the bursts lies within this part of their median: the first has a head, the last is what is left.
@@ -144,7 +146,7 @@ fn steps(analysis: &Analysis, slot: usize, way: u8, round_trip: u64) -> Vec<Step
                 all.partition_point(|&(at, _)| at <= end.saturating_sub((round_trip as f64 * part) as u64))
             };
             // Its receiver sent them a round trip ago.
-            let within = if is_sender { WITHIN } else { 2.0 * WITHIN };
+            let within = if is_sender { TURN } else { 2.0 * TURN };
             let updates =
                 back[recent(&back, time, within)..].iter().filter_map(|&(_, payload)| records(payload, overheads));
             let is_by_updates = is_let_go(&back, (from, time), round_trip, is_sender)
