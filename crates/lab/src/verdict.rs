@@ -255,12 +255,16 @@ impl Judge<'_> {
             },
             _ => Status::Undecided,
         };
+        let overruled_by = interventions::find(&attempt.intervention).map_or("", |one| one.overruled_by);
+        let is_overruled = status == Status::Refuted && !overruled_by.is_empty();
+        let status = if is_overruled { Status::Undecided } else { status };
         let sound = own.filter(is_sound).count();
         let has_gained = ratio.as_ref().is_some_and(|ratio| ratio.low > 1.0);
         // An occasional trial that failed is left out of the pairs; it is a problem where it leaves none.
         let problem = match did {
             _ if ratio.is_none() || !applied => problem.unwrap_or_default(),
             _ if !has_same_output => "the program's output was not compared or not the same".to_string(),
+            _ if is_overruled => format!("it could not be seen to take effect: {overruled_by}"),
             Work::Other if !is_same_work => problem.unwrap_or_default(),
             Work::NotCompared if !is_same_work && has_gained && is_unsettled => format!(
                 "the program did something else than without it, and too few runs without it fit into the budget to tell \

@@ -29,12 +29,14 @@ intervention! {
     /// sets counts for more. CPython and others have no such variable.
     ///
     /// ## How we know it took effect
-    /// The variable is in the environment of the programs. What the code of a Go program sets all the same (SetGCPercent)
-    /// counts for more and is not seen: then nothing changes.
+    /// The variable is in the environment of the programs. What the code of a Go program (SetGCPercent) or the command line of
+    /// Node.js sets all the same counts for more, and is not seen: then nothing changes. So a gain proves the cause, and
+    /// where there is none it is left open.
     pub const LARGE_HEAP: Intervention = Intervention {
         name: "large-heap",
         summary: "gives the garbage collector a larger heap",
         predictions: &[Prediction::gains("P37")],
+        overruled_by: "what the program's code or command line says of its heap counts for more",
         treat,
         applied: |_| Ok(1),
     };

@@ -138,6 +138,19 @@ fn what_changes_nothing_is_refuted_and_not_left_open() {
 }
 
 #[test]
+fn what_the_program_may_have_overruled_unseen_refutes_nothing_and_proves_what_it_gains() {
+    for (after, status) in [(44.0, Status::Undecided), (20.0, Status::Confirmed)] {
+        let turn = turns();
+        let mut answer = answer(vec![finding("P37", 0.95)]);
+        let arms = arms(&[("P37", "large-heap", Purpose::Cause)]);
+        proved(&mut answer, arms, &|arm| made(if arm == "large-heap" { after } else { 44.0 }, turn()));
+        let tried = &answer.findings[0].tried[0];
+        assert_eq!((answer.findings[0].status, tried.status), (status, status));
+        assert_eq!(tried.problem.contains("counts for more"), status == Status::Undecided, "{tried:?}");
+    }
+}
+
+#[test]
 fn what_did_not_take_effect_proves_nothing() {
     let turn = turns();
     let mut answer = answer(vec![finding("P01", 0.95)]);
