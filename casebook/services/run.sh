@@ -5,7 +5,8 @@
 . "$(dirname "$0")/../session.sh"
 choose_variant memcached postgresql pgbouncer mariadb haproxy apache lighttpd varnish stunnel nginx-http2 caddy h2o gunicorn \
     aiohttp tornado uwsgi node-server puma starman mosquitto beanstalkd rsync sftp vsftpd git iperf3 dnsmasq smtp \
-    tinyproxy siege wget aria2 redis-pipeline pipeline -- "$@"
+    tinyproxy siege wget aria2 redis-pipeline pipeline squid nghttpx haproxy-tls hitch hey bombardier axel lftp curl-parallel \
+    unbound bind uvicorn waitress cheroot twisted thin mojolicious php-fpm webfs privoxy socat svnserve etcd slapd ssh-tunnel -- "$@"
 here=$CASEBOOK/services
 port=$(free_port)
 behind=$(free_port)
@@ -309,4 +310,6 @@ redis-pipeline)
 pipeline)
     # No server: a pipeline of the shell that works all the time.
     watch -- bash -c 'head -c 40M /dev/urandom | gzip -1 | wc -c' ;;
+*)
+    . "$here/programs/$VARIANT.sh" ;;
 esac

@@ -120,7 +120,13 @@ fn habits<'l>(analysis: &Analysis, loads: &'l [Load]) -> Vec<Habit<'l>> {
     let roles: BTreeMap<u32, &str> =
         analysis.recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
     let mut files: BTreeMap<(&str, u32), Vec<&Load>> = BTreeMap::new();
-    for load in loads {
+    // A tool that looks into a certificate makes no context; what serves no handshake of its own process is not counted.
+    let of_thread = |tid: u32| analysis.threads.get(tid).map(|thread| thread.pid);
+    let of_connection = |id: u32| analysis.connections.slot(id).map(|slot| analysis.connections.row(slot).pid);
+    let handshakes = analysis.recording.handshakes.iter();
+    let shaking: BTreeSet<u32> =
+        handshakes.flat_map(|row| [of_thread(row.tid), of_connection(row.connection)]).flatten().collect();
+    for load in loads.iter().filter(|load| shaking.contains(&load.pid)) {
         files.entry((roles.get(&load.pid).copied().unwrap_or_default(), load.path)).or_default().push(load);
     }
     let mut sides: BTreeMap<&str, Vec<&Load>> = BTreeMap::new();
@@ -356,5 +362,13 @@ mod tests {
         let each = Loading { processes: true, ..BUNDLE };
         assert_eq!(names(&loading(each)), ["ca-bundle-per-context"]);
         assert_eq!(names(&loading(Loading { bytes: 380, ..each })), Vec::<String>::new());
+    }
+
+    #[test]
+    fn tools_that_look_into_a_bundle_beside_a_program_that_shakes_hands_are_left_alone() {
+        let mut recording = loading(Loading { processes: true, ..BUNDLE });
+        recording.handshakes.iter_mut().for_each(|row| row.tid = CLIENT);
+        recording.connections.iter_mut().filter(|row| row.id == 1).for_each(|row| row.pid = CLIENT);
+        assert_eq!(names(&recording), Vec::<String>::new());
     }
 }

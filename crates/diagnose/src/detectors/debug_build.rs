@@ -94,6 +94,8 @@ const HOOKS: [&str; 9] = [
 struct Log {
     calls: Vec<usize>,
     bytes: i64,
+    /// Bytes of what was longer than a line.
+    content: i64,
     lengths: BTreeSet<i64>,
     time: u64,
     cpu: u64,
@@ -148,9 +150,13 @@ fn logging(analysis: &Analysis) -> Option<Found> {
     })
 }
 
-/// What is written line by line, many a request, of different lengths, and not to be kept at any price.
+/// What is written line by line, many a request, of different lengths, and not to be kept at any price. A file that is transferred has
+/// short pieces, too, beside long ones.
 fn is_log(log: &Log, exchanges: u64) -> bool {
     let calls = log.calls.len() as u64;
+    if log.content >= log.bytes {
+        return false;
+    }
     calls >= LINES * exchanges && log.lengths.len() > 2 && log.bytes >= SHORTEST_LINE * calls as i64 && !log.is_synced
 }
 
@@ -187,7 +193,11 @@ fn log_of<'l>(logs: &'l mut BTreeMap<(u32, u32, i32), Log>, call: &Call) -> Opti
 
 fn note(analysis: &Analysis, log: &mut Log, row: usize, call: &Call) {
     log.is_synced |= syscall::is_sync(call.number);
-    if !syscall::is_write(call.number) || !(1..=LONGEST_LINE).contains(&call.result) {
+    if !syscall::is_write(call.number) || call.result <= 0 {
+        return;
+    }
+    if call.result > LONGEST_LINE {
+        log.content += call.result;
         return;
     }
     let (inside, _) = analysis.split(call.tid, call.start.0, call_end(call));
@@ -339,6 +349,9 @@ mod tests {
     fn a_line_for_each_request_and_pieces_of_content_are_left_alone() {
         assert!(!is_found(&writing(1, |_, _| {}).end()));
         assert!(!is_found(&writing(60, |_, call| call.result = 16_384).end()));
+        let short_now_and_then =
+            |line, call: &mut Call| call.result = if line % 3 == 0 { 16_384 } else { call.result * 20 };
+        assert!(!is_found(&writing(60, short_now_and_then).end()), "a file that is transferred");
         assert!(!is_found(&writing(60, |_, call| call.result = 100).end()), "records of one length");
         assert!(!is_found(&writing(60, |_, call| call.result = 1 + call.result % 3).end()), "a progress bar");
     }
