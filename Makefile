@@ -3,7 +3,7 @@
 # make test-fast  style and the tests that take no root and no time
 # make test     set up, check style, run every test but the long ones, and count what was skipped
 # make stories  the whole casebook from end to end: named, located, confirmed, twins silent; and the long tests (needs root)
-# make healthy  34 servers and tools as they are packaged, of which none may be accused (needs root; installs them)
+# make healthy  53 servers and tools as they are packaged, of which none may be accused (needs root; installs them)
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
 # make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md; and how often the
 #               prover is, with trials made up and with suspicions planted on real programs (an hour; WHYSLOW_PROOFS=20: minutes)

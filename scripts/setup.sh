@@ -23,7 +23,11 @@ healthy=(memcached:memcached libmemcached-tools:memcslap postgresql:/usr/lib/pos
     python3-psycopg2:/usr/lib/python3/dist-packages/psycopg2
     python3-aiohttp:/usr/lib/python3/dist-packages/aiohttp uwsgi-plugin-python3:uwsgi puma:puma starman:starman mosquitto:mosquitto
     mosquitto-clients:mosquitto_pub beanstalkd:beanstalkd rsync:rsync openssh-server:sshd openssh-client:sftp vsftpd:vsftpd iperf3:iperf3
-    dnsmasq-base:dnsmasq dnsperf:dnsperf postfix:smtp-sink tinyproxy-bin:tinyproxy siege:siege wget:wget aria2:aria2c)
+    dnsmasq-base:dnsmasq dnsperf:dnsperf postfix:smtp-sink tinyproxy-bin:tinyproxy siege:siege wget:wget aria2:aria2c
+    squid:squid nghttp2-proxy:nghttpx hitch:hitch hey:hey axel:axel lftp:lftp unbound:unbound bind9:named uvicorn:uvicorn
+    python3-waitress:/usr/lib/python3/dist-packages/waitress python3-twisted:/usr/lib/python3/dist-packages/twisted
+    libmojolicious-perl:/usr/share/perl5/Mojo.pm php-fpm:/etc/php subversion:svnserve etcd-server:etcd slapd:slapd
+    ldap-utils:ldapsearch)
 bench=(strace:strace tcpdump:tcpdump linux-perf:perf)
 
 case $purpose in

@@ -5,8 +5,8 @@
 . "$(dirname "$0")/../session.sh"
 choose_variant memcached postgresql pgbouncer mariadb haproxy apache lighttpd varnish stunnel nginx-http2 caddy h2o gunicorn \
     aiohttp tornado uwsgi node-server puma starman mosquitto beanstalkd rsync sftp vsftpd git iperf3 dnsmasq smtp \
-    tinyproxy siege wget aria2 redis-pipeline pipeline squid nghttpx haproxy-tls hitch hey bombardier axel lftp curl-parallel \
-    unbound bind uvicorn waitress cheroot twisted thin mojolicious php-fpm webfs privoxy socat svnserve etcd slapd ssh-tunnel -- "$@"
+    tinyproxy siege wget aria2 redis-pipeline pipeline squid nghttpx haproxy-tls hitch hey axel lftp curl-parallel unbound \
+    bind uvicorn waitress twisted mojolicious php-fpm svnserve etcd slapd ssh-tunnel -- "$@"
 here=$CASEBOOK/services
 port=$(free_port)
 behind=$(free_port)
