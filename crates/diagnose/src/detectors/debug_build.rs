@@ -197,7 +197,7 @@ fn note(analysis: &Analysis, log: &mut Log, row: usize, call: &Call) {
         return;
     }
     if call.result > LONGEST_LINE {
-        log.content += call.result;
+        log.content = log.content.saturating_add(call.result);
         return;
     }
     let (inside, _) = analysis.split(call.tid, call.start.0, call_end(call));
