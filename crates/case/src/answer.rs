@@ -11,7 +11,7 @@ pub use queue::{Queue, RequestKind, ServedKind};
 pub use trouble::Trouble;
 pub use waits::{Ended, RequestWaits, WaitNode, WaitTree};
 
-use crate::facts::{Account, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, Work};
+use crate::facts::{Account, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, WholeRun, Work};
 use crate::live::Switched;
 use crate::stopped::Stopped;
 use schemars::JsonSchema;
@@ -70,6 +70,9 @@ pub struct Answer {
     pub live: Vec<Switched>,
     /// Where the wall time went.
     pub ledger: Ledger,
+    /// What was counted of the whole run, where rows end before it does; null where they do not.
+    #[serde(default)]
+    pub whole_run: Option<WholeRun>,
     /// What was lost while recording.
     pub losses: LossTotals,
     /// What could not be recorded, and why.

@@ -14,6 +14,7 @@ mod not_tried;
 mod observation;
 mod reconciled;
 mod sameness;
+mod whole_run;
 mod work;
 
 pub use account::{Account, Awaited, CodeLine, Doing, Object, Transport, Wait};
@@ -27,4 +28,5 @@ pub use not_tried::{NotTried, WhyNot};
 pub use observation::{Input, Observation, WhyFull, WhyNoGrowth};
 pub use reconciled::{Deviation, Reconciled, ReconciledSum, ThreadMeasure};
 pub use sameness::Sameness;
+pub use whole_run::{CallKindSum, WholeRun};
 pub use work::Work;

@@ -57,7 +57,7 @@ pub use folder::{Case, CaseWriter};
 pub use folder_name::new_folder;
 pub use format::format;
 pub use live::{Switched, Thing, Window};
-pub use manifest::{Host, Manifest, SCHEMA, Subject};
+pub use manifest::{Counted, Host, Manifest, SCHEMA, Subject};
 pub use matrix::{Figures, Matrix, TriedOn, Version, VersionState};
 pub use pathologies::{CATALOGUE, Pathology};
 pub use recording::Recording;

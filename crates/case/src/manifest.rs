@@ -1,5 +1,6 @@
 //! What a case is about: who was watched, where, for how long, and what could not be watched.
 
+use crate::tables::SchedulerSum;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -32,12 +33,43 @@ pub struct Manifest {
     pub server_pid: u32,
     /// The machine.
     pub host: Host,
+    /// What was counted beyond `end`, where rows end before watching did because there were more events than are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
     /// CPU samples taken each second on each processor; 0 where none were.
     pub sampling_hertz: u32,
     /// What was not looked for, and why: one sentence each.
     pub missing: Vec<String>,
     /// Whether recording ended in good order. A case that is not closed may lack its last rows.
     pub closed: bool,
+}
+
+/// What the scheduler has counted for all threads together while they were watched, rows or none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// When the first of them began to be watched, since boot.
+    pub from: Nanos,
+    /// When watching ended.
+    pub until: Nanos,
+    /// Their time on CPUs.
+    pub on_cpu: Nanos,
+    /// Their time waiting for one; none where the kernel does not count it for each.
+    pub run_delay: Option<Nanos>,
+    /// How many there were.
+    pub threads: u64,
+}
+
+impl Counted {
+    /// Adds what was counted for one thread.
+    pub fn add(&mut self, sum: &SchedulerSum) {
+        self.from = if self.threads == 0 { sum.start } else { self.from.min(sum.start) };
+        self.run_delay = match self.run_delay.or((self.threads == 0).then_some(Nanos(0))) {
+            Some(before) if sum.has_run_delay => Some(before + sum.run_delay),
+            _ => None,
+        };
+        self.threads += 1;
+        self.on_cpu += sum.on_cpu;
+    }
 }
 
 /// The command that was watched, and how it ended.

@@ -5,8 +5,8 @@ use crate::folder::{Case, CaseWriter};
 use crate::manifest::Manifest;
 use crate::row::{Column, Row, Value};
 use crate::tables::{
-    Call, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample, SchedulerSum,
-    Segment, StackFrame, Switch, TcpEvent, Thread, TlsRecord, Trial, Wait,
+    Call, CallSum, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample,
+    SchedulerSum, Segment, StackFrame, Switch, TcpEvent, Thread, TlsRecord, Trial, Wait,
 };
 
 /// Lists every table once; everything that concerns all tables is made from this list.
@@ -75,6 +75,8 @@ recording! {
     scheduler_sums: SchedulerSum sorted by |row| row.tid;
     /// System calls.
     calls: Call sorted by |row| (row.tid, row.start);
+    /// All of them, added up.
+    call_sums: CallSum sorted by |row| (row.pid, row.number);
     /// Intervals off the processor.
     switches: Switch sorted by |row| (row.tid, row.start);
     /// CPU samples.

@@ -5,6 +5,7 @@
 //! exactly, the order of time; [`Recording::load`](crate::Recording::load) sorts.
 
 mod call;
+mod call_sum;
 mod connection;
 mod counter;
 mod handshake;
@@ -26,6 +27,7 @@ mod trial;
 mod wait;
 
 pub use call::{Call, content};
+pub use call_sum::CallSum;
 pub use connection::{Connection, role, transport};
 pub use counter::Counter;
 pub use handshake::Handshake;

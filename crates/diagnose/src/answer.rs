@@ -11,6 +11,7 @@ use crate::overlap;
 use crate::troubles;
 use crate::views;
 use crate::waits;
+use crate::whole_run;
 use case::tables::Loss;
 use case::{
     AccountGroup, Answer, Cost, Few, Finding, LossTotals, Moment, Nanos, RequestWaits, SCHEMA, Share, Status, Verdict,
@@ -46,6 +47,7 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         troubles: troubles::find(analysis),
         findings,
         ledger: ledger::of_run(analysis),
+        whole_run: whole_run::counted(analysis.recording),
         losses: losses(analysis),
         missing: manifest.missing.clone(),
         not_looked_for: not_looked_for(analysis),

@@ -37,6 +37,7 @@ mod troubles;
 mod units;
 mod views;
 mod waits;
+mod whole_run;
 
 pub use analysis::Analysis;
 pub use blame::{LibraryBlame, blame};

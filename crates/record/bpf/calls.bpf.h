@@ -5,6 +5,7 @@
 #include "scripts.bpf.h"
 #include "sockets.bpf.h"
 #include "stacks.bpf.h"
+#include "sums.bpf.h"
 
 /* Mirrored by calls.rs. */
 enum {
@@ -22,6 +23,8 @@ enum {
 	CLASS_MESSAGES = 2048, /* several messages: the result is their number, not bytes */
 	CLASS_MAPPING = 4096,  /* maps a file: an event of its own, where it maps code */
 	CLASS_CLOSES = 8192,   /* gives up a descriptor */
+	CLASS_IN = 16384,      /* reads: its result are bytes, or messages */
+	CLASS_OUT = 32768,     /* writes */
 };
 enum { PROT_EXEC = 4 };
 
@@ -237,6 +240,16 @@ static __always_inline struct known_socket *socket_of_call(struct thread *thread
 	return known;
 }
 
+/* Whether these bytes of a socket begin a request: a client's first ones out, or out after bytes in. */
+static __always_inline bool turned_to_request(struct known_socket *known, u16 flags)
+{
+	if (!(flags & (CLASS_IN | CLASS_OUT)))
+		return false;
+	bool was_out = known->is_out;
+	known->is_out = (flags & CLASS_OUT) != 0;
+	return known->is_out && !was_out && known->role == ROLE_CLIENT;
+}
+
 /* Code of a file was mapped at `start`. */
 static __always_inline int mapped(struct thread *thread, u64 start)
 {
@@ -308,6 +321,14 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	struct known_socket *known = socket_of_call(thread, flags, fd, result, &is_file);
 	event->fd = fd;
 	event->socket = known ? known->id : 0;
+	bool is_request = known && result > 0 && turned_to_request(known, flags);
+	sum_up(event->pid, number, event->duration, event->blocked, result,
+	       flags & (CLASS_IN | CLASS_OUT) && !(flags & CLASS_MESSAGES));
+	if (is_withheld(EVENT_CALL)) {
+		if (is_request)
+			count_withheld(WITHHELD_REQUESTS);
+		return 0;
+	}
 
 	u8 at = classes[number].time_argument;
 	if (at < 5) {

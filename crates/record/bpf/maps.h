@@ -42,7 +42,7 @@ struct known_socket {
 	u8 role;
 	u8 is_tcp;
 	u8 is_dns;
-	u8 pad;
+	u8 is_out; /* the last bytes moved were written */
 };
 
 struct listener {

@@ -2,6 +2,7 @@
 #pragma once
 #include "scripts.bpf.h"
 #include "stacks.bpf.h"
+#include "sums.bpf.h"
 
 struct sample_context {
 	struct pt_regs regs;
@@ -13,6 +14,8 @@ int on_sample(struct sample_context *context)
 	u64 identity = bpf_get_current_pid_tgid();
 	struct thread *thread = watched((u32)identity);
 	if (!thread)
+		return 0;
+	if (is_withheld(EVENT_SAMPLE))
 		return 0;
 	u32 stack = copy_stack();
 	u32 script = scripts_are_known() ? script_number(thread, 1) : 0;

@@ -1,6 +1,6 @@
 /* When was a thread off the processor, and why? One event an interval, written when it is on a processor again. */
 #pragma once
-#include "maps.h"
+#include "sums.bpf.h"
 
 enum { REASON_PREEMPTED, REASON_BLOCKED, REASON_UNINTERRUPTIBLE };
 enum { TASK_UNINTERRUPTIBLE = 2 };
@@ -15,6 +15,8 @@ static __always_inline void take_processor(u32 tid, struct thread *thread, u64 n
 	u64 runnable = thread->runnable ? thread->runnable : now;
 	if (thread->entered && thread->reason != REASON_PREEMPTED)
 		thread->blocked += runnable - start;
+	if (is_withheld(EVENT_SWITCH))
+		return;
 	struct switch_event *event = reserve(sizeof(*event), EVENT_SWITCH);
 	if (!event)
 		return;

@@ -1,6 +1,7 @@
 /* When did a segment leave the host, when did one arrive, and what else did TCP do to the socket? */
 #pragma once
 #include "sockets.bpf.h"
+#include "sums.bpf.h"
 
 enum { DIRECTION_OUT, DIRECTION_IN };
 enum { TCP_STATE = 1, TCP_DELAYED_ACK_FIRED = 3, TCP_RETRANSMIT = 4 };
@@ -19,6 +20,8 @@ struct tcp_header {
 
 static __always_inline int segment(struct known_socket *known, struct sock *sk, struct sk_buff *packet, u8 direction)
 {
+	if (is_withheld(EVENT_SEGMENT))
+		return 0;
 	struct tcp_header header;
 	unsigned char *at = packet->head + packet->transport_header;
 	if (bpf_probe_read_kernel(&header, sizeof(header), at))

@@ -19,10 +19,12 @@ mod class {
     pub const MESSAGES: u16 = 2048;
     pub const MAPPING: u16 = 4096;
     pub const CLOSES: u16 = 8192;
+    pub const IN: u16 = 16384;
+    pub const OUT: u16 = 32768;
 }
 use class::{
-    ACCEPT, BUFFER, CLOSES, CONNECT, DESCRIPTOR, LISTEN, MAPPING, MESSAGE, MESSAGES, PATH_0, PATH_1, POLL, RECORD,
-    VECTOR,
+    ACCEPT, BUFFER, CLOSES, CONNECT, DESCRIPTOR, IN, LISTEN, MAPPING, MESSAGE, MESSAGES, OUT, PATH_0, PATH_1, POLL,
+    RECORD, VECTOR,
 };
 
 const EPOLL_PWAIT: u16 = libc::SYS_epoll_pwait as u16;
@@ -201,7 +203,12 @@ const CALLS: &[Recorded] = &[
 pub fn classes() -> [CallClass; 512] {
     let mut classes = [CallClass { flags: 0, time_argument: NONE, value_argument: NONE }; 512];
     for call in CALLS {
-        classes[usize::from(call.number)] = call.class;
+        let flow = match call.flow() {
+            Flow::In => IN,
+            Flow::Out => OUT,
+            Flow::Nothing => 0,
+        };
+        classes[usize::from(call.number)] = CallClass { flags: call.class.flags | flow, ..call.class };
     }
     classes
 }

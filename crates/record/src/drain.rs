@@ -5,13 +5,13 @@ use crate::clock::now;
 use crate::counters::{self, Counters};
 use crate::events::{self, Sums, ThreadState, kind};
 use crate::intake::Intake;
-use crate::kernel::Lost;
+use crate::kernel::Counts;
 use crate::programs::{InterpreterMaps, Programs};
 use crate::running::Found;
 use crate::source::{Progress, Role};
-use aya::maps::{HashMap, MapData, RingBuf};
-use case::tables::{Loss, Switch};
-use case::{CaseError, CaseWriter, Nanos};
+use aya::maps::{Array, HashMap, MapData, RingBuf};
+use case::tables::{CallSum, Loss, Switch};
+use case::{CaseError, CaseWriter, Counted, Nanos};
 use std::collections::BTreeMap;
 
 /// Files without readable code that are named in the answer.
@@ -20,13 +20,55 @@ const UNREADABLE_SHOWN: usize = 5;
 /// An event is at most so long on its way from the kernel to the case: the ring is emptied five times as often.
 const LONGEST_ON_THE_WAY: Nanos = Nanos(100_000_000);
 
+/// How often it is written down what was beyond the limit: a stretch that is lost whole need not be told in pieces.
+const LIMIT_PERIOD: Nanos = Nanos::SECOND;
+
+/// The kernel side makes no rows any more once as many events were taken as are kept.
+pub struct Limit {
+    rows_ended: Array<MapData, u32>,
+    withheld: Counts,
+    events: u64,
+    has_told: bool,
+    before: [u64; kind::COUNT as usize],
+    written: Option<Nanos>,
+}
+
+impl Limit {
+    /// Not reached yet.
+    pub fn new(rows_ended: Array<MapData, u32>, withheld: Counts, events: u64) -> Limit {
+        Limit { rows_ended, withheld, events, has_told: false, before: [0; kind::COUNT as usize], written: None }
+    }
+
+    /// Has no more rows made. Where the kernel refuses, they are dropped here.
+    fn tell(&mut self) {
+        self.has_told = true;
+        let _ = self.rows_ended.set(0, 1, 0);
+    }
+
+    /// What was not made since last asked: requests, and events by kind.
+    fn withheld(&mut self) -> (u64, [u64; kind::COUNT as usize]) {
+        if !self.has_told {
+            return (0, [0; kind::COUNT as usize]);
+        }
+        let counts = self.withheld.counts();
+        let mut more = counts;
+        more.iter_mut().zip(self.before).for_each(|(count, before)| *count -= before);
+        self.before = counts;
+        (std::mem::take(&mut more[WITHHELD_REQUESTS]), more)
+    }
+}
+
+/// Where among the kinds of events the requests are counted that were in events not made.
+const WITHHELD_REQUESTS: usize = 0;
+
 /// Empties the ring.
 pub struct Drain {
     intake: Intake,
     writer: CaseWriter,
     counters: Counters,
     followed: Vec<u32>,
-    lost: Lost,
+    lost: Counts,
+    limit: Limit,
     lost_before: [u64; kind::COUNT as usize],
     lost_since: Nanos,
     lost_in_all: u64,
@@ -35,13 +77,14 @@ pub struct Drain {
 
 impl Drain {
     /// Nothing taken yet.
-    pub fn new(maps: InterpreterMaps, lost: Lost, writer: CaseWriter, event_limit: u64) -> Drain {
+    pub fn new(maps: InterpreterMaps, lost: Counts, limit: Limit, writer: CaseWriter) -> Drain {
         Drain {
-            intake: Intake::new(Programs::new(Some(maps)), event_limit),
+            intake: Intake::new(Programs::new(Some(maps)), limit.events),
             writer,
             counters: Counters::default(),
             followed: Vec::new(),
             lost,
+            limit,
             lost_before: [0; kind::COUNT as usize],
             lost_since: now(),
             lost_in_all: 0,
@@ -110,7 +153,11 @@ impl Drain {
     /// What is done between takings: rows are handed on, losses counted, new programs looked at.
     pub fn turn(&mut self) {
         let now = now();
+        self.heed_limit();
         self.count_losses(now);
+        if self.limit.written.is_none_or(|written| now - written >= LIMIT_PERIOD) {
+            self.write_over_limit(now);
+        }
         self.intake.programs.look_at_due(now, &mut self.intake.places);
         self.hand_on();
     }
@@ -123,8 +170,6 @@ impl Drain {
                 losses.push((events::table_of(kind as u32), "ring full", count - before));
             }
         }
-        let over_limit = std::mem::take(&mut self.intake.over_limit);
-        losses.extend(over_limit.into_iter().map(|(table, count)| (table, "event limit", count)));
         let left_out = std::mem::take(&mut self.intake.connections.left_out);
         if left_out > 0 {
             losses.push(("connections", "limit", left_out));
@@ -133,6 +178,30 @@ impl Drain {
         self.lost_in_all += losses.iter().map(|(_, _, count)| count).sum::<u64>();
         let start = std::mem::replace(&mut self.lost_since, now);
         let rows = losses.into_iter().map(|(table, reason, count)| loss(table, reason, count, (start, now)));
+        let result = self.writer.append(rows);
+        self.keep_failure(&result);
+    }
+
+    /// Notices that the limit is reached, and counts what is beyond it.
+    fn heed_limit(&mut self) {
+        if self.intake.limit_reached.is_some() && !self.limit.has_told {
+            self.limit.tell();
+        }
+        let (requests, withheld) = self.limit.withheld();
+        self.intake.requests += requests;
+        for (kind, count) in withheld.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            self.intake.events += count;
+            *self.intake.over_limit.entry(events::table_of(kind as u32)).or_default() += count;
+        }
+    }
+
+    /// Writes down what was beyond the limit since that was done last.
+    fn write_over_limit(&mut self, now: Nanos) {
+        let Some(reached) = self.intake.limit_reached else { return };
+        let over_limit = std::mem::take(&mut self.intake.over_limit);
+        self.lost_in_all += over_limit.values().sum::<u64>();
+        let start = self.limit.written.replace(now).unwrap_or(reached);
+        let rows = over_limit.into_iter().map(|(table, count)| loss(table, "event limit", count, (start, now)));
         let result = self.writer.append(rows);
         self.keep_failure(&result);
     }
@@ -148,16 +217,19 @@ impl Drain {
     }
 
     /// Writes everything that is known only at the end, and hands back the writer, which knows what could not be written. `sums`
-    /// are the scheduler's of the threads that still run, each with the number of recorded calls.
+    /// are the scheduler's of the threads that still run, each with the number of recorded calls; `call_sums` are all calls'.
     pub fn finish(
         mut self,
         threads: &HashMap<MapData, u32, ThreadState>,
         sums: &BTreeMap<u32, (Sums, u64)>,
+        call_sums: Vec<CallSum>,
         end: Nanos,
     ) -> CaseWriter {
         self.take_unfinished(threads, sums, end);
+        self.heed_limit();
         self.count_losses(end);
         self.hand_on();
+        self.write_over_limit(end);
         let (intake, mut writer) = (self.intake, self.writer);
         let started = writer.manifest().start;
         // What cannot be appended is counted by the writer.
@@ -171,10 +243,12 @@ impl Drain {
         manifest.missing.extend(shown.map(|path| format!("functions of {path}: it could not be read")));
         (manifest.start, manifest.end) = intake.programs.lifetimes.window(started, end);
         if let Some(reached) = intake.limit_reached.filter(|reached| *reached < manifest.end) {
+            manifest.counted = Some(Counted { until: manifest.end, ..Counted::default() });
             manifest.end = reached.max(manifest.start);
             let kept = manifest.end - manifest.start;
             let events = intake.events;
-            let what = format!("anything after {kept}: there were {events} events, more than are kept (--events)");
+            let what =
+                format!("single events after {kept}, only sums: there were {events}, more than are kept (--events)");
             manifest.missing.push(what);
         }
         if intake.rows.paths_left_out > 0 {
@@ -193,6 +267,7 @@ impl Drain {
             let found = intake.connections.found_open;
             manifest.missing.push(format!("{what} that were open before recording began: {found}"));
         }
+        let _ = writer.append(call_sums);
         let _ = writer.append(counters::moved(&self.counters, &self.counters.again()));
         let resolver = intake.places.resolver.clone();
         let _ = intake.finish(&mut writer, end);

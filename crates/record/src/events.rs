@@ -136,6 +136,40 @@ pub struct ListenerKey {
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for ListenerKey {}
 
+/// Which calls a sum is of (`struct call_key` in `bpf/sums.bpf.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallKey {
+    /// The process; 0 for all for which there was no room.
+    pub pid: u32,
+    pub number: u32,
+}
+// SAFETY: repr(C), integers only, no padding.
+unsafe impl aya::Pod for CallKey {}
+
+/// The sum of calls (`struct call_sum` in `bpf/sums.bpf.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallCounts {
+    pub calls: u64,
+    pub failed: u64,
+    pub bytes: u64,
+    pub time: u64,
+    pub blocked: u64,
+}
+// SAFETY: repr(C), integers only, no padding.
+unsafe impl aya::Pod for CallCounts {}
+
+/// A sum that is not among the others yet (`struct open_sum` in `bpf/sums.bpf.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenSum {
+    pub key: CallKey,
+    pub sum: CallCounts,
+}
+// SAFETY: repr(C), integers only, no padding.
+unsafe impl aya::Pod for OpenSum {}
+
 /// What there is to read about a call (`struct call_class` in `bpf/calls.bpf.h`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use crate::events::{
 use crate::places::Places;
 use crate::programs::Programs;
 use case::tables::{self, Process, Sample, SchedulerSum, Segment, Switch, Thread, direction, event, role};
-use case::{CaseError, CaseWriter, Nanos};
+use case::{CaseError, CaseWriter, Counted, Nanos};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -37,6 +37,8 @@ pub struct Intake {
     pub over_limit: BTreeMap<&'static str, u64>,
     /// The first time at which an event was beyond the limit: what happened from then on is not known.
     pub limit_reached: Option<Nanos>,
+    /// The scheduler's sums of all threads that have ended.
+    counted: Counted,
     samples: Vec<Sample>,
     segments: Vec<Segment>,
     tcp_events: Vec<tables::TcpEvent>,
@@ -57,6 +59,7 @@ impl Intake {
             requests: 0,
             over_limit: BTreeMap::new(),
             limit_reached: None,
+            counted: Counted::default(),
             samples: Vec::new(),
             segments: Vec::new(),
             tcp_events: Vec::new(),
@@ -128,6 +131,13 @@ impl Intake {
     pub fn finish(self, writer: &mut CaseWriter, end: Nanos) -> Result<(), CaseError> {
         let (connections, handshakes) = self.connections.finish(end);
         let (processes, threads, sums) = self.programs.lifetimes.finish(end);
+        if let Some(counted) = &mut writer.manifest().counted {
+            let mut whole = self.counted;
+            for sum in &sums {
+                whole.add(sum);
+            }
+            *counted = Counted { until: counted.until, ..whole };
+        }
         let (stacks, locations) = self.places.finish();
         // What names the rest comes first, where there may not be room for all.
         let written = [
@@ -151,6 +161,9 @@ impl Intake {
     /// What ended since last asked; of what began after the limit was reached only the number.
     fn ended(&mut self) -> (Vec<Process>, Vec<Thread>, Vec<SchedulerSum>) {
         let (mut processes, mut threads, mut sums) = self.programs.lifetimes.ended();
+        for sum in &sums {
+            self.counted.add(sum);
+        }
         if let Some(reached) = self.limit_reached {
             let before = (processes.len(), threads.len());
             processes.retain(|process| process.start < reached);

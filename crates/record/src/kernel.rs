@@ -30,7 +30,19 @@ const PROGRAMS: [(&str, &str); 12] = [
 ];
 
 /// The maps that its user reads and fills.
-pub(crate) const MAPS: [&str; 6] = ["ring", "threads", "listeners", "interpreters", "any_interpreter", "lost"];
+pub(crate) const MAPS: [&str; 11] = [
+    "ring",
+    "threads",
+    "listeners",
+    "interpreters",
+    "any_interpreter",
+    "lost",
+    "rows_ended",
+    "withheld",
+    "call_sums",
+    "other_sums",
+    "open_sums",
+];
 
 /// The loaded programs and their maps. Dropping it detaches everything.
 pub struct Kernel {
@@ -86,17 +98,21 @@ impl Kernel {
         HashMap::try_from(Map::HashMap(map)).map_err(|error| refused(name, &error))
     }
 
-    /// The switch that tells the kernel side to look for frames of scripts; can be taken once.
-    pub fn take_switch(&mut self) -> Result<Array<MapData, u32>, RecordError> {
-        let name = "any_interpreter";
+    /// An array of the recorder, such as a switch that has one item; can be taken once.
+    pub fn take_array<V: aya::Pod>(&mut self, name: &str) -> Result<Array<MapData, V>, RecordError> {
         let map = self.loaded.take(name)?;
         Array::try_from(Map::Array(map)).map_err(|error| refused(name, &error))
     }
 
-    /// The counts of lost events, by kind; can be taken once.
-    pub fn take_lost(&mut self) -> Result<Lost, RecordError> {
-        let map = self.loaded.take("lost")?;
-        Ok(Lost(PerCpuArray::try_from(Map::PerCpuArray(map)).map_err(|error| refused("lost", &error))?))
+    /// An array of which each processor has its own; can be taken once.
+    pub fn take_processors<V: aya::Pod>(&mut self, name: &str) -> Result<PerCpuArray<MapData, V>, RecordError> {
+        let map = self.loaded.take(name)?;
+        PerCpuArray::try_from(Map::PerCpuArray(map)).map_err(|error| refused(name, &error))
+    }
+
+    /// Counts of events by kind: `lost` for want of room, or `withheld` beyond the limit; each can be taken once.
+    pub fn take_counts(&mut self, name: &str) -> Result<Counts, RecordError> {
+        Ok(Counts(self.take_processors(name)?))
     }
 
     /// Takes the programs off their trace points; maps that were taken stay readable.
@@ -105,10 +121,10 @@ impl Kernel {
     }
 }
 
-/// Counts of lost events, kept by the kernel side.
-pub struct Lost(PerCpuArray<MapData, u64>);
+/// Counts of events, kept by the kernel side.
+pub struct Counts(PerCpuArray<MapData, u64>);
 
-impl Lost {
+impl Counts {
     /// The counts so far, by kind.
     pub fn counts(&self) -> [u64; kind::COUNT as usize] {
         let mut counts = [0; kind::COUNT as usize];

@@ -2,8 +2,9 @@
 
 mod attach;
 
+use crate::call_sums::CallSums;
 use crate::clock::now;
-use crate::drain::Drain;
+use crate::drain::{Drain, Limit};
 use crate::error::RecordError;
 use crate::events::{ListenerKey, Sums, ThreadState};
 use crate::host;
@@ -46,6 +47,7 @@ pub struct KernelSource {
     tasks: Sender<Task>,
     shared: Arc<Shared>,
     drain: JoinHandle<Drain>,
+    sums: CallSums,
 }
 
 impl KernelSource {
@@ -67,16 +69,19 @@ impl KernelSource {
         let ring = kernel.take_ring()?;
         let threads = Mutex::new(kernel.take_map("threads")?);
         let listeners = Mutex::new(kernel.take_map("listeners")?);
-        let maps = InterpreterMaps { offsets: kernel.take_map("interpreters")?, any: kernel.take_switch()? };
+        let maps =
+            InterpreterMaps { offsets: kernel.take_map("interpreters")?, any: kernel.take_array("any_interpreter")? };
+        let sums = CallSums::take(&mut kernel)?;
+        let limit = Limit::new(kernel.take_array("rows_ended")?, kernel.take_counts("withheld")?, options.event_limit);
         let (tasks, asked) = channel();
         let shared = Arc::new(Shared::default());
-        let drain = Drain::new(maps, kernel.take_lost()?, writer, options.event_limit);
+        let drain = Drain::new(maps, kernel.take_counts("lost")?, limit, writer);
         let thread = std::thread::Builder::new().name("drain".to_string());
         let of_thread = Arc::clone(&shared);
         let drain = thread
             .spawn(move || run(drain, ring, &asked, &of_thread))
             .map_err(RecordError::io("starting the thread that takes events"))?;
-        Ok(Box::new(KernelSource { kernel, threads, listeners, tasks, shared, drain }))
+        Ok(Box::new(KernelSource { kernel, threads, listeners, tasks, shared, drain, sums }))
     }
 }
 
@@ -151,7 +156,7 @@ impl Source for KernelSource {
         let drain = self.drain.join().map_err(|_| {
             RecordError::io("taking the last events")(std::io::Error::other("the thread that takes them panicked"))
         })?;
-        Ok(drain.finish(&threads, &sums, end))
+        Ok(drain.finish(&threads, &sums, self.sums.rows(), end))
     }
 }
 

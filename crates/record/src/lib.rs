@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod alone;
 mod call_rows;
+mod call_sums;
 mod calls;
 mod clock;
 mod connections;

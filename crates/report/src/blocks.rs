@@ -40,3 +40,4 @@ pub(crate) mod troubles;
 pub(crate) mod versions;
 pub(crate) mod waits;
 pub(crate) mod way_back;
+pub(crate) mod whole_run;

@@ -6,6 +6,7 @@ use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
     findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, points, probes,
     ratios, reasons, reconciled, regimes, sides, spread, states, together, trials, troubles, versions, waits, way_back,
+    whole_run,
 };
 use crate::document::Body;
 
@@ -61,6 +62,7 @@ const MATRIX: &[&Block] =
 const RECORDED: &[&Block] = &[
     &ledger::BLOCK,
     &waits::BLOCK,
+    &whole_run::BLOCK,
     &reconciled::BLOCK,
     &ladder::BLOCK,
     &flame::BLOCK,

@@ -21,5 +21,6 @@ mod secrets;
 mod stage;
 mod stories;
 mod story;
+mod sums;
 mod undo;
 mod waits;

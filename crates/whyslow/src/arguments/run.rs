@@ -30,7 +30,7 @@ pub struct RunArguments {
     #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub sampling_hertz: u32,
 
-    /// Keep at most this many events (a million takes 80 MB to diagnose); later ones count as lost
+    /// Keep at most this many events (a million takes 80 MB to diagnose); later ones are only added up
     #[arg(long, value_name = "N", default_value_t = record::DEFAULT_EVENTS, value_parser = clap::value_parser!(u64).range(1..))]
     pub events: u64,
 

@@ -1,0 +1,43 @@
+//! What was counted of a run that had more events than are kept.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the kernel counted while the programs were watched, rows or none: exact, where the ledger and the findings rest on
+/// the rows alone, which end earlier.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WholeRun {
+    /// How long was watched, in nanoseconds.
+    pub wall_ns: u64,
+    /// For how long of that, from the beginning, there are rows.
+    pub rows_ns: u64,
+    /// Syscalls that returned, of the kinds that are recorded.
+    pub calls: u64,
+    /// How many of all calls have rows.
+    pub calls_with_rows: u64,
+    /// How many threads the following two are the sums of.
+    pub threads: u64,
+    /// Time on CPUs, in nanoseconds.
+    pub on_cpu_ns: u64,
+    /// Time runnable and waiting for a CPU, in nanoseconds; null where the kernel does not count it.
+    pub run_delay_ns: Option<u64>,
+    /// The kinds of calls in which most time was spent, at most five, those with most time first.
+    pub most_time: Vec<CallKindSum>,
+}
+
+/// All calls of one kind, of all processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallKindSum {
+    /// The name, `read`.
+    pub call: String,
+    /// How many returned.
+    pub calls: u64,
+    /// How many of them with an error.
+    pub failed: u64,
+    /// Bytes that they wrote or read.
+    pub bytes: u64,
+    /// How long they took, in nanoseconds.
+    pub time_ns: u64,
+    /// How much of that they were blocked, in nanoseconds.
+    pub blocked_ns: u64,
+}

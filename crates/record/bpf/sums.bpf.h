@@ -1,0 +1,121 @@
+/* How many calls were there, how long did they take, what did they move? Added up here for every process and every call that
+ * is recorded, whether its row finds room or not: exact however busy and however long. */
+#pragma once
+#include "maps.h"
+
+struct call_key {
+	u32 pid; /* 0: of all processes for which there was no room */
+	u32 number;
+};
+
+struct call_sum {
+	u64 calls;
+	u64 failed;
+	u64 bytes; /* that went out or came in, of those that move bytes */
+	u64 time;
+	u64 blocked;
+};
+
+/* A sum that has not been added to the others yet. */
+struct open_sum {
+	struct call_key key;
+	struct call_sum sum;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct call_key);
+	__type(value, struct call_sum);
+} call_sums SEC(".maps");
+
+/* Of processes for which that has no room, by call. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 512);
+	__type(key, u32);
+	__type(value, struct call_sum);
+} other_sums SEC(".maps");
+
+/* What is being added to now: a processor's own, so that a call costs neither a look-up by hash nor an atomic addition. */
+enum { OPEN_SUMS = 64 };
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OPEN_SUMS);
+	__type(key, u32);
+	__type(value, struct open_sum);
+} open_sums SEC(".maps");
+
+/* 1 once as many events were taken as are kept: from then on no rows are made. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} rows_ended SEC(".maps");
+
+/* Events that were not made since, by kind; at 0 the requests of clients among them. */
+enum { WITHHELD_REQUESTS = 0 };
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, EVENT_KINDS);
+	__type(key, u32);
+	__type(value, u64);
+} withheld SEC(".maps");
+
+static __always_inline void count_withheld(u32 kind)
+{
+	u64 *count = bpf_map_lookup_elem(&withheld, &kind);
+	if (count)
+		(*count)++;
+}
+
+/* Whether this event is not to be made; counts it then. */
+static __always_inline bool is_withheld(u32 kind)
+{
+	u32 key = 0, *ended = bpf_map_lookup_elem(&rows_ended, &key);
+	if (!ended || !*ended)
+		return false;
+	count_withheld(kind);
+	return true;
+}
+
+/* Another process or call takes the place of this sum: it joins the others. */
+static __noinline int close_sum(struct open_sum *open)
+{
+	struct call_key key = open->key;
+	struct call_sum *sum = bpf_map_lookup_elem(&call_sums, &key);
+	if (!sum) {
+		struct call_sum none = {};
+		bpf_map_update_elem(&call_sums, &key, &none, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(&call_sums, &key);
+	}
+	if (!sum)
+		sum = bpf_map_lookup_elem(&other_sums, &key.number);
+	if (!sum)
+		return 0;
+	__sync_fetch_and_add(&sum->calls, open->sum.calls);
+	__sync_fetch_and_add(&sum->failed, open->sum.failed);
+	__sync_fetch_and_add(&sum->bytes, open->sum.bytes);
+	__sync_fetch_and_add(&sum->time, open->sum.time);
+	__sync_fetch_and_add(&sum->blocked, open->sum.blocked);
+	return 0;
+}
+
+static __always_inline void sum_up(u32 pid, u32 number, u64 time, u64 blocked, s64 result, bool moves_bytes)
+{
+	u32 slot = (pid * 31 + (number ^ number >> 4)) & (OPEN_SUMS - 1);
+	struct open_sum *open = bpf_map_lookup_elem(&open_sums, &slot);
+	if (!open)
+		return;
+	if (open->key.pid != pid || open->key.number != number) {
+		if (open->sum.calls)
+			close_sum(open);
+		*open = (struct open_sum){ .key = { .pid = pid, .number = number } };
+	}
+	open->sum.calls++;
+	open->sum.failed += result < 0;
+	open->sum.bytes += moves_bytes && result > 0 ? result : 0;
+	open->sum.time += time;
+	open->sum.blocked += blocked;
+}
