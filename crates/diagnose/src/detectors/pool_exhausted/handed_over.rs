@@ -22,8 +22,13 @@ const READER_BUSY: f64 = 0.3;
 const IN_THE_WAY: f64 = 0.3;
 /// A thread that is at work for less of the time than this has another task.
 const AT_WORK: f64 = 0.01;
-/// For so many of the requests it must be seen that a thread of the pool answers, or wakes who does.
+/// While there are no requests a pool's thread waits for work for this part of the time or more: one that is busy all the same
+/// does something else.
+const WITHOUT_WORK: f64 = 0.5;
+/// For so many of the requests it must be seen that a thread of the pool answers, or wakes who does; for more where it is one thread
+/// that does, since several can be done at a time: many that wait for one event, and are all answered then, are in no line.
 const COMPLETED: f64 = 0.33;
+const COMPLETED_BY_ONE: f64 = 0.6;
 /// Of so many waits of the reader it is asked who ended them.
 const MOST_ASKED: usize = 2_000;
 
@@ -90,19 +95,28 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[InHand]) -> Vec<Line> {
     pools.into_iter().filter_map(|(place, pool)| of_pool(analysis, requests, &busy, place, &pool)).collect()
 }
 
-/// Where a thread waits longest while there are no requests; none where it does not wait then.
+/// Where a thread waits while there are no requests, for most of that time; none where there is no such place. Of a wait that was
+/// not over when recording ended only the call is known.
 fn waits_for_work(analysis: &Analysis, slot: usize, busy: &[(u64, u64)]) -> Option<Place> {
-    let calls = &analysis.recording.calls[analysis.threads.all()[slot].calls.clone()];
-    let mut idle: BTreeMap<Place, u64> = BTreeMap::new();
-    for call in calls.iter().filter(|call| call.blocked.0 >= IDLE && is_for_work(call)) {
-        let (from, to) = (call.start.0, call_end(call));
+    let thread = &analysis.threads.all()[slot];
+    let without_requests = |from: u64, to: u64| {
         let first = busy.partition_point(|span| span.1 <= from);
         let within = busy[first..].iter().take_while(|span| span.0 < to);
         let within: u64 = within.map(|span| span.1.min(to) - span.0.max(from)).sum();
+        to.saturating_sub(from).saturating_sub(within)
+    };
+    let mut idle: BTreeMap<Place, u64> = BTreeMap::new();
+    let mut whole = 0_u64;
+    let calls = &analysis.recording.calls[thread.calls.clone()];
+    for call in calls.iter().filter(|call| call.blocked.0 >= IDLE && is_for_work(call)) {
+        let length = without_requests(call.start.0, call_end(call));
         let sum = idle.entry(place(call)).or_default();
-        *sum = sum.saturating_add((to - from).saturating_sub(within));
+        *sum = sum.saturating_add(length);
+        whole = whole.saturating_add(length);
     }
-    idle.into_iter().filter(|(_, length)| *length >= IDLE).max_by_key(|(_, length)| *length).map(|(place, _)| place)
+    let least = without_requests(thread.start, thread.end) as f64 * WITHOUT_WORK;
+    let (place, length) = idle.into_iter().max_by_key(|(_, length)| *length)?;
+    (length >= IDLE && whole as f64 >= least).then_some(place)
 }
 
 /// Whether a thread that is blocked in a call may wait for work that another one hands over.
@@ -289,5 +303,6 @@ fn completes(analysis: &Analysis, requests: &[InHand], pool: &[usize]) -> bool {
         });
     }
     let of = requests.len().min(MOST_ASKED);
-    (answered + woken) as f64 >= COMPLETED * of as f64
+    let least = if pool.len() == 1 { COMPLETED_BY_ONE } else { COMPLETED };
+    (answered + woken) as f64 >= least * of as f64
 }

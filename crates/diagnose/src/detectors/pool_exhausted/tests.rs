@@ -197,7 +197,7 @@ fn handed_over(threads: u32, processors: u32, work: Work) -> Recording {
     let end = fixture.now + MS;
     for (&tid, &from) in pool.iter().zip(&free) {
         fixture.now = from;
-        fixture.waits(tid, end - from, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, WAITS_FOR_WORK));
+        fixture.waits(tid, end + MS - from, FUTEX, |call| (call.pid, call.script_stack) = (SERVER, WAITS_FOR_WORK));
     }
     fixture.off(SERVER, idle, end);
     fixture.now = end;
@@ -219,6 +219,24 @@ fn requests_that_wait_for_the_threads_that_they_are_handed_over_to_are_found() {
         let place = finding.place.first().map(|place| place.function.as_str());
         assert_eq!(place, Some(if work == Work::Computes { "hash" } else { "look" }), "{finding:#?}");
     }
+}
+
+#[test]
+fn a_thread_that_is_busy_without_requests_and_one_that_answers_all_at_once_are_no_pool() {
+    let is_found = |recording: &Recording| names(recording).contains(&"pool-exhausted".to_string());
+    let mut busy = handed_over(1, 4, Work::Sleeps);
+    assert!(is_found(&busy));
+    // Between the requests as well it sleeps.
+    for call in busy.calls.iter_mut().filter(|call| call.script_stack == WAITS_FOR_WORK) {
+        call.number = NANOSLEEP;
+    }
+    assert!(!is_found(&busy));
+    // One event in three wakes the thread that answers.
+    let mut at_once = handed_over(1, 4, Work::Sleeps);
+    for (number, switch) in at_once.switches.iter_mut().filter(|one| one.waker == SERVER + 1).enumerate() {
+        switch.waker = if number % 3 == 0 { switch.waker } else { 0 };
+    }
+    assert!(!is_found(&at_once));
 }
 
 #[test]
