@@ -620,6 +620,7 @@ fn an_event_loop_whose_code_is_compiled_in_memory_is_not_said_to_be_at_its_libra
     // Where the runtime writes down what it compiles: the function that computes, by its line.
     let Some(answer) = run(&spinning, "--perf-basic-prof") else { return };
     let on_cpu = main_branch(&answer).pop().expect("somebody computes");
+    let _ = on_cpu.pid.map(|pid| std::fs::remove_file(format!("/tmp/perf-{pid}.map")));
     assert_eq!(on_cpu.activity, Activity::OnCpu, "{on_cpu:#?}");
     assert_eq!((on_cpu.place[0].function.as_str(), on_cpu.place[0].line), ("spin", 3), "{on_cpu:#?}");
     assert!(is_at(on_cpu, "server.js"), "{on_cpu:#?}");
