@@ -27,13 +27,14 @@ intervention! {
     ///
     /// ## How we know it took effect
     /// The variable is in the environment of the programs. What the program itself sets before its pool is first used
-    /// counts for more and is not seen: then nothing changes.
+    /// counts for more and is not seen: so a gain proves the cause, and where there is none it is left open.
     pub const LARGER_POOL: Intervention = Intervention {
         name: "larger-pool",
         summary: "gives libuv's pool four times as many threads",
         predictions: &[Prediction::gains("P18")],
         treat: |request, treatment| set(request, treatment, TIMES),
         applied: |_| Ok(1),
+        overruled_by: "what the program itself sets before its pool is first used counts for more",
     };
 }
 
