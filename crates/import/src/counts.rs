@@ -1,0 +1,202 @@
+//! What a log comes down to: counts of bounded size, whatever its length. Two halves of a log, counted apart and merged, make
+//! what the whole makes.
+
+use crate::address::{self, Network};
+use crate::distinct::Distinct;
+use crate::entry::Entry;
+use crate::families::{Families, Family};
+use crate::heavy::Heavy;
+use crate::ranges::Ranges;
+use crate::route;
+use crate::series::LENGTHS;
+use crate::tally::Tally;
+
+/// Lines that could not be read are kept so long, as examples.
+const MOST_EXAMPLES: usize = 5;
+const LONGEST_EXAMPLE: usize = 160;
+/// Buckets of all families together; where there are more, buckets become longer. At about 40 bytes each.
+const MOST_BUCKETS: usize = 200_000;
+
+/// Counts of one file.
+#[derive(Clone, Debug, Default)]
+pub struct FileCounts {
+    /// Lines that are not empty.
+    pub lines: u64,
+    /// Those of them that could not be read.
+    pub malformed: u64,
+    /// The earliest and the latest time, in seconds since 1970; none without any.
+    pub span: Option<(i64, i64)>,
+}
+
+/// Counts of all.
+pub struct Counts {
+    /// By file, in the order in which the files were given.
+    pub files: Vec<FileCounts>,
+    /// Lines that could not be read: the file's place in that order, and what it begins with.
+    pub examples: Vec<(usize, String)>,
+    /// Requests, bytes and time in all.
+    pub tally: Tally,
+    /// Requests whose time is known.
+    pub timed: u64,
+    /// Networks, by the number of the family that came from them.
+    pub networks: Heavy<(u16, Network)>,
+    routes: Heavy<Box<[u8]>>,
+    families: Families,
+    addresses: Distinct,
+    /// Which of [`LENGTHS`] buckets have.
+    length: usize,
+    buckets: usize,
+    /// The key of a route, made anew for each request.
+    key: Vec<u8>,
+}
+
+impl Counts {
+    /// None yet, of so many files. The seed keeps those who write requests from choosing keys that collide.
+    pub fn new(files: usize, seed: usize) -> Counts {
+        Counts {
+            files: vec![FileCounts::default(); files],
+            examples: Vec::new(),
+            tally: Tally::default(),
+            timed: 0,
+            networks: Heavy::new(seed),
+            routes: Heavy::new(seed),
+            families: Families::default(),
+            addresses: Distinct::default(),
+            length: 0,
+            buckets: 0,
+            key: Vec::with_capacity(256),
+        }
+    }
+
+    /// Notes a request of a file.
+    pub fn add(&mut self, file: usize, entry: &Entry, ranges: &Ranges) {
+        let address = address::of(entry.client);
+        let family = self.families.of(entry.agent, address, ranges);
+        // A name in place of an address is told from others by itself.
+        let known = address.unwrap_or_else(|| named(entry.client));
+        let tally = Tally { requests: 1, bytes: entry.bytes, took_ns: entry.took_ns.unwrap_or(0) };
+        self.tally.add(&tally);
+        self.timed += u64::from(entry.took_ns.is_some());
+        self.addresses.note(known);
+        let counts = &mut self.files[file];
+        counts.lines += 1;
+        let bucket = entry.time.map(|time| {
+            let (first, last) = counts.span.unwrap_or((time, time));
+            counts.span = Some((first.min(time), last.max(time)));
+            time.div_euclid(LENGTHS[self.length])
+        });
+        let network = address.map_or(Network::UNKNOWN, Network::of);
+        self.networks.put((family, network), &tally);
+        route::fold(entry.target, &mut self.key);
+        self.key.extend_from_slice(&family.to_be_bytes());
+        self.routes.add(&self.key[..], &tally);
+        if self.families.list[usize::from(family)].add(bucket, known, entry.status, &tally) {
+            self.buckets += 1;
+            if self.buckets > MOST_BUCKETS {
+                self.count_buckets();
+            }
+        }
+    }
+
+    /// Notes a line of a file that could not be read.
+    pub fn add_malformed(&mut self, file: usize, line: &[u8]) {
+        self.files[file].lines += 1;
+        self.files[file].malformed += 1;
+        if self.examples.len() < MOST_EXAMPLES {
+            let line = &line[..line.len().min(LONGEST_EXAMPLE)];
+            self.examples.push((file, String::from_utf8_lossy(line).into_owned()));
+        }
+    }
+
+    /// Takes in what another has counted of the same files.
+    pub fn merge(&mut self, mut other: Counts) {
+        while self.length < other.length {
+            self.lengthen();
+        }
+        while other.length < self.length {
+            other.lengthen();
+        }
+        let numbers = self.families.merge(other.families);
+        let number = |theirs: u16| numbers.get(usize::from(theirs)).copied().unwrap_or(theirs);
+        self.networks.merge(other.networks, |(family, network)| (number(family), network));
+        self.routes.merge(other.routes, |key| {
+            let (family, route) = divide(&key);
+            [route, &number(family).to_be_bytes()].concat().into()
+        });
+        for (mine, theirs) in self.files.iter_mut().zip(other.files) {
+            mine.lines += theirs.lines;
+            mine.malformed += theirs.malformed;
+            mine.span = match (mine.span, theirs.span) {
+                (Some(mine), Some(theirs)) => Some((mine.0.min(theirs.0), mine.1.max(theirs.1))),
+                (mine, theirs) => mine.or(theirs),
+            };
+        }
+        self.examples.extend(other.examples);
+        self.examples.sort();
+        self.examples.truncate(MOST_EXAMPLES);
+        self.tally.add(&other.tally);
+        self.timed += other.timed;
+        self.addresses.merge(&other.addresses);
+        self.buckets += other.buckets;
+    }
+
+    /// The families, by their numbers.
+    pub fn families(&self) -> &[Family] {
+        &self.families.list
+    }
+
+    /// How many addresses there were, nearly; see [`Family::ADDRESSES_ERROR`].
+    pub fn addresses(&self) -> u64 {
+        self.addresses.count()
+    }
+
+    /// The routes, each with the number of the family that asked for it.
+    pub fn routes(&self) -> impl Iterator<Item = (u16, &[u8], &crate::heavy::Counted)> {
+        self.routes.iter().map(|(key, counted)| {
+            let (family, route) = divide(key);
+            (family, route, counted)
+        })
+    }
+
+    /// Requests that a route may have had that is not among them.
+    pub fn routes_dropped(&self) -> u64 {
+        self.routes.dropped()
+    }
+
+    /// The length of the series' buckets, in seconds.
+    pub fn bucket_s(&self) -> i64 {
+        LENGTHS[self.length]
+    }
+
+    /// Counts buckets, of which one was counted each time that it came again, and makes them longer where they are too many.
+    fn count_buckets(&mut self) {
+        let count = |families: &Families| families.list.iter().map(|family| family.series.sorted().len()).sum();
+        self.buckets = count(&self.families);
+        while self.buckets > MOST_BUCKETS / 2 && self.length + 1 < LENGTHS.len() {
+            self.lengthen();
+            self.buckets = count(&self.families);
+        }
+    }
+
+    fn lengthen(&mut self) {
+        let times = LENGTHS[self.length + 1] / LENGTHS[self.length];
+        self.families.list.iter_mut().for_each(|family| family.series.coarsen(times));
+        self.length += 1;
+    }
+}
+
+/// The family and the route of a key. The family stands last, so that the routes of one are not all told apart at the end.
+fn divide(key: &[u8]) -> (u16, &[u8]) {
+    match key.split_last_chunk::<2>() {
+        Some((route, family)) => (u16::from_be_bytes(*family), route),
+        None => (0, key),
+    }
+}
+
+/// A number for a name that is no address.
+fn named(name: &[u8]) -> u128 {
+    use std::hash::Hasher;
+    let mut hasher = rustc_hash::FxHasher::default();
+    hasher.write(name);
+    u128::from(hasher.finish()) | 1 << 127
+}

@@ -1,0 +1,143 @@
+//! One request of a log, as its line says it.
+
+/// One request. Texts are slices of the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry<'l> {
+    /// Who asked: an address, perhaps with a port, or a name; empty where it is not known.
+    pub client: &'l [u8],
+    /// When, in seconds since 1970; none where the log does not say.
+    pub time: Option<i64>,
+    /// The path, perhaps with a query or a whole address before it.
+    pub target: &'l [u8],
+    /// The status of the answer; 0 where there was none.
+    pub status: u16,
+    /// Bytes that were sent.
+    pub bytes: u64,
+    /// Time that it took, in nanoseconds; none where the log does not say.
+    pub took_ns: Option<u64>,
+    /// The agent as it calls itself; empty where it does not.
+    pub agent: &'l [u8],
+}
+
+/// What a part of a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// Who asked.
+    Client,
+    /// Who asked, as a proxy before has heard it: the first of a list.
+    Forwarded,
+    /// When.
+    Time,
+    /// Method, target and version.
+    Request,
+    /// The target alone.
+    Target,
+    /// The status.
+    Status,
+    /// Bytes sent.
+    Bytes,
+    /// A length of time in units of so many nanoseconds; what else is such is added.
+    Took(u64),
+    /// HAProxy's list of times, the last of which is the whole, in milliseconds.
+    Times,
+    /// The agent.
+    Agent,
+    /// Anything else.
+    Other,
+}
+
+impl<'l> Entry<'l> {
+    /// Takes in a part of a line; none where it is not what it should be.
+    pub fn take(&mut self, field: Field, value: &'l [u8]) -> Option<()> {
+        match field {
+            Field::Client if value.is_empty() || value.contains(&b' ') => return None,
+            Field::Client => self.client = value,
+            Field::Forwarded => self.client = value.split(|byte| *byte == b',').next().unwrap_or_default(),
+            Field::Time => self.time = Some(crate::time::seconds(value)?),
+            Field::Request => self.target = target(value),
+            Field::Target => self.target = value,
+            Field::Status => self.status = status(value)?,
+            Field::Bytes => self.bytes = bytes(value)?,
+            Field::Took(unit) => self.add_time(nanos(value, unit)?),
+            Field::Times => {
+                let whole = value.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+                self.add_time(nanos(whole.strip_prefix(b"+").unwrap_or(whole), 1_000_000)?);
+            }
+            Field::Agent => self.agent = value,
+            Field::Other => {}
+        }
+        Some(())
+    }
+
+    fn add_time(&mut self, ns: Option<u64>) {
+        if let Some(ns) = ns {
+            self.took_ns = Some(self.took_ns.unwrap_or(0).saturating_add(ns));
+        }
+    }
+}
+
+/// The target of a request line; empty where it is none, as what a port scanner sends.
+fn target(request: &[u8]) -> &[u8] {
+    let Some(first) = memchr::memchr(b' ', request) else { return &[] };
+    let rest = &request[first + 1..];
+    match memchr::memrchr(b' ', rest) {
+        Some(last) if rest[last + 1..].starts_with(b"HTTP/") => &rest[..last],
+        _ => rest,
+    }
+}
+
+fn status(value: &[u8]) -> Option<u16> {
+    match value {
+        [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
+            Some(u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0'))
+        }
+        b"-" | b"-1" | b"0" => Some(0),
+        _ => None,
+    }
+}
+
+fn bytes(value: &[u8]) -> Option<u64> {
+    if value == b"-" {
+        return Some(0);
+    }
+    // HAProxy marks what was logged before it was complete.
+    digits(value.strip_prefix(b"+").unwrap_or(value))
+}
+
+/// A whole number of at most 19 digits.
+pub fn digits(value: &[u8]) -> Option<u64> {
+    let is_number = (1..=19).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
+    is_number.then(|| value.iter().fold(0u64, |sum, digit| sum.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))))
+}
+
+/// A length of time, with or without decimals, in a unit: in nanoseconds. That it is not known is `-` or below 0.
+#[expect(clippy::option_option, reason = "not known is something else than not a time")]
+pub fn nanos(value: &[u8], unit: u64) -> Option<Option<u64>> {
+    if value == b"-" || value.strip_prefix(b"-").is_some_and(|rest| digits(rest).is_some()) {
+        return Some(None);
+    }
+    let point = memchr::memchr(b'.', value).unwrap_or(value.len());
+    let whole = digits(&value[..point])?.saturating_mul(unit);
+    let Some(decimals) = value.get(point + 1..) else { return Some(Some(whole)) };
+    let decimals = &decimals[..decimals.len().min(12)];
+    let part = digits(decimals)? as f64 / 10f64.powi(decimals.len() as i32) * unit as f64;
+    Some(Some(whole.saturating_add(part.round() as u64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units_and_may_be_unknown() {
+        assert_eq!(nanos(b"0.123", 1_000_000_000), Some(Some(123_000_000)));
+        assert_eq!(nanos(b"12", 1_000_000), Some(Some(12_000_000)));
+        assert_eq!((nanos(b"-", 1), nanos(b"-1", 1), nanos(b"x", 1)), (Some(None), Some(None), None));
+    }
+
+    #[test]
+    fn a_target_may_hold_blanks_and_a_request_may_be_none() {
+        let targets = [&b"GET /a b HTTP/1.1"[..], b"GET /old", b"\\x16\\x03", b"-"].map(target);
+        assert_eq!(targets, [&b"/a b"[..], b"/old", b"", b""]);
+    }
+}

@@ -1,0 +1,42 @@
+//! What others have recorded: access logs of web servers and balancers, read once into counts of bounded size.
+//!
+//! Formats are detected by themselves or given as the server's own format string. A line that cannot be read is counted and
+//! kept as an example, never an error.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod address;
+mod agent;
+mod chunks;
+mod counts;
+mod distinct;
+mod entry;
+mod error;
+mod families;
+mod files;
+mod format;
+mod heavy;
+mod json_line;
+mod names;
+mod pattern;
+mod ranges;
+mod route;
+mod series;
+mod tally;
+mod time;
+mod workers;
+
+pub use address::{Network, address_text, network_text};
+pub use agent::AgentKind;
+pub use counts::{Counts, FileCounts};
+pub use entry::Entry;
+pub use error::ImportError;
+pub use families::{Claim, Family};
+pub use files::{LogFile, find};
+pub use format::Format;
+pub use heavy::Counted;
+pub use pattern::PatternError;
+pub use ranges::Ranges;
+pub use series::Series;
+pub use tally::Tally;
+pub use workers::{Done, Options, Outcome, read};

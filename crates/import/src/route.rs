@@ -1,0 +1,170 @@
+//! Routes: paths folded by their shape, so that `/user/17/cart` and `/user/4/cart` are one.
+
+/// Longer routes are cut.
+const LONGEST: usize = 120;
+/// So many parts of a path are told apart.
+const MOST_PARTS: usize = 8;
+/// Words of at least this length in which letters and digits are mixed are made by a machine.
+const LEAST_TOKEN: usize = 20;
+/// So many digits of base 16 in a row are a digest or an identifier.
+const LEAST_HEX: usize = 8;
+/// Titles in paths have at least so many words.
+const LEAST_WORDS: usize = 4;
+
+/// Writes the route of a target into `route`, which is emptied first.
+pub fn fold(target: &[u8], route: &mut Vec<u8>) {
+    route.clear();
+    let (path, has_query) = path(target);
+    if path.is_empty() {
+        route.extend_from_slice(if target.is_empty() { b"(no path)" } else { b"/" });
+        return;
+    }
+    for (place, part) in path.split(|byte| *byte == b'/').enumerate() {
+        if place > 0 {
+            route.push(b'/');
+        }
+        if place > MOST_PARTS || route.len() > LONGEST {
+            route.extend_from_slice(b"...");
+            break;
+        }
+        fold_part(part, route);
+    }
+    if has_query {
+        route.extend_from_slice(b"?");
+    }
+}
+
+/// The path of a target without the site before it and the query behind it, and whether it had one.
+fn path(target: &[u8]) -> (&[u8], bool) {
+    let target = match target.iter().position(|byte| *byte == b':') {
+        Some(at) if target[0] != b'/' && target[at..].starts_with(b"://") => {
+            let site = &target[at + 3..];
+            &site[memchr::memchr(b'/', site).unwrap_or(site.len())..]
+        }
+        _ => target,
+    };
+    match memchr::memchr3(b'?', b'#', b';', target) {
+        Some(end) => (&target[..end], target[end] == b'?' && end + 1 < target.len()),
+        None => (target, false),
+    }
+}
+
+/// Writes one part of a path, its ending kept.
+fn fold_part(part: &[u8], route: &mut Vec<u8>) {
+    let shape = Shape::of(part);
+    if shape.digits == 0 && shape.others == 0 && part.len() < LEAST_TOKEN {
+        // Most are plain words.
+        route.extend_from_slice(part);
+        return;
+    }
+    let (stem, ending) = match part.iter().rposition(|byte| *byte == b'.') {
+        Some(at)
+            if at > 0
+                && (2..=6).contains(&(part.len() - at))
+                && part[at + 1..].iter().all(u8::is_ascii_alphanumeric) =>
+        {
+            part.split_at(at)
+        }
+        _ => (part, &[][..]),
+    };
+    let shape = Shape::of(stem);
+    let name: &[u8] = if shape.digits == stem.len() && !stem.is_empty() {
+        b"{n}"
+    } else if shape.is_hex(stem.len()) {
+        b"{hex}"
+    } else if shape.hyphens + 1 >= LEAST_WORDS && stem.len() >= LEAST_TOKEN {
+        b"{title}"
+    } else if stem.len() >= LEAST_TOKEN && (shape.digits > 0 || shape.others > 0) {
+        b"{token}"
+    } else {
+        fold_numbers(stem, route);
+        b""
+    };
+    route.extend_from_slice(name);
+    route.extend_from_slice(ending);
+}
+
+/// Numbers within a word, but for a single digit beside a letter, as in `v2` and `mp4`.
+fn fold_numbers(word: &[u8], route: &mut Vec<u8>) {
+    let mut at = 0;
+    while at < word.len() {
+        let length = word[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if length == 0 {
+            route.push(word[at]);
+            at += 1;
+            continue;
+        }
+        let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
+        let beside_letter =
+            is_letter(at.checked_sub(1).and_then(|before| word.get(before))) || is_letter(word.get(at + length));
+        if length == 1 && beside_letter {
+            route.push(word[at]);
+        } else {
+            route.extend_from_slice(b"{n}");
+        }
+        at += length;
+    }
+}
+
+/// What a word is made of.
+#[derive(Default)]
+struct Shape {
+    digits: usize,
+    /// a to f, in one of the two cases or the other.
+    hex: usize,
+    hyphens: usize,
+    /// Neither letters, nor digits, nor `-`, `_` and `.`.
+    others: usize,
+}
+
+impl Shape {
+    fn of(word: &[u8]) -> Shape {
+        let mut shape = Shape::default();
+        for byte in word {
+            match byte {
+                b'0'..=b'9' => shape.digits += 1,
+                b'a'..=b'f' | b'A'..=b'F' => shape.hex += 1,
+                b'-' => shape.hyphens += 1,
+                b'g'..=b'z' | b'G'..=b'Z' | b'_' | b'.' => {}
+                _ => shape.others += 1,
+            }
+        }
+        shape
+    }
+
+    /// A digest or a UUID: nothing but digits of base 16, some of them decimal.
+    fn is_hex(&self, length: usize) -> bool {
+        let is_uuid = self.hyphens == 4 && length == 36;
+        let hyphens = if is_uuid { 4 } else { 0 };
+        self.digits > 0 && self.digits + self.hex + hyphens == length && length >= LEAST_HEX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_folded_by_their_shape() {
+        let mut route = Vec::new();
+        for (target, folded) in [
+            ("/", "/"),
+            ("/user/17/cart?x=1", "/user/{n}/cart?"),
+            ("/api/v2/items/550e8400-e29b-41d4-a716-446655440000", "/api/v2/items/{hex}"),
+            ("/static/app-128.js", "/static/app-{n}.js"),
+            ("/img/0123456789abcdef.png", "/img/{hex}.png"),
+            ("/2024/05/how-to-make-good-bread-at-home", "/{n}/{n}/{title}"),
+            ("/page-12/", "/page-{n}/"),
+            ("/t/eyJhbGciOiJIUzI1NiJ9eyJzdWIi", "/t/{token}"),
+            ("https://example.org:443/a?b", "/a?"),
+            ("https://example.org", "/"),
+            ("", "(no path)"),
+            ("/about-us", "/about-us"),
+        ] {
+            fold(target.as_bytes(), &mut route);
+            assert_eq!(String::from_utf8_lossy(&route), folded, "{target}");
+        }
+        fold("/x".repeat(1_000).as_bytes(), &mut route);
+        assert!(route.len() < 2 * LONGEST);
+    }
+}
