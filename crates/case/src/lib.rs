@@ -30,6 +30,7 @@ mod stopped;
 mod sweep;
 pub mod syscall;
 pub mod tables;
+mod traffic;
 mod units;
 pub mod views;
 
@@ -66,4 +67,8 @@ pub use row::{Cell, Column, Row, Value};
 pub use schemas::{CommandSchema, SCHEMAS, all_schemas};
 pub use stopped::Stopped;
 pub use sweep::{Cliff, Growing, Growth, KneePoint, Point, Regime, SegmentTie, Sweep, ValueKind};
+pub use traffic::{
+    AgentFamily, AgentKind, Claim, Demand, MalformedLine, Onset, Ranked, Rule, RuleFor, Suspect, Traffic, TrafficFile,
+    TrafficSeries,
+};
 pub use units::{Bytes, Nanos, Share};

@@ -3,7 +3,9 @@
 //!
 //! Fields are only ever added, so a schema allows more than it names.
 
-use crate::{Answer, Bisection, Checks, Comparison, Document, Matrix, Stories, Sweep, TrialFigures, Undone, Worlds};
+use crate::{
+    Answer, Bisection, Checks, Comparison, Document, Matrix, Stories, Sweep, Traffic, TrialFigures, Undone, Worlds,
+};
 use schemars::consts::meta_schemas::DRAFT2020_12 as META_SCHEMA;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -26,6 +28,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     of::<Bisection>("bisect", "which difference causes the slowdown"),
     of::<Sweep>("sweep", "one parameter varied: cliffs and growth"),
     of::<Matrix>("matrix", "which version of a library is slow and which to use"),
+    of::<Traffic>("logs", "who asked for what and when, and what blocking a part would save"),
     of::<Document>("report", "the contents of a case: one of the above"),
     of::<TrialFigures>("trial", "the measurements of one trial"),
     of::<Undone>("undo", "what was ended and removed"),

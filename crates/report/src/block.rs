@@ -65,6 +65,8 @@ pub(crate) enum Section {
     Sweep,
     Bisection,
     Matrix,
+    OverTime,
+    Asked,
     Ledger,
     Ladder,
     Flame,
@@ -77,13 +79,15 @@ pub(crate) enum Section {
 
 impl Section {
     /// All of them, top to bottom.
-    pub(crate) const ALL: [Section; 14] = [
+    pub(crate) const ALL: [Section; 16] = [
         Section::Verdict,
         Section::Proof,
         Section::Compared,
         Section::Sweep,
         Section::Bisection,
         Section::Matrix,
+        Section::OverTime,
+        Section::Asked,
         Section::Ledger,
         Section::Ladder,
         Section::Flame,
@@ -103,6 +107,8 @@ impl Section {
             Section::Sweep => ("sweep", "The curve", "Curve"),
             Section::Bisection => ("bisection", "From bad to good: what was switched", "Bisection"),
             Section::Matrix => ("matrix", "Version by version", "Versions"),
+            Section::OverTime => ("over-time", "Requests over time", "Time"),
+            Section::Asked => ("asked", "Who asked for what", "Who"),
             Section::Ledger => ("ledger", "Where the time went", "Time"),
             Section::Ladder => ("ladder", "One request, step by step", "One request"),
             Section::Flame => ("flame", "Where threads were on CPU, and where blocked", "Threads"),

@@ -35,6 +35,7 @@ pub(crate) mod sides;
 pub(crate) mod spread;
 pub(crate) mod states;
 pub(crate) mod together;
+pub(crate) mod traffic;
 pub(crate) mod trials;
 pub(crate) mod troubles;
 pub(crate) mod versions;

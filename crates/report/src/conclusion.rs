@@ -3,6 +3,7 @@
 use crate::ranking::{measured, slower};
 use case::{
     Answer, Bisection, BisectionOutcome, Comparison, Contrast, Document, GateState, Matrix, Nanos, Status, Sweep,
+    Traffic,
 };
 
 /// With more than this share of the time unexplained, finding nothing says nothing.
@@ -30,6 +31,15 @@ pub fn conclusion_of(document: &Document) -> Conclusion {
         Document::Sweep(sweep) => sweep_conclusion(sweep),
         Document::Bisection(bisection) => bisection_conclusion(bisection),
         Document::Matrix(matrix) => matrix_conclusion(matrix),
+    }
+}
+
+/// What logs come down to: whether a part of the traffic could be turned away.
+pub fn traffic_conclusion(traffic: &Traffic) -> Conclusion {
+    match (traffic.total.requests, traffic.suspects.is_empty()) {
+        (0, _) => Conclusion::Inconclusive("No line could be read.".into()),
+        (_, true) => Conclusion::Nothing,
+        (_, false) => Conclusion::Findings,
     }
 }
 

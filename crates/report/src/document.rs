@@ -4,7 +4,7 @@
 pub(crate) use case::views::{Difference, SideViews};
 
 use case::views::{ArmDots, PageViews};
-use case::{Answer, Bisection, Comparison, Manifest, Matrix, Sweep};
+use case::{Answer, Bisection, Comparison, Manifest, Matrix, Sweep, Traffic};
 
 /// Everything that is shown.
 pub struct Document<'a> {
@@ -35,6 +35,8 @@ pub enum Body<'a> {
     Bisection(&'a Bisection),
     /// Versions of a library.
     Matrix(&'a Matrix),
+    /// Access logs.
+    Traffic(&'a Traffic),
 }
 
 impl<'a> Document<'a> {
@@ -74,10 +76,15 @@ impl<'a> Document<'a> {
     pub(crate) fn matrix(&self) -> Option<&'a Matrix> {
         if let Body::Matrix(matrix) = self.body { Some(matrix) } else { None }
     }
+
+    /// What access logs say, where it is that.
+    pub(crate) fn traffic(&self) -> Option<&'a Traffic> {
+        if let Body::Traffic(traffic) = self.body { Some(traffic) } else { None }
+    }
 }
 
 impl<'a> Body<'a> {
-    /// The folder of its case.
+    /// The folder of its case; empty for what is kept in none.
     pub(crate) fn case(self) -> &'a str {
         match self {
             Body::Answer(answer) => &answer.case,
@@ -85,6 +92,7 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.case,
             Body::Bisection(bisection) => &bisection.case,
             Body::Matrix(matrix) => &matrix.case,
+            Body::Traffic(_) => "",
         }
     }
 
@@ -96,13 +104,14 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.page,
             Body::Bisection(bisection) => &bisection.page,
             Body::Matrix(matrix) => &matrix.page,
+            Body::Traffic(_) => "",
         }
     }
 
     /// What makes its result worth less.
     pub(crate) fn warnings(self) -> &'a [String] {
         match self {
-            Body::Answer(_) => &[],
+            Body::Answer(_) | Body::Traffic(_) => &[],
             Body::Comparison(comparison) => &comparison.warnings,
             Body::Sweep(sweep) => &sweep.warnings,
             Body::Bisection(bisection) => &bisection.warnings,
@@ -121,7 +130,7 @@ macro_rules! body {
     )*};
 }
 
-body!(Answer, Comparison, Sweep, Bisection, Matrix);
+body!(Answer, Comparison, Sweep, Bisection, Matrix, Traffic);
 
 impl<'a> From<&'a case::Document> for Body<'a> {
     fn from(document: &'a case::Document) -> Body<'a> {

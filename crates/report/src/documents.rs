@@ -5,8 +5,8 @@ use crate::block::Block;
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
     findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, points, probes,
-    ratios, reasons, reconciled, regimes, sides, spread, states, together, trials, troubles, versions, waits, way_back,
-    whole_run,
+    ratios, reasons, reconciled, regimes, sides, spread, states, together, traffic, trials, troubles, versions, waits,
+    way_back, whole_run,
 };
 use crate::document::Body;
 
@@ -58,6 +58,17 @@ const BISECTION: &[&Block] = &[
 const MATRIX: &[&Block] =
     &[&lead::BLOCK, &sides::RAN, &spread::BLOCK, &versions::BLOCK, &attached::BLOCK, &states::BLOCK];
 
+const TRAFFIC: &[&Block] = &[
+    &traffic::lead::BLOCK,
+    &traffic::suspects::BLOCK,
+    &traffic::over_time::BLOCK,
+    &traffic::tables::AGENTS,
+    &traffic::tables::NETWORKS,
+    &traffic::tables::ROUTES,
+    &traffic::files::BLOCK,
+    &traffic::files::EXACTNESS,
+];
+
 /// What recordings show, in every document.
 const RECORDED: &[&Block] = &[
     &ledger::BLOCK,
@@ -77,6 +88,8 @@ const LAST: &[&Block] = &[&environment::BLOCK, &environment::LOSSES, &environmen
 /// The blocks of a document: its own, what its recordings show, what its trials were, and what holds for all.
 pub(crate) fn blocks(body: Body) -> Vec<&'static Block> {
     let (own, trials): (_, &[&Block]) = match body {
+        // Nothing was recorded, and nothing tried.
+        Body::Traffic(_) => return TRAFFIC.to_vec(),
         Body::Answer(_) => (ANSWER, &[&evidence::BLOCK, &trials::BLOCK, &trials::NOT_TRIED]),
         Body::Comparison(_) => (COMPARISON, &[&trials::BLOCK, &trials::WARNINGS]),
         Body::Sweep(_) => (SWEEP, &[&trials::BLOCK, &trials::WARNINGS]),

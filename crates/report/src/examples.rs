@@ -5,4 +5,5 @@ pub(crate) mod bisection;
 pub(crate) mod comparison;
 pub(crate) mod matrix;
 pub(crate) mod sweep;
+pub(crate) mod traffic;
 pub(crate) mod views;

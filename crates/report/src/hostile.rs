@@ -31,6 +31,8 @@ fn poisoned(value: &mut serde_json::Value) {
                 "group",
                 "when",
                 "work",
+                "claim",
+                "target",
             ];
             fields.iter_mut().filter(|(name, _)| !ours.contains(&name.as_str())).for_each(|(_, value)| poisoned(value));
         }

@@ -20,6 +20,7 @@ fn title(body: Body) -> String {
         Body::Comparison(_) => "A against B".into(),
         Body::Sweep(sweep) => format!("{} varied", escape(&sweep.parameter)),
         Body::Bisection(_) => "good against bad".into(),
+        Body::Traffic(_) => "access logs".into(),
         Body::Matrix(matrix) => format!("versions of {}", escape(&matrix.library)),
     }
 }

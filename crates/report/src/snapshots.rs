@@ -67,6 +67,13 @@ fn bisections() {
 }
 
 #[test]
+fn traffic() {
+    use crate::examples::traffic as examples;
+    hold("crawled", &examples::crawled());
+    hold("visited", &examples::visited());
+}
+
+#[test]
 fn matrices() {
     use crate::examples::matrix as examples;
     hold("versions", &examples::openssl());

@@ -5,6 +5,7 @@ mod building;
 pub use building::MatrixError;
 
 use case::CaseError;
+use import::ImportError;
 use lab::compare::{Unlike, Which};
 use lab::worlds::WorldName;
 use lab::{LabError, Metric};
@@ -23,6 +24,9 @@ pub enum StudyError {
     /// Something cannot be recorded.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// Logs cannot be read.
+    #[error(transparent)]
+    Import(#[from] ImportError),
     /// The laboratory failed.
     #[error(transparent)]
     Lab(#[from] LabError),

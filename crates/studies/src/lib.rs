@@ -16,6 +16,7 @@ pub mod experiment;
 pub mod explain;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod logs;
 mod manifest;
 pub mod matrix;
 pub mod proof;

@@ -4,6 +4,7 @@ mod attach;
 mod bisect;
 mod compare;
 pub mod examples;
+mod logs;
 mod matrix;
 mod run;
 mod story;
@@ -13,6 +14,7 @@ mod world;
 pub use attach::AttachArguments;
 pub use bisect::BisectArguments;
 pub use compare::CompareArguments;
+pub use logs::LogsArguments;
 pub use matrix::MatrixArguments;
 pub use run::RunArguments;
 pub use story::{StoryAction, StoryArguments, StoryRunArguments};
@@ -85,6 +87,8 @@ pub enum Command {
     Sweep(Box<SweepArguments>),
     /// Build several versions of a library and compare a program on each
     Matrix(Box<MatrixArguments>),
+    /// Read access logs: who asked for what, since when, and what blocking them saves
+    Logs(LogsArguments),
     /// Re-render a case
     Report(ReportArguments),
     /// Run and measure one trial described by a file

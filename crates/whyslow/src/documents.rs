@@ -27,7 +27,7 @@ pub fn show(document: &Document, as_json: bool) -> Result<u8, Failure> {
 }
 
 /// 0 nothing found, 1 findings, 3 inconclusive; 2 is for errors.
-fn code_of(conclusion: &Conclusion) -> u8 {
+pub fn code_of(conclusion: &Conclusion) -> u8 {
     match conclusion {
         Conclusion::Nothing => 0,
         Conclusion::Findings => 1,

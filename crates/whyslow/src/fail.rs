@@ -3,6 +3,7 @@
 //! The crates' errors say what failed; the modules here add, type by type, why and what to try.
 
 mod case;
+mod import;
 mod lab;
 mod record;
 mod studies;

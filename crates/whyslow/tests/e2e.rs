@@ -10,6 +10,7 @@ mod exports;
 mod help;
 mod left;
 mod locks;
+mod logs;
 mod page;
 mod pools;
 mod readme;

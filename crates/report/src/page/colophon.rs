@@ -81,6 +81,7 @@ fn again(document: &Document) -> (String, &'static str) {
             let (of_a, of_b) = (changes("--a", &a.changes), changes("--b", &b.changes));
             (format!("whyslow compare {server}{of_a}{of_b}-- {}", typed(&b.command)), "")
         }
+        Body::Traffic(traffic) => (typed(&super::frame::logs(traffic)), ""),
         Body::Sweep(sweep) => {
             let (server, parameter) = (server(&sweep.server), clean(&sweep.parameter));
             let line = format!("whyslow sweep {server}--vary {parameter}=... -- {}", typed(&sweep.command));

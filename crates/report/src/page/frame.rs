@@ -6,6 +6,7 @@ use crate::command::command;
 use crate::document::{Body, Document};
 use crate::text::clean;
 use askama::Template;
+use case::Traffic;
 
 /// What every view has in common comes first.
 const SCRIPTS: &[&str] = &[
@@ -30,6 +31,7 @@ const STYLES: &[&str] = &[
     include_str!("../../assets/bisected.css"),
     include_str!("../../assets/matrix.css"),
     include_str!("../../assets/sheets.css"),
+    include_str!("../../assets/traffic.css"),
 ];
 
 #[derive(Template)]
@@ -105,6 +107,7 @@ fn subject(body: Body) -> String {
         Body::Sweep(sweep) => command(&sweep.command),
         Body::Bisection(bisection) => command(&bisection.command),
         Body::Matrix(matrix) => command(&matrix.command),
+        Body::Traffic(_) => "access logs".into(),
     }
 }
 
@@ -120,7 +123,14 @@ fn shown(body: Body) -> Vec<Shown> {
         Body::Sweep(sweep) => vec![of("", &sweep.command)],
         Body::Bisection(bisection) => vec![of("", &bisection.command)],
         Body::Matrix(matrix) => vec![of("", &matrix.command)],
+        Body::Traffic(traffic) => vec![of("", &logs(traffic))],
     }
+}
+
+/// The command that reads the same logs.
+pub(super) fn logs(traffic: &Traffic) -> Vec<String> {
+    let paths = traffic.files.iter().filter(|file| !file.skipped).map(|file| file.path.clone());
+    ["whyslow".to_string(), "logs".into()].into_iter().chain(paths).collect()
 }
 
 /// Words that are a path from the root as the file's name alone.

@@ -1,6 +1,7 @@
 //! The verdict in a few words: the page's one headline, and the title of its tab.
 
 use crate::blocks::findings::head_word;
+use crate::blocks::traffic::lead::headline as traffic_headline;
 use crate::conclusion::{Conclusion, conclusion, sweep_conclusion};
 use crate::document::Body;
 use crate::figure::{is_better, noun, power, three};
@@ -18,6 +19,7 @@ pub(super) fn headline(body: Body) -> String {
         Body::Sweep(sweep) => of_sweep(sweep),
         Body::Bisection(bisection) => of_bisection(bisection),
         Body::Matrix(matrix) => of_matrix(matrix),
+        Body::Traffic(traffic) => traffic_headline(traffic),
     }
 }
 

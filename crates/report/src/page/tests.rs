@@ -6,4 +6,5 @@ mod document;
 mod matrix;
 mod pairs;
 mod sweep;
+mod traffic;
 mod verdict;

@@ -2,7 +2,7 @@
 //! command in `examples`; help, manual and the reference of commands show it, and a test parses every example.
 
 /// By command; whyslow itself has no name. Lines are at most 80 columns wide.
-pub const ALL: [(&str, &str); 17] = [
+pub const ALL: [(&str, &str); 18] = [
     ("", include_str!("examples/whyslow.txt")),
     ("run", include_str!("examples/run.txt")),
     ("attach", include_str!("examples/attach.txt")),
@@ -10,6 +10,7 @@ pub const ALL: [(&str, &str); 17] = [
     ("bisect", include_str!("examples/bisect.txt")),
     ("sweep", include_str!("examples/sweep.txt")),
     ("matrix", include_str!("examples/matrix.txt")),
+    ("logs", include_str!("examples/logs.txt")),
     ("report", include_str!("examples/report.txt")),
     ("trial", include_str!("examples/trial.txt")),
     ("explain", include_str!("examples/explain.txt")),

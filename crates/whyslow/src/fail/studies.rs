@@ -19,6 +19,7 @@ impl From<StudyError> for Failure {
         match error {
             StudyError::Case(error) => error.into(),
             StudyError::Record(error) => error.into(),
+            StudyError::Import(error) => error.into(),
             StudyError::Lab(error) => error.into(),
             StudyError::Matrix(error) => error.into(),
             StudyError::Sweep(error) => sweep(error),

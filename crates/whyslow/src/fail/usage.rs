@@ -27,6 +27,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("--vary", "size=1..16K:log"),
     ("--library", "openssl=1.1.1w,3.0.2"),
     ("--with", "curl=8.0.1"),
+    ("--format", "'$remote_addr [$time_local] \"$request\" $status $body_bytes_sent'"),
 ];
 
 /// Options that are needed only beside others, and beside which.

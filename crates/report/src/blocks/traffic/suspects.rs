@@ -1,0 +1,64 @@
+//! Each suspect: what turning it away saves, how to do it, and where it came from and went to.
+
+use super::words::{answering, bytes, called};
+use crate::block::{Block, Section};
+use crate::document::Document;
+use crate::grid::Row;
+use crate::part::{Part, Table};
+use crate::text::count;
+use case::{Bytes, Claim, Ranked, Rule, RuleFor, Share, Suspect};
+
+pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document| {
+    let suspects = document.traffic().map_or(&[][..], |traffic| &traffic.suspects);
+    suspects.iter().flat_map(one).collect()
+});
+
+/// Rows of networks and of routes.
+const MOST_ROWS: usize = 3;
+
+fn one(suspect: &Suspect) -> Vec<Part> {
+    let mut parts = vec![Part::Heading(format!("If {} were blocked", called(&suspect.name, suspect.claim)))];
+    parts.push(Part::Paragraph(saved(suspect)));
+    for rule in &suspect.rules {
+        parts.push(Part::Paragraph(purpose(rule, suspect.claim)));
+        parts.extend(rule.text.lines().map(|line| Part::Command(line.to_string())));
+    }
+    if suspect.rules.is_empty() {
+        parts.push(Part::Paragraph("Its name cannot be written into a rule without risk.".into()));
+    }
+    parts.push(ranked("Its networks", &suspect.networks, suspect.demand.requests));
+    parts.push(ranked("Its routes", &suspect.routes, suspect.demand.requests));
+    parts
+}
+
+fn saved(suspect: &Suspect) -> String {
+    let demand = &suspect.demand;
+    let time = match demand.took_ns {
+        0 => String::new(),
+        ns => format!(" and {} of answering ({})", answering(ns), Share(suspect.share_of_time)),
+    };
+    format!(
+        "It would have saved {} requests ({}), {} ({}){time}.",
+        count(demand.requests),
+        Share(suspect.share_of_requests),
+        Bytes(demand.bytes),
+        Share(suspect.share_of_bytes),
+    )
+}
+
+fn purpose(rule: &Rule, claim: Claim) -> String {
+    match (rule.target, claim) {
+        (RuleFor::Nginx, _) => "nginx:".into(),
+        (RuleFor::Haproxy, _) => "HAProxy:".into(),
+        (RuleFor::Robots, _) => "robots.txt, if it obeys it:".into(),
+    }
+}
+
+/// The first rows of a ranking, each with its share of the suspect's requests.
+fn ranked(title: &str, rows: &[Ranked], all: u64) -> Part {
+    let row = |one: &Ranked| {
+        let share = if all == 0 { 0.0 } else { one.demand.requests as f64 / all as f64 };
+        Row::new(one.name.clone(), [count(one.demand.requests), Share(share).to_string(), bytes(&one.demand)])
+    };
+    Part::Table(Table::of(title, ["requests", "share", "bytes"], rows.iter().map(row).collect()).most(MOST_ROWS))
+}

@@ -1,0 +1,26 @@
+//! Errors of reading what others have recorded.
+
+use super::{Failure, quote_path};
+use ::import::ImportError;
+use std::io::ErrorKind;
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Failure {
+        let why = error.to_string();
+        match error {
+            ImportError::Io { path, source } => {
+                let shown = quote_path(&path);
+                let remedy = match source.kind() {
+                    ErrorKind::PermissionDenied => format!("sudo cat {shown} | whyslow logs -"),
+                    _ => format!("ls -l {shown}"),
+                };
+                Failure::new("the file cannot be read", why, remedy)
+            }
+            ImportError::NoFiles(_) => Failure::new("no log to read", why, "whyslow logs /var/log/nginx"),
+            ImportError::NoRanges(_) => {
+                let remedy = "whyslow logs --ranges Googlebot=FILE: a file in which ranges like 192.0.2.0/24 stand";
+                Failure::new("no address ranges", why, remedy)
+            }
+        }
+    }
+}
