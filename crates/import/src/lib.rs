@@ -18,6 +18,7 @@ mod format;
 mod heavy;
 mod json_line;
 mod names;
+mod number;
 mod pattern;
 mod ranges;
 mod route;

@@ -1,7 +1,7 @@
 //! Times as logs write them, in seconds since 1970: `10/Oct/2000:13:55:36 -0700`, `2000-10-10T13:55:36.123+02:00`, and
 //! `971211336.123`, which may also count milli-, micro- or nanoseconds. Without a zone it is UTC.
 
-use crate::entry::digits;
+use crate::number::digits;
 
 const DAY: i64 = 86_400;
 /// Numbers beyond are no seconds (the year 5138), nor milliseconds, nor microseconds.

@@ -1,6 +1,7 @@
 //! The page's end: what made it, of what, when, and how to do the same again.
 
 use crate::blocks::attached;
+use crate::blocks::traffic::lead::reading;
 use crate::command::typed;
 use crate::document::{Body, Document};
 use crate::text::clean;
@@ -81,7 +82,7 @@ fn again(document: &Document) -> (String, &'static str) {
             let (of_a, of_b) = (changes("--a", &a.changes), changes("--b", &b.changes));
             (format!("whyslow compare {server}{of_a}{of_b}-- {}", typed(&b.command)), "")
         }
-        Body::Traffic(traffic) => (typed(&super::frame::logs(traffic)), ""),
+        Body::Traffic(traffic) => (typed(&reading(traffic)), ""),
         Body::Sweep(sweep) => {
             let (server, parameter) = (server(&sweep.server), clean(&sweep.parameter));
             let line = format!("whyslow sweep {server}--vary {parameter}=... -- {}", typed(&sweep.command));

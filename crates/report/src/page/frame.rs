@@ -2,11 +2,11 @@
 
 use super::{colophon, headline, policy};
 use crate::block::Section;
+use crate::blocks::traffic::lead::reading;
 use crate::command::command;
 use crate::document::{Body, Document};
 use crate::text::clean;
 use askama::Template;
-use case::Traffic;
 
 /// What every view has in common comes first.
 const SCRIPTS: &[&str] = &[
@@ -123,14 +123,8 @@ fn shown(body: Body) -> Vec<Shown> {
         Body::Sweep(sweep) => vec![of("", &sweep.command)],
         Body::Bisection(bisection) => vec![of("", &bisection.command)],
         Body::Matrix(matrix) => vec![of("", &matrix.command)],
-        Body::Traffic(traffic) => vec![of("", &logs(traffic))],
+        Body::Traffic(traffic) => vec![of("", &reading(traffic))],
     }
-}
-
-/// The command that reads the same logs.
-pub(super) fn logs(traffic: &Traffic) -> Vec<String> {
-    let paths = traffic.files.iter().filter(|file| !file.skipped).map(|file| file.path.clone());
-    ["whyslow".to_string(), "logs".into()].into_iter().chain(paths).collect()
 }
 
 /// Words that are a path from the root as the file's name alone.

@@ -29,6 +29,12 @@ pub(crate) fn headline(traffic: &Traffic) -> String {
     }
 }
 
+/// The command that reads the same logs.
+pub(crate) fn reading(traffic: &Traffic) -> Vec<String> {
+    let paths = traffic.files.iter().filter(|file| !file.skipped).map(|file| file.path.clone());
+    ["whyslow".to_string(), "logs".into()].into_iter().chain(paths).collect()
+}
+
 /// Who, how much of all, since when, from where.
 fn sentence(suspect: &Suspect) -> String {
     let who = match suspect.claim {
