@@ -2,6 +2,7 @@
 
 mod checks;
 mod document;
+mod load;
 mod story;
 mod trial;
 mod undone;
@@ -9,6 +10,7 @@ mod worlds;
 
 pub use checks::{Check, Checks};
 pub use document::{Document, PAGE};
+pub use load::{Latency, Load, LoadArrival, LoadError, LoadFault, LoadPhase, LoadStep, Phase, StatusCount};
 pub use story::{
     Stories, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState,
     StoryVariant,

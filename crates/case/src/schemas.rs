@@ -4,7 +4,8 @@
 //! Fields are only ever added, so a schema allows more than it names.
 
 use crate::{
-    Answer, Bisection, Checks, Comparison, Document, Matrix, Stories, Sweep, Traffic, TrialFigures, Undone, Worlds,
+    Answer, Bisection, Checks, Comparison, Document, Load, Matrix, Stories, Sweep, Traffic, TrialFigures, Undone,
+    Worlds,
 };
 use schemars::consts::meta_schemas::DRAFT2020_12 as META_SCHEMA;
 use schemars::generate::SchemaSettings;
@@ -31,6 +32,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     of::<Traffic>("logs", "who asked for what and when, and what blocking a part would save"),
     of::<Document>("report", "the contents of a case: one of the above"),
     of::<TrialFigures>("trial", "the measurements of one trial"),
+    of::<Load>("load", "how a server bears a load: rates, latencies, errors by name"),
     of::<Undone>("undo", "what was ended and removed"),
     of::<Checks>("doctor", "what works on this machine"),
     of::<Worlds>("world", "the worlds listed, made or removed"),

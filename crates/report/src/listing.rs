@@ -1,6 +1,7 @@
 //! What the smaller commands print: lists, checks, a trial, pages of explanation.
 
 mod checks;
+mod load;
 mod pages;
 mod recording;
 mod stories;
@@ -8,6 +9,7 @@ mod trial;
 mod worlds;
 
 pub use checks::checks;
+pub use load::load;
 pub use pages::{page_entry, page_text};
 pub use recording::recording;
 pub use stories::{stories, story, story_table};

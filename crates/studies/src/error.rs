@@ -27,6 +27,9 @@ pub enum StudyError {
     /// Logs cannot be read.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// A load could not begin.
+    #[error(transparent)]
+    Load(#[from] load::LoadFailure),
     /// The laboratory failed.
     #[error(transparent)]
     Lab(#[from] LabError),

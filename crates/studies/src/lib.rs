@@ -16,6 +16,7 @@ pub mod experiment;
 pub mod explain;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod load;
 pub mod logs;
 mod manifest;
 pub mod matrix;

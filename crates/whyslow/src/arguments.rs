@@ -4,6 +4,7 @@ mod attach;
 mod bisect;
 mod compare;
 pub mod examples;
+mod load;
 mod logs;
 mod matrix;
 mod run;
@@ -14,6 +15,7 @@ mod world;
 pub use attach::AttachArguments;
 pub use bisect::BisectArguments;
 pub use compare::CompareArguments;
+pub use load::LoadArguments;
 pub use logs::LogsArguments;
 pub use matrix::MatrixArguments;
 pub use run::RunArguments;
@@ -87,6 +89,8 @@ pub enum Command {
     Sweep(Box<SweepArguments>),
     /// Build several versions of a library and compare a program on each
     Matrix(Box<MatrixArguments>),
+    /// Measure how a server bears a load: rates, latencies, errors by name
+    Load(Box<LoadArguments>),
     /// Read access logs: who asked for what, since when, and what blocking them saves
     Logs(LogsArguments),
     /// Re-render a case

@@ -3,6 +3,7 @@
 pub mod completions;
 pub mod doctor;
 pub mod explain;
+pub mod load;
 pub mod logs;
 pub mod man;
 pub mod reference;

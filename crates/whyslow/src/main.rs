@@ -43,6 +43,7 @@ fn carry_out(command: Command) -> Result<u8, fail::Failure> {
         Command::Bisect(typed) => commands::study::bisect(*typed),
         Command::Sweep(typed) => commands::study::sweep(*typed),
         Command::Matrix(typed) => commands::study::matrix(*typed),
+        Command::Load(typed) => commands::load::load(*typed),
         Command::Logs(typed) => commands::logs::logs(typed),
         Command::Report(typed) => commands::report::report(&typed),
         Command::Trial(typed) => commands::trial::trial(typed),

@@ -3,6 +3,7 @@
 pub mod attach;
 pub mod bisect;
 pub mod compare;
+pub mod load;
 pub mod matrix;
 pub mod run;
 pub mod sweep;

@@ -31,7 +31,8 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
         }
         // They make worlds and build libraries, or look what root may do here.
         Command::Bisect(_) | Command::Matrix(_) | Command::World(_) | Command::Story(_) | Command::Doctor(_) => Ok(()),
-        Command::Logs(_)
+        Command::Load(_)
+        | Command::Logs(_)
         | Command::Report(_)
         | Command::Explain(_)
         | Command::Man(_)

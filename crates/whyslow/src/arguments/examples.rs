@@ -10,6 +10,7 @@ pub const ALL: [(&str, &str); 18] = [
     ("bisect", include_str!("examples/bisect.txt")),
     ("sweep", include_str!("examples/sweep.txt")),
     ("matrix", include_str!("examples/matrix.txt")),
+    ("load", include_str!("examples/load.txt")),
     ("logs", include_str!("examples/logs.txt")),
     ("report", include_str!("examples/report.txt")),
     ("trial", include_str!("examples/trial.txt")),

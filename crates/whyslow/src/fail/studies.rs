@@ -6,6 +6,7 @@ use lab::compare::{Unlike, Which};
 use lab::worlds::WorldName;
 use std::path::Path;
 use std::time::Duration;
+use studies::load::LoadFailure;
 use studies::story::StoryError;
 use studies::{MatrixError, ProgramThere, StudyError};
 
@@ -22,6 +23,7 @@ impl From<StudyError> for Failure {
             StudyError::Import(error) => error.into(),
             StudyError::Lab(error) => error.into(),
             StudyError::Matrix(error) => error.into(),
+            StudyError::Load(error) => error.into(),
             StudyError::Sweep(error) => sweep(error),
             StudyError::Temporary(error) => Failure::output(&error),
             StudyError::OfSide { side, source } => Failure::from(*source).at(side.arm()),
@@ -89,6 +91,26 @@ fn endless(what: String, length: Duration, case: &Path) -> Failure {
     let seconds = length.as_secs_f64();
     let why = format!("it still ran after {seconds:.0} s and makes no requests to count; {}", recorded(case));
     Failure::new(what, why, format!("--budget {}, if it ends by itself", typed(length * 16)))
+}
+
+impl From<LoadFailure> for Failure {
+    fn from(error: LoadFailure) -> Failure {
+        let what = "the load could not begin";
+        let why = error.to_string();
+        match error {
+            LoadFailure::SeveralServers => {
+                Failure::new(what, why, "whyslow load http://127.0.0.1/a 2*http://127.0.0.1/b")
+            }
+            LoadFailure::LookUp { host, .. } => {
+                Failure::new(what, why, format!("getent hosts {}", quote_path(Path::new(&host))))
+            }
+            LoadFailure::Authorities { file, .. } => {
+                Failure::new(what, why, format!("openssl x509 -noout -subject -in {}", quote_path(&file)))
+            }
+            LoadFailure::Tls(_) => Failure::new(what, why, "whyslow load --insecure https://127.0.0.1/"),
+            LoadFailure::System(error) => Failure::system(None, "driving a load", &error),
+        }
+    }
 }
 
 impl From<MatrixError> for Failure {

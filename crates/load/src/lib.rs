@@ -1,0 +1,24 @@
+//! A measured load: when requests start (closed or open arrival), what they say (one file a protocol), and how long each
+//! took, counted from the moment it was to start.
+//!
+//! One loop drives all protocols (`drive`), on one thread a CPU, over sockets that never block. Whatever a server does, a
+//! request ends within its time, as an answer or as a fault with a name; nothing that a server sends is kept.
+
+mod address;
+mod arrival;
+mod connection;
+mod drive;
+mod failure;
+mod fault;
+mod histogram;
+mod plan;
+mod protocol;
+mod run;
+mod tally;
+mod tls;
+
+pub use address::{Scheme, Url};
+pub use arrival::Arrival;
+pub use failure::LoadFailure;
+pub use plan::{Expected, Plan, Secured, Target};
+pub use run::{Live, run};

@@ -1,0 +1,187 @@
+//! Loads against small servers in this process, good and bad.
+
+use super::*;
+use crate::plan::tests::plan;
+use case::LoadFault;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread;
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// A server that does the same on every connection, each on a thread of its own; its port.
+fn server(serve: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let serve = serve.clone();
+            thread::spawn(move || serve(stream));
+        }
+    });
+    port
+}
+
+/// Answers each request with the same bytes.
+fn answering(mut stream: TcpStream, answer: &[u8]) {
+    let mut bytes = [0; 4096];
+    while stream.read(&mut bytes).is_ok_and(|count| count > 0) && stream.write_all(answer).is_ok() {}
+}
+
+fn load(plan: &Plan) -> Load {
+    let watch = &mut |_: &Live| {
+        thread::sleep(Duration::from_millis(10));
+        true
+    };
+    run(plan, watch).expect("a load")
+}
+
+fn at(port: u16, scheme: &str) -> Plan {
+    plan(&format!("{scheme}://127.0.0.1:{port}/"))
+}
+
+#[test]
+fn a_closed_load_counts_what_the_server_has_answered() {
+    let port = server(|stream| answering(stream, ANSWER));
+    let plan = Plan { connections: 3, threads: 2, ..at(port, "http") };
+    let found = load(&plan);
+    assert!(found.answered > 100 && found.failed == 0, "{found:?}");
+    assert_eq!((found.requests, found.opened), (found.answered, 3));
+    assert_eq!(found.received_bytes, found.answered * ANSWER.len() as u64);
+    assert_eq!(found.statuses.first().map(|one| (one.status, one.count)), Some((200, found.answered)));
+    assert_eq!((found.latency.count, found.uncorrected), (found.answered, None));
+}
+
+#[test]
+fn connections_end_after_as_many_requests_as_asked_for() {
+    let port = server(|stream| answering(stream, ANSWER));
+    let found = load(&Plan { requests_each: Some(5), ..at(port, "http") });
+    assert_eq!((found.opened, found.failed), (found.answered.div_ceil(5), 0), "{found:?}");
+}
+
+#[test]
+fn an_open_load_keeps_its_rate() {
+    let port = server(|stream| answering(stream, ANSWER));
+    let found = load(&Plan { arrival: Arrival::Constant(500.0), connections: 4, ..at(port, "http") });
+    assert_eq!((found.answered, found.failed, found.unsent), (50, 0, 0), "{found:?}");
+}
+
+#[test]
+fn a_stall_is_seen_where_time_counts_from_the_intended_start() {
+    // Stands still for the first 200 ms of every second, as a collector of garbage does.
+    let begun = Instant::now();
+    let port = server(move |mut stream| {
+        let mut bytes = [0; 4096];
+        while stream.read(&mut bytes).is_ok_and(|count| count > 0) {
+            let into = begun.elapsed().as_millis() as u64 % 1000;
+            thread::sleep(Duration::from_millis(200u64.saturating_sub(into)));
+            if stream.write_all(ANSWER).is_err() {
+                break;
+            }
+        }
+    });
+    let found = load(&Plan {
+        arrival: Arrival::Constant(1000.0),
+        duration: Duration::from_secs(2),
+        connections: 4,
+        timeout: Duration::from_secs(5),
+        ..at(port, "http")
+    });
+    let uncorrected = found.uncorrected.expect("an open load has it");
+    assert_eq!((found.failed, found.unsent), (0, 0));
+    assert!(found.latency.p99_ns > 100_000_000, "{:?}", found.latency);
+    assert!(uncorrected.p99_ns < 50_000_000, "{uncorrected:?}");
+}
+
+#[test]
+fn an_echo_is_answered_and_a_wrong_one_is_named() {
+    let right = server(|mut stream| {
+        let mut bytes = [0; 5];
+        while stream.read_exact(&mut bytes).is_ok() && stream.write_all(&bytes).is_ok() {}
+    });
+    let echo = |port| load(&Plan { body: b"hello".to_vec(), pipeline: 3, ..at(port, "tcp") });
+    let found = echo(right);
+    assert!(found.answered > 10 && found.failed == 0, "{found:?}");
+    let wrong = echo(server(|stream| answering(stream, b"other")));
+    assert_eq!(wrong.errors.first().map(|one| one.fault), Some(LoadFault::WrongEcho));
+}
+
+#[test]
+fn gopher_ends_with_the_connection() {
+    let port = server(|mut stream| {
+        let mut bytes = [0; 64];
+        let _ = stream.read(&mut bytes).and_then(|_| stream.write_all(b"iHello\r\n.\r\n"));
+    });
+    let found = load(&at(port, "gopher"));
+    assert!(found.answered > 1 && found.failed == 0 && found.opened == found.answered, "{found:?}");
+}
+
+#[test]
+fn each_kind_of_bad_server_is_named_and_none_hangs() {
+    let closed = TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("an address").port();
+    let says = |answer: &'static [u8]| {
+        server(move |mut stream| {
+            let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(answer));
+        })
+    };
+    let resets = server(|stream| {
+        // What is closed with bytes unread is reset.
+        thread::sleep(Duration::from_millis(20));
+        drop(stream);
+    });
+    let silent = server(|mut stream| while stream.read(&mut [0; 4096]).is_ok_and(|count| count > 0) {});
+    let drips = server(|mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nX-Slow: ");
+        while stream.write_all(b"x").is_ok() {
+            thread::sleep(Duration::from_millis(50));
+        }
+    });
+    let endless = server(|mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
+        while stream.write_all(b"X-More: and more and more and more\r\n").is_ok() {}
+    });
+    let body = server(|mut stream| {
+        let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n"));
+        while stream.write_all(&[b'x'; 4096]).is_ok() {}
+    });
+    let half_closed = server(|stream| {
+        let _ = stream.shutdown(Shutdown::Write);
+        thread::sleep(Duration::from_millis(100));
+    });
+    let plain = [
+        (closed, LoadFault::Refused),
+        (says(b""), LoadFault::ClosedEarly),
+        (half_closed, LoadFault::ClosedEarly),
+        (says(b"SSH-2.0-x\r\n"), LoadFault::BadStatusLine),
+        (says(b"HTTP/1.1 2"), LoadFault::TruncatedHead),
+        (says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), LoadFault::TruncatedBody),
+        (says(b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"), LoadFault::BadHeader),
+        (says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), LoadFault::BadChunk),
+        (says(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore"), LoadFault::Unasked),
+        (resets, LoadFault::Reset),
+        (silent, LoadFault::TimedOut),
+        (drips, LoadFault::TimedOut),
+        (body, LoadFault::TimedOut),
+        (endless, LoadFault::HeadTooLong),
+    ];
+    let cases = plain.into_iter().map(|(port, fault)| ("http", port, fault)).chain([
+        ("https", says(b"HTTP/1.1 400 Bad Request\r\n\r\n"), LoadFault::TlsProtocol),
+        ("https", says(b""), LoadFault::HandshakeClosed),
+        ("https", silent, LoadFault::HandshakeTimedOut),
+        // A handshake_failure, as TLS 1.2 writes it.
+        ("https", says(b"\x15\x03\x03\x00\x02\x02\x28"), LoadFault::TlsAlert),
+    ]);
+    for (scheme, port, fault) in cases {
+        let begun = Instant::now();
+        let found = load(&Plan { timeout: Duration::from_millis(150), ..at(port, scheme) });
+        assert!(begun.elapsed() < Duration::from_secs(3), "{fault:?} took {:?}", begun.elapsed());
+        assert!(found.errors.iter().any(|one| one.fault == fault), "{scheme} {fault:?}: {found:?}");
+    }
+}
+
+#[test]
+fn urls_of_several_servers_are_refused() {
+    let mut plan = plan("http://127.0.0.1:1/");
+    plan.urls.push("http://127.0.0.1:2/".parse().expect("a URL"));
+    assert!(matches!(run(&plan, &mut |_| true), Err(LoadFailure::SeveralServers)));
+}

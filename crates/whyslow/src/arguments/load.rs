@@ -1,0 +1,102 @@
+//! The options of `whyslow load`.
+
+use super::examples;
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+use studies::load::Url;
+
+/// What `load` takes.
+#[derive(Args)]
+#[command(args_override_self = true, after_help = examples::of("load"))]
+pub struct LoadArguments {
+    /// What to ask for: http, https, tcp, tls, gopher or gemini; several on one server, with weights: 3*http://127.0.0.1/a
+    #[arg(required = true, value_name = "[WEIGHT*]URL")]
+    pub urls: Vec<Url>,
+
+    /// Start this many requests a second, whatever becomes of those before
+    #[arg(long, value_name = "N", value_parser = rate)]
+    pub rate: Option<f64>,
+
+    /// Start them at random, as independent users do, with --rate as the mean
+    #[arg(long, requires = "rate")]
+    pub poisson: bool,
+
+    /// Start this many a second, one after another for equal times: 100,200,400
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = rate, conflicts_with = "rate")]
+    pub steps: Vec<f64>,
+
+    /// Go on for this long: 10s, 500ms, 2m
+    #[arg(long, value_name = "TIME", value_parser = studies::duration, default_value = "10s")]
+    pub duration: Duration,
+
+    /// Connections at a time
+    #[arg(short, long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub connections: u32,
+
+    /// Requests under way on one connection
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub pipeline: u32,
+
+    /// Close a connection after this many requests [default: when the server does]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests_per_connection: Option<u64>,
+
+    /// Threads [default: one a CPU]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// A request that takes longer has failed
+    #[arg(long, value_name = "TIME", value_parser = studies::duration, default_value = "10s")]
+    pub timeout: Duration,
+
+    /// The method
+    #[arg(long, value_name = "METHOD", default_value = "GET")]
+    pub method: String,
+
+    /// Send this header; repeatable
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+
+    /// Send this body, or @FILE; what an echo is to repeat
+    #[arg(long, value_name = "TEXT")]
+    pub body: Option<String>,
+
+    /// Answers of another status have failed
+    #[arg(long, value_name = "STATUS")]
+    pub expect_status: Option<u16>,
+
+    /// Answers without this text in their body have failed
+    #[arg(long, value_name = "TEXT")]
+    pub expect_body: Option<String>,
+
+    /// Speak this version of TLS only
+    #[arg(long, value_name = "VERSION", value_parser = ["1.2", "1.3"])]
+    pub tls: Option<String>,
+
+    /// Make every TLS handshake a full one
+    #[arg(long)]
+    pub no_resumption: bool,
+
+    /// Trust these certificates (PEM) in place of the system's
+    #[arg(long, value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
+
+    /// Trust any certificate
+    #[arg(long, conflicts_with = "cacert")]
+    pub insecure: bool,
+
+    /// Where random numbers begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Reads a rate.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && *rate <= 1e8);
+    rate.ok_or_else(|| format!("`{text}` is not a number of requests a second"))
+}
