@@ -80,7 +80,10 @@ impl Tally {
         self.recent.add(latency);
         self.uncorrected.add(now.saturating_duration_since(flight.started));
         self.first_byte.add(first.saturating_duration_since(flight.started));
-        self.last_byte.add(now.saturating_duration_since(first));
+        // What came in one piece has no time between its first and its last byte.
+        if first < now {
+            self.last_byte.add(now.saturating_duration_since(first));
+        }
         if let Some((times, _)) = self.steps.get_mut(flight.step) {
             times.add(latency);
         }

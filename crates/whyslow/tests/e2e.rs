@@ -9,6 +9,7 @@ mod errors;
 mod exports;
 mod help;
 mod left;
+mod load;
 mod locks;
 mod logs;
 mod page;

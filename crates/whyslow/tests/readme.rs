@@ -21,7 +21,8 @@ fn every_option_and_command_it_names_exists() {
     let overview = stage.run(&["--help"]).stdout;
     let commands = README.split("whyslow ").skip(1).map(|rest| rest.split([' ', '`', '\n']).next().unwrap_or_default());
     for command in commands.filter(|word| {
-        let known = ["run", "attach", "compare", "sweep", "bisect", "matrix", "world", "report", "explain", "doctor"];
+        let known =
+            ["run", "attach", "compare", "sweep", "bisect", "matrix", "load", "world", "report", "explain", "doctor"];
         known.contains(word) || ["trial", "undo"].contains(word)
     }) {
         assert!(overview.contains(&format!("  {command} ")), "{command}");

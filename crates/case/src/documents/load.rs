@@ -122,7 +122,7 @@ pub enum Phase {
     TlsResumed,
     /// From the request to the first byte of its answer.
     FirstByte,
-    /// From the first byte of an answer to its last.
+    /// From the first byte of an answer to its last, for answers that came in several pieces.
     LastByte,
 }
 

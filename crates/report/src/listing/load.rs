@@ -25,7 +25,8 @@ fn parts(found: &Load) -> Vec<Part> {
         parts.push(Part::Table(Table::of("", ["times"], rows.collect())));
     }
     let columns = ["count", "mean", "p50", "p90", "p99", "p99.9", "longest"];
-    let mut rows = vec![row("from the intended start", &found.latency)];
+    let whole = if found.uncorrected.is_some() { "from the intended start" } else { "whole request" };
+    let mut rows = vec![row(whole, &found.latency)];
     rows.extend(found.uncorrected.as_ref().map(|times| row("from the actual start", times)));
     rows.extend(found.phases.iter().map(|one| row(phase(one.phase), &one.time)));
     rows.retain(|row| !row.cells.is_empty());
@@ -203,6 +204,6 @@ mod tests {
     fn without_an_answer_nothing_is_said_of_times() {
         let text = load(&Load { failed: 3, ..Load::default() }, &Style::default());
         assert!(text.starts_with("No request was answered"), "{text}");
-        assert!(!text.contains("intended start"), "{text}");
+        assert!(!text.contains("whole request"), "{text}");
     }
 }
