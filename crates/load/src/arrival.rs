@@ -68,7 +68,7 @@ impl Schedule {
             Arrival::Steps(rates) => {
                 let each = whole / rates.len() as f64;
                 loop {
-                    let Some(rate) = rates.get(self.step) else { return None };
+                    let rate = rates.get(self.step)?;
                     let begun = each * self.step as f64;
                     let at = self.evenly(*rate, begun);
                     if at < begun + each {

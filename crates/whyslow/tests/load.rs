@@ -12,7 +12,7 @@ fn await_port(port: u16) {
 
 /// An nginx without and with TLS, with a certificate for `localhost`; its two ports.
 fn nginx(stage: &Stage) -> Option<(Background, u16, u16)> {
-    if shell("command -v nginx openssl").lines().count() < 2 {
+    if shell("command -v nginx; command -v openssl").lines().count() < 2 {
         skip("nginx or openssl is not installed");
         return None;
     }

@@ -64,7 +64,7 @@ impl Reader {
                 State::ChunkLine => (self.chunk_line(rest)?, false),
                 State::Chunk(length) => (self.body(rest, length, State::Chunk).0, false),
                 State::ChunkEnd => (self.chunk_end(rest)?, false),
-                State::Trailers => self.trailers(rest)?,
+                State::Trailers => Self::trailers(rest)?,
                 State::UntilClosed => {
                     self.search.read(rest);
                     (rest.len(), false)
@@ -165,7 +165,7 @@ impl Reader {
         Ok(line.len() + 1)
     }
 
-    fn trailers(&mut self, bytes: &[u8]) -> Result<(usize, bool), LoadFault> {
+    fn trailers(bytes: &[u8]) -> Result<(usize, bool), LoadFault> {
         let Some(line) = line(bytes, LONGEST_HEAD).map_err(|()| LoadFault::HeadTooLong)? else { return Ok((0, false)) };
         Ok((line.len() + 1, line.trim_ascii().is_empty()))
     }
