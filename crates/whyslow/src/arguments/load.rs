@@ -70,9 +70,25 @@ pub struct LoadArguments {
     #[arg(long, value_name = "TEXT")]
     pub expect_body: Option<String>,
 
+    /// How TLS is spoken.
+    #[command(flatten)]
+    pub tls: TlsArguments,
+
+    /// Where random numbers begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How TLS is spoken.
+#[derive(Args)]
+pub struct TlsArguments {
     /// Speak this version of TLS only
-    #[arg(long, value_name = "VERSION", value_parser = ["1.2", "1.3"])]
-    pub tls: Option<String>,
+    #[arg(long = "tls", value_name = "VERSION", value_parser = ["1.2", "1.3"])]
+    pub tls_version: Option<String>,
 
     /// Make every TLS handshake a full one
     #[arg(long)]
@@ -85,14 +101,6 @@ pub struct LoadArguments {
     /// Trust any certificate
     #[arg(long, conflicts_with = "cacert")]
     pub insecure: bool,
-
-    /// Where random numbers begin
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Reads a rate.

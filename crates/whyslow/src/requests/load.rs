@@ -45,10 +45,10 @@ pub fn request(typed: LoadArguments) -> Result<Plan, Failure> {
         body,
         expected: Expected { status: typed.expect_status, body: typed.expect_body.map(String::into_bytes) },
         secured: Secured {
-            version: typed.tls,
-            full_only: typed.no_resumption,
-            authorities: typed.cacert,
-            trusts_all: typed.insecure,
+            version: typed.tls.tls_version,
+            full_only: typed.tls.no_resumption,
+            authorities: typed.tls.cacert,
+            trusts_all: typed.tls.insecure,
         },
         seed: typed.seed,
     })
