@@ -16,6 +16,7 @@ pub use writer::CaseWriter;
 use crate::beneath::Beneath;
 use crate::error::CaseError;
 use crate::manifest::{Manifest, SCHEMA};
+use crate::names::{Names, Pseudonyms};
 use crate::row::Row;
 use std::io::Read;
 use std::path::Path;
@@ -110,15 +111,32 @@ impl Case {
     /// # Errors
     /// Where the table is there already, or the disk refuses.
     pub fn add<R: Row>(&self, rows: impl IntoIterator<Item = R>) -> Result<(), CaseError> {
-        writer::add(&self.folder, rows)
+        writer::add(&self.folder, rows, self.pseudonyms())
     }
 
-    /// Keeps a document (the answer, say) beside the tables.
+    /// Keeps a document (the trials' arms, say) beside the tables, names in it replaced where the case keeps none.
     ///
     /// # Errors
     /// Where the disk refuses.
     pub fn keep<T: serde::Serialize>(&self, name: &str, document: &T) -> Result<(), CaseError> {
+        let Some(pseudonyms) = self.pseudonyms() else { return write_json(&self.folder, name, document) };
+        let damaged = |error| CaseError::damaged(&self.folder().join(name), &error);
+        let mut document = serde_json::to_value(document).map_err(damaged)?;
+        pseudonyms.document(&mut document);
+        write_json(&self.folder, name, &document)
+    }
+
+    /// Keeps a document in which no name is left to be replaced: what was drawn from the tables of this case.
+    ///
+    /// # Errors
+    /// Where the disk refuses.
+    pub(crate) fn keep_as_it_is<T: serde::Serialize>(&self, name: &str, document: &T) -> Result<(), CaseError> {
         write_json(&self.folder, name, document)
+    }
+
+    /// What stands for names in what is written; none where they are kept.
+    fn pseudonyms(&self) -> Option<&'static Pseudonyms> {
+        Pseudonyms::of_this_process().filter(|_| self.manifest.names == Names::Pseudonyms)
     }
 
     /// Keeps a file (the page, say) beside the tables.

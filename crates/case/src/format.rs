@@ -1,7 +1,7 @@
 //! The documentation of a case's tables, from their declarations. CASE-FORMAT.md is this text, and a test keeps it so.
 
 use crate::tables::{content, direction, ender, event, flags, kind, output as compared, reason, role, transport, work};
-use crate::{Recording, SCHEMA};
+use crate::{NameKind, Recording, SCHEMA};
 use std::fmt::Write;
 
 /// What stands above the tables.
@@ -29,7 +29,20 @@ Times are nanoseconds since boot (suspend included), lengths of time are nanosec
 location, path) start at 1 and hold within one case; 0 means none. Payload is never kept, and header values, query
 values and arguments that can be secrets are replaced by `*` when they are written. The folder is readable for its owner
 only.
+
+## Without names
+
+`whyslow run --keep-names no` (and `attach`) writes a case that may leave the house. Before anything is written, pseudonyms
+such as `n3f9a2c81d0` take the place of hosts and addresses, of parts of HTTP paths and queries, of names that are looked
+up, of files outside of system folders, and of what programs and threads are called and given as arguments. In each
+column below that says so, the same name has the same pseudonym everywhere in the case. They are digests with random bytes
+that are kept nowhere, so that names cannot be tried out. What stays: numbers and times, loopback addresses, ports, files of
+system folders and programs in them, endings of file names, and names of functions. Trials are not kept as files, since
+nobody could run them. `manifest.json` says which of both a case is (`names`).
 ";
+
+/// Behind the meaning of a column.
+const NAMED: &str = " (a pseudonym with `--keep-names no`)";
 
 /// The numbers that stand for words, by the name that the columns refer to.
 const CODES: &[(&str, &[(&str, u8)])] = &[
@@ -121,7 +134,8 @@ pub fn format() -> String {
     for (table, doc, columns) in Recording::tables() {
         let _ = write!(text, "\n## {table}\n\n{doc}\n\n| Column | Type | Meaning |\n|---|---|---|\n");
         for column in columns {
-            let meaning = column.doc.replace('|', "\\|");
+            let named = if column.names.is_some_and(NameKind::is_replaced) { NAMED } else { "" };
+            let meaning = column.doc.replace('|', "\\|") + named;
             let _ = writeln!(text, "| `{}` | {} | {meaning} |", column.name, column.data_type);
         }
     }

@@ -1,5 +1,6 @@
 //! What a case is about: who was watched, where, for how long, and what could not be watched.
 
+use crate::names::{NameKind, Names, Pseudonyms};
 use crate::tables::SchedulerSum;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ pub struct Manifest {
     pub command: Vec<String>,
     /// The server's command line, where whyslow started one (empty otherwise).
     pub server: Vec<String>,
+    /// Whether names are kept in this case, or pseudonyms stand for them.
+    #[serde(default)]
+    pub names: Names,
     /// The link between client and server as it was asked for, for example `mtu=1500,rate=10mbit`; empty for none.
     pub link: String,
     /// When recording began, as seconds since 1970 (for people; all other times are since boot).
@@ -69,6 +73,17 @@ impl Counted {
         };
         self.threads += 1;
         self.on_cpu += sum.on_cpu;
+    }
+}
+
+impl Manifest {
+    /// The same with names as they are written down.
+    pub(crate) fn without_names(&self, pseudonyms: &Pseudonyms) -> Manifest {
+        let mut shown = self.clone();
+        let words = shown.command.iter_mut().chain(&mut shown.server);
+        words.for_each(|word| pseudonyms.replace(NameKind::Command, word));
+        shown.missing.iter_mut().for_each(|sentence| pseudonyms.replace(NameKind::Sentence, sentence));
+        shown
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::error::CaseError;
 use crate::folder::{Case, CaseWriter};
 use crate::manifest::Manifest;
+use crate::names::Pseudonyms;
 use crate::row::{Column, Row, Value};
 use crate::tables::{
     Call, CallSum, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample,
@@ -37,6 +38,13 @@ macro_rules! recording {
             /// Puts every table into its order. The sort is stable: rows with equal keys keep the order of recording.
             pub fn sort(&mut self) {
                 $( let key: fn(&$row) -> _ = $key; self.$field.sort_by_key(key); )+
+            }
+
+            /// Puts names back where this process has written pseudonyms for them. Those of another's stay.
+            pub fn reveal(&mut self, pseudonyms: &Pseudonyms) {
+                $( for row in &mut self.$field {
+                    row.rename(&mut |kind, text| pseudonyms.reveal(kind, text));
+                } )+
             }
 
             /// Writes all tables into a new case.

@@ -1,6 +1,7 @@
 //! Tables are declared once: the row type, its columns, their documentation, the writer and the reader all come from
 //! one `table!` declaration.
 
+use crate::names::NameKind;
 use crate::units::Nanos;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt8Array,
@@ -18,6 +19,8 @@ pub struct Column {
     pub data_type: DataType,
     /// What it means, with its unit.
     pub doc: String,
+    /// What kind of name its text is; none where it is no text.
+    pub names: Option<NameKind>,
 }
 
 /// A value of a row, whatever its column's type: for those who show any table.
@@ -60,6 +63,9 @@ pub trait Row: Sized + Clone + Send + 'static {
 
     /// One row's values with the names of their columns, in order.
     fn values(&self) -> Vec<(&'static str, Value)>;
+
+    /// Does something with each text, as which kind of name the column declares it.
+    fn rename(&mut self, rename: &mut dyn FnMut(NameKind, &mut String));
 
     /// The table's Arrow schema.
     fn schema() -> Arc<Schema> {
@@ -156,6 +162,11 @@ pub(crate) fn doc_text(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_string()
 }
 
+/// What a column declares its text to be.
+pub(crate) fn declared(names: &[NameKind]) -> Option<NameKind> {
+    names.first().copied()
+}
+
 /// The typed column of a batch.
 pub(crate) fn typed_column<'a, C: Cell>(batch: &'a RecordBatch, name: &str) -> Result<&'a C::Column, String> {
     let column = batch.column_by_name(name).ok_or_else(|| format!("column {name} is missing"))?;
@@ -186,12 +197,13 @@ impl<'a, C: Cell> Present<'a, C> {
 }
 
 /// Declares a table: `table! { /// doc pub struct Row in "name" { /// doc pub column: type, ... } }`. A column that was added
-/// later says what stands for it in older cases: `pub column: type = value`.
+/// later says what stands for it in older cases: `pub column: type = value`. A column of text says what kind of name it holds:
+/// `pub column: String as Host`.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+
         pub struct $row:ident in $table:literal {
-            $( $(#[doc = $column_doc:literal])+ pub $column:ident: $type:ty $(= $before:expr)?, )+
+            $( $(#[doc = $column_doc:literal])+ pub $column:ident: $type:ty $(as $names:ident)? $(= $before:expr)?, )+
         }
     ) => {
         $(#[doc = $doc])+
@@ -208,11 +220,18 @@ macro_rules! table {
                     name: stringify!($column),
                     data_type: <$type as $crate::row::Cell>::data_type(),
                     doc: $crate::row::doc_text(&[$($column_doc),+]),
+                    names: $crate::row::declared(&[$($crate::names::NameKind::$names)?]),
                 } ),+ ]
             }
 
             fn values(&self) -> Vec<(&'static str, $crate::row::Value)> {
                 vec![ $( (stringify!($column), $crate::row::Cell::untyped(self.$column.clone())) ),+ ]
+            }
+
+            fn rename(&mut self, rename: &mut dyn FnMut($crate::names::NameKind, &mut String)) {
+                // Most tables have no text.
+                let _ = &rename;
+                $( $( rename($crate::names::NameKind::$names, &mut self.$column); )? )+
             }
 
             fn bytes(&self) -> usize {

@@ -9,6 +9,7 @@ use crate::sessions::Sessions;
 use crate::staged::Staged;
 use crate::treatment::{End, NetworkChange, Treatment};
 use crate::world::World;
+use case::Names;
 use record::{Held, Input, Mount, Network, Output, ParentDeathSignal, Program, User};
 use std::ffi::OsString;
 
@@ -23,6 +24,8 @@ pub struct Subject {
     pub user: Option<User>,
     /// The client's standard input.
     pub input: Input,
+    /// Whether names are kept in what is recorded of them.
+    pub names: Names,
 }
 
 impl Subject {

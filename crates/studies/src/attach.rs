@@ -4,7 +4,7 @@ use crate::diagnosis::{self, Diagnosis};
 use crate::manifest::manifest;
 use crate::switched::Switched;
 use crate::{Activity, Console, Document, Done, Limits, StudyError, views};
-use case::{Answer, Case, Finding, Status};
+use case::{Answer, Case, Finding, Names, Status};
 use lab::live::{self, Live, LiveTerms};
 use lab::{Journal, Subject, World};
 use record::{Recorder, Role};
@@ -22,6 +22,8 @@ pub struct Request {
     pub pid: u32,
     /// How it was started.
     pub command: Vec<String>,
+    /// Whether names are kept in its case.
+    pub names: Names,
     /// When to stop recording before it ends.
     pub limits: Limits,
     /// Time for switching on and off what reaches it; none where nothing is to be tried.
@@ -40,13 +42,17 @@ pub struct Request {
 /// Where nothing was recorded. What fails later is in [`Done::failed`].
 pub fn attach(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let case = watch(request, console)?;
-    let recording = diagnosis::load(&case, console)?;
+    let recording = diagnosis::load_with_names(&case, console)?;
     let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
     case.add(analysis.wait_rows())?;
     let proved = match request.budget.filter(|_| !console.has_come()) {
         Some(budget) => prove(&mut answer, &case, request.pid, budget, console),
         None => Ok(()),
     };
+    if diagnosis::keeps_no_names(&case) {
+        let done = Done::without_names(case, request.reading, console)?;
+        return Ok(Done { failed: proved.err(), ..done });
+    }
     let views = views::gathered(console, || Ok(views::of_answer(&answer, &analysis, &[])));
     Ok(Done { failed: proved.err(), ..Done::of(Document::Answer(Box::new(answer)), case, views) })
 }
@@ -79,7 +85,7 @@ fn watch(request: &Request, console: &dyn Console) -> Result<Case, StudyError> {
     let repaired = lab::repair(lab::Repair::Left).unwrap_or_default();
     repaired.done.iter().for_each(|line| console.note(line));
     let role = role_of(pid);
-    let subject = Subject { client: request.command.clone(), ..Subject::default() };
+    let subject = Subject { client: request.command.clone(), names: request.names, ..Subject::default() };
     let recorder = Recorder::start(folder, manifest(&subject, &World::default()), &request.options)?;
     recorder.attach(pid, role).inspect_err(|_| {
         // Nothing was recorded: the new case would only be in the way.

@@ -1,7 +1,7 @@
 //! What a case means: its recording, loaded and indexed once, and what that suspects.
 
 use crate::{Activity, Console, StudyError};
-use case::{Answer, Case, Recording};
+use case::{Answer, Case, Names, Pseudonyms, Recording};
 use diagnose::Analysis;
 
 /// What is being done while a recording is read and diagnosed.
@@ -14,6 +14,24 @@ pub const LOOKING: &str = "analysing the recording";
 pub fn load(case: &Case, console: &dyn Console) -> Result<Recording, StudyError> {
     let _activity = Activity::of(console, LOOKING);
     Ok(Recording::load(case)?)
+}
+
+/// The recording of a case that this process has made, with names where the case has pseudonyms: what is tried on the programs
+/// needs them.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn load_with_names(case: &Case, console: &dyn Console) -> Result<Recording, StudyError> {
+    let mut recording = load(case, console)?;
+    if let Some(pseudonyms) = Pseudonyms::of_this_process().filter(|_| keeps_no_names(case)) {
+        recording.reveal(pseudonyms);
+    }
+    Ok(recording)
+}
+
+/// Whether pseudonyms stand for names in a case.
+pub fn keeps_no_names(case: &Case) -> bool {
+    case.manifest().names == Names::Pseudonyms
 }
 
 /// A recording, indexed, and what it suspects.

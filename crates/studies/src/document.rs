@@ -1,6 +1,6 @@
 //! What a study returns: a document, the case that holds it, and what its page shows.
 
-use crate::StudyError;
+use crate::{Console, StudyError, report, views};
 use case::views::PageViews;
 use case::{Case, Document};
 use record::Ended;
@@ -26,5 +26,16 @@ impl Done {
     /// Of a document that nothing else is to be said of.
     pub(crate) fn of(document: Document, case: Case, views: Result<PageViews, StudyError>) -> Done {
         Done { document, case, views, failed: None, ended: None, inside: Vec::new() }
+    }
+
+    /// Of a case that keeps no names: what anybody finds who reads it. What was tried is in it already.
+    pub(crate) fn without_names(
+        case: Case,
+        reading: diagnose::Options,
+        console: &dyn Console,
+    ) -> Result<Done, StudyError> {
+        let document = report::read(&case, reading, console)?;
+        let views = views::gathered(console, || views::of(&document, &case));
+        Ok(Done::of(document, case, views))
     }
 }

@@ -12,6 +12,7 @@ pub fn manifest(subject: &Subject, world: &World) -> Manifest {
         whyslow: env!("CARGO_PKG_VERSION").to_string(),
         command: redact_arguments(&subject.client),
         server: redact_arguments(subject.server.as_deref().unwrap_or_default()),
+        names: subject.names,
         link: world.link.map(|link| link.to_string()).unwrap_or_default(),
         started_unix_seconds: now.map_or(0, |since| since.as_secs()),
         ..Manifest::default()

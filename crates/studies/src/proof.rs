@@ -6,7 +6,7 @@ use crate::second_pass::{self, SecondPasses};
 use crate::{Console, StudyError};
 use case::facts::{NotTried, WhyNot};
 use case::tables::Trial;
-use case::{Answer, Case, Recording};
+use case::{Answer, Case, Names, Recording};
 use lab::{Arms, Experiment, SecondPass, Setting, Subject, TrialSpec};
 use record::Input;
 use std::collections::BTreeSet;
@@ -103,7 +103,7 @@ pub fn judge_again(answer: &mut Answer, case: &Case, trials: &[Trial]) -> Result
 }
 
 /// Keeps a file for each arm from which `whyslow trial` runs it again, here or elsewhere. What could be a secret in the
-/// commands is replaced, as everywhere in a case.
+/// commands is replaced, as everywhere in a case. Pseudonyms cannot be run: without names there are no such files.
 fn keep_specs(
     case: &Case,
     folder: &str,
@@ -111,7 +111,9 @@ fn keep_specs(
     trials: &[Trial],
     ground: &Ground,
 ) -> Result<(), StudyError> {
-    let Some(extent) = &experiment.extent else { return Ok(()) };
+    let Some(extent) = experiment.extent.as_ref().filter(|_| ground.subject.names == Names::Kept) else {
+        return Ok(());
+    };
     let own = experiment.own(trials);
     let arms = own.iter().map(|trial| trial.arm.as_str()).collect::<BTreeSet<_>>();
     let file = |arm: &str| {

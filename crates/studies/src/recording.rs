@@ -92,7 +92,7 @@ pub fn record_quietly(
     if console.has_come() {
         return Err(StudyError::GivenUp { case: folder.to_path_buf() });
     }
-    let recording = diagnosis::load(&case, console)?;
+    let recording = diagnosis::load_with_names(&case, console)?;
     let Diagnosis { answer, .. } = Diagnosis::of(&recording, &case, diagnose::Options::default(), console);
     let said = std::fs::read(errors.path()).unwrap_or_default();
     let said =

@@ -34,11 +34,15 @@ pub struct Request {
 /// Where nothing was recorded. What fails later is in [`Done::failed`].
 pub fn run(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let Taken { case, ended, .. } = recording::record(take(request), console)?;
-    let recording = diagnosis::load(&case, console)?;
+    let recording = diagnosis::load_with_names(&case, console)?;
     let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
     case.add(analysis.wait_rows())?;
     let ground = Ground { subject: &request.subject, world: &request.world, wish: &request.proof };
     let proved = proof::prove(&mut answer, &case, &recording, &ground, console);
+    if diagnosis::keeps_no_names(&case) {
+        let done = Done::without_names(case, request.reading, console)?;
+        return Ok(Done { failed: proved.err(), ended, ..done });
+    }
     // The trials are newer than the recording.
     let views = views::gathered(console, || Ok(views::of_answer(&answer, &analysis, &case.read()?)));
     let done = Done::of(Document::Answer(Box::new(answer)), case, views);

@@ -23,6 +23,7 @@ pub use story::{StoryAction, StoryArguments, StoryRunArguments};
 pub use sweep::SweepArguments;
 pub use world::{WorldAction, WorldCommandArguments, WorldMakeArguments, WorldRemoveArguments, WorldRunArguments};
 
+use case::Names;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -189,6 +190,25 @@ pub struct KeepingArguments {
     /// Run the programs as this user [default under sudo: the user who called sudo]
     #[arg(long, value_name = "NAME")]
     pub user: Option<User>,
+}
+
+/// Whether a case keeps names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum KeepNames {
+    /// As they are
+    #[default]
+    Yes,
+    /// Pseudonyms: for a case that leaves the house
+    No,
+}
+
+impl From<KeepNames> for Names {
+    fn from(typed: KeepNames) -> Names {
+        match typed {
+            KeepNames::Yes => Names::Kept,
+            KeepNames::No => Names::Pseudonyms,
+        }
+    }
 }
 
 /// When the output of a program is compared.

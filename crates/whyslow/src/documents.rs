@@ -14,7 +14,7 @@ pub fn keep(done: Done) -> (Document, Option<Failure>) {
     let Done { mut document, case, views, failed, inside, .. } = done;
     let inside = inside.into_iter().filter_map(|one| keep(one).1).collect::<Vec<_>>();
     report::sum_up(&mut document);
-    *document.page() = keep_page(&document, &case, views);
+    *document.page() = keep_page(&document.as_kept(&case), &case, views);
     let kept = document.keep(&case).err().map(Failure::from);
     let failed = inside.into_iter().chain(failed.map(Failure::from)).chain(kept).next();
     (document, failed)

@@ -12,6 +12,7 @@ pub mod trial;
 use crate::arguments::{KeepingArguments, WorldArguments};
 use crate::fail::Failure;
 use crate::invoker::{Invoker, subject_user};
+use case::Names;
 use lab::{Subject, World};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -38,6 +39,11 @@ fn subject(
 ) -> Result<Subject, Failure> {
     let subject = Subject::within(world, command, server.map(|words| &**words))?;
     Ok(Subject { user: subject_user(keeping.user)?, input: lab::input_again().unwrap_or_default(), ..subject })
+}
+
+/// As [`case_folder`], which is called after the command only where names are kept.
+pub fn case_folder_without_names(folder: Option<&Path>, command: &[String], names: Names) -> Result<PathBuf, Failure> {
+    case_folder(folder, if names == Names::Kept { command } else { &[] })
 }
 
 /// `-o`, or a new folder among the user's cases.

@@ -12,6 +12,7 @@ mod left;
 mod load;
 mod locks;
 mod logs;
+mod names;
 mod page;
 mod pools;
 mod readme;

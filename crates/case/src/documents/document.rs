@@ -1,5 +1,6 @@
 //! What a study finds out, and the file of its case that keeps it.
 
+use crate::names::Names;
 use crate::{Answer, Bisection, Case, CaseError, Comparison, Matrix, Sweep};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,7 +61,21 @@ impl Document {
             Document::Bisection(_) => BISECTION_FILE,
             Document::Matrix(_) => MATRIX_FILE,
         };
-        case.keep(file, self)
+        match self {
+            Document::Answer(_) => case.keep_as_it_is(file, &self.as_kept(case)),
+            _ => case.keep(file, self),
+        }
+    }
+
+    /// The same as it may leave the house with its case: where that keeps no names, it does not say where it lies, either.
+    pub fn as_kept(&self, case: &Case) -> Document {
+        match self {
+            Document::Answer(answer) if case.manifest().names == Names::Pseudonyms => {
+                let (case, page) = (".".to_string(), PAGE.to_string());
+                Document::Answer(Box::new(Answer { case, page, ..(**answer).clone() }))
+            }
+            _ => self.clone(),
+        }
     }
 
     /// The path of its page, to be filled in.

@@ -7,6 +7,7 @@ use super::{Case, MANIFEST, TABLES, parquet_of, stream_of, table_error};
 use crate::beneath::Beneath;
 use crate::error::CaseError;
 use crate::manifest::Manifest;
+use crate::names::Pseudonyms;
 use crate::row::Row;
 use arrow_array::RecordBatch;
 use arrow_ipc::CompressionType;
@@ -38,6 +39,7 @@ const LAST_ROWS_ROOM: &str = ".room";
 pub struct CaseWriter {
     folder: Beneath,
     manifest: Manifest,
+    pseudonyms: Option<&'static Pseudonyms>,
     streams: BTreeMap<&'static str, Box<dyn Stream>>,
     /// Rows that were not written, by table, and why: what the disk said first.
     lost: BTreeMap<&'static str, (u64, String)>,
@@ -96,6 +98,7 @@ impl CaseWriter {
     /// # Errors
     /// Where the folder is there already, or cannot be made or written.
     pub fn create(path: &Path, manifest: Manifest) -> Result<CaseWriter, CaseError> {
+        let pseudonyms = Pseudonyms::wanted(manifest.names, path)?;
         let folder = Beneath::create(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => CaseError::Exists(path.to_path_buf()),
             _ => CaseError::io(path)(error),
@@ -108,8 +111,9 @@ impl CaseWriter {
             Ok(())
         };
         made().map_err(CaseError::io(path))?;
-        super::write_json(&folder, MANIFEST, &manifest)?;
-        Ok(CaseWriter { folder, manifest, streams: BTreeMap::new(), lost: BTreeMap::new(), failed_since: None })
+        super::write_json(&folder, MANIFEST, &as_written(&manifest, pseudonyms))?;
+        let (streams, lost) = (BTreeMap::new(), BTreeMap::new());
+        Ok(CaseWriter { folder, manifest, pseudonyms, streams, lost, failed_since: None })
     }
 
     /// The folder.
@@ -139,7 +143,8 @@ impl CaseWriter {
             let said = std::io::Error::other(reason.clone());
             return if rows == 0 { Ok(()) } else { Err(CaseError::io(&self.folder.path().join(TABLES))(said)) };
         }
-        let mut rows = rows.into_iter();
+        let pseudonyms = self.pseudonyms;
+        let mut rows = rows.into_iter().map(|row| without_names(row, pseudonyms));
         let written = self.write(&mut rows);
         written.map_err(|mut unwritten| {
             unwritten.rows += rows.count() as u64;
@@ -223,6 +228,7 @@ impl CaseWriter {
                 .push(format!("{rows} rows of the table {table}: they could not be written ({reason})"));
         }
         self.manifest.closed = true;
+        self.manifest = as_written(&self.manifest, self.pseudonyms);
         self.write_manifest()?;
         Ok(Case { folder: self.folder, manifest: self.manifest })
     }
@@ -243,6 +249,19 @@ impl CaseWriter {
             .or_else(|_| self.folder.replace(name, text.as_bytes()))
             .map_err(CaseError::io(&self.folder.path().join(name)))
     }
+}
+
+/// A row as it is written.
+fn without_names<R: Row>(mut row: R, pseudonyms: Option<&Pseudonyms>) -> R {
+    if let Some(pseudonyms) = pseudonyms {
+        row.rename(&mut |kind, text| pseudonyms.replace(kind, text));
+    }
+    row
+}
+
+/// A manifest as it is written.
+fn as_written(manifest: &Manifest, pseudonyms: Option<&Pseudonyms>) -> Manifest {
+    pseudonyms.map_or_else(|| manifest.clone(), |pseudonyms| manifest.without_names(pseudonyms))
 }
 
 /// What the disk said, without the path.
@@ -306,13 +325,17 @@ impl<R: Row> Stream for TypedStream<R> {
 ///
 /// # Errors
 /// Where the table is there already, or the disk refuses.
-pub(super) fn add<R: Row>(folder: &Beneath, rows: impl IntoIterator<Item = R>) -> Result<(), CaseError> {
+pub(super) fn add<R: Row>(
+    folder: &Beneath,
+    rows: impl IntoIterator<Item = R>,
+    pseudonyms: Option<&Pseudonyms>,
+) -> Result<(), CaseError> {
     let parquet = parquet_of(R::TABLE);
     if folder.has(Path::new(&parquet)) {
         return Err(CaseError::Exists(folder.path().join(parquet)));
     }
     let mut stream = TypedStream::<R>::create(folder)?;
-    stream.pending.extend(rows);
+    stream.pending.extend(rows.into_iter().map(|row| without_names(row, pseudonyms)));
     let written = stream.finish().map_err(|unwritten| unwritten.error);
     drop(stream);
     let added = written.and_then(|()| to_parquet(folder, R::TABLE));

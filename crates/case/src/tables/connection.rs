@@ -16,11 +16,11 @@ table! {
         /// How it came to be; see `role`.
         pub role: u8,
         /// Local address without the port; for a Unix socket its path, if any.
-        pub local_address: String,
+        pub local_address: String as Host,
         /// Local port; 0 for none.
         pub local_port: u16,
         /// Remote address without the port.
-        pub remote_address: String,
+        pub remote_address: String as Host,
         /// Remote port; 0 for none.
         pub remote_port: u16,
         /// When it was first seen.

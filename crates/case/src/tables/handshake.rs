@@ -29,9 +29,9 @@ table! {
         /// before; in TLS 1.3 what it gives is encrypted).
         pub gives_none: bool = false,
         /// Server name the client asked for; empty for none.
-        pub server_name: String,
+        pub server_name: String as Host,
         /// Protocols the client offered (ALPN), separated by commas; empty for none.
-        pub protocols: String,
+        pub protocols: String as Word,
         /// Length of the ClientHello in bytes.
         pub client_hello_bytes: u32,
     }

@@ -13,11 +13,11 @@ table! {
         /// Out or in; see `direction`.
         pub direction: u8,
         /// Request method; empty for a response.
-        pub method: String,
+        pub method: String as Word,
         /// Request target, query values redacted; empty for a response.
-        pub target: String,
+        pub target: String as Target,
         /// Value of the Host header.
-        pub host: String,
+        pub host: String as Host,
         /// Status code; 0 for a request.
         pub status: u16,
         /// Whether a request has `Expect: 100-continue`.

@@ -8,16 +8,16 @@ table! {
         /// What kind of code it is; see `kind`.
         pub kind: u8,
         /// Path of the executable, library or script; `[kernel]`, `[vdso]`, `[jit]` or `[unknown]`.
-        pub module: String,
+        pub module: String as File,
         /// The function's demangled name; empty if it is not known for certain.
-        pub function: String,
+        pub function: String as Function,
         /// Offset in the module's file image of the function's first instruction (from unwind data): a stable
         /// identity if there is no name. 0 if unknown.
         pub function_offset: u64,
         /// Offset in the module's file image of the instruction.
         pub offset: u64,
         /// Source file; empty if unknown.
-        pub file: String,
+        pub file: String as File,
         /// Line in it; 0 if unknown.
         pub line: u32,
         /// Whether the module is a C library or dynamic loader, whose time belongs to its caller.

@@ -15,7 +15,7 @@ table! {
         /// The message's identifier, the same in a query and its answer.
         pub message: u16,
         /// The name asked for.
-        pub name: String,
+        pub name: String as Host,
         /// The record type asked for: 1 A, 28 AAAA, 65 HTTPS.
         pub record_type: u16,
         /// An answer's code: 0 found, 2 server failure, 3 no such name; 0 in a query.

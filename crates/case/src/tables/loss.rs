@@ -9,9 +9,9 @@ table! {
         /// The interval's end: when the count was read.
         pub end: Nanos,
         /// The table that lacks rows; `stacks` if a stack was lost but its row kept.
-        pub table: String,
+        pub table: String as Word,
         /// Why: `ring full`, `size limit`, `stack not readable`, ...
-        pub reason: String,
+        pub reason: String as Word,
         /// How many.
         pub count: u64,
     }

@@ -6,6 +6,6 @@ table! {
         /// Its id in calls.
         pub id: u32,
         /// The path as the program gave it.
-        pub path: String,
+        pub path: String as File,
     }
 }

@@ -13,13 +13,13 @@ table! {
         /// When it ended; the end of recording if it was still running.
         pub end: Nanos,
         /// Path of its executable.
-        pub executable: String,
+        pub executable: String as File,
         /// Its command line, arguments separated by spaces, secrets redacted.
-        pub command: String,
+        pub command: String as Command,
         /// `client` (the subject), `server` (started by `--server`) or `other`; children inherit it.
-        pub role: String,
+        pub role: String as Word,
         /// The runtime of the program: `cpython 3.11`, `go`, `node`, `java`, or empty for native code.
-        pub runtime: String,
+        pub runtime: String as Word,
         /// Inode of its network namespace.
         pub network_namespace: u64,
         /// User id.

@@ -13,7 +13,7 @@ table! {
         /// When it ended; the end of recording if it was still running.
         pub end: Nanos,
         /// Its name, as the kernel keeps it.
-        pub name: String,
+        pub name: String as Program,
         /// Exact CPU time, in user mode and in the kernel.
         pub on_cpu: Nanos,
         /// Syscalls it made, counted in the kernel, including those whose rows were lost.

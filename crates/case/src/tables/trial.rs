@@ -12,7 +12,7 @@ table! {
         pub position: u32,
         /// The arm: `plain` (nothing attached), `nothing` (the sham: the same machinery, inert), or the names of its
         /// interventions, each with its dose if it has one, joined by `+`.
-        pub arm: String,
+        pub arm: String as Word,
         /// When the measured window began.
         pub start: Nanos,
         /// How long the window was.
@@ -42,7 +42,7 @@ table! {
         /// How often they changed something: calls intercepted, socket options, routes, files.
         pub changes: u64,
         /// Why they did not take effect, or what they broke; empty if all is well.
-        pub problem: String,
+        pub problem: String as Sentence,
         /// The client's standard output compared with that of runs without interventions; see `output`.
         pub output: u8,
         /// The number found by `--metric` in the client's standard output; NaN if there is none.

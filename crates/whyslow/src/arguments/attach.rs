@@ -1,6 +1,6 @@
 //! The options of `whyslow attach`.
 
-use super::{AnswerArguments, examples};
+use super::{AnswerArguments, KeepNames, examples};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,6 +28,10 @@ pub struct AttachArguments {
     /// Write the case to this new folder [default: a new one under ~/.local/state/whyslow]
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
+
+    /// Keep names of hosts, paths, files and programs in the case; `no` writes pseudonyms instead
+    #[arg(long, value_name = "YES|NO", value_enum, default_value_t)]
+    pub keep_names: KeepNames,
 
     /// CPU samples per second and CPU; 0 for none
     #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]

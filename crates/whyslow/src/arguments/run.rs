@@ -1,6 +1,6 @@
 //! The options of `whyslow run`.
 
-use super::{AnswerArguments, CheckOutput, KeepingArguments, WorldArguments, examples};
+use super::{AnswerArguments, CheckOutput, KeepNames, KeepingArguments, WorldArguments, examples};
 use clap::Args;
 use lab::{Asked, Metric};
 use std::time::Duration;
@@ -25,6 +25,10 @@ pub struct RunArguments {
     /// Where the case goes, and who runs the programs.
     #[command(flatten)]
     pub keeping: KeepingArguments,
+
+    /// Keep names of hosts, paths, files and programs in the case; `no` writes pseudonyms instead
+    #[arg(long, value_name = "YES|NO", value_enum, default_value_t)]
+    pub keep_names: KeepNames,
 
     /// CPU samples per second and CPU; 0 for none
     #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]

@@ -43,7 +43,7 @@ fn read(case: &Case, typed: &ReportArguments) -> Result<Document, Failure> {
 fn export(case: &Case, typed: &ReportArguments, format: Format) -> Result<u8, Failure> {
     let contents = match format {
         Format::Pcapng | Format::FirefoxProfile | Format::Speedscope => of_recording(case, typed, format)?,
-        _ => of_document(&read(case, typed)?, case, format)?.into_bytes(),
+        _ => of_document(&read(case, typed)?.as_kept(case), case, format)?.into_bytes(),
     };
     output::write(&contents, typed.file.as_deref())?;
     Ok(0)

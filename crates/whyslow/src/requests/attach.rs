@@ -1,6 +1,6 @@
 //! What `attach` is asked.
 
-use super::case_folder;
+use super::case_folder_without_names;
 use crate::arguments::AttachArguments;
 use crate::fail::Failure;
 use lab::engine::Kind;
@@ -13,12 +13,13 @@ pub fn request(typed: &AttachArguments) -> Result<Request, Failure> {
         Some(port) => listening_on(port)?,
         None => running(typed.pid.unwrap_or_default())?,
     };
-    let command = command_line(pid);
+    let (command, names) = (command_line(pid), typed.keep_names.into());
     Ok(Request {
         pid,
         limits: Limits { duration: typed.duration.or(Some(DURATION)), requests: typed.requests },
         budget: (!typed.no_prove).then_some(typed.budget.unwrap_or(Kind::Attach.budget())),
-        folder: case_folder(typed.folder.as_deref(), &command)?,
+        folder: case_folder_without_names(typed.folder.as_deref(), &command, names)?,
+        names,
         command,
         options: record::Options { sampling_hertz: typed.sampling_hertz, ..record::Options::default() },
         reading: diagnose::Options { all: typed.answer.all },

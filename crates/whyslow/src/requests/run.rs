@@ -1,6 +1,6 @@
 //! What `run` is asked.
 
-use super::{case_folder, subject, world};
+use super::{case_folder_without_names, subject, world};
 use crate::arguments::{CheckOutput, RunArguments};
 use crate::fail::Failure;
 use lab::engine::Kind;
@@ -13,9 +13,10 @@ use studies::run::Request;
 /// Works out what was meant.
 pub fn request(typed: RunArguments) -> Result<Request, Failure> {
     let world = world(&typed.world)?;
+    let names = typed.keep_names.into();
     let subject = subject(&world, &typed.command, typed.server.as_ref(), &typed.keeping)?;
     Ok(Request {
-        subject: Subject { input: Input::Inherited, ..subject },
+        subject: Subject { input: Input::Inherited, names, ..subject },
         world,
         outputs: Outputs {
             client: if typed.answer.json { Output::ToStandardError } else { Output::Inherited },
@@ -31,7 +32,7 @@ pub fn request(typed: RunArguments) -> Result<Request, Failure> {
             metric: typed.metric,
         },
         limits: Limits { duration: typed.duration, requests: typed.requests },
-        folder: case_folder(typed.keeping.folder.as_deref(), &typed.command)?,
+        folder: case_folder_without_names(typed.keeping.folder.as_deref(), &typed.command, names)?,
         options: record::Options { sampling_hertz: typed.sampling_hertz, event_limit: typed.events },
         reading: diagnose::Options { all: typed.answer.all },
     })
