@@ -75,8 +75,10 @@ pub struct Pseudonyms {
 struct Known {
     /// Names by their kind and pseudonym.
     names: HashMap<(NameKind, String), String>,
-    /// Words and parts of names, for sentences in which they stand.
+    /// Words that names consist of.
     words: HashMap<String, String>,
+    /// Whole names, for sentences in which they stand.
+    whole: HashMap<String, String>,
     /// Addresses: no two have the same pseudonym.
     addresses: HashMap<IpAddr, IpAddr>,
     taken: HashSet<IpAddr>,
@@ -167,11 +169,11 @@ impl Pseudonyms {
         digest.map(|byte| char::from(b'0' + byte % 10)).collect()
     }
 
-    /// Remembers that a name of several parts is shown like this in sentences.
+    /// Remembers that a whole name is shown like this in sentences.
     fn as_in_sentences(&self, name: &str, shown: &str) {
         let mut known = self.known();
-        if name != shown && known.words.len() < MOST_REMEMBERED {
-            known.words.insert(name.to_string(), shown.to_string());
+        if name != shown && known.whole.len() < MOST_REMEMBERED {
+            known.whole.insert(name.to_string(), shown.to_string());
         }
     }
 

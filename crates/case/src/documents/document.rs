@@ -68,6 +68,7 @@ impl Document {
     }
 
     /// The same as it may leave the house with its case: where that keeps no names, it does not say where it lies, either.
+    #[must_use]
     pub fn as_kept(&self, case: &Case) -> Document {
         match self {
             Document::Answer(answer) if case.manifest().names == Names::Pseudonyms => {

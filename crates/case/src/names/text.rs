@@ -12,6 +12,9 @@ const OURS: [&str; 16] = [
     "the", "time", "was",
 ];
 
+/// Fields of documents that hold words of ours: a dose, `1 certificate`, is one.
+const OWN_FIELDS: [&str; 6] = ["arm", "dose", "intervention", "interventions", "reference", "upon"];
+
 impl Pseudonyms {
     /// Names that were replaced before are replaced here; so is whatever is a path, an address or a URL.
     pub(super) fn sentence(&self, sentence: &str) -> String {
@@ -62,7 +65,7 @@ impl Pseudonyms {
         if word.len() < SHORTEST || OURS.contains(&word) {
             return None;
         }
-        self.known().words.get(word).cloned()
+        self.known().whole.get(word).cloned()
     }
 
     /// Replaces names in a document: where fields hold names, by the fields; and in all sentences.
@@ -70,7 +73,7 @@ impl Pseudonyms {
         match document {
             Value::Array(all) => all.iter_mut().for_each(|one| self.document(one)),
             Value::Object(fields) => {
-                for (name, value) in fields {
+                for (name, value) in fields.iter_mut().filter(|(name, _)| !OWN_FIELDS.contains(&name.as_str())) {
                     let kind = match name.as_str() {
                         "module" | "file" | "executable" | "path" => Some(NameKind::File),
                         "host" => Some(NameKind::Host),
