@@ -1,6 +1,6 @@
 //! Who does what as root: before anything is read or started, the process divides itself as its command needs.
 
-use crate::arguments::{AttachArguments, Command};
+use crate::arguments::{AttachArguments, Command, StoryAction};
 use crate::fail::Failure;
 use crate::invoker::Invoker;
 use broker::{Allowed, Entry, Identity};
@@ -30,10 +30,12 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
             return Ok(Command::Attach(typed));
         }
         // They make worlds and build libraries, or look what root may do here.
-        Command::Bisect(_) | Command::Matrix(_) | Command::World(_) | Command::Story(_) | Command::Doctor(_) => Ok(()),
+        Command::Bisect(_) | Command::Matrix(_) | Command::World(_) | Command::Doctor(_) => Ok(()),
+        Command::Story(typed) if matches!(typed.action, StoryAction::Run(_)) => Ok(()),
         Command::Load(_)
         | Command::Logs(_)
         | Command::Report(_)
+        | Command::Story(_)
         | Command::Explain(_)
         | Command::Man(_)
         | Command::Completions(_)
