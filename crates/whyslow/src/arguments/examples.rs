@@ -2,7 +2,7 @@
 //! command in `examples`; help, manual and the reference of commands show it, and a test parses every example.
 
 /// By command; whyslow itself has no name. Lines are at most 80 columns wide.
-pub const ALL: [(&str, &str); 18] = [
+pub const ALL: [(&str, &str); 19] = [
     ("", include_str!("examples/whyslow.txt")),
     ("run", include_str!("examples/run.txt")),
     ("attach", include_str!("examples/attach.txt")),
