@@ -2,6 +2,7 @@
 //! requests under way on it.
 
 use crate::fault;
+use crate::flight::Flight;
 use crate::protocol::Reader;
 use crate::tally::Tally;
 use case::LoadFault;
@@ -14,19 +15,6 @@ use std::mem;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// A request under way.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
-    /// When it was to start.
-    pub intended: Instant,
-    /// When it did.
-    pub started: Instant,
-    /// When the first byte of its answer came.
-    pub first: Option<Instant>,
-    /// Which of the steps it belongs to.
-    pub step: usize,
-}
 
 /// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ mod connection;
 mod drive;
 mod failure;
 mod fault;
+mod flight;
 mod histogram;
 mod plan;
 mod protocol;

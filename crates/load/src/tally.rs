@@ -1,6 +1,6 @@
 //! What is counted while a load goes on: by one thread for itself, then all together.
 
-use crate::connection::Flight;
+use crate::flight::Flight;
 use crate::histogram::Times;
 use crate::protocol::Reply;
 use case::{LoadError, LoadFault, LoadPhase, LoadStep, Phase, StatusCount};
