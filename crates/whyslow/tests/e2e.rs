@@ -2,6 +2,7 @@
 //!
 //! What needs root, and what needs a program that is not installed, is skipped, which is counted (`testing::skip`).
 
+mod asked;
 mod attach_recording;
 mod attached;
 mod bisect;

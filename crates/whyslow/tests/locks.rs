@@ -1,30 +1,13 @@
 //! Locks of other languages that are held over a sleep: what threads wait for is named, and nobody is said to limit the rate of
 //! requests who does not.
 
-use crate::stage::{Stage, free_port};
+use crate::asked::answer;
+use crate::stage::Stage;
 use case::facts::Wait;
 use case::{Account, Answer};
 use std::path::Path;
 use std::process::Command;
-use testing::{beside_others, go, is_root, skip};
-
-/// Makes 40 requests on each of four connections at a time; waits for its server to be there.
-const CLIENT: &str = r"
-import socket, sys, threading, time
-def connected():
-    while True:
-        try: return socket.create_connection((sys.argv[1], int(sys.argv[2])))
-        except OSError: time.sleep(0.05)
-def work():
-    connection = connected()
-    for request in range(40):
-        connection.sendall(b'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-        answer = b''
-        while not answer.endswith(b'ok'): answer += connection.recv(4096)
-threads = [threading.Thread(target=work) for _ in range(4)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-";
+use testing::{go, skip};
 
 /// A thread for each connection, which is in its read before a request comes.
 const JAVA: &str = r#"
@@ -109,21 +92,6 @@ for _ in range(3):
 work(listener)
 ";
 
-/// What is said of a server that is started with an address and a port; none where this machine does not let us record.
-fn answered(stage: &Stage, server: &str) -> Option<Answer> {
-    let _turn = beside_others();
-    if !is_root() || !stage.can_record() {
-        return None;
-    }
-    std::fs::write(stage.path("client.py"), CLIENT).expect("written");
-    let port = free_port().to_string();
-    let serve = format!("{server} {{server}} {port}");
-    let client = ["--", "python3", "client.py", "{server}", &port];
-    let ran = stage.run(&[&["run", "--json", "--no-prove", "-o", "case", "--server", &serve][..], &client].concat());
-    let ran = ran.answered();
-    Some(serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}")))
-}
-
 fn names(answer: &Answer) -> Vec<&str> {
     answer.findings.iter().map(|finding| finding.name.as_str()).collect()
 }
@@ -167,7 +135,9 @@ fn a_lock_that_java_threads_sleep_with_is_a_convoy() {
     if !is_compiled(compiler, "javac") {
         return;
     }
-    let Some(answer) = answered(&stage, &format!("java -cp {} Book", stage.path("").display())) else { return };
+    let Some(answer) = answer(&stage, &format!("java -cp {} Book", stage.path("").display()), (4, 40), &[]) else {
+        return;
+    };
     expect_convoy(&answer, "libjvm.so");
 }
 
@@ -179,7 +149,9 @@ fn a_lock_that_ruby_threads_sleep_with_is_a_convoy() {
         return skip("ruby is not installed");
     }
     std::fs::write(stage.path("book.rb"), RUBY).expect("written");
-    let Some(answer) = answered(&stage, &format!("ruby {}", stage.path("book.rb").display())) else { return };
+    let Some(answer) = answer(&stage, &format!("ruby {}", stage.path("book.rb").display()), (4, 40), &[]) else {
+        return;
+    };
     expect_convoy(&answer, "ruby");
 }
 
@@ -190,7 +162,7 @@ fn a_sessions_file_that_is_locked_while_its_page_is_made_is_a_convoy() {
         std::fs::write(stage.path("server.py"), SESSIONS).expect("written");
         let (server, session) = (stage.path("server.py"), stage.path("session"));
         let serve = format!("python3 {} {} {when}", server.display(), session.display());
-        let Some(answer) = answered(&stage, &serve) else { return };
+        let Some(answer) = answer(&stage, &serve, (4, 40), &[]) else { return };
         let convoy = answer.findings.iter().find(|finding| finding.name == "lock-convoy");
         assert_eq!(convoy.is_some(), is_convoy, "{when}: {:#?}", answer.findings);
         let Some(finding) = convoy else { continue };
@@ -216,7 +188,7 @@ fn a_mutex_that_goroutines_sleep_with_is_no_rate_limit() {
     if !is_compiled(compiler, "go") {
         return;
     }
-    let Some(answer) = answered(&stage, &program(&stage.path("book"))) else { return };
+    let Some(answer) = answer(&stage, &program(&stage.path("book")), (4, 40), &[]) else { return };
     expect_silence_and_the_wait(&answer);
 }
 
@@ -225,7 +197,9 @@ fn a_mutex_that_goroutines_sleep_with_is_no_rate_limit() {
 fn a_lock_that_tasks_of_an_event_loop_sleep_with_is_no_rate_limit() {
     let stage = Stage::new();
     std::fs::write(stage.path("book.py"), ASYNCIO).expect("written");
-    let Some(answer) = answered(&stage, &format!("python3 {}", stage.path("book.py").display())) else { return };
+    let Some(answer) = answer(&stage, &format!("python3 {}", stage.path("book.py").display()), (4, 40), &[]) else {
+        return;
+    };
     expect_silence_and_the_wait(&answer);
 }
 

@@ -1,28 +1,11 @@
 //! Requests that one thread reads and a pool of others works off: on real programs, with a pool that is too small and with one
 //! that is not.
 
-use crate::stage::{Stage, free_port};
+use crate::asked::answer;
+use crate::stage::Stage;
 use case::{Answer, Finding};
 use std::process::Command;
-use testing::{beside_others, is_root, skip};
-
-/// Makes 15 requests on each of twelve connections at a time; waits for its server to be there.
-const CLIENT: &str = r"
-import socket, sys, threading, time
-def connected():
-    while True:
-        try: return socket.create_connection((sys.argv[1], int(sys.argv[2])))
-        except OSError: time.sleep(0.05)
-def work():
-    connection = connected()
-    for request in range(15):
-        connection.sendall(b'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-        answer = b''
-        while not answer.endswith(b'ok'): answer += connection.recv(4096)
-threads = [threading.Thread(target=work) for _ in range(12)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-";
+use testing::skip;
 
 /// An event loop whose blocking calls an executor makes.
 const EXECUTOR: &str = r"
@@ -79,20 +62,6 @@ def answer(question, by):
 while True: threading.Thread(target=answer, args=asked.recvfrom(512), daemon=True).start()
 ";
 
-/// What is said of a server that is started with an address and a port; none where this machine does not let us record.
-fn answered(stage: &Stage, server: &str, options: &[&str]) -> Option<Answer> {
-    let _turn = beside_others();
-    if !is_root() || !stage.can_record() {
-        return None;
-    }
-    std::fs::write(stage.path("client.py"), CLIENT).expect("written");
-    let port = free_port().to_string();
-    let serve = format!("{server} {{server}} {port}");
-    let ours = ["run", "--json", "--no-prove", "-o", "case", "--server", &serve];
-    let ran = stage.run(&[&ours[..], options, &["--", "python3", "client.py", "{server}", &port]].concat()).answered();
-    Some(serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}")))
-}
-
 fn exhausted(answer: &Answer) -> Option<&Finding> {
     answer.findings.iter().find(|finding| finding.name == "pool-exhausted")
 }
@@ -103,7 +72,7 @@ fn requests_that_wait_for_an_executors_threads_are_found_and_where_it_has_enough
         let stage = Stage::new();
         std::fs::write(stage.path("server.py"), EXECUTOR).expect("written");
         let server = format!("python3 {} {threads}", stage.path("server.py").display());
-        let Some(answer) = answered(&stage, &server, &[]) else { return };
+        let Some(answer) = answer(&stage, &server, (12, 15), &[]) else { return };
         let found = exhausted(&answer);
         assert_eq!(found.is_some(), is_small, "{threads}: {:#?}", answer.findings);
         let Some(finding) = found else { continue };
@@ -128,7 +97,7 @@ fn requests_whose_names_one_thread_of_libuvs_pool_looks_up_are_found() {
                   mount --make-rprivate / && mount --bind resolv.conf /etc/resolv.conf\nexec node server.js $1 $2\n";
     std::fs::write(stage.path("serve.sh"), script).expect("written");
     let server = format!("unshare --mount bash {}", stage.path("serve.sh").display());
-    let Some(answer) = answered(&stage, &server, &["--env", "UV_THREADPOOL_SIZE=1"]) else { return };
+    let Some(answer) = answer(&stage, &server, (12, 15), &["--env", "UV_THREADPOOL_SIZE=1"]) else { return };
     let finding = exhausted(&answer).unwrap_or_else(|| panic!("{:#?}", answer.findings));
     assert!(finding.title.contains("for the one thread to which"), "{finding:#?}");
     assert!(finding.cost.share_of_wall > 0.6 && finding.mechanism[1].contains("mostly in poll"), "{finding:#?}");
@@ -146,7 +115,7 @@ fn requests_that_lie_unread_while_javas_few_threads_sleep_are_found() {
             Ok(status) => assert!(status.success()),
         }
         let server = format!("java -Dsun.net.httpserver.nodelay=true -cp {} Pool {threads}", folder.display());
-        let Some(answer) = answered(&stage, &server, &[]) else { return };
+        let Some(answer) = answer(&stage, &server, (12, 15), &[]) else { return };
         assert_eq!(exhausted(&answer).is_some(), is_small, "{threads}: {:#?}", answer.findings);
     }
 }

@@ -5,6 +5,7 @@ mod turns;
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::number;
+use crate::spans;
 use crate::syscall;
 use case::{Bytes, End, Nanos};
 use turns::{Turn, Windowed};
@@ -48,10 +49,10 @@ struct Held<'a> {
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let windowed: Vec<Windowed> = turns::find(analysis);
-    let waits = crate::spans::merge(windowed.iter().flat_map(|one| one.turns.iter().map(Turn::span)).collect());
+    let waits = spans::merge(windowed.iter().flat_map(|one| one.turns.iter().map(Turn::span)).collect());
     let (mut wall, mut affected) = (0, 0);
     for exchange in &analysis.exchanges {
-        let length = within(&waits, exchange.start, exchange.end);
+        let length = spans::length(spans::within(&waits, exchange.start, exchange.end));
         wall += length;
         affected += u64::from(length > 0);
     }
@@ -63,13 +64,6 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         .map(|windowed| Held { windowed, wall: windowed.turns.iter().map(|turn| turn.to - turn.from).sum() });
     let top = held.max_by_key(|one| one.wall)?.windowed;
     Some(found(analysis, &windowed, top, waits, PotentialSaving { wall, affected, ..PotentialSaving::default() }))
-}
-
-/// How much of a time lies in spans that are merged and in order.
-fn within(spans: &[(u64, u64)], start: u64, end: u64) -> u64 {
-    let first = spans.partition_point(|span| span.1 <= start);
-    let inside = spans[first..].iter().take_while(|span| span.0 < end);
-    inside.map(|&(from, to)| to.min(end).saturating_sub(from.max(start))).sum()
 }
 
 fn found(

@@ -122,7 +122,7 @@ fn of_load(analysis: &Analysis, load: &Load) -> Option<Found> {
 /// Whether a small request to the same host was made while the queue was filled, and what it waited for that.
 fn behind(analysis: &Analysis, load: &Load, filled: &[(u64, u64)], index: usize) -> Option<Behind> {
     let exchange = &analysis.exchanges[index];
-    let overlap = overlap(filled, exchange);
+    let overlap = spans::length(spans::within(filled, exchange.start, exchange.end));
     if !is_beside(analysis, load, exchange) || overlap == 0 {
         return None;
     }
@@ -143,12 +143,6 @@ fn is_beside(analysis: &Analysis, load: &Load, exchange: &Exchange) -> bool {
     let host = |slot: usize| &analysis.connections.row(slot).remote_address;
     let of_peer = rows.peer.is_some_and(|peer| host(peer) == host(exchange.connection));
     !own && exchange.bytes <= SMALL && (of_peer || host(load.slot) == host(exchange.connection))
-}
-
-fn overlap(filled: &[(u64, u64)], exchange: &Exchange) -> u64 {
-    let first = filled.partition_point(|span| span.1 <= exchange.start);
-    let inside = filled[first..].iter().take_while(|span| span.0 < exchange.end);
-    inside.map(|&(from, to)| to.min(exchange.end).saturating_sub(from.max(exchange.start))).sum()
 }
 
 fn found(analysis: &Analysis, load: &Load, behind: &[Behind]) -> Found {

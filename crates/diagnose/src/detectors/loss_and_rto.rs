@@ -6,6 +6,7 @@ use crate::exchange::Exchange;
 use crate::flights::is_part;
 use crate::flow::{Flow, Sent};
 use crate::number;
+use crate::spans;
 use case::tables::{direction, event, transport};
 use case::{Nanos, Share};
 use rustc_hash::FxHashMap;
@@ -168,11 +169,7 @@ fn is_kept_small(flow: &Flow, mss: u64) -> bool {
 /// What an exchange waited for retransmissions, in either direction.
 fn wait(analysis: &Analysis, exchange: &Exchange, lost: &FxHashMap<usize, Lost>, waits: &mut Waits) {
     let own = exchange.connection;
-    let within = |spans: &[(u64, u64)]| {
-        let first = spans.partition_point(|span| span.1 <= exchange.start);
-        let inside = spans[first..].iter().take_while(|span| span.0 < exchange.end);
-        inside.map(|&(from, to)| (from.max(exchange.start), to.min(exchange.end))).collect::<Vec<_>>()
-    };
+    let within = |spans: &[(u64, u64)]| spans::within(spans, exchange.start, exchange.end).collect::<Vec<_>>();
     let (mut silent, mut held) = (Vec::new(), Vec::new());
     for slot in [Some(own), analysis.connections.all()[own].peer].into_iter().flatten() {
         let Some(one) = lost.get(&slot) else { continue };
@@ -185,9 +182,9 @@ fn wait(analysis: &Analysis, exchange: &Exchange, lost: &FxHashMap<usize, Lost>,
             );
         }
     }
-    let length = |spans: &[(u64, u64)]| spans.iter().map(|(from, to)| to.saturating_sub(*from)).sum::<u64>();
-    let silent = crate::spans::merge(silent);
-    let all = length(&crate::spans::merge(silent.iter().copied().chain(held).collect()));
+    let length = |spans: &[(u64, u64)]| spans::length(spans.iter().copied());
+    let silent = spans::merge(silent);
+    let all = length(&spans::merge(silent.iter().copied().chain(held).collect()));
     if all == 0 {
         return;
     }

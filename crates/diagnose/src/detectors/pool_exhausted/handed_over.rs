@@ -6,7 +6,7 @@
 
 use crate::analysis::Analysis;
 use crate::detectors::occupied::is_others;
-use crate::spans::merge;
+use crate::spans::{self, merge};
 use crate::threads::{Cursor, State, call_end};
 use crate::{syscall, waits};
 use case::syscall::Class;
@@ -100,9 +100,7 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[InHand]) -> Vec<Line> {
 fn waits_for_work(analysis: &Analysis, slot: usize, busy: &[(u64, u64)]) -> Option<Place> {
     let thread = &analysis.threads.all()[slot];
     let without_requests = |from: u64, to: u64| {
-        let first = busy.partition_point(|span| span.1 <= from);
-        let within = busy[first..].iter().take_while(|span| span.0 < to);
-        let within: u64 = within.map(|span| span.1.min(to) - span.0.max(from)).sum();
+        let within = spans::length(spans::within(busy, from, to));
         to.saturating_sub(from).saturating_sub(within)
     };
     let mut idle: BTreeMap<Place, u64> = BTreeMap::new();
@@ -137,7 +135,7 @@ fn of_pool(analysis: &Analysis, requests: &[InHand], busy: &[(u64, u64)], idle: 
     }
     let taken = between(merge(free.into_iter().flatten().collect()), span);
     let mut line = in_line(requests, &taken, pool.len());
-    let whole: u64 = taken.iter().map(|(from, to)| to - from).sum();
+    let whole = spans::length(taken.iter().copied());
     if line.waited == 0 || !is_idle_otherwise(analysis, requests, &taken, whole) {
         return None;
     }
@@ -174,7 +172,7 @@ fn free(analysis: &Analysis, pool: &[usize], idle: Place, (from, to): (u64, u64)
 
 /// Whether a thread does any work: one that waits for it at the same place and never gets any is none of the pool.
 fn works(free: &[(u64, u64)], (from, to): (u64, u64)) -> bool {
-    let free: u64 = free.iter().map(|span| span.1 - span.0).sum();
+    let free = spans::length(free.iter().copied());
     (to - from).saturating_sub(free) as f64 >= AT_WORK * (to - from) as f64
 }
 

@@ -10,8 +10,8 @@ const FUTEX: u16 = 202;
 const POLL: u16 = 7;
 const CLIENTS: u32 = 4;
 
-/// Rounds in which four clients ask at the same time; `work` is what the server's only thread does for each request.
-fn rounds(mut work: impl FnMut(&mut Fixture)) -> Recording {
+/// Clients with a connection each to one server.
+fn connected() -> Fixture {
     let mut fixture = Fixture::new();
     for client in 0..CLIENTS {
         if client > 0 {
@@ -19,17 +19,28 @@ fn rounds(mut work: impl FnMut(&mut Fixture)) -> Recording {
         }
         fixture.connect(client + 1, CLIENT + client);
     }
+    fixture
+}
+
+/// All clients ask at once, and the server, which has waited since it was idle, hears of it.
+fn all_ask(fixture: &mut Fixture, start: u64, idle: u64) {
+    for client in 0..CLIENTS {
+        fixture.now = start;
+        fixture.moves(CLIENT + client, client + 1, WRITE, 200);
+        fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
+    }
+    fixture.now = idle;
+    fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = CLIENTS.into());
+}
+
+/// Rounds in which four clients ask at the same time; `work` is what the server's only thread does for each request.
+fn rounds(mut work: impl FnMut(&mut Fixture)) -> Recording {
+    let mut fixture = connected();
     fixture.script(6, &["server.py:7:handle"]);
     let mut idle = fixture.now;
     for _ in 0..10 {
         let start = fixture.now;
-        for client in 0..CLIENTS {
-            fixture.now = start;
-            fixture.moves(CLIENT + client, client + 1, WRITE, 200);
-            fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
-        }
-        fixture.now = idle;
-        fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = CLIENTS.into());
+        all_ask(&mut fixture, start, idle);
         let mut answered = Vec::new();
         for client in 0..CLIENTS {
             fixture.moves(SERVER, client + 1001, READ, 200);
@@ -120,14 +131,8 @@ const WAITS_FOR_WORK: u32 = 8;
 /// Rounds in which four clients ask at the same time, whose requests the server's first thread reads and hands over to so many
 /// others, which wake it for each answer.
 fn handed_over(threads: u32, processors: u32, work: Work) -> Recording {
-    let mut fixture = Fixture::new();
+    let mut fixture = connected();
     fixture.recording.manifest.host.processors = processors;
-    for client in 0..CLIENTS {
-        if client > 0 {
-            fixture.process(CLIENT + client, "client");
-        }
-        fixture.connect(client + 1, CLIENT + client);
-    }
     fixture.script(6, &["server.py:7:look"]);
     fixture.stack(9, &["server!hash", "server!work"]);
     let pool: Vec<u32> = (1..=threads).map(|thread| SERVER + thread).collect();
@@ -139,13 +144,7 @@ fn handed_over(threads: u32, processors: u32, work: Work) -> Recording {
     let mut free = vec![fixture.now; pool.len()];
     for _ in 0..10 {
         let start = fixture.now;
-        for client in 0..CLIENTS {
-            fixture.now = start;
-            fixture.moves(CLIENT + client, client + 1, WRITE, 200);
-            fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
-        }
-        fixture.now = idle;
-        fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = CLIENTS.into());
+        all_ask(&mut fixture, start, idle);
         for client in 0..CLIENTS {
             fixture.moves(SERVER, client + 1001, READ, 200);
         }
