@@ -60,7 +60,6 @@ demo:
 test:
 	scripts/setup.sh test
 	cargo fmt --all --check
-	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	@mkdir -p target && rm -f $(SKIPPED)
 	WHYSLOW_SKIPPED=$(SKIPPED) RUST_TEST_THREADS=3 scripts/tests.sh --workspace
 	@scripts/skipped.sh $(SKIPPED)

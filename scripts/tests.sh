@@ -1,46 +1,86 @@
 #!/bin/bash
-# Runs tests, and those that fail once more, by themselves. Usage: tests.sh [arguments of cargo test]
+# Checks style and runs tests, and those that fail once more, by themselves. Usage: tests.sh [arguments of cargo]
+#
+# The tests from end to end wait more than they compute. Beside them, at the lowest priority, clippy runs and all other
+# tests do.
 #
 # Many tests time real programs, and machines are shared: a neighbour can spoil one of two hundred. What fails twice fails;
 # what passed only the second time is named and counted, and worth a look where it is named again and again.
 set -euo pipefail
 # More failures than this are not a neighbour's doing.
 most=6
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+end_to_end=$logs/end-to-end others=$logs/others built=$logs/built again_log=$logs/again
+options=(--release --locked "$@")
 # `test result: ok. 12 passed; 0 failed; 1 ignored; ...`, a line for each program of tests.
-count() { awk -v word="$1" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i ~ "^" word) sum += $(i - 1) } END { print sum + 0 }' "$log"; }
+count() { # WORD LOG...
+    awk -v word="$1" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i ~ "^" word) sum += $(i - 1) } END { print sum + 0 }' "${@:2}"
+}
 
 # To a file that is followed, not through a pipe: what a test left running would keep a pipe open, and whoever reads it waiting.
-run() {
+followed() { # LOG COMMAND...
+    local log=$1 status=0
     : >"$log"
-    cargo test --release --locked --no-fail-fast "$@" >>"$log" 2>&1 &
-    local tests=$! status=0
-    tail --lines=+1 --follow --sleep-interval=0.5 --pid=$tests "$log" &
-    wait "$tests" || status=$?
+    "${@:2}" >>"$log" 2>&1 &
+    local command=$!
+    tail --lines=+1 --follow --sleep-interval=0.5 --pid=$command "$log" &
+    wait "$command" || status=$?
     wait $!
+    return "$status"
+}
+
+tests() { # ARGUMENTS OF cargo test...
+    cargo test --no-fail-fast "${options[@]}" "$@"
+}
+
+# All but the tests from end to end. What is wrong with the style is never worth a second try.
+beside() {
+    local status=0 style=0
+    cargo clippy "${options[@]}" --all-targets -- -D warnings || style=1
+    # No other program of tests begins with an e; whether each has run is counted below.
+    tests --lib --bins --test '[!e]*' || status=$?
+    tests --doc || status=$?
+    if [ "$style" != 0 ]; then return 1; fi
     return "$status"
 }
 
 # Processes that still write where the tests wrote, named.
 left() {
-    local descriptor process
+    local descriptor process log
     for descriptor in /proc/[0-9]*/fd/[12]; do
         process=${descriptor#/proc/} process=${process%%/*}
-        if [ "$descriptor" -ef "$log" ]; then echo "$process $(tr '\0\n' '  ' <"/proc/$process/cmdline")"; fi
+        for log in "$end_to_end" "$others" "$again_log"; do
+            if [ "$descriptor" -ef "$log" ]; then echo "$process $(tr '\0\n' '  ' <"/proc/$process/cmdline")"; fi
+        done
     done 2>/dev/null | sort -u
 }
 
+followed "$built" tests --no-run
 status=0
-run "$@" || status=$?
-passed=$(count passed) ignored=$(count ignored) failed=$(count failed) again=0
-mapfile -t names < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log" | sort -u)
-# A program of tests that did not build, or was killed, has no names to try again.
-if [ "$status" != 0 ] && [ "${#names[@]}" = "$failed" ] && [ "$failed" -gt 0 ] && [ "$failed" -le "$most" ]; then
+(renice -n 19 "$BASHPID" >/dev/null; RUST_TEST_THREADS=2 beside) >"$others" 2>&1 &
+neighbour=$!
+followed "$end_to_end" tests --test e2e || status=$?
+beside_status=0
+wait "$neighbour" || beside_status=$?
+cat "$others"
+# What is no test's failure (101) cannot be mended by trying again.
+if [ "$status" = 0 ] || { [ "$status" = 101 ] && [ "$beside_status" != 0 ]; }; then status=$beside_status; fi
+
+programs=$(grep -c '^  Executable ' "$built") ran=$(cat "$end_to_end" "$others" | grep -c '^     Running ')
+if [ "$programs" != "$ran" ]; then
+    echo "tests.sh: of $programs programs of tests, $ran were run" >&2
+    status=1
+fi
+passed=$(count passed "$end_to_end" "$others") ignored=$(count ignored "$end_to_end" "$others")
+failed=$(count failed "$end_to_end" "$others") again=0
+mapfile -t names < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$end_to_end" "$others" | sort -u)
+# A program of tests that did not build, or was killed, has no names to try again; nor has a warning of clippy's.
+if [ "$status" = 101 ] && [ "${#names[@]}" = "$failed" ] && [ "$failed" -gt 0 ] && [ "$failed" -le "$most" ]; then
     echo "running the $failed that failed once more:" "${names[@]}"
     status=0
-    RUST_TEST_THREADS=1 run "$@" -- --exact "${names[@]}" || status=$?
-    again=$(count passed)
+    RUST_TEST_THREADS=1 followed "$again_log" tests -- --exact "${names[@]}" || status=$?
+    again=$(count passed "$again_log")
     # Names that matched nothing have not passed.
     if [ "$again" != "$failed" ]; then status=1; fi
     printf 'passed the second time: %s of %s\n' "$again" "$failed"

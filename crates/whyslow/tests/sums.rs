@@ -29,7 +29,9 @@ fn copied(stage: &Stage, events: &str) -> Option<(Answer, Recording)> {
 fn sums_are_what_the_rows_add_up_to() {
     let stage = Stage::new();
     let Some((answer, recording)) = copied(&stage, "10000000") else { return };
-    assert_eq!((answer.whole_run, recording.losses), (None, vec![]));
+    // A stack that was not walked to its end is no lost call.
+    let lost = recording.losses.iter().filter(|loss| loss.table == "calls").count();
+    assert_eq!((answer.whole_run, lost), (None, 0));
     let mut rows: BTreeMap<(u32, u16), [u64; 4]> = BTreeMap::new();
     for call in recording.calls.iter().filter(|call| call.finished) {
         let [calls, failed, time, blocked] = rows.entry((call.pid, call.number)).or_default();
