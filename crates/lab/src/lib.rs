@@ -30,6 +30,7 @@ mod metric;
 mod outcome;
 mod outputs;
 mod pairs;
+mod passable;
 mod prove;
 mod rate;
 mod repair;

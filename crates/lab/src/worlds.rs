@@ -12,6 +12,7 @@ mod needs;
 mod packages;
 mod prepare;
 mod ready;
+mod sandbox;
 mod script;
 mod shared;
 mod store;

@@ -1,22 +1,18 @@
 //! Whom builds run as. What a registry carries is executed while it is built: with root's rights it would be root's program.
 
+use crate::passable::is_reachable;
 use nix::unistd::geteuid;
 use record::User;
-use std::os::unix::fs::{PermissionsExt, lchown};
+use std::os::unix::fs::lchown;
 use std::path::Path;
 
 /// Who owns nothing else.
 const NOBODY: User = User { uid: 65_534, gid: 65_534 };
 
-/// Everybody may pass through a folder.
-const PASSABLE: u32 = 0o001;
-
 /// The user that something is built as below a folder, by root: nobody. None stays as we are: without root's rights, or where only
 /// we can get to the folder.
 pub(super) fn builder(folder: &Path) -> Option<User> {
-    let is_passable =
-        |folder: &Path| folder.metadata().is_ok_and(|found| found.permissions().mode() & PASSABLE == PASSABLE);
-    (geteuid().is_root() && folder.ancestors().skip(1).all(is_passable)).then_some(NOBODY)
+    (geteuid().is_root() && is_reachable(folder)).then_some(NOBODY)
 }
 
 /// Gives what is below a path to a user. Links are given away themselves, and what they lead to is not.
@@ -37,7 +33,7 @@ pub(super) fn give(path: &Path, user: User) -> std::io::Result<()> {
 mod tests {
     use super::*;
     use std::fs::Permissions;
-    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     #[test]
     fn root_has_things_built_by_nobody_wherever_nobody_can_get_to() {

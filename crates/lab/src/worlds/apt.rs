@@ -4,13 +4,15 @@
 use super::Ready;
 use super::debian::{ARCHIVES, refused};
 use super::mirror::{self, PATIENCE};
+use super::sandbox;
 use super::store::Store;
 use super::tool::{self, Watch};
 use crate::LabError;
 use crate::journal::{Entry, Journal};
 use crate::staged;
 use record::Program;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -95,13 +97,16 @@ pub fn install_over(
 
 /// What is seen inside besides and belongs to no layer: the suite, its keys, apt's settings, and that no service starts.
 fn lay_out(folder: &Path, mirror: &str, suite: &str) -> Result<(), LabError> {
-    for part in ["upper", "work", "root"] {
+    for part in ["upper", "work", "root", "aside"] {
         let path = folder.join(part);
-        std::fs::create_dir(&path).map_err(LabError::io(path))?;
+        std::fs::create_dir(&path).map_err(LabError::io(&path))?;
+        // What lies on top gives the whole its mode, and apt's own user has to pass.
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(LabError::io(path))?;
     }
     let aside = folder.join("aside");
     let settings = [
-        ("APT::Sandbox::User", "root"),
+        // The base's own, whatever its number: all that it needs inside is open to it.
+        (sandbox::SETTING, sandbox::USER),
         ("Dir::Cache::pkgcache", ""),
         ("Dir::Cache::srcpkgcache", ""),
         ("Acquire::Languages", "none"),
@@ -121,9 +126,9 @@ fn lay_out(folder: &Path, mirror: &str, suite: &str) -> Result<(), LabError> {
     ];
     for (name, content, mode) in files {
         let path = aside.join(name);
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let made = path.parent().map_or(Ok(()), |folder| DirBuilder::new().recursive(true).mode(0o755).create(folder));
         let written = made.and_then(|()| std::fs::write(&path, content));
-        let set = written.and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)));
+        let set = written.and_then(|()| std::fs::set_permissions(&path, Permissions::from_mode(mode)));
         set.map_err(LabError::io(path))?;
     }
     Ok(())

@@ -7,12 +7,15 @@ pub(super) mod refused;
 use super::mirror::{self, PATIENCE};
 use super::needs::Need;
 use super::packages::Packages;
+use super::sandbox::Sandbox;
 use super::store::{Descriptor, Made, PART, Store};
 use super::tool::{self, Watch};
 use crate::LabError;
-use record::Program;
+use record::{Mount, Program};
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -72,7 +75,8 @@ impl Making<'_> {
     fn make(&self, name: &str, say: &dyn Fn(&str), wait: &mut dyn FnMut(Duration) -> bool) -> Result<Made, LabError> {
         self.check_host()?;
         self.clear()?;
-        std::fs::create_dir_all(&self.part).map_err(LabError::io(&self.part))?;
+        // Open by itself: whoever may not come to it is kept out by the folder above.
+        DirBuilder::new().mode(0o755).create(&self.part).map_err(LabError::io(&self.part))?;
         say(&format!(
             "making Debian {}: a few hundred packages are fetched and set up, about half a minute",
             self.suite
@@ -80,7 +84,7 @@ impl Making<'_> {
         let furthest = Furthest::default();
         let advance = || furthest.look(&self.tree());
         let watch = Watch { heard: Some(&|line| self.heard(line)), advance: Some(&advance) };
-        let run = tool::run(self.mmdebstrap()?, &self.part.join("log"), &watch, say, wait);
+        let run = tool::run(self.mmdebstrap(say)?, &self.part.join("log"), &watch, say, wait);
         let failed = match run {
             Ok(done) if done.is_well() => None,
             Ok(done) => Some(refused::refused(self.suite, &self.mirror, self.needs, &done)),
@@ -138,13 +142,23 @@ impl Making<'_> {
 
     /// The command. What was downloaded before is linked in first: apt checks each file against the signed list before
     /// it is used.
-    fn mmdebstrap(&self) -> Result<Program, LabError> {
-        let archives = self.store.folder(ARCHIVES)?.display().to_string();
-        let quoted = format!("'{}'", archives.replace('\'', "'\\''"));
+    ///
+    /// Worlds lie where only root comes to. For apt's own user this one is shown in a place that is open, to its maker alone.
+    fn mmdebstrap(&self, say: &dyn Fn(&str)) -> Result<Program, LabError> {
+        let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', "'\\''"));
+        // By its own path: the kernel links nothing from one mount to another.
+        let (archives, inside) = (quoted(&self.store.folder(ARCHIVES)?), quoted(&self.tree().join(INSIDE)));
         let bring = format!(
-            "mkdir -p \"$1/{INSIDE}/partial\" && find {quoted} -maxdepth 1 -name '*.deb' -exec cp -l -t \"$1/{INSIDE}\" {{}} + \
-             && find {quoted}/partial -type f -exec cp -t \"$1/{INSIDE}/partial\" {{}} +"
+            "mkdir -p {inside}/partial && find {archives} -maxdepth 1 -name '*.deb' -exec cp -l -t {inside} {{}} + \
+             && find {archives}/partial -type f -exec cp -t {inside}/partial {{}} +"
         );
+        let place = self.store.place()?;
+        let sandbox = Sandbox::below(&place);
+        sandbox.admit(say);
+        let (tree, mounts) = match sandbox {
+            Sandbox::On(_) => (place.join("tree"), vec![Mount { source: self.part.clone(), target: place }]),
+            Sandbox::Needless | Sandbox::Off(_) => (self.tree(), Vec::new()),
+        };
         self.store.folder(&format!("{ARCHIVES}/partial"))?;
         let packages = self.needs.iter().map(|need| need.package.clone()).collect::<BTreeSet<_>>();
         let mut words = vec![
@@ -159,12 +173,12 @@ impl Making<'_> {
             words.push(format!("--include={}", packages.into_iter().collect::<Vec<_>>().join(",")));
         }
         words.push(format!("--setup-hook={bring}"));
-        words.extend([self.suite.to_string(), self.tree().display().to_string()]);
+        words.extend([self.suite.to_string(), tree.display().to_string()]);
         words.push(mirror::source_line(&self.mirror, self.suite)?);
         let plain =
             [("LC_ALL", "C.UTF-8"), ("DEBIAN_FRONTEND", "noninteractive"), ("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")];
         let environment = plain.map(|(name, value)| (name.into(), Some(value.into()))).to_vec();
-        Ok(Program { arguments: words, environment, folder: Some("/".into()), ..Program::default() })
+        Ok(Program { arguments: words, environment, folder: Some("/".into()), mounts, ..Program::default() })
     }
 }
 
@@ -218,6 +232,32 @@ fn keep_archives(from: &Path, archives: &Path) -> Result<(), LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::worlds::sandbox::tests::{EmptyMirror, open_cache};
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_asks_the_mirror_for_a_release_is_not_root_and_sees_no_other_world() {
+        let Some((cache, expected)) = open_cache() else { return };
+        if tool::find("mmdebstrap").is_none() {
+            testing::skip("mmdebstrap is not installed");
+            return;
+        }
+        let store = Store::at(cache.path()).expect("a store");
+        let mirror = EmptyMirror::start();
+        let part = store.folder("worlds").expect("made").join(format!("debian-x{PART}"));
+        let making = Making { suite: "bookworm", needs: &[], mirror: mirror.address.clone(), store: &store, part };
+        let said = std::cell::RefCell::new(String::new());
+        let made = making.make("debian-x", &|words| said.borrow_mut().push_str(words), &mut |turn| {
+            std::thread::sleep(turn);
+            false
+        });
+        assert!(made.is_err(), "there is no release");
+        assert_eq!(mirror.asked_by(), vec![expected], "{said:?}");
+        assert!(!said.borrow().contains("root itself"), "{said:?}");
+        let mode = cache.path().join("worlds").metadata().expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "worlds are still for root alone");
+        assert_eq!(std::fs::read_dir(store.place().expect("made")).expect("there").count(), 0, "nothing shows here");
+    }
 
     #[test]
     fn only_more_than_there_has_ever_been_is_an_advance() {

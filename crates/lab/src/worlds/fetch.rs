@@ -1,20 +1,28 @@
 //! Single packages of any release, unpacked into the cache: no root, no solver, nothing installed.
 //!
-//! apt is given folders of its own, so that the host's lists stay as they are; it verifies lists by their signature and
-//! packages by the lists.
+//! apt is given folders of its own, so that the host's lists stay as they are. It verifies lists by their signature, as the
+//! user of its sandbox; a package is checked against the list once more where that user can change it no longer.
 
 use super::debian::refused;
 use super::mirror::{self, PATIENCE};
+use super::sandbox::Sandbox;
 use super::store::{PART, Store};
 use super::tool::{self, Watch};
-use crate::LabError;
+use crate::{LabError, digest};
+use nix::fcntl::OFlag;
 use record::Program;
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 /// Lists are brought up to date at most this often: a release changes every few months, the others daily.
 const FRESH: Duration = Duration::from_hours(24);
+
+/// Packages with programs and libraries have some hundred megabytes at most.
+const LARGEST_PACKAGE: u64 = 2 << 30;
 
 /// A package that was fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,17 +80,23 @@ struct Apt<'a> {
     suite: &'a str,
     mirror: String,
     folder: PathBuf,
+    sandbox: Sandbox,
 }
 
 impl Apt<'_> {
     fn of<'a>(store: &'a Store, suite: &'a str) -> Result<Apt<'a>, LabError> {
+        Apt::at(store, suite, mirror::mirror())
+    }
+
+    fn at<'a>(store: &'a Store, suite: &'a str, mirror: String) -> Result<Apt<'a>, LabError> {
         mirror::check_suite(suite)?;
         let folder = store.folder(&format!("packages/apt/{}", suite.replace('/', "-")))?;
         for part in ["state/lists/partial", "cache/archives/partial", "etc/apt.conf.d", "etc/preferences.d"] {
             let path = folder.join(part);
             std::fs::create_dir_all(&path).map_err(LabError::io(path))?;
         }
-        let apt = Apt { store, suite, mirror: mirror::mirror(), folder };
+        let sandbox = Sandbox::below(&folder);
+        let apt = Apt { store, suite, mirror, folder, sandbox };
         // Another mirror has other lists.
         let (sources, line) = (apt.folder.join("etc/sources.list"), mirror::source_line(&apt.mirror, suite)? + "\n");
         if std::fs::read_to_string(&sources).is_ok_and(|known| known == line) {
@@ -104,6 +118,7 @@ impl Apt<'_> {
         if made.is_ok_and(|made| SystemTime::now().duration_since(made).is_ok_and(|age| age < FRESH)) {
             return Ok(());
         }
+        self.sandbox.admit(say);
         say(&format!("fetching the list of packages of {}", self.suite));
         // By default a list that cannot be had is a warning.
         let words =
@@ -126,6 +141,7 @@ impl Apt<'_> {
         let record = self.record(name, version)?;
         let field = |field: &str| record.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(": "));
         let version = field("Version").unwrap_or_default().to_string();
+        let checksum = field("SHA256").unwrap_or_default().to_string();
         let source = field("Source").and_then(|source| source.split_whitespace().next()).unwrap_or(name).to_string();
         let folder = self.store.folder("packages/unpacked")?.join(format!("{name}_{version}"));
         let fetched = Fetched { name: name.to_string(), version: version.clone(), source, folder: folder.clone() };
@@ -137,13 +153,18 @@ impl Apt<'_> {
         let clear = || if part.exists() { std::fs::remove_dir_all(&part).map_err(LabError::io(&part)) } else { Ok(()) };
         clear()?;
         std::fs::create_dir_all(part.join("tree")).map_err(LabError::io(&part))?;
+        let downloads = part.join("downloads");
+        self.sandbox.make_folder(&downloads).map_err(LabError::io(&downloads))?;
         let words = [vec!["apt-get".to_string()], self.options(), vec!["download".into(), format!("{name}={version}")]];
-        let done = tool::run(program(words.concat(), &part), &part.join("log"), &Watch::SILENT, say, wait)?;
+        let done = tool::run(program(words.concat(), &downloads), &part.join("log"), &Watch::SILENT, say, wait)?;
         if !done.is_well() {
             clear()?;
             return Err(refused::refused(self.suite, &self.mirror, &[], &done));
         }
-        unpack(&part)?;
+        let unpacked = verified(&part, &checksum).and_then(|package| unpack(&part, &package));
+        unpacked.inspect_err(|_| {
+            let _ = clear();
+        })?;
         std::fs::rename(part.join("tree"), &folder).map_err(LabError::io(&part))?;
         clear()?;
         Ok(fetched)
@@ -183,11 +204,10 @@ impl Apt<'_> {
             ("Dir::Etc::SourceList", path("etc/sources.list")),
             ("Dir::Etc::SourceParts", "/dev/null".to_string()),
             ("Acquire::Languages", "none".to_string()),
-            // The user that apt becomes otherwise cannot write here, which it would say in a warning.
-            ("APT::Sandbox::User", String::new()),
         ];
         let patience = PATIENCE.iter().map(|(option, value)| (*option, (*value).to_string()));
-        folders.into_iter().chain(patience).flat_map(|(name, value)| ["-o".into(), format!("{name}={value}")]).collect()
+        let settings = folders.into_iter().chain(patience).chain(self.sandbox.setting());
+        settings.flat_map(|(name, value)| ["-o".into(), format!("{name}={value}")]).collect()
     }
 }
 
@@ -196,16 +216,36 @@ fn program(arguments: Vec<String>, folder: &Path) -> Program {
     Program { arguments, environment, folder: Some(folder.to_path_buf()), ..Program::default() }
 }
 
-/// Unpacks the one package in a folder into `tree`.
-fn unpack(part: &Path) -> Result<(), LabError> {
-    let entries = std::fs::read_dir(part).map_err(LabError::io(part))?;
+/// The one package among the downloads, copied to where nobody else can change it, if it is what the list says (its SHA-256).
+fn verified(part: &Path, checksum: &str) -> Result<PathBuf, LabError> {
+    let downloads = part.join("downloads");
+    let entries = std::fs::read_dir(&downloads).map_err(LabError::io(&downloads))?;
     let mut paths = entries.flatten().map(|entry| entry.path());
-    let package = paths.find(|path| path.extension().is_some_and(|ending| ending == "deb"));
-    let package = package.ok_or_else(|| LabError::World(format!("apt left no package in {}", part.display())))?;
-    let unpacked = Command::new("dpkg-deb").arg("-x").arg(&package).arg(part.join("tree")).output();
+    let found = paths.find(|path| path.extension().is_some_and(|ending| ending == "deb"));
+    let found = found.ok_or_else(|| LabError::World(format!("apt left no package in {}", part.display())))?;
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits()).open(&found);
+    let mut bytes = Vec::new();
+    let read = opened.and_then(|file| file.take(LARGEST_PACKAGE).read_to_end(&mut bytes));
+    read.map_err(LabError::io(&found))?;
+    if !digest::hexadecimal(&bytes).eq_ignore_ascii_case(checksum) {
+        let name = found.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        return Err(LabError::World(format!("{name} does not match the signed list of packages (SHA-256 {checksum})")));
+    }
+    let package = part.join("package.deb");
+    std::fs::write(&package, bytes).map_err(LabError::io(&package))?;
+    Ok(package)
+}
+
+/// Unpacks a package into `tree`.
+fn unpack(part: &Path, package: &Path) -> Result<(), LabError> {
+    let unpacked = Command::new("dpkg-deb").arg("-x").arg(package).arg(part.join("tree")).output();
     let unpacked = unpacked.map_err(LabError::io("dpkg-deb"))?;
     if unpacked.status.success() {
         return Ok(());
     }
     Err(LabError::World(format!("{}: {}", package.display(), String::from_utf8_lossy(&unpacked.stderr).trim())))
 }
+
+#[cfg(test)]
+mod tests;
