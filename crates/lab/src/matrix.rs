@@ -15,6 +15,7 @@ mod kept;
 pub mod linkage;
 mod measure;
 mod order;
+mod pins;
 mod prefix;
 mod problem;
 mod process;

@@ -1,6 +1,7 @@
 //! The registry of crates, for what some of them carry: upstream's sources.
 
 use super::download;
+use super::pins::Pins;
 use super::problem::Fault;
 use super::process::Stop;
 use super::source::Source;
@@ -82,14 +83,17 @@ impl Registry {
         Ok(best(releases(&text, &source.marker)))
     }
 
-    /// The file of a package, checked.
+    /// The file of a package, checked: against the digest that it is known by where it is known, else against the index.
     ///
     /// # Errors
-    /// Where it cannot be fetched, or is not what the index says.
+    /// Where it cannot be fetched, or is not what it is known as or what the index says.
     pub fn fetch(&self, package: &str, release: &Release, stop: &Stop) -> Result<PathBuf, Fault> {
         let file = self.folder.join(format!("{package}-{}.crate", release.version));
+        let pins = Pins::of(&self.folder);
+        pins.check(package, release)?;
         let address = self.address(package, release, stop)?;
         download::fetch(&address, &file, &release.checksum, stop)?;
+        pins.note(package, release)?;
         Ok(file)
     }
 

@@ -70,6 +70,36 @@ fn versions_are_built_side_by_side_and_one_that_fails_keeps_none() {
 }
 
 #[test]
+fn a_version_that_was_published_again_with_other_files_is_not_built() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mirror = folder.path().join("mirror");
+    std::fs::create_dir_all(mirror.join("ti/ny")).expect("made");
+    let address = format!("file://{}", mirror.display());
+    std::fs::write(mirror.join("config.json"), format!("{{\"dl\":\"{address}/files\"}}")).expect("written");
+    let sources = Sources::with(&[SOURCE.to_string()]).expect("sources");
+    let source = sources.named("tiny").expect("it");
+    let cache = folder.path().join("cache");
+    let workshop = Workshop::at(&cache, Registry::at(&address, cache.join("crates")));
+    let mut build = |code: &str| {
+        let line = publish(&mirror, "1.0.0+1.2", code);
+        std::fs::write(mirror.join("ti/ny/tiny-sys"), line).expect("written");
+        let release = workshop.releases(source, &mut |_| false).expect("releases").remove(0);
+        let chain = chain(vec![Item { source: source.clone(), release }]).expect("a chain");
+        let mut wait = |longest: Duration| {
+            std::thread::sleep(longest.min(Duration::from_millis(10)));
+            false
+        };
+        workshop.build(&[chain], &mut wait, &|_| {}).expect("built").remove(0)
+    };
+    assert!(build("int tiny(void) { return 1; }").is_ok());
+    let problem = build("int tiny(void) { return 2; }").expect_err("it is another");
+    assert!(problem.why.contains("tiny-sys-1.0.0+1.2.crate") && problem.why.contains("replaced"), "{problem:?}");
+    let entries = std::fs::read_dir(cache.join("builds")).expect("read").filter_map(Result::ok);
+    let built = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).count();
+    assert_eq!(built, 1, "nothing was built of it");
+}
+
+#[test]
 fn a_registry_that_cannot_be_reached_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let address = format!("file://{}", folder.path().join("nowhere").display());
