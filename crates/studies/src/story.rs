@@ -7,6 +7,7 @@ pub mod document;
 mod error;
 pub mod running;
 mod said;
+mod trusted;
 
 pub use error::StoryError;
 

@@ -28,6 +28,14 @@ pub enum StoryError {
         /// Why.
         why: String,
     },
+    /// Root does not execute it: others than root can change this file or folder of it.
+    #[error("root does not run the story {story}")]
+    NotRoots {
+        /// The story.
+        story: String,
+        /// What is another's, or can be written by others.
+        path: PathBuf,
+    },
     /// The user wanted an end.
     #[error("{0} was interrupted")]
     Interrupted(String),

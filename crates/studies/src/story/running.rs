@@ -2,6 +2,7 @@
 
 use super::declaration::{Story, Variant};
 use super::error::StoryError;
+use super::trusted;
 use crate::{Console, PAGE, Reach};
 use case::Case;
 use nix::sys::signal::{Signal, kill};
@@ -67,9 +68,10 @@ pub struct Started<'a> {
 /// inherit that, and could not end its programs.
 ///
 /// # Errors
-/// Where it cannot be started.
+/// Where it cannot be started, or others than root could have written it and we are root.
 pub fn start<'a>(story: &'a Story, variant: &'a Variant, case: &Path) -> Result<Started<'a>, StoryError> {
     let begun = Instant::now();
+    trusted::check(story)?;
     let answer = tempfile::tempfile().map_err(StoryError::Answer)?;
     let own = std::env::current_exe().map_err(StoryError::Internal)?;
     let script = story.folder.join("run.sh");

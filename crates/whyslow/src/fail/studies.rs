@@ -199,6 +199,13 @@ impl From<StoryError> for Failure {
                 let remedy = format!("whyslow story run {story} --variant {}", known[0]);
                 Failure::new(what, format!("its variants are: {}", known.join(", ")), remedy)
             }
+            StoryError::NotRoots { path, .. } => {
+                let why =
+                    format!("run.sh would be executed as root, and others than root can change {}", quote_path(&path));
+                let remedy =
+                    "sudo cp -r CASEBOOK /opt/casebook && sudo whyslow story --casebook /opt/casebook run NAME";
+                Failure::new(what, why, remedy)
+            }
             StoryError::Interrupted(_) => Failure::new(what, "by Ctrl-C or a signal; nothing was checked", again()),
             StoryError::Answer(error) => Failure::output(&error),
             StoryError::Internal(error) => Failure::internal(&error.to_string()),
