@@ -30,13 +30,13 @@ pub fn may_record() -> Result<(), RecordError> {
     if broker::has_dropped() { Ok(()) } else { has_what_recording_needs() }
 }
 
-/// Whether this process has the capabilities and the kernel the types.
+/// Whether this process, or the broker that would do it for it, has the capabilities and the kernel the types.
 pub(crate) fn has_what_recording_needs() -> Result<(), RecordError> {
     let effective = effective_capabilities();
     let missing: Vec<&str> =
         CAPABILITIES.iter().filter(|(_, bit)| effective >> bit & 1 == 0).map(|(name, _)| *name).collect();
     if !missing.is_empty() {
-        let uid = nix::unistd::geteuid().as_raw();
+        let uid = if broker::acts_as_root() { 0 } else { nix::unistd::geteuid().as_raw() };
         return Err(RecordError::NotPrivileged { missing: missing.join(","), uid });
     }
     if fs::metadata("/sys/kernel/btf/vmlinux").is_err() {
@@ -55,7 +55,8 @@ pub fn raise_open_files() {
 }
 
 fn effective_capabilities() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let whose = broker::broker_pid().unwrap_or(std::process::id());
+    let status = fs::read_to_string(format!("/proc/{whose}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     line.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }

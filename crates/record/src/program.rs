@@ -12,6 +12,7 @@ mod root;
 mod search;
 mod streams;
 mod surroundings;
+mod try_tree;
 mod user;
 
 use crate::RecordError;
@@ -28,6 +29,7 @@ pub use orphans::{adopt_orphans, reap_orphans};
 pub use root::Root;
 pub use streams::{Input, Output};
 pub use surroundings::Mount;
+pub(crate) use try_tree::{TryTree, try_tree};
 pub use user::User;
 
 /// Which network a program sees.

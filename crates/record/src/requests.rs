@@ -3,10 +3,11 @@
 use broker::Entry;
 
 /// All that recording and starting programs asks of the broker.
-pub const REQUESTS: [Entry; 12] = [
+pub const REQUESTS: [Entry; 13] = [
     Entry::of::<crate::loaded::Load>(),
     Entry::of::<crate::loaded::Unload>(),
     Entry::of::<crate::program::Plan>(),
+    Entry::of::<crate::program::TryTree>(),
     Entry::of::<broker::Signal>(),
     Entry::of::<broker::Look>(),
     Entry::of::<broker::OpenOf>(),

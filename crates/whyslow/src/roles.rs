@@ -23,14 +23,14 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
         Command::Compare(typed) => with_broker(&allowed(&typed.keeping.user)),
         Command::Sweep(typed) => with_broker(&allowed(&typed.keeping.user)),
         Command::Trial(typed) => with_broker(&allowed(&typed.keeping.user)),
-        Command::Undo(_) => with_broker(&allowed(&None)),
+        Command::Undo(_) | Command::Doctor(_) => with_broker(&allowed(&None)),
         Command::Attach(typed) => {
             let typed = found(typed)?;
             with_broker(&Allowed { named: typed.pid, ..allowed(&None) })?;
             return Ok(Command::Attach(typed));
         }
-        // They make worlds and build libraries, or look what root may do here.
-        Command::Bisect(_) | Command::Matrix(_) | Command::World(_) | Command::Doctor(_) => Ok(()),
+        // They make worlds and build libraries.
+        Command::Bisect(_) | Command::Matrix(_) | Command::World(_) => Ok(()),
         Command::Story(typed) if matches!(typed.action, StoryAction::Run(_)) => Ok(()),
         Command::Load(_)
         | Command::Logs(_)

@@ -253,3 +253,33 @@ fn under_sudo_only_the_broker_is_root_and_a_subject_gets_at_neither_role() {
     assert!(said.contains("TRIED 2"), "it found both roles: {said}");
     assert!(!said.contains("COULD") && !said.contains("HAS"), "{said}");
 }
+
+#[test]
+fn doctor_finds_the_same_for_a_caller_of_sudo_as_for_root_and_is_the_callers() {
+    let Some((stage, _)) = staged() else { return };
+    let works = |document: &serde_json::Value| {
+        let checks = document["checks"].as_array().expect("checks").iter();
+        checks.map(|check| (check["name"].to_string(), check["works"].to_string())).collect::<Vec<_>>()
+    };
+    let as_root = stage.run(&["doctor", "--json"]);
+    let mut command = stage.whyslow(&["doctor", "--json"]);
+    command.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
+    let child = command.stdout(std::process::Stdio::piped()).spawn().expect("whyslow");
+    let mut seen = std::collections::BTreeSet::new();
+    let begun = std::time::Instant::now();
+    // Before it divides itself it is root for a moment, and under its own name.
+    while begun.elapsed() < testing::stretched(std::time::Duration::from_secs(20)) {
+        let now = roles(child.id());
+        if now.iter().any(|(uid, name)| *uid == CALLER && name == "whyslow") {
+            seen.extend(now.into_iter().filter(|(uid, _)| *uid == 0).map(|(_, name)| name));
+        } else if !seen.is_empty() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let output = child.wait_with_output().expect("whyslow");
+    let document = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    assert_eq!(works(&document), works(&as_root.json()), "{document}");
+    assert_eq!(output.status.code(), Some(as_root.code), "{output:?}");
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["whyslow-broker"]);
+}

@@ -3,8 +3,9 @@
 use super::{Check, check, first_words};
 use crate::error::RecordError;
 use crate::meter::Meter;
-use crate::program::{Input, Mount, ParentDeathSignal, Program, Root};
+use crate::program::{self, Input, Mount, ParentDeathSignal, Program};
 use crate::socket_program::SocketProgram;
+use broker::{MakeGroup, RemoveGroup};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use std::fs;
 use std::path::PathBuf;
@@ -28,9 +29,9 @@ impl Group {
         let point = point.ok_or("no cgroup v2 is mounted")?;
         let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let ours = membership.lines().find_map(|line| line.strip_prefix("0::/")).ok_or("whyslow is in no cgroup v2")?;
-        let folder = PathBuf::from(point).join(ours).join(format!("whyslow-doctor-{}", std::process::id()));
-        match fs::create_dir(&folder) {
-            Ok(()) => Ok(Group(folder)),
+        let folder = PathBuf::from(point).join(ours).join(group_name());
+        match broker::ask(MakeGroup { folder: folder.clone() }, &[]) {
+            Ok(_) => Ok(Group(folder)),
             Err(error) => Err(format!("cgroup v2 at {point}, but {} cannot be made: {error}", folder.display())),
         }
     }
@@ -39,8 +40,13 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         // Nobody was ever in it, so that nothing keeps it.
-        let _ = fs::remove_dir(&self.0);
+        let _ = broker::ask(RemoveGroup { folder: self.0.clone() }, &[]);
     }
+}
+
+/// As all groups of a run are named.
+pub(super) fn group_name() -> String {
+    format!("whyslow-{}-doctor", broker::command_pid())
 }
 
 fn cgroup(group: Result<&Group, &String>) -> Check {
@@ -81,29 +87,11 @@ fn mounts() -> Check {
     check("private mounts", result.map_err(|error| error.to_string()), "sudo whyslow doctor")
 }
 
-/// The host's own tree, with nothing laid over it, for a program that is never executed.
+/// The host's own tree, with nothing laid over it, for nobody.
 fn trees() -> Check {
-    let held = empty_place().and_then(|place| {
-        let root = Root { layers: vec![PathBuf::from("/")], shared: Vec::new(), place: place.clone() };
-        let program = Program {
-            arguments: vec!["true".to_string()],
-            root: Some(root),
-            input: Input::Nothing,
-            parent_death_signal: ParentDeathSignal::Terminate,
-            ..Program::default()
-        };
-        let held = program.hold().map(drop).map_err(|error| error.to_string());
-        // It is empty for everybody but the program.
-        let _ = fs::remove_dir(place);
-        held
-    });
-    let result = held.map(|()| "programs can run in a file tree of their own (bisect)".to_string());
-    check("trees of files", result, "sudo whyslow doctor; the kernel needs overlayfs: sudo modprobe overlay")
-}
-
-fn empty_place() -> Result<PathBuf, String> {
-    let place = std::env::temp_dir().join(format!("whyslow-doctor-{}", std::process::id()));
-    fs::create_dir(&place).map(|()| place).map_err(|error| error.to_string())
+    let result = program::try_tree().map(|()| "programs can run in a file tree of their own (bisect)".to_string());
+    let remedy = "sudo whyslow doctor; the kernel needs overlayfs: sudo modprobe overlay";
+    check("trees of files", result.map_err(|error| error.to_string()), remedy)
 }
 
 fn releases() -> Check {
