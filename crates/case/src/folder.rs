@@ -135,7 +135,7 @@ impl Case {
     }
 
     /// What stands for names in what is written; none where they are kept.
-    fn pseudonyms(&self) -> Option<&'static Pseudonyms> {
+    pub(crate) fn pseudonyms(&self) -> Option<&'static Pseudonyms> {
         Pseudonyms::of_this_process().filter(|_| self.manifest.names == Names::Pseudonyms)
     }
 

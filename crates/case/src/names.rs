@@ -77,6 +77,8 @@ struct Known {
     names: HashMap<(NameKind, String), String>,
     /// Words that names consist of.
     words: HashMap<String, String>,
+    /// What stands for them: a document can be drawn from tables in which names were replaced already.
+    given: HashSet<String>,
     /// Whole names, for sentences in which they stand.
     whole: HashMap<String, String>,
     /// Addresses: no two have the same pseudonym.
@@ -152,12 +154,16 @@ impl Pseudonyms {
         if let Some(shown) = self.known().words.get(word) {
             return shown.clone();
         }
+        if self.known().given.contains(word) {
+            return word.to_string();
+        }
         let digest = self.digest(word.as_bytes());
         let digits = digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let shown = format!("n{}", &digits[..DIGITS]);
         let mut known = self.known();
         if known.words.len() < MOST_REMEMBERED {
             known.words.insert(word.to_string(), shown.clone());
+            known.given.insert(shown.clone());
         }
         shown
     }

@@ -4,7 +4,7 @@ use crate::manifest::manifest;
 use crate::recording::{self, Quiet};
 use crate::unfinished::remove_empty;
 use crate::{Activity, Console, Document, Done, StudyError, views};
-use case::{CaseWriter, Cliff, Finding, Regime, SegmentTie, Sweep, redact_arguments};
+use case::{CaseWriter, Cliff, Finding, Names, Regime, SegmentTie, Sweep, redact_arguments};
 use lab::{Extent, Journal, Laboratory, Metric, Subject, SweepTerms, Swept, Treatment, Value, Vary, World, place};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,6 +43,12 @@ impl Request {
     /// # Errors
     /// Where one has not.
     pub fn check(&self) -> Result<(), StudyError> {
+        if self.subject.names == Names::Pseudonyms && self.vary.is_of_words() {
+            return Err(StudyError::Vary(
+                "words are names, and stand in the names of folders: with --keep-names no only numbers are varied"
+                    .into(),
+            ));
+        }
         let placed = |value| place(&self.vary, &self.subject, &self.world, value).map_err(StudyError::Vary);
         self.vary.values().iter().try_for_each(|value| placed(value).map(drop))
     }

@@ -11,7 +11,8 @@ use studies::{Done, StudyError};
 /// Sums up what a study has found, draws its page, and keeps both in its case. What failed on the way, with the first error
 /// of all: the document stands without it.
 pub fn keep(done: Done) -> (Document, Option<Failure>) {
-    let Done { mut document, case, views, failed, inside, .. } = done;
+    let Done { document, case, views, failed, inside, .. } = done;
+    let mut document = document.without_names(&case);
     let inside = inside.into_iter().filter_map(|one| keep(one).1).collect::<Vec<_>>();
     report::sum_up(&mut document);
     *document.page() = keep_page(&document.as_kept(&case), &case, views);

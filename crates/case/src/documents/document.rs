@@ -4,6 +4,7 @@ use crate::names::Names;
 use crate::{Answer, Bisection, Case, CaseError, Comparison, Matrix, Sweep};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::path::Path;
 
 /// The name of a document's page in its case.
 pub const PAGE: &str = "report.html";
@@ -62,21 +63,63 @@ impl Document {
             Document::Matrix(_) => MATRIX_FILE,
         };
         match self {
-            Document::Answer(_) => case.keep_as_it_is(file, &self.as_kept(case)),
-            _ => case.keep(file, self),
+            Document::Answer(_) | Document::Comparison(_) | Document::Sweep(_) => {
+                case.keep_as_it_is(file, &self.as_kept(case))
+            }
+            Document::Bisection(_) | Document::Matrix(_) => case.keep(file, self),
+        }
+    }
+
+    /// The same without names, where its case keeps none; an answer has none, being drawn from the case. Where the case lies is
+    /// still said.
+    #[must_use]
+    pub fn without_names(self, case: &Case) -> Document {
+        let Some(pseudonyms) = case.pseudonyms() else { return self };
+        match self {
+            Document::Comparison(from) => {
+                let mut hidden = pseudonyms.without_names(&*from);
+                hidden.case.clone_from(&from.case);
+                for (hidden, from) in [(&mut hidden.a, &from.a), (&mut hidden.b, &from.b)] {
+                    hidden.cases.clone_from(&from.cases);
+                }
+                Document::Comparison(Box::new(hidden))
+            }
+            Document::Sweep(from) => {
+                let mut hidden = pseudonyms.without_names(&*from);
+                hidden.case.clone_from(&from.case);
+                for (hidden, from) in hidden.regimes.iter_mut().zip(&from.regimes) {
+                    hidden.case.clone_from(&from.case);
+                }
+                Document::Sweep(Box::new(hidden))
+            }
+            other => other,
         }
     }
 
     /// The same as it may leave the house with its case: where that keeps no names, it does not say where it lies, either.
     #[must_use]
     pub fn as_kept(&self, case: &Case) -> Document {
-        match self {
-            Document::Answer(answer) if case.manifest().names == Names::Pseudonyms => {
-                let (case, page) = (".".to_string(), PAGE.to_string());
-                Document::Answer(Box::new(Answer { case, page, ..(**answer).clone() }))
-            }
-            _ => self.clone(),
+        if case.manifest().names == Names::Kept {
+            return self.clone();
         }
+        let mut kept = self.clone();
+        if !kept.page().is_empty() || matches!(kept, Document::Answer(_)) {
+            *kept.page() = PAGE.to_string();
+        }
+        match &mut kept {
+            Document::Answer(answer) => answer.case = ".".to_string(),
+            Document::Comparison(comparison) => {
+                comparison.case = ".".to_string();
+                let sides = [&mut comparison.a, &mut comparison.b];
+                sides.into_iter().flat_map(|side| &mut side.cases).for_each(|inside| *inside = within(inside));
+            }
+            Document::Sweep(sweep) => {
+                sweep.case = ".".to_string();
+                sweep.regimes.iter_mut().for_each(|regime| regime.case = within(&regime.case));
+            }
+            Document::Bisection(_) | Document::Matrix(_) => {}
+        }
+        kept
     }
 
     /// The path of its page, to be filled in.
@@ -89,4 +132,9 @@ impl Document {
             Document::Matrix(matrix) => &mut matrix.page,
         }
     }
+}
+
+/// A case inside of another, by its path in it.
+fn within(inside: &str) -> String {
+    Path::new(inside).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,6 +1,8 @@
 //! Sentences and documents in which names stand that were seen elsewhere: what a trial complained of, what was not tried and why.
 
 use super::{NameKind, Pseudonyms};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::net::IpAddr;
 
@@ -14,6 +16,9 @@ const OURS: [&str; 16] = [
 
 /// Fields of documents that hold words of ours: a dose, `1 certificate`, is one.
 const OWN_FIELDS: [&str; 6] = ["arm", "dose", "intervention", "interventions", "reference", "upon"];
+
+/// Fields that hold the words of a command, or what was changed for it.
+const COMMANDS: [&str; 3] = ["command", "server", "changes"];
 
 impl Pseudonyms {
     /// Names that were replaced before are replaced here; so is whatever is a path, an address or a URL.
@@ -68,6 +73,24 @@ impl Pseudonyms {
         self.known().whole.get(word).cloned()
     }
 
+    /// One word of a command in a document.
+    fn document_word(&self, word: &mut Value) {
+        match word {
+            Value::String(text) => *text = self.argument(text),
+            other => self.document(other),
+        }
+    }
+
+    /// The same document without names.
+    pub(crate) fn without_names<T: Serialize + DeserializeOwned + Default>(&self, document: &T) -> T {
+        // Should it not come back from its own form, nothing of it is shown.
+        let written = serde_json::to_value(document).map(|mut value| {
+            self.document(&mut value);
+            value
+        });
+        written.and_then(serde_json::from_value).unwrap_or_default()
+    }
+
     /// Replaces names in a document: where fields hold names, by the fields; and in all sentences.
     pub(crate) fn document(&self, document: &mut Value) {
         match document {
@@ -82,6 +105,9 @@ impl Pseudonyms {
                     };
                     match (kind, value) {
                         (Some(kind), Value::String(text)) => self.replace(kind, text),
+                        (_, Value::Array(words)) if COMMANDS.contains(&name.as_str()) => {
+                            words.iter_mut().for_each(|word| self.document_word(word));
+                        }
                         (_, value) => self.document(value),
                     }
                 }

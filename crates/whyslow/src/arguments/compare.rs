@@ -1,6 +1,6 @@
 //! The options of `whyslow compare`.
 
-use super::{CheckOutput, KeepingArguments, WorldArguments, examples};
+use super::{CheckOutput, KeepNames, KeepingArguments, WorldArguments, examples};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
 use lab::Metric;
@@ -50,6 +50,10 @@ pub struct CompareArguments {
     /// Compare the output of both sides; sides whose output differs are not compared
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = CheckOutput::Auto)]
     pub check_output: CheckOutput,
+
+    /// Keep names of hosts, paths, files and programs in the case; `no` writes pseudonyms instead
+    #[arg(long, value_name = "YES|NO", value_enum, default_value_t)]
+    pub keep_names: KeepNames,
 
     /// Where the case goes, and who runs the programs.
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! The options of `whyslow sweep`.
 
-use super::{KeepingArguments, WorldArguments, examples};
+use super::{KeepNames, KeepingArguments, WorldArguments, examples};
 use clap::Args;
 use lab::{Metric, Vary};
 use std::time::Duration;
@@ -25,6 +25,10 @@ pub struct SweepArguments {
     /// Measure this: wall_ns, cpu_ns, wall_ns_per_exchange, ..., stdout:REGEX or stdout-more:REGEX
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<Metric>,
+
+    /// Keep names of hosts, paths, files and programs in the case; `no` writes pseudonyms instead
+    #[arg(long, value_name = "YES|NO", value_enum, default_value_t)]
+    pub keep_names: KeepNames,
 
     /// Where the case goes, and who runs the programs.
     #[command(flatten)]

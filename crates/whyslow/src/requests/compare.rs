@@ -1,6 +1,6 @@
 //! What `compare` is asked: two subjects, each in its world with what is attached to it.
 
-use super::{case_folder, may_have};
+use super::{case_folder_without_names, may_have};
 use crate::arguments::{CheckOutput, CompareArguments};
 use crate::fail::Failure;
 use crate::invoker::subject_user;
@@ -25,7 +25,11 @@ pub fn request(typed: CompareArguments) -> Result<Request, Failure> {
         budget: typed.budget.unwrap_or(Kind::Compare.budget()),
         metric: typed.metric,
         compares_output: typed.check_output == CheckOutput::Auto,
-        folder: case_folder(typed.keeping.folder.as_deref(), &sides[1].subject.client)?,
+        folder: case_folder_without_names(
+            typed.keeping.folder.as_deref(),
+            &sides[1].subject.client,
+            typed.keep_names.into(),
+        )?,
         sides,
         conditions: typed.fail_if,
         baseline: typed.baseline.as_deref().map(Baseline::read).transpose()?,
@@ -39,7 +43,7 @@ fn side(typed: &CompareArguments, command: &[String], (which, changes): (Which, 
     let mut sided = sided.map_err(|error| StudyError::OfSide { side: which, source: Box::new(error) })?;
     sided.world = may_have(sided.world)?;
     let (user, input) = (subject_user(typed.keeping.user)?, lab::input_again().unwrap_or_default());
-    sided.subject = Subject { user, input, ..sided.subject };
+    sided.subject = Subject { user, input, names: typed.keep_names.into(), ..sided.subject };
     Ok(sided)
 }
 
