@@ -1,4 +1,4 @@
-"""Runs the benchmarks and writes docs/benchmarks.md. Usage: run.py [overhead|diagnosis|storm ...]
+"""Runs the benchmarks and writes docs/benchmarks.md. Usage: run.py [overhead|diagnosis|storm|load ...]
 
 Without arguments all are run; with some, only those, and the result is printed and not written.
 """
@@ -8,12 +8,13 @@ import os
 import sys
 
 import diagnosis
+import load
 import machine
 import overhead
 import storm
 from workshop import ROOT
 
-SECTIONS = {"overhead": overhead.section, "diagnosis": diagnosis.section, "storm": storm.section}
+SECTIONS = {"overhead": overhead.section, "diagnosis": diagnosis.section, "storm": storm.section, "load": load.section}
 
 HEAD = """# Benchmarks
 

@@ -10,7 +10,10 @@ mod worlds;
 
 pub use checks::{Check, Checks};
 pub use document::{Document, PAGE};
-pub use load::{Latency, Load, LoadArrival, LoadError, LoadFault, LoadPhase, LoadStep, Phase, StatusCount};
+pub use load::{
+    Latency, Load, LoadArrival, LoadCourse, LoadError, LoadFault, LoadMoment, LoadPercentile, LoadPhase, LoadStep,
+    Phase, StatusCount,
+};
 pub use story::{
     Stories, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState,
     StoryVariant,

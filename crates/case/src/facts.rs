@@ -22,7 +22,7 @@ pub use account_group::AccountGroup;
 pub use activity::{Activity, Ender};
 pub use end::End;
 pub use function::Function;
-pub use metric::{Better, Metric, MetricError};
+pub use metric::{Better, LoadFigure, Metric, MetricError};
 pub use not_looked_for::{Blind, NotLookedFor};
 pub use not_tried::{NotTried, WhyNot};
 pub use observation::{Input, Observation, WhyFull, WhyNoGrowth};

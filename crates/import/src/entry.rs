@@ -9,6 +9,8 @@ pub struct Entry<'l> {
     pub client: &'l [u8],
     /// When, in seconds since 1970; none where the log does not say.
     pub time: Option<i64>,
+    /// The method; empty where it is not known.
+    pub method: &'l [u8],
     /// The path, perhaps with a query or a whole address before it.
     pub target: &'l [u8],
     /// The status of the answer; 0 where there was none.
@@ -32,6 +34,8 @@ pub enum Field {
     Time,
     /// Method, target and version.
     Request,
+    /// The method alone.
+    Method,
     /// The target alone.
     Target,
     /// The status.
@@ -56,7 +60,8 @@ impl<'l> Entry<'l> {
             Field::Client => self.client = value,
             Field::Forwarded => self.client = value.split(|byte| *byte == b',').next().unwrap_or_default(),
             Field::Time => self.time = Some(crate::time::seconds(value)?),
-            Field::Request => self.target = target(value),
+            Field::Request => (self.method, self.target) = request(value),
+            Field::Method => self.method = value,
             Field::Target => self.target = value,
             Field::Status => self.status = status(value)?,
             Field::Bytes => self.bytes = bytes(value)?,
@@ -78,13 +83,13 @@ impl<'l> Entry<'l> {
     }
 }
 
-/// The target of a request line; empty where it is none, as what a port scanner sends.
-fn target(request: &[u8]) -> &[u8] {
-    let Some(first) = memchr::memchr(b' ', request) else { return &[] };
-    let rest = &request[first + 1..];
+/// Method and target of a request line; empty where it is none, as what a port scanner sends.
+fn request(line: &[u8]) -> (&[u8], &[u8]) {
+    let Some(first) = memchr::memchr(b' ', line) else { return (&[], &[]) };
+    let rest = &line[first + 1..];
     match memchr::memrchr(b' ', rest) {
-        Some(last) if rest[last + 1..].starts_with(b"HTTP/") => &rest[..last],
-        _ => rest,
+        Some(last) if rest[last + 1..].starts_with(b"HTTP/") => (&line[..first], &rest[..last]),
+        _ => (&line[..first], rest),
     }
 }
 
@@ -112,7 +117,8 @@ mod tests {
 
     #[test]
     fn a_target_may_hold_blanks_and_a_request_may_be_none() {
-        let targets = [&b"GET /a b HTTP/1.1"[..], b"GET /old", b"\\x16\\x03", b"-"].map(target);
-        assert_eq!(targets, [&b"/a b"[..], b"/old", b"", b""]);
+        let targets = [&b"GET /a b HTTP/1.1"[..], b"GET /old", b"\\x16\\x03", b"-"].map(request);
+        let said = [("GET", "/a b"), ("GET", "/old"), ("", ""), ("", "")];
+        assert_eq!(targets, said.map(|(method, target)| (method.as_bytes(), target.as_bytes())));
     }
 }

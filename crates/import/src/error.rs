@@ -18,6 +18,9 @@ pub enum ImportError {
     /// There is nothing to read.
     #[error("no log was found in {}", .0.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
     NoFiles(Vec<PathBuf>),
+    /// A file is in no format that is known.
+    #[error("{} is in none of the known formats of access logs", .0.display())]
+    NotALog(PathBuf),
     /// A file of address ranges holds none.
     #[error("{} holds no address range", .0.display())]
     NoRanges(PathBuf),

@@ -13,6 +13,7 @@ use std::fmt;
 pub struct JsonLine<'l> {
     client: Cow<'l, str>,
     time: Cow<'l, str>,
+    method: Cow<'l, str>,
     target: Cow<'l, str>,
     request: Cow<'l, str>,
     agent: Cow<'l, str>,
@@ -46,6 +47,7 @@ impl<'l> JsonLine<'l> {
             entry.take(Field::Request, self.request.as_bytes())?;
         } else {
             entry.target = self.target.as_bytes();
+            entry.method = self.method.as_bytes();
         }
         entry.agent = self.agent.as_bytes();
         let unit = if self.is_envoy { 1e-3 } else { 1.0 };
@@ -60,6 +62,7 @@ impl<'l> JsonLine<'l> {
             (Field::Time, Scalar::Text(text)) if self.time.is_empty() => self.time = text,
             (Field::Time, Scalar::Number(number)) if self.time.is_empty() => self.time = number.to_string().into(),
             (Field::Request, Scalar::Text(text)) => self.request = text,
+            (Field::Method, Scalar::Text(text)) if self.method.is_empty() => self.method = text,
             (Field::Target, Scalar::Text(text)) if self.target.is_empty() => self.target = text,
             (Field::Agent, Scalar::Text(text)) if self.agent.is_empty() => self.agent = text,
             (Field::Status, value) => {

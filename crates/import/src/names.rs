@@ -13,6 +13,7 @@ pub fn of_nginx(name: &str) -> Field {
         "forwarded" => Field::Forwarded,
         "time_local" | "time_iso8601" | "msec" => Field::Time,
         "request" => Field::Request,
+        "request_method" => Field::Method,
         "request_uri" | "uri" | "document_uri" => Field::Target,
         "status" => Field::Status,
         "body_bytes_sent" | "bytes_sent" => Field::Bytes,
@@ -34,6 +35,7 @@ pub fn of_apache(name: &str, letter: char) -> Field {
             Field::Time
         }
         ('r', _) => Field::Request,
+        ('m', _) => Field::Method,
         ('U', _) => Field::Target,
         ('s', _) => Field::Status,
         ('b' | 'B' | 'O', _) => Field::Bytes,
@@ -66,6 +68,7 @@ pub fn of_json(key: &str) -> Field {
         b"time" | b"ts" | b"timestamp" | b"@timestamp" | b"time_local" | b"time_iso8601" | b"msec" | b"start_time"
         | b"startutc" => Field::Time,
         b"request" | b"requestline" | b"request_line" => Field::Request,
+        b"method" | b"request_method" | b"requestmethod" | b"http_method" => Field::Method,
         b"uri" | b"request_uri" | b"requestpath" | b"requesturl" | b"path" | b"url" | b"target" => Field::Target,
         b"status" | b"status_code" | b"response_code" | b"downstreamstatus" | b"code" => Field::Status,
         b"size"

@@ -16,7 +16,7 @@ use std::thread;
 /// Plain files are read in parts of this length.
 const PART: u64 = 32 * 1024 * 1024;
 /// So much of a file is looked at for its format.
-const BEGINNING: usize = 64 * 1024;
+pub(crate) const BEGINNING: usize = 64 * 1024;
 
 /// How logs are read.
 #[derive(Debug, Default)]
@@ -175,7 +175,7 @@ fn count(
 }
 
 /// The format that was asked for, or that of the lines a file begins with.
-fn format_of(beginning: &[u8], options: &Options) -> Option<Format> {
+pub(crate) fn format_of(beginning: &[u8], options: &Options) -> Option<Format> {
     options.format.clone().or_else(|| {
         let lines = beginning.split(|byte| *byte == b'\n');
         Format::detect(&lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect::<Vec<_>>())

@@ -60,7 +60,7 @@ pub use journal::Journal;
 pub use launch::{Kind, Launch, Outputs, Subject};
 pub use link::{Addresses, Joined, Link, LinkError, Queue};
 pub use live::{Live, LiveTerms};
-pub use metric::{Metric, MetricError};
+pub use metric::{LoadFigure, Metric, MetricError};
 pub use outcome::Outcome;
 pub use prove::{Terms, prove};
 pub use rate::Rate;

@@ -1,7 +1,7 @@
 //! What a trial is judged by: the vocabulary's metrics, as experiments use them.
 
 use crate::error::LabError;
-pub use case::facts::{Better, Metric, MetricError};
+pub use case::facts::{LoadFigure, Metric, MetricError};
 use case::{Answer, Nanos};
 
 impl From<MetricError> for LabError {

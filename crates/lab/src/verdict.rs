@@ -196,7 +196,7 @@ impl Judge<'_> {
             let cost = (sham.ratio.recip() - 1.0) * 100.0;
             return Some(format!("The gain is no larger than the overhead of attaching the machinery ({cost:.0} %)."));
         }
-        let is_own_figure = matches!(metric, Metric::Output { .. });
+        let is_own_figure = metric.is_of_the_program();
         let is_step = cause.purpose == Purpose::Incremental;
         (!is_own_figure && !is_step && cause.high < a_part_of(finding)).then(|| {
             "The gain is less than a tenth of the suspected time: something else takes most of it.".to_string()

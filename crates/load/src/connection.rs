@@ -259,7 +259,7 @@ impl Connection {
         while taken < bytes.len() && !self.closes {
             let Some(flight) = self.flights.front_mut() else { return Err(LoadFault::Unasked) };
             flight.first.get_or_insert(now);
-            let read = self.reader.read(&bytes[taken..])?;
+            let read = self.reader.read(&bytes[taken..], flight.has_no_body)?;
             taken += read.taken;
             let Some(reply) = read.reply else { return Ok(taken) };
             if let Some(flight) = self.flights.pop_front() {

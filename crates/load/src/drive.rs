@@ -70,13 +70,18 @@ struct Driver<'a> {
     tally: Tally,
     random: Rng,
     scratch: Vec<u8>,
+    /// Requests of this thread that are still to be started as soon as they can.
+    left: u64,
     is_over: bool,
 }
 
 impl<'a> Driver<'a> {
     fn new(common: &'a Common<'a>, thread: usize, connections: usize) -> io::Result<Driver<'a>> {
         let plan = common.plan;
-        let mut schedule = Schedule::of(&plan.arrival, plan.duration, thread, common.threads, plan.seed);
+        let share =
+            |whole: u64| whole / common.threads as u64 + u64::from((thread as u64) < whole % common.threads as u64);
+        let left = plan.requests.map_or(u64::MAX, share);
+        let mut schedule = Schedule::of(plan, thread, common.threads, left);
         let poll = Poll::new()?;
         let clock = match schedule {
             None => None,
@@ -99,6 +104,7 @@ impl<'a> Driver<'a> {
             tally: Tally::new(common.steps),
             random: Rng::with_seed(plan.seed ^ thread as u64),
             scratch: vec![0; SCRATCH],
+            left,
             is_over: false,
         })
     }
@@ -118,7 +124,7 @@ impl<'a> Driver<'a> {
             }
             self.take_due(now);
             self.start_due();
-            if self.is_over && (now >= last_moment || self.is_idle()) {
+            if self.is_over && now >= last_moment || (self.is_over || self.has_ended()) && self.is_idle() {
                 break;
             }
             self.wait(&mut events, now, if self.is_over { last_moment } else { end })?;
@@ -184,6 +190,12 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Whether nothing more is to be started, of a load that ends by itself.
+    fn has_ended(&self) -> bool {
+        let has_all = if self.schedule.is_some() { self.next.is_none() } else { self.left == 0 };
+        has_all && self.common.plan.has_an_end()
+    }
+
     fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.connections.iter().all(|one| one.flights.is_empty())
     }
@@ -207,7 +219,8 @@ impl<'a> Driver<'a> {
             }
             return;
         }
-        while !self.is_over && self.has_room(index, now) {
+        while !self.is_over && self.left > 0 && self.has_room(index, now) {
+            self.left -= 1;
             self.add(index, None, now);
         }
         self.push(index);
@@ -221,15 +234,18 @@ impl<'a> Driver<'a> {
     /// Adds a request to what a connection has to send.
     fn add(&mut self, index: usize, due: Option<Due>, now: Instant) {
         let intended = due.map_or(now, |due| self.common.begun + due.at);
-        let flight = Flight { intended, started: now, first: None, step: due.map_or(0, |due| due.step) };
+        let target = due.and_then(|due| due.target).unwrap_or_else(|| self.choose());
+        let common = self.common;
+        let Target { request, has_no_body, .. } = &common.targets[target];
+        let step = due.map_or(0, |due| due.step);
+        let flight = Flight { intended, started: now, first: None, step, has_no_body: *has_no_body };
         if self.connections[index].flights.is_empty()
-            && self.common.plan.requests_each.is_some_and(|most| self.connections[index].asked >= most)
+            && common.plan.requests_each.is_some_and(|most| self.connections[index].asked >= most)
         {
             self.close(index);
         }
-        let target = self.choose();
         self.tally.requests += 1;
-        self.connections[index].ask(&self.common.targets[target].request, flight);
+        self.connections[index].ask(request, flight);
     }
 
     /// Which of the requests, by their weights.
@@ -335,6 +351,7 @@ impl<'a> Driver<'a> {
 
     /// Counts what is left at the end.
     fn settle(&mut self) {
+        self.tally.ended = Some(Instant::now());
         self.tally.unsent += self.waiting.len() as u64;
         for index in 0..self.connections.len() {
             self.drop_rest(index, LoadFault::TimedOut);

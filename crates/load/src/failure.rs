@@ -24,6 +24,22 @@ pub enum LoadFailure {
         /// Why.
         error: String,
     },
+    /// The histogram of another load cannot be read.
+    #[error("{file}: {error}", file = file.display())]
+    Histogram {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: String,
+    },
+    /// A log holds no request that could be made again.
+    #[error("{file} holds no request to make again ({left_out} lines were left out)", file = file.display())]
+    NothingToReplay {
+        /// The log.
+        file: PathBuf,
+        /// Lines that were left out.
+        left_out: u64,
+    },
     /// TLS cannot be set up.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),

@@ -13,4 +13,6 @@ pub(crate) struct Flight {
     pub first: Option<Instant>,
     /// Which of the steps it belongs to.
     pub step: usize,
+    /// Whether its answer has no body whatever its head says.
+    pub has_no_body: bool,
 }

@@ -10,7 +10,7 @@ const MOST_NS: u64 = 86_400_000_000_000;
 const DIGITS: u8 = 3;
 
 /// A distribution of times.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Times(Histogram<u64>);
 
 impl Times {
@@ -39,6 +39,21 @@ impl Times {
 
     pub(crate) fn quantile(&self, quantile: f64) -> Duration {
         Duration::from_nanos(self.0.value_at_quantile(quantile))
+    }
+
+    /// Each length that there was, rounded to three digits, and how often.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter_recorded().map(|one| (one.value_iterated_to(), one.count_since_last_iteration()))
+    }
+
+    /// Adds a length so many times.
+    pub(crate) fn add_times(&mut self, nanos: u64, times: u64) {
+        self.0.saturating_record_n(nanos.max(1), times);
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.0.len()
     }
 
     pub(crate) fn summary(&self) -> Latency {

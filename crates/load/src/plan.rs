@@ -12,8 +12,10 @@ pub struct Plan {
     pub urls: Vec<Url>,
     /// When.
     pub arrival: Arrival,
-    /// For how long.
+    /// For how long at most.
     pub duration: Duration,
+    /// Ends after so many requests; none for as many as there is time for.
+    pub requests: Option<u64>,
     /// Connections at a time.
     pub connections: usize,
     /// Requests under way on one connection at most.
@@ -67,9 +69,14 @@ pub struct Target {
     pub weight: u32,
     /// The bytes.
     pub request: Vec<u8>,
+    /// Whether its answer has no body whatever its head says.
+    pub has_no_body: bool,
 }
 
 impl Plan {
+    /// As long as any load goes on, where its end is not a matter of time.
+    pub const WITHOUT_END: Duration = Duration::from_secs(86_400);
+
     /// What is spoken.
     pub(crate) fn scheme(&self) -> Scheme {
         self.urls.first().map_or(Scheme::Http, |url| url.scheme)
@@ -77,12 +84,22 @@ impl Plan {
 
     /// The requests to send.
     pub(crate) fn targets(&self) -> Vec<Target> {
-        self.urls.iter().map(|url| Target { weight: url.weight, request: self.request(url) }).collect()
+        let target = |weight, method: &str, request| Target { weight, request, has_no_body: method == "HEAD" };
+        if let (Arrival::Replay(replay), Some(origin)) = (&self.arrival, self.urls.first()) {
+            let all = replay.targets.iter();
+            return all.map(|one| target(1, &one.method, self.http(origin, &one.method, &one.path))).collect();
+        }
+        self.urls.iter().map(|url| target(url.weight, &self.method, self.request(url))).collect()
+    }
+
+    /// Whether it ends by itself, whatever time is left.
+    pub(crate) fn has_an_end(&self) -> bool {
+        self.requests.is_some() || matches!(self.arrival, Arrival::Replay(_))
     }
 
     fn request(&self, url: &Url) -> Vec<u8> {
         match url.scheme {
-            Scheme::Http | Scheme::Https => self.http(url),
+            Scheme::Http | Scheme::Https => self.http(url, &self.method, &url.path),
             Scheme::Tcp | Scheme::Tls => self.body.clone(),
             // The first letter of a path is the type of what it names, for the reader's menu only.
             Scheme::Gopher => format!("{}\r\n", url.path.get(2..).unwrap_or_default()).into_bytes(),
@@ -90,12 +107,12 @@ impl Plan {
         }
     }
 
-    fn http(&self, url: &Url) -> Vec<u8> {
+    fn http(&self, url: &Url, method: &str, path: &str) -> Vec<u8> {
         let has = |name: &str| {
             let names = self.headers.iter().filter_map(|header| header.split_once(':'));
             names.into_iter().any(|(one, _)| one.trim().eq_ignore_ascii_case(name))
         };
-        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, url.path);
+        let mut head = format!("{method} {path} HTTP/1.1\r\n");
         if !has("host") {
             head += &format!("Host: {}\r\n", url.authority);
         }
@@ -105,7 +122,7 @@ impl Plan {
         for header in &self.headers {
             head += &format!("{header}\r\n");
         }
-        let takes_body = !matches!(self.method.as_str(), "GET" | "HEAD");
+        let takes_body = !matches!(method, "GET" | "HEAD" | "OPTIONS");
         if (takes_body || !self.body.is_empty()) && !has("content-length") {
             head += &format!("Content-Length: {}\r\n", self.body.len());
         }
@@ -125,6 +142,7 @@ pub(crate) mod tests {
             urls: vec![url.parse().expect("a URL")],
             arrival: Arrival::Closed,
             duration: Duration::from_millis(100),
+            requests: None,
             connections: 1,
             pipeline: 1,
             requests_each: None,

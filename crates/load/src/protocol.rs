@@ -42,17 +42,20 @@ impl Reader {
     /// One for what is spoken.
     pub(crate) fn of(plan: &Plan) -> Reader {
         match plan.scheme() {
-            Scheme::Http | Scheme::Https => Reader::Http(http::Reader::of(&plan.method, &plan.expected)),
+            Scheme::Http | Scheme::Https => Reader::Http(http::Reader::of(&plan.expected)),
             Scheme::Tcp | Scheme::Tls => Reader::Echo(echo::Reader::of(&plan.body)),
             Scheme::Gopher => Reader::Gopher(gopher::Reader::of(&plan.expected)),
             Scheme::Gemini => Reader::Gemini(gemini::Reader::of(&plan.expected)),
         }
     }
 
-    /// Reads as far as one answer goes.
-    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<Read, LoadFault> {
+    /// Reads as far as one answer goes. `has_no_body` where it is one to a request that gets a head alone.
+    pub(crate) fn read(&mut self, bytes: &[u8], has_no_body: bool) -> Result<Read, LoadFault> {
         match self {
-            Reader::Http(reader) => reader.read(bytes),
+            Reader::Http(reader) => {
+                reader.expect_body(has_no_body);
+                reader.read(bytes)
+            }
             Reader::Echo(reader) => reader.read(bytes),
             Reader::Gopher(reader) => Ok(reader.read(bytes)),
             Reader::Gemini(reader) => reader.read(bytes),

@@ -2,9 +2,11 @@
 
 use crate::arrival::Arrival;
 use crate::connection::Peer;
+use crate::course::Course;
 use crate::drive::{Common, drive};
 use crate::failure::LoadFailure;
 use crate::histogram::Times;
+use crate::histograms::Histograms;
 use crate::plan::Plan;
 use crate::tally::Tally;
 use crate::tls;
@@ -38,19 +40,29 @@ pub struct Live {
     pub p99: Duration,
 }
 
+/// What came of a load.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// What it found.
+    pub load: Load,
+    /// The distributions that this sums up.
+    pub histograms: Histograms,
+}
+
 /// What threads have told since someone last looked.
 struct Told {
     recent: Times,
     answered: u64,
     failed: u64,
+    course: Course,
 }
 
-/// Drives the load. `watch` is told how it is doing, again and again: it takes its time between two looks, and says whether
-/// to go on.
+/// Drives the load. `watch` is called again and again: it may ask how the load is doing since it last asked, takes its time,
+/// and says whether to go on.
 ///
 /// # Errors
 /// Where it cannot begin. What goes wrong with requests is counted.
-pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Live) -> bool) -> Result<Load, LoadFailure> {
+pub fn run(plan: &Plan, watch: &mut dyn FnMut(&mut dyn FnMut() -> Live) -> bool) -> Result<Done, LoadFailure> {
     let first = plan.urls.first().ok_or(LoadFailure::SeveralServers)?;
     let is_same = |url: &crate::Url| (url.scheme, &url.host, url.port) == (first.scheme, &first.host, first.port);
     if !plan.urls.iter().all(is_same) {
@@ -62,16 +74,17 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Live) -> bool) -> Result<Load, Lo
     let peer = Peer { address, tls: secured(plan, &first.host)? };
     let targets = plan.targets();
     let rates = rates(&plan.arrival);
-    let told = Mutex::new(Told { recent: Times::new(), answered: 0, failed: 0 });
+    let begun = Instant::now() + HEAD_START;
+    let told = Mutex::new(Told { recent: Times::new(), answered: 0, failed: 0, course: Course::new() });
     let stop = AtomicBool::new(false);
     let report = |tally: &mut Tally| {
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
         told.recent.merge(&tally.recent);
+        told.course.add(begun.elapsed(), &tally.recent, tally.told.1);
         tally.recent.clear();
         (told.answered, told.failed) = (told.answered + tally.told.0, told.failed + tally.told.1);
         tally.told = (0, 0);
     };
-    let begun = Instant::now() + HEAD_START;
     let common = Common {
         plan,
         targets: &targets,
@@ -90,7 +103,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Live) -> bool) -> Result<Load, Lo
         let started = started.collect::<Vec<_>>();
         let mut before = (begun, 0);
         while !started.iter().all(std::thread::ScopedJoinHandle::is_finished) {
-            if !watch(&look(&told, begun, &mut before)) {
+            if !watch(&mut || look(&told, begun, &mut before)) {
                 stop.store(true, Ordering::Relaxed);
             }
         }
@@ -100,7 +113,17 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Live) -> bool) -> Result<Load, Lo
         }
         Ok(())
     })?;
-    Ok(document(plan, &whole, threads, begun.elapsed(), looking_up, &rates))
+    let wall = whole.ended.map_or_else(|| begun.elapsed(), |ended| ended.saturating_duration_since(begun));
+    let course = told.into_inner().unwrap_or_else(PoisonError::into_inner).course;
+    let is_open = plan.arrival != Arrival::Closed;
+    let uncorrected = is_open.then(|| whole.uncorrected.clone());
+    let histograms = Histograms { latency: whole.latency.clone(), uncorrected };
+    let load = Load {
+        over_time: course.document(),
+        percentiles: histograms.percentiles(),
+        ..document(plan, &whole, threads, wall, looking_up, &rates)
+    };
+    Ok(Done { load, histograms })
 }
 
 /// How it is doing since the last look.
@@ -182,6 +205,7 @@ fn document(plan: &Plan, whole: &Tally, threads: usize, wall: Duration, looking_
         steps: whole.steps(rates),
         statuses: whole.statuses(),
         errors: whole.errors(),
+        ..Load::default()
     }
 }
 
@@ -191,6 +215,11 @@ fn arrival(arrival: &Arrival) -> LoadArrival {
         Arrival::Constant(rate) => LoadArrival::Constant { rate: *rate },
         Arrival::Poisson(rate) => LoadArrival::Poisson { rate: *rate },
         Arrival::Steps(rates) => LoadArrival::Steps { rates: rates.clone() },
+        Arrival::Replay(replay) => LoadArrival::Replay {
+            requests: replay.arrivals.len() as u64,
+            left_out: replay.left_out,
+            speed: replay.speed,
+        },
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Tally {
     pub opened: u64,
     pub tls_version: &'static str,
     pub processor: Duration,
+    /// When the last thread ended.
+    pub ended: Option<Instant>,
     /// Answered and failed since others last looked.
     pub told: (u64, u64),
 }
@@ -60,6 +62,7 @@ impl Tally {
             opened: 0,
             tls_version: "",
             processor: Duration::ZERO,
+            ended: None,
             told: (0, 0),
         }
     }
@@ -141,6 +144,7 @@ impl Tally {
         self.sent += other.sent;
         self.opened += other.opened;
         self.processor += other.processor;
+        self.ended = self.ended.max(other.ended);
         if !other.tls_version.is_empty() {
             self.tls_version = other.tls_version;
         }

@@ -25,6 +25,7 @@ pub(crate) mod lead;
 pub(crate) mod ledger;
 pub(crate) mod lengths;
 pub(crate) mod live;
+pub(crate) mod load;
 pub(crate) mod points;
 pub(crate) mod probes;
 pub(crate) mod ratios;

@@ -4,7 +4,7 @@
 pub(crate) use case::views::{Difference, SideViews};
 
 use case::views::{ArmDots, PageViews};
-use case::{Answer, Bisection, Comparison, Manifest, Matrix, Sweep, Traffic};
+use case::{Answer, Bisection, Comparison, Load, Manifest, Matrix, Sweep, Traffic};
 
 /// Everything that is shown.
 pub struct Document<'a> {
@@ -37,6 +37,8 @@ pub enum Body<'a> {
     Matrix(&'a Matrix),
     /// Access logs.
     Traffic(&'a Traffic),
+    /// A measured load.
+    Load(&'a Load),
 }
 
 impl<'a> Document<'a> {
@@ -81,6 +83,11 @@ impl<'a> Document<'a> {
     pub(crate) fn traffic(&self) -> Option<&'a Traffic> {
         if let Body::Traffic(traffic) = self.body { Some(traffic) } else { None }
     }
+
+    /// What a load found, where it is that.
+    pub(crate) fn load(&self) -> Option<&'a Load> {
+        if let Body::Load(load) = self.body { Some(load) } else { None }
+    }
 }
 
 impl<'a> Body<'a> {
@@ -92,7 +99,7 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.case,
             Body::Bisection(bisection) => &bisection.case,
             Body::Matrix(matrix) => &matrix.case,
-            Body::Traffic(_) => "",
+            Body::Traffic(_) | Body::Load(_) => "",
         }
     }
 
@@ -104,14 +111,14 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.page,
             Body::Bisection(bisection) => &bisection.page,
             Body::Matrix(matrix) => &matrix.page,
-            Body::Traffic(_) => "",
+            Body::Traffic(_) | Body::Load(_) => "",
         }
     }
 
     /// What makes its result worth less.
     pub(crate) fn warnings(self) -> &'a [String] {
         match self {
-            Body::Answer(_) | Body::Traffic(_) => &[],
+            Body::Answer(_) | Body::Traffic(_) | Body::Load(_) => &[],
             Body::Comparison(comparison) => &comparison.warnings,
             Body::Sweep(sweep) => &sweep.warnings,
             Body::Bisection(bisection) => &bisection.warnings,
@@ -130,7 +137,7 @@ macro_rules! body {
     )*};
 }
 
-body!(Answer, Comparison, Sweep, Bisection, Matrix, Traffic);
+body!(Answer, Comparison, Sweep, Bisection, Matrix, Traffic, Load);
 
 impl<'a> From<&'a case::Document> for Body<'a> {
     fn from(document: &'a case::Document) -> Body<'a> {

@@ -4,9 +4,9 @@
 use crate::block::Block;
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
-    findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, points, probes,
-    ratios, reasons, reconciled, regimes, sides, spread, states, together, traffic, trials, troubles, versions, waits,
-    way_back, whole_run,
+    findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, load, points,
+    probes, ratios, reasons, reconciled, regimes, sides, spread, states, together, traffic, trials, troubles, versions,
+    waits, way_back, whole_run,
 };
 use crate::document::Body;
 
@@ -69,6 +69,16 @@ const TRAFFIC: &[&Block] = &[
     &traffic::files::EXACTNESS,
 ];
 
+const LOAD: &[&Block] = &[
+    &load::lead::BLOCK,
+    &load::errors::BLOCK,
+    &load::course::BLOCK,
+    &load::curve::BLOCK,
+    &load::latency::BLOCK,
+    &load::latency::STEPS,
+    &load::how::BLOCK,
+];
+
 /// What recordings show, in every document.
 const RECORDED: &[&Block] = &[
     &ledger::BLOCK,
@@ -90,6 +100,7 @@ pub(crate) fn blocks(body: Body) -> Vec<&'static Block> {
     let (own, trials): (_, &[&Block]) = match body {
         // Nothing was recorded, and nothing tried.
         Body::Traffic(_) => return TRAFFIC.to_vec(),
+        Body::Load(_) => return LOAD.to_vec(),
         Body::Answer(_) => (ANSWER, &[&evidence::BLOCK, &trials::BLOCK, &trials::NOT_TRIED]),
         Body::Comparison(_) => (COMPARISON, &[&trials::BLOCK, &trials::WARNINGS]),
         Body::Sweep(_) => (SWEEP, &[&trials::BLOCK, &trials::WARNINGS]),

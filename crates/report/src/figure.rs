@@ -3,7 +3,7 @@
 
 use crate::text::{clean, count};
 use case::Share;
-use case::facts::Metric;
+use case::facts::{LoadFigure, Metric};
 
 /// Two lengths are written in one unit, so that they can be compared at a glance, where they differ by less than this.
 const SAME_UNIT: f64 = 1_000.0;
@@ -26,6 +26,9 @@ pub(crate) fn noun(metric: &Metric) -> String {
         Metric::Tail95 => "p95 request time".into(),
         Metric::Tail99 => "p99 request time".into(),
         Metric::Output { expression, .. } => printed(expression),
+        Metric::Load { figure: LoadFigure::Rate } => "answers a second".into(),
+        Metric::Load { figure: LoadFigure::Median } => "median latency".into(),
+        Metric::Load { figure: LoadFigure::Tail99 } => "p99 latency".into(),
         Metric::Other { .. } if metric.is_none() => "figure measured".into(),
         Metric::Other { name } => clean(name),
     }

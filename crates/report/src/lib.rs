@@ -47,7 +47,7 @@ pub use blocks::lead::{bisection_sentence, sum_up};
 pub use conclusion::{Conclusion, conclusion_of, traffic_conclusion};
 pub use document::{Body, Document};
 pub use listing::{
-    checks, load, page_entry, page_text, recording, removed_worlds, stories, story, story_table, trial, worlds,
+    checks, page_entry, page_text, recording, removed_worlds, stories, story, story_table, trial, worlds,
 };
 pub use markdown::markdown;
 pub use page::page;

@@ -1,7 +1,6 @@
 //! What the smaller commands print: lists, checks, a trial, pages of explanation.
 
 mod checks;
-mod load;
 mod pages;
 mod recording;
 mod stories;
@@ -9,7 +8,6 @@ mod trial;
 mod worlds;
 
 pub use checks::checks;
-pub use load::load;
 pub use pages::{page_entry, page_text};
 pub use recording::recording;
 pub use stories::{stories, story, story_table};

@@ -21,6 +21,7 @@ fn title(body: Body) -> String {
         Body::Sweep(sweep) => format!("{} varied", escape(&sweep.parameter)),
         Body::Bisection(_) => "good against bad".into(),
         Body::Traffic(_) => "access logs".into(),
+        Body::Load(_) => "a load".into(),
         Body::Matrix(matrix) => format!("versions of {}", escape(&matrix.library)),
     }
 }

@@ -74,6 +74,14 @@ fn traffic() {
 }
 
 #[test]
+fn loads() {
+    use crate::examples::load as examples;
+    hold("load-stalled", &examples::stalled());
+    hold("load-merged", &examples::merged());
+    hold("load-refused", &examples::refused());
+}
+
+#[test]
 fn matrices() {
     use crate::examples::matrix as examples;
     hold("versions", &examples::openssl());

@@ -3,6 +3,7 @@
 mod attach;
 mod bisect;
 mod compare;
+mod driver;
 pub mod examples;
 mod load;
 mod logs;
@@ -15,6 +16,7 @@ mod world;
 pub use attach::AttachArguments;
 pub use bisect::BisectArguments;
 pub use compare::CompareArguments;
+pub use driver::{Driver, Says};
 pub use load::LoadArguments;
 pub use logs::LogsArguments;
 pub use matrix::MatrixArguments;

@@ -6,6 +6,7 @@ mod console;
 mod documents;
 mod fail;
 mod folder;
+mod form;
 mod interrupts;
 mod invoker;
 mod nearest;

@@ -9,7 +9,7 @@ pub mod run;
 pub mod sweep;
 pub mod trial;
 
-use crate::arguments::{KeepingArguments, WorldArguments};
+use crate::arguments::{Driver, KeepingArguments, Says, WorldArguments};
 use crate::fail::Failure;
 use crate::invoker::{Invoker, subject_user};
 use case::Names;
@@ -29,6 +29,17 @@ fn may_have(world: World) -> Result<World, Failure> {
     }
     Ok(world)
 }
+
+/// The command under study: the one that was typed, or a load in its place.
+fn client(command: Vec<String>, load: Option<&Driver>, says: Says) -> Result<Vec<String>, Failure> {
+    let Some(driver) = load else { return Ok(command) };
+    let addresses = |text: &str| text.replace("{server}", "127.0.0.1").replace("{client}", "127.0.0.1");
+    driver.check_filled(addresses).map_err(|why| Failure::value("--load", &why, LOAD))?;
+    driver.command(says).map_err(|error| Failure::internal(&error.to_string()))
+}
+
+/// A load that works.
+const LOAD: &str = "--load http://{server}:8080/,rate=500";
 
 /// The programs of trials: each reads the same input again.
 fn subject(

@@ -52,6 +52,47 @@ pub struct Load {
     pub statuses: Vec<StatusCount>,
     /// What went wrong, most frequent first.
     pub errors: Vec<LoadError>,
+    /// How long requests took, share by share, from the shortest to the longest.
+    pub percentiles: Vec<LoadPercentile>,
+    /// How it went over time; empty for loads that were put together.
+    pub over_time: LoadCourse,
+    /// The files of other loads that were put together; empty for a load of its own.
+    pub merged: Vec<String>,
+}
+
+/// How long a share of all requests took at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct LoadPercentile {
+    /// The share, from 0 to 1.
+    pub share: f64,
+    /// From when they were to start, in nanoseconds.
+    pub latency_ns: u64,
+    /// From when they did, in nanoseconds; none where both are the same.
+    pub uncorrected_ns: Option<u64>,
+}
+
+/// How a load went over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct LoadCourse {
+    /// How long a moment is, in nanoseconds.
+    pub length_ns: u64,
+    /// One after another from the beginning.
+    pub moments: Vec<LoadMoment>,
+}
+
+/// What ended within a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LoadMoment {
+    /// Requests answered.
+    pub answered: u64,
+    /// Requests failed.
+    pub failed: u64,
+    /// The median of their latencies, from when they were to start, in nanoseconds; 0 without answers.
+    pub p50_ns: u64,
+    /// The 99th percentile, in nanoseconds.
+    pub p99_ns: u64,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
 }
 
 /// When requests start.
@@ -75,6 +116,15 @@ pub enum LoadArrival {
     Steps {
         /// Requests a second.
         rates: Vec<f64>,
+    },
+    /// As requests came that an access log holds.
+    Replay {
+        /// Requests of the log that were to be made.
+        requests: u64,
+        /// Requests of the log that were left out: they could change something, or cannot be made again.
+        left_out: u64,
+        /// How many times faster than they came.
+        speed: f64,
     },
 }
 

@@ -36,6 +36,11 @@ pub enum Metric {
         /// Which way is better.
         better: Better,
     },
+    /// What a load says of itself: the client is `whyslow load`, with `--json`.
+    Load {
+        /// Which of its figures.
+        figure: LoadFigure,
+    },
     /// One that this version does not know: its name is all there is. Empty where nothing was measured.
     Other {
         /// The name.
@@ -62,6 +67,40 @@ pub enum Better {
     Less,
     /// More of it: a rate.
     More,
+}
+
+/// A figure of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LoadFigure {
+    /// Answers a second; more is better.
+    Rate,
+    /// The median latency, from the intended start.
+    Median,
+    /// The 99th percentile of the latency, from the intended start.
+    Tail99,
+}
+
+impl LoadFigure {
+    const ALL: [LoadFigure; 3] = [LoadFigure::Rate, LoadFigure::Median, LoadFigure::Tail99];
+
+    fn name(self) -> &'static str {
+        match self {
+            LoadFigure::Rate => "answered_per_second",
+            LoadFigure::Median => "latency_p50_ns",
+            LoadFigure::Tail99 => "latency_p99_ns",
+        }
+    }
+
+    /// Finds it in the document of a load. One without an answer has none.
+    fn find_in(self, output: &[u8]) -> Option<f64> {
+        let load = serde_json::from_slice::<serde_json::Value>(output).ok()?;
+        let figure = match self {
+            LoadFigure::Rate => &load["answered_per_second"],
+            LoadFigure::Median => &load["latency"]["p50_ns"],
+            LoadFigure::Tail99 => &load["latency"]["p99_ns"],
+        };
+        figure.as_f64().filter(|figure| *figure > 0.0)
+    }
 }
 
 /// What stands before a regular expression where less is better.
@@ -91,14 +130,16 @@ impl Metric {
     fn of_name(name: &str) -> Option<Metric> {
         let output = |expression: &str, better| Metric::Output { expression: expression.to_string(), better };
         let named = || Metric::NAMED.into_iter().find(|metric| metric.to_string() == name);
+        let load =
+            || LoadFigure::ALL.into_iter().find(|figure| figure.name() == name).map(|figure| Metric::Load { figure });
         let less = || name.strip_prefix(LESS).map(|expression| output(expression, Better::Less));
         let more = || name.strip_prefix(MORE).map(|expression| output(expression, Better::More));
-        named().or_else(less).or_else(more)
+        named().or_else(load).or_else(less).or_else(more)
     }
 
     /// Whether it is a time, in nanoseconds; a figure of the program's own has the unit that the program gives it.
     pub fn is_time(&self) -> bool {
-        !matches!(self, Metric::Output { .. } | Metric::Other { .. })
+        !matches!(self, Metric::Output { .. } | Metric::Load { figure: LoadFigure::Rate } | Metric::Other { .. })
     }
 
     /// Whether it is CPU time.
@@ -106,14 +147,14 @@ impl Metric {
         matches!(self, Metric::Cpu | Metric::CpuPerExchange)
     }
 
-    /// Whether it is a figure of the program's own.
+    /// Whether it is a figure of the program's own, found in what it writes.
     pub fn is_of_the_program(&self) -> bool {
-        matches!(self, Metric::Output { .. })
+        matches!(self, Metric::Output { .. } | Metric::Load { .. })
     }
 
     /// Whether it is of exchanges; else of whole runs, or what the program says.
     pub fn is_of_exchanges(&self) -> bool {
-        !matches!(self, Metric::Wall | Metric::Cpu | Metric::Output { .. } | Metric::Other { .. })
+        !matches!(self, Metric::Wall | Metric::Cpu | Metric::Output { .. } | Metric::Load { .. } | Metric::Other { .. })
     }
 
     /// Those shown beside the one a finding is judged by: whoever looks at one asks for the others. `exchanges` is how
@@ -128,7 +169,7 @@ impl Metric {
 
     /// Whether it is of whole runs: such a trial must not be cut.
     pub fn needs_whole_run(&self) -> bool {
-        matches!(self, Metric::Wall | Metric::Cpu | Metric::Output { .. })
+        matches!(self, Metric::Wall | Metric::Cpu | Metric::Output { .. } | Metric::Load { .. })
     }
 
     /// The number, of a trial that has one; always such that less is better.
@@ -146,8 +187,8 @@ impl Metric {
             Metric::Wall | Metric::Cpu if trial.exit < 0 => return None,
             Metric::Wall => trial.wall.0 as f64,
             Metric::Cpu => cpu as f64,
-            Metric::Output { better: Better::Less, .. } => trial.metric,
-            Metric::Output { better: Better::More, .. } => trial.metric.recip(),
+            Metric::Output { .. } | Metric::Load { .. } if self.more_is_better() => trial.metric.recip(),
+            Metric::Output { .. } | Metric::Load { .. } => trial.metric,
             Metric::Other { .. } => return None,
         };
         (value.is_finite() && value > 0.0).then_some(value)
@@ -156,7 +197,7 @@ impl Metric {
     /// The number as it is shown: the program's own figure as the program writes it.
     pub fn shown(&self, value: f64) -> f64 {
         match self {
-            Metric::Output { better: Better::More, .. } => value.recip(),
+            _ if self.more_is_better() => value.recip(),
             _ => value,
         }
     }
@@ -168,6 +209,9 @@ impl Metric {
 
     /// Finds the figure wherever it stands in what the client wrote, as the program writes it.
     pub fn values_in(&self, output: &[u8]) -> Vec<f64> {
+        if let Metric::Load { figure } = self {
+            return figure.find_in(output).into_iter().collect();
+        }
         let Metric::Output { expression, .. } = self else { return Vec::new() };
         // An expression that was read once is one.
         let Ok(expression) = Regex::new(expression) else { return Vec::new() };
@@ -178,7 +222,7 @@ impl Metric {
 
     /// Whether more of it is better.
     pub fn more_is_better(&self) -> bool {
-        matches!(self, Metric::Output { better: Better::More, .. })
+        matches!(self, Metric::Output { better: Better::More, .. } | Metric::Load { figure: LoadFigure::Rate })
     }
 }
 
@@ -189,7 +233,8 @@ impl FromStr for Metric {
         let Some(metric) = Metric::of_name(text) else {
             let known = "stdout:REGEX, stdout-more:REGEX, wall_ns, cpu_ns, wall_ns_per_exchange, \
                          elapsed_ns_per_exchange, cpu_ns_per_exchange, exchange_p50_ns, exchange_p95_ns, \
-                         exchange_p99_ns";
+                         exchange_p99_ns; of a load answered_per_second, \
+                         latency_p50_ns, latency_p99_ns";
             return Err(MetricError(format!("`{text}` is not a metric; use {known}")));
         };
         let Metric::Output { expression, .. } = &metric else { return Ok(metric) };
@@ -216,6 +261,7 @@ impl fmt::Display for Metric {
             Metric::Cpu => out.write_str("cpu_ns"),
             Metric::Output { expression, better: Better::Less } => write!(out, "{LESS}{expression}"),
             Metric::Output { expression, better: Better::More } => write!(out, "{MORE}{expression}"),
+            Metric::Load { figure } => out.write_str(figure.name()),
             Metric::Other { name } => out.write_str(name),
         }
     }
@@ -279,6 +325,19 @@ mod tests {
         assert_eq!(metric.values_in(b"median 1 ms\nmedian 2.5 ms\n"), [1.0, 2.5]);
         assert!("stdout:(".parse::<Metric>().is_err());
         assert!("speed".parse::<Metric>().is_err_and(|error| error.to_string().contains("stdout:REGEX")));
+    }
+
+    #[test]
+    fn figures_of_a_load_are_found_in_its_document() {
+        let document = br#"{"answered_per_second": 1590.25, "latency": {"p50_ns": 5000000, "p99_ns": 7}}"#;
+        let found = |name: &str| name.parse::<Metric>().expect("a metric").find_in(document);
+        assert_eq!(found("answered_per_second"), Some(1590.25));
+        assert_eq!((found("latency_p50_ns"), found("latency_p99_ns")), (Some(5e6), Some(7.0)));
+        let rate = "answered_per_second".parse::<Metric>().expect("a metric");
+        assert_eq!(rate.of(&trial()).map(|value| rate.shown(value)), Some(4.0));
+        assert!(rate.more_is_better() && rate.needs_whole_run() && !rate.is_time());
+        assert_eq!(rate.find_in(b"No request was answered"), None);
+        assert_eq!(rate.find_in(br#"{"answered_per_second": 0.0}"#), None);
     }
 
     #[test]

@@ -62,7 +62,8 @@ impl Condition {
     /// Whether one of these metrics can decide it.
     pub fn is_decidable_by(&self, metrics: &[Metric]) -> bool {
         let named = |name: &String| metrics.iter().any(|metric| metric.to_string() == *name);
-        self.metrics.iter().any(named) || (self.metrics == [OWN] && matches!(metrics, [Metric::Output { .. }, ..]))
+        self.metrics.iter().any(named)
+            || (self.metrics == [OWN] && metrics.first().is_some_and(Metric::is_of_the_program))
     }
 }
 

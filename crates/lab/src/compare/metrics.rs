@@ -2,7 +2,7 @@
 
 use super::Which;
 use crate::engine::share;
-use crate::metric::{Better, Metric};
+use crate::metric::Metric;
 use crate::pairs::{WORTH, middle, pairs};
 use case::tables::Trial;
 use case::{Compared, Contrast};
@@ -61,8 +61,7 @@ fn sound(trials: &[Trial], metric: &Metric) -> Vec<f64> {
 /// `middles`: of A, of B.
 fn row(metric: &Metric, ratio: &Ratio, middles: [f64; 2]) -> Compared {
     // A rate is kept as its inverse, so that less is better everywhere; what is reported is the rate.
-    let is_inverse = matches!(metric, Metric::Output { better: Better::More, .. });
-    let ratio = if is_inverse {
+    let ratio = if metric.more_is_better() {
         Ratio { ratio: ratio.ratio.recip(), low: ratio.high.recip(), high: ratio.low.recip(), ..*ratio }
     } else {
         *ratio

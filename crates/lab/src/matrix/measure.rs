@@ -108,8 +108,7 @@ impl Terms<'_> {
             row.problem = format!("it exited with status {} instead of {usual}: {}", row.exit, outcome.errors);
         }
         let values = self.metrics.iter().map(|metric| values(metric, row, &outcome.output)).collect::<Vec<_>>();
-        if let Some(first) = values.iter().zip(self.metrics).find(|(_, metric)| matches!(metric, Metric::Output { .. }))
-        {
+        if let Some(first) = values.iter().zip(self.metrics).find(|(_, metric)| metric.is_of_the_program()) {
             row.metric = if first.0.is_empty() { f64::NAN } else { stats::median(first.0) };
         }
         if row.applied && row.problem.is_empty() {
@@ -156,7 +155,9 @@ impl Measured {
 /// The values of a metric in a trial, as they are shown.
 fn values(metric: &Metric, row: &Trial, output: &[u8]) -> Vec<f64> {
     match metric {
-        Metric::Output { .. } => metric.values_in(output).into_iter().filter(|value| value.is_finite()).collect(),
+        _ if metric.is_of_the_program() => {
+            metric.values_in(output).into_iter().filter(|value| value.is_finite()).collect()
+        }
         other => other.of(row).into_iter().collect(),
     }
 }

@@ -165,7 +165,7 @@ impl<'a, 'e> Bench<'a, 'e> {
         match self.metric.of(row) {
             Some(_) => String::new(),
             None if row.exit < 0 => format!("it was stopped after {}", seconds(outcome.took)),
-            None if matches!(self.metric, Metric::Output { .. }) => "its output has no such figure".to_string(),
+            None if self.metric.is_of_the_program() => "its output has no such figure".to_string(),
             None => format!("it has no {}", self.metric),
         }
     }

@@ -11,9 +11,9 @@ const NUMBERS: [&str; 7] = ["size", "mtu", "rate", "quota", "memory", "processor
 /// Digits that are kept of a number that was reckoned: 0.1 + 0.2 is to be put into a command as 0.3.
 const DIGITS: usize = 11;
 
-/// What the values of a name are, as far as the name tells.
-pub(super) fn named(name: &str) -> ValueKind {
-    if name == "rate" { ValueKind::Rate } else { ValueKind::Real }
+/// What the values of a name are, as far as it and their units tell: a link's rate is in bits, a load's in plain numbers.
+pub(super) fn named(name: &str, spec: &str) -> ValueKind {
+    if name == "rate" && spec.to_ascii_lowercase().contains("bit") { ValueKind::Rate } else { ValueKind::Real }
 }
 
 /// Whether the values of a name can be nothing else but numbers.

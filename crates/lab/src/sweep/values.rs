@@ -140,7 +140,7 @@ fn list(name: &str, spec: &str) -> Result<(ValueKind, Vec<Value>), String> {
     if parts.iter().any(|part| part.is_empty()) {
         return Err(format!("`{spec}` has an empty value: values are separated by single commas, as in 1,100,4K"));
     }
-    let kind = number::named(name);
+    let kind = number::named(name, spec);
     let numbers = parts.iter().map(|part| number::parse(kind, part)).collect::<Vec<_>>();
     if let Some(wrong) = numbers.iter().position(Result::is_err) {
         let is_of_numbers = number::is_of_numbers(name) || numbers.iter().any(Result::is_ok);
@@ -180,7 +180,7 @@ fn distinct(values: Vec<Value>) -> Result<Vec<Value>, String> {
 
 fn range(name: &str, spec: &str, low: &str, rest: &str) -> Result<(ValueKind, Vec<Value>), String> {
     let (high, way) = rest.split_once(':').map_or((rest, None), |(high, way)| (high, Some(way.trim())));
-    let kind = number::named(name);
+    let kind = number::named(name, spec);
     let (low, high) = (number::parse(kind, low)?, number::parse(kind, high)?);
     if low > high {
         return Err(format!("`{spec}` is empty: a range goes from its smaller end to its larger, as in 1..16"));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::plan::tests::plan;
+use crate::replay::{Recorded, Replay};
 use case::LoadFault;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -29,11 +30,11 @@ fn answering(mut stream: TcpStream, answer: &[u8]) {
 }
 
 fn load(plan: &Plan) -> Load {
-    let watch = &mut |_: &Live| {
+    let watch = &mut |_: &mut dyn FnMut() -> Live| {
         thread::sleep(Duration::from_millis(10));
         true
     };
-    run(plan, watch).expect("a load")
+    run(plan, watch).expect("a load").load
 }
 
 fn at(port: u16, scheme: &str) -> Plan {
@@ -50,6 +51,45 @@ fn a_closed_load_counts_what_the_server_has_answered() {
     assert_eq!(found.received_bytes, found.answered * ANSWER.len() as u64);
     assert_eq!(found.statuses.first().map(|one| (one.status, one.count)), Some((200, found.answered)));
     assert_eq!((found.latency.count, found.uncorrected), (found.answered, None));
+}
+
+#[test]
+fn a_load_ends_after_as_many_requests_as_asked_for_closed_or_open() {
+    let port = server(|stream| answering(stream, ANSWER));
+    let long = Plan { duration: Duration::from_secs(60), connections: 3, threads: 2, ..at(port, "http") };
+    for arrival in [Arrival::Closed, Arrival::Constant(1000.0), Arrival::Poisson(1000.0)] {
+        let found = load(&Plan { requests: Some(101), arrival, ..long.clone() });
+        assert_eq!((found.requests, found.answered, found.unsent), (101, 101, 0), "{found:?}");
+        assert!(found.wall_ns < 20_000_000_000, "{found:?}");
+    }
+}
+
+#[test]
+fn what_was_recorded_is_asked_for_again_with_its_methods() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = asked.clone();
+    let port = server(move |mut stream| {
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = stream.read(&mut bytes) {
+            let head = String::from_utf8_lossy(&bytes[..count]).lines().next().unwrap_or_default().to_string();
+            // An answer to HEAD has the head of the other, and no body.
+            let answer = if head.starts_with("HEAD") { &ANSWER[..ANSWER.len() - 2] } else { ANSWER };
+            seen.lock().expect("held").push(head);
+            if stream.write_all(answer).is_err() {
+                break;
+            }
+        }
+    });
+    let recorded = |method: &str, path: &str| Recorded { method: method.into(), path: path.into() };
+    let arrivals = [(0, 1), (10, 0), (20, 1)].map(|(at, target)| (Duration::from_millis(at), target)).to_vec();
+    let targets = vec![recorded("GET", "/a?b"), recorded("HEAD", "/c")];
+    let replay = Replay { targets, arrivals, speed: 1.0, ..Replay::default() };
+    let plan =
+        Plan { arrival: Arrival::Replay(Arc::new(replay)), duration: Duration::from_secs(60), ..at(port, "http") };
+    let found = load(&plan);
+    assert_eq!((found.answered, found.failed), (3, 0), "{found:?}");
+    let asked = asked.lock().expect("held");
+    assert_eq!(*asked, ["HEAD /c HTTP/1.1", "GET /a?b HTTP/1.1", "HEAD /c HTTP/1.1"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::sheet::{Cell, Column, Sheet};
 use crate::style::Style;
 use crate::text::clean;
 use crate::value::{has_cliff, heading, is_categorical, is_sound, name};
-use case::{Point, Sweep};
+use case::{Metric, Point, Sweep};
 
 pub(crate) const BLOCK: Block =
     Block { text: Some(text), html: Some(html), ..Block::of(Section::Sweep, |document| table(document, Bars::No)) };
@@ -35,7 +35,7 @@ fn text(document: &Document, style: Style) -> String {
 fn table(document: &Document, bars: Bars) -> Vec<Part> {
     let Some(sweep) = document.sweep() else { return Vec::new() };
     let most = sweep.points.iter().filter(|point| is_sound(point)).map(|point| point.measured).fold(0.0, f64::max);
-    let what = if sweep.metric.is_of_the_program() { "figure".to_string() } else { noun(&sweep.metric) };
+    let what = if matches!(sweep.metric, Metric::Output { .. }) { "figure".to_string() } else { noun(&sweep.metric) };
     let mut rows = Vec::new();
     for (index, point) in sweep.points.iter().enumerate() {
         if index > 0 && has_cliff(sweep, &sweep.points[index - 1], point) {

@@ -2,6 +2,7 @@
 
 use super::{colophon, headline, policy};
 use crate::block::Section;
+use crate::blocks::load::lead::command as load_command;
 use crate::blocks::traffic::lead::reading;
 use crate::command::command;
 use crate::document::{Body, Document};
@@ -32,6 +33,7 @@ const STYLES: &[&str] = &[
     include_str!("../../assets/matrix.css"),
     include_str!("../../assets/sheets.css"),
     include_str!("../../assets/traffic.css"),
+    include_str!("../../assets/load.css"),
 ];
 
 #[derive(Template)]
@@ -108,6 +110,7 @@ fn subject(body: Body) -> String {
         Body::Bisection(bisection) => command(&bisection.command),
         Body::Matrix(matrix) => command(&matrix.command),
         Body::Traffic(_) => "access logs".into(),
+        Body::Load(load) => load_command(load).get(2..).map(command).unwrap_or_default(),
     }
 }
 
@@ -124,6 +127,7 @@ fn shown(body: Body) -> Vec<Shown> {
         Body::Bisection(bisection) => vec![of("", &bisection.command)],
         Body::Matrix(matrix) => vec![of("", &matrix.command)],
         Body::Traffic(traffic) => vec![of("", &reading(traffic))],
+        Body::Load(load) => vec![of("", &load_command(load))],
     }
 }
 

@@ -1,6 +1,7 @@
 //! The verdict in a few words: the page's one headline, and the title of its tab.
 
 use crate::blocks::findings::head_word;
+use crate::blocks::load::lead::headline as load_headline;
 use crate::blocks::traffic::lead::headline as traffic_headline;
 use crate::conclusion::{Conclusion, conclusion, sweep_conclusion};
 use crate::document::Body;
@@ -20,6 +21,7 @@ pub(super) fn headline(body: Body) -> String {
         Body::Bisection(bisection) => of_bisection(bisection),
         Body::Matrix(matrix) => of_matrix(matrix),
         Body::Traffic(traffic) => traffic_headline(traffic),
+        Body::Load(load) => load_headline(load),
     }
 }
 

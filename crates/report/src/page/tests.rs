@@ -3,6 +3,7 @@
 mod bisection;
 mod comparison;
 mod document;
+mod load;
 mod matrix;
 mod pairs;
 mod sweep;

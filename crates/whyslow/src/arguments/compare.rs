@@ -1,6 +1,6 @@
 //! The options of `whyslow compare`.
 
-use super::{CheckOutput, KeepNames, KeepingArguments, WorldArguments, examples};
+use super::{CheckOutput, Driver, KeepNames, KeepingArguments, WorldArguments, examples};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
 use lab::Metric;
@@ -15,13 +15,18 @@ use studies::compare::Change;
 #[command(
     args_override_self = true,
     override_usage = "whyslow compare [OPTIONS] 'A COMMAND' -- B COMMAND\n       \
-    whyslow compare [OPTIONS] --a KEY=VALUE --b KEY=VALUE -- COMMAND",
+    whyslow compare [OPTIONS] --a KEY=VALUE --b KEY=VALUE -- COMMAND\n       \
+    whyslow compare [OPTIONS] --a KEY=VALUE --b KEY=VALUE --load URL",
     after_help = examples::of("compare")
 )]
 pub struct CompareArguments {
     /// Start this server for both sides and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<Words>,
+
+    /// Drive a load in the place of a program, 1000 requests unless you say otherwise: http://{server}:8080/,rate=500,connections=64 (options of whyslow load, without dashes)
+    #[arg(long, value_name = "URL[,OPTION...]", conflicts_with = "first")]
+    pub load: Option<Driver>,
 
     /// Apply to A only: KEY=VALUE; repeatable
     #[arg(long = "a", value_name = "KEY=VALUE")]
@@ -106,7 +111,11 @@ impl CompareArguments {
             let message = format!("unexpected argument '{option}' found");
             return Err(compare.error(ErrorKind::UnknownArgument, message));
         }
-        if self.second.is_empty() {
+        if self.load.is_some() && !self.second.is_empty() {
+            let message = "the argument '--load <URL[,OPTION...]>' cannot be used with a command";
+            return Err(compare.error(ErrorKind::ArgumentConflict, message));
+        }
+        if self.second.is_empty() && self.load.is_none() {
             let message = "the following required arguments were not provided:\n  -- <B COMMAND>";
             return Err(compare.error(ErrorKind::MissingRequiredArgument, message));
         }

@@ -11,7 +11,7 @@ use studies::load::Url;
 #[command(args_override_self = true, after_help = examples::of("load"))]
 pub struct LoadArguments {
     /// What to ask for: http, https, tcp, tls, gopher or gemini; several on one server, with weights: 3*http://127.0.0.1/a
-    #[arg(required = true, value_name = "[WEIGHT*]URL")]
+    #[arg(required_unless_present = "merge", value_name = "[WEIGHT*]URL")]
     pub urls: Vec<Url>,
 
     /// Start this many requests a second, whatever becomes of those before
@@ -26,9 +26,25 @@ pub struct LoadArguments {
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = rate, conflicts_with = "rate")]
     pub steps: Vec<f64>,
 
-    /// Go on for this long: 10s, 500ms, 2m
-    #[arg(long, value_name = "TIME", value_parser = studies::duration, default_value = "10s")]
-    pub duration: Duration,
+    /// Make the requests of an access log again, as far apart as they came: GET, HEAD and OPTIONS
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "steps", "method"])]
+    pub replay: Option<PathBuf>,
+
+    /// Replay this many times as fast
+    #[arg(long, value_name = "N", requires = "replay", value_parser = speed)]
+    pub speed: Option<f64>,
+
+    /// Replay POST, PUT, DELETE and others, too, without their bodies: they may change something
+    #[arg(long, requires = "replay")]
+    pub all_methods: bool,
+
+    /// Go on for this long: 10s, 500ms, 2m [default: 10s; with --requests or --replay, to their end]
+    #[arg(long, value_name = "TIME", value_parser = studies::duration)]
+    pub duration: Option<Duration>,
+
+    /// End after this many requests
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
 
     /// Connections at a time
     #[arg(short, long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -78,6 +94,18 @@ pub struct LoadArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
+    /// Also write the distribution of latencies to this file, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub histogram: Option<PathBuf>,
+
+    /// Drive no load: put such files together, of several drivers or days
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["urls", "rate", "steps", "replay"])]
+    pub merge: Vec<PathBuf>,
+
+    /// Also write a page, Markdown or JSON to this file, by its ending: .html, .md or .json
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -101,6 +129,12 @@ pub struct TlsArguments {
     /// Trust any certificate
     #[arg(long, conflicts_with = "cacert")]
     pub insecure: bool,
+}
+
+/// Reads how many times as fast.
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse::<f64>().ok().filter(|speed| (1e-3..=1e6).contains(speed));
+    speed.ok_or_else(|| format!("`{text}` is not a number of times between 0.001 and 1000000"))
 }
 
 /// Reads a rate.

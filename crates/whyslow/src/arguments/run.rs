@@ -1,6 +1,6 @@
 //! The options of `whyslow run`.
 
-use super::{AnswerArguments, CheckOutput, KeepNames, KeepingArguments, WorldArguments, examples};
+use super::{AnswerArguments, CheckOutput, Driver, KeepNames, KeepingArguments, WorldArguments, examples};
 use clap::Args;
 use lab::{Asked, Metric};
 use std::time::Duration;
@@ -13,6 +13,10 @@ pub struct RunArguments {
     /// Start this server first, record it too, and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<Words>,
+
+    /// Drive a load in the place of a program, 1000 requests unless you say otherwise: http://{server}:8080/,rate=500,connections=64 (options of whyslow load, without dashes)
+    #[arg(long, value_name = "URL[,OPTION...]", conflicts_with = "command")]
+    pub load: Option<Driver>,
 
     /// Stop recording after this long: 10s, 500ms, 2m
     #[arg(long, value_name = "TIME", value_parser = studies::duration)]
@@ -67,7 +71,7 @@ pub struct RunArguments {
     pub answer: AnswerArguments,
 
     /// The program to run and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "load", value_name = "COMMAND")]
     pub command: Vec<String>,
 
     /// Where they run. Last, since its heading holds for all that follows.

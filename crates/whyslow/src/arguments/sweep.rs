@@ -1,6 +1,6 @@
 //! The options of `whyslow sweep`.
 
-use super::{KeepNames, KeepingArguments, WorldArguments, examples};
+use super::{Driver, KeepNames, KeepingArguments, WorldArguments, examples};
 use clap::Args;
 use lab::{Metric, Vary};
 use std::time::Duration;
@@ -17,6 +17,10 @@ pub struct SweepArguments {
     /// Start this server for each trial and stop it afterwards; split like a shell command
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<Words>,
+
+    /// Drive a load in the place of a program, 1000 requests unless you say otherwise: http://{server}:8080/,rate=500,connections=64 (options of whyslow load, without dashes)
+    #[arg(long, value_name = "URL[,OPTION...]", conflicts_with = "command")]
+    pub load: Option<Driver>,
 
     /// Time allowed for trials: 30s, 5m [default: 90s]
     #[arg(long, value_name = "TIME", value_parser = studies::duration)]
@@ -39,7 +43,7 @@ pub struct SweepArguments {
     pub json: bool,
 
     /// The program to run and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "load", value_name = "COMMAND")]
     pub command: Vec<String>,
 
     /// Where they run. Last, since its heading holds for all that follows.

@@ -3,11 +3,11 @@
 use crate::arguments::LogsArguments;
 use crate::documents::code_of;
 use crate::fail::Failure;
+use crate::form::Form;
 use crate::output;
 use crate::progress::Progress;
-use case::Traffic;
 use report::Document;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use studies::logs::Request;
 
 /// Reads the logs, and says what they come down to.
@@ -18,42 +18,10 @@ pub fn logs(typed: LogsArguments) -> Result<u8, Failure> {
     let traffic = studies::logs::logs(&Request { paths: typed.paths, format: typed.format, ranges })?;
     drop(progress);
     if let (Some(form), Some(file)) = (form, &typed.file) {
-        output::write(form.write(&traffic)?.as_bytes(), Some(file))?;
+        form.write(&traffic, file)?;
     }
     output::document(&traffic, typed.json, |traffic| report::text(&Document::of(traffic), &output::style()))?;
     Ok(code_of(&report::traffic_conclusion(&traffic)))
-}
-
-/// What is written to a file.
-#[derive(Clone, Copy)]
-enum Form {
-    Page,
-    Markdown,
-    Json,
-}
-
-impl Form {
-    fn of(file: &Path) -> Result<Form, Failure> {
-        match file.extension().and_then(|ending| ending.to_str()) {
-            Some("html" | "htm") => Ok(Form::Page),
-            Some("md") => Ok(Form::Markdown),
-            Some("json") => Ok(Form::Json),
-            _ => Err(Failure::value(
-                "-o",
-                "a file's ending says what is written to it: .html, .md or .json",
-                "-o logs.html",
-            )),
-        }
-    }
-
-    fn write(self, traffic: &Traffic) -> Result<String, Failure> {
-        let document = Document::of(traffic);
-        Ok(match self {
-            Form::Page => report::page(&document),
-            Form::Markdown => report::markdown(&document),
-            Form::Json => output::json(traffic)?,
-        })
-    }
 }
 
 /// A crawler's name and the file of its ranges; without a name where the file says it.

@@ -17,6 +17,9 @@ impl From<ImportError> for Failure {
                 Failure::new("the file cannot be read", why, remedy)
             }
             ImportError::NoFiles(_) => Failure::new("no log to read", why, "whyslow logs /var/log/nginx"),
+            ImportError::NotALog(path) => {
+                Failure::new("no access log", why, format!("whyslow logs --format FORMAT {}", quote_path(&path)))
+            }
             ImportError::NoRanges(_) => {
                 let remedy = "whyslow logs --ranges Googlebot=FILE: a file in which ranges like 192.0.2.0/24 stand";
                 Failure::new("no address ranges", why, remedy)

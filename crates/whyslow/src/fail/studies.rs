@@ -107,6 +107,14 @@ impl From<LoadFailure> for Failure {
             LoadFailure::Authorities { file, .. } => {
                 Failure::new(what, why, format!("openssl x509 -noout -subject -in {}", quote_path(&file)))
             }
+            LoadFailure::Histogram { file, .. } => {
+                let remedy = format!("whyslow load --histogram {} URL   (writes one)", quote_path(&file));
+                Failure::new("the histogram cannot be read", why, remedy)
+            }
+            LoadFailure::NothingToReplay { file, .. } => {
+                let remedy = format!("whyslow load --replay {} --all-methods URL", quote_path(&file));
+                Failure::new(what, why, remedy)
+            }
             LoadFailure::Tls(_) => Failure::new(what, why, "whyslow load --insecure https://127.0.0.1/"),
             LoadFailure::System(error) => Failure::system(None, "driving a load", &error),
         }

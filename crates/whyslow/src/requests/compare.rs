@@ -1,7 +1,7 @@
 //! What `compare` is asked: two subjects, each in its world with what is attached to it.
 
-use super::{case_folder_without_names, may_have};
-use crate::arguments::{CheckOutput, CompareArguments};
+use super::{case_folder_without_names, client, may_have};
+use crate::arguments::{CheckOutput, CompareArguments, Says};
 use crate::fail::Failure;
 use crate::invoker::subject_user;
 use lab::Subject;
@@ -11,7 +11,9 @@ use studies::compare::{Baseline, Change, Request, Sided};
 use studies::{StudyError, Words};
 
 /// Works out both sides, and reads the earlier comparison that is to be compared with.
-pub fn request(typed: CompareArguments) -> Result<Request, Failure> {
+pub fn request(mut typed: CompareArguments) -> Result<Request, Failure> {
+    let says = Says::for_metric(typed.metric.as_ref());
+    typed.second = client(std::mem::take(&mut typed.second), typed.load.as_ref(), says)?;
     let first = match typed.first.as_slice() {
         [] => typed.second.clone(),
         [one] if one.contains(char::is_whitespace) => {
@@ -24,7 +26,8 @@ pub fn request(typed: CompareArguments) -> Result<Request, Failure> {
     Ok(Request {
         budget: typed.budget.unwrap_or(Kind::Compare.budget()),
         metric: typed.metric,
-        compares_output: typed.check_output == CheckOutput::Auto,
+        // What a load writes are measurements: they differ from run to run.
+        compares_output: typed.check_output == CheckOutput::Auto && typed.load.is_none(),
         folder: case_folder_without_names(
             typed.keeping.folder.as_deref(),
             &sides[1].subject.client,

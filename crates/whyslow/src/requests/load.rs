@@ -2,24 +2,26 @@
 
 use crate::arguments::LoadArguments;
 use crate::fail::Failure;
-use studies::load::{Arrival, Expected, Plan, Secured};
+use std::sync::Arc;
+use std::time::Duration;
+use studies::load::{Arrival, Expected, Methods, Plan, Scheme, Secured};
 
 /// What an echo repeats where nothing else is said.
 const ECHO: &[u8] = b"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde\n";
 
+/// A load goes on for so long where nothing else is said.
+const USUAL: Duration = Duration::from_secs(10);
+
 /// Works out what was meant.
 pub fn request(typed: LoadArguments) -> Result<Plan, Failure> {
     check_head(&typed)?;
-    let arrival = match (typed.rate, typed.poisson) {
-        _ if !typed.steps.is_empty() => Arrival::Steps(typed.steps),
-        (Some(rate), true) => Arrival::Poisson(rate),
-        (Some(rate), false) => Arrival::Constant(rate),
-        (None, _) => Arrival::Closed,
-    };
+    let has_an_end = typed.replay.is_some() || typed.requests.is_some() && typed.steps.is_empty();
+    let usual = if has_an_end { Plan::WITHOUT_END } else { USUAL };
+    let arrival = arrival(&typed)?;
     let first = typed.urls.first().map(|url| url.scheme);
     // An answer that ends with its connection leaves no room for another.
     let is_single = first.is_some_and(|scheme| !scheme.keeps_connections());
-    let is_echo = first.is_some_and(studies::load::Scheme::is_echo);
+    let is_echo = first.is_some_and(Scheme::is_echo);
     let body = match typed.body.as_deref().map(|body| (body, body.strip_prefix('@'))) {
         None if is_echo => ECHO.to_vec(),
         None => Vec::new(),
@@ -34,7 +36,8 @@ pub fn request(typed: LoadArguments) -> Result<Plan, Failure> {
     Ok(Plan {
         urls: typed.urls,
         arrival,
-        duration: typed.duration,
+        duration: typed.duration.unwrap_or(usual),
+        requests: typed.requests,
         connections: typed.connections as usize,
         pipeline: if is_single { 1 } else { typed.pipeline as usize },
         requests_each: typed.requests_per_connection,
@@ -51,6 +54,26 @@ pub fn request(typed: LoadArguments) -> Result<Plan, Failure> {
             trusts_all: typed.tls.insecure,
         },
         seed: typed.seed,
+    })
+}
+
+/// When requests are to start.
+fn arrival(typed: &LoadArguments) -> Result<Arrival, Failure> {
+    if let Some(file) = &typed.replay {
+        let is_http = typed.urls.iter().all(|url| matches!(url.scheme, Scheme::Http | Scheme::Https));
+        if typed.urls.len() != 1 || !is_http {
+            let why = "the paths come from the log: give one http or https URL, whose server is asked";
+            return Err(Failure::value("--replay", why, "whyslow load --replay access.log http://127.0.0.1:8080/"));
+        }
+        let methods = if typed.all_methods { Methods::All } else { Methods::Safe };
+        let replay = studies::load::recorded(file, typed.speed.unwrap_or(1.0), methods, typed.seed)?;
+        return Ok(Arrival::Replay(Arc::new(replay)));
+    }
+    Ok(match (typed.rate, typed.poisson) {
+        _ if !typed.steps.is_empty() => Arrival::Steps(typed.steps.clone()),
+        (Some(rate), true) => Arrival::Poisson(rate),
+        (Some(rate), false) => Arrival::Constant(rate),
+        (None, _) => Arrival::Closed,
     })
 }
 

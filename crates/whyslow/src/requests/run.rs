@@ -1,7 +1,7 @@
 //! What `run` is asked.
 
-use super::{case_folder_without_names, subject, world};
-use crate::arguments::{CheckOutput, RunArguments};
+use super::{case_folder_without_names, client, subject, world};
+use crate::arguments::{CheckOutput, RunArguments, Says};
 use crate::fail::Failure;
 use lab::engine::Kind;
 use lab::{Outputs, Subject};
@@ -14,7 +14,10 @@ use studies::run::Request;
 pub fn request(typed: RunArguments) -> Result<Request, Failure> {
     let world = world(&typed.world)?;
     let names = typed.keep_names.into();
-    let subject = subject(&world, &typed.command, typed.server.as_ref(), &typed.keeping)?;
+    // What a load writes are measurements: they differ from run to run.
+    let compares_output = typed.check_output == CheckOutput::Auto && typed.load.is_none();
+    let command = client(typed.command, typed.load.as_ref(), Says::for_metric(typed.metric.as_ref()))?;
+    let subject = subject(&world, &command, typed.server.as_ref(), &typed.keeping)?;
     Ok(Request {
         subject: Subject { input: Input::Inherited, names, ..subject },
         world,
@@ -28,11 +31,11 @@ pub fn request(typed: RunArguments) -> Result<Request, Failure> {
             asked: typed.asked,
             is_wanted: !typed.no_prove,
             budget: typed.budget.unwrap_or(Kind::Run.budget()),
-            compares_output: typed.check_output == CheckOutput::Auto,
+            compares_output,
             metric: typed.metric,
         },
         limits: Limits { duration: typed.duration, requests: typed.requests },
-        folder: case_folder_without_names(typed.keeping.folder.as_deref(), &typed.command, names)?,
+        folder: case_folder_without_names(typed.keeping.folder.as_deref(), &command, names)?,
         options: record::Options { sampling_hertz: typed.sampling_hertz, event_limit: typed.events },
         reading: diagnose::Options { all: typed.answer.all },
     })

@@ -36,6 +36,7 @@ fn mtu_and_rate_change_the_link_and_nothing_else_of_it() {
     let link = |vary: &str| placed(vary, &subject, &linked()).expect("placed").1.link.expect("a link").to_string();
     assert_eq!(link("mtu=1000,1400"), "mtu=1400,rate=10mbit,burst=256k");
     assert_eq!(link("rate=1mbit..1gbit:log"), "mtu=1500,rate=1gbit,burst=256k");
+    assert!(placed("rate=100", &subject, &linked()).is_err_and(|error| error.contains("10mbit")));
     assert!(placed("mtu=1000", &subject, &World::default()).is_err_and(|error| error.contains("--link")));
     assert!(placed("mtu=10", &subject, &linked()).is_err_and(|error| error.contains("68")));
 }

@@ -55,7 +55,13 @@ fn a_rate_has_the_units_of_a_link() {
     assert_eq!(numbers("rate=1gbit,1mbit"), [1e6, 1e9]);
     assert_eq!(shown("rate=1mbit..8mbit:log"), ["1mbit|1mbit", "2mbit|2mbit", "4mbit|4mbit", "8mbit|8mbit"]);
     assert_eq!(shown("rate=10mbit..20mbit:5mbit"), ["10mbit|10mbit", "15mbit|15mbit", "20mbit|20mbit"]);
-    assert!(refused("rate=1..10").contains("10mbit"));
+    assert!(refused("rate=1bit..10bit").contains("10kbit"));
+}
+
+#[test]
+fn a_rate_without_a_unit_is_one_of_requests() {
+    assert_eq!(numbers("rate=100,400"), [100.0, 400.0]);
+    assert_eq!(shown("rate=100..300:100"), ["100|100", "200|200", "300|300"]);
 }
 
 #[test]

@@ -1,0 +1,10 @@
+//! What a measured load found.
+
+pub(crate) mod course;
+pub(crate) mod curve;
+pub(crate) mod errors;
+pub(crate) mod how;
+pub(crate) mod latency;
+pub(crate) mod lead;
+mod panel;
+mod words;

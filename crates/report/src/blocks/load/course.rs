@@ -1,0 +1,81 @@
+//! How the load went over time: answers a second, and how long they took.
+
+use super::panel::{Curve, Panel};
+use crate::block::{Block, Section};
+use crate::chart::tick;
+use crate::document::Document;
+use crate::figure::three;
+use case::{Load, LoadMoment, Metric, Nanos};
+
+pub(crate) const BLOCK: Block = Block::drawn(Section::OverTime, html);
+
+/// So many times are written beneath a chart.
+const MARKS: usize = 6;
+
+fn html(document: &Document) -> String {
+    let Some(found) = document.load().filter(|found| found.over_time.moments.len() > 1) else { return String::new() };
+    rates(found).html() + &times(found).html()
+}
+
+fn rates(found: &Load) -> Panel {
+    let seconds = found.over_time.length_ns.max(1) as f64 / 1e9;
+    let rate = |of: fn(&LoadMoment) -> u64, class, is_area| Curve {
+        class,
+        points: course(found, |moment| Some(of(moment) as f64 / seconds)),
+        is_area,
+    };
+    let mut curves = vec![rate(|moment| moment.answered, "answered", true)];
+    if found.failed > 0 {
+        curves.push(rate(|moment| moment.failed, "failed", false));
+    }
+    let red = if found.failed > 0 { "; red: failed" } else { "" };
+    Panel {
+        said: "answers a second over time".into(),
+        caption: format!("Requests a second, in pieces of {}. Grey: answered{red}.", Nanos(found.over_time.length_ns)),
+        curves,
+        written: three,
+        is_linear: true,
+        across: (0.0, length(found)),
+        marks: marks(found),
+    }
+}
+
+fn times(found: &Load) -> Panel {
+    let time = |of: fn(&LoadMoment) -> u64, class| Curve {
+        class,
+        points: course(found, |moment| (moment.answered > 0).then(|| of(moment) as f64)),
+        is_area: false,
+    };
+    let from = if found.uncorrected.is_some() { ", from the intended start" } else { "" };
+    Panel {
+        said: "latency over time".into(),
+        caption: format!(
+            "How long requests took that were answered at that time{from}. Blue: half of them; orange: 99 %; dotted: the longest."
+        ),
+        curves: vec![
+            time(|moment| moment.max_ns, "longest"),
+            time(|moment| moment.p99_ns, "p99"),
+            time(|moment| moment.p50_ns, "p50"),
+        ],
+        written: |value| tick(&Metric::Wall, value),
+        is_linear: false,
+        across: (0.0, length(found)),
+        marks: marks(found),
+    }
+}
+
+/// A point in the middle of each moment.
+fn course(found: &Load, value: impl Fn(&LoadMoment) -> Option<f64>) -> Vec<Option<(f64, f64)>> {
+    let length_ns = found.over_time.length_ns as f64;
+    let moments = found.over_time.moments.iter().enumerate();
+    moments.map(|(place, moment)| Some(((place as f64 + 0.5) * length_ns, value(moment)?))).collect()
+}
+
+fn length(found: &Load) -> f64 {
+    found.over_time.length_ns as f64 * found.over_time.moments.len() as f64
+}
+
+fn marks(found: &Load) -> Vec<(f64, String)> {
+    let at = |turn: usize| length(found) * turn as f64 / MARKS as f64;
+    (0..MARKS).map(|turn| (at(turn), tick(&Metric::Wall, at(turn)))).collect()
+}

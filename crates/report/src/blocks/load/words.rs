@@ -1,0 +1,44 @@
+//! Words for what can happen to a request.
+
+use case::{LoadFault, Phase};
+
+/// A part of a request.
+pub(super) fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::LookUp => "look-up",
+        Phase::Connect => "connect",
+        Phase::TlsFull => "TLS handshake, full",
+        Phase::TlsResumed => "TLS handshake, resumed",
+        Phase::FirstByte => "to the first byte",
+        Phase::LastByte => "first to last byte",
+    }
+}
+
+/// What went wrong.
+pub(super) fn name(fault: LoadFault) -> &'static str {
+    match fault {
+        LoadFault::Refused => "connection refused",
+        LoadFault::Unreachable => "host unreachable",
+        LoadFault::Exhausted => "no port or descriptor left here",
+        LoadFault::ConnectTimedOut => "timed out while connecting",
+        LoadFault::HandshakeTimedOut => "timed out in the TLS handshake",
+        LoadFault::HandshakeClosed => "closed in the TLS handshake",
+        LoadFault::TlsAlert => "TLS alert from the server",
+        LoadFault::TlsProtocol => "not TLS, or broken TLS",
+        LoadFault::Certificate => "certificate not trusted",
+        LoadFault::Reset => "connection reset",
+        LoadFault::ClosedEarly => "closed before an answer",
+        LoadFault::TimedOut => "timed out",
+        LoadFault::BadStatusLine => "bad status line",
+        LoadFault::BadHeader => "bad header",
+        LoadFault::HeadTooLong => "headers without end",
+        LoadFault::TruncatedHead => "closed among the headers",
+        LoadFault::BadChunk => "bad chunk",
+        LoadFault::TruncatedBody => "closed within the body",
+        LoadFault::Unasked => "bytes nobody asked for",
+        LoadFault::WrongEcho => "another echo than what was sent",
+        LoadFault::UnexpectedStatus => "unexpected status",
+        LoadFault::UnexpectedBody => "body without the expected text",
+        LoadFault::Other => "refused by the system",
+    }
+}
