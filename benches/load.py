@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from ratio import ratio_of_medians, shown
 from workshop import HERE, ROOT, WHYSLOW, Workshop, progress, wait_until_listening
@@ -22,6 +23,8 @@ CONNECTIONS = 32
 # How long percentiles are measured, as a multiple of the server's period.
 PERIODS = 10
 PERIOD, STALL, RATE = 3.0, 0.3, 500
+# Few: each has one request under way when the server stands still, and those are all that uncorrected times see.
+OPEN = "4"
 STALLING = os.path.join(ROOT, "crates", "whyslow", "tests", "load", "stalling.py")
 
 NGINX = """daemon off; pid {folder}/pid; error_log {folder}/error; worker_processes 1; events {{ worker_connections 4096; }}
@@ -185,7 +188,7 @@ def ours_at_rate(port, seconds):
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "histogram.csv")
         where = f"http://127.0.0.1:{port}/"
-        run([WHYSLOW, "load", "--rate", str(RATE), "-c", "16", "--duration", f"{seconds}s", "--histogram", file, where])
+        run([WHYSLOW, "load", "--rate", str(RATE), "-c", OPEN, "--duration", f"{seconds}s", "--histogram", file, where])
         ways = {"latency": [], "uncorrected": []}
         with open(file, encoding="utf-8") as lines:
             for way, nanoseconds, count in csv.reader(line for line in lines if not line.startswith("#")):
@@ -193,16 +196,24 @@ def ours_at_rate(port, seconds):
         return ways["latency"], ways["uncorrected"]
 
 
+def await_middle(began):
+    time.sleep((PERIOD / 2 - (time.monotonic() - began)) % PERIOD)
+
+
 def at_constant_rate():
     """Percentiles beside those of wrk2's method, and beside what the stalls themselves say."""
     seconds = PERIOD * PERIODS
     (port,) = free_ports(1)
+    began = time.monotonic()
     server = subprocess.Popen([sys.executable, STALLING, str(port), str(PERIOD), str(STALL)])
     try:
         wait_until_listening(port)
         progress("load: percentiles at a constant rate")
+        # Both see whole stalls: they begin between two.
+        await_middle(began)
         ours, uncorrected = ours_at_rate(port, seconds)
-        text, _ = run([sys.executable, os.path.join(HERE, "wrk2.py"), str(port), "16", str(RATE), str(seconds)])
+        await_middle(began)
+        text, _ = run([sys.executable, os.path.join(HERE, "wrk2.py"), str(port), OPEN, str(RATE), str(seconds)])
         others = [float(line) for line in text.split()]
     finally:
         server.terminate()
@@ -237,7 +248,7 @@ def section():
             server.end()
     lines += [
         "",
-        f"A server that stands still for {STALL:g} s of every {PERIOD:g} s, at {RATE} requests a second over 16 connections: latency",
+        f"A server that stands still for {STALL:g} s of every {PERIOD:g} s, at {RATE} requests a second over {OPEN} connections: latency",
         "from the intended start, beside wrk2's method (benches/wrk2.py) and what the stalls alone make of it.",
         "",
         "| percentile | whyslow | wrk2's method | ratio (target 0.95 to 1.05) | by the stalls | whyslow, uncorrected |",

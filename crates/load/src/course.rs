@@ -48,8 +48,10 @@ impl Course {
             self.pieces.push(Piece::new());
         }
         let piece = &mut self.pieces[place];
-        // It grows as it has to.
-        answered.counts().for_each(|(nanos, count)| piece.times.saturating_record_n(nanos, count));
+        for (nanos, count) in answered.counts() {
+            // It grows as it has to: whatever a time is, there is a bucket for it.
+            let _ = piece.times.record_n(nanos, count);
+        }
         piece.failed += failed;
     }
 
@@ -102,6 +104,7 @@ mod tests {
         let sums = document.moments.iter().fold((0, 0), |sum, one| (sum.0 + one.answered, sum.1 + one.failed));
         assert_eq!(sums, (1000, 1000));
         assert!(document.moments.windows(2).all(|pair| pair[0].p50_ns < pair[1].p50_ns));
+        assert!(document.moments.last().is_some_and(|last| last.max_ns.abs_diff(1_000_000_000) < 10_000_000));
     }
 
     #[test]

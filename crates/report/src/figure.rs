@@ -26,7 +26,7 @@ pub(crate) fn noun(metric: &Metric) -> String {
         Metric::Tail95 => "p95 request time".into(),
         Metric::Tail99 => "p99 request time".into(),
         Metric::Output { expression, .. } => printed(expression),
-        Metric::Load { figure: LoadFigure::Rate } => "answers a second".into(),
+        Metric::Load { figure: LoadFigure::Rate } => "rate of answers".into(),
         Metric::Load { figure: LoadFigure::Median } => "median latency".into(),
         Metric::Load { figure: LoadFigure::Tail99 } => "p99 latency".into(),
         Metric::Other { .. } if metric.is_none() => "figure measured".into(),

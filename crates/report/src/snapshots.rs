@@ -48,6 +48,7 @@ fn sweeps() {
     hold("proportional", &examples::proportional());
     hold("level", &examples::level());
     hold("knee", &examples::knee());
+    hold("capacity", &examples::capacity());
     hold("categories", &examples::categories());
     hold("failed", &examples::failed());
 }

@@ -51,7 +51,7 @@ fn table(document: &Document, bars: Bars) -> Vec<Part> {
 
 /// What the rates are of: whole runs where no exchange is measured.
 fn rates(sweep: &Sweep) -> &'static str {
-    if sweep.metric.is_of_exchanges() { "requests/s" } else { "runs/s" }
+    if sweep.metric.is_of_exchanges() || matches!(sweep.metric, Metric::Load { .. }) { "requests/s" } else { "runs/s" }
 }
 
 fn row(sweep: &Sweep, point: &Point) -> Row {

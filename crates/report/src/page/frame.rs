@@ -96,6 +96,7 @@ pub(super) fn frame(document: &Document, drawn: &[(Section, String)]) -> String 
 fn names(section: Section, document: &Document) -> (&'static str, &'static str, &'static str) {
     match (section, document.body) {
         (Section::Proof, Body::Comparison(_)) => ("proof", "Every trial", "Trials"),
+        (Section::Environment, Body::Load(_)) => ("environment", "The load", "Load"),
         _ => section.names(),
     }
 }

@@ -180,6 +180,15 @@ fn a_knee_is_named_and_marked_below_the_picture() {
 }
 
 #[test]
+fn the_knee_of_a_load_is_what_the_server_can_bear() {
+    let text = text_of(&examples::capacity());
+    let said =
+        "It keeps up with 1,590 requests a second (1,560 to 1,610) and answers no more than 1,590 beyond that (knee).";
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(said), "{text}");
+    assert!(!text.contains("dependence") && text.contains("rate of answers"), "{text}");
+}
+
+#[test]
 fn names_have_bars_and_no_curve() {
     let text = text_of(&examples::categories());
     assert!(
@@ -224,13 +233,14 @@ fn a_suspicion_anywhere_is_a_finding_and_a_refuted_one_is_none() {
     assert!(text_of(&one).contains("no cause found"));
 }
 
-fn all() -> [Sweep; 7] {
+fn all() -> [Sweep; 8] {
     [
         examples::cliff(),
         examples::growth(),
         examples::proportional(),
         examples::level(),
         examples::knee(),
+        examples::capacity(),
         examples::categories(),
         examples::failed(),
     ]

@@ -107,7 +107,7 @@ impl Driver {
             Some(value) => format!("--{name}={value}"),
             None => format!("--{name}"),
         });
-        ["load".to_string()].into_iter().chain(options).chain(end).chain(document).chain([self.url.clone()]).collect()
+        ["load".to_string(), self.url.clone()].into_iter().chain(options).chain(end).chain(document).collect()
     }
 }
 
@@ -140,9 +140,9 @@ mod tests {
 
     #[test]
     fn a_load_ends_after_a_fixed_number_of_requests_unless_it_says_otherwise() {
-        assert_eq!(words("http://{server}:80/"), "load --requests=1000 http://{server}:80/");
-        assert_eq!(words("http://h/,rate=5,poisson,requests=7"), "load --rate=5 --poisson --requests=7 http://h/");
-        assert_eq!(words("http://h/,duration=2s"), "load --duration=2s http://h/");
+        assert_eq!(words("http://{server}:80/"), "load http://{server}:80/ --requests=1000");
+        assert_eq!(words("http://h/,rate=5,poisson,requests=7"), "load http://h/ --rate=5 --poisson --requests=7");
+        assert_eq!(words("http://h/,duration=2s"), "load http://h/ --duration=2s");
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub struct LoadArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Also write the distribution of latencies to this file, as CSV
+    /// Also write the distribution of latencies to this file, as CSV: way, nanoseconds, count
     #[arg(long, value_name = "FILE")]
     pub histogram: Option<PathBuf>,
 

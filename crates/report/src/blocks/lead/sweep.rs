@@ -3,7 +3,8 @@
 use crate::figure::{noun, pair, power, three};
 use crate::text::{capitalised, clean, shorten};
 use crate::value::{heading, is_categorical, label, name, sound};
-use case::{Cliff, Growing, Growth, KneePoint, Point, Share, Sweep};
+use case::facts::LoadFigure;
+use case::{Cliff, Growing, Growth, KneePoint, Metric, Point, Share, Sweep};
 
 /// More cliffs than this are counted.
 const MOST_CLIFFS: usize = 3;
@@ -15,6 +16,8 @@ const WHY_COLUMNS: usize = 60;
 const AS_SORTING: f64 = 1.25;
 /// A power above this is what something exponential passes for.
 const ANY_POWER: f64 = 6.0;
+/// Beyond a knee with an exponent below this, more load brings no more answers.
+const LEVEL_BEYOND: f64 = 0.2;
 /// An exponent whose interval lies within this of 0 is no growth.
 const LEVEL: f64 = 0.1;
 
@@ -31,7 +34,10 @@ pub fn sweep_sentence(sweep: &Sweep) -> String {
         return categories(sweep, least, most, sound.len());
     }
     let mut sentences = cliffs(sweep);
-    if let Some(growth) = &sweep.growth {
+    // What bends does not grow by one law; that a knee lies amidst is the answer.
+    let is_one_law =
+        |growth: &&Growth| sweep.knee.is_none() || growth.out_of_hand || growth.low > 0.0 || growth.high < 0.0;
+    if let Some(growth) = sweep.growth.as_ref().filter(is_one_law) {
         sentences.push(grows(sweep, growth, least, most));
     }
     if let Some(knee) = &sweep.knee {
@@ -161,6 +167,13 @@ fn culprit(chain: &[Growing]) -> Option<String> {
 fn bends(sweep: &Sweep, knee: &KneePoint) -> String {
     let [at, low, high] = [knee.at, knee.low, knee.high].map(|value| label(sweep, value));
     let parameter = heading(sweep);
+    let is_of_load = sweep.metric == (Metric::Load { figure: LoadFigure::Rate }) && sweep.parameter == "rate";
+    if is_of_load && knee.after.abs() < LEVEL_BEYOND {
+        let most = three(sound(sweep).map(|point| point.measured).fold(0.0, f64::max));
+        return format!(
+            "It keeps up with {at} requests a second ({low} to {high}) and answers no more than {most} beyond that (knee)."
+        );
+    }
     let (before, after) = (power(knee.before), power(knee.after));
     format!("It bends at {parameter} {at} ({low} to {high}): the exponent is {before} below, {after} above (knee).")
 }

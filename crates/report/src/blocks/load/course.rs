@@ -2,15 +2,16 @@
 
 use super::panel::{Curve, Panel};
 use crate::block::{Block, Section};
-use crate::chart::tick;
+use crate::chart::{Size, tick};
 use crate::document::Document;
 use crate::figure::three;
+use crate::scale::Scale;
 use case::{Load, LoadMoment, Metric, Nanos};
 
 pub(crate) const BLOCK: Block = Block::drawn(Section::OverTime, html);
 
-/// So many times are written beneath a chart.
-const MARKS: usize = 6;
+/// How far times beneath a chart are apart at least.
+const APART: f64 = 120.0;
 
 fn html(document: &Document) -> String {
     let Some(found) = document.load().filter(|found| found.over_time.moments.len() > 1) else { return String::new() };
@@ -33,7 +34,7 @@ fn rates(found: &Load) -> Panel {
         said: "answers a second over time".into(),
         caption: format!("Requests a second, in pieces of {}. Grey: answered{red}.", Nanos(found.over_time.length_ns)),
         curves,
-        written: three,
+        written: |rate| if rate == 0.0 { "0".into() } else { three(rate) },
         is_linear: true,
         across: (0.0, length(found)),
         marks: marks(found),
@@ -75,7 +76,8 @@ fn length(found: &Load) -> f64 {
     found.over_time.length_ns as f64 * found.over_time.moments.len() as f64
 }
 
+/// Round times, far enough from each other for their names.
 fn marks(found: &Load) -> Vec<(f64, String)> {
-    let at = |turn: usize| length(found) * turn as f64 / MARKS as f64;
-    (0..MARKS).map(|turn| (at(turn), tick(&Metric::Wall, at(turn)))).collect()
+    let round = Scale::linear(0.0, length(found), 0.0, Size::Wide.width()).marks(APART);
+    round.into_iter().map(|at| (at, tick(&Metric::Wall, at))).collect()
 }
