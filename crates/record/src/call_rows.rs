@@ -3,9 +3,9 @@
 use crate::calls::{self, Flow, Timeout};
 use crate::connections::Connections;
 use crate::events::{CallEvent, ThreadState};
-use crate::protocol::{self, Moved, Seen};
 use case::tables::{Call, Handshake, HttpMessage, Lookup, Path, TlsRecord, direction, transport};
 use case::{Nanos, syscall};
+use protocol::{Moved, Seen};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

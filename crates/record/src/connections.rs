@@ -1,9 +1,9 @@
 //! The connections table: what the kernel side says of each socket, and what its bytes say of its conversation.
 
 use crate::events::{SegmentEvent, SocketEvent, TcpEvent};
-use crate::protocol::Conversation;
 use case::Nanos;
 use case::tables::{Connection, Handshake, event, role, transport};
+use protocol::Conversation;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

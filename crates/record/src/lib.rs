@@ -31,7 +31,6 @@ mod places;
 mod processes;
 mod program;
 mod programs;
-pub mod protocol;
 pub mod python;
 mod recorder;
 mod regular;

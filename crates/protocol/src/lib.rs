@@ -7,6 +7,8 @@
 mod content;
 mod conversation;
 mod dns;
+#[doc(hidden)]
+pub mod fuzz;
 mod http;
 mod reader;
 mod tls;
