@@ -11,7 +11,7 @@ pub use queue::{Queue, RequestKind, ServedKind};
 pub use trouble::Trouble;
 pub use waits::{Ended, RequestWaits, WaitNode, WaitTree};
 
-use crate::facts::{Account, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, WholeRun, Work};
+use crate::facts::{Account, Blind, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, WholeRun, Work};
 use crate::live::Switched;
 use crate::stopped::Stopped;
 use schemars::JsonSchema;
@@ -528,4 +528,10 @@ pub struct LossTotals {
     pub events: u64,
     /// Stacks that could not be copied, or not unwound to their root.
     pub stacks: u64,
+}
+impl Answer {
+    /// Whether it is drawn from a capture of packets, in which nothing of processes is.
+    pub fn is_of_capture(&self) -> bool {
+        self.not_looked_for.iter().any(|one| one.why == Blind::WireOnly)
+    }
 }

@@ -24,6 +24,9 @@ pub struct Manifest {
     pub names: Names,
     /// The link between client and server as it was asked for, for example `mtu=1500,rate=10mbit`; empty for none.
     pub link: String,
+    /// Where the rows come from.
+    #[serde(default, skip_serializing_if = "Source::is_recording")]
+    pub source: Source,
     /// When recording began, as seconds since 1970 (for people; all other times are since boot).
     pub started_unix_seconds: u64,
     /// When the time that the run is about began, since boot: the subject's first program. Rows can be older (a server
@@ -46,6 +49,24 @@ pub struct Manifest {
     pub missing: Vec<String>,
     /// Whether recording ended in good order. A case that is not closed may lack its last rows.
     pub closed: bool,
+}
+
+/// Where the rows of a case come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Whyslow has recorded running programs.
+    #[default]
+    Recording,
+    /// A capture of packets that was made elsewhere: nothing in it is of processes.
+    Capture,
+}
+
+impl Source {
+    /// Whether programs were recorded.
+    pub fn is_recording(&self) -> bool {
+        *self == Source::Recording
+    }
 }
 
 /// What the scheduler has counted for all threads together while they were watched, rows or none.

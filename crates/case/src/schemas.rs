@@ -4,8 +4,8 @@
 //! Fields are only ever added, so a schema allows more than it names.
 
 use crate::{
-    Answer, Bisection, Checks, Comparison, Document, Load, Matrix, Stories, Sweep, Traffic, TrialFigures, Undone,
-    Worlds,
+    Answer, Bisection, Checks, Comparison, Document, Load, Matrix, Stories, Sweep, Traffic, TrialFigures,
+    Undone, Worlds,
 };
 use schemars::consts::meta_schemas::DRAFT2020_12 as META_SCHEMA;
 use schemars::generate::SchemaSettings;
@@ -30,6 +30,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     of::<Sweep>("sweep", "one parameter varied: cliffs and growth"),
     of::<Matrix>("matrix", "which version of a library is slow and which to use"),
     of::<Traffic>("logs", "who asked for what and when, and what blocking a part would save"),
+    of::<Answer>("pcap", "the diagnosis of a capture of packets"),
     of::<Document>("report", "the contents of a case: one of the above"),
     of::<TrialFigures>("trial", "the measurements of one trial"),
     of::<Load>("load", "how a server bears a load: rates, latencies, errors by name"),

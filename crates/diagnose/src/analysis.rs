@@ -97,6 +97,11 @@ impl<'r> Analysis<'r> {
         analysis
     }
 
+    /// Whether only packets on a wire were captured: then nothing is known of processes.
+    pub fn is_capture(&self) -> bool {
+        !self.recording.manifest.source.is_recording()
+    }
+
     /// The exchanges that count, in order of their starts.
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges

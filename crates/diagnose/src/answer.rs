@@ -65,7 +65,7 @@ fn request(analysis: &Analysis) -> Option<RequestWaits> {
 fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {
     let worth = |cost: &Cost| options.all || dearness(analysis, cost) >= WORTH_A_CHANGE;
     let mut found: Vec<(&Detector, Found)> = Vec::new();
-    for detector in ALL {
+    for detector in ALL.iter().filter(|detector| detector.on_the_wire || !analysis.is_capture()) {
         if let Some(one) = (detector.detect)(analysis)
             && worth(&analysis.cost(&one.saving))
             && !overlap::is_consequence(detector, &found)
@@ -222,7 +222,7 @@ fn of_the_exchanges(analysis: &Analysis) -> String {
     let share = Share(length / total.max(1.0));
     let of =
         if count == 1 { format!("the one exchange's {mean}") } else { format!("{count} exchanges of {mean} each") };
-    format!("{share} of {of} was {}.{}", words(group), advice(group, share))
+    format!("{share} of {of} was {}.{}", words(group), advice(analysis, group, share))
 }
 
 fn words(group: AccountGroup) -> &'static str {
@@ -236,12 +236,14 @@ fn words(group: AccountGroup) -> &'static str {
         AccountGroup::Held => "bytes held back in a kernel before they were sent",
         AccountGroup::NetworkAndPeer => "the network and the peer, which was not recorded",
         AccountGroup::Network => "the network between the two",
+        AccountGroup::Client => "the client itself",
+        AccountGroup::Server => "the server itself",
         AccountGroup::Other => "unexplained time",
     }
 }
 
-fn advice(group: AccountGroup, share: Share) -> &'static str {
-    if group == AccountGroup::NetworkAndPeer && share.0 >= 0.5 {
+fn advice(analysis: &Analysis, group: AccountGroup, share: Share) -> &'static str {
+    if group == AccountGroup::NetworkAndPeer && share.0 >= 0.5 && !analysis.is_capture() {
         " Record the server, too (--server), to look inside."
     } else {
         ""

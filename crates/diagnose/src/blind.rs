@@ -60,19 +60,31 @@ pub fn not_looked_for(analysis: &Analysis) -> Vec<NotLookedFor> {
     let without = CATALOGUE.iter().filter(|(id, _)| !is_told(id));
     let without = without.map(|(id, _)| *id).collect::<Vec<_>>();
     let mut all = vec![of(Blind::NoDetector, &without)];
+    if analysis.is_capture() {
+        let hidden = ALL.iter().filter(|detector| !detector.on_the_wire).map(|detector| detector.page.id);
+        all.push(of(Blind::WireOnly, &hidden.collect::<Vec<_>>()));
+        all.extend(protocols(analysis));
+        all.extend(lost(analysis));
+        return all;
+    }
     all.extend(ends(analysis));
     all.extend(protocols(analysis));
     all.extend(lookups_elsewhere(analysis).then(|| of(Blind::LookupElsewhere, &["P31"])));
     all.extend(languages(analysis).into_iter().map(|language| of(Blind::NoScriptLines { language }, &[])));
     let has_no_samples = analysis.recording.manifest.sampling_hertz == 0 && analysis.recording.samples.is_empty();
     all.extend(has_no_samples.then(|| of(Blind::NoSamples, OF_SAMPLES)));
+    all.extend(lost(analysis));
+    all
+}
+
+/// Tables that lack rows.
+fn lost(analysis: &Analysis) -> Vec<NotLookedFor> {
     let mut lost: BTreeMap<&str, u64> = BTreeMap::new();
     for loss in &analysis.recording.losses {
         *lost.entry(&loss.table).or_default() += loss.count;
     }
     let lost = lost.into_iter().filter(|(_, rows)| *rows > 0);
-    all.extend(lost.map(|(table, rows)| of(Blind::Lost { table: table.to_string(), rows }, &[])));
-    all
+    lost.map(|(table, rows)| of(Blind::Lost { table: table.to_string(), rows }, &[])).collect()
 }
 
 fn of(why: Blind, ids: &[&str]) -> NotLookedFor {

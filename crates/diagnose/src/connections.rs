@@ -1,9 +1,10 @@
 //! What is known of each connection: its transfers in order of time, its segments, its peer, its handshake, who asks.
 
 use crate::flights;
-use crate::send_stalls::{self, SendStall};
+use crate::send_stalls::{self, Release, SendStall};
 use crate::syscall;
 use crate::threads::{call_end, groups};
+use crate::wire_stalls::{self, Held};
 pub use case::End;
 use case::Recording;
 use case::tables::{Call, Connection, Handshake, Segment, TcpEvent, direction, event, flags, role, transport};
@@ -39,6 +40,8 @@ pub struct ConnectionRows {
     pub round_trip: Option<u64>,
     /// When this end closed it; see [`Connections::closing`].
     closing: u64,
+    /// When the other end held bytes until this one's acknowledgement, as the wire shows; only of captures.
+    pub held_at_peer: Vec<Held>,
     /// When payload was under way to or from the other end, which was recorded; none where that is not known.
     pub under_way: Option<Vec<(u64, u64)>>,
 }
@@ -66,6 +69,9 @@ impl<'r> Connections<'r> {
             connections.rows[slot].closing = connections.find_closing(slot);
             connections.study_segments(slot);
         }
+        if !recording.manifest.source.is_recording() {
+            connections.study_the_wire();
+        }
         for slot in 0..connections.rows.len() {
             connections.rows[slot].under_way = connections.find_under_way(slot);
         }
@@ -87,6 +93,7 @@ impl<'r> Connections<'r> {
             repairs: Vec::new(),
             round_trip: None,
             closing: row.closed.0,
+            held_at_peer: Vec::new(),
             under_way: None,
         };
         self.recording.connections.iter().map(bare).collect()
@@ -184,6 +191,19 @@ impl<'r> Connections<'r> {
         let rows = &mut self.rows[slot];
         (rows.send_stalls, rows.repairs, rows.round_trip) = (send_stalls, repairs, round_trip);
         rows.unsent = unsent;
+    }
+
+    /// What a recording tells by calls, a capture has to tell by segments alone.
+    fn study_the_wire(&mut self) {
+        for (slot, [own, peer]) in wire_stalls::find(self).into_iter().enumerate() {
+            let stall = |held: Held| {
+                let write = wire_stalls::transfer_at(self, slot, &self.recording.calls, held.end)?;
+                let nagle = Some(Release { sent: held.start, acknowledged: held.acknowledged });
+                Some(SendStall { start: held.start, end: held.end, write, bytes: u64::from(held.bytes), nagle })
+            };
+            let stalls = own.into_iter().filter_map(stall).collect();
+            (self.rows[slot].send_stalls, self.rows[slot].held_at_peer) = (stalls, peer);
+        }
     }
 
     fn find_under_way(&self, slot: usize) -> Option<Vec<(u64, u64)>> {

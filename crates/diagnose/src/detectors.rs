@@ -85,6 +85,8 @@ pub struct Detector {
     pub is_general: bool,
     /// Identifiers of the pathologies that it is a consequence of: beside one of them it says nothing new.
     pub follows_from: &'static [&'static str],
+    /// Whether packets on a wire are enough for it, without anything of processes.
+    pub on_the_wire: bool,
     /// What it saw held back for want of a full segment. With it a swept size can be tied to the size of segments.
     pub held: Option<fn(&Analysis) -> HeldLengths>,
 }
@@ -95,7 +97,15 @@ pub type HeldLengths = BTreeMap<(u32, u32), usize>;
 impl Detector {
     /// One that stands for itself.
     const fn new(page: Page, detect: fn(&Analysis) -> Option<Found>) -> Detector {
-        Detector { page, detect, kind: Kind::Cause, is_general: false, follows_from: &[], held: None }
+        Detector {
+            page,
+            detect,
+            kind: Kind::Cause,
+            is_general: false,
+            follows_from: &[],
+            on_the_wire: false,
+            held: None,
+        }
     }
 }
 

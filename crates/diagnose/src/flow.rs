@@ -56,12 +56,17 @@ pub struct Flow {
 impl Flow {
     /// Reads off a connection's segments, in order of time, what its own end sent. A SYN has position 0.
     pub fn new(segments: &[Segment]) -> Flow {
+        Flow::of(segments, direction::OUT)
+    }
+
+    /// The same of what went in a direction.
+    pub fn of(segments: &[Segment], way: u8) -> Flow {
         let mut flow = Flow::default();
         let mut base: Option<u32> = None;
         // The furthest position that left, and that was acknowledged.
         let (mut left, mut known) = (0u64, 0u64);
         for (row, segment) in segments.iter().enumerate() {
-            if segment.direction == direction::OUT {
+            if segment.direction == way {
                 let syn = u32::from(segment.flags & flags::SYN != 0);
                 if segment.payload == 0 {
                     base = base.or((syn > 0).then_some(segment.sequence.wrapping_add(1)));

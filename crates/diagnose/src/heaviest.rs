@@ -53,7 +53,9 @@ fn located(analysis: &Analysis, group: AccountGroup, account: Account) -> Locate
         AccountGroup::SetUp => analysis.place_of_calls(connects(analysis)),
         AccountGroup::Held => analysis.place_of_calls(held(analysis)),
         AccountGroup::NetworkAndPeer | AccountGroup::Network => analysis.place_of_calls(waits_for_answers(analysis)),
-        AccountGroup::RunDelay | AccountGroup::Other => Located::default(),
+        AccountGroup::RunDelay | AccountGroup::Client | AccountGroup::Server | AccountGroup::Other => {
+            Located::default()
+        }
     }
 }
 

@@ -38,6 +38,7 @@ mod units;
 mod views;
 mod waits;
 mod whole_run;
+mod wire_stalls;
 
 pub use analysis::Analysis;
 pub use blame::{LibraryBlame, blame};

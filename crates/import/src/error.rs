@@ -21,6 +21,9 @@ pub enum ImportError {
     /// A file is in no format that is known.
     #[error("{} is in none of the known formats of access logs", .0.display())]
     NotALog(PathBuf),
+    /// A file is no capture of packets.
+    #[error("{} is neither pcap nor pcapng", .0.display())]
+    NotACapture(PathBuf),
     /// A file of address ranges holds none.
     #[error("{} holds no address range", .0.display())]
     NoRanges(PathBuf),

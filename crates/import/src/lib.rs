@@ -1,4 +1,5 @@
-//! What others have recorded: access logs of web servers and balancers, read once into counts of bounded size.
+//! What others have recorded: access logs of web servers and balancers, read once into counts of bounded size, and captures
+//! of packets, read once into a case.
 //!
 //! Formats are detected by themselves or given as the server's own format string. A line that cannot be read is counted and
 //! kept as an example, never an error.
@@ -7,6 +8,7 @@
 
 mod address;
 mod agent;
+mod capture;
 mod chunks;
 mod counts;
 mod distinct;
@@ -16,6 +18,8 @@ mod error;
 mod families;
 mod files;
 mod format;
+#[doc(hidden)]
+pub mod fuzz;
 mod heavy;
 mod json_line;
 mod names;
@@ -30,6 +34,7 @@ mod workers;
 
 pub use address::{Network, address_text, network_text};
 pub use agent::AgentKind;
+pub use capture::{Captured, Problem, read_capture};
 pub use counts::{Counts, FileCounts};
 pub use each::each;
 pub use entry::Entry;

@@ -27,6 +27,16 @@ pub enum StudyError {
     /// Logs cannot be read.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// A capture holds nothing that could be diagnosed.
+    #[error("{} has no TCP packets that can be read ({packets} packets in all)", file.display())]
+    NoSegments {
+        /// The capture.
+        file: PathBuf,
+        /// Packets that are in it.
+        packets: u64,
+        /// What they are instead, a sentence each.
+        problems: Vec<String>,
+    },
     /// A load could not begin.
     #[error(transparent)]
     Load(#[from] load::LoadFailure),

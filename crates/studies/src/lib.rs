@@ -20,6 +20,7 @@ pub mod load;
 pub mod logs;
 mod manifest;
 pub mod matrix;
+pub mod pcap;
 pub mod proof;
 pub mod recording;
 pub mod report;

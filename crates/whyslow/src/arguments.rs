@@ -8,6 +8,7 @@ pub mod examples;
 mod load;
 mod logs;
 mod matrix;
+mod pcap;
 mod run;
 mod story;
 mod sweep;
@@ -20,6 +21,7 @@ pub use driver::{Driver, Says};
 pub use load::LoadArguments;
 pub use logs::LogsArguments;
 pub use matrix::MatrixArguments;
+pub use pcap::PcapArguments;
 pub use run::RunArguments;
 pub use story::{StoryAction, StoryArguments, StoryRunArguments};
 pub use sweep::SweepArguments;
@@ -96,6 +98,8 @@ pub enum Command {
     Load(Box<LoadArguments>),
     /// Read access logs: who asked for what, since when, and what blocking them saves
     Logs(LogsArguments),
+    /// Diagnose a capture of packets that was made elsewhere
+    Pcap(PcapArguments),
     /// Re-render a case
     Report(ReportArguments),
     /// Run and measure one trial described by a file

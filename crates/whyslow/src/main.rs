@@ -46,6 +46,7 @@ fn carry_out(command: Command) -> Result<u8, fail::Failure> {
         Command::Matrix(typed) => commands::study::matrix(*typed),
         Command::Load(typed) => commands::load::load(*typed),
         Command::Logs(typed) => commands::logs::logs(typed),
+        Command::Pcap(typed) => commands::study::pcap(typed),
         Command::Report(typed) => commands::report::report(&typed),
         Command::Trial(typed) => commands::trial::trial(typed),
         Command::Explain(typed) => commands::explain::explain(&typed),

@@ -5,6 +5,7 @@ pub mod bisect;
 pub mod compare;
 pub mod load;
 pub mod matrix;
+pub mod pcap;
 pub mod run;
 pub mod sweep;
 pub mod trial;

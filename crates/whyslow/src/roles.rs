@@ -34,6 +34,7 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
         Command::Story(typed) if matches!(typed.action, StoryAction::Run(_)) => Ok(()),
         Command::Load(_)
         | Command::Logs(_)
+        | Command::Pcap(_)
         | Command::Report(_)
         | Command::Story(_)
         | Command::Explain(_)

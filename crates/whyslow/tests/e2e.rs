@@ -15,6 +15,7 @@ mod locks;
 mod logs;
 mod names;
 mod page;
+mod pcap;
 mod pools;
 mod readme;
 mod resolver;

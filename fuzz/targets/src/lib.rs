@@ -11,7 +11,11 @@ use std::path::{Path, PathBuf};
 pub fn targets() -> impl Iterator<Item = (&'static str, Target)> {
     let case = case::fuzz::TARGETS.into_iter();
     let lab = lab::fuzz::TARGETS.into_iter();
-    case.chain(protocol::fuzz::TARGETS).chain(record::fuzz::TARGETS).chain(lab).chain(studies::fuzz::TARGETS)
+    case.chain(protocol::fuzz::TARGETS)
+        .chain(import::fuzz::TARGETS)
+        .chain(record::fuzz::TARGETS)
+        .chain(lab)
+        .chain(studies::fuzz::TARGETS)
 }
 
 /// The target of a name.

@@ -99,6 +99,13 @@ pub enum Account {
         /// At which end.
         end: End,
     },
+    /// In the program at one end, or in its kernel: only the wire was captured.
+    Unrecorded {
+        /// At which end.
+        end: End,
+    },
+    /// Outside exchanges: no request was under way, and only the wire was captured.
+    NoRequest,
     /// Outside exchanges: on CPU.
     CpuOutside {
         /// The file name of the library or program; none if no samples show it.
@@ -216,6 +223,7 @@ impl Account {
             Account::Blocked { call, wait, object, .. } | Account::BlockedOutside { call, wait, object } => {
                 format!("{end}{}", blocked(call, *wait, object.as_ref()))
             }
+            Account::Unrecorded { end } => format!("the {end} itself"),
             Account::Lookup { part: Some(part) }
             | Account::Connect { part: Some(part) }
             | Account::FullHandshake { part: Some(part) }
@@ -248,6 +256,8 @@ impl Account {
             Account::NetworkAndPeer => "network and peer",
             Account::Network => "network",
             Account::WakeUp { .. } => "wake-up delay",
+            Account::Unrecorded { .. } => "an end itself",
+            Account::NoRequest => "no request under way",
             Account::StartAndEnd => "start-up and end of the program",
             Account::Unexplained => "unexplained",
             Account::Other => "another account",
@@ -265,7 +275,8 @@ impl Account {
             | Account::PageFault { end }
             | Account::HeldByNagle { end }
             | Account::HeldInKernel { end }
-            | Account::WakeUp { end } => Some(*end),
+            | Account::WakeUp { end }
+            | Account::Unrecorded { end } => Some(*end),
             _ => None,
         }
     }
@@ -293,6 +304,7 @@ impl Account {
                 | Account::BlockedOutside { .. }
                 | Account::BlockedElsewhereOutside
                 | Account::PageFaultOutside
+                | Account::NoRequest
                 | Account::StartAndEnd
         )
     }

@@ -26,6 +26,10 @@ pub enum AccountGroup {
     NetworkAndPeer,
     /// The network between recorded ends, retransmissions and wake-ups.
     Network,
+    /// The client, in something that a capture of the wire does not show.
+    Client,
+    /// The server, in something that a capture of the wire does not show.
+    Server,
     /// Unexplained, or before and after everything that was recorded.
     #[default]
     Other,
@@ -40,8 +44,8 @@ impl AccountGroup {
     /// At which end the time passed; none where that is neither's, or both's.
     pub fn end(self) -> Option<End> {
         match self {
-            AccountGroup::ClientCpu | AccountGroup::ClientBlocked => Some(End::Client),
-            AccountGroup::ServerCpu | AccountGroup::ServerBlocked => Some(End::Server),
+            AccountGroup::ClientCpu | AccountGroup::ClientBlocked | AccountGroup::Client => Some(End::Client),
+            AccountGroup::ServerCpu | AccountGroup::ServerBlocked | AccountGroup::Server => Some(End::Server),
             _ => None,
         }
     }

@@ -21,6 +21,8 @@ pub enum Blind {
     NoDetector,
     /// The server was not recorded.
     ServerNotRecorded,
+    /// Only the wire was captured: what the processes did at either end is not in it.
+    WireOnly,
     /// Nothing was sent over TCP.
     NoTcp,
     /// Data went over UDP (QUIC, as a rule): it is not split into requests.

@@ -4,6 +4,10 @@ use crate::units::Nanos;
 table! {
     /// One syscall of one thread, from entering the kernel to leaving it. A call still blocked when recording stopped
     /// is included, with `finished` false and its duration so far.
+    ///
+    /// In a case from a capture of packets, which shows no calls, a row stands for payload that crossed the wire in one
+    /// direction: `read` towards the connection's own end, `write` away from it, from its first segment to its last.
+    /// Process and thread are 0.
     pub struct Call in "calls" {
         /// When the thread entered the kernel.
         pub start: Nanos,

@@ -7,7 +7,7 @@ table! {
     pub struct Connection in "connections" {
         /// Its id in other tables.
         pub id: u32,
-        /// The first process to use it.
+        /// The first process to use it; in a case from a capture of packets a number for each local address.
         pub pid: u32,
         /// Inode of its network namespace.
         pub network_namespace: u64,

@@ -12,6 +12,7 @@ use crate::exchange::Exchange;
 use crate::send_stalls::USUAL_SEGMENT;
 use crate::syscall;
 use crate::threads::{Cursor, State, call_end};
+use crate::wire_stalls;
 use case::tables::{Call, Segment, direction, event, flags, transport};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,8 +52,8 @@ pub struct PeerStall {
     pub piece: u32,
     /// Bytes that were held.
     pub bytes: u32,
-    /// The firing of the timer: a row of the table of TCP events.
-    pub timer: usize,
+    /// The firing of the timer: a row of the table of TCP events; none in a capture, which does not show it.
+    pub timer: Option<usize>,
     /// The read that waited for them: a row of the table of calls.
     pub read: usize,
     /// How long the reader's thread was blocked meanwhile, within the exchange.
@@ -93,6 +94,9 @@ type Peer = (End, String);
 
 /// Finds the stalls of connections whose other end was not recorded.
 pub fn find(analysis: &Analysis) -> PeerStalls {
+    if analysis.is_capture() {
+        return on_the_wire(analysis);
+    }
     let mut peers: BTreeMap<Peer, Towards> = BTreeMap::new();
     for (number, exchange) in analysis.exchanges.iter().enumerate() {
         let Some(peer) = unseen_peer(analysis, exchange) else { continue };
@@ -110,6 +114,23 @@ pub fn find(analysis: &Analysis) -> PeerStalls {
         peers.retain(|_, towards| !towards.is_late_anyway());
     }
     in_order(peers.into_values().flat_map(|towards| towards.tied))
+}
+
+/// What the segments of a capture show, as far as it falls into exchanges.
+fn on_the_wire(analysis: &Analysis) -> PeerStalls {
+    let tied = analysis.exchanges.iter().enumerate().flat_map(|(number, exchange)| {
+        let slot = exchange.connection;
+        let held = &analysis.connections.all()[slot].held_at_peer;
+        let first = held.partition_point(|one| one.end <= exchange.start);
+        let within = held[first..].iter().take_while(|one| one.end <= exchange.end);
+        within.filter(|one| one.start >= exchange.start).filter_map(move |one| {
+            let read = wire_stalls::transfer_at(&analysis.connections, slot, &analysis.recording.calls, one.end)?;
+            let (start, end, acknowledged) = (one.start, one.end, one.acknowledged);
+            let (piece, bytes, waited) = (one.piece, one.bytes, end - start);
+            Some((slot, number, PeerStall { start, end, acknowledged, piece, bytes, timer: None, read, waited }))
+        })
+    });
+    in_order(tied)
 }
 
 fn unseen_peer(analysis: &Analysis, exchange: &Exchange) -> Option<Peer> {
@@ -253,7 +274,7 @@ fn stall(analysis: &Analysis, exchange: &Exchange, timer: usize, piece: &Segment
     })?;
     let waited = blocked(analysis, analysis.call(read), start.max(exchange.start), end);
     let waits = !wrote && waited.saturating_mul(2) >= end - start;
-    let (acknowledged, bytes) = (acknowledgement.time.0, rest.payload);
+    let (acknowledged, bytes, timer) = (acknowledgement.time.0, rest.payload, Some(timer));
     waits.then_some(PeerStall { start, end, acknowledged, piece: piece.payload, bytes, timer, read, waited })
 }
 

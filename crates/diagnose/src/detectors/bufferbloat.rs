@@ -33,7 +33,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A long way (round trips are long without load as well); delayed ACKs; loss-and-rto; a server that is busy.
-    "P26" "bufferbloat"
+    "P26" "bufferbloat",
+    on_the_wire: true
 }
 
 /// Round trips that grow to less than so many times the shortest are what an ordinary queue adds,

@@ -34,7 +34,8 @@ detector! {
     /// ## Not to be confused with
     /// connection-churn (connections are closed after each request: keep-alive is off, or a response is not read);
     /// connections for requests at the same time; context-per-request (what making the object itself costs).
-    "P17" "client-per-request"
+    "P17" "client-per-request",
+    on_the_wire: true
 }
 
 /// Fewer connections than this are no habit.

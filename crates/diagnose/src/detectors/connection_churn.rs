@@ -33,6 +33,7 @@ detector! {
     /// program that talks to many hosts once each.
     "P07" "connection-churn",
     // Connections that a lost pool keeps open are opened anew for that reason, as are those that unread bytes made unfit.
+    on_the_wire: true,
     follows_from: &[client_per_request::DETECTOR.page.id, body_not_drained::DETECTOR.page.id]
 }
 
@@ -73,7 +74,12 @@ fn found(analysis: &Analysis, charge: Charge) -> Found {
         format!(
             "{connections} connections to {name} carried {} exchanges, opened by {}.",
             churn.exchanges,
-            if processes.len() == 1 { "one process".to_string() } else { format!("{} processes", processes.len()) }
+            match (analysis.is_capture(), processes.len()) {
+                (true, 1) => "one host".to_string(),
+                (true, hosts) => format!("{hosts} hosts"),
+                (false, 1) => "one process".to_string(),
+                (false, processes) => format!("{processes} processes"),
+            }
         ),
         format!(
             "For {} of them, an earlier connection had gone idle less than {} before and was not used again.",
@@ -91,11 +97,13 @@ fn found(analysis: &Analysis, charge: Charge) -> Found {
         let tls = Nanos(tls / with_tls as u64);
         mechanism.push(format!("{tls} of that is the TLS handshake; there were {with_tls} of them."));
     }
-    mechanism.push(format!(
-        "Setup costs {} of CPU per connection, over all recorded ends.",
-        Nanos(saving.cpu / saving.affected.max(1))
-    ));
-    let remedy = if processes.len() > 1 && processes.len() * 2 > connections {
+    if !analysis.is_capture() {
+        mechanism.push(format!(
+            "Setup costs {} of CPU per connection, over all recorded ends.",
+            Nanos(saving.cpu / saving.affected.max(1))
+        ));
+    }
+    let remedy = if !analysis.is_capture() && processes.len() > 1 && processes.len() * 2 > connections {
         "Make many requests from one process over one connection (here, each process opens its own), with keep-alive \
          enabled at both ends."
     } else {

@@ -38,6 +38,7 @@ detector! {
     /// segments get lost at the largest window), segments that were sent again though they had arrived.
     "P25" "loss-and-rto",
     // What waits in a full queue (P26) for longer than the time-out is sent again, though nothing got lost.
+    on_the_wire: true,
     follows_from: &["P26", "P49"]
 }
 
@@ -54,6 +55,8 @@ const LARGEST_WINDOWS: f64 = 0.75;
 const LONG: u64 = 3;
 /// So many segments are under way without any congestion window at work (RFC 6928).
 const FIRST_WINDOW: u64 = 10;
+/// Packets overtake each other by less than this, on several queues of a card or of a link.
+const LEAST_GAP: u64 = 1_000_000;
 /// A queue on the way makes round trips longer than this many times the shortest.
 const QUEUED: f64 = 1.5;
 
@@ -97,15 +100,21 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     Some(found(analysis, &waits, segments, sent))
 }
 
-/// Every direction that lost something, by the connection of its sender.
-fn lost(analysis: &Analysis) -> FxHashMap<usize, Lost> {
+/// A direction: a connection, and whether its own end sends.
+type Way = (usize, u8);
+
+/// Every direction that lost something. What the other end sent counts in a capture, where nobody else tells of it.
+fn lost(analysis: &Analysis) -> FxHashMap<Way, Lost> {
     let mut lost = FxHashMap::default();
     for slot in 0..analysis.connections.all().len() {
         let row = analysis.connections.row(slot);
+        if analysis.is_capture() && row.transport == transport::TCP {
+            lost.extend(filled(analysis, slot).map(|one| ((slot, direction::IN), one)));
+        }
         let events = analysis.connections.events(slot).iter();
         let again = events.filter(|one| one.event == event::RETRANSMIT && one.time >= row.established);
         if row.transport == transport::TCP && row.established.0 > 0 && again.count() > 0 {
-            lost.extend(lost_by(analysis, slot).map(|one| (slot, one)));
+            lost.extend(lost_by(analysis, slot).map(|one| ((slot, direction::OUT), one)));
         }
     }
     lost
@@ -124,6 +133,26 @@ fn lost_by(analysis: &Analysis, slot: usize) -> Option<Lost> {
     }
     let is_kept_small = is_kept_small(&flow, u64::from(analysis.connections.row(slot).mss));
     (segments > 0).then_some(Lost { flow, silences, segments, is_kept_small })
+}
+
+/// What the other end had to send again, as it came by: what fills a gap half a round trip or more after the gap showed. What is
+/// only out of order comes sooner.
+fn filled(analysis: &Analysis, slot: usize) -> Option<Lost> {
+    let flow = Flow::of(analysis.connections.segments(slot), direction::IN);
+    let round_trip = analysis.connections.round_trip(slot)?;
+    let mut furthest = 0;
+    let mut silences = Vec::new();
+    for (at, sent) in flow.sent.iter().enumerate() {
+        if sent.to <= furthest && sent.before.is_none() {
+            let behind = flow.sent[..at].iter().rev().take_while(|other| other.from >= sent.to).last();
+            let showed = behind.map_or(sent.time, |other| other.time);
+            let is_late = sent.time.saturating_sub(showed) >= (round_trip / 2).max(LEAST_GAP);
+            silences.extend(is_late.then_some((showed, sent.time)));
+        }
+        furthest = furthest.max(sent.to);
+    }
+    let segments = silences.len();
+    (segments > 0).then_some(Lost { flow, silences, segments, is_kept_small: false })
 }
 
 /// Whether bytes that were sent again had arrived before; not where the receiver was not recorded: it then would have said so.
@@ -167,16 +196,17 @@ fn is_kept_small(flow: &Flow, mss: u64) -> bool {
 }
 
 /// What an exchange waited for retransmissions, in either direction.
-fn wait(analysis: &Analysis, exchange: &Exchange, lost: &FxHashMap<usize, Lost>, waits: &mut Waits) {
+fn wait(analysis: &Analysis, exchange: &Exchange, lost: &FxHashMap<Way, Lost>, waits: &mut Waits) {
     let own = exchange.connection;
     let within = |spans: &[(u64, u64)]| spans::within(spans, exchange.start, exchange.end).collect::<Vec<_>>();
     let (mut silent, mut held) = (Vec::new(), Vec::new());
-    for slot in [Some(own), analysis.connections.all()[own].peer].into_iter().flatten() {
-        let Some(one) = lost.get(&slot) else { continue };
+    let peer = analysis.connections.all()[own].peer.map(|peer| (peer, direction::OUT));
+    for way in [(own, direction::OUT), (own, direction::IN)].into_iter().chain(peer) {
+        let Some(one) = lost.get(&way) else { continue };
         silent.extend(within(&one.silences));
         if let Some(shortest) = one.flow.shortest_round_trip().filter(|_| one.is_kept_small) {
             // What fits into the window leaves at once, and what does not within some round trips.
-            let unsent = within(&analysis.connections.all()[slot].unsent);
+            let unsent = within(&analysis.connections.all()[way.0].unsent);
             held.extend(
                 unsent.into_iter().filter(|(from, to)| to.saturating_sub(*from) > shortest.saturating_mul(LONG)),
             );

@@ -31,7 +31,8 @@ detector! {
     /// ## Not to be confused with
     /// loss-and-rto (segments of any size get lost, and arrive when they are sent again); a peer that is gone (small segments are
     /// lost as well).
-    "P49" "mtu-blackhole"
+    "P49" "mtu-blackhole",
+    on_the_wire: true
 }
 
 /// Bytes that are lost so often one after another are not lost by chance.

@@ -31,6 +31,10 @@ detector! {
     /// segment. This must happen in three exchanges or more, in nearly all that stalled, and in step with the ACK
     /// rather than with the first piece.
     ///
+    /// In a capture of packets: a small segment, its ACK 20 ms or more after it, and the next small segment at once after that
+    /// (from the other end: a round trip), in three cases or more and in nearly all; and no small segment that left before an
+    /// earlier one was acknowledged.
+    ///
     /// ## What proves it
     /// Setting TCP_NODELAY from outside removes the stall, and so does an immediate ACK from the peer; either is
     /// enough. A message larger than a segment does not stall.
@@ -43,6 +47,7 @@ detector! {
     /// split-writes (the pieces themselves cost, nothing is held); a slow peer (the bytes had left; seen from the
     /// reader, they come when they are ready, not when it acknowledges); a full window (many bytes wait, not few).
     "P01" "nagle-delayed-ack",
+    on_the_wire: true,
     held: Some(held_lengths::find)
 }
 
@@ -183,20 +188,29 @@ fn mechanism(analysis: &Analysis, stalls: &[Stall], example: &Stall, mean: u64) 
             Nanos(late)
         )
     } else {
+        let unseen = if analysis.is_capture() { "This" } else { "Nothing was recorded at the {peer}, but this" };
         format!(
-            "The ACK is late: it came {} after the data, while a round trip takes {}. Nothing was recorded at the {peer}, but this \
-             is what a delayed ACK looks like.",
+            "The ACK is late: it came {} after the data, while a round trip takes {}. {} is what a delayed ACK looks like.",
             Nanos(late),
             Nanos(analysis.connections.all()[example.slot].round_trip.unwrap_or_default()),
+            unseen.replace("{peer}", &peer.to_string()),
         )
     };
     vec![
         format!("In one turn, the {owner} writes {pieces} bytes without reading in between."),
-        format!(
-            "Its kernel holds the last {} bytes: they do not fill a segment ({} bytes), earlier bytes are not yet \
+        if analysis.is_capture() {
+            format!(
+                "The last {} bytes do not fill a segment ({} bytes), and leave only when the bytes before them are acknowledged: \
+                 Nagle's algorithm, with TCP_NODELAY off.",
+                example.bytes, row.mss
+            )
+        } else {
+            format!(
+                "Its kernel holds the last {} bytes: they do not fill a segment ({} bytes), earlier bytes are not yet \
              acknowledged, and TCP_NODELAY is off (Nagle's algorithm).",
-            example.bytes, row.mss
-        ),
+                example.bytes, row.mss
+            )
+        },
         second_half,
         format!("The held bytes leave {} after the ACK; each stall lasts {}.", Nanos(release), Nanos(mean)),
     ]

@@ -37,6 +37,7 @@ detector! {
     /// context, and that is then the cause); the first handshake of each process.
     "P08" "no-resumption",
     // Sessions die with the context that is made anew for each request.
+    on_the_wire: true,
     follows_from: &[ca_bundle_per_context::DETECTOR.page.id, context_per_request::DETECTOR.page.id]
 }
 
@@ -176,7 +177,8 @@ fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found 
         place.in_words(),
     );
     let mechanism = vec![format!(
-        "One process makes full handshakes with {} again and again, {} each.",
+        "One {} makes full handshakes with {} again and again, {} each.",
+        if analysis.is_capture() { "host" } else { "process" },
         analysis.connections.remote(first.slot),
         Nanos(needless.iter().map(|one| (one.handshake.end - one.handshake.start).0).sum::<u64>() / saving.affected)
     )];

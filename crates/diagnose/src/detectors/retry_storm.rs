@@ -32,7 +32,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A server that closes the connection or refuses it; one timeout now and then; a client that stops as it ends.
-    "P45" "retry-storm"
+    "P45" "retry-storm",
+    on_the_wire: true
 }
 
 /// Fewer are an incident.

@@ -37,6 +37,7 @@ detector! {
     /// On loopback a round trip takes no time; what a server waits for within one request is counted there, too.
     "P35" "serial-requests",
     kind: Kind::Observation,
+    on_the_wire: true,
     follows_from: &[app_window_below_bdp::DETECTOR.page.id]
 }
 
@@ -53,7 +54,9 @@ struct Series<'e> {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let found = [distant(analysis), in_hand::find(analysis)];
+    // Which questions a server asks for which request, a capture does not show.
+    let within = if analysis.is_capture() { None } else { in_hand::find(analysis) };
+    let found = [distant(analysis), within];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall)
 }
 

@@ -59,6 +59,9 @@ pub(super) fn commands(document: &Document) -> Vec<Typed> {
 fn again(document: &Document) -> (String, &'static str) {
     match document.body {
         Body::Answer(answer) => {
+            if answer.is_of_capture() {
+                return (typed(&answer.command), "");
+            }
             let views = document.sides.first().map(|side| &side.views);
             // Of a recording that was cut short it is not known how the program ended.
             let is_cut = views.is_some_and(|views| views.cut_short);

@@ -2,7 +2,7 @@
 //! command in `examples`; help, manual and the reference of commands show it, and a test parses every example.
 
 /// By command; whyslow itself has no name. Lines are at most 80 columns wide.
-pub const ALL: [(&str, &str); 19] = [
+pub const ALL: [(&str, &str); 20] = [
     ("", include_str!("examples/whyslow.txt")),
     ("run", include_str!("examples/run.txt")),
     ("attach", include_str!("examples/attach.txt")),
@@ -12,6 +12,7 @@ pub const ALL: [(&str, &str); 19] = [
     ("matrix", include_str!("examples/matrix.txt")),
     ("load", include_str!("examples/load.txt")),
     ("logs", include_str!("examples/logs.txt")),
+    ("pcap", include_str!("examples/pcap.txt")),
     ("report", include_str!("examples/report.txt")),
     ("trial", include_str!("examples/trial.txt")),
     ("explain", include_str!("examples/explain.txt")),

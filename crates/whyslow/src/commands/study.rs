@@ -1,8 +1,8 @@
-//! The commands that study a program: `run`, `attach`, `compare`, `sweep`, `bisect` and `matrix`. What was typed becomes a
+//! The commands that study a program: `run`, `attach`, `compare`, `sweep`, `bisect`, `matrix` and `pcap`. What was typed becomes a
 //! request, the study is made, and its document kept and printed.
 
 use crate::arguments::{
-    AttachArguments, BisectArguments, CompareArguments, MatrixArguments, RunArguments, SweepArguments,
+    AttachArguments, BisectArguments, CompareArguments, MatrixArguments, PcapArguments, RunArguments, SweepArguments,
 };
 use crate::console::Terminal;
 use crate::fail::{self, Failure};
@@ -52,6 +52,13 @@ pub fn matrix(typed: MatrixArguments) -> Result<u8, Failure> {
     let as_json = typed.json;
     let request = requests::matrix::request(typed)?;
     Ok(conduct(&request.folder, as_json, |console| studies::matrix::matrix(&request, console))?.0)
+}
+
+/// `whyslow pcap FILE`: what a capture of packets means that was made elsewhere.
+pub fn pcap(typed: PcapArguments) -> Result<u8, Failure> {
+    let as_json = typed.answer.json;
+    let request = requests::pcap::request(typed)?;
+    Ok(conduct(&request.folder, as_json, |console| studies::pcap::pcap(&request, console))?.0)
 }
 
 /// Makes a study whose case goes to a folder that is not there yet: the exit code, and how the program ended.

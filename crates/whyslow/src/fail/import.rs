@@ -20,6 +20,9 @@ impl From<ImportError> for Failure {
             ImportError::NotALog(path) => {
                 Failure::new("no access log", why, format!("whyslow logs --format FORMAT {}", quote_path(&path)))
             }
+            ImportError::NotACapture(path) => {
+                Failure::new("the file is no capture", why, format!("file {}", quote_path(&path)))
+            }
             ImportError::NoRanges(_) => {
                 let remedy = "whyslow logs --ranges Googlebot=FILE: a file in which ranges like 192.0.2.0/24 stand";
                 Failure::new("no address ranges", why, remedy)

@@ -25,6 +25,11 @@ impl From<StudyError> for Failure {
             StudyError::Matrix(error) => error.into(),
             StudyError::Load(error) => error.into(),
             StudyError::Sweep(error) => sweep(error),
+            StudyError::NoSegments { file, problems, .. } => {
+                let why = if problems.is_empty() { "it holds no packets".to_string() } else { problems.join("; ") };
+                let remedy = format!("tcpdump -nr {} | head", quote_path(&file));
+                Failure::new("the capture has no TCP packets", why, remedy)
+            }
             StudyError::Temporary(error) => Failure::output(&error),
             StudyError::OfSide { side, source } => Failure::from(*source).at(side.arm()),
             StudyError::Unlike { unlike, case } => unequal(&unlike, &case),

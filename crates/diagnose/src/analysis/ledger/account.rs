@@ -40,6 +40,10 @@ pub enum Account {
     Network,
     /// Bytes had arrived and the thread that waited for them was not running yet.
     WakeUp(End),
+    /// In the program at an end of which only the wire was captured.
+    Unrecorded(End),
+    /// Outside exchanges: no request was under way on the wire that was captured.
+    NoRequest,
     /// Outside exchanges: on a processor, in a module.
     OutsideCpu(u32),
     /// Outside exchanges: on a processor, no samples to say where.
@@ -139,7 +143,9 @@ impl Account {
             Account::OutsideBlocked(..) | Account::OutsideBlockedElsewhere | Account::OutsidePageFault => {
                 AccountGroup::ClientBlocked
             }
-            Account::StartAndEnd | Account::Unexplained => AccountGroup::Other,
+            Account::Unrecorded(End::Client) => AccountGroup::Client,
+            Account::Unrecorded(End::Server) => AccountGroup::Server,
+            Account::NoRequest | Account::StartAndEnd | Account::Unexplained => AccountGroup::Other,
         }
     }
 
@@ -153,6 +159,7 @@ impl Account {
                 | Account::OutsideBlocked(..)
                 | Account::OutsideBlockedElsewhere
                 | Account::OutsidePageFault
+                | Account::NoRequest
                 | Account::StartAndEnd
         )
     }
@@ -188,6 +195,8 @@ impl Account {
             Account::NetworkAndPeer => case::Account::NetworkAndPeer,
             Account::Network => case::Account::Network,
             Account::WakeUp(end) => case::Account::WakeUp { end },
+            Account::Unrecorded(end) => case::Account::Unrecorded { end },
+            Account::NoRequest => case::Account::NoRequest,
             Account::OutsideCpu(number) => case::Account::CpuOutside { module: module(number) },
             Account::OutsideCpuUnsampled => case::Account::CpuOutside { module: None },
             Account::OutsideProcessor => case::Account::RunDelayOutside,

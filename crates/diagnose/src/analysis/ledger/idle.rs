@@ -13,6 +13,9 @@ type Book<'b> = dyn FnMut(Account, f64) + 'b;
 
 /// Breakdown the gaps, which are in order of time.
 pub fn book(analysis: &Analysis, gaps: &[(u64, u64)], book: &mut Book) {
+    if analysis.is_capture() {
+        return gaps.iter().for_each(|(start, end)| book(Account::NoRequest, (end - start) as f64));
+    }
     let subject = subject(analysis);
     let threads: Vec<&ThreadRows> = analysis
         .threads

@@ -4,6 +4,7 @@
 //! charged itself; blocked in something else, that call is; waiting for this connection, the network's state is.
 
 use super::account::{Account, Object, Phase};
+use super::captured;
 use crate::analysis::Analysis;
 use crate::analysis::ready;
 use crate::connections::End;
@@ -106,6 +107,9 @@ impl<'e> Walker<'e> {
 
     fn stretch(&mut self, exchange: &Exchange, duty: &Duty, from: u64, to: u64, charge: &mut Charge) {
         let analysis = self.analysis;
+        if analysis.is_capture() {
+            return captured::stretch(analysis, exchange, captured::Ends::of(duty.reads), (from, to), charge);
+        }
         let Some(slot) = duty.slot else { return charge_unless_empty(from, to, Account::Unexplained, charge) };
         let mut cursor = self.cursors[slot];
         analysis.threads.walk(slot, from, to, &mut cursor, &mut |moment| {

@@ -34,22 +34,20 @@ pub(super) fn found(analysis: &Analysis) -> Option<Found> {
         Some(line) => format!("; {line} waits for it"),
         None => String::new(),
     };
+    // Of a capture nobody expects more than the wire.
+    let unseen = if analysis.is_capture() { "" } else { ", which was not recorded," };
     let title = format!(
-        "{peer}, which was not recorded, holds the rest of its {message} until {reader}'s delayed ACK: {} of every {} \
-         request{line}",
+        "{}{unseen} holds the rest of its {message} until {reader}'s delayed ACK: {} of every {} request{line}",
+        capitalized(peer),
         Nanos(wall / count),
         Nanos(analysis.exchange_wall() / count),
-        peer = capitalized(peer),
     );
     let remedy = format!(
         "At {peer}{}, set TCP_NODELAY on the socket, or send head and body in one write. If you cannot change that, \
          disable delayed ACKs at {reader}: a route to the peer with quickack 1 (ip route change ... quickack 1).",
         address(analysis, example.0),
     );
-    let what = format!(
-        "{}, which was not recorded, holds the rest of its {message} until {reader}'s delayed ACK",
-        capitalized(peer)
-    );
+    let what = format!("{}{unseen} holds the rest of its {message} until {reader}'s delayed ACK", capitalized(peer));
     Some(Found {
         title,
         what,
@@ -58,7 +56,11 @@ pub(super) fn found(analysis: &Analysis) -> Option<Found> {
         saving: PotentialSaving { wall, outside: 0, cpu: 0, affected: stalls.len() as u64 },
         place,
         remedy,
-        rows: rows("tcp_events", stalls.iter().map(|(_, stall)| stall.timer)),
+        rows: if analysis.is_capture() {
+            rows("calls", stalls.iter().map(|(_, stall)| stall.read))
+        } else {
+            rows("tcp_events", stalls.iter().filter_map(|(_, stall)| stall.timer))
+        },
         ..Found::default()
     })
 }
@@ -99,18 +101,23 @@ fn capitalized(words: &str) -> String {
 
 fn mechanism(analysis: &Analysis, stalls: &[Stall], (slot, example): Stall, words: &Words) -> Vec<String> {
     let Words { reader, peer, one, .. } = words;
+    let is_capture = analysis.is_capture();
     let middle = |length: fn(&PeerStall) -> u64| Nanos(median(stalls.iter().map(|(_, stall)| length(stall)).collect()));
     let delay = middle(|stall| stall.acknowledged.saturating_sub(stall.start));
     let release = middle(PeerStall::release);
     let round_trip = analysis.connections.round_trip(slot).map(Nanos);
     let round_trip = round_trip.map_or(String::new(), |length| format!("; a round trip takes {length}"));
-    vec![
+    let mut sentences = vec![
         format!(
             "The first piece of {one} arrives ({} bytes, fewer than a segment), and {reader} waits for the rest. \
-             It has nothing to send that could carry the ACK, so its kernel delays it: the delayed-ACK timer fired in \
-             all {} cases, and the ACK left {delay} after the piece.",
+             It has nothing to send that could carry the ACK, so its kernel delays it: {}the ACK left {delay} after the piece{}.",
             example.piece,
-            stalls.len(),
+            if is_capture {
+                String::new()
+            } else {
+                format!("the delayed-ACK timer fired in all {} cases, and ", stalls.len())
+            },
+            if is_capture { format!(", in all {} cases", stalls.len()) } else { String::new() },
         ),
         format!(
             "Only then does the rest arrive ({} bytes, fewer than a segment), {release} after the ACK{round_trip}.",
@@ -118,15 +125,26 @@ fn mechanism(analysis: &Analysis, stalls: &[Stall], (slot, example): Stall, word
         ),
         format!(
             "This is what a sender looks like that writes in two pieces with TCP_NODELAY off: its kernel holds the \
-             second until the first is acknowledged (Nagle's algorithm). {} was not recorded; one that was merely \
-             slow would not stay in step with {reader}'s timer.",
-            capitalized(peer)
+             second until the first is acknowledged (Nagle's algorithm). {}",
+            if is_capture {
+                format!("One that was merely slow would not stay in step with {reader}'s ACKs.")
+            } else {
+                format!(
+                    "{} was not recorded; one that was merely slow would not stay in step with {reader}'s timer.",
+                    capitalized(peer)
+                )
+            }
         ),
         format!(
             "The place shown is the line of {reader} that waits; the cause is where {peer} sends{}.",
             if is_on_this_machine(analysis, slot) { RELAY } else { "" }
         ),
-    ]
+    ];
+    if is_capture {
+        // No line of any program is known.
+        sentences.pop();
+    }
+    sentences
 }
 
 /// Timers of one machine fire at the same ticks, so that a relay's stall towards its own upstream falls together with

@@ -16,6 +16,9 @@ pub(super) fn sentence(one: &NotLookedFor) -> String {
         Blind::ServerNotRecorded => {
             format!("The server was not recorded (--server).{}", hidden("Not seen in it"))
         }
+        Blind::WireOnly => {
+            format!("What the processes did: a capture shows the wire only.{}", hidden("Not looked for"))
+        }
         Blind::NoTcp => format!("Nothing was sent over TCP.{}", not_seen()),
         Blind::Udp { sockets } => format!(
             "{} moved data over UDP or QUIC, which is not split into requests.{}",
@@ -64,6 +67,7 @@ pub(super) fn summary(all: &[NotLookedFor]) -> Option<String> {
             Some(format!("{} without a detector", counted(one.pathologies.len() as u64, "known cause")))
         }
         Blind::ServerNotRecorded => Some("what happens in the server".into()),
+        Blind::WireOnly => Some("what the processes did, which a capture does not show".into()),
         Blind::NoTcp => Some("what takes TCP".into()),
         Blind::Udp { .. } => Some("requests over UDP or QUIC".into()),
         Blind::Http2Streams { .. } => Some("streams within HTTP/2".into()),

@@ -23,6 +23,10 @@ pub(super) fn kind(account: &Account) -> &'static str {
         | Account::FullHandshake { .. }
         | Account::ResumedHandshake { .. } => "set-up",
         Account::NetworkAndPeer | Account::Network | Account::WakeUp { .. } | Account::Retransmission => "network",
+        Account::Unrecorded { end } => match end {
+            End::Client => "client-waits",
+            End::Server => "server-waits",
+        },
         Account::Unexplained => "unexplained",
         Account::UserCpu { end, .. } | Account::KernelCpu { end } => match end {
             End::Client => "client-busy",
@@ -40,6 +44,7 @@ pub(super) fn kind(account: &Account) -> &'static str {
         | Account::BlockedOutside { .. }
         | Account::BlockedElsewhereOutside
         | Account::PageFaultOutside
+        | Account::NoRequest
         | Account::StartAndEnd
         | Account::Other => "client-waits",
     }

@@ -169,6 +169,8 @@ fn what(heaviest: &Heaviest) -> String {
             Account::Retransmission if stands => format!("waiting for lost segments to be sent again{with}"),
             _ => format!("the network between both ends{with}"),
         },
+        AccountGroup::Client => "the client itself".into(),
+        AccountGroup::Server => "the server itself".into(),
         AccountGroup::Other => "unexplained".into(),
     }
 }

@@ -32,7 +32,8 @@ fn class_of(account: &Account) -> String {
         }
         Account::NetworkAndPeer | Account::Network => "network",
         Account::Unexplained => "unexplained",
-        Account::StartAndEnd | Account::Other => OTHER,
+        Account::Unrecorded { .. } => "processor",
+        Account::NoRequest | Account::StartAndEnd | Account::Other => OTHER,
     };
     if account.end() == Some(End::Server) { format!("{class} server") } else { class.to_string() }
 }
@@ -98,6 +99,10 @@ fn of_kind(account: &Account) -> &'static str {
             "The request was sent and no response had arrived: the network, and a peer that was not recorded."
         }
         Account::Network => "Data was in flight between the two recorded ends.",
+        Account::Unrecorded { .. } => {
+            "The next bytes were to come from the program at this end; in what it was meanwhile, a capture does not show."
+        }
+        Account::NoRequest => "No request was under way; what the programs did meanwhile, a capture does not show.",
         Account::StartAndEnd => "Before the program's first recorded event, and after its last.",
         Account::Unexplained => "No account explains this time. It is shown so that no other account hides it.",
         Account::Other => "",

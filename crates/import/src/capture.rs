@@ -1,0 +1,253 @@
+//! Captures that others have made, as cases: pcap and pcapng, plain, gzip or zstd, read once and in bounded memory.
+//!
+//! What cannot be read is counted by its reason and never an error; where the file itself breaks off, what came before
+//! counts.
+
+mod connection;
+mod heads;
+mod packets;
+mod rows;
+mod stream;
+
+use crate::error::ImportError;
+use crate::files::{self, LogFile, Opened};
+use case::{CaseWriter, Nanos};
+use connection::{Known, Live, Taken};
+use heads::{Address, Head, Skipped};
+use packets::{Broken, Packets, Step};
+use rows::{Batch, Rows};
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+
+/// Rows of one case, as many as a recording has at most: a diagnosis holds them in memory.
+const MOST_ROWS: u64 = 8_000_000;
+
+/// Connections that are followed at the same time: each takes some hundred bytes. Beyond, those that were silent for
+/// longest are given up.
+const MOST_LIVE: usize = 200_000;
+
+/// Batches of rows on their way to the disk.
+const UNDER_WAY: usize = 8;
+
+/// The first packet has this time, so that nothing has time 0, which stands for never.
+const FIRST: u64 = 1_000;
+
+/// What a capture came down to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// Packets in the file.
+    pub packets: u64,
+    /// Those that are rows.
+    pub segments: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// TCP connections.
+    pub connections: u64,
+    /// When the first packet was captured, in seconds since 1970.
+    pub started_unix_seconds: u64,
+    /// When the last row was, in the case's time.
+    pub end: Nanos,
+    /// What could not be taken, by its reason, and how often.
+    pub problems: Vec<(Problem, u64)>,
+}
+
+/// Why packets are no rows, or the file was not read to its end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Problem {
+    /// Their link is of a type that is not read; its number.
+    Link(u32),
+    /// Something else than TCP over IP.
+    NotTcp,
+    /// Captured without their heads: the capture's snapshot length was too small.
+    CutShort,
+    /// Fragments of IP packets.
+    Fragment,
+    /// Heads that contradict themselves.
+    Malformed,
+    /// Captured twice.
+    Twice,
+    /// Later in the file than one with a later time.
+    OutOfOrder,
+    /// Behind the rows that one case holds.
+    NoRoom,
+    /// The file ends in the middle of a packet.
+    Truncated,
+    /// The file is no capture from some place on; what is wrong there.
+    Broken(String),
+}
+
+/// Reads a capture into a case that was just made. Sets the manifest's times.
+///
+/// # Errors
+/// Where the file cannot be read, or is no capture.
+pub fn read_capture(path: &Path, case: &mut CaseWriter) -> Result<Captured, ImportError> {
+    let file = LogFile { path: path.to_path_buf(), is_named: true };
+    let opened = files::open(&file).map_err(ImportError::io(path))?;
+    let from: Box<dyn Read + Send> = match opened {
+        Opened::Plain(file, _) => Box::new(file),
+        Opened::Stream(stream) => stream,
+    };
+    let (begin, from) = begun(from).map_err(ImportError::io(path))?;
+    if !packets::is_capture(&begin) {
+        return Err(ImportError::NotACapture(path.to_path_buf()));
+    }
+    // Rows are written, and so compressed, while the next packets are read.
+    let (to, batches) = sync_channel::<Batch>(UNDER_WAY);
+    let captured = std::thread::scope(|scope| {
+        scope.spawn(|| batches.into_iter().for_each(|batch| batch.write(case)));
+        // The writer only ends where all that sends is gone.
+        let captured = read(&begin, from, MOST_ROWS, &mut |batch| drop(to.send(batch)));
+        drop(to);
+        captured
+    });
+    let captured = captured.map_err(|broken| match broken {
+        Broken::Io(error) => ImportError::io(path)(error),
+        _ => ImportError::NotACapture(path.to_path_buf()),
+    })?;
+    let manifest = case.manifest();
+    (manifest.start, manifest.end) = (Nanos(FIRST - 1), captured.end);
+    manifest.started_unix_seconds = captured.started_unix_seconds;
+    Ok(captured)
+}
+
+/// The first bytes of a stream, and all of it.
+fn begun(mut from: Box<dyn Read + Send>) -> std::io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
+    let mut begin = Vec::new();
+    from.by_ref().take(4).read_to_end(&mut begin)?;
+    let again = std::io::Cursor::new(begin.clone()).chain(from);
+    Ok((begin, Box::new(again)))
+}
+
+/// Reads all packets; the rows go to `to`. An error only where not even the file's head can be read.
+fn read(begin: &[u8], from: impl Read, most: u64, to: &mut dyn FnMut(Batch)) -> Result<Captured, Broken> {
+    let mut packets = Packets::new(begin, from)?;
+    let mut rows = Rows::new(most, to);
+    let mut reading = Reading::default();
+    loop {
+        match packets.next() {
+            Ok(Step::End) => break,
+            Ok(Step::Other) => {}
+            Ok(Step::Packet(packet)) => {
+                let first = *reading.first.get_or_insert(packet.time);
+                reading.captured.packets += 1;
+                match heads::read(&packet) {
+                    Err(skipped) => reading.problem(skipped.into()),
+                    Ok(head) => {
+                        reading.captured.bytes += u64::from(packet.length);
+                        let time = packet.time.saturating_sub(first).saturating_add(FIRST);
+                        reading.take(time, packet.time < first, &head, &mut rows);
+                    }
+                }
+            }
+            Err(Broken::Truncated) => {
+                reading.problem(Problem::Truncated);
+                break;
+            }
+            Err(Broken::Malformed(what)) => {
+                reading.problem(Problem::Broken(what));
+                break;
+            }
+            Err(Broken::Io(error)) => {
+                reading.problem(Problem::Broken(error.to_string()));
+                break;
+            }
+        }
+    }
+    Ok(reading.finish(rows))
+}
+
+/// What is known while packets are read.
+#[derive(Default)]
+struct Reading {
+    first: Option<u64>,
+    captured: Captured,
+    problems: BTreeMap<Problem, u64>,
+    live: HashMap<[Address; 2], Live>,
+    known: Known,
+    /// The time of the last packet, and until when there was room for rows.
+    now: u64,
+    end: u64,
+}
+
+impl Reading {
+    fn problem(&mut self, problem: Problem) {
+        *self.problems.entry(problem).or_default() += 1;
+    }
+
+    fn take(&mut self, time: u64, is_before: bool, head: &Head, rows: &mut Rows) {
+        if !rows.has_room() {
+            return self.problem(Problem::NoRoom);
+        }
+        if is_before || time < self.now {
+            self.problem(Problem::OutOfOrder);
+        }
+        // Rows are sorted when they are read; here, time stands still meanwhile.
+        let time = time.max(self.now);
+        (self.now, self.end) = (time, time);
+        let key = if head.from <= head.to { [head.from, head.to] } else { [head.to, head.from] };
+        let is_over = self.live.get(&key).is_some_and(|live| live.is_over_before(head));
+        if is_over && let Some(live) = self.live.remove(&key) {
+            live.end(FIRST - 1, time, &mut self.known, rows);
+        }
+        if self.live.len() >= MOST_LIVE && !self.live.contains_key(&key) {
+            self.make_room(rows);
+        }
+        let connections = &mut self.captured.connections;
+        let live = self.live.entry(key).or_insert_with(|| {
+            *connections += 1;
+            Live::new(*connections as u32, key, time)
+        });
+        match live.take(time, head, &mut self.known, rows) {
+            Taken::Row => self.captured.segments += 1,
+            Taken::Twice => self.problem(Problem::Twice),
+        }
+    }
+
+    /// Gives up connections that are closed, and of the others the half that was silent for longest.
+    fn make_room(&mut self, rows: &mut Rows) {
+        let mut silent: Vec<u64> = self.live.values().filter(|one| !one.is_closed()).map(|one| one.last_seen).collect();
+        silent.sort_unstable();
+        let since = silent.get(silent.len() / 2).copied().unwrap_or_default();
+        let is_given_up = |live: &Live| live.is_closed() || live.last_seen <= since;
+        let mut given_up: Vec<Live> = self.live.extract_if(|_, live| is_given_up(live)).map(|(_, live)| live).collect();
+        given_up.sort_unstable_by_key(Live::id);
+        given_up.into_iter().for_each(|live| live.end(FIRST - 1, self.now, &mut self.known, rows));
+    }
+
+    fn finish(mut self, mut rows: Rows) -> Captured {
+        let mut left: Vec<Live> = self.live.drain().map(|(_, live)| live).collect();
+        left.sort_unstable_by_key(Live::id);
+        rows.make_room();
+        left.into_iter().for_each(|live| live.end(FIRST - 1, self.end, &mut self.known, &mut rows));
+        rows.finish(Nanos(self.end), Nanos(self.now));
+        self.captured.end = Nanos(self.end + 1);
+        self.captured.started_unix_seconds = self.first.unwrap_or_default() / 1_000_000_000;
+        self.captured.problems = self.problems.into_iter().collect();
+        self.captured
+    }
+}
+
+impl From<Skipped> for Problem {
+    fn from(skipped: Skipped) -> Problem {
+        match skipped {
+            Skipped::Link(number) => Problem::Link(number),
+            Skipped::NotTcp => Problem::NotTcp,
+            Skipped::CutShort => Problem::CutShort,
+            Skipped::Fragment => Problem::Fragment,
+            Skipped::Malformed => Problem::Malformed,
+        }
+    }
+}
+
+/// Any bytes as a capture: for fuzzers.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let begin = &bytes[..bytes.len().min(4)];
+    if packets::is_capture(begin) {
+        let _ = read(begin, bytes, 10_000, &mut drop);
+    }
+}
+
+#[cfg(test)]
+mod tests;

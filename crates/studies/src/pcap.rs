@@ -1,0 +1,96 @@
+//! `pcap`: a capture of packets that was made elsewhere becomes a case, and is diagnosed like a recording, as far as the wire
+//! tells. Nothing can be tried: there is no program to run.
+
+use crate::diagnosis::{self, Diagnosis};
+use crate::{Activity, Console, Document, Done, StudyError, views};
+use case::facts::{NotTried, WhyNot};
+use case::{Case, CaseWriter, Manifest, Names, Source};
+use import::{Captured, Problem, read_capture};
+use lab::Experiment;
+use std::path::{Path, PathBuf};
+
+/// What is to be done.
+pub struct Request {
+    /// The capture: pcap or pcapng, plain, gzip or zstd; `-` is standard input.
+    pub file: PathBuf,
+    /// The case's folder, which is not there yet.
+    pub folder: PathBuf,
+    /// Whether the case keeps names.
+    pub names: Names,
+    /// How to read it.
+    pub reading: diagnose::Options,
+}
+
+/// Reads the capture into a case, and says what it means.
+///
+/// # Errors
+/// Where the capture cannot be read, or the case cannot be written.
+pub fn pcap(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
+    let case = import(request, console)?;
+    let recording = diagnosis::load(&case, console)?;
+    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
+    if !answer.findings.is_empty() {
+        let why = "a capture cannot be run again; whyslow run records the program itself, and proves";
+        let not_tried = vec![NotTried::of_all(WhyNot::NotHere, why)];
+        let experiment = Experiment { not_tried, ..Experiment::default() };
+        lab::judge(&mut answer, &experiment, &[]);
+        case.keep(lab::EXPERIMENT_FILE, &experiment)?;
+    }
+    if diagnosis::keeps_no_names(&case) {
+        return Done::without_names(case, request.reading, console);
+    }
+    let views = views::gathered(console, || Ok(views::of_answer(&answer, &analysis, &[])));
+    Ok(Done::of(Document::Answer(Box::new(answer)), case, views))
+}
+
+fn import(request: &Request, console: &dyn Console) -> Result<Case, StudyError> {
+    let _activity = Activity::of(console, "reading the capture");
+    let manifest = Manifest {
+        schema: case::SCHEMA,
+        whyslow: env!("CARGO_PKG_VERSION").to_string(),
+        command: vec!["whyslow".to_string(), "pcap".to_string(), request.file.display().to_string()],
+        names: request.names,
+        source: Source::Capture,
+        ..Manifest::default()
+    };
+    let mut writer = CaseWriter::create(&request.folder, manifest)?;
+    let captured = read_capture(&request.file, &mut writer).inspect_err(|_| {
+        // It holds nothing, and would only be in the way.
+        remove(&request.folder);
+    })?;
+    if captured.segments == 0 {
+        remove(&request.folder);
+        let problems = captured.problems.iter().map(|(problem, count)| words(problem, *count)).collect();
+        return Err(StudyError::NoSegments { file: request.file.clone(), packets: captured.packets, problems });
+    }
+    let missing = sentences(&captured);
+    writer.manifest().missing.extend(missing);
+    Ok(writer.close()?)
+}
+
+fn remove(folder: &Path) {
+    let _ = case::as_caller(|| std::fs::remove_dir_all(folder));
+}
+
+/// What the case lacks, a sentence each.
+fn sentences(captured: &Captured) -> Vec<String> {
+    captured.problems.iter().map(|(problem, count)| words(problem, *count)).collect()
+}
+
+fn words(problem: &Problem, count: u64) -> String {
+    let packets = if count == 1 { "1 packet".to_string() } else { format!("{count} packets") };
+    match problem {
+        Problem::Link(number) => format!("{packets} of a link that is not read (type {number})"),
+        Problem::NotTcp => format!("{packets} of something else than TCP"),
+        Problem::CutShort => format!("{packets} captured without all of their heads (snapshot length too small)"),
+        Problem::Fragment => format!("{packets} that are fragments"),
+        Problem::Malformed => format!("{packets} whose heads contradict themselves"),
+        Problem::Twice => format!("{packets} captured twice, counted once"),
+        Problem::OutOfOrder => {
+            format!("{packets} with a time before that of an earlier one: taken as of the same time")
+        }
+        Problem::NoRoom => format!("{packets} at the end: there are more than a case holds"),
+        Problem::Truncated => "what came after: the file ends in the middle of a packet".to_string(),
+        Problem::Broken(what) => format!("what came after: the file is no capture from there on ({what})"),
+    }
+}
