@@ -1,10 +1,11 @@
 //! `--keep-names no`: a name of its own on every channel that whyslow sees, and none of them in what it writes: tables, documents,
 //! page, exports. What is found stays what it was.
 
-use crate::stage::{Stage, free_port};
+use crate::stage::{Background, Stage, free_port, shell, wait_until};
 use case::{Case, Recording};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use testing::is_root;
 
 /// How every name begins, whatever its case.
@@ -82,15 +83,64 @@ fn sightings(text: &str) -> Vec<String> {
     everywhere.flat_map(|name| plain.match_indices(name).map(around).collect::<Vec<_>>()).collect()
 }
 
-/// Runs client and server, names kept or not: the answer.
-fn run(stage: &Stage, options: &[&str], case: &str) -> case::Answer {
-    let port = free_port();
+/// Client, server, and what they use.
+fn lay_out(stage: &Stage) {
+    fs::create_dir(stage.path("zqcanaryFolder")).expect("made");
+    for (name, text) in
+        [("zqcanaryServer.py", SERVER), ("zqcanaryClient.py", CLIENT), ("zqcanaryFolder/zqcanaryData", "")]
+    {
+        fs::write(stage.path(name), text).expect("written");
+    }
+    // By another process: see `Stage::run_as_nobody`.
+    shell(&format!("cp /bin/true {}", stage.path("zqcanaryProgram").display()));
+}
+
+/// The commands of server and client.
+fn programs(stage: &Stage) -> (String, Vec<String>) {
+    let port = free_port().to_string();
     let path = |name: &str| stage.path(name).display().to_string();
     let serve = format!("python3 {} {port} {}", path("zqcanaryServer.py"), path("zqcanaryFolder/zqcanaryData"));
-    let (client, program, port) = (path("zqcanaryClient.py"), path("zqcanaryProgram"), port.to_string());
+    (serve, vec!["python3".into(), path("zqcanaryClient.py"), port, path("zqcanaryProgram")])
+}
+
+/// Runs client and server, names kept or not: the answer.
+fn run(stage: &Stage, options: &[&str], case: &str) -> case::Answer {
+    let (serve, client) = programs(stage);
+    let client = client.iter().map(String::as_str).collect::<Vec<_>>();
     let before = ["run", "--all", "--json", "--server", &serve, "-o", case];
-    let words = [&before, options, &["--", "python3", &client, &port, &program]].concat();
+    let words = [&before, options, &["--"], &client].concat();
     serde_json::from_value(stage.run(&words).answered().json()).expect("an answer")
+}
+
+/// No name is in any file of a case, in its tables or in what is exported of it.
+fn expect_no_name(stage: &Stage, case: &str, formats: &[&str]) {
+    for folder in cases_in(&stage.path(case)) {
+        let recording = Recording::load(&Case::open(&folder).expect("a case")).expect("its tables");
+        assert_eq!(
+            sightings(&format!("{recording:#?}")),
+            Vec::<String>::new(),
+            "in the tables of {}",
+            folder.display()
+        );
+    }
+    let exports = format!("{case}-exports");
+    fs::create_dir(stage.path(&exports)).expect("made");
+    for format in formats {
+        stage.run(&["report", case, "--format", format, "-o", &format!("{exports}/out.{format}")]).answered();
+    }
+    for file in files(&stage.path(case)).into_iter().chain(files(&stage.path(&exports))) {
+        let text = String::from_utf8_lossy(&fs::read(&file).expect("a file")).into_owned();
+        assert_eq!(sightings(&text), Vec::<String>::new(), "in {}", file.display());
+    }
+    let here = stage.path(case).display().to_string();
+    let page = fs::read_to_string(stage.path(case).join("report.html")).expect("the page");
+    assert!(!page.contains(&here) && page.len() > 10_000, "it does not say where it lay");
+}
+
+/// A case and those recorded in it.
+fn cases_in(folder: &Path) -> Vec<PathBuf> {
+    let manifests = files(folder).into_iter().filter(|file| file.ends_with("manifest.json"));
+    manifests.filter_map(|file| file.parent().map(Path::to_path_buf)).collect()
 }
 
 /// What it accuses first.
@@ -104,14 +154,7 @@ fn no_name_of_any_channel_is_written_down_and_the_verdict_stays() {
     if !is_root() || !stage.can_record() {
         return;
     }
-    fs::create_dir(stage.path("zqcanaryFolder")).expect("made");
-    for (name, text) in
-        [("zqcanaryServer.py", SERVER), ("zqcanaryClient.py", CLIENT), ("zqcanaryFolder/zqcanaryData", "")]
-    {
-        fs::write(stage.path(name), text).expect("written");
-    }
-    // By another process: see `Stage::run_as_nobody`.
-    crate::stage::shell(&format!("cp /bin/true {}", stage.path("zqcanaryProgram").display()));
+    lay_out(&stage);
     let kept = run(&stage, &["--no-prove"], "kept");
     let with_names = files(&stage.path("kept")).into_iter().map(|file| fs::read(file).expect("a file"));
     assert!(with_names.flat_map(|bytes| sightings(&String::from_utf8_lossy(&bytes))).count() > 20, "names are kept");
@@ -141,4 +184,101 @@ fn no_name_of_any_channel_is_written_down_and_the_verdict_stays() {
     let here = stage.path("out").display().to_string();
     let page = fs::read_to_string(stage.path("out/report.html")).expect("the page");
     assert!(!page.contains(&here) && page.len() > 10_000, "it does not say where it lay");
+}
+
+#[test]
+fn neither_a_comparison_nor_a_sweep_writes_names_down() {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record() {
+        return;
+    }
+    lay_out(&stage);
+    let (serve, client) = programs(&stage);
+    let client = client.iter().map(String::as_str).collect::<Vec<_>>();
+    let budget = testing::budget(8);
+    let own = ["--json", "--budget", &budget, "--server", &serve];
+    let changed = ["--b", "env=zqcanaryVariable=zqcanaryContent"];
+    let both =
+        |options: &'static [&'static str]| [&["compare"], &own[..], &changed, options, &["--"], &client].concat();
+    let kept = stage.run(&both(&["-o", "kept"])).answered();
+    assert!(sightings(&kept.stdout).len() > 4, "names are kept: {kept:?}");
+    let hidden = stage.run(&both(&["-o", "compared", "--keep-names", "no"])).answered();
+    assert_eq!(sightings(&hidden.stdout), Vec::<String>::new());
+    assert!(hidden.json()["b"]["changes"][0].as_str().is_some_and(|change| change.starts_with("env=n")), "{hidden:?}");
+    expect_no_name(&stage, "compared", &["text", "json", "html", "markdown"]);
+
+    let options = ["--vary", "size=1,2", "-o", "swept", "--keep-names", "no"];
+    let words = [&["sweep"], &own[..], &options, &["--"], &client, &["{size}"]].concat();
+    assert_eq!(sightings(&stage.run(&words).answered().stdout), Vec::<String>::new());
+    expect_no_name(&stage, "swept", &["text", "json", "html", "markdown"]);
+    let words =
+        [&["sweep", "--vary", "name=zqcanaryOne,zqcanaryTwo", "--keep-names", "no", "--"], &client[..], &["{name}"]];
+    let said = stage.run(&words.concat()).error().concat();
+    assert!(said.contains("--vary") && said.contains("names of folders"), "{said}");
+}
+
+/// A control group with a name of its own, removed when dropped; what runs in it is ended before.
+struct Group(PathBuf);
+
+impl Group {
+    fn new() -> Option<Group> {
+        let mounts = fs::read_to_string("/proc/self/mounts").expect("mounts");
+        let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let point =
+            fields.filter(|fields| fields.get(2) == Some(&"cgroup2")).find_map(|fields| Some(*fields.get(1)?))?;
+        let folder = Path::new(point).join(format!("zqcanaryGroup-{}", std::process::id()));
+        fs::create_dir(&folder).ok()?;
+        Some(Group(folder))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::write(self.0.join("cgroup.kill"), "1");
+        let removed = || fs::remove_dir(&self.0).is_ok() || !self.0.exists();
+        let begun = std::time::Instant::now();
+        while !removed() && begun.elapsed() < std::time::Duration::from_secs(5) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_program_that_was_attached_to_leaves_no_name_nor_that_of_its_control_group() {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record() {
+        return;
+    }
+    let Some(group) = Group::new() else {
+        testing::skip("no cgroup v2 in which groups can be made");
+        return;
+    };
+    lay_out(&stage);
+    let (serve, client) = programs(&stage);
+    // In a group with a quota, whose throttling is recorded under the group's path.
+    let _ = fs::write(group.0.join("cpu.max"), "50000 100000");
+    let inside = |line: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("echo $$ >{}/cgroup.procs; exec {line}", group.0.display())]);
+        Background(shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("sh"))
+    };
+    let server = inside(&serve);
+    let port = &client[2];
+    wait_until("the server listens", || std::net::TcpStream::connect(format!("127.0.0.1:{port}")).is_ok());
+    let again = format!("sh -c 'while :; do {}; done'", client.join(" "));
+    let _clients = inside(&again);
+    let pid = server.0.id().to_string();
+    for (case, options) in [("kept", &["--no-prove"][..]), ("attached", &["--no-prove", "--keep-names", "no"])] {
+        let words = [&["attach", &pid, "--all", "--json", "--duration", "2s", "-o", case], options].concat();
+        let ran = stage.run(&words).answered();
+        let seen = sightings(&ran.stdout).len() + usize::from(ran.stdout.to_lowercase().contains("zqcanarygroup"));
+        assert_eq!(seen > 0, case == "kept", "{case}: {}", ran.stdout);
+    }
+    let groups = |case: &str| {
+        let recording = Recording::load(&Case::open(&stage.path(case)).expect("a case")).expect("its tables");
+        format!("{recording:#?}").matches("cgroup:").count()
+    };
+    println!("control groups in the tables: {} kept, {} hidden", groups("kept"), groups("attached"));
+    let formats = ["text", "json", "html", "markdown", "pcapng", "firefox-profile", "speedscope"];
+    expect_no_name(&stage, "attached", &formats);
 }

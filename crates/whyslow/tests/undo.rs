@@ -54,7 +54,7 @@ fn arguments<'a>(pair: &'a [String; 4], budget: &'a str, case: &'a str) -> Vec<&
 }
 
 /// The binary with journals of its own: any other run on this machine would repair what these leave.
-fn with_own_journals(stage: &Stage, arguments: &[&str]) -> Command {
+pub fn with_own_journals(stage: &Stage, arguments: &[&str]) -> Command {
     std::fs::create_dir_all("/run/whyslow")
         .and_then(|()| std::fs::create_dir_all(stage.path("journals")))
         .expect("made");
@@ -72,25 +72,29 @@ fn with_own_journals(stage: &Stage, arguments: &[&str]) -> Command {
     command
 }
 
-fn ended(stage: &Stage, arguments: &[&str]) -> Ran {
+pub fn ended(stage: &Stage, arguments: &[&str]) -> Ran {
     Ran::from(with_own_journals(stage, arguments).output().expect("whyslow"))
 }
 
 /// Numbers that differ from run to run; the seed is printed, so that a failure can be repeated.
-struct Moments(u64);
+pub struct Moments {
+    state: u64,
+    latest: Duration,
+}
 
 impl Moments {
-    fn new() -> Moments {
+    /// Moments before the latest one.
+    pub fn new(latest: Duration) -> Moments {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time");
         let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now.as_micros() as u64);
         println!("SEED={seed}");
-        Moments(seed)
+        Moments { state: seed, latest }
     }
 
     /// The next moment, any before the latest being as likely as any other (Knuth's MMIX generator, its high bits).
-    fn next(&mut self) -> Duration {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        LATEST_KILL.mul_f64((self.0 >> 33) as f64 / f64::from(1_u32 << 31))
+    pub fn next(&mut self) -> Duration {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.latest.mul_f64((self.state >> 33) as f64 / f64::from(1_u32 << 31))
     }
 }
 
@@ -114,7 +118,7 @@ fn expect_repaired(kills: u32) {
     }
     let pair = stalled_pair(&stage);
     let before = run_state();
-    let mut moments = Moments::new();
+    let mut moments = Moments::new(LATEST_KILL);
     let (mut late, mut repaired, mut proving) = (0, 0, 0);
     // On a crowded machine trials begin late: where no kill met one, more follow, at moments that are later by and by.
     for kill in 0..4 * kills {

@@ -1,0 +1,114 @@
+//! A program of the caller's that names an interpreter of the caller's own (PT_INTERP), which the kernel and loader queries execute:
+//! whichever command is given it under sudo, it never finds itself root.
+
+use crate::stage::{Stage, shell};
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+use testing::{is_root, skip};
+
+/// Who called sudo.
+const CALLER: u32 = 65_534;
+
+/// Writes its user id into a file and ends; linked against nothing, since it is started in the place of a loader.
+const INTERPRETER: &str = r#"
+static long call(long number, long a, long b, long c) {
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return result;
+}
+void _start(void) {
+    char text[12], *at = text + sizeof text;
+    long effective = call(107, 0, 0, 0), file = call(2, (long)LOG, 02001, 0);
+    *--at = '\n';
+    do { *--at = '0' + effective % 10; effective /= 10; } while (effective);
+    call(1, file, (long)at, text + sizeof text - at);
+    call(60, 0, 0, 0);
+}
+"#;
+
+/// A library of two versions, as a registry carries them.
+const SOURCE: &str = "name = 'tiny'\nabout = 'a library'\ncrate = 'tiny-sys'\nfolder = 'tiny'\n\
+    libraries = ['lib/libtiny.so']\n[[steps]]\nname = 'build'\n\
+    run = 'cc -shared -fPIC -Wl,-soname,libtiny.so.1 {source}/tiny.c -o libtiny.so'\n\
+    [[steps]]\nname = 'install'\nrun = 'mkdir -p {stage}{prefix}/lib && cp libtiny.so {stage}{prefix}/lib/'\n";
+
+/// The caller's home, with a program that names the interpreter, and folders of libraries that differ.
+fn staged() -> Option<Stage> {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record() {
+        return None;
+    }
+    if shell("command -v cc").is_empty() {
+        skip("cc is not installed");
+        return None;
+    }
+    fs::set_permissions(stage.path("."), Permissions::from_mode(0o755)).expect("the stage is ours");
+    for folder in ["home", "home/good", "home/bad", "mirror"] {
+        fs::create_dir(stage.path(folder)).expect("made");
+    }
+    let home = stage.path("home").display().to_string();
+    fs::write(stage.path("interpreter.c"), INTERPRETER).expect("written");
+    let own = stage.path("").display().to_string();
+    let made = shell(&format!(
+        "set -e; cd {own}
+        cc -nostdlib -static -fno-stack-protector -DLOG='\"{home}/log\"' -o home/interpreter interpreter.c
+        echo 'int tiny(void) {{ return 1; }}' >tiny.c; cc -shared -fPIC -Wl,-soname,libtiny.so.1 -o home/good/libtiny.so.1 tiny.c
+        echo 'int tiny(void) {{ return 2; }}' >tiny.c; cc -shared -fPIC -Wl,-soname,libtiny.so.1 -o home/bad/libtiny.so.1 tiny.c
+        echo 'int tiny(void); int main(void) {{ return tiny(); }}' >program.c
+        cc -o home/program program.c home/good/libtiny.so.1 -Wl,--dynamic-linker={home}/interpreter
+        mkdir -p mirror/ti/ny; echo '{{\"dl\":\"file://{own}/mirror/files\"}}' >mirror/config.json
+        for version in 1.0.0+1.1 2.0.0+1.2; do
+            name=tiny-sys-$version; mkdir -p $name/tiny mirror/files/tiny-sys/$version
+            echo \"int tiny(void) {{ return ${{#version}}; }}\" >$name/tiny/tiny.c
+            file=mirror/files/tiny-sys/$version/download; tar -czf $file $name; sum=$(sha256sum $file | cut -d' ' -f1)
+            echo \"{{\\\"name\\\":\\\"tiny-sys\\\",\\\"vers\\\":\\\"$version\\\",\\\"cksum\\\":\\\"$sum\\\",\\\"yanked\\\":false}}\" >>mirror/ti/ny/tiny-sys
+        done
+        touch home/log; chmod 666 home/log; chown -R {CALLER}:{CALLER} home; echo made"
+    ));
+    assert_eq!(made, "made\n");
+    fs::write(stage.path("tiny.toml"), SOURCE).expect("written");
+    chown(stage.path("home"), Some(CALLER), Some(CALLER)).expect("root's right");
+    Some(stage)
+}
+
+/// How often the interpreter was executed by each user in a command.
+fn executed_by(stage: &Stage, options: &[&str]) -> BTreeMap<u32, usize> {
+    let (log, program) = (stage.path("home/log"), stage.path("home/program").display().to_string());
+    fs::write(&log, "").expect("emptied");
+    let words = [options, &["--", &program], if options[0] == "sweep" { &["{x}"] } else { &[] }].concat();
+    let caller = CALLER.to_string();
+    let mut command = stage.whyslow(&words);
+    command.env("SUDO_UID", &caller).env("SUDO_GID", &caller).env("WHYSLOW_CACHE", stage.path("cache"));
+    command.env("WHYSLOW_CRATES_INDEX", format!("file://{}", stage.path("mirror").display()));
+    let output = command.output().expect("whyslow");
+    // The program does no work, so that it may not be measured; it does not panic.
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked") && output.status.code().is_some(), "{options:?}: {said}");
+    let mut by = BTreeMap::new();
+    for line in fs::read_to_string(&log).expect("a log").lines() {
+        *by.entry(line.parse().expect("a number")).or_insert(0) += 1;
+    }
+    println!("{}: {by:?}; {}", options[0], said.lines().last().unwrap_or_default());
+    by
+}
+
+#[test]
+fn an_interpreter_of_the_callers_is_never_executed_by_root() {
+    let Some(stage) = staged() else { return };
+    let libraries = ["good", "bad"].map(|side| format!("libs:{}", stage.path("home").join(side).display()));
+    let source = stage.path("tiny.toml").display().to_string();
+    let [good, bad] = &libraries;
+    let commands: [&[&str]; 6] = [
+        &["run", "--budget", "2", "-o", "home/run"],
+        &["compare", "--budget", "2", "-o", "home/compare"],
+        &["sweep", "--budget", "2", "--vary", "x=1,2", "-o", "home/sweep"],
+        &["bisect", "--budget", "4", "--good", good, "--bad", bad, "-o", "home/bisect"],
+        &["matrix", "--budget", "4", "--library", "tiny=1.1,1.2", "--source", &source, "-o", "home/matrix"],
+        &["world", "run", good],
+    ];
+    for options in commands {
+        let by = executed_by(&stage, options);
+        assert_eq!(by.keys().copied().collect::<Vec<_>>(), [CALLER], "{options:?}: {by:?}");
+    }
+}
