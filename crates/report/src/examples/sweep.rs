@@ -137,7 +137,8 @@ pub(crate) fn knee() -> Sweep {
 /// A server under rising loads, which answers 1,600 requests a second and no more.
 pub(crate) fn capacity() -> Sweep {
     let points = [400.0, 800.0, 1200.0, 1600.0, 2400.0, 3200.0];
-    let points = points.map(|rate: f64| point(&rate.to_string(), rate, rate.min(1_590.0)));
+    let measured = |rate: f64| Point { rate: rate.min(1_590.0), ..point(&rate.to_string(), rate, rate.min(1_590.0)) };
+    let points = points.map(measured);
     let knee = KneePoint { at: 1_590.0, low: 1_560.0, high: 1_610.0, before: 1.0, after: 0.01 };
     let growth = Some(Growth { exponent: 0.3, low: -0.1, high: 0.9, from: 400.0, to: 3200.0, ..Growth::default() });
     let metric = "answered_per_second".into();

@@ -169,6 +169,7 @@ fn bends(sweep: &Sweep, knee: &KneePoint) -> String {
     let parameter = heading(sweep);
     let is_of_load = sweep.metric == (Metric::Load { figure: LoadFigure::Rate }) && sweep.parameter == "rate";
     if is_of_load && knee.after.abs() < LEVEL_BEYOND {
+        let [at, low, high] = [knee.at, knee.low, knee.high].map(three);
         let most = three(sound(sweep).map(|point| point.measured).fold(0.0, f64::max));
         return format!(
             "It keeps up with {at} requests a second ({low} to {high}) and answers no more than {most} beyond that (knee)."
