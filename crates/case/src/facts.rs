@@ -28,5 +28,5 @@ pub use not_tried::{NotTried, WhyNot};
 pub use observation::{Input, Observation, WhyFull, WhyNoGrowth};
 pub use reconciled::{Deviation, Reconciled, ReconciledSum, ThreadMeasure};
 pub use sameness::Sameness;
-pub use whole_run::{CallKindSum, WholeRun};
+pub use whole_run::{CallKindSum, RecordingCost, WholeRun};
 pub use work::Work;

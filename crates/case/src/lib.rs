@@ -60,7 +60,7 @@ pub use folder::{Case, CaseWriter};
 pub use folder_name::new_folder;
 pub use format::format;
 pub use live::{Switched, Thing, Window};
-pub use manifest::{Counted, Host, Manifest, SCHEMA, Source, Subject};
+pub use manifest::{Counted, Detail, Host, Manifest, SCHEMA, Source, Subject};
 pub use matrix::{Figures, Matrix, TriedOn, Version, VersionState};
 pub use names::{NameKind, Names, Pseudonyms};
 pub use pathologies::{CATALOGUE, Pathology};

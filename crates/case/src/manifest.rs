@@ -40,9 +40,13 @@ pub struct Manifest {
     pub server_pid: u32,
     /// The machine.
     pub host: Host,
-    /// What was counted beyond `end`, where rows end before watching did because there were more events than are kept.
+    /// What was counted over all the time that was watched, where rows end before that (there were more events than are
+    /// kept) or were thinned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
+    /// What recording was to cost and has cost, where rows were governed by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
     /// CPU samples taken each second on each processor; 0 where none were.
     pub sampling_hertz: u32,
     /// What was not looked for, and why: one sentence each.
@@ -82,6 +86,19 @@ pub struct Counted {
     pub run_delay: Option<Nanos>,
     /// How many there were.
     pub threads: u64,
+}
+
+/// What recording was to cost and what it cost. Rows are thinned out (table `thinned`) where they would cost more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Detail {
+    /// The budget, as a share of the CPU time that the subject takes, and at least of one CPU.
+    pub overhead: f64,
+    /// CPU time that the recorder's programs in the kernel took.
+    pub kernel: Nanos,
+    /// CPU time of the thread that takes their events.
+    pub drain: Nanos,
+    /// CPU time that the subject took.
+    pub subject: Nanos,
 }
 
 impl Counted {

@@ -7,7 +7,7 @@ use crate::names::Pseudonyms;
 use crate::row::{Column, Row, Value};
 use crate::tables::{
     Call, CallSum, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample,
-    SchedulerSum, Segment, StackFrame, Switch, TcpEvent, Thread, TlsRecord, Trial, Wait,
+    SchedulerSum, Segment, StackFrame, Switch, TcpEvent, Thinned, Thread, TlsRecord, Trial, Wait,
 };
 
 /// Lists every table once; everything that concerns all tables is made from this list.
@@ -113,6 +113,8 @@ recording! {
     counters: Counter sorted by |row| (row.scope.clone(), row.name.clone());
     /// What was lost.
     losses: Loss sorted by |row| row.start;
+    /// When there were no rows on purpose.
+    thinned: Thinned sorted by |row| row.start;
     /// Waits and whoever ended them: derived, and not read to diagnose.
     waits: Wait sorted by |row| (row.start, row.tid);
     /// Trials of the lab.

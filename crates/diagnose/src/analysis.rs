@@ -13,6 +13,7 @@ use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
 use crate::place::{self, Located};
 use crate::threads::{Threads, call_end};
+use crate::windows::Windows;
 use awaited::Awaited;
 use case::tables::{Call, HttpMessage, direction};
 use case::{Cost, Ledger, Recording};
@@ -28,6 +29,8 @@ use std::sync::OnceLock;
 pub struct Analysis<'r> {
     /// The tables.
     pub(crate) recording: &'r Recording,
+    /// When there are rows.
+    pub(crate) windows: Windows,
     /// Threads over time.
     pub(crate) threads: Threads<'r>,
     /// Connections and their transfers.
@@ -70,12 +73,14 @@ pub struct PotentialSaving {
 impl<'r> Analysis<'r> {
     /// Indexes a recording, splits it into exchanges and breaks the time down.
     pub fn new(recording: &'r Recording) -> Analysis<'r> {
-        let connections = Connections::new(recording);
-        let counted = exchange::find(recording, &connections);
+        let windows = Windows::new(recording);
+        let connections = Connections::new(recording, &windows);
+        let counted = exchange::find(recording, &connections, &windows);
         let taking_part = taking_part(recording, &connections, &counted);
         let mut analysis = Analysis {
             recording,
-            threads: Threads::new(recording),
+            threads: Threads::new(recording, &windows),
+            windows,
             connections,
             code: Code::new(recording),
             exchanges: counted,
@@ -89,7 +94,7 @@ impl<'r> Analysis<'r> {
             breakdown: OnceLock::new(),
         };
         analysis.ends = Ends::new(recording, &analysis.threads);
-        analysis.reconciliation = reconcile(recording, &analysis.threads);
+        analysis.reconciliation = reconcile(recording, &analysis.threads, &analysis.windows);
         analysis.threads.set_doubts(std::mem::take(&mut analysis.reconciliation.doubts));
         analysis.peer_stalls = peer_stalls::find(&analysis);
         analysis.pools = Pools::new(&analysis);
@@ -129,9 +134,9 @@ impl<'r> Analysis<'r> {
         threads.map(|(slot, thread)| (thread.tid, ledger::of_thread(self, slot))).collect()
     }
 
-    /// How long was recorded.
+    /// How long was recorded: without the time that has no rows on purpose.
     pub fn wall(&self) -> u64 {
-        (self.recording.manifest.end - self.recording.manifest.start).0
+        self.windows.length(self.recording.manifest.start.0, self.recording.manifest.end.0)
     }
 
     /// The sum of the exchanges' lengths; the run's where there are none.
@@ -156,7 +161,7 @@ impl<'r> Analysis<'r> {
         let first = spans.partition_point(|&(_, span_end)| span_end <= start);
         let overlaps = spans[first..].iter().take_while(|&&(span_start, _)| span_start < end);
         let inside: u64 = overlaps.map(|&(from, to)| to.min(end).saturating_sub(from.max(start))).sum();
-        (inside, end.saturating_sub(start).saturating_sub(inside))
+        (inside, self.windows.length(start, end).saturating_sub(inside))
     }
 
     /// A saving as the answer's cost.

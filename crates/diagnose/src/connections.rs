@@ -4,6 +4,7 @@ use crate::flights;
 use crate::send_stalls::{self, Release, SendStall};
 use crate::syscall;
 use crate::threads::{call_end, groups};
+use crate::windows::Windows;
 use crate::wire_stalls::{self, Held};
 pub use case::End;
 use case::Recording;
@@ -56,7 +57,7 @@ pub struct Connections<'r> {
 
 impl<'r> Connections<'r> {
     /// Indexes every connection and works out when bytes were held in its kernel.
-    pub fn new(recording: &'r Recording) -> Connections<'r> {
+    pub fn new(recording: &'r Recording, windows: &Windows) -> Connections<'r> {
         let slots: FxHashMap<u32, usize> =
             recording.connections.iter().enumerate().map(|(slot, row)| (row.id, slot)).collect();
         let mut connections = Connections { recording, rows: Vec::new(), slots, transfers: Vec::new() };
@@ -67,7 +68,7 @@ impl<'r> Connections<'r> {
             let end = connections.find_end(slot);
             connections.rows[slot].end = end;
             connections.rows[slot].closing = connections.find_closing(slot);
-            connections.study_segments(slot);
+            connections.study_segments(slot, windows);
         }
         if !recording.manifest.source.is_recording() {
             connections.study_the_wire();
@@ -176,7 +177,8 @@ impl<'r> Connections<'r> {
         }
     }
 
-    fn study_segments(&mut self, slot: usize) {
+    /// What bytes waited for is told apart window by window: of those in between nobody knows when they left.
+    fn study_segments(&mut self, slot: usize, windows: &Windows) {
         if self.row(slot).transport != transport::TCP || self.rows[slot].segments.is_empty() {
             return;
         }
@@ -184,9 +186,18 @@ impl<'r> Connections<'r> {
             let transfers = self.transfer_numbers(slot).iter().map(|&index| index as usize);
             transfers.filter(|&index| syscall::is_write(self.recording.calls[index].number))
         };
-        let send_stalls = send_stalls::find(self.row(slot), self.segments(slot), &self.recording.calls, writes());
-        let unsent = send_stalls::unsent(self.segments(slot), &self.recording.calls, writes());
-        let repairs = repairs(self.segments(slot), self.events(slot));
+        let calls = &self.recording.calls;
+        let (mut send_stalls, mut unsent) = (Vec::new(), Vec::new());
+        for (from, to) in windows.parts(0, u64::MAX) {
+            let segments = self.segments(slot);
+            let first = segments.partition_point(|segment| segment.time.0 < from);
+            let segments = &segments[first..segments.partition_point(|segment| segment.time.0 < to).max(first)];
+            let within = |index: &usize| (from..to).contains(&calls[*index].start.0);
+            send_stalls.extend(send_stalls::find(self.row(slot), segments, calls, writes().filter(within)));
+            unsent.extend(send_stalls::unsent(segments, calls, writes().filter(within)));
+        }
+        let mut repairs = repairs(self.segments(slot), self.events(slot));
+        repairs.retain(|&(from, to)| windows.is_whole(from, to));
         let round_trip = shortest_round_trip(self.segments(slot));
         let rows = &mut self.rows[slot];
         (rows.send_stalls, rows.repairs, rows.round_trip) = (send_stalls, repairs, round_trip);

@@ -11,6 +11,7 @@ mod set_up;
 use crate::connections::{ConnectionRows, Connections, End, transfer_time};
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
+use crate::windows::Windows;
 use case::Recording;
 use case::tables::{Call, TlsRecord, direction, role, transport};
 use set_up::SetUps;
@@ -60,8 +61,8 @@ impl Exchange {
 }
 
 /// Finds the exchanges of a recording, in order of their starts. What a server asks others in order to answer is no
-/// exchange of its own where the one it answers was seen.
-pub fn find(recording: &Recording, connections: &Connections) -> Vec<Exchange> {
+/// exchange of its own where the one it answers was seen. None reaches into time without rows.
+pub fn find(recording: &Recording, connections: &Connections, windows: &Windows) -> Vec<Exchange> {
     let wanted = wanted_transport(connections);
     let mut set_ups = SetUps::new(recording);
     let mut order: Vec<usize> = (0..connections.all().len()).collect();
@@ -70,7 +71,7 @@ pub fn find(recording: &Recording, connections: &Connections) -> Vec<Exchange> {
     for slot in order {
         let row = connections.row(slot);
         if row.transport == wanted && row.role != role::LISTENER && !is_seen_from_the_peer(connections, slot) {
-            on_connection(recording, connections, slot, &mut set_ups, &mut found);
+            on_connection((recording, windows), connections, slot, &mut set_ups, &mut found);
         }
     }
     let (first, last) = (recording.manifest.start.0, recording.manifest.end.0.max(recording.manifest.start.0));
@@ -79,6 +80,7 @@ pub fn find(recording: &Recording, connections: &Connections) -> Vec<Exchange> {
         exchange.start = exchange.start.clamp(first, last);
         exchange.end = exchange.end.clamp(first, last);
     }
+    found.retain(|exchange| windows.is_whole(exchange.start, exchange.end));
     found.sort_by_key(|exchange| (exchange.start, exchange.connection));
     let roles: BTreeMap<u32, &str> = recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
     let is_server = |exchange: &Exchange| {
@@ -114,7 +116,7 @@ fn is_seen_from_the_peer(connections: &Connections, slot: usize) -> bool {
 }
 
 fn on_connection(
-    recording: &Recording,
+    (recording, windows): (&Recording, &Windows),
     connections: &Connections,
     slot: usize,
     set_ups: &mut SetUps,
@@ -130,8 +132,19 @@ fn on_connection(
     let first_found = found.len();
     let mut current: Option<Exchange> = None;
     let mut last_before = 0;
+    let opened = connections.row(slot).opened.0;
+    let (mut window, mut is_under_way) = (windows.number(opened), !windows.has_rows_at(opened));
     for position in rows.transfers.clone() {
         let call = &recording.calls[connections.transfers()[position] as usize];
+        if windows.number(transfer_time(call)) != window {
+            // Where one exchange ends and another begins is not known until it is the other end's turn again.
+            (window, is_under_way) = (windows.number(transfer_time(call)), true);
+            current = None;
+        }
+        if is_under_way && asks(call, end_seen) {
+            continue;
+        }
+        is_under_way = false;
         let handshaking = transfer_time(call) < application && !carries_more(recording, call, application);
         if handshaking || is_alert(recording, call) {
             last_before = if handshaking { call_end(call) } else { last_before };
@@ -140,7 +153,7 @@ fn on_connection(
         take(&mut current, found, call, position, slot, end_seen, &mut last_before);
     }
     let closed = connections.closing(slot).min(recording.manifest.end.0);
-    if let Some(mut exchange) = current {
+    if let Some(mut exchange) = current.filter(|exchange| windows.is_whole(exchange.start, closed)) {
         if !exchange.answered && closed.saturating_sub(exchange.end) >= UNANSWERED {
             exchange.end = closed;
             found.push(exchange);
@@ -151,7 +164,9 @@ fn on_connection(
     if end_seen == End::Server {
         last_until_left(rows, &mut found[first_found..]);
     }
-    if let Some(first) = found.get_mut(first_found) {
+    if let Some(first) = found.get_mut(first_found)
+        && windows.is_whole(opened, first.start)
+    {
         set_ups.apply(recording, connections, first, last_before.max(application));
     }
     for exchange in &found[first_found..] {
@@ -171,6 +186,11 @@ fn last_until_left(rows: &ConnectionRows, exchanges: &mut [Exchange]) {
     }
 }
 
+/// Whether a transfer is of a request: written by a client, or read by a server.
+fn asks(call: &Call, end_seen: End) -> bool {
+    syscall::is_write(call.number) == (end_seen == End::Client)
+}
+
 /// Adds a transfer to the exchange it belongs to, closing the one before where it begins another.
 fn take(
     current: &mut Option<Exchange>,
@@ -181,7 +201,7 @@ fn take(
     end_seen: End,
     last_before: &mut u64,
 ) {
-    let asks = syscall::is_write(call.number) == (end_seen == End::Client);
+    let asks = asks(call, end_seen);
     if asks && current.as_ref().is_none_or(|exchange| exchange.answered) {
         found.extend(current.take());
         let start =

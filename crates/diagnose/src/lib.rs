@@ -38,6 +38,7 @@ mod units;
 mod views;
 mod waits;
 mod whole_run;
+mod windows;
 mod wire_stalls;
 
 pub use analysis::Analysis;

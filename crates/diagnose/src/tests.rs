@@ -123,7 +123,7 @@ mod any_recording {
     use crate::{Analysis, contrast, growth, hottest, segment_tie};
     use case::tables::{
         Call, Connection, Handshake, HttpMessage, Lookup, Loss, Process, Sample, SchedulerSum, Segment, StackFrame,
-        Switch, TcpEvent, Thread, TlsRecord,
+        Switch, TcpEvent, Thinned, Thread, TlsRecord,
     };
     use case::{Nanos, Recording};
     use proptest::prelude::*;
@@ -189,6 +189,7 @@ mod any_recording {
             heads in prop::collection::vec((1u32..6, time(), any::<bool>()), 0..5),
             sums in prop::collection::vec((1u32..6, time(), time(), any::<bool>(), 0u64..40), 0..6),
             losses in prop::collection::vec((time(), time(), prop::sample::select(vec!["calls", "stacks"])), 0..3),
+            thinned in prop::collection::vec((time(), time()), 0..3),
         ) -> Recording {
             let mut recording = Recording::default();
             for (tid, start, end, on_cpu) in threads {
@@ -221,6 +222,7 @@ mod any_recording {
             for (start, end, table) in losses {
                 recording.losses.push(Loss { start, end, table: table.to_string(), count: 1, ..Loss::default() });
             }
+            recording.thinned.extend(thinned.into_iter().map(|(start, end)| Thinned { start, end }));
             recording.stacks.push(StackFrame { stack: 1, depth: 0, location: 9, complete: true });
             recording
         }

@@ -4,6 +4,7 @@
 //! Between its switches a thread is on a processor. Where a call says that it blocked and no switch tells when (switches
 //! lost, or not recorded), the blocked part is taken to be the call's beginning.
 
+use crate::windows::Windows;
 use case::Recording;
 use case::tables::{Call, Switch, reason};
 use rustc_hash::FxHashMap;
@@ -20,7 +21,7 @@ pub enum State {
     BlockedOnDisk,
     /// Blocked in any other way.
     Blocked,
-    /// Not there: not started yet, or ended.
+    /// Not there: not started yet, or ended; or nobody looked, since rows were thinned out.
     Absent,
 }
 
@@ -78,8 +79,10 @@ pub struct ThreadRows {
     pub start: u64,
     /// When it was last there.
     pub end: u64,
-    /// Its time on a processor.
+    /// Its time on a processor, where there are rows.
     pub on_processor: u64,
+    /// The same over all of its life.
+    pub on_processor_in_all: u64,
     /// Its rows in the table of calls.
     pub calls: Range<usize>,
     /// Its rows in the table of switches.
@@ -102,11 +105,12 @@ pub struct Threads<'r> {
     slots: FxHashMap<u32, usize>,
     /// One a thread, or none at all.
     doubts: Vec<Doubt>,
+    windows: Windows,
 }
 
 impl<'r> Threads<'r> {
     /// Gathers every thread that any table names.
-    pub fn new(recording: &'r Recording) -> Threads<'r> {
+    pub fn new(recording: &'r Recording, windows: &Windows) -> Threads<'r> {
         let mut gathered: std::collections::BTreeMap<u32, ThreadRows> = std::collections::BTreeMap::new();
         for row in &recording.threads {
             let thread =
@@ -137,7 +141,16 @@ impl<'r> Threads<'r> {
         }
         let rows: Vec<ThreadRows> = gathered.into_iter().map(|(tid, rows)| ThreadRows { tid, ..rows }).collect();
         let slots = rows.iter().enumerate().map(|(slot, thread)| (thread.tid, slot)).collect();
-        Threads { recording, rows, slots, doubts: Vec::new() }
+        let mut threads = Threads { recording, rows, slots, doubts: Vec::new(), windows: windows.clone() };
+        for slot in 0..threads.rows.len() {
+            let ThreadRows { tid, start, end, on_processor, .. } = threads.rows[slot];
+            threads.rows[slot].on_processor_in_all = on_processor;
+            if windows.is_thinned() && on_processor > 0 {
+                let (outside, within) = threads.on_processor(tid, start, end);
+                threads.rows[slot].on_processor = outside.saturating_add(within).min(on_processor);
+            }
+        }
+        threads
     }
 
     /// From now on moments are told apart by whether they are in doubt; one doubt a thread, in the threads' order.
@@ -183,6 +196,7 @@ impl<'r> Threads<'r> {
             }
             let mut moment = Moment { start: at, end: to, state: State::OnProcessor, call: None, is_doubtful: false };
             limit_to_life(thread, &mut moment);
+            self.limit_to_rows(&mut moment);
             if moment.state != State::Absent {
                 place_in_call(calls, cursor.calls, &mut moment);
                 place_in_switch(switches, cursor.switches, &mut moment);
@@ -194,6 +208,15 @@ impl<'r> Threads<'r> {
             at = moment.end;
             let share = doubt.of(moment.state);
             if share > 0.0 { split(moment, share, emit) } else { emit(moment) }
+        }
+    }
+
+    fn limit_to_rows(&self, moment: &mut Moment) {
+        if self.windows.is_thinned() {
+            moment.end = moment.end.min(self.windows.next_change(moment.start));
+            if !self.windows.has_rows_at(moment.start) {
+                moment.state = State::Absent;
+            }
         }
     }
 
@@ -338,7 +361,7 @@ mod tests {
     use crate::fixture::{CLIENT, Fixture, READ, US};
 
     fn states(recording: &Recording, from: u64, to: u64) -> Vec<(u64, State, bool)> {
-        let threads = Threads::new(recording);
+        let threads = Threads::new(recording, &Windows::default());
         let mut states = Vec::new();
         let slot = threads.slot(CLIENT).expect("a thread");
         threads.walk(slot, from, to, &mut Cursor::default(), &mut |moment| {

@@ -1,7 +1,8 @@
-//! What was counted of a run whose rows end before it does.
+//! What was counted of a run whose rows end before it does, or were thinned out.
 
-use case::facts::{CallKindSum, WholeRun};
-use case::{Recording, syscall};
+use crate::windows::Windows;
+use case::facts::{CallKindSum, RecordingCost, WholeRun};
+use case::{Detail, Recording, syscall};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -26,9 +27,13 @@ pub fn counted(recording: &Recording) -> Option<WholeRun> {
     let mut most_time: Vec<CallKindSum> = named.collect();
     most_time.sort_by_key(|kind| Reverse(kind.time_ns));
     most_time.truncate(MOST_KINDS);
+    let windows = Windows::new(recording);
+    let (from, until) = (counted.from.0, manifest.end.0);
     Some(WholeRun {
         wall_ns: (counted.until - counted.from).0,
-        rows_ns: (manifest.end - counted.from).0,
+        rows_ns: windows.length(from, until),
+        windows: if windows.is_thinned() { windows.parts(from, until).count() as u64 } else { 0 },
+        cost: manifest.detail.map(cost),
         calls,
         calls_with_rows: recording.calls.iter().filter(|call| call.finished).count() as u64,
         threads: counted.threads,
@@ -38,10 +43,19 @@ pub fn counted(recording: &Recording) -> Option<WholeRun> {
     })
 }
 
+fn cost(detail: Detail) -> RecordingCost {
+    RecordingCost {
+        asked: detail.overhead,
+        cpu_ns: (detail.kernel + detail.drain).0,
+        on_their_threads_ns: detail.kernel.0,
+        programs_cpu_ns: detail.subject.0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use case::tables::CallSum;
+    use case::tables::{CallSum, Thinned};
     use case::{Counted, Manifest, Nanos};
 
     #[test]
@@ -55,6 +69,20 @@ mod tests {
         assert_eq!((run.wall_ns, run.rows_ns, run.calls), (100, 50, 6));
         let kinds: Vec<_> = run.most_time.iter().map(|kind| (kind.call.as_str(), kind.calls, kind.time_ns)).collect();
         assert_eq!(kinds, [("read", 4, 12), ("write", 2, 8)]);
+    }
+
+    #[test]
+    fn rows_that_were_thinned_out_cover_their_windows() {
+        let thinned = |start, end| Thinned { start: Nanos(start), end: Nanos(end) };
+        let counted = Counted { from: Nanos(10), until: Nanos(110), ..Counted::default() };
+        let detail = Detail { overhead: 0.02, kernel: Nanos(3), drain: Nanos(2), subject: Nanos(90) };
+        let manifest =
+            Manifest { end: Nanos(110), counted: Some(counted), detail: Some(detail), ..Manifest::default() };
+        let thinned = vec![thinned(20, 50), thinned(60, 110)];
+        let run = super::counted(&Recording { manifest, thinned, ..Recording::default() }).expect("thinned out");
+        assert_eq!((run.wall_ns, run.rows_ns, run.windows), (100, 20, 2));
+        let cost = run.cost.expect("governed");
+        assert_eq!((cost.asked, cost.cpu_ns, cost.programs_cpu_ns), (0.02, 5, 90));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 /* What did a thread ask of the kernel, for how long, with what result? One event a call, written when it returns. What
  * there is to read about each call is said by user space, in `classes`. */
 #pragma once
+#include "costs.bpf.h"
 #include "messages.bpf.h"
 #include "scripts.bpf.h"
 #include "sockets.bpf.h"
 #include "stacks.bpf.h"
-#include "sums.bpf.h"
 
 /* Mirrored by calls.rs. */
 enum {
@@ -49,13 +49,8 @@ struct {
 	__type(value, struct call_space);
 } call_scratch SEC(".maps");
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(on_enter, struct pt_regs *regs, long number)
+static __always_inline int enter(struct pt_regs *regs, long number, u32 tid, struct thread *thread)
 {
-	u32 tid = (u32)bpf_get_current_pid_tgid();
-	struct thread *thread = watched(tid);
-	if (!thread)
-		return 0;
 	if (thread->off_since)
 		see_on_processor(tid, thread, bpf_ktime_get_boot_ns());
 	thread->calls++;
@@ -81,13 +76,27 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	if (flags & CLASS_CLOSES)
 		__sync_fetch_and_add(&closes, 1);
 	if (flags & CLASS_CONNECT) {
-		struct recent_file *file = describe_file(thread->files, regs->di);
+		struct recent_file *file = recent_file(regs->di);
 		struct sock *sk = file ? (struct sock *)file->sock : 0;
 		struct known_socket *known = sk ? register_socket(sk, file->inode, thread->pid, ROLE_CLIENT) : 0;
 		if (known)
 			known->role = ROLE_CLIENT;
 	}
+	thread->entered_in = epoch_of_rows();
 	thread->entered = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs *regs, long number)
+{
+	u32 tid = (u32)bpf_get_current_pid_tgid(), state;
+	struct thread *thread = watched(tid);
+	if (!thread)
+		return 0;
+	u64 begun = work_begins(&state);
+	enter(regs, number, tid, thread);
+	work_ends(begun, state);
 	return 0;
 }
 
@@ -208,7 +217,7 @@ static __always_inline struct known_socket *socket_of_call(struct thread *thread
 		fd = result;
 	if (fd < 0)
 		return 0;
-	struct recent_file *file = describe_file(thread->files, fd);
+	struct recent_file *file = recent_file(fd);
 	if (!file)
 		return 0;
 	struct sock *sk = (struct sock *)file->sock;
@@ -273,45 +282,19 @@ static __always_inline int mapped(struct thread *thread, u64 start)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_return, struct pt_regs *regs, long result)
+static __always_inline int leave(struct pt_regs *regs, long result, u32 tid, struct thread *thread)
 {
-	u32 tid = (u32)bpf_get_current_pid_tgid(), key = 0;
-	struct thread *thread = watched(tid);
-	if (!thread || !thread->entered)
-		return 0;
-	struct call_space *space = bpf_map_lookup_elem(&call_scratch, &key);
-	if (!space)
-		return 0;
 	u64 now = bpf_ktime_get_boot_ns();
 	see_on_processor(tid, thread, now);
-	struct call_event *event = &space->event;
 	u32 number = thread->number & 511;
 	u16 flags = classes[number].flags;
 	if (flags & CLASS_MAPPING)
 		return result > 0 || result < -4095 ? mapped(thread, result) : 0;
-	event->kind = EVENT_CALL;
-	event->number = number;
-	event->tid = tid;
-	event->pid = thread->pid;
-	event->start = thread->entered;
-	event->duration = now - thread->entered;
-	event->blocked = thread->blocked;
-	event->result = result;
-	event->arguments[0] = thread->arguments[1];
-	event->arguments[1] = thread->arguments[2];
-	event->arguments[2] = thread->arguments[3];
-	event->head_is_path = 0;
+	u64 start = thread->entered, polled = 0;
 	thread->entered = 0;
-	/* Where a path starts from that is not absolute. Nothing asks for the fourth argument of such a call. */
-	if (flags & CLASS_PATH_1)
-		event->arguments[2] = thread->arguments[0];
-
 	s32 fd = flags & CLASS_DESCRIPTOR ? (s32)thread->arguments[0] : -1;
 	if (flags & CLASS_POLL) {
-		u64 polled = 0;
 		bpf_probe_read_user(&polled, sizeof(polled), (void *)thread->arguments[0]);
-		event->arguments[2] = polled;
 		fd = thread->arguments[1] ? (s32)polled : -1;
 	}
 	/* By now the descriptor is another's, or nobody's; before, it was still the one that is closed. */
@@ -319,17 +302,38 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 		__sync_fetch_and_add(&closes, 1);
 	bool is_file = false;
 	struct known_socket *known = socket_of_call(thread, flags, fd, result, &is_file);
-	event->fd = fd;
-	event->socket = known ? known->id : 0;
 	bool is_request = known && result > 0 && turned_to_request(known, flags);
-	sum_up(event->pid, number, event->duration, event->blocked, result,
+	sum_up(thread->pid, number, now - start, thread->blocked, result,
 	       flags & (CLASS_IN | CLASS_OUT) && !(flags & CLASS_MESSAGES));
-	if (is_withheld(EVENT_CALL)) {
+	if (is_withheld_since(EVENT_CALL, thread->entered_in)) {
+		thread->withheld.calls++;
 		if (is_request)
 			count_withheld(WITHHELD_REQUESTS);
 		return 0;
 	}
 
+	u32 key = 0;
+	struct call_space *space = bpf_map_lookup_elem(&call_scratch, &key);
+	if (!space)
+		return 0;
+	struct call_event *event = &space->event;
+	event->kind = EVENT_CALL;
+	event->number = number;
+	event->tid = tid;
+	event->pid = thread->pid;
+	event->fd = fd;
+	event->socket = known ? known->id : 0;
+	event->start = start;
+	event->duration = now - start;
+	event->blocked = thread->blocked;
+	event->result = result;
+	event->arguments[0] = thread->arguments[1];
+	event->arguments[1] = thread->arguments[2];
+	/* Where a path starts from that is not absolute. Nothing asks for the fourth argument of such a call. */
+	event->arguments[2] = flags & CLASS_PATH_1 ? thread->arguments[0] : thread->arguments[3];
+	if (flags & CLASS_POLL)
+		event->arguments[2] = polled;
+	event->head_is_path = 0;
 	u8 at = classes[number].time_argument;
 	if (at < 5) {
 		u64 time[2] = { ~0ULL, 0 };
@@ -356,5 +360,18 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	u64 size = sizeof(*event) + at_most(length, HEAD_LARGE);
 	if (bpf_ringbuf_output(&ring, event, size, wake_if_full()))
 		count_lost(EVENT_CALL);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_return, struct pt_regs *regs, long result)
+{
+	u32 tid = (u32)bpf_get_current_pid_tgid(), state;
+	struct thread *thread = watched(tid);
+	if (!thread || !thread->entered)
+		return 0;
+	u64 begun = work_begins(&state);
+	leave(regs, result, tid, thread);
+	work_ends(begun, state);
 	return 0;
 }

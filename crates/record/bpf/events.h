@@ -28,6 +28,13 @@ struct sums {
 	u64 inexact; /* `runtime` may be short of this much: the thread was running when it was read from outside */
 };
 
+/* Rows of a thread that were not made on purpose. */
+struct withheld_rows {
+	u64 calls;
+	u64 waits;
+	u64 preemptions;
+};
+
 /* A system call that returned. `head` holds the first bytes moved, or the path the call names. */
 struct call_event {
 	u16 kind;
@@ -198,5 +205,6 @@ struct exit_event {
 	u64 runtime_before;   /* the scheduler's sum of its time on processors then */
 	struct sums begin;    /* the scheduler's sums when it was first watched */
 	struct sums end;      /* and now */
+	struct withheld_rows withheld;
 	char name[16];
 };

@@ -5,7 +5,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 
-/* A descriptor that a thread used lately. Good only while no watched thread has closed any since. */
+/* A file that was used lately. Good only while no watched thread has closed any since. */
 struct recent_file {
 	u64 file;
 	u64 sock; /* 0: it is no socket */
@@ -29,13 +29,9 @@ static __always_inline struct file *file_of(struct task_struct *task, u32 fd)
 	return file;
 }
 
-/* What a descriptor of the current thread is: read from the kernel, or remembered among the thread's `files`. */
-static __always_inline struct recent_file *describe_file(struct recent_file *files, u32 fd)
+/* What a file is: read from the kernel, or remembered. */
+static __always_inline struct recent_file *describe(struct recent_file *recent, struct file *file)
 {
-	struct file *file = file_of(bpf_get_current_task_btf(), fd);
-	if (!file)
-		return 0;
-	struct recent_file *recent = &files[fd & (RECENT - 1)];
 	if (recent->file == (u64)file && recent->closes == closes)
 		return recent;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
@@ -50,4 +46,11 @@ static __always_inline struct recent_file *describe_file(struct recent_file *fil
 		recent->sock = (u64)BPF_CORE_READ(socket, sk);
 	}
 	return recent;
+}
+
+/* What a descriptor of the current thread is: read from the kernel, or remembered among the thread's `files`. */
+static __always_inline struct recent_file *describe_file(struct recent_file *files, u32 fd)
+{
+	struct file *file = file_of(bpf_get_current_task_btf(), fd);
+	return file ? describe(&files[fd & (RECENT - 1)], file) : 0;
 }

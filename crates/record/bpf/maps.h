@@ -2,7 +2,7 @@
  * events that found no room. */
 #pragma once
 #include "events.h"
-#include "files.bpf.h"
+#include "recent_files.bpf.h"
 
 /* A call site that a thread used lately, and how often more before the shared record of it is asked again. */
 struct recent_site {
@@ -28,10 +28,12 @@ struct thread {
 	u32 waker;
 	u16 reason;
 	u16 handshake_body; /* the last read ended with the header of a TLS handshake record */
+	u32 entered_in; /* the epoch of rows in which it entered the call it is in */
+	u32 off_in;     /* and in which it left the processor */
 	u64 script_thread; /* an interpreter's record of this thread, in its own memory; 0: not known */
 	struct recent_site sites[RECENT];
-	struct recent_file files[RECENT];
 	struct sums begin; /* when it was first watched */
+	struct withheld_rows withheld;
 };
 
 /* What is known of a socket that a watched thread used. */

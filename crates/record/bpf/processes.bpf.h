@@ -73,6 +73,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		struct thread copy = *thread;
 		/* Under this id it is new. */
 		copy.recorded_calls = 0;
+		copy.withheld = (struct withheld_rows){};
 		read_sums(task, &copy.begin);
 		bpf_map_update_elem(&threads, &tid, &copy, BPF_ANY);
 		bpf_map_delete_elem(&threads, &old);
@@ -114,6 +115,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		event->on_since = thread->on_since;
 		event->runtime_before = task->se.prev_sum_exec_runtime;
 		event->begin = thread->begin;
+		event->withheld = thread->withheld;
 		read_sums(task, &event->end);
 		__builtin_memcpy(event->name, task->comm, sizeof(event->name));
 		bpf_ringbuf_submit(event, wake_if_full());

@@ -2,20 +2,15 @@
 #pragma once
 #include "scripts.bpf.h"
 #include "stacks.bpf.h"
-#include "sums.bpf.h"
+#include "costs.bpf.h"
 
 struct sample_context {
 	struct pt_regs regs;
 };
 
-SEC("perf_event")
-int on_sample(struct sample_context *context)
+static __always_inline int sample(struct sample_context *context, u64 identity, struct thread *thread)
 {
-	u64 identity = bpf_get_current_pid_tgid();
-	struct thread *thread = watched((u32)identity);
-	if (!thread)
-		return 0;
-	if (is_withheld(EVENT_SAMPLE))
+	if (!makes_rows())
 		return 0;
 	u32 stack = copy_stack();
 	u32 script = scripts_are_known() ? script_number(thread, 1) : 0;
@@ -41,5 +36,19 @@ int on_sample(struct sample_context *context)
 		}
 	}
 	bpf_ringbuf_submit(event, wake_if_full());
+	return 0;
+}
+
+SEC("perf_event")
+int on_sample(struct sample_context *context)
+{
+	u64 identity = bpf_get_current_pid_tgid();
+	struct thread *thread = watched((u32)identity);
+	if (!thread)
+		return 0;
+	u32 state;
+	u64 begun = work_begins(&state);
+	sample(context, identity, thread);
+	work_ends(begun, state);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* When was a thread off the processor, and why? One event an interval, written when it is on a processor again. */
 #pragma once
-#include "sums.bpf.h"
+#include "costs.bpf.h"
 
 enum { REASON_PREEMPTED, REASON_BLOCKED, REASON_UNINTERRUPTIBLE };
 enum { TASK_UNINTERRUPTIBLE = 2 };
@@ -15,8 +15,13 @@ static __always_inline void take_processor(u32 tid, struct thread *thread, u64 n
 	u64 runnable = thread->runnable ? thread->runnable : now;
 	if (thread->entered && thread->reason != REASON_PREEMPTED)
 		thread->blocked += runnable - start;
-	if (is_withheld(EVENT_SWITCH))
+	if (is_withheld_since(EVENT_SWITCH, thread->off_in)) {
+		if (thread->reason == REASON_PREEMPTED)
+			thread->withheld.preemptions++;
+		else
+			thread->withheld.waits++;
 		return;
+	}
 	struct switch_event *event = reserve(sizeof(*event), EVENT_SWITCH);
 	if (!event)
 		return;
@@ -39,10 +44,13 @@ static __always_inline void see_on_processor(u32 tid, struct thread *thread, u64
 static __always_inline void leave_processor(u32 tid, struct thread *thread, bool preempted, u32 state, u64 now)
 {
 	see_on_processor(tid, thread, now);
-	if (thread->on_since)
+	if (thread->on_since) {
 		thread->on_cpu += now - thread->on_since;
+		add_watched_time(now - thread->on_since);
+	}
 	thread->on_since = 0;
 	thread->off_since = now;
+	thread->off_in = epoch_of_rows();
 	thread->waker = 0;
 	if (preempted || state == 0) {
 		thread->reason = REASON_PREEMPTED;
@@ -57,14 +65,22 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempted, struct task_struct *previous, struct task_struct *next, unsigned int state)
 {
 	struct thread *thread = watched(previous->pid);
-	u64 now = 0;
+	u64 begun = 0, now = 0;
+	u32 cost = 0;
 	if (thread) {
+		begun = work_begins(&cost);
 		now = bpf_ktime_get_boot_ns();
 		leave_processor(previous->pid, thread, preempted, state, now);
 	}
 	thread = watched(next->pid);
-	if (thread)
-		take_processor(next->pid, thread, now ? now : bpf_ktime_get_boot_ns());
+	if (thread) {
+		if (!now) {
+			begun = work_begins(&cost);
+			now = bpf_ktime_get_boot_ns();
+		}
+		take_processor(next->pid, thread, now);
+	}
+	work_ends(begun, cost);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* When did a segment leave the host, when did one arrive, and what else did TCP do to the socket? */
 #pragma once
 #include "sockets.bpf.h"
-#include "sums.bpf.h"
+#include "costs.bpf.h"
 
 enum { DIRECTION_OUT, DIRECTION_IN };
 enum { TCP_STATE = 1, TCP_DELAYED_ACK_FIRED = 3, TCP_RETRANSMIT = 4 };
@@ -20,8 +20,6 @@ struct tcp_header {
 
 static __always_inline int segment(struct known_socket *known, struct sock *sk, struct sk_buff *packet, u8 direction)
 {
-	if (is_withheld(EVENT_SEGMENT))
-		return 0;
 	struct tcp_header header;
 	unsigned char *at = packet->head + packet->transport_header;
 	if (bpf_probe_read_kernel(&header, sizeof(header), at))
@@ -43,21 +41,32 @@ static __always_inline int segment(struct known_socket *known, struct sock *sk, 
 	return 0;
 }
 
+static __always_inline int timed_segment(struct known_socket *known, struct sock *sk, struct sk_buff *packet, u8 direction)
+{
+	u32 state;
+	u64 begun = work_begins(&state);
+	segment(known, sk, packet, direction);
+	work_ends(begun, state);
+	return 0;
+}
+
 SEC("tp_btf/net_dev_start_xmit")
 int BPF_PROG(on_transmit, struct sk_buff *packet)
 {
 	struct sock *sk = packet->sk;
-	if (!sk)
+	if (!sk || !makes_rows())
 		return 0;
 	struct known_socket *known = known_tcp(sk);
-	return known && known->is_tcp ? segment(known, sk, packet, DIRECTION_OUT) : 0;
+	return known && known->is_tcp ? timed_segment(known, sk, packet, DIRECTION_OUT) : 0;
 }
 
 SEC("tp_btf/tcp_probe")
 int BPF_PROG(on_receive, struct sock *sk, struct sk_buff *packet)
 {
+	if (!makes_rows())
+		return 0;
 	struct known_socket *known = known_tcp(sk);
-	return known ? segment(known, sk, packet, DIRECTION_IN) : 0;
+	return known ? timed_segment(known, sk, packet, DIRECTION_IN) : 0;
 }
 
 static __always_inline int tcp_did(struct known_socket *known, struct sock *sk, u16 what, u32 before, u32 after)

@@ -46,15 +46,15 @@ struct {
 	__type(value, struct open_sum);
 } open_sums SEC(".maps");
 
-/* 1 once as many events were taken as are kept: from then on no rows are made. */
+/* The epoch of rows: counted up whenever user space has rows made or no longer made. Even: they are made; odd: only sums. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, u32);
-} rows_ended SEC(".maps");
+} rows_epoch SEC(".maps");
 
-/* Events that were not made since, by kind; at 0 the requests of clients among them. */
+/* Calls and switches that were not made, by kind; at 0 the requests of clients among them. */
 enum { WITHHELD_REQUESTS = 0 };
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -70,11 +70,22 @@ static __always_inline void count_withheld(u32 kind)
 		(*count)++;
 }
 
-/* Whether this event is not to be made; counts it then. */
-static __always_inline bool is_withheld(u32 kind)
+static __always_inline u32 epoch_of_rows(void)
 {
-	u32 key = 0, *ended = bpf_map_lookup_elem(&rows_ended, &key);
-	if (!ended || !*ended)
+	u32 key = 0, *epoch = bpf_map_lookup_elem(&rows_epoch, &key);
+	return epoch ? *epoch : 0;
+}
+
+static __always_inline bool makes_rows(void)
+{
+	return !(epoch_of_rows() & 1);
+}
+
+/* Whether the event of something that lasted since an epoch is not to be made; counts it then. Whatever reaches into a stretch of time with rows has one. */
+static __always_inline bool is_withheld_since(u32 kind, u32 since)
+{
+	u32 epoch = epoch_of_rows();
+	if (!(epoch & 1) || since != epoch)
 		return false;
 	count_withheld(kind);
 	return true;

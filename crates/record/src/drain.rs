@@ -4,12 +4,15 @@
 use crate::clock::now;
 use crate::counters::{self, Counters};
 use crate::events::{self, Sums, ThreadState, kind};
+use crate::governed::Governed;
 use crate::intake::Intake;
 use crate::kernel::Counts;
+use crate::limit::Limit;
 use crate::programs::{InterpreterMaps, Programs};
+use crate::row_switch::RowSwitch;
 use crate::running::Found;
 use crate::source::{Progress, Role};
-use aya::maps::{Array, HashMap, MapData, RingBuf};
+use aya::maps::{HashMap, MapData, RingBuf};
 use case::tables::{CallSum, Loss, Switch};
 use case::{CaseError, CaseWriter, Counted, Nanos};
 use std::collections::BTreeMap;
@@ -20,47 +23,6 @@ const UNREADABLE_SHOWN: usize = 5;
 /// An event is at most so long on its way from the kernel to the case: the ring is emptied five times as often.
 const LONGEST_ON_THE_WAY: Nanos = Nanos(100_000_000);
 
-/// How often it is written down what was beyond the limit: a stretch that is lost whole need not be told in pieces.
-const LIMIT_PERIOD: Nanos = Nanos::SECOND;
-
-/// The kernel side makes no rows any more once as many events were taken as are kept.
-pub struct Limit {
-    rows_ended: Array<MapData, u32>,
-    withheld: Counts,
-    events: u64,
-    has_told: bool,
-    before: [u64; kind::COUNT as usize],
-    written: Option<Nanos>,
-}
-
-impl Limit {
-    /// Not reached yet.
-    pub fn new(rows_ended: Array<MapData, u32>, withheld: Counts, events: u64) -> Limit {
-        Limit { rows_ended, withheld, events, has_told: false, before: [0; kind::COUNT as usize], written: None }
-    }
-
-    /// Has no more rows made. Where the kernel refuses, they are dropped here.
-    fn tell(&mut self) {
-        self.has_told = true;
-        let _ = self.rows_ended.set(0, 1, 0);
-    }
-
-    /// What was not made since last asked: requests, and events by kind.
-    fn withheld(&mut self) -> (u64, [u64; kind::COUNT as usize]) {
-        if !self.has_told {
-            return (0, [0; kind::COUNT as usize]);
-        }
-        let counts = self.withheld.counts();
-        let mut more = counts;
-        more.iter_mut().zip(self.before).for_each(|(count, before)| *count -= before);
-        self.before = counts;
-        (std::mem::take(&mut more[WITHHELD_REQUESTS]), more)
-    }
-}
-
-/// Where among the kinds of events the requests are counted that were in events not made.
-const WITHHELD_REQUESTS: usize = 0;
-
 /// Empties the ring.
 pub struct Drain {
     intake: Intake,
@@ -69,6 +31,8 @@ pub struct Drain {
     followed: Vec<u32>,
     lost: Counts,
     limit: Limit,
+    switch: RowSwitch,
+    governed: Option<Governed>,
     lost_before: [u64; kind::COUNT as usize],
     lost_since: Nanos,
     lost_in_all: u64,
@@ -76,8 +40,14 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// Nothing taken yet.
-    pub fn new(maps: InterpreterMaps, lost: Counts, limit: Limit, writer: CaseWriter) -> Drain {
+    /// Nothing taken yet. At most so many events are kept, unless they are governed.
+    pub fn new(
+        maps: InterpreterMaps,
+        lost: Counts,
+        (switch, governed, most_events): (RowSwitch, Option<Governed>, u64),
+        writer: CaseWriter,
+    ) -> Drain {
+        let limit = Limit::new(if governed.is_some() { u64::MAX } else { most_events });
         Drain {
             intake: Intake::new(Programs::new(Some(maps)), limit.events),
             writer,
@@ -85,6 +55,8 @@ impl Drain {
             followed: Vec::new(),
             lost,
             limit,
+            switch,
+            governed,
             lost_before: [0; kind::COUNT as usize],
             lost_since: now(),
             lost_in_all: 0,
@@ -153,9 +125,10 @@ impl Drain {
     /// What is done between takings: rows are handed on, losses counted, new programs looked at.
     pub fn turn(&mut self) {
         let now = now();
+        self.govern();
         self.heed_limit();
         self.count_losses(now);
-        if self.limit.written.is_none_or(|written| now - written >= LIMIT_PERIOD) {
+        if self.limit.is_due(now) {
             self.write_over_limit(now);
         }
         self.intake.programs.look_at_due(now, &mut self.intake.places);
@@ -184,15 +157,24 @@ impl Drain {
 
     /// Notices that the limit is reached, and counts what is beyond it.
     fn heed_limit(&mut self) {
-        if self.intake.limit_reached.is_some() && !self.limit.has_told {
-            self.limit.tell();
+        Limit::heed(self.intake.limit_reached, &mut self.switch);
+        let withheld = self.switch.withheld();
+        self.intake.requests += withheld.requests;
+        // What is thinned out was not lost.
+        if self.governed.is_none() {
+            for (table, count) in withheld.events {
+                self.intake.events += count;
+                *self.intake.over_limit.entry(table).or_default() += count;
+            }
         }
-        let (requests, withheld) = self.limit.withheld();
-        self.intake.requests += requests;
-        for (kind, count) in withheld.into_iter().enumerate().filter(|(_, count)| *count > 0) {
-            self.intake.events += count;
-            *self.intake.over_limit.entry(events::table_of(kind as u32)).or_default() += count;
-        }
+    }
+
+    /// Lets the governor decide, once something is watched.
+    fn govern(&mut self) {
+        let Some(governed) = self.governed.as_mut().filter(|_| !self.followed.is_empty()) else { return };
+        let thinned = governed.turn(&mut self.switch, self.intake.events);
+        let result = self.writer.append(thinned);
+        self.keep_failure(&result);
     }
 
     /// Writes down what was beyond the limit since that was done last.
@@ -200,7 +182,7 @@ impl Drain {
         let Some(reached) = self.intake.limit_reached else { return };
         let over_limit = std::mem::take(&mut self.intake.over_limit);
         self.lost_in_all += over_limit.values().sum::<u64>();
-        let start = self.limit.written.replace(now).unwrap_or(reached);
+        let start = self.limit.write(reached, now);
         let rows = over_limit.into_iter().map(|(table, count)| loss(table, "event limit", count, (start, now)));
         let result = self.writer.append(rows);
         self.keep_failure(&result);
@@ -230,6 +212,8 @@ impl Drain {
         self.count_losses(end);
         self.hand_on();
         self.write_over_limit(end);
+        let events = self.intake.events;
+        let governed = self.governed.as_mut().map(|governed| (governed.end(events, end), governed.has_thinned()));
         let (intake, mut writer) = (self.intake, self.writer);
         let started = writer.manifest().start;
         // What cannot be appended is counted by the writer.
@@ -242,6 +226,10 @@ impl Drain {
         let shown = unreadable.iter().take(UNREADABLE_SHOWN);
         manifest.missing.extend(shown.map(|path| format!("functions of {path}: it could not be read")));
         (manifest.start, manifest.end) = intake.programs.lifetimes.window(started, end);
+        if let Some(((_, detail), has_thinned)) = governed {
+            manifest.detail = Some(detail);
+            manifest.counted = has_thinned.then_some(Counted { until: manifest.end, ..Counted::default() });
+        }
         if let Some(reached) = intake.limit_reached.filter(|reached| *reached < manifest.end) {
             manifest.counted = Some(Counted { until: manifest.end, ..Counted::default() });
             manifest.end = reached.max(manifest.start);
@@ -267,6 +255,7 @@ impl Drain {
             let found = intake.connections.found_open;
             manifest.missing.push(format!("{what} that were open before recording began: {found}"));
         }
+        let _ = writer.append(governed.and_then(|((thinned, _), _)| thinned));
         let _ = writer.append(call_sums);
         let _ = writer.append(counters::moved(&self.counters, &self.counters.again()));
         let resolver = intake.places.resolver.clone();

@@ -92,7 +92,7 @@ events! {
     }
     ExitEvent {
         kind: u16, pad: u16, tid: u32, pid: u32, code: i32, time: u64, on_cpu: u64, calls: u64, recorded_calls: u64,
-        on_since: u64, runtime_before: u64, begin: Sums, end: Sums, name: [u8; 16],
+        on_since: u64, runtime_before: u64, begin: Sums, end: Sums, withheld: WithheldRows, name: [u8; 16],
     }
 }
 
@@ -116,12 +116,17 @@ pub struct ThreadState {
     pub waker: u32,
     pub reason: u16,
     pub handshake_body: u16,
+    /// The epochs of rows in which it entered the call it is in, and in which it left the processor.
+    pub entered_in: u32,
+    pub off_in: u32,
     /// Where an interpreter keeps its record of the thread.
     pub script_thread: u64,
-    /// The kernel side's memory of recent call sites and files: 4 of 16 bytes, 4 of 32.
-    pub recent: [u64; 24],
+    /// The kernel side's memory of recent call sites: 4 of 16 bytes.
+    pub recent: [u64; 8],
     /// The scheduler's sums when it was first watched.
     pub begin: Sums,
+    /// Its rows that were not made on purpose.
+    pub withheld: WithheldRows,
 }
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for ThreadState {}
@@ -135,6 +140,18 @@ pub struct ListenerKey {
 }
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for ListenerKey {}
+
+/// What programs have cost (`struct cost` in `bpf/costs.bpf.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// Runs that were timed, and what they took.
+    pub timed: u64,
+    pub time: u64,
+    pub until_next: u64,
+}
+// SAFETY: repr(C), integers only, no padding.
+unsafe impl aya::Pod for Cost {}
 
 /// Which calls a sum is of (`struct call_key` in `bpf/sums.bpf.h`).
 #[repr(C)]
@@ -183,6 +200,15 @@ unsafe impl aya::Pod for CallClass {}
 
 // SAFETY: `Offsets` is repr(C), integers only, and fills its own padding.
 unsafe impl aya::Pod for crate::python::Offsets {}
+
+/// Rows of a thread that were not made on purpose (`struct withheld_rows` in `bpf/events.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WithheldRows {
+    pub calls: u64,
+    pub waits: u64,
+    pub preemptions: u64,
+}
 
 /// The scheduler's sums of a thread since it was made (`struct sums` in `bpf/events.h`).
 #[repr(C)]

@@ -30,18 +30,20 @@ const PROGRAMS: [(&str, &str); 12] = [
 ];
 
 /// The maps that its user reads and fills.
-pub(crate) const MAPS: [&str; 11] = [
+pub(crate) const MAPS: [&str; 13] = [
     "ring",
     "threads",
     "listeners",
     "interpreters",
     "any_interpreter",
     "lost",
-    "rows_ended",
+    "rows_epoch",
     "withheld",
     "call_sums",
     "other_sums",
     "open_sums",
+    "costs",
+    "watched_time",
 ];
 
 /// The loaded programs and their maps. Dropping it detaches everything.

@@ -4,13 +4,17 @@ mod attach;
 
 use crate::call_sums::CallSums;
 use crate::clock::now;
-use crate::drain::{Drain, Limit};
+use crate::drain::Drain;
 use crate::error::RecordError;
 use crate::events::{ListenerKey, Sums, ThreadState};
+use crate::governed::Governed;
+use crate::governor::Budget;
 use crate::host;
 use crate::kernel::Kernel;
 use crate::loaded::refused;
+use crate::own_cost::{OwnCost, time_of_a_call};
 use crate::programs::InterpreterMaps;
+use crate::row_switch::RowSwitch;
 use crate::source::{Options, Progress, Role, Source};
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::{CaseWriter, Manifest};
@@ -58,6 +62,7 @@ impl KernelSource {
     pub fn begin(folder: &Path, manifest: &Manifest, options: &Options) -> Result<Box<dyn Source>, RecordError> {
         host::may_record()?;
         host::raise_open_files();
+        let before = time_of_a_call();
         let mut kernel = Kernel::load(options.sampling_hertz)?;
         let mut manifest = Manifest { start: now(), ..manifest.clone() };
         manifest.missing.append(&mut kernel.missing);
@@ -72,10 +77,17 @@ impl KernelSource {
         let maps =
             InterpreterMaps { offsets: kernel.take_map("interpreters")?, any: kernel.take_array("any_interpreter")? };
         let sums = CallSums::take(&mut kernel)?;
-        let limit = Limit::new(kernel.take_array("rows_ended")?, kernel.take_counts("withheld")?, options.event_limit);
+        let switch = RowSwitch::take(&mut kernel)?;
+        let governed = match options.overhead {
+            Some(overhead) => {
+                let budget = Budget { overhead, events: options.event_limit, duration: options.duration };
+                Some(Governed::new(budget, OwnCost::take(&mut kernel, before)?))
+            }
+            None => None,
+        };
         let (tasks, asked) = channel();
         let shared = Arc::new(Shared::default());
-        let drain = Drain::new(maps, kernel.take_counts("lost")?, limit, writer);
+        let drain = Drain::new(maps, kernel.take_counts("lost")?, (switch, governed, options.event_limit), writer);
         let thread = std::thread::Builder::new().name("drain".to_string());
         let of_thread = Arc::clone(&shared);
         let drain = thread

@@ -164,7 +164,13 @@ impl Lifetimes {
         thread.calls = state.calls;
         if let Some((sums, recorded_calls)) = sums {
             let (ids, has_run_delay) = ((tid, thread.pid), self.has_run_delay());
-            self.sums.push(scheduler_sums::row(ids, state.begin, sums, recorded_calls, has_run_delay));
+            self.sums.push(scheduler_sums::row(
+                ids,
+                state.begin,
+                sums,
+                (recorded_calls, state.withheld),
+                has_run_delay,
+            ));
         }
         thread.name = processes::thread_name(thread.pid, tid).unwrap_or_default();
         self.ended_threads.push(thread);

@@ -2,7 +2,7 @@
 //! checked.
 
 use crate::clock::now;
-use crate::events::{ExitEvent, Sums};
+use crate::events::{ExitEvent, Sums, WithheldRows};
 use case::Nanos;
 use case::tables::SchedulerSum;
 use std::fs;
@@ -53,11 +53,17 @@ pub fn counts_run_delay() -> bool {
 /// The row of a thread that ended.
 pub fn at_the_exit(event: &ExitEvent, has_run_delay: bool) -> SchedulerSum {
     let end = Sums { runtime: runtime_at_the_exit(event), ..event.end };
-    row((event.tid, event.pid), event.begin, end, event.recorded_calls, has_run_delay)
+    row((event.tid, event.pid), event.begin, end, (event.recorded_calls, event.withheld), has_run_delay)
 }
 
-/// The row of a thread that was watched from `begin` and stands at `end`.
-pub fn row((tid, pid): (u32, u32), begin: Sums, end: Sums, calls: u64, has_run_delay: bool) -> SchedulerSum {
+/// The row of a thread that was watched from `begin` and stands at `end`; of how many calls, and of what rows were not made.
+pub fn row(
+    (tid, pid): (u32, u32),
+    begin: Sums,
+    end: Sums,
+    (calls, withheld): (u64, WithheldRows),
+    has_run_delay: bool,
+) -> SchedulerSum {
     SchedulerSum {
         tid,
         pid,
@@ -69,6 +75,9 @@ pub fn row((tid, pid): (u32, u32), begin: Sums, end: Sums, calls: u64, has_run_d
         voluntary: end.voluntary.saturating_sub(begin.voluntary),
         involuntary: end.involuntary.saturating_sub(begin.involuntary),
         calls,
+        thinned_calls: withheld.calls,
+        thinned_waits: withheld.waits,
+        thinned_preemptions: withheld.preemptions,
     }
 }
 
@@ -127,6 +136,7 @@ mod tests {
             runtime_before: 1_000_000,
             begin: Sums { runtime: 400_000, ..Sums::default() },
             end,
+            withheld: WithheldRows::default(),
             name: [0; 16],
         };
         assert_eq!(at_the_exit(&event, true).on_cpu, Nanos(7_600_000));

@@ -2,7 +2,8 @@
 //! seam: a second way of recording (without privileges, say) is one file and a line in the recorder's list.
 
 use crate::error::RecordError;
-use case::CaseWriter;
+use case::{CaseWriter, Share};
+use std::time::Duration;
 
 /// Events that are kept unless asked otherwise: eight million, calls all of them, are diagnosed within 1 GB of memory.
 pub const DEFAULT_EVENTS: u64 = 8_000_000;
@@ -14,12 +15,18 @@ pub struct Options {
     pub sampling_hertz: u32,
     /// Most events that are kept; those beyond are counted as lost, by table.
     pub event_limit: u64,
+    /// What recording may cost, as a share of the CPU time that the subject takes, and at least of one CPU: rows are thinned
+    /// out by it, over all the time, and so that there are no more than `event_limit`. None: there are rows of everything
+    /// up to that limit.
+    pub overhead: Option<Share>,
+    /// How long recording is going to last, where that is known.
+    pub duration: Option<Duration>,
 }
 
 impl Default for Options {
     fn default() -> Options {
         // 997 is prime, so that samples do not run in step with timers.
-        Options { sampling_hertz: 997, event_limit: DEFAULT_EVENTS }
+        Options { sampling_hertz: 997, event_limit: DEFAULT_EVENTS, overhead: None, duration: None }
     }
 }
 

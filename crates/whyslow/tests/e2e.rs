@@ -9,6 +9,7 @@ mod bisect;
 mod errors;
 mod exports;
 mod full_disk;
+mod governed;
 mod help;
 mod interpreters;
 mod killed_roles;

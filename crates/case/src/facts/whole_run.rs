@@ -4,13 +4,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the kernel counted while the programs were watched, rows or none: exact, where the ledger and the findings rest on
-/// the rows alone, which end earlier.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// the rows alone, which end earlier or were thinned out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WholeRun {
     /// How long was watched, in nanoseconds.
     pub wall_ns: u64,
-    /// For how long of that, from the beginning, there are rows.
+    /// For how long of that there are rows: from the beginning, or in windows.
     pub rows_ns: u64,
+    /// In how many windows, spread over the time, rows were made, where they were thinned out to stay within the overhead
+    /// asked for; 0 where they were not.
+    #[serde(default)]
+    pub windows: u64,
+    /// What recording was to cost and has cost, where rows were governed by it; null where they were not.
+    #[serde(default)]
+    pub cost: Option<RecordingCost>,
     /// Syscalls that returned, of the kinds that are recorded.
     pub calls: u64,
     /// How many of all calls have rows.
@@ -23,6 +30,20 @@ pub struct WholeRun {
     pub run_delay_ns: Option<u64>,
     /// The kinds of calls in which most time was spent, at most five, those with most time first.
     pub most_time: Vec<CallKindSum>,
+}
+
+/// What recording was to cost and what it has cost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordingCost {
+    /// The overhead asked for, as a share of the CPU time that the programs take, and at least of one CPU.
+    pub asked: f64,
+    /// CPU time that recording took, in nanoseconds: in the kernel on the programs' own threads, and in the thread that
+    /// takes what they recorded.
+    pub cpu_ns: u64,
+    /// How much of it was on the programs' own threads, in nanoseconds.
+    pub on_their_threads_ns: u64,
+    /// CPU time that the programs took, in nanoseconds, with what recording took on their threads.
+    pub programs_cpu_ns: u64,
 }
 
 /// All calls of one kind, of all processes.

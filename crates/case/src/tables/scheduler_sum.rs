@@ -26,5 +26,11 @@ table! {
         pub involuntary: u64,
         /// Calls that it made of the kinds that are recorded, counted in the kernel, including those whose rows were lost.
         pub calls: u64,
+        /// How many of these calls have no row on purpose (see `thinned`).
+        pub thinned_calls: u64,
+        /// How many of the waits, likewise.
+        pub thinned_waits: u64,
+        /// How many of the other switches, likewise.
+        pub thinned_preemptions: u64,
     }
 }

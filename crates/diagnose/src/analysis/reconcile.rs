@@ -6,6 +6,7 @@
 //! gets its share. The ledger books what is doubtful as unexplained.
 
 use crate::threads::{Cursor, Doubt, State, ThreadRows, Threads};
+use crate::windows::Windows;
 use case::Recording;
 use case::facts::{Deviation, Reconciled, ReconciledSum, ThreadMeasure};
 use case::tables::{Loss, SchedulerSum, reason};
@@ -46,8 +47,8 @@ pub struct Reconciliation {
 }
 
 /// Compares all threads of a recording.
-pub fn reconcile(recording: &Recording, threads: &Threads) -> Reconciliation {
-    let lost = lost(recording);
+pub fn reconcile(recording: &Recording, threads: &Threads, windows: &Windows) -> Reconciliation {
+    let lost = lost(recording, windows);
     let sums = sums_by_thread(&recording.scheduler_sums);
     let (first, last) = (recording.manifest.start.0, recording.manifest.end.0);
     let within = |(from, to): &(u64, u64)| (*to).min(last).saturating_sub((*from).max(first));
@@ -66,7 +67,7 @@ pub fn reconcile(recording: &Recording, threads: &Threads) -> Reconciliation {
             continue;
         };
         facts.threads += 1;
-        let rows = Rows::of(recording, threads, slot, sum.start.0, &lost);
+        let rows = Rows::of((recording, windows), threads, slot, sum.start.0, &lost);
         let compared = compare(&rows, thread, sum);
         for pair in &compared.pairs {
             let total = totals.entry(pair.measure).or_default();
@@ -99,10 +100,10 @@ pub fn reconcile(recording: &Recording, threads: &Threads) -> Reconciliation {
 
 /// The stretches in which events were lost that time is booked by. A lost sample or stack takes a place its name and moves
 /// no time.
-fn lost(recording: &Recording) -> Vec<(u64, u64)> {
+fn lost(recording: &Recording, windows: &Windows) -> Vec<(u64, u64)> {
     let books = |row: &&Loss| row.count > 0 && !matches!(row.table.as_str(), "stacks" | "samples");
     let spans = recording.losses.iter().filter(books).map(|row| (row.start.0, row.end.0));
-    crate::spans::merge(spans.filter(|(from, to)| from < to).collect())
+    crate::spans::merge(spans.filter(|(from, to)| from < to).flat_map(|(from, to)| windows.parts(from, to)).collect())
 }
 
 /// An id can have been given to several threads, one after the other.
@@ -119,6 +120,9 @@ fn sums_by_thread(rows: &[SchedulerSum]) -> BTreeMap<u32, SchedulerSum> {
         sum.voluntary = sum.voluntary.saturating_add(row.voluntary);
         sum.involuntary = sum.involuntary.saturating_add(row.involuntary);
         sum.calls = sum.calls.saturating_add(row.calls);
+        sum.thinned_calls = sum.thinned_calls.saturating_add(row.thinned_calls);
+        sum.thinned_waits = sum.thinned_waits.saturating_add(row.thinned_waits);
+        sum.thinned_preemptions = sum.thinned_preemptions.saturating_add(row.thinned_preemptions);
     }
     sums
 }
@@ -134,15 +138,24 @@ struct Rows {
     waits: u64,
     switches: u64,
     calls: u64,
+    /// Whether rows of its life were thinned out.
+    is_thinned: bool,
 }
 
 impl Rows {
-    fn of(recording: &Recording, threads: &Threads, slot: usize, start: u64, lost: &[(u64, u64)]) -> Rows {
+    fn of(
+        (recording, windows): (&Recording, &Windows),
+        threads: &Threads,
+        slot: usize,
+        start: u64,
+        lost: &[(u64, u64)],
+    ) -> Rows {
         let thread = &threads.all()[slot];
         let switches = &recording.switches[thread.switches.clone()];
         let waits = switches.iter().filter(|row| row.reason != reason::PREEMPTED).count() as u64;
         let (switches, calls) = (switches.len() as u64, thread.calls.len() as u64);
-        let mut rows = Rows { waits, switches, calls, ..Rows::default() };
+        let is_thinned = !windows.is_whole(thread.start.max(start), thread.end);
+        let mut rows = Rows { waits, switches, calls, is_thinned, ..Rows::default() };
         let mut cursor = Cursor::default();
         let mut at = thread.start.max(start);
         let rest = [(thread.end, thread.end)];
@@ -195,8 +208,12 @@ fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
     let off = if sum.has_run_delay { sum.run_delay.0 } else { 0 };
     let blocked = life.saturating_sub(sum.on_cpu.0).saturating_sub(off);
     let counted = sum.voluntary.saturating_add(sum.involuntary);
-    let missing_switches = counted.saturating_sub(rows.switches);
-    let missing_calls = sum.calls.saturating_sub(rows.calls);
+    // What was thinned out on purpose was counted, and is not missing.
+    let made_calls = rows.calls.saturating_add(sum.thinned_calls);
+    let made_waits = rows.waits.saturating_add(sum.thinned_waits);
+    let made_switches = rows.switches.saturating_add(sum.thinned_waits).saturating_add(sum.thinned_preemptions);
+    let missing_switches = counted.saturating_sub(made_switches);
+    let missing_calls = sum.calls.saturating_sub(made_calls);
     // Counts are exact: where they say that rows are missing, no difference is small enough to be let pass.
     let complete = missing_switches <= EDGES + counted / EDGES_SHARE && missing_calls <= EDGES;
     let tolerated = |of: u64| {
@@ -216,27 +233,29 @@ fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
     };
     // Counts lack what fell into stretches with lost events, which are unexplained as it is.
     let short_of = |ledger: u64, counted: u64, most: u64| rows.lost == 0 && counted.saturating_sub(ledger) > most;
-    let mut pairs = vec![time(ThreadMeasure::OnCpu, rows.on_cpu, sum.on_cpu.0)];
-    if sum.has_run_delay {
+    // Of a life without rows of all of it only time on CPUs is known as a whole: the kernel side adds it up at each switch.
+    let on_cpu = if rows.is_thinned { thread.on_processor_in_all } else { rows.on_cpu };
+    let mut pairs = vec![time(ThreadMeasure::OnCpu, on_cpu, sum.on_cpu.0)];
+    if sum.has_run_delay && !rows.is_thinned {
         pairs.push(time(ThreadMeasure::RunDelay, rows.runnable, sum.run_delay.0));
         pairs.push(time(ThreadMeasure::Blocked, rows.blocked, blocked));
     }
     // A thread with a signal to take does not go to sleep, nor does one that is woken on the way: the scheduler counts a wait, and
     // the event says that it could have run on. Nothing is missing where all switches are there.
     let most = EDGES + (TOLERATED * sum.voluntary as f64).ceil() as u64;
-    let few_waits = missing_switches > most && short_of(rows.waits, sum.voluntary, most);
-    pairs.push(Pair::count(ThreadMeasure::Waits, rows.waits, sum.voluntary, few_waits.then_some(0)));
-    let few_calls = short_of(rows.calls, sum.calls, EDGES);
+    let few_waits = missing_switches > most && short_of(made_waits, sum.voluntary, most);
+    pairs.push(Pair::count(ThreadMeasure::Waits, made_waits, sum.voluntary, few_waits.then_some(0)));
+    let few_calls = short_of(made_calls, sum.calls, EDGES);
     let misplaced =
         if few_calls { (MISPLACED_BY_A_CALL * missing_calls as f64 / sum.calls as f64).min(1.0) } else { 0.0 };
     let misplaced_ns = (misplaced * (rows.on_cpu + rows.runnable + rows.blocked) as f64) as u64;
-    pairs.push(Pair::count(ThreadMeasure::Calls, rows.calls, sum.calls, few_calls.then_some(misplaced_ns)));
+    pairs.push(Pair::count(ThreadMeasure::Calls, made_calls, sum.calls, few_calls.then_some(misplaced_ns)));
     let share = |measure: ThreadMeasure, of: u64| {
         let over = pairs.iter().find(|pair| pair.measure == measure).map_or(0, |pair| pair.unexplained);
         (over as f64 / of.max(1) as f64).max(misplaced).min(1.0)
     };
     let doubt = Doubt {
-        on_processor: share(ThreadMeasure::OnCpu, rows.on_cpu),
+        on_processor: share(ThreadMeasure::OnCpu, on_cpu),
         runnable: share(ThreadMeasure::RunDelay, rows.runnable),
         blocked: share(ThreadMeasure::Blocked, rows.blocked),
     };

@@ -75,14 +75,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 
 fn is_saturated(thread: &ThreadRows) -> bool {
     let life = thread.end.saturating_sub(thread.start);
-    life >= LIFE && thread.on_processor as f64 >= BUSY * life as f64
+    life >= LIFE && thread.on_processor_in_all as f64 >= BUSY * life as f64
 }
 
 fn found(analysis: &Analysis, thread: &ThreadRows, work: u64, samples: &[&Sample]) -> Found {
     let life = Nanos(thread.end.saturating_sub(thread.start));
     let half = analysis.sample_period() / 2;
     let place = common_place(analysis, samples);
-    let busy: Share = Nanos(thread.on_processor).share_of(life);
+    let busy: Share = Nanos(thread.on_processor_in_all).share_of(life);
     Found {
         title: format!("One thread is on CPU for {busy} of {life} while other CPUs idle{}", place.in_words()),
         what: "One thread is on CPU while other CPUs idle".to_string(),

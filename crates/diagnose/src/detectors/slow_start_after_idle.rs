@@ -117,7 +117,9 @@ fn restarts_of(analysis: &Analysis, slot: usize) -> Vec<Restart> {
     let begins: Vec<usize> = (1..flow.sent.len())
         .filter(|&at| {
             let (last, next) = (flow.sent[at - 1], flow.sent[at]);
-            next.time.saturating_sub(last.time) >= LEAST_IDLE && next.under_way == next.to - next.from
+            next.time.saturating_sub(last.time) >= LEAST_IDLE
+                && analysis.windows.is_whole(last.time, next.time)
+                && next.under_way == next.to - next.from
         })
         .collect();
     let mut found = Vec::new();

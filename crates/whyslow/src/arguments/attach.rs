@@ -1,6 +1,7 @@
 //! The options of `whyslow attach`.
 
 use super::{AnswerArguments, KeepNames, examples};
+use case::Share;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,6 +37,11 @@ pub struct AttachArguments {
     /// CPU samples per second and CPU; 0 for none
     #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub sampling_hertz: u32,
+
+    /// Let recording cost this much, in percent of the CPU time the program takes, and of one CPU at least. Where
+    /// events cost more, they are recorded in windows; totals are always complete
+    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = studies::overhead)]
+    pub overhead: Share,
 
     /// Only watch; change nothing in the program
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! The options of `whyslow run`.
 
 use super::{AnswerArguments, CheckOutput, Driver, KeepNames, KeepingArguments, WorldArguments, examples};
+use case::Share;
 use clap::Args;
 use lab::{Asked, Metric};
 use std::time::Duration;
@@ -41,6 +42,11 @@ pub struct RunArguments {
     /// Keep at most this many events (a million takes 80 MB to diagnose); later ones are only added up
     #[arg(long, value_name = "N", default_value_t = record::DEFAULT_EVENTS, value_parser = clap::value_parser!(u64).range(1..))]
     pub events: u64,
+
+    /// Let recording cost this much, in percent of the CPU time the programs take, and of one CPU at least: where
+    /// events cost more, they are recorded in windows [default: everything is recorded, up to --events]
+    #[arg(long, value_name = "PERCENT", value_parser = studies::overhead)]
+    pub overhead: Option<Share>,
 
     /// Skip the proof: do not re-run the program with suspected causes switched off
     #[arg(long)]

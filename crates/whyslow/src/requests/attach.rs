@@ -13,15 +13,21 @@ pub fn request(typed: &AttachArguments) -> Result<Request, Failure> {
         Some(port) => listening_on(port)?,
         None => running(typed.pid.unwrap_or_default())?,
     };
+    let duration = typed.duration.unwrap_or(DURATION);
     let (command, names) = (command_line(pid), typed.keep_names.into());
     Ok(Request {
         pid,
-        limits: Limits { duration: typed.duration.or(Some(DURATION)), requests: typed.requests },
+        limits: Limits { duration: Some(duration), requests: typed.requests },
         budget: (!typed.no_prove).then_some(typed.budget.unwrap_or(Kind::Attach.budget())),
         folder: case_folder_without_names(typed.folder.as_deref(), &command, names)?,
         names,
         command,
-        options: record::Options { sampling_hertz: typed.sampling_hertz, ..record::Options::default() },
+        options: record::Options {
+            sampling_hertz: typed.sampling_hertz,
+            overhead: Some(typed.overhead),
+            duration: Some(duration),
+            ..record::Options::default()
+        },
         reading: diagnose::Options { all: typed.answer.all },
     })
 }

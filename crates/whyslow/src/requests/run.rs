@@ -36,7 +36,12 @@ pub fn request(typed: RunArguments) -> Result<Request, Failure> {
         },
         limits: Limits { duration: typed.duration, requests: typed.requests },
         folder: case_folder_without_names(typed.keeping.folder.as_deref(), &command, names)?,
-        options: record::Options { sampling_hertz: typed.sampling_hertz, event_limit: typed.events },
+        options: record::Options {
+            sampling_hertz: typed.sampling_hertz,
+            event_limit: typed.events,
+            overhead: typed.overhead,
+            duration: typed.duration,
+        },
         reading: diagnose::Options { all: typed.answer.all },
     })
 }

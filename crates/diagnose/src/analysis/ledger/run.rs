@@ -40,7 +40,9 @@ impl Accounts {
                 *accounts.run.entry(account).or_default() += part;
             });
         }
-        idle::book(analysis, &shares.gaps(analysis), &mut |account, length| {
+        let gaps = shares.gaps(analysis);
+        let with_rows = gaps.iter().flat_map(|&(from, to)| analysis.windows.parts(from, to)).collect::<Vec<_>>();
+        idle::book(analysis, &with_rows, &mut |account, length| {
             *accounts.run.entry(account).or_default() += length;
         });
         accounts

@@ -32,6 +32,7 @@ pub fn of_thread(analysis: &Analysis, slot: usize) -> Ledger {
             }
             (State::OnProcessor, Some(_)) => Account::Kernel(End::Client),
             (State::Runnable, _) => Account::Processor(End::Client),
+            (State::Absent, _) if analysis.windows.is_thinned() => return,
             (State::Absent, _) => Account::Unexplained,
             (_, Some(row)) => Account::Blocked(End::Client, analysis.call(row).number, object(analysis, row)),
             (State::BlockedOnDisk, None) => Account::PageFault(End::Client),
@@ -40,7 +41,7 @@ pub fn of_thread(analysis: &Analysis, slot: usize) -> Ledger {
         *accounts.entry(account).or_default() += length as f64;
     });
     split_user_time(analysis, slot, user, &mut accounts);
-    totals::ledger(analysis, &accounts, thread.end.saturating_sub(thread.start))
+    totals::ledger(analysis, &accounts, analysis.windows.length(thread.start, thread.end))
 }
 
 fn split_user_time(analysis: &Analysis, slot: usize, user: u64, accounts: &mut BTreeMap<Account, f64>) {

@@ -6,9 +6,10 @@ use case::{Answer, Nanos};
 
 /// What a scheduler would have counted that saw what the rows tell.
 fn counted(recording: &mut Recording) {
-    let threads = Threads::new(recording);
+    let windows = Windows::new(recording);
+    let threads = Threads::new(recording, &windows);
     let sums = threads.all().iter().enumerate().map(|(slot, thread)| {
-        let rows = Rows::of(recording, &threads, slot, 0, &[]);
+        let rows = Rows::of((&*recording, &windows), &threads, slot, 0, &[]);
         SchedulerSum {
             tid: thread.tid,
             pid: thread.pid,

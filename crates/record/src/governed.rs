@@ -1,0 +1,91 @@
+//! A recording whose rows are governed: measures, asks the governor, turns the switch, and keeps when there were no rows.
+
+use crate::clock::now;
+use crate::governor::{Budget, Governor, Measured, Order};
+use crate::own_cost::OwnCost;
+use crate::row_switch::RowSwitch;
+use case::tables::Thinned;
+use case::{Detail, Nanos};
+
+/// How long a program in the kernel may still act on what it read before the switch was turned: it is not interrupted for
+/// longer than an interrupt takes.
+const SETTLES: Nanos = Nanos(50_000);
+
+/// The governor with what it measures by.
+pub struct Governed {
+    governor: Governor,
+    budget: Budget,
+    own: OwnCost,
+    /// What there was when watching began; none before.
+    first: Option<Figures>,
+    closed: Option<Nanos>,
+    has_closed: bool,
+}
+
+/// What was measured, as it stands.
+#[derive(Clone, Copy)]
+struct Figures {
+    time: Nanos,
+    kernel: Nanos,
+    drain: Nanos,
+    subject: Nanos,
+    events: u64,
+}
+
+impl Governed {
+    /// Nothing watched yet.
+    pub fn new(budget: Budget, own: OwnCost) -> Governed {
+        Governed { governor: Governor::new(budget), budget, own, first: None, closed: None, has_closed: false }
+    }
+
+    fn figures(&self, events: u64) -> Figures {
+        Figures {
+            time: now(),
+            kernel: self.own.in_the_kernel(),
+            drain: OwnCost::of_the_drain(),
+            subject: self.own.subject(),
+            events,
+        }
+    }
+
+    /// Measures and acts: for the thread that takes events, which has taken so many. The stretch without rows that is
+    /// over now.
+    pub fn turn(&mut self, switch: &mut RowSwitch, events: u64) -> Option<Thinned> {
+        let figures = self.figures(events);
+        let first = *self.first.get_or_insert(figures);
+        let order = self.governor.turn(Measured {
+            elapsed: figures.time - first.time,
+            cost: (figures.kernel - first.kernel) + (figures.drain - first.drain),
+            subject: figures.subject - first.subject,
+            events: figures.events - first.events,
+        })?;
+        // Of what happens while the switch is turned some has rows: it counts as time without.
+        let before = now();
+        switch.turn(order == Order::Open);
+        if order == Order::Close {
+            self.closed.get_or_insert(before);
+            self.has_closed = true;
+            return None;
+        }
+        self.closed.take().map(|start| Thinned { start, end: now() + SETTLES })
+    }
+
+    /// The stretch without rows in which it ended, if in one, and what recording has cost; none where all has rows.
+    pub fn end(&mut self, events: u64, end: Nanos) -> (Option<Thinned>, Detail) {
+        let figures = self.figures(events);
+        let first = self.first.unwrap_or(figures);
+        let thinned = self.closed.take().map(|start| Thinned { start, end: end.max(start) });
+        let detail = Detail {
+            overhead: self.budget.overhead.0,
+            kernel: figures.kernel - first.kernel,
+            drain: figures.drain - first.drain,
+            subject: figures.subject - first.subject,
+        };
+        (thinned, detail)
+    }
+
+    /// Whether there ever was time without rows.
+    pub fn has_thinned(&self) -> bool {
+        self.has_closed
+    }
+}

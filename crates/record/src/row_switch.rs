@@ -1,0 +1,69 @@
+//! The switch by which the kernel side is told to make rows, or sums alone; and how much it has not made rows of.
+
+use crate::error::RecordError;
+use crate::events::{kind, table_of};
+use crate::kernel::{Counts, Kernel};
+use aya::maps::{Array, MapData};
+use std::collections::BTreeMap;
+
+/// Where among the kinds of events the requests are counted that were in events not made.
+const WITHHELD_REQUESTS: usize = 0;
+
+/// Rows are made until told otherwise.
+pub struct RowSwitch {
+    epoch: Array<MapData, u32>,
+    /// Even: rows are made.
+    current: u32,
+    withheld: Counts,
+    before: [u64; kind::COUNT as usize],
+}
+
+/// What was not made since last asked.
+#[derive(Debug, Default)]
+pub struct Withheld {
+    /// Requests on clients' connections.
+    pub requests: u64,
+    /// Events, by the table that lacks their rows.
+    pub events: BTreeMap<&'static str, u64>,
+}
+
+impl RowSwitch {
+    /// Takes it from the kernel side, once.
+    ///
+    /// # Errors
+    /// Where it is not there.
+    pub fn take(kernel: &mut Kernel) -> Result<RowSwitch, RecordError> {
+        let (epoch, withheld) = (kernel.take_array("rows_epoch")?, kernel.take_counts("withheld")?);
+        Ok(RowSwitch { epoch, current: 0, withheld, before: [0; kind::COUNT as usize] })
+    }
+
+    /// Whether rows are made.
+    pub fn makes_rows(&self) -> bool {
+        self.current % 2 == 0
+    }
+
+    /// Has rows made from now on, or sums alone. Where the kernel refuses, whether they are stays as it was.
+    pub fn turn(&mut self, makes_rows: bool) {
+        if makes_rows != self.makes_rows() && self.epoch.set(0, self.current + 1, 0).is_ok() {
+            self.current += 1;
+        }
+    }
+
+    /// What was not made since last asked.
+    pub fn withheld(&mut self) -> Withheld {
+        if self.current == 0 {
+            return Withheld::default();
+        }
+        let counts = self.withheld.counts();
+        let mut withheld = Withheld::default();
+        for (kind, (count, before)) in counts.into_iter().zip(self.before).enumerate() {
+            match count - before {
+                0 => {}
+                more if kind == WITHHELD_REQUESTS => withheld.requests = more,
+                more => *withheld.events.entry(table_of(kind as u32)).or_default() += more,
+            }
+        }
+        self.before = counts;
+        withheld
+    }
+}
