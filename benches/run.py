@@ -1,4 +1,4 @@
-"""Runs the benchmarks and writes docs/benchmarks.md. Usage: run.py [overhead|diagnosis|storm|load ...]
+"""Runs the benchmarks and writes docs/benchmarks.md. Usage: run.py [overhead|servers|diagnosis|storm|load ...]
 
 Without arguments all are run; with some, only those, and the result is printed and not written.
 """
@@ -11,10 +11,17 @@ import diagnosis
 import load
 import machine
 import overhead
+import servers
 import storm
 from workshop import ROOT
 
-SECTIONS = {"overhead": overhead.section, "diagnosis": diagnosis.section, "storm": storm.section, "load": load.section}
+SECTIONS = {
+    "overhead": overhead.section,
+    "servers": servers.section,
+    "diagnosis": diagnosis.section,
+    "storm": storm.section,
+    "load": load.section,
+}
 
 HEAD = """# Benchmarks
 
