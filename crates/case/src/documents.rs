@@ -2,6 +2,7 @@
 
 mod checks;
 mod document;
+mod feeds;
 mod load;
 mod story;
 mod trial;
@@ -10,6 +11,10 @@ mod worlds;
 
 pub use checks::{Check, Checks};
 pub use document::{Document, PAGE};
+pub use feeds::{
+    ContentFault, FeedCost, FeedError, FeedFault, FeedHistory, FeedOutcomes, FeedPhase, FeedRefresh, FeedRound,
+    PastRound, PortUse, RoundStep, SlowOrigin,
+};
 pub use load::{
     Latency, Load, LoadArrival, LoadCourse, LoadError, LoadFault, LoadMoment, LoadPercentile, LoadPhase, LoadStep,
     Phase, StatusCount,

@@ -50,9 +50,11 @@ pub use comparison::{
     AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, HotSpot, Per, Side,
 };
 pub use documents::{
-    Check, Checks, Document, Latency, Load, LoadArrival, LoadCourse, LoadError, LoadFault, LoadMoment, LoadPercentile,
-    LoadPhase, LoadStep, PAGE, Phase, StatusCount, Stories, StoryAspect, StoryCheck, StoryEntry, StoryList,
-    StoryOutcome, StoryResult, StoryResults, StoryState, StoryVariant, TrialFigures, Undone, WorldEntry, Worlds,
+    Check, Checks, ContentFault, Document, FeedCost, FeedError, FeedFault, FeedHistory, FeedOutcomes, FeedPhase,
+    FeedRefresh, FeedRound, Latency, Load, LoadArrival, LoadCourse, LoadError, LoadFault, LoadMoment, LoadPercentile,
+    LoadPhase, LoadStep, PAGE, PastRound, Phase, PortUse, RoundStep, SlowOrigin, StatusCount, Stories, StoryAspect,
+    StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState, StoryVariant, TrialFigures,
+    Undone, WorldEntry, Worlds,
 };
 pub use error::CaseError;
 pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};

@@ -4,8 +4,8 @@
 //! Fields are only ever added, so a schema allows more than it names.
 
 use crate::{
-    Answer, Bisection, Checks, Comparison, Document, Load, Matrix, Stories, Sweep, Traffic, TrialFigures,
-    Undone, Worlds,
+    Answer, Bisection, Checks, Comparison, Document, FeedHistory, FeedRefresh, Load, Matrix, Stories, Sweep, Traffic,
+    TrialFigures, Undone, Worlds,
 };
 use schemars::consts::meta_schemas::DRAFT2020_12 as META_SCHEMA;
 use schemars::generate::SchemaSettings;
@@ -34,6 +34,8 @@ pub const SCHEMAS: &[CommandSchema] = &[
     of::<Document>("report", "the contents of a case: one of the above"),
     of::<TrialFigures>("trial", "the measurements of one trial"),
     of::<Load>("load", "how a server bears a load: rates, latencies, errors by name"),
+    of::<FeedRefresh>("feeds-refresh", "rounds over many feeds: time, news, errors by name, costs"),
+    of::<FeedHistory>("feeds-history", "the time of rounds over days, and where it stepped"),
     of::<Undone>("undo", "what was ended and removed"),
     of::<Checks>("doctor", "what works on this machine"),
     of::<Worlds>("world", "the worlds listed, made or removed"),
@@ -49,7 +51,7 @@ impl CommandSchema {
     pub fn alone(&self) -> Schema {
         let mut generator = generator();
         let mut schema = (self.draw)(&mut generator);
-        schema.insert("title".into(), format!("whyslow {} --json", self.name).into());
+        schema.insert("title".into(), format!("whyslow {} --json", self.name.replace('-', " ")).into());
         whole(schema, generator)
     }
 }

@@ -65,6 +65,7 @@ pub(crate) enum Section {
     Sweep,
     Bisection,
     Matrix,
+    Round,
     OverTime,
     Asked,
     Ledger,
@@ -79,13 +80,14 @@ pub(crate) enum Section {
 
 impl Section {
     /// All of them, top to bottom.
-    pub(crate) const ALL: [Section; 16] = [
+    pub(crate) const ALL: [Section; 17] = [
         Section::Verdict,
         Section::Proof,
         Section::Compared,
         Section::Sweep,
         Section::Bisection,
         Section::Matrix,
+        Section::Round,
         Section::OverTime,
         Section::Asked,
         Section::Ledger,
@@ -107,6 +109,7 @@ impl Section {
             Section::Sweep => ("sweep", "The curve", "Curve"),
             Section::Bisection => ("bisection", "From bad to good: what was switched", "Bisection"),
             Section::Matrix => ("matrix", "Version by version", "Versions"),
+            Section::Round => ("round", "What the round did", "Round"),
             Section::OverTime => ("over-time", "Requests over time", "Time"),
             Section::Asked => ("asked", "Who asked for what", "Who"),
             Section::Ledger => ("ledger", "Where the time went", "Time"),

@@ -13,6 +13,7 @@ pub(crate) mod dots;
 pub(crate) mod environment;
 pub(crate) mod evidence;
 pub(crate) mod factors;
+pub(crate) mod feeds;
 pub(crate) mod findings;
 pub(crate) mod flame;
 pub(crate) mod gain;

@@ -4,7 +4,7 @@
 pub(crate) use case::views::{Difference, SideViews};
 
 use case::views::{ArmDots, PageViews};
-use case::{Answer, Bisection, Comparison, Load, Manifest, Matrix, Sweep, Traffic};
+use case::{Answer, Bisection, Comparison, FeedHistory, FeedRefresh, Load, Manifest, Matrix, Sweep, Traffic};
 
 /// Everything that is shown.
 pub struct Document<'a> {
@@ -39,6 +39,29 @@ pub enum Body<'a> {
     Traffic(&'a Traffic),
     /// A measured load.
     Load(&'a Load),
+    /// Feeds.
+    Feeds(Feeds<'a>),
+}
+
+/// What a command on feeds found.
+#[derive(Clone, Copy)]
+pub enum Feeds<'a> {
+    /// Rounds just made.
+    Refresh(&'a FeedRefresh),
+    /// Rounds over days.
+    History(&'a FeedHistory),
+}
+
+impl<'a> From<&'a FeedRefresh> for Body<'a> {
+    fn from(of: &'a FeedRefresh) -> Body<'a> {
+        Body::Feeds(Feeds::Refresh(of))
+    }
+}
+
+impl<'a> From<&'a FeedHistory> for Body<'a> {
+    fn from(of: &'a FeedHistory) -> Body<'a> {
+        Body::Feeds(Feeds::History(of))
+    }
 }
 
 impl<'a> Document<'a> {
@@ -88,6 +111,16 @@ impl<'a> Document<'a> {
     pub(crate) fn load(&self) -> Option<&'a Load> {
         if let Body::Load(load) = self.body { Some(load) } else { None }
     }
+
+    /// Rounds just made, where it is that.
+    pub(crate) fn refresh(&self) -> Option<&'a FeedRefresh> {
+        if let Body::Feeds(Feeds::Refresh(refresh)) = self.body { Some(refresh) } else { None }
+    }
+
+    /// Rounds over days, where it is that.
+    pub(crate) fn history(&self) -> Option<&'a FeedHistory> {
+        if let Body::Feeds(Feeds::History(history)) = self.body { Some(history) } else { None }
+    }
 }
 
 impl<'a> Body<'a> {
@@ -99,7 +132,7 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.case,
             Body::Bisection(bisection) => &bisection.case,
             Body::Matrix(matrix) => &matrix.case,
-            Body::Traffic(_) | Body::Load(_) => "",
+            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) => "",
         }
     }
 
@@ -111,14 +144,14 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.page,
             Body::Bisection(bisection) => &bisection.page,
             Body::Matrix(matrix) => &matrix.page,
-            Body::Traffic(_) | Body::Load(_) => "",
+            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) => "",
         }
     }
 
     /// What makes its result worth less.
     pub(crate) fn warnings(self) -> &'a [String] {
         match self {
-            Body::Answer(_) | Body::Traffic(_) | Body::Load(_) => &[],
+            Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) => &[],
             Body::Comparison(comparison) => &comparison.warnings,
             Body::Sweep(sweep) => &sweep.warnings,
             Body::Bisection(bisection) => &bisection.warnings,

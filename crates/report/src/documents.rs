@@ -4,7 +4,7 @@
 use crate::block::Block;
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
-    findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, load, points,
+    feeds, findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, load, points,
     probes, ratios, reasons, reconciled, regimes, sides, spread, states, together, traffic, trials, troubles, versions,
     waits, way_back, whole_run,
 };
@@ -79,6 +79,17 @@ const LOAD: &[&Block] = &[
     &load::how::BLOCK,
 ];
 
+const FEEDS: &[&Block] = &[
+    &feeds::lead::BLOCK,
+    &feeds::round::ERRORS,
+    &feeds::round::OUTCOMES,
+    &feeds::costs::BLOCK,
+    &feeds::costs::PHASES,
+    &feeds::round::SLOWEST,
+    &feeds::history::LEAD,
+    &feeds::history::BLOCK,
+];
+
 /// What recordings show, in every document.
 const RECORDED: &[&Block] = &[
     &ledger::BLOCK,
@@ -101,6 +112,7 @@ pub(crate) fn blocks(body: Body) -> Vec<&'static Block> {
         // Nothing was recorded, and nothing tried.
         Body::Traffic(_) => return TRAFFIC.to_vec(),
         Body::Load(_) => return LOAD.to_vec(),
+        Body::Feeds(_) => return FEEDS.to_vec(),
         Body::Answer(_) => (ANSWER, &[&evidence::BLOCK, &trials::BLOCK, &trials::NOT_TRIED]),
         Body::Comparison(_) => (COMPARISON, &[&trials::BLOCK, &trials::WARNINGS]),
         Body::Sweep(_) => (SWEEP, &[&trials::BLOCK, &trials::WARNINGS]),

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod bisection;
 pub(crate) mod comparison;
+pub(crate) mod feeds;
 pub(crate) mod load;
 pub(crate) mod matrix;
 pub(crate) mod sweep;

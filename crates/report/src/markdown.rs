@@ -22,6 +22,7 @@ fn title(body: Body) -> String {
         Body::Bisection(_) => "good against bad".into(),
         Body::Traffic(_) => "access logs".into(),
         Body::Load(_) => "a load".into(),
+        Body::Feeds(_) => "feeds".into(),
         Body::Matrix(matrix) => format!("versions of {}", escape(&matrix.library)),
     }
 }

@@ -83,6 +83,15 @@ fn loads() {
 }
 
 #[test]
+fn feeds() {
+    use crate::examples::feeds as examples;
+    hold("feeds-refreshed", &examples::refreshed());
+    hold("feeds-interrupted", &examples::interrupted());
+    hold("feeds-slower", &examples::slower());
+    hold("feeds-level", &examples::level());
+}
+
+#[test]
 fn matrices() {
     use crate::examples::matrix as examples;
     hold("versions", &examples::openssl());

@@ -206,7 +206,7 @@ pub struct LoadError {
 }
 
 /// What can go wrong with a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadFault {
     /// Nobody listens.
@@ -243,6 +243,8 @@ pub enum LoadFault {
     TruncatedHead,
     /// The length of a chunk cannot be read.
     BadChunk,
+    /// The body is larger than is allowed.
+    BodyTooLarge,
     /// The connection was closed before the end of the body.
     TruncatedBody,
     /// An answer nobody asked for.

@@ -7,4 +7,4 @@ pub(crate) mod how;
 pub(crate) mod latency;
 pub(crate) mod lead;
 mod panel;
-mod words;
+pub(crate) mod words;

@@ -1,6 +1,7 @@
 //! The page's end: what made it, of what, when, and how to do the same again.
 
 use crate::blocks::attached;
+use crate::blocks::feeds::again as refreshing;
 use crate::blocks::load::lead::command as load_command;
 use crate::blocks::traffic::lead::reading;
 use crate::command::typed;
@@ -88,6 +89,7 @@ fn again(document: &Document) -> (String, &'static str) {
         }
         Body::Traffic(traffic) => (typed(&reading(traffic)), ""),
         Body::Load(load) => (typed(&load_command(load)), "with the other options of that load"),
+        Body::Feeds(feeds) => (typed(&refreshing(feeds)), ""),
         Body::Sweep(sweep) => {
             let (server, parameter) = (server(&sweep.server), clean(&sweep.parameter));
             let line = format!("whyslow sweep {server}--vary {parameter}=... -- {}", typed(&sweep.command));

@@ -2,6 +2,7 @@
 
 use super::{colophon, headline, policy};
 use crate::block::Section;
+use crate::blocks::feeds::again;
 use crate::blocks::load::lead::command as load_command;
 use crate::blocks::traffic::lead::reading;
 use crate::command::command;
@@ -34,6 +35,7 @@ const STYLES: &[&str] = &[
     include_str!("../../assets/sheets.css"),
     include_str!("../../assets/traffic.css"),
     include_str!("../../assets/load.css"),
+    include_str!("../../assets/feeds.css"),
 ];
 
 #[derive(Template)]
@@ -95,6 +97,7 @@ pub(super) fn frame(document: &Document, drawn: &[(Section, String)]) -> String 
 /// A section's anchor, heading and short name. What a comparison shows of its trials is no proof of a cause.
 fn names(section: Section, document: &Document) -> (&'static str, &'static str, &'static str) {
     match (section, document.body) {
+        (Section::OverTime, Body::Feeds(_)) => ("over-time", "Rounds over time", "Time"),
         (Section::Proof, Body::Comparison(_)) => ("proof", "Every trial", "Trials"),
         (Section::Environment, Body::Load(_)) => ("environment", "The load", "Load"),
         _ => section.names(),
@@ -112,6 +115,7 @@ fn subject(body: Body) -> String {
         Body::Matrix(matrix) => command(&matrix.command),
         Body::Traffic(_) => "access logs".into(),
         Body::Load(load) => load_command(load).get(2..).map(command).unwrap_or_default(),
+        Body::Feeds(_) => "feeds".into(),
     }
 }
 
@@ -129,6 +133,7 @@ fn shown(body: Body) -> Vec<Shown> {
         Body::Matrix(matrix) => vec![of("", &matrix.command)],
         Body::Traffic(traffic) => vec![of("", &reading(traffic))],
         Body::Load(load) => vec![of("", &load_command(load))],
+        Body::Feeds(feeds) => vec![of("", &again(feeds))],
     }
 }
 

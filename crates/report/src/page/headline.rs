@@ -1,5 +1,6 @@
 //! The verdict in a few words: the page's one headline, and the title of its tab.
 
+use crate::blocks::feeds::headline as feeds_headline;
 use crate::blocks::findings::head_word;
 use crate::blocks::load::lead::headline as load_headline;
 use crate::blocks::traffic::lead::headline as traffic_headline;
@@ -22,6 +23,7 @@ pub(super) fn headline(body: Body) -> String {
         Body::Matrix(matrix) => of_matrix(matrix),
         Body::Traffic(traffic) => traffic_headline(traffic),
         Body::Load(load) => load_headline(load),
+        Body::Feeds(feeds) => feeds_headline(feeds),
     }
 }
 

@@ -3,6 +3,7 @@
 mod bisection;
 mod comparison;
 mod document;
+mod feeds;
 mod load;
 mod matrix;
 mod pairs;

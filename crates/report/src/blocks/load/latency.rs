@@ -24,7 +24,7 @@ pub(crate) const BLOCK: Block = Block::of(Section::Lengths, |document: &Document
 pub(crate) const STEPS: Block =
     Block::of(Section::Lengths, |document: &Document| document.load().map(steps).unwrap_or_default());
 
-const COLUMNS: [&str; 7] = ["count", "mean", "p50", "p90", "p99", "p99.9", "longest"];
+pub(crate) const COLUMNS: [&str; 7] = ["count", "mean", "p50", "p90", "p99", "p99.9", "longest"];
 
 fn steps(found: &Load) -> Vec<Part> {
     if found.steps.is_empty() {
@@ -38,7 +38,7 @@ fn table(heading: &'static str, rows: Vec<Row>) -> Vec<Part> {
     under(heading, [Part::Table(Table::of("", COLUMNS, rows))])
 }
 
-fn row(name: &str, times: &Latency) -> Row {
+pub(crate) fn row(name: &str, times: &Latency) -> Row {
     if times.count == 0 {
         return Row::new(name, [""; 0]);
     }

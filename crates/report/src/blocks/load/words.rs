@@ -3,7 +3,7 @@
 use case::{LoadFault, Phase};
 
 /// A part of a request.
-pub(super) fn phase(phase: Phase) -> &'static str {
+pub(crate) fn phase(phase: Phase) -> &'static str {
     match phase {
         Phase::LookUp => "look-up",
         Phase::Connect => "connect",
@@ -15,7 +15,7 @@ pub(super) fn phase(phase: Phase) -> &'static str {
 }
 
 /// What went wrong.
-pub(super) fn name(fault: LoadFault) -> &'static str {
+pub(crate) fn name(fault: LoadFault) -> &'static str {
     match fault {
         LoadFault::Refused => "connection refused",
         LoadFault::Unreachable => "host unreachable",
@@ -34,6 +34,7 @@ pub(super) fn name(fault: LoadFault) -> &'static str {
         LoadFault::HeadTooLong => "headers without end",
         LoadFault::TruncatedHead => "closed among the headers",
         LoadFault::BadChunk => "bad chunk",
+        LoadFault::BodyTooLarge => "body larger than allowed",
         LoadFault::TruncatedBody => "closed within the body",
         LoadFault::Unasked => "bytes nobody asked for",
         LoadFault::WrongEcho => "another echo than what was sent",
