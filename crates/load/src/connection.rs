@@ -44,7 +44,7 @@ pub(crate) struct Connection {
     out_at: usize,
     /// What has come and is no whole part of an answer yet.
     held: Vec<u8>,
-    reader: Reader,
+    pub reader: Reader,
     pub flights: VecDeque<Flight>,
     /// Requests since it was opened.
     pub asked: u64,
@@ -76,11 +76,23 @@ impl Connection {
         }
     }
 
-    /// Begins to connect.
+    /// Begins to connect, and readies TLS.
     pub(crate) fn open(&mut self, peer: &Peer, tally: &mut Tally) -> Result<(), LoadFault> {
+        self.connect(peer, tally)?;
+        self.secure(peer)
+    }
+
+    /// Begins to connect.
+    pub(crate) fn connect(&mut self, peer: &Peer, tally: &mut Tally) -> Result<(), LoadFault> {
         self.since = Instant::now();
         self.socket = Some(TcpStream::connect(peer.address).map_err(|error| fault::of_system(&error))?);
         tally.opened += 1;
+        self.stage = Stage::Connecting;
+        Ok(())
+    }
+
+    /// Readies TLS, where that is spoken.
+    pub(crate) fn secure(&mut self, peer: &Peer) -> Result<(), LoadFault> {
         if let Some((settings, name)) = &peer.tls {
             let mut tls =
                 ClientConnection::new(settings.clone(), name.clone()).map_err(|error| fault::of_tls(&error))?;
@@ -88,7 +100,6 @@ impl Connection {
             tls.set_buffer_limit(None);
             self.tls = Some(Box::new(tls));
         }
-        self.stage = Stage::Connecting;
         Ok(())
     }
 

@@ -11,7 +11,10 @@ mod course;
 mod drive;
 mod failure;
 mod fault;
+pub mod feeds;
 mod flight;
+#[doc(hidden)]
+pub mod fuzz;
 mod histogram;
 mod histograms;
 mod plan;

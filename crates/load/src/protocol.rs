@@ -6,6 +6,8 @@ mod gemini;
 mod gopher;
 mod http;
 
+pub(crate) use http::Answered;
+
 use crate::address::Scheme;
 use crate::plan::Plan;
 use case::LoadFault;
@@ -47,6 +49,21 @@ impl Reader {
             Scheme::Gopher => Reader::Gopher(gopher::Reader::of(&plan.expected)),
             Scheme::Gemini => Reader::Gemini(gemini::Reader::of(&plan.expected)),
         }
+    }
+
+    /// One that keeps answers of HTTP, with bodies of up to `most` bytes.
+    pub(crate) fn keeping(most: usize) -> Reader {
+        Reader::Http(http::Reader::keeping(most))
+    }
+
+    /// The answer that was read last, where it is kept.
+    pub(crate) fn answered(&mut self) -> Option<Answered> {
+        if let Reader::Http(reader) = self { reader.answered() } else { None }
+    }
+
+    /// How many bytes are kept of the answer that is being read.
+    pub(crate) fn kept(&self) -> usize {
+        if let Reader::Http(reader) = self { reader.kept() } else { 0 }
     }
 
     /// Reads as far as one answer goes. `has_no_body` where it is one to a request that gets a head alone.

@@ -161,7 +161,7 @@ fn secured(plan: &Plan, host: &str) -> Result<Option<(Arc<rustls::ClientConfig>,
 }
 
 /// Asks for as many descriptors as the system allows. What is refused all the same is counted later, by name.
-fn raise_limit(connections: u64) {
+pub(crate) fn raise_limit(connections: u64) {
     let wanted = connections + OTHER_DESCRIPTORS;
     if let Ok((now, most)) = getrlimit(Resource::RLIMIT_NOFILE)
         && now < wanted

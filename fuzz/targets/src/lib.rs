@@ -15,6 +15,7 @@ pub fn targets() -> impl Iterator<Item = (&'static str, Target)> {
         .chain(import::fuzz::TARGETS)
         .chain(record::fuzz::TARGETS)
         .chain(lab)
+        .chain(load::fuzz::TARGETS)
         .chain(studies::fuzz::TARGETS)
 }
 

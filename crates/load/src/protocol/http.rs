@@ -1,5 +1,9 @@
 //! HTTP/1.1 (RFC 9112): where an answer ends, and whether another can follow on its connection.
 
+mod kept;
+
+pub(crate) use kept::{Answered, Kept};
+
 use super::{Read, Reply, Search};
 use crate::plan::Expected;
 use case::LoadFault;
@@ -17,6 +21,8 @@ pub(crate) struct Reader {
     has_no_body: bool,
     expected: Option<u16>,
     search: Search,
+    /// Where answers are kept.
+    kept: Option<Box<Kept>>,
     state: State,
     status: u16,
     keeps: bool,
@@ -48,6 +54,7 @@ impl Reader {
             has_no_body: false,
             expected: expected.status,
             search: Search::of(expected.body.as_ref()),
+            kept: None,
             state: State::Head,
             status: 0,
             keeps: true,
@@ -59,19 +66,34 @@ impl Reader {
         self.has_no_body = has_no_body;
     }
 
+    /// One that keeps answers to GET, with bodies of up to `most` bytes.
+    pub(crate) fn keeping(most: usize) -> Reader {
+        Reader { kept: Some(Box::new(Kept::of(most))), ..Reader::of(&Expected::default()) }
+    }
+
+    /// The answer that was read last, where it is kept.
+    pub(crate) fn answered(&mut self) -> Option<Answered> {
+        self.kept.as_mut()?.whole.take()
+    }
+
+    /// How much is kept of the answer that is being read.
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.as_ref().map_or(0, |kept| kept.len())
+    }
+
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<Read, LoadFault> {
         let mut taken = 0;
         loop {
             let rest = &bytes[taken..];
             let (more, is_whole) = match self.state {
                 State::Head => self.head(rest)?,
-                State::Body(length) => self.body(rest, length, State::Body),
+                State::Body(length) => self.body(rest, length, State::Body)?,
                 State::ChunkLine => (self.chunk_line(rest)?, false),
-                State::Chunk(length) => (self.body(rest, length, State::Chunk).0, false),
+                State::Chunk(length) => (self.body(rest, length, State::Chunk)?.0, false),
                 State::ChunkEnd => (self.chunk_end(rest)?, false),
                 State::Trailers => Self::trailers(rest)?,
                 State::UntilClosed => {
-                    self.search.read(rest);
+                    self.take(rest)?;
                     (rest.len(), false)
                 }
             };
@@ -96,6 +118,9 @@ impl Reader {
 
     fn reply(&mut self) -> Reply {
         self.state = State::Head;
+        if let Some(kept) = &mut self.kept {
+            kept.end();
+        }
         let body = self.search.fault();
         let unexpected = self.expected.is_some_and(|expected| expected != self.status);
         let fault = if unexpected { Some(LoadFault::UnexpectedStatus) } else { body };
@@ -127,6 +152,12 @@ impl Reader {
         let extent = extent(response.headers, self.has_no_body || matches!(self.status, 204 | 304))?;
         let says = |word| has_token(response.headers, "connection", word);
         self.keeps = if is_old { says("keep-alive") } else { !says("close") };
+        if let Some(kept) = &mut self.kept {
+            kept.begin(self.status, response.headers);
+            if let Extent::Bytes(length) = extent {
+                kept.expect(length)?;
+            }
+        }
         self.state = match extent {
             Extent::Empty => return Ok((length, true)),
             Extent::Bytes(length) => State::Body(length),
@@ -140,15 +171,21 @@ impl Reader {
     }
 
     /// Takes what is there of so many bytes, and whether they are all there.
-    fn body(&mut self, bytes: &[u8], length: u64, left: impl Fn(u64) -> State) -> (usize, bool) {
+    fn body(&mut self, bytes: &[u8], length: u64, left: impl Fn(u64) -> State) -> Result<(usize, bool), LoadFault> {
         let taken = usize::try_from(length).unwrap_or(usize::MAX).min(bytes.len());
-        self.search.read(&bytes[..taken]);
+        self.take(&bytes[..taken])?;
         let rest = length - taken as u64;
         self.state = match left(rest) {
             State::Chunk(0) => State::ChunkEnd,
             state => state,
         };
-        (taken, rest == 0)
+        Ok((taken, rest == 0))
+    }
+
+    /// Looks at a part of a body.
+    fn take(&mut self, bytes: &[u8]) -> Result<(), LoadFault> {
+        self.search.read(bytes);
+        self.kept.as_mut().map_or(Ok(()), |kept| kept.read(bytes))
     }
 
     fn chunk_line(&mut self, bytes: &[u8]) -> Result<usize, LoadFault> {
@@ -296,6 +333,20 @@ mod tests {
         assert_eq!(at(b""), Err(LoadFault::ClosedEarly));
         assert_eq!(at(b"HTTP/1.1 200"), Err(LoadFault::TruncatedHead));
         assert_eq!(at(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"), Err(LoadFault::TruncatedBody));
+    }
+
+    #[test]
+    fn an_answer_that_is_kept_is_kept_up_to_its_length() {
+        let bytes = b"HTTP/1.1 200 OK\r\nETag: W/\"a\"\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n\
+            3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
+        let mut reader = Reader::keeping(5);
+        assert!(reader.read(bytes).expect("an answer").reply.is_some());
+        let answered = reader.answered().expect("it is kept");
+        assert_eq!((answered.status, answered.etag.as_str(), answered.coding.as_str()), (200, "W/\"a\"", "gzip"));
+        assert_eq!((answered.body.as_slice(), reader.answered()), (b"abcde".as_slice(), None));
+        assert_eq!(Reader::keeping(4).read(bytes), Err(LoadFault::BodyTooLarge));
+        let announced = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+        assert_eq!(Reader::keeping(4).read(announced), Err(LoadFault::BodyTooLarge));
     }
 
     #[test]

@@ -4,24 +4,12 @@ use super::*;
 use crate::plan::tests::plan;
 use crate::replay::{Recorded, Replay};
 use case::LoadFault;
+use farm::bad::{self, says, server};
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::thread;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-
-/// A server that does the same on every connection, each on a thread of its own; its port.
-fn server(serve: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("an address").port();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let serve = serve.clone();
-            thread::spawn(move || serve(stream));
-        }
-    });
-    port
-}
 
 /// Answers each request with the same bytes.
 fn answering(mut stream: TcpStream, answer: &[u8]) {
@@ -158,18 +146,6 @@ fn gopher_ends_with_the_connection() {
 
 #[test]
 fn each_kind_of_bad_server_is_named_and_none_hangs() {
-    let closed = TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("an address").port();
-    let says = |answer: &'static [u8]| {
-        server(move |mut stream| {
-            let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(answer));
-        })
-    };
-    let resets = server(|stream| {
-        // What is closed with bytes unread is reset.
-        thread::sleep(Duration::from_millis(20));
-        drop(stream);
-    });
-    let silent = server(|mut stream| while stream.read(&mut [0; 4096]).is_ok_and(|count| count > 0) {});
     let drips = server(|mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nX-Slow: ");
         while stream.write_all(b"x").is_ok() {
@@ -189,27 +165,27 @@ fn each_kind_of_bad_server_is_named_and_none_hangs() {
         thread::sleep(Duration::from_millis(100));
     });
     let plain = [
-        (closed, LoadFault::Refused),
-        (says(b""), LoadFault::ClosedEarly),
+        (bad::closed(), LoadFault::Refused),
+        (says(""), LoadFault::ClosedEarly),
         (half_closed, LoadFault::ClosedEarly),
-        (says(b"SSH-2.0-x\r\n"), LoadFault::BadStatusLine),
-        (says(b"HTTP/1.1 2"), LoadFault::TruncatedHead),
-        (says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), LoadFault::TruncatedBody),
-        (says(b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"), LoadFault::BadHeader),
-        (says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), LoadFault::BadChunk),
-        (says(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore"), LoadFault::Unasked),
-        (resets, LoadFault::Reset),
-        (silent, LoadFault::TimedOut),
+        (says("SSH-2.0-x\r\n"), LoadFault::BadStatusLine),
+        (says("HTTP/1.1 2"), LoadFault::TruncatedHead),
+        (says("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), LoadFault::TruncatedBody),
+        (says("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"), LoadFault::BadHeader),
+        (says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), LoadFault::BadChunk),
+        (says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore"), LoadFault::Unasked),
+        (bad::resets(), LoadFault::Reset),
+        (bad::silent(), LoadFault::TimedOut),
         (drips, LoadFault::TimedOut),
         (body, LoadFault::TimedOut),
         (endless, LoadFault::HeadTooLong),
     ];
     let cases = plain.into_iter().map(|(port, fault)| ("http", port, fault)).chain([
-        ("https", says(b"HTTP/1.1 400 Bad Request\r\n\r\n"), LoadFault::TlsProtocol),
-        ("https", says(b""), LoadFault::HandshakeClosed),
-        ("https", silent, LoadFault::HandshakeTimedOut),
+        ("https", says("HTTP/1.1 400 Bad Request\r\n\r\n"), LoadFault::TlsProtocol),
+        ("https", says(""), LoadFault::HandshakeClosed),
+        ("https", bad::silent(), LoadFault::HandshakeTimedOut),
         // A handshake_failure, as TLS 1.2 writes it.
-        ("https", says(b"\x15\x03\x03\x00\x02\x02\x28"), LoadFault::TlsAlert),
+        ("https", says(b"\x15\x03\x03\x00\x02\x02\x28".as_slice()), LoadFault::TlsAlert),
     ]);
     for (scheme, port, fault) in cases {
         let begun = Instant::now();

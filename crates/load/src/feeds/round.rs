@@ -1,0 +1,271 @@
+//! A round from its beginning to its end.
+
+mod document;
+
+use super::address;
+use super::clock;
+use super::failure::FeedsFailure;
+use super::job::{Job, Purpose};
+use super::names::{Hosts, Names, THREADS};
+use super::state::FeedState;
+use super::store::{Begun, Change, Store};
+use super::tally::{Counts, Outcome};
+use super::worker::{Common, Done, Mailbox, Message, Shown, WAKER, Worker, owner};
+use super::writer;
+use crate::address::Scheme;
+use crate::plan::Secured;
+use crate::run::raise_limit;
+use crate::tls;
+use case::{ContentFault, FeedFault, FeedRound};
+use mio::{Poll, Waker};
+use rustls::client::Resumption;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel, sync_channel};
+use std::time::{Duration, Instant};
+
+/// Changes on their way to the disk: a slow one slows the round down, and takes no more memory.
+const WAITING_CHANGES: usize = 8192;
+/// rustls keeps up to eight tickets for a host, and counts its bound in tickets.
+const SESSIONS_OF_A_HOST: usize = 8;
+const LEAST_HOSTS: usize = 256;
+
+/// What a refresh is to do.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What the list is called: rounds over the same one are compared.
+    pub list: String,
+    /// The feeds, each once.
+    pub addresses: Vec<String>,
+    /// The database.
+    pub database: PathBuf,
+    /// Names with their addresses; others are looked up.
+    pub hosts: Hosts,
+    /// Connections at a time.
+    pub connections: usize,
+    /// Connections to one origin at a time, at most.
+    pub per_origin: usize,
+    /// Threads.
+    pub threads: usize,
+    /// A request that takes longer has failed.
+    pub timeout: Duration,
+    /// A body may have so many bytes.
+    pub most_received: usize,
+    /// And so many after gzip, br or zstd are undone.
+    pub most_inflated: u64,
+    /// Whether robots.txt is asked for and heeded.
+    pub robots: bool,
+    /// Who we say we are.
+    pub agent: String,
+    /// How TLS is spoken.
+    pub secured: Secured,
+    /// Rounds.
+    pub rounds: u64,
+    /// From the beginning of one round to that of the next, at least.
+    pub every: Duration,
+}
+
+/// How a round is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Live {
+    /// The round, counted from 1.
+    pub round: u64,
+    /// How long it has gone on.
+    pub elapsed: Duration,
+    /// Feeds on the list.
+    pub feeds: u64,
+    /// Feeds that are seen to.
+    pub settled: u64,
+    /// Those of them that have not changed.
+    pub unchanged: u64,
+    /// Those of them that have failed.
+    pub failed: u64,
+    /// Entries that are new.
+    pub new_entries: u64,
+    /// Bytes that have arrived.
+    pub received: u64,
+    /// The next round begins after so long; zero while one goes on.
+    pub rests: Duration,
+}
+
+/// Makes the rounds. `watch` is told how it is doing, again and again: it takes its time between two looks, and says whether
+/// to go on.
+///
+/// # Errors
+/// Where it cannot begin, or the database cannot be read or written. What goes wrong with feeds is counted.
+pub fn refresh(plan: &Plan, watch: &mut dyn FnMut(&Live) -> bool) -> Result<Vec<FeedRound>, FeedsFailure> {
+    let store = Store::open(&plan.database)?;
+    let mut settings = tls::settings(&plan.secured, Scheme::Https)?;
+    if !plan.secured.full_only {
+        settings.resumption = Resumption::in_memory_sessions(sessions(&plan.addresses));
+    }
+    let settings = Arc::new(settings);
+    raise_limit(plan.connections as u64);
+    let mut rounds: Vec<FeedRound> = Vec::new();
+    for number in 1..=plan.rounds.max(1) {
+        let begun = Instant::now();
+        let (round, goes_on) = one(plan, &store, &settings, number, watch)?;
+        let is_finished = round.finished;
+        rounds.push(round);
+        if !goes_on || !is_finished {
+            break;
+        }
+        while number < plan.rounds {
+            let rests = plan.every.saturating_sub(begun.elapsed());
+            if rests.is_zero() {
+                break;
+            }
+            if !watch(&Live { round: number, rests, ..Live::default() }) {
+                return Ok(rounds);
+            }
+        }
+    }
+    Ok(rounds)
+}
+
+/// How many sessions are kept: for each host, and for half as many again that redirects lead to.
+fn sessions(addresses: &[String]) -> usize {
+    let hosts = addresses.iter().filter_map(|one| address::read(one)).map(|url| url.host).collect::<HashSet<_>>();
+    (hosts.len() * 3 / 2).max(LEAST_HOSTS) * SESSIONS_OF_A_HOST
+}
+
+/// One round; whether another is wanted.
+fn one(
+    plan: &Plan,
+    store: &Store,
+    settings: &Arc<rustls::ClientConfig>,
+    turn: u64,
+    watch: &mut dyn FnMut(&Live) -> bool,
+) -> Result<(FeedRound, bool), FeedsFailure> {
+    let (started, cpu) = (Instant::now(), document::processor());
+    let begun = store.begin(&plan.list, clock::now_s())?;
+    let mut counts = Counts::default();
+    let mut changes = Vec::new();
+    let jobs = jobs(plan, store, begun, &mut counts, &mut changes)?;
+    store.write(&changes)?;
+    drop(changes);
+    let (done_before, settled) = (jobs.done_before, counts.outcomes.all());
+    let left = AtomicUsize::new(jobs.list.len());
+    let (names, stop, shown) = (Names::of(&plan.hosts), AtomicBool::new(false), Shown::default());
+    let workers = plan.threads.clamp(1, plan.connections.max(1));
+    let mut boxes = Vec::new();
+    let mut ends: Vec<(Poll, Receiver<Message>)> = Vec::new();
+    for _ in 0..workers {
+        let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        let (send, receive) = channel();
+        boxes.push(Mailbox { send, waker });
+        ends.push((poll, receive));
+    }
+    let mut shares: Vec<Vec<Job>> = (0..workers).map(|_| Vec::new()).collect();
+    for job in jobs.list {
+        shares[owner(&job.url.host, workers)].push(job);
+    }
+    let common = Common {
+        plan,
+        store,
+        names: &names,
+        settings,
+        number: begun.number,
+        left: &left,
+        stop: &stop,
+        shown: &shown,
+        mailboxes: &boxes,
+    };
+    let mut goes_on = true;
+    let done = std::thread::scope(|scope| -> Result<Vec<Done>, FeedsFailure> {
+        let (send, receive) = sync_channel(WAITING_CHANGES);
+        let writing = scope.spawn(move || writer::write(store, &receive));
+        let (common, names) = (&common, &names);
+        for _ in 0..THREADS {
+            scope.spawn(move || {
+                names.look_up(|asked, found| common.mailboxes[asked.worker].tell(Message::LookedUp(asked.host, found)));
+            });
+        }
+        let working = ends.into_iter().zip(shares).enumerate().map(|(index, ((poll, messages), share))| {
+            let changes = send.clone();
+            scope.spawn(move || Worker::new(common, index, poll, messages, changes).work(share))
+        });
+        let working = working.collect::<Vec<_>>();
+        drop(send);
+        while !working.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+            let live = Live {
+                round: turn,
+                elapsed: started.elapsed(),
+                feeds: plan.addresses.len() as u64,
+                settled: done_before + settled + shown.settled.load(Ordering::Relaxed),
+                unchanged: shown.unchanged.load(Ordering::Relaxed),
+                failed: shown.failed.load(Ordering::Relaxed),
+                new_entries: shown.new_entries.load(Ordering::Relaxed),
+                received: shown.received.load(Ordering::Relaxed),
+                rests: Duration::ZERO,
+            };
+            if !watch(&live) {
+                goes_on = false;
+                stop.store(true, Ordering::Relaxed);
+                boxes.iter().for_each(|one| drop(one.waker.wake()));
+            }
+        }
+        names.end();
+        let ended = || std::io::Error::other("a thread has ended early");
+        let done = working.into_iter().map(|one| Ok(one.join().map_err(|_| ended())??)).collect();
+        writing.join().map_err(|_| ended())??;
+        done
+    })?;
+    drop(common);
+    let is_finished = left.load(Ordering::Relaxed) == 0;
+    let spent = names.spent();
+    // Whoever watches may have slept for a while since.
+    let wall = done.iter().map(|one| one.ended).max().map_or(started.elapsed(), |ended| ended - started);
+    let whole = document::Whole { begun, done_before, is_finished, wall, cpu, counts, done, spent };
+    let (round, state) = document::document(plan, whole);
+    if is_finished {
+        store.write(&[Change::Round(state)])?;
+    }
+    Ok((round, goes_on))
+}
+
+/// What is to be asked for.
+struct Jobs {
+    list: Vec<Job>,
+    /// Feeds that this round has seen to already, before it was killed.
+    done_before: u64,
+}
+
+/// What of the list is to be asked for; the rest is settled at once.
+fn jobs(
+    plan: &Plan,
+    store: &Store,
+    begun: Begun,
+    counts: &mut Counts,
+    changes: &mut Vec<Change>,
+) -> Result<Jobs, FeedsFailure> {
+    let states = store.feeds(plan.addresses.iter().map(String::as_str))?;
+    let now_s = clock::now_s();
+    let mut jobs = Jobs { list: Vec::new(), done_before: 0 };
+    for (feed, (address, state)) in plan.addresses.iter().zip(states).enumerate() {
+        if state.round == begun.number {
+            jobs.done_before += 1;
+            continue;
+        }
+        let url = address::read(&state.moved_to).or_else(|| address::read(address));
+        let outcome = match url {
+            _ if state.is_gone => Outcome::Gone,
+            _ if state.not_before_s > now_s => Outcome::PutOff,
+            None => Outcome::Failed(FeedFault::Content(ContentFault::BadUrl)),
+            Some(url) => {
+                jobs.list.push(Job::of(Purpose::Feed(feed), url));
+                continue;
+            }
+        };
+        counts.settle(outcome, address);
+        let state = FeedState { round: begun.number, ..state };
+        changes.push(Change::Feed { address: address.clone(), state, seen: None });
+    }
+    Ok(jobs)
+}
+
+#[cfg(test)]
+mod tests;
