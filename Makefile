@@ -7,6 +7,8 @@
 # make bench    the recorder's overhead and the speed of diagnosis, into docs/benchmarks.md
 # make calibrate  how often the statistics are wrong, on real timings of this machine, into docs/statistics.md; and how often the
 #               prover is, with trials made up and with suspicions planted on real programs (an hour; WHYSLOW_PROOFS=20: minutes)
+# make feeds    84,004 feeds on 19,166 names of our own: a first and a second round, one that is killed half-way, and curl over the
+#               same list (some minutes; WHYSLOW_FEEDS='5000 1000': fewer feeds and names)
 # make fuzz     a million inputs for each parser of what others wrote: by coverage where cargo-fuzz and a nightly compiler are
 #               installed, else by chance (hours; scripts/fuzz.sh runs=1000000 elf: one of them)
 # make soak     the fuzzers, and what makes a recorder's memory grow, for an hour (needs root; WHYSLOW_SOAK=120: two minutes)
@@ -32,7 +34,7 @@ SKIPPED = $(CURDIR)/target/skipped
 FAST = --skip stories:: --skip bisect:: --skip page:: --skip running:: --skip undo:: --skip exports:: --skip story:: \
     --skip schemas:: --skip attach_recording:: --skip doctor
 
-.PHONY: all build release demo test test-fast stories healthy bench calibrate fuzz soak deny docs clean
+.PHONY: all build release demo test test-fast stories feeds healthy bench calibrate fuzz soak deny docs clean
 
 all: build
 
@@ -81,6 +83,11 @@ stories:
 	WHYSLOW_SKIPPED=$(SKIPPED) WHYSLOW_STORIES=$(CURDIR)/target/stories \
 	    cargo test --release --locked --package whyslow --test e2e -- --ignored --test-threads 1
 	@scripts/skipped.sh $(SKIPPED)
+
+feeds:
+	scripts/setup.sh build
+	cargo build --release --locked --package whyslow --package whyslow-farm
+	scripts/feeds.sh target/release $(WHYSLOW_FEEDS)
 
 healthy:
 	scripts/setup.sh healthy

@@ -40,6 +40,9 @@ pub enum StudyError {
     /// A load could not begin.
     #[error(transparent)]
     Load(#[from] load::LoadFailure),
+    /// Feeds cannot be refreshed.
+    #[error(transparent)]
+    Feeds(#[from] load::feeds::FeedsFailure),
     /// The laboratory failed.
     #[error(transparent)]
     Lab(#[from] LabError),

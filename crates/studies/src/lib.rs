@@ -14,6 +14,7 @@ mod duration;
 mod error;
 pub mod experiment;
 pub mod explain;
+pub mod feeds;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod load;

@@ -5,6 +5,7 @@ mod bisect;
 mod compare;
 mod driver;
 pub mod examples;
+mod feeds;
 mod load;
 mod logs;
 mod matrix;
@@ -18,7 +19,8 @@ pub use attach::AttachArguments;
 pub use bisect::BisectArguments;
 pub use compare::CompareArguments;
 pub use driver::{Driver, Says};
-pub use load::LoadArguments;
+pub use feeds::{FeedsAction, FeedsArguments, FeedsHistoryArguments, FeedsRefreshArguments, FeedsShownArguments};
+pub use load::{LoadArguments, TlsArguments};
 pub use logs::LogsArguments;
 pub use matrix::MatrixArguments;
 pub use pcap::PcapArguments;
@@ -96,6 +98,8 @@ pub enum Command {
     Matrix(Box<MatrixArguments>),
     /// Measure how a server bears a load: rates, latencies, errors by name
     Load(Box<LoadArguments>),
+    /// Refresh feeds by the ten thousand, and see how long it took over days
+    Feeds(Box<FeedsArguments>),
     /// Read access logs: who asked for what, since when, and what blocking them saves
     Logs(LogsArguments),
     /// Diagnose a capture of packets that was made elsewhere

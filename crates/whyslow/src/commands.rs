@@ -3,6 +3,7 @@
 pub mod completions;
 pub mod doctor;
 pub mod explain;
+pub mod feeds;
 pub mod load;
 pub mod logs;
 pub mod man;

@@ -3,6 +3,7 @@
 //! The crates' errors say what failed; the modules here add, type by type, why and what to try.
 
 mod case;
+mod feeds;
 mod import;
 mod lab;
 mod record;

@@ -45,6 +45,7 @@ fn carry_out(command: Command) -> Result<u8, fail::Failure> {
         Command::Sweep(typed) => commands::study::sweep(*typed),
         Command::Matrix(typed) => commands::study::matrix(*typed),
         Command::Load(typed) => commands::load::load(*typed),
+        Command::Feeds(typed) => commands::feeds::feeds(*typed),
         Command::Logs(typed) => commands::logs::logs(typed),
         Command::Pcap(typed) => commands::study::pcap(typed),
         Command::Report(typed) => commands::report::report(&typed),

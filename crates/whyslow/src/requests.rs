@@ -3,6 +3,7 @@
 pub mod attach;
 pub mod bisect;
 pub mod compare;
+pub mod feeds;
 pub mod load;
 pub mod matrix;
 pub mod pcap;

@@ -33,6 +33,7 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
         Command::Bisect(_) | Command::Matrix(_) | Command::World(_) => Ok(()),
         Command::Story(typed) if matches!(typed.action, StoryAction::Run(_)) => Ok(()),
         Command::Load(_)
+        | Command::Feeds(_)
         | Command::Logs(_)
         | Command::Pcap(_)
         | Command::Report(_)

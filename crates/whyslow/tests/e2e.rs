@@ -8,6 +8,7 @@ mod attached;
 mod bisect;
 mod errors;
 mod exports;
+mod feeds;
 mod full_disk;
 mod governed;
 mod help;

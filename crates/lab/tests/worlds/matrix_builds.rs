@@ -80,7 +80,7 @@ fn a_version_that_was_published_again_with_other_files_is_not_built() {
     let source = sources.named("tiny").expect("it");
     let cache = folder.path().join("cache");
     let workshop = Workshop::at(&cache, Registry::at(&address, cache.join("crates")));
-    let mut build = |code: &str| {
+    let build = |code: &str| {
         let line = publish(&mirror, "1.0.0+1.2", code);
         std::fs::write(mirror.join("ti/ny/tiny-sys"), line).expect("written");
         let release = workshop.releases(source, &mut |_| false).expect("releases").remove(0);

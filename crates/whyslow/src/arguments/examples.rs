@@ -2,7 +2,7 @@
 //! command in `examples`; help, manual and the reference of commands show it, and a test parses every example.
 
 /// By command; whyslow itself has no name. Lines are at most 80 columns wide.
-pub const ALL: [(&str, &str); 20] = [
+pub const ALL: &[(&str, &str)] = &[
     ("", include_str!("examples/whyslow.txt")),
     ("run", include_str!("examples/run.txt")),
     ("attach", include_str!("examples/attach.txt")),
@@ -11,6 +11,7 @@ pub const ALL: [(&str, &str); 20] = [
     ("sweep", include_str!("examples/sweep.txt")),
     ("matrix", include_str!("examples/matrix.txt")),
     ("load", include_str!("examples/load.txt")),
+    ("feeds", include_str!("examples/feeds.txt")),
     ("logs", include_str!("examples/logs.txt")),
     ("pcap", include_str!("examples/pcap.txt")),
     ("report", include_str!("examples/report.txt")),

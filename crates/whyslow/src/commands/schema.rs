@@ -25,7 +25,7 @@ pub fn schema(typed: &SchemaArguments) -> Result<u8, Failure> {
 }
 
 fn listed() -> String {
-    let lines = SCHEMAS.iter().map(|one| format!("{:<9} {}\n", one.name, one.about));
+    let lines = SCHEMAS.iter().map(|one| format!("{:<13} {}\n", one.name, one.about));
     lines.collect::<String>() + "\nPrint one with: whyslow schema NAME (or all)\n"
 }
 

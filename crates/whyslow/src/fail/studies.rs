@@ -24,6 +24,7 @@ impl From<StudyError> for Failure {
             StudyError::Lab(error) => error.into(),
             StudyError::Matrix(error) => error.into(),
             StudyError::Load(error) => error.into(),
+            StudyError::Feeds(error) => error.into(),
             StudyError::Sweep(error) => sweep(error),
             StudyError::NoSegments { file, problems, .. } => {
                 let why = if problems.is_empty() { "it holds no packets".to_string() } else { problems.join("; ") };

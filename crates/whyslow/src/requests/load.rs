@@ -1,6 +1,6 @@
 //! What `load` is asked.
 
-use crate::arguments::LoadArguments;
+use crate::arguments::{LoadArguments, TlsArguments};
 use crate::fail::Failure;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,12 +47,7 @@ pub fn request(typed: LoadArguments) -> Result<Plan, Failure> {
         headers: typed.header,
         body,
         expected: Expected { status: typed.expect_status, body: typed.expect_body.map(String::into_bytes) },
-        secured: Secured {
-            version: typed.tls.tls_version,
-            full_only: typed.tls.no_resumption,
-            authorities: typed.tls.cacert,
-            trusts_all: typed.tls.insecure,
-        },
+        secured: secured(typed.tls),
         seed: typed.seed,
     })
 }
@@ -75,6 +70,16 @@ fn arrival(typed: &LoadArguments) -> Result<Arrival, Failure> {
         (Some(rate), false) => Arrival::Constant(rate),
         (None, _) => Arrival::Closed,
     })
+}
+
+/// How TLS is to be spoken.
+pub fn secured(typed: TlsArguments) -> Secured {
+    Secured {
+        version: typed.tls_version,
+        full_only: typed.no_resumption,
+        authorities: typed.cacert,
+        trusts_all: typed.insecure,
+    }
 }
 
 /// What would end up as something else in the head of a request is refused.

@@ -54,7 +54,7 @@ impl Worker<'_> {
         };
         job.begun.get_or_insert(now);
         let one = &mut self.slots[slot];
-        one.connection.ask(&bytes, Flight { intended: now, started: now, first: None, step: 0 });
+        one.connection.ask(&bytes, Flight { intended: now, started: now, first: None, step: 0, has_no_body: false });
         (one.job, one.state, one.deadline) = (Some(job), state, now + plan.timeout);
         self.done.tally.requests += 1;
         // Reading the database is nobody's phase.

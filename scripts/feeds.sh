@@ -1,0 +1,67 @@
+#!/bin/bash
+# feeds.sh BINARIES [FEEDS NAMES]: refreshes a farm of feeds: two rounds in one process, then one that is killed half-way and
+# gone on with; then curl over the same list, each time with what the farm was asked. Ends with 1 where something is not as
+# it should be.
+set -euo pipefail
+
+binaries=$(realpath "$1")
+shift
+folder=$(mktemp -d)
+ulimit -n "$(ulimit -H -n)"
+coproc FARM { exec "$binaries/farm" "$folder" "$@"; }
+farm=$FARM_PID
+trap 'kill "$farm" 2>/dev/null || true; rm -rf "$folder"' EXIT
+read -r said <&"${FARM[0]}"
+echo "farm: $said"
+
+# What the farm was asked since the last time.
+asked() {
+    echo >&"${FARM[1]}"
+    read -r said <&"${FARM[0]}"
+    echo "farm: $said"
+}
+
+refresh() {
+    # Status 1 says that feeds have failed, as some here do.
+    "$binaries/whyslow" feeds refresh "$folder/feeds.txt" --hosts "$folder/hosts" --cacert "$folder/ca.pem" \
+        --database "$folder/$1.redb" "${@:2}" || [ $? -eq 1 ]
+}
+
+# A figure of a round, from its JSON.
+figure() {
+    python3 -c 'import json, sys; print(eval(sys.argv[2], {"rounds": json.load(open(sys.argv[1]))["rounds"]}))' "$1" "$2"
+}
+
+echo "== two rounds"
+refresh two --rounds 2 --every 1s -o "$folder/two.json"
+asked
+times=$(figure "$folder/two.json" 'round(rounds[0]["cpu_ns"] / rounds[1]["cpu_ns"], 2)')
+echo "CPU time, first / second round: $times"
+
+echo "== a second process: sessions of TLS are not kept, what is known of feeds is"
+refresh two
+asked
+
+echo "== killed half-way, and gone on with"
+"$binaries/whyslow" feeds refresh "$folder/feeds.txt" --hosts "$folder/hosts" --cacert "$folder/ca.pem" \
+    --database "$folder/killed.redb" >/dev/null &
+child=$!
+sleep "$(figure "$folder/two.json" 'rounds[0]["wall_ns"] / 2e9')"
+kill -KILL "$child"
+wait "$child" || true
+asked
+refresh killed -o "$folder/rest.json" | head -8
+asked
+figure "$folder/rest.json" '"done before the kill: %d, after it: %d" % (rounds[0]["done_before"], sum(rounds[0]["outcomes"].values()))'
+
+if command -v curl >/dev/null; then
+    echo "== curl --parallel over the same list: without conditions, decoding, parsing or memory"
+    awk '{ print "url = \"" $0 "\"\noutput = \"/dev/null\"" }' "$folder/feeds.txt" >"$folder/curl.txt"
+    # Its option resolves one name each; a file of them is read as a configuration.
+    port=$(sed -n '1s,.*:\([0-9]*\)/.*,\1,p' "$folder/feeds.txt")
+    awk -v port="$port" '{ print "resolve = \"" $2 ":" port ":" $1 "\"" }' "$folder/hosts" >"$folder/resolve.txt"
+    TIMEFORMAT='curl: %R s, CPU %U user + %S system'
+    time curl --silent --parallel --parallel-max 256 --compressed --max-time 30 --cacert "$folder/ca.pem" \
+        --config "$folder/resolve.txt" --config "$folder/curl.txt" || true
+    asked
+fi
