@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Each is loaded by itself: `bpf/NAME.bpf.c`.
-const OBJECTS: [&str; 3] = ["recorder", "meter", "socket_options"];
+const OBJECTS: [&str; 4] = ["recorder", "meter", "services", "socket_options"];
 
 fn main() {
     println!("cargo::rerun-if-changed=bpf");

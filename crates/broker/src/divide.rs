@@ -32,7 +32,7 @@ pub fn divide(requests: &'static [&'static [Entry]], allowed: &Allowed) -> io::R
         ForkResult::Child => {
             drop(ours);
             let _ = COMMAND.set(getppid().as_raw() as u32);
-            allowed.named.into_iter().for_each(watched::name);
+            watched::name(&allowed.named);
             let _ = ALLOWED.set(allowed.clone());
             serve(&theirs, requests);
         }

@@ -4,6 +4,7 @@ use crate::message;
 use nix::unistd::getpid;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The broker of this process, for the command; unset without one, and in the broker.
@@ -31,8 +32,10 @@ pub struct Allowed {
     pub becomes: Option<Identity>,
     /// Whom else it may start programs as.
     pub others: Vec<Identity>,
-    /// A running process that it may look into.
-    pub named: Option<u32>,
+    /// Running processes that it may look into.
+    pub named: Vec<u32>,
+    /// Control groups, by their paths in the hierarchy: all processes in them it may look into, also those to come.
+    pub groups: Vec<PathBuf>,
 }
 
 /// The other process, as the command reaches it.

@@ -18,6 +18,7 @@ mod folder_name;
 mod format;
 #[doc(hidden)]
 pub mod fuzz;
+mod history;
 mod live;
 mod manifest;
 mod matrix;
@@ -34,6 +35,7 @@ pub mod tables;
 mod traffic;
 mod units;
 pub mod views;
+mod watched;
 
 pub use answer::{
     AccountTime, Answer, Cost, Effect, Ended, Evidence, Few, Finding, Heaviest, Kind, Ledger, LossTotals, Measured,
@@ -61,6 +63,7 @@ pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};
 pub use folder::{Case, CaseWriter};
 pub use folder_name::new_folder;
 pub use format::format;
+pub use history::{HistoryWriter, ServiceSample, Step, read_history};
 pub use live::{Switched, Thing, Window};
 pub use manifest::{Counted, Detail, Host, Manifest, SCHEMA, Source, Subject};
 pub use matrix::{Figures, Matrix, TriedOn, Version, VersionState};
@@ -77,3 +80,4 @@ pub use traffic::{
     TrafficSeries,
 };
 pub use units::{Bytes, Nanos, Share};
+pub use watched::{Deviation, OutOfLineWith, Watched, WatchedMetric, WatchedPoint, WatchedRecording, WatchedService};

@@ -5,7 +5,7 @@
 
 use crate::{
     Answer, Bisection, Checks, Comparison, Document, FeedHistory, FeedRefresh, Load, Matrix, Stories, Sweep, Traffic,
-    TrialFigures, Undone, Worlds,
+    TrialFigures, Undone, Watched, Worlds,
 };
 use schemars::consts::meta_schemas::DRAFT2020_12 as META_SCHEMA;
 use schemars::generate::SchemaSettings;
@@ -31,6 +31,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     of::<Matrix>("matrix", "which version of a library is slow and which to use"),
     of::<Traffic>("logs", "who asked for what and when, and what blocking a part would save"),
     of::<Answer>("pcap", "the diagnosis of a capture of packets"),
+    of::<Watched>("watch", "what services did over time, and which of them got out of line"),
     of::<Document>("report", "the contents of a case: one of the above"),
     of::<TrialFigures>("trial", "the measurements of one trial"),
     of::<Load>("load", "how a server bears a load: rates, latencies, errors by name"),

@@ -31,3 +31,4 @@ pub use histograms::Histograms;
 pub use plan::{Expected, Plan, Secured, Target};
 pub use replay::{Collector, Recorded, Replay};
 pub use run::{Done, Live, run};
+pub use tls::client_settings;

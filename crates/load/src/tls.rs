@@ -10,6 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::version::{TLS12, TLS13};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The settings that all connections of a load share, and with them its sessions.
@@ -39,6 +40,15 @@ pub(crate) fn settings(secured: &Secured, scheme: Scheme) -> Result<ClientConfig
         settings.resumption = Resumption::disabled();
     }
     Ok(settings)
+}
+
+/// The settings for other clients of HTTP: the system's authorities are trusted, or those in a file instead.
+///
+/// # Errors
+/// Where that file holds none.
+pub fn client_settings(authorities: Option<&Path>) -> Result<ClientConfig, LoadFailure> {
+    let secured = Secured { authorities: authorities.map(Path::to_path_buf), ..Secured::default() };
+    settings(&secured, Scheme::Https)
 }
 
 fn authorities(secured: &Secured) -> Result<RootCertStore, LoadFailure> {

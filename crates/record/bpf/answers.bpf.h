@@ -2,6 +2,7 @@
  * with, whether a handshake was broken off or a connection reset. */
 #pragma once
 #include "tls.bpf.h"
+#include "meter.h"
 
 enum { ECONNREFUSED = 111, ECONNRESET = 104, ECONNABORTED = 103, EPIPE = 32 };
 /* Alert, version, and the two bytes of an alert in the clear: one that is encrypted is longer. */

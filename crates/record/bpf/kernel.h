@@ -125,6 +125,7 @@ struct sock {
 };
 struct socket {
 	struct sock *sk;
+	struct file *file;
 };
 struct tcp_sock {
 	u32 srtt_us;

@@ -2,20 +2,15 @@
  * that one of them connected or accepted. src/meter.rs mirrors them. */
 #pragma once
 #include "files.bpf.h"
+#include "exchange.h"
 
 enum { ROLE_OF_CLIENT, ROLE_OF_SERVER, ROLES };
-/* Whose exchanges: on connections made by a client's processes, made by a server's, accepted. */
-enum { CONNECTED_BY_CLIENT, CONNECTED_BY_SERVER, ACCEPTED, SIDES };
 enum { IN_USER, IN_KERNEL, MODES };
 /* The first digit of an HTTP status, from 1 to 5. */
 enum { STATUS_CLASSES = 5 };
 
 /* The kernel's BPF_F_NO_PREALLOC. */
 enum { ON_DEMAND = 1 };
-
-/* What calls do. Those that move bytes of a buffer come first. */
-enum { CALL_OTHER, CALL_READ, CALL_READ_VECTOR, CALL_READ_MESSAGE, CALL_WRITE, CALL_WRITE_VECTOR, CALL_WRITE_MESSAGE,
-       CALL_SEND_FILE, CALL_SPLICE, CALL_CONNECT, CALL_ACCEPT, CALL_CLOSE };
 
 /* Sums of what happened on one processor, written on that processor only. User space reads them through a mapping: what
  * it read is whole where `done`, read first, equals `begun`, read last. */
@@ -48,18 +43,6 @@ struct followed {
 	u64 entered;  /* when it entered the call, where that reads */
 	u64 lookup;   /* when it asked a name server first, since its last exchange or connection; 0: it did not */
 	struct recent_file files[RECENT];
-};
-
-struct exchanging {
-	u64 inode; /* tells it from an earlier socket at this address */
-	u64 since; /* when the exchange began, then until when it has been added up */
-	u64 set_up; /* when setting it up began: the look-up, else the connect; 0 once it was used */
-	u64 ready;  /* when setting it up went on last: from then on it stood ready */
-	u64 length; /* of the exchange that was answered last, as far as it has got */
-	u16 side;
-	u16 phase;
-	u16 tls;   /* how far its handshake has got */
-	u16 pad;
 };
 
 /* One a processor; their number is set when it is loaded. */

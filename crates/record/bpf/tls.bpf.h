@@ -2,7 +2,7 @@
  * are written and read: content type, version, length (RFC 8446, section 5.1). */
 #pragma once
 #include "messages.bpf.h"
-#include "meter.h"
+#include "exchange.h"
 
 enum { TLS_CHANGE = 0x14, TLS_ALERT = 0x15, TLS_HANDSHAKE = 0x16, TLS_DATA = 0x17, TLS_MAJOR = 3 };
 enum { TLS_HEADER = 5, TLS_CHANGE_LENGTH = 6 };

@@ -50,6 +50,14 @@ pub enum RecordError {
     /// There is no such process, or it is a zombie.
     #[error("there is no running process {0}")]
     NoProcess(u32),
+    /// More services than can be watched at one time.
+    #[error("{given} services were named, and {most} can be watched at one time")]
+    TooManyServices {
+        /// How many were named.
+        given: usize,
+        /// How many there can be.
+        most: usize,
+    },
     /// It has no program: it is part of the kernel.
     #[error("process {0} is a kernel thread")]
     KernelThread(u32),

@@ -44,6 +44,7 @@ mod row_switch;
 mod running;
 mod runtime;
 mod scheduler_sums;
+mod services;
 mod socket_program;
 mod source;
 pub mod stack;
@@ -63,6 +64,7 @@ pub use program::{
 pub use recorder::Recorder;
 pub use requests::REQUESTS;
 pub use running::{is_running, is_stopped};
+pub use services::{Looked, MOST_SERVICES, Selected, Services, all_listening};
 pub use socket_program::{SocketCounts, SocketProgram};
 pub use source::{DEFAULT_EVENTS, Options, Progress, Role};
 pub use tunnel::{Tunnel, run_at_once};

@@ -8,20 +8,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The processes that listen on a TCP port, in any network namespace that a visible process is in. Of several that share
 /// the work, as a server and its workers do, the one that started the others.
 pub fn listeners_on(port: u16) -> Vec<u32> {
+    leading(&holders(|listener| listener.port == port))
+}
+
+/// The processes that listen on any TCP port, likewise.
+pub fn all_listeners() -> Vec<u32> {
+    leading(&holders(|_| true))
+}
+
+/// All that hold a listening socket that is asked for.
+fn holders(is_wanted: impl Fn(&TcpListener) -> bool) -> FxHashSet<u32> {
     let mut inodes: FxHashMap<u64, FxHashSet<u64>> = FxHashMap::default();
     let mut holders = FxHashSet::default();
     for process in listening::processes() {
         let pid = process.pid;
         let Some(namespace) = counters::network_namespace(pid) else { continue };
         let here = inodes.entry(namespace).or_insert_with(|| {
-            let on_port = |listener: &TcpListener| listener.port == port;
-            listening::tcp_listeners(pid).into_iter().filter(on_port).map(|listener| listener.inode).collect()
+            listening::tcp_listeners(pid).into_iter().filter(&is_wanted).map(|listener| listener.inode).collect()
         });
         if !here.is_empty() && listening::sockets(pid).iter().any(|socket| here.contains(socket)) {
             holders.insert(pid);
         }
     }
-    leading(&holders)
+    holders
 }
 
 /// Those of some processes that none of the others started, directly or not, in order.

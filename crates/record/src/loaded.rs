@@ -20,6 +20,11 @@ pub(crate) enum Load {
     },
     /// The meter.
     Meter,
+    /// The sums of what services serve.
+    Services {
+        /// Whether system calls are counted.
+        counts_calls: bool,
+    },
     /// The program on a group's sockets.
     Sockets {
         /// The group's folder.

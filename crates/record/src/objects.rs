@@ -2,7 +2,7 @@
 
 use crate::error::RecordError;
 use crate::loaded::{Load, Maps, Refusal, Unload, no_map};
-use crate::{host, kernel, meter, socket_program};
+use crate::{host, kernel, meter, services, socket_program};
 use aya::Ebpf;
 use aya::maps::Map;
 use broker::{Reply, Request, reply};
@@ -13,13 +13,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// What is loaded, by a number that is never given twice.
 static LOADED: Mutex<(u64, BTreeMap<u64, Ebpf>)> = Mutex::new((0, BTreeMap::new()));
-/// As much is loaded at a time: a recorder or a meter, and programs on the sockets of a few groups.
+/// As much is loaded at a time: a recorder or a meter, sums of services, and programs on the sockets of a few groups.
 const MOST_LOADED: usize = 64;
 
 impl Request for Load {
     const NAME: &'static str = "load";
     const CHECKS: &'static str =
-        "three objects that are built in, none from outside; sockets of a group of this run only";
+        "four objects that are built in, none from outside; sockets of a group of this run only";
     type Answer = Result<Maps, Refusal>;
 
     fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<Self::Answer>> {
@@ -39,6 +39,7 @@ fn load(wanted: &Load) -> Result<(Maps, Vec<OwnedFd>), RecordError> {
     let (mut object, missing) = match wanted {
         Load::Recorder { sampling_hertz } => kernel::load(*sampling_hertz)?,
         Load::Meter => (meter::load()?, Vec::new()),
+        Load::Services { counts_calls } => (services::load(*counts_calls)?, Vec::new()),
         Load::Sockets { group, nodelay, cap_microseconds } => {
             broker::check_group(group).map_err(RecordError::io(format!("opening {}", group.display())))?;
             (socket_program::load(group, *nodelay, *cap_microseconds)?, Vec::new())
@@ -47,6 +48,7 @@ fn load(wanted: &Load) -> Result<(Maps, Vec<OwnedFd>), RecordError> {
     let names = match wanted {
         Load::Recorder { .. } => kernel::MAPS.as_slice(),
         Load::Meter => meter::MAPS.as_slice(),
+        Load::Services { .. } => services::MAPS.as_slice(),
         Load::Sockets { .. } => socket_program::MAPS.as_slice(),
     };
     let files = names.iter().map(|name| descriptor(&mut object, name)).collect::<Result<_, RecordError>>()?;

@@ -28,7 +28,7 @@ fn main() {
     nix::unistd::setgroups(&[]).expect("root's right");
     let others = vec![Identity { uid: NAMED.uid, gid: NAMED.gid }];
     let mut keeper = keeper(place);
-    broker::divide(&REQUESTS, &Allowed { becomes: Some(NOBODY), others, named: None }).expect("two roles");
+    broker::divide(&REQUESTS, &Allowed { becomes: Some(NOBODY), others, ..Allowed::default() }).expect("two roles");
     the_command_is_nobody_for_good();
     processes_of_others_are_out_of_reach();
     groups_of_others_are_out_of_reach();

@@ -68,6 +68,7 @@ pub(crate) enum Section {
     Round,
     OverTime,
     Asked,
+    Services,
     Ledger,
     Ladder,
     Flame,
@@ -80,7 +81,7 @@ pub(crate) enum Section {
 
 impl Section {
     /// All of them, top to bottom.
-    pub(crate) const ALL: [Section; 17] = [
+    pub(crate) const ALL: &[Section] = &[
         Section::Verdict,
         Section::Proof,
         Section::Compared,
@@ -90,6 +91,7 @@ impl Section {
         Section::Round,
         Section::OverTime,
         Section::Asked,
+        Section::Services,
         Section::Ledger,
         Section::Ladder,
         Section::Flame,
@@ -112,6 +114,7 @@ impl Section {
             Section::Round => ("round", "What the round did", "Round"),
             Section::OverTime => ("over-time", "Requests over time", "Time"),
             Section::Asked => ("asked", "Who asked for what", "Who"),
+            Section::Services => ("services", "Services over time", "Services"),
             Section::Ledger => ("ledger", "Where the time went", "Time"),
             Section::Ladder => ("ladder", "One request, step by step", "One request"),
             Section::Flame => ("flame", "Where threads were on CPU, and where blocked", "Threads"),

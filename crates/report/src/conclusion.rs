@@ -3,7 +3,7 @@
 use crate::ranking::{measured, slower};
 use case::{
     Answer, Bisection, BisectionOutcome, Comparison, Contrast, Document, GateState, Matrix, Nanos, Status, Sweep,
-    Traffic,
+    Traffic, Watched,
 };
 
 /// With more than this share of the time unexplained, finding nothing says nothing.
@@ -38,6 +38,15 @@ pub fn conclusion_of(document: &Document) -> Conclusion {
 pub fn traffic_conclusion(traffic: &Traffic) -> Conclusion {
     match (traffic.total.requests, traffic.suspects.is_empty()) {
         (0, _) => Conclusion::Inconclusive("No line could be read.".into()),
+        (_, true) => Conclusion::Nothing,
+        (_, false) => Conclusion::Findings,
+    }
+}
+
+/// What watching comes down to: whether a service is out of line.
+pub fn watched_conclusion(watched: &Watched) -> Conclusion {
+    match (watched.services.is_empty(), watched.deviations.is_empty()) {
+        (true, _) => Conclusion::Inconclusive("Nothing was watched in that time.".into()),
         (_, true) => Conclusion::Nothing,
         (_, false) => Conclusion::Findings,
     }

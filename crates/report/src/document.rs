@@ -4,7 +4,7 @@
 pub(crate) use case::views::{Difference, SideViews};
 
 use case::views::{ArmDots, PageViews};
-use case::{Answer, Bisection, Comparison, FeedHistory, FeedRefresh, Load, Manifest, Matrix, Sweep, Traffic};
+use case::{Answer, Bisection, Comparison, FeedHistory, FeedRefresh, Load, Manifest, Matrix, Sweep, Traffic, Watched};
 
 /// Everything that is shown.
 pub struct Document<'a> {
@@ -37,6 +37,8 @@ pub enum Body<'a> {
     Matrix(&'a Matrix),
     /// Access logs.
     Traffic(&'a Traffic),
+    /// Services over time.
+    Watched(&'a Watched),
     /// A measured load.
     Load(&'a Load),
     /// Feeds.
@@ -121,6 +123,11 @@ impl<'a> Document<'a> {
     pub(crate) fn history(&self) -> Option<&'a FeedHistory> {
         if let Body::Feeds(Feeds::History(history)) = self.body { Some(history) } else { None }
     }
+
+    /// What services did over time, where it is that.
+    pub(crate) fn watched(&self) -> Option<&'a Watched> {
+        if let Body::Watched(watched) = self.body { Some(watched) } else { None }
+    }
 }
 
 impl<'a> Body<'a> {
@@ -132,7 +139,7 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.case,
             Body::Bisection(bisection) => &bisection.case,
             Body::Matrix(matrix) => &matrix.case,
-            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) => "",
+            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) => "",
         }
     }
 
@@ -144,14 +151,14 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.page,
             Body::Bisection(bisection) => &bisection.page,
             Body::Matrix(matrix) => &matrix.page,
-            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) => "",
+            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) => "",
         }
     }
 
     /// What makes its result worth less.
     pub(crate) fn warnings(self) -> &'a [String] {
         match self {
-            Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) => &[],
+            Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) => &[],
             Body::Comparison(comparison) => &comparison.warnings,
             Body::Sweep(sweep) => &sweep.warnings,
             Body::Bisection(bisection) => &bisection.warnings,
@@ -170,7 +177,7 @@ macro_rules! body {
     )*};
 }
 
-body!(Answer, Comparison, Sweep, Bisection, Matrix, Traffic, Load);
+body!(Answer, Comparison, Sweep, Bisection, Matrix, Traffic, Load, Watched);
 
 impl<'a> From<&'a case::Document> for Body<'a> {
     fn from(document: &'a case::Document) -> Body<'a> {

@@ -5,8 +5,8 @@ use crate::block::Block;
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
     feeds, findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, load, points,
-    probes, ratios, reasons, reconciled, regimes, sides, spread, states, together, traffic, trials, troubles, versions,
-    waits, way_back, whole_run,
+    probes, ratios, reasons, reconciled, regimes, services, sides, spread, states, together, traffic, trials, troubles,
+    versions, waits, way_back, whole_run,
 };
 use crate::document::Body;
 
@@ -90,6 +90,15 @@ const FEEDS: &[&Block] = &[
     &feeds::history::BLOCK,
 ];
 
+const WATCHED: &[&Block] = &[
+    &services::lead::BLOCK,
+    &services::table::BLOCK,
+    &services::drawn::BLOCK,
+    &services::table::EACH,
+    &services::table::TROUBLES,
+    &services::lead::MISSING,
+];
+
 /// What recordings show, in every document.
 const RECORDED: &[&Block] = &[
     &ledger::BLOCK,
@@ -113,6 +122,7 @@ pub(crate) fn blocks(body: Body) -> Vec<&'static Block> {
         Body::Traffic(_) => return TRAFFIC.to_vec(),
         Body::Load(_) => return LOAD.to_vec(),
         Body::Feeds(_) => return FEEDS.to_vec(),
+        Body::Watched(_) => return WATCHED.to_vec(),
         Body::Answer(_) => (ANSWER, &[&evidence::BLOCK, &trials::BLOCK, &trials::NOT_TRIED]),
         Body::Comparison(_) => (COMPARISON, &[&trials::BLOCK, &trials::WARNINGS]),
         Body::Sweep(_) => (SWEEP, &[&trials::BLOCK, &trials::WARNINGS]),

@@ -9,3 +9,4 @@ pub(crate) mod matrix;
 pub(crate) mod sweep;
 pub(crate) mod traffic;
 pub(crate) mod views;
+pub(crate) mod watched;

@@ -23,6 +23,7 @@ fn title(body: Body) -> String {
         Body::Traffic(_) => "access logs".into(),
         Body::Load(_) => "a load".into(),
         Body::Feeds(_) => "feeds".into(),
+        Body::Watched(_) => "services over time".into(),
         Body::Matrix(matrix) => format!("versions of {}", escape(&matrix.library)),
     }
 }

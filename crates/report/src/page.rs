@@ -18,7 +18,7 @@ use crate::documents::blocks;
 
 /// The page as one HTML file.
 pub fn page(document: &Document) -> String {
-    let drawn = Section::ALL.into_iter().map(|one| (one, section(document, one)));
+    let drawn = Section::ALL.iter().copied().map(|one| (one, section(document, one)));
     let drawn = drawn.filter(|(_, html)| !html.is_empty()).collect::<Vec<_>>();
     frame::frame(document, &drawn)
 }

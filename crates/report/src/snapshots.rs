@@ -92,6 +92,13 @@ fn feeds() {
 }
 
 #[test]
+fn watched() {
+    use crate::examples::watched as examples;
+    hold("watched-changed", &examples::changed());
+    hold("watched-level", &examples::level());
+}
+
+#[test]
 fn matrices() {
     use crate::examples::matrix as examples;
     hold("versions", &examples::openssl());

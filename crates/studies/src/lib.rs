@@ -28,6 +28,7 @@ pub mod recording;
 pub mod report;
 pub mod run;
 mod second_pass;
+pub mod services;
 pub mod story;
 pub mod sweep;
 mod switched;

@@ -13,6 +13,7 @@ mod pcap;
 mod run;
 mod story;
 mod sweep;
+mod watch;
 mod world;
 
 pub use attach::AttachArguments;
@@ -27,6 +28,7 @@ pub use pcap::PcapArguments;
 pub use run::RunArguments;
 pub use story::{StoryAction, StoryArguments, StoryRunArguments};
 pub use sweep::SweepArguments;
+pub use watch::{WatchAction, WatchArguments, WatchShowArguments};
 pub use world::{WorldAction, WorldCommandArguments, WorldMakeArguments, WorldRemoveArguments, WorldRunArguments};
 
 use case::Names;
@@ -104,6 +106,8 @@ pub enum Command {
     Logs(LogsArguments),
     /// Diagnose a capture of packets that was made elsewhere
     Pcap(PcapArguments),
+    /// Watch services over time; name the one that gets out of line, and since when
+    Watch(WatchArguments),
     /// Re-render a case
     Report(ReportArguments),
     /// Run and measure one trial described by a file

@@ -15,4 +15,5 @@ pub mod study;
 pub mod tables;
 pub mod trial;
 pub mod undo;
+pub mod watch;
 pub mod world;

@@ -68,6 +68,24 @@ impl Failure {
         Failure::new(format!("cannot {what}"), format!("{why}, and this is user {uid}"), sudo())
     }
 
+    /// A service that is not there.
+    pub fn no_service(service: &::studies::services::Selected) -> Failure {
+        use ::studies::services::Selected;
+        let (why, remedy) = match service {
+            Selected::Process(_) => ("no process has that PID, or it has exited", "pgrep -a NAME"),
+            Selected::Port(_) => ("no process you may inspect listens on that TCP port", "sudo ss -ltnp"),
+            Selected::Unit(_) => ("no unit of that name runs", "systemctl list-units --type=service --state=running"),
+            Selected::Group(_) => ("no hierarchy has a control group at that path", "systemd-cgls"),
+        };
+        Failure::new(format!("cannot watch {service}"), why, remedy)
+    }
+
+    /// There is nothing to watch.
+    pub fn nobody_listens() -> Failure {
+        let why = "no process you may inspect listens on a TCP port";
+        Failure::new("there is no service to watch", why, "whyslow watch PID; sudo whyslow watch")
+    }
+
     /// Neither HOME nor the user database say where cases could go.
     pub fn no_home() -> Failure {
         let why = "neither XDG_STATE_HOME nor HOME is set, and the user database has no home for this user";

@@ -48,6 +48,7 @@ fn carry_out(command: Command) -> Result<u8, fail::Failure> {
         Command::Feeds(typed) => commands::feeds::feeds(*typed),
         Command::Logs(typed) => commands::logs::logs(typed),
         Command::Pcap(typed) => commands::study::pcap(typed),
+        Command::Watch(typed) => commands::watch::watch(&typed),
         Command::Report(typed) => commands::report::report(&typed),
         Command::Trial(typed) => commands::trial::trial(typed),
         Command::Explain(typed) => commands::explain::explain(&typed),

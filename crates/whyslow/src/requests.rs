@@ -10,6 +10,7 @@ pub mod pcap;
 pub mod run;
 pub mod sweep;
 pub mod trial;
+pub mod watch;
 
 use crate::arguments::{Driver, KeepingArguments, Says, WorldArguments};
 use crate::fail::Failure;

@@ -1,11 +1,12 @@
 //! Who does what as root: before anything is read or started, the process divides itself as its command needs.
 
-use crate::arguments::{AttachArguments, Command, StoryAction};
+use crate::arguments::{AttachArguments, Command, StoryAction, WatchArguments};
 use crate::fail::Failure;
 use crate::invoker::Invoker;
 use broker::{Allowed, Entry, Identity};
 use record::User;
 use studies::attach::listening_on;
+use studies::services::{Selected, all_listening};
 
 /// All that the broker does.
 static REQUESTS: [&[Entry]; 2] = [&record::REQUESTS, &lab::REQUESTS];
@@ -17,7 +18,7 @@ static REQUESTS: [&[Entry]; 2] = [&record::REQUESTS, &lab::REQUESTS];
 pub fn divide(command: Command) -> Result<Command, Failure> {
     let becomes = Invoker::find().sudo_caller.map(identity);
     let others = |user: &Option<User>| user.iter().copied().map(identity).collect::<Vec<_>>();
-    let allowed = |user: &Option<User>| Allowed { becomes, others: others(user), named: None };
+    let allowed = |user: &Option<User>| Allowed { becomes, others: others(user), ..Allowed::default() };
     let divided = match &command {
         Command::Run(typed) => with_broker(&allowed(&typed.keeping.user)),
         Command::Compare(typed) => with_broker(&allowed(&typed.keeping.user)),
@@ -26,8 +27,14 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
         Command::Undo(_) | Command::Doctor(_) => with_broker(&allowed(&None)),
         Command::Attach(typed) => {
             let typed = found(typed)?;
-            with_broker(&Allowed { named: typed.pid, ..allowed(&None) })?;
+            with_broker(&Allowed { named: typed.pid.into_iter().collect(), ..allowed(&None) })?;
             return Ok(Command::Attach(typed));
+        }
+        Command::Watch(typed) if typed.action.is_none() => {
+            let services = selected(typed)?;
+            let (named, groups): (Vec<_>, Vec<_>) = services.iter().map(Selected::named).unzip();
+            with_broker(&Allowed { named: named.concat(), groups: groups.concat(), ..allowed(&None) })?;
+            return Ok(Command::Watch(WatchArguments { services, ..typed.clone() }));
         }
         // They make worlds and build libraries.
         Command::Bisect(_) | Command::Matrix(_) | Command::World(_) => Ok(()),
@@ -36,6 +43,7 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
         | Command::Feeds(_)
         | Command::Logs(_)
         | Command::Pcap(_)
+        | Command::Watch(_)
         | Command::Report(_)
         | Command::Story(_)
         | Command::Explain(_)
@@ -59,6 +67,18 @@ fn found(typed: &AttachArguments) -> Result<AttachArguments, Failure> {
         None => typed.pid,
     };
     Ok(AttachArguments { pid, port: None, ..typed.clone() })
+}
+
+/// The services to watch: those named, which must be there, or all that listen. Only root sees who listens for others.
+fn selected(typed: &WatchArguments) -> Result<Vec<Selected>, Failure> {
+    if let Some(missing) = typed.services.iter().find(|one| !one.is_there()) {
+        return Err(Failure::no_service(missing));
+    }
+    let services = match &typed.services[..] {
+        [] => all_listening(),
+        named => named.iter().cloned().map(Selected::settled).collect(),
+    };
+    if services.is_empty() { Err(Failure::nobody_listens()) } else { Ok(services) }
 }
 
 fn identity(user: User) -> Identity {

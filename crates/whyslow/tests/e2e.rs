@@ -34,3 +34,4 @@ mod story;
 mod sums;
 mod undo;
 mod waits;
+mod watch;

@@ -5,4 +5,4 @@ pub(crate) mod lead;
 pub(crate) mod over_time;
 pub(crate) mod suspects;
 pub(crate) mod tables;
-mod words;
+pub(crate) mod words;

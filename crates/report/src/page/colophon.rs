@@ -3,6 +3,7 @@
 use crate::blocks::attached;
 use crate::blocks::feeds::again as refreshing;
 use crate::blocks::load::lead::command as load_command;
+use crate::blocks::services::lead::showing;
 use crate::blocks::traffic::lead::reading;
 use crate::command::typed;
 use crate::document::{Body, Document};
@@ -90,6 +91,7 @@ fn again(document: &Document) -> (String, &'static str) {
         Body::Traffic(traffic) => (typed(&reading(traffic)), ""),
         Body::Load(load) => (typed(&load_command(load)), "with the other options of that load"),
         Body::Feeds(feeds) => (typed(&refreshing(feeds)), ""),
+        Body::Watched(watched) => (typed(&showing(watched)), ""),
         Body::Sweep(sweep) => {
             let (server, parameter) = (server(&sweep.server), clean(&sweep.parameter));
             let line = format!("whyslow sweep {server}--vary {parameter}=... -- {}", typed(&sweep.command));

@@ -4,6 +4,7 @@ use super::{colophon, headline, policy};
 use crate::block::Section;
 use crate::blocks::feeds::again;
 use crate::blocks::load::lead::command as load_command;
+use crate::blocks::services::lead::showing;
 use crate::blocks::traffic::lead::reading;
 use crate::command::command;
 use crate::document::{Body, Document};
@@ -116,6 +117,7 @@ fn subject(body: Body) -> String {
         Body::Traffic(_) => "access logs".into(),
         Body::Load(load) => load_command(load).get(2..).map(command).unwrap_or_default(),
         Body::Feeds(_) => "feeds".into(),
+        Body::Watched(_) => "services over time".into(),
     }
 }
 
@@ -134,6 +136,7 @@ fn shown(body: Body) -> Vec<Shown> {
         Body::Traffic(traffic) => vec![of("", &reading(traffic))],
         Body::Load(load) => vec![of("", &load_command(load))],
         Body::Feeds(feeds) => vec![of("", &again(feeds))],
+        Body::Watched(watched) => vec![of("", &showing(watched))],
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::blocks::feeds::headline as feeds_headline;
 use crate::blocks::findings::head_word;
 use crate::blocks::load::lead::headline as load_headline;
+use crate::blocks::services::lead::headline as watched_headline;
 use crate::blocks::traffic::lead::headline as traffic_headline;
 use crate::conclusion::{Conclusion, conclusion, sweep_conclusion};
 use crate::document::Body;
@@ -24,6 +25,7 @@ pub(super) fn headline(body: Body) -> String {
         Body::Traffic(traffic) => traffic_headline(traffic),
         Body::Load(load) => load_headline(load),
         Body::Feeds(feeds) => feeds_headline(feeds),
+        Body::Watched(watched) => watched_headline(watched),
     }
 }
 

@@ -10,3 +10,4 @@ mod pairs;
 mod sweep;
 mod traffic;
 mod verdict;
+mod watched;

@@ -29,6 +29,7 @@ impl From<RecordError> for Failure {
             RecordError::KernelThread(_) | RecordError::Ourselves(_) => {
                 Failure::new("cannot attach", why, "whyslow attach PID, with the PID of the program to watch (ps -e)")
             }
+            RecordError::TooManyServices { .. } => Failure::new("too many services", why, "whyslow watch nginx :8080"),
             RecordError::OtherPidNamespace => Failure::new(
                 "recording does not work in here",
                 why,

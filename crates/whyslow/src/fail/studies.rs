@@ -7,6 +7,7 @@ use lab::worlds::WorldName;
 use std::path::Path;
 use std::time::Duration;
 use studies::load::LoadFailure;
+use studies::services::RulesError;
 use studies::story::StoryError;
 use studies::{MatrixError, ProgramThere, StudyError};
 
@@ -97,6 +98,12 @@ fn endless(what: String, length: Duration, case: &Path) -> Failure {
     let seconds = length.as_secs_f64();
     let why = format!("it still ran after {seconds:.0} s and makes no requests to count; {}", recorded(case));
     Failure::new(what, why, format!("--budget {}, if it ends by itself", typed(length * 16)))
+}
+
+impl From<RulesError> for Failure {
+    fn from(error: RulesError) -> Failure {
+        Failure::new("the rules for alarms cannot be used", error.to_string(), "docs/watch.md shows a file of rules")
+    }
 }
 
 impl From<LoadFailure> for Failure {

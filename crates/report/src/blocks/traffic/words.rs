@@ -4,7 +4,7 @@ use crate::text::clean;
 use case::{AgentKind, Bytes, Claim, Demand, Nanos};
 
 /// A time as people write it, to the minute: `2024-05-09 14:00`.
-pub(super) fn moment(seconds: i64) -> String {
+pub(crate) fn moment(seconds: i64) -> String {
     let seconds = u64::try_from(seconds).unwrap_or(0);
     let (year, month, day) = case::date(seconds / 86_400);
     format!("{year}-{month:02}-{day:02} {:02}:{:02}", seconds / 3_600 % 24, seconds / 60 % 60)

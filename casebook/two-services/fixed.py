@@ -1,0 +1,1 @@
+../four-lines/fixed.py

@@ -1,0 +1,1 @@
+../four-lines/server.py

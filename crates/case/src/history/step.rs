@@ -1,0 +1,92 @@
+//! How long the intervals of a history are, by their age.
+
+use super::ServiceSample;
+use std::collections::BTreeMap;
+
+/// A day, in milliseconds.
+const DAY: u64 = 86_400_000;
+
+/// How finely a part of a history is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// As it was sampled, a file an hour.
+    Sampled,
+    /// By the minute, a file a day.
+    Minutes,
+    /// By ten minutes, a file a day.
+    TenMinutes,
+}
+
+impl Step {
+    /// From fine to coarse.
+    pub const ALL: [Step; 3] = [Step::Sampled, Step::Minutes, Step::TenMinutes];
+
+    /// The shortest interval that is kept, in milliseconds.
+    pub fn length_ms(self) -> u64 {
+        match self {
+            Step::Sampled => 0,
+            Step::Minutes => 60_000,
+            Step::TenMinutes => 600_000,
+        }
+    }
+
+    /// The age, in milliseconds, from which a part is kept less finely: two weeks are what people look back on closely, a
+    /// quarter what they compare.
+    pub(super) fn kept_ms(self) -> u64 {
+        match self {
+            Step::Sampled => 14 * DAY,
+            Step::Minutes => 92 * DAY,
+            Step::TenMinutes => u64::MAX,
+        }
+    }
+
+    /// The next coarser one.
+    pub(super) fn next(self) -> Option<Step> {
+        Step::ALL.into_iter().find(|step| *step > self)
+    }
+
+    /// The span of a file.
+    pub(super) fn file_ms(self) -> u64 {
+        if self == Step::Sampled { DAY / 24 } else { DAY }
+    }
+
+    /// The file that holds a moment.
+    pub(super) fn file_of(self, at_ms: u64) -> String {
+        let start = at_ms / self.file_ms() * self.file_ms();
+        let (year, month, day) = crate::date(start / DAY);
+        let hour = start % DAY / 3_600_000;
+        match self {
+            Step::Sampled => format!("{year}-{month:02}-{day:02}T{hour:02}.parquet"),
+            Step::Minutes => format!("{year}-{month:02}-{day:02}.minutes.parquet"),
+            Step::TenMinutes => format!("{year}-{month:02}-{day:02}.ten-minutes.parquet"),
+        }
+    }
+
+    /// Which step a file's name is of.
+    pub(super) fn of_file(name: &str) -> Option<Step> {
+        let stem = name.strip_suffix(".parquet")?;
+        Some(match stem.split_once('.') {
+            None => Step::Sampled,
+            Some((_, "minutes")) => Step::Minutes,
+            Some((_, "ten-minutes")) => Step::TenMinutes,
+            Some(_) => return None,
+        })
+    }
+}
+
+/// Joins samples to intervals of a length, each service by itself, in order of service and time; 0 leaves them as they are.
+pub fn joined(samples: Vec<ServiceSample>, length_ms: u64) -> Vec<ServiceSample> {
+    if length_ms == 0 {
+        return samples;
+    }
+    let mut joined: BTreeMap<(String, u64), ServiceSample> = BTreeMap::new();
+    for sample in samples {
+        // By where an interval ends: one that ends with a bucket belongs to it.
+        let key = (sample.service.clone(), sample.at_ms.saturating_sub(1) / length_ms);
+        match joined.get_mut(&key) {
+            Some(sum) => sum.join(&sample),
+            None => drop(joined.insert(key, sample)),
+        }
+    }
+    joined.into_values().collect()
+}

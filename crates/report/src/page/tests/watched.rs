@@ -1,0 +1,25 @@
+//! Services over time on the page.
+
+use crate::document::{Body, Document};
+use crate::examples::views::assert_harmless;
+use crate::examples::watched as examples;
+use crate::hostile::hostile;
+use crate::page::page;
+
+fn of(body: Body) -> String {
+    page(&Document::of(body))
+}
+
+#[test]
+fn no_string_of_a_history_comes_through_as_markup() {
+    assert_harmless(&of(Body::Watched(&hostile(&examples::changed()))));
+}
+
+#[test]
+fn the_headline_names_the_service_and_the_chart_shows_when_it_changed() {
+    let page = of(Body::Watched(&examples::changed()));
+    assert!(page.contains("<h1>gopher is out of line</h1>"));
+    assert!(page.contains("class=\"onset\"") && page.contains("dashed: where it changed"));
+    let page = of(Body::Watched(&examples::level()));
+    assert!(page.contains("<h1>No service is out of line</h1>") && !page.contains("class=\"onset\""));
+}
