@@ -75,7 +75,7 @@ pub struct Target {
 
 impl Plan {
     /// As long as any load goes on, where its end is not a matter of time.
-    pub const WITHOUT_END: Duration = Duration::from_secs(86_400);
+    pub const WITHOUT_END: Duration = Duration::from_hours(24);
 
     /// What is spoken.
     pub(crate) fn scheme(&self) -> Scheme {

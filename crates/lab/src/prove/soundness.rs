@@ -134,7 +134,7 @@ fn lacks(outcome: &Outcome, experiment: &Experiment) -> Option<String> {
     if !has_ended && !outcome.has_not_started() && experiment.attempts.iter().any(Attempt::needs_whole_run) {
         return Some("the program did not finish in time".to_string());
     }
-    let wants_figure = metrics.any(|metric| metric.is_of_the_program());
+    let wants_figure = metrics.any(case::Metric::is_of_the_program);
     (wants_figure && has_ended && outcome.row.metric.is_nan())
         .then(|| "the program's output had no figure for --metric".to_string())
 }

@@ -118,6 +118,9 @@ fn path(curve: &Curve, across: &Scale, up: &Scale) -> String {
         }
         if curve.is_area {
             path += &format!("L{last} {}Z", Px(BOTTOM));
+        } else if last == first {
+            // A point alone is a dot: a stroke with round ends.
+            path += "h0.1";
         }
     }
     path
@@ -142,6 +145,7 @@ mod tests {
         let path = html.lines().find(|line| line.contains("p50")).unwrap_or_default();
         assert_eq!((path.matches('M').count(), path.matches('L').count()), (2, 1), "{path}");
         assert!(!html.contains("<c>"), "{html}");
+        assert!(path.ends_with("h0.1\"/>"), "{path}");
         assert!(panel(vec![Some((0.0, 1.0)), Some((1.0, 2.0))], true).contains('Z'));
     }
 
