@@ -104,9 +104,10 @@ fn what_ails_a_connection_is_found_in_windows_of_a_storm() {
     assert!((5..110).contains(&answer.exchanges), "{}", answer.exchanges);
     let finding = answer.findings.iter().find(|finding| finding.name == "nagle-delayed-ack");
     let cost = &finding.unwrap_or_else(|| panic!("{:#?}", answer.findings)).cost;
-    // Every exchange that was seen is whole: each waited for a delayed acknowledgement, and for one only.
+    // Every exchange that was seen is whole: each waited for one delayed acknowledgement, but for a connection's first ones.
     assert!(cost.share_of_wall > 0.5 && (30_000_000..90_000_000).contains(&cost.ns_per_exchange), "{cost:?}");
-    assert_eq!((cost.affected, lacking(&answer)), (answer.exchanges, vec![]));
+    assert!(cost.affected * 4 >= answer.exchanges * 3, "{cost:?}");
+    assert_eq!(lacking(&answer), []);
     assert!(recording.thinned.len() + 1 >= run.windows as usize, "{:?}", recording.thinned);
     let doubtful = answer.ledger.unexplained as f64 / answer.ledger.total as f64;
     assert!(doubtful < 0.05, "{doubtful}");

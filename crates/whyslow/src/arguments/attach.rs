@@ -38,8 +38,8 @@ pub struct AttachArguments {
     #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub sampling_hertz: u32,
 
-    /// Let recording cost this much, in percent of the CPU time the program takes, and of one CPU at least. Where
-    /// events cost more, they are recorded in windows; totals are always complete
+    /// Keep the cost of recording down to this, in percent of the program's CPU time and of one CPU at least: where
+    /// single events cost more, they are recorded in windows; totals are always counted
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = studies::overhead)]
     pub overhead: Share,
 

@@ -43,8 +43,8 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", default_value_t = record::DEFAULT_EVENTS, value_parser = clap::value_parser!(u64).range(1..))]
     pub events: u64,
 
-    /// Let recording cost this much, in percent of the CPU time the programs take, and of one CPU at least: where
-    /// events cost more, they are recorded in windows [default: everything is recorded, up to --events]
+    /// Keep the cost of recording down to this, in percent of the programs' CPU time and of one CPU at least: where
+    /// single events cost more, they are recorded in windows [default: all are recorded, up to --events]
     #[arg(long, value_name = "PERCENT", value_parser = studies::overhead)]
     pub overhead: Option<Share>,
 
