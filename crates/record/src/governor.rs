@@ -25,8 +25,9 @@ const LEAST_FOR_ROWS: f64 = 0.25;
 /// What sums are taken to cost of what all costs, until they have been measured alone: 0.3 to 0.4 on a ping-pong.
 const SUMS_AT_FIRST: f64 = 0.35;
 
-/// The credit that can be saved up, and the debt: for each CPU that the subject keeps busy, two windows that cost a whole one.
-const MOST_SAVED: f64 = 2.0 * WINDOW.0 as f64;
+/// The credit that can be saved up, for each CPU that the subject keeps busy: a window that costs half of one. And the debt.
+const MOST_SAVED: f64 = 0.5 * WINDOW.0 as f64;
+const MOST_OWED: f64 = 2.0 * WINDOW.0 as f64;
 
 /// What sums cost is smoothed over this time.
 const SMOOTHED: f64 = 1e9;
@@ -143,7 +144,7 @@ impl Governor {
         let allowed = (budget - sums).max(LEAST_FOR_ROWS * budget);
         let most = MOST_SAVED * busy;
         let of_rows = if self.is_open { (cost - passed * sums).max(0.0) } else { 0.0 };
-        self.credit = (self.credit + passed * allowed - of_rows).clamp(-most, most);
+        self.credit = (self.credit + passed * allowed - of_rows).clamp(-MOST_OWED * busy, most);
         let is_turned = if self.is_open {
             self.is_to_close(lasted, rate - sums > allowed, &now)
         } else {
