@@ -28,6 +28,7 @@ mod pauses;
 mod pieces;
 mod place;
 mod profile;
+mod questions;
 mod segment_tie;
 mod send_stalls;
 mod single_wait;

@@ -1,6 +1,8 @@
 //! P18: requests wait in line for workers that are blocked in others.
 
+mod asked_in_turn;
 mod handed_over;
+mod in_hand;
 
 use super::occupied::is_others;
 use super::{Found, common_place, costly_call, detector, median, rows, uneven_accept};
@@ -24,7 +26,10 @@ detector! {
     /// Requests that have arrived and lie unread. The thread that reads them later is blocked meanwhile: asleep, in a disk, or
     /// waiting for somebody else, and not for requests. Or requests that one thread has read and hands over to others, a pool: while
     /// none of those waits for work (at the place where they wait when there are no requests), more requests are in hand than the pool
-    /// has threads. Those threads are blocked for somebody else, or compute and are fewer than the processors.
+    /// has threads. Those threads are blocked for somebody else, or compute and are fewer than the processors. Or requests for each of
+    /// which the server asks another one, of which it asks only so many questions at a time: while it does so more requests are
+    /// in hand, it has next to nothing to do, and the next question goes out when an answer has come. That is a pool of
+    /// connections, a limit that a proxy keeps, or, where it is one, a lock that is held over the question.
     ///
     /// ## What proves it
     /// More workers, or fewer requests at once: the line disappears, and a request takes as long as its own work. The pool of libuv
@@ -59,7 +64,7 @@ struct Queued {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let found = [unread_requests(analysis), behind_a_pool(analysis)];
+    let found = [unread_requests(analysis), behind_a_pool(analysis), asked_in_turn::detect(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall)
 }
 

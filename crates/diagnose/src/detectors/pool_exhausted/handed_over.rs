@@ -4,6 +4,7 @@
 //! them waits there, of the requests that the process has read and not answered only as many as there are threads are being
 //! dealt with; the others wait in line, wherever the program keeps them.
 
+use super::in_hand::{self, InHand};
 use crate::analysis::Analysis;
 use crate::detectors::occupied::is_others;
 use crate::spans::{self, merge};
@@ -32,14 +33,6 @@ const COMPLETED_BY_ONE: f64 = 0.6;
 /// Of so many waits of the reader it is asked who ended them.
 const MOST_ASKED: usize = 2_000;
 
-/// A request that a process has read and not answered.
-struct InHand {
-    from: u64,
-    to: u64,
-    reader: u32,
-    answers: u32,
-}
-
 /// What waits for a pool's threads.
 pub(super) struct Line {
     /// How many threads it has.
@@ -60,17 +53,7 @@ pub(super) struct Line {
 
 /// The pool that requests wait for most; none where they wait for none.
 pub(super) fn find(analysis: &Analysis) -> Option<Line> {
-    let mut processes: BTreeMap<u32, Vec<InHand>> = BTreeMap::new();
-    for exchange in &analysis.exchanges {
-        let transfers = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
-        let is_read = |call: &&Call| syscall::is_read(call.number) && call.result > 0;
-        let Some(read) = transfers.clone().find(is_read) else { continue };
-        let Some(last) = transfers.filter(|call| syscall::is_write(call.number)).last() else { continue };
-        let one = InHand { from: call_end(read), to: last.start.0, reader: read.tid, answers: last.tid };
-        if one.from < one.to {
-            processes.entry(read.pid).or_default().push(one);
-        }
-    }
+    let processes = in_hand::by_process(analysis);
     let lines = processes.iter().flat_map(|(&pid, requests)| of_process(analysis, pid, requests));
     lines.max_by_key(|line| line.waited)
 }

@@ -5,8 +5,7 @@ use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::detectors::{Found, costly_call, median, rows};
 use crate::exchange::Exchange;
-use crate::syscall;
-use crate::threads::call_end;
+use crate::questions::{self, Question};
 use case::Nanos;
 use std::collections::BTreeMap;
 
@@ -18,16 +17,6 @@ const MOSTLY: f64 = 0.8;
 
 /// One in so many questions is answered this quickly or more so: the very quickest may be a slip of the clock.
 const QUICK: usize = 10;
-
-/// A question of a thread's to somebody else, from the call that asked to the one that had the answer.
-#[derive(Clone, Copy)]
-struct Question {
-    row: usize,
-    slot: usize,
-    start: u64,
-    end: u64,
-    bytes: u64,
-}
 
 /// What the requests of one server ask one peer.
 #[derive(Default)]
@@ -58,15 +47,9 @@ impl Asking {
     }
 }
 
-impl Question {
-    fn length(&self) -> u64 {
-        self.end - self.start
-    }
-}
-
 /// Finds the peer that most time is spent asking.
 pub fn find(analysis: &Analysis) -> Option<Found> {
-    let questions = questions(analysis);
+    let questions = by_thread(analysis);
     let mut peers: BTreeMap<String, Asking> = BTreeMap::new();
     for exchange in &analysis.exchanges {
         for (peer, asked) in of_exchange(analysis, &questions, exchange) {
@@ -86,41 +69,21 @@ pub fn find(analysis: &Analysis) -> Option<Found> {
 }
 
 /// The questions of each thread that asks others, in order of time.
-fn questions(analysis: &Analysis) -> BTreeMap<u32, Vec<Question>> {
+fn by_thread(analysis: &Analysis) -> BTreeMap<u32, Vec<Question>> {
     let mut questions: BTreeMap<u32, Vec<Question>> = BTreeMap::new();
     for slot in 0..analysis.connections.all().len() {
         // Between two messages of the connection a thread can ask only one question.
         if analysis.connections.all()[slot].end != Some(End::Client) {
             continue;
         }
-        let mut open: Option<(u32, Question)> = None;
-        for &row in analysis.connections.transfer_numbers(slot) {
-            let call = analysis.call(row as usize);
-            if syscall::is_write(call.number) {
-                if open.as_ref().is_none_or(|(_, question)| question.end > 0) {
-                    close(&mut questions, open.take());
-                    let row = row as usize;
-                    open = Some((call.tid, Question { row, slot, start: call.start.0, end: 0, bytes: 0 }));
-                }
-                if let Some((_, question)) = &mut open {
-                    question.bytes += call.result.max(0) as u64;
-                }
-            } else if let Some((_, question)) = &mut open {
-                question.end = call_end(call);
-            }
+        for question in questions::of_connection(analysis, slot) {
+            questions.entry(analysis.call(question.row).tid).or_default().push(question);
         }
-        close(&mut questions, open);
     }
     for asked in questions.values_mut() {
         asked.sort_by_key(|one| one.start);
     }
     questions
-}
-
-fn close(questions: &mut BTreeMap<u32, Vec<Question>>, open: Option<(u32, Question)>) {
-    if let Some((tid, question)) = open.filter(|(_, question)| question.end > question.start) {
-        questions.entry(tid).or_default().push(question);
-    }
 }
 
 /// What the threads that answer an exchange asked each peer meanwhile, one question after the other.

@@ -1,0 +1,31 @@
+//! The requests that a process has read and not answered.
+
+use crate::analysis::Analysis;
+use crate::syscall;
+use crate::threads::call_end;
+use std::collections::BTreeMap;
+
+/// A request that a process has read and not answered.
+pub(super) struct InHand {
+    pub from: u64,
+    pub to: u64,
+    pub reader: u32,
+    pub answers: u32,
+}
+
+/// The requests of each process, by its id.
+pub(super) fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<InHand>> {
+    let mut processes: BTreeMap<u32, Vec<InHand>> = BTreeMap::new();
+    for exchange in &analysis.exchanges {
+        let transfers = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
+        let Some(read) = transfers.clone().find(|call| syscall::is_read(call.number) && call.result > 0) else {
+            continue;
+        };
+        let Some(last) = transfers.filter(|call| syscall::is_write(call.number)).last() else { continue };
+        let one = InHand { from: call_end(read), to: last.start.0, reader: read.tid, answers: last.tid };
+        if one.from < one.to {
+            processes.entry(read.pid).or_default().push(one);
+        }
+    }
+    processes
+}
