@@ -1,6 +1,6 @@
 //! P25: segments get lost, and who waits for them waits until they are sent again.
 
-use super::{Found, costly_call, detector, median, rows};
+use super::{Found, costly_call, detector, listen_backlog_overflow, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::exchange::Exchange;
 use crate::flights::is_part;
@@ -34,7 +34,7 @@ detector! {
     /// fewer messages that wait for each other.
     ///
     /// ## Not to be confused with
-    /// listen-backlog-overflow (SYNs only), mtu-blackhole (large segments only), bufferbloat and token-bucket (a queue is full:
+    /// listen-backlog-overflow (SYNs, and requests before the server has the connection), mtu-blackhole (large segments only), bufferbloat and token-bucket (a queue is full:
     /// segments get lost at the largest window), segments that were sent again though they had arrived.
     "P25" "loss-and-rto",
     // What waits in a full queue (P26) for longer than the time-out is sent again, though nothing got lost.
@@ -124,9 +124,11 @@ fn lost_by(analysis: &Analysis, slot: usize) -> Option<Lost> {
     let flow = Flow::new(analysis.connections.segments(slot));
     let mut silences = Vec::new();
     let mut segments = 0;
+    let left_out = listen_backlog_overflow::left_out(analysis, slot);
+    let is_left_out = |time: u64| left_out.is_some_and(|(from, to)| (from..=to).contains(&time));
     for pair in flow.sent.windows(2) {
         let [last, again] = pair else { continue };
-        if again.before.is_some_and(|before| !arrived(analysis, slot, again, before)) {
+        if again.before.is_some_and(|before| !arrived(analysis, slot, again, before)) && !is_left_out(again.time) {
             segments += 1;
             silences.push((last.time, again.time));
         }
