@@ -1,0 +1,142 @@
+//! Requests that fail, and that a client sends again after a sleep.
+
+use super::REPEATED;
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::connections::End;
+use crate::detectors::{Found, costly_call, median, rows};
+use crate::number;
+use crate::pauses::sleep_after;
+use crate::syscall;
+use crate::threads::call_end;
+use case::Nanos;
+use std::collections::BTreeMap;
+
+/// Sleeps that take less of the run are a pause, and no loss.
+const SHARE_OF_RUN: f64 = 0.05;
+
+/// A call that failed, and the sleep before its thread sent anything again.
+struct Pause {
+    failed: usize,
+    sleep: usize,
+}
+
+pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
+    let mut by_server: BTreeMap<String, Vec<Pause>> = BTreeMap::new();
+    for (row, call) in analysis.recording.calls.iter().enumerate() {
+        let Some(slot) = analysis.connections.slot(call.connection).filter(|_| call.connection != 0) else { continue };
+        if syscall::telling_error(call.result).is_some()
+            && analysis.connections.all()[slot].end == Some(End::Client)
+            && let Some(sleep) = sleep_after(analysis, call.tid, call_end(call))
+            && asks_after(analysis, sleep)
+        {
+            by_server.entry(analysis.connections.remote(slot)).or_default().push(Pause { failed: row, sleep });
+        }
+    }
+    for pauses in by_server.values_mut() {
+        // A connection may fail in several calls before the sleep.
+        pauses.dedup_by_key(|pause| pause.sleep);
+    }
+    let slept = |pauses: &Vec<Pause>| pauses.iter().map(|one| analysis.call(one.sleep).blocked.0).sum::<u64>();
+    let (server, pauses) = by_server.into_iter().max_by_key(|(_, pauses)| slept(pauses))?;
+    let whole = slept(&pauses);
+    (pauses.len() >= REPEATED && whole as f64 >= SHARE_OF_RUN * analysis.wall() as f64)
+        .then(|| found(analysis, &server, &pauses, whole))
+}
+
+/// Whether the thread of a sleep, or another one of its process, sends a request afterwards: else the program is done.
+fn asks_after(analysis: &Analysis, sleep: usize) -> bool {
+    let sleep = analysis.call(sleep);
+    let from = analysis.exchanges.partition_point(|exchange| exchange.start < call_end(sleep));
+    let asks = |row: &u32| analysis.call(*row as usize).pid == sleep.pid;
+    analysis.exchanges[from..].iter().any(|exchange| analysis.transfers(exchange).first().is_some_and(asks))
+}
+
+fn found(analysis: &Analysis, server: &str, pauses: &[Pause], whole: u64) -> Found {
+    let count = analysis.exchanges.len().max(1) as u64;
+    let sleeps = || pauses.iter().map(|one| (one.sleep, analysis.call(one.sleep).blocked.0));
+    let place = costly_call(analysis, sleeps());
+    let mut errors: BTreeMap<i64, usize> = BTreeMap::new();
+    for one in pauses {
+        *errors.entry(analysis.call(one.failed).result).or_default() += 1;
+    }
+    let most = errors.iter().max_by_key(|(_, count)| **count).map_or(0, |(error, _)| *error);
+    let error = syscall::telling_error(most).unwrap_or("an error");
+    let lengths: Vec<u64> = sleeps().map(|(_, length)| length).collect();
+    let longest = Nanos(lengths.iter().copied().max().unwrap_or_default());
+    let what = "Requests fail, and the client sleeps before it sends them again".to_string();
+    Found {
+        title: format!("{what}: {} per request{}", Nanos(whole / count), place.in_words()),
+        what,
+        mechanism: vec![format!(
+            "{} times a call on a connection to {server} failed, mostly with {error}; each time the client slept, {} in the middle, \
+             {longest} at most, and asked again.",
+            number::count(pauses.len() as u64),
+            Nanos(median(lengths)),
+        )],
+        saving: PotentialSaving { outside: whole, affected: pauses.len() as u64, ..PotentialSaving::default() },
+        place,
+        remedy: format!(
+            "Find out why {server} ends connections (its log, its time-outs and limits); send what can be repeated again at once the \
+             first time, and back off only after that."
+        ),
+        rows: rows("calls", pauses.iter().map(|one| one.sleep)),
+        ..Found::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE, request};
+    use crate::tests::{answer, names};
+    use case::Recording;
+
+    const NANOSLEEP: u16 = 35;
+    const RESET: i64 = -104;
+
+    /// A client of which every third request ends so, and that then sleeps.
+    fn every_third(result: i64, sleep: u64) -> Recording {
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        let mut id = 0;
+        for number in 0..30 {
+            if number % 3 == 0 {
+                id += 1;
+                fixture.connect(id, CLIENT);
+                idle = idle.max(fixture.now - US);
+            }
+            request(&mut fixture, CLIENT, id, 300 * US, &mut idle);
+            if number % 3 == 2 {
+                fixture.moves(CLIENT, id, WRITE, 200);
+                fixture.does(CLIENT, US, READ, |call| (call.connection, call.result) = (id, result));
+                fixture.close(id);
+            }
+            if number % 3 == 2 && sleep > 0 {
+                fixture.waits(CLIENT, sleep, NANOSLEEP, |_| ());
+            }
+        }
+        fixture.end()
+    }
+
+    fn is_found(recording: &Recording) -> bool {
+        names(recording).contains(&"retry-storm".to_string())
+    }
+
+    #[test]
+    fn sleeps_after_requests_that_were_reset_are_found() {
+        let answer = answer(&every_third(RESET, 50 * MS));
+        let finding = answer.findings.iter().find(|one| one.name == "retry-storm").expect("it is found");
+        // After the last one nothing is asked any more.
+        assert_eq!(finding.cost.affected, 9);
+        assert!(
+            finding.mechanism[0].starts_with("9 times a call on a connection to 10.0.0.2:80 failed"),
+            "{finding:#?}"
+        );
+        assert!(finding.mechanism[0].contains("ECONNRESET"), "{finding:#?}");
+    }
+
+    #[test]
+    fn sleeps_after_answers_and_resets_without_a_sleep_are_left_alone() {
+        assert!(!is_found(&every_third(0, 50 * MS)));
+        assert!(!is_found(&every_third(RESET, 0)));
+    }
+}
