@@ -2,16 +2,16 @@
 //! at the same time, each in a folder of its own.
 //!
 //! Promises: what was appended is there after a crash or `kill -9` (a torn end is passed over); a year of a service takes some
-//! megabytes, since old intervals are joined to longer ones ([`Step`]); the sums of counts and times stay the same when they are.
+//! megabytes, since old intervals are joined to longer ones ([`Resolution`]); the sums of counts and times stay the same when they are.
 
 mod read;
+mod resolution;
 mod sample;
-mod step;
 mod write;
 
 pub use read::read_history;
+pub use resolution::Resolution;
 pub use sample::ServiceSample;
-pub use step::Step;
 pub use write::HistoryWriter;
 
 use crate::error::CaseError;

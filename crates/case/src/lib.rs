@@ -28,6 +28,7 @@ mod recording;
 mod redact;
 mod row;
 mod schemas;
+mod steps;
 mod stopped;
 mod sweep;
 pub mod syscall;
@@ -63,7 +64,7 @@ pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};
 pub use folder::{Case, CaseWriter};
 pub use folder_name::new_folder;
 pub use format::format;
-pub use history::{HistoryWriter, ServiceSample, Step, read_history};
+pub use history::{HistoryWriter, Resolution, ServiceSample, read_history};
 pub use live::{Switched, Thing, Window};
 pub use manifest::{Counted, Detail, Host, Manifest, SCHEMA, Source, Subject};
 pub use matrix::{Figures, Matrix, TriedOn, Version, VersionState};
@@ -73,6 +74,9 @@ pub use recording::Recording;
 pub use redact::{redact_arguments, redact_target};
 pub use row::{Cell, Column, Row, Value};
 pub use schemas::{CommandSchema, SCHEMAS, all_schemas};
+pub use steps::{
+    Bucket, Driven, DrivenKind, DrivenTrial, Level, Quantity, RateLimit, Sample as SeriesSample, Step, Steps,
+};
 pub use stopped::Stopped;
 pub use sweep::{Cliff, Growing, Growth, KneePoint, Point, Regime, SegmentTie, Sweep, ValueKind};
 pub use traffic::{

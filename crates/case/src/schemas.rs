@@ -4,8 +4,8 @@
 //! Fields are only ever added, so a schema allows more than it names.
 
 use crate::{
-    Answer, Bisection, Checks, Comparison, Document, FeedHistory, FeedRefresh, Load, Matrix, Stories, Sweep, Traffic,
-    TrialFigures, Undone, Watched, Worlds,
+    Answer, Bisection, Checks, Comparison, Document, FeedHistory, FeedRefresh, Load, Matrix, Steps, Stories, Sweep,
+    Traffic, TrialFigures, Undone, Watched, Worlds,
 };
 use schemars::consts::meta_schemas::DRAFT2020_12 as META_SCHEMA;
 use schemars::generate::SchemaSettings;
@@ -32,6 +32,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     of::<Traffic>("logs", "who asked for what and when, and what blocking a part would save"),
     of::<Answer>("pcap", "the diagnosis of a capture of packets"),
     of::<Watched>("watch", "what services did over time, and which of them got out of line"),
+    of::<Steps>("steps", "levels of a series over time and the steps between them"),
     of::<Document>("report", "the contents of a case: one of the above"),
     of::<TrialFigures>("trial", "the measurements of one trial"),
     of::<Load>("load", "how a server bears a load: rates, latencies, errors by name"),

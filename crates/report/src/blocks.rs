@@ -33,6 +33,7 @@ pub(crate) mod ratios;
 pub(crate) mod reasons;
 pub(crate) mod reconciled;
 pub(crate) mod regimes;
+pub(crate) mod series;
 pub(crate) mod services;
 pub(crate) mod sides;
 pub(crate) mod spread;

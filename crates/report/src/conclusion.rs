@@ -2,8 +2,8 @@
 
 use crate::ranking::{measured, slower};
 use case::{
-    Answer, Bisection, BisectionOutcome, Comparison, Contrast, Document, GateState, Matrix, Nanos, Status, Sweep,
-    Traffic, Watched,
+    Answer, Bisection, BisectionOutcome, Comparison, Contrast, Document, GateState, Matrix, Nanos, Status, Steps,
+    Sweep, Traffic, Watched,
 };
 
 /// With more than this share of the time unexplained, finding nothing says nothing.
@@ -32,6 +32,11 @@ pub fn conclusion_of(document: &Document) -> Conclusion {
         Document::Bisection(bisection) => bisection_conclusion(bisection),
         Document::Matrix(matrix) => matrix_conclusion(matrix),
     }
+}
+
+/// What a series comes down to: whether it has steps.
+pub fn steps_conclusion(series: &Steps) -> Conclusion {
+    if series.steps.is_empty() { Conclusion::Nothing } else { Conclusion::Findings }
 }
 
 /// What logs come down to: whether a part of the traffic could be turned away.

@@ -4,7 +4,9 @@
 pub(crate) use case::views::{Difference, SideViews};
 
 use case::views::{ArmDots, PageViews};
-use case::{Answer, Bisection, Comparison, FeedHistory, FeedRefresh, Load, Manifest, Matrix, Sweep, Traffic, Watched};
+use case::{
+    Answer, Bisection, Comparison, FeedHistory, FeedRefresh, Load, Manifest, Matrix, Steps, Sweep, Traffic, Watched,
+};
 
 /// Everything that is shown.
 pub struct Document<'a> {
@@ -37,6 +39,8 @@ pub enum Body<'a> {
     Matrix(&'a Matrix),
     /// Access logs.
     Traffic(&'a Traffic),
+    /// A series over time.
+    Steps(&'a Steps),
     /// Services over time.
     Watched(&'a Watched),
     /// A measured load.
@@ -128,6 +132,11 @@ impl<'a> Document<'a> {
     pub(crate) fn watched(&self) -> Option<&'a Watched> {
         if let Body::Watched(watched) = self.body { Some(watched) } else { None }
     }
+
+    /// What a series shows, where it is that.
+    pub(crate) fn steps(&self) -> Option<&'a Steps> {
+        if let Body::Steps(steps) = self.body { Some(steps) } else { None }
+    }
 }
 
 impl<'a> Body<'a> {
@@ -139,7 +148,7 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.case,
             Body::Bisection(bisection) => &bisection.case,
             Body::Matrix(matrix) => &matrix.case,
-            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) => "",
+            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => "",
         }
     }
 
@@ -151,14 +160,16 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.page,
             Body::Bisection(bisection) => &bisection.page,
             Body::Matrix(matrix) => &matrix.page,
-            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) => "",
+            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => "",
         }
     }
 
     /// What makes its result worth less.
     pub(crate) fn warnings(self) -> &'a [String] {
         match self {
-            Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) => &[],
+            Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => {
+                &[]
+            }
             Body::Comparison(comparison) => &comparison.warnings,
             Body::Sweep(sweep) => &sweep.warnings,
             Body::Bisection(bisection) => &bisection.warnings,
@@ -177,7 +188,7 @@ macro_rules! body {
     )*};
 }
 
-body!(Answer, Comparison, Sweep, Bisection, Matrix, Traffic, Load, Watched);
+body!(Answer, Comparison, Sweep, Bisection, Matrix, Traffic, Load, Watched, Steps);
 
 impl<'a> From<&'a case::Document> for Body<'a> {
     fn from(document: &'a case::Document) -> Body<'a> {

@@ -1,12 +1,12 @@
 //! Which blocks each kind of document has, in their order. The terminal, the page and Markdown all walk these lists; the
 //! page groups them by section.
 
-use crate::block::Block;
+use crate::block::{Block, Section};
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
     feeds, findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, load, points,
-    probes, ratios, reasons, reconciled, regimes, services, sides, spread, states, together, traffic, trials, troubles,
-    versions, waits, way_back, whole_run,
+    probes, ratios, reasons, reconciled, regimes, series, services, sides, spread, states, together, traffic, trials,
+    troubles, versions, waits, way_back, whole_run,
 };
 use crate::document::Body;
 
@@ -98,6 +98,8 @@ const WATCHED: &[&Block] = &[
     &services::table::TROUBLES,
     &services::lead::MISSING,
 ];
+const STEPS: &[&Block] =
+    &[&series::lead::BLOCK, &series::driven::BLOCK, &series::over_time::BLOCK, &series::levels::BLOCK];
 
 /// What recordings show, in every document.
 const RECORDED: &[&Block] = &[
@@ -123,11 +125,16 @@ pub(crate) fn blocks(body: Body) -> Vec<&'static Block> {
         Body::Load(_) => return LOAD.to_vec(),
         Body::Feeds(_) => return FEEDS.to_vec(),
         Body::Watched(_) => return WATCHED.to_vec(),
+        Body::Steps(_) => return STEPS.to_vec(),
         Body::Answer(_) => (ANSWER, &[&evidence::BLOCK, &trials::BLOCK, &trials::NOT_TRIED]),
         Body::Comparison(_) => (COMPARISON, &[&trials::BLOCK, &trials::WARNINGS]),
         Body::Sweep(_) => (SWEEP, &[&trials::BLOCK, &trials::WARNINGS]),
         Body::Bisection(_) => (BISECTION, &[&trials::NOT_TRIED, &trials::BLOCK, &trials::WARNINGS]),
         Body::Matrix(_) => (MATRIX, &[&trials::BLOCK, &trials::WARNINGS]),
     };
-    [own, RECORDED, trials, LAST].concat()
+    let is_capture = matches!(body, Body::Answer(answer) if answer.is_of_capture());
+    let mut all = [own, RECORDED, trials, LAST].concat();
+    // Of threads and calls a capture of packets knows nothing.
+    all.retain(|block| !is_capture || !matches!(block.section, Section::Flame | Section::Calls));
+    all
 }

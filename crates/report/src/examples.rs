@@ -6,6 +6,7 @@ pub(crate) mod comparison;
 pub(crate) mod feeds;
 pub(crate) mod load;
 pub(crate) mod matrix;
+pub(crate) mod steps;
 pub(crate) mod sweep;
 pub(crate) mod traffic;
 pub(crate) mod views;

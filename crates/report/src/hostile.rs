@@ -33,6 +33,8 @@ fn poisoned(value: &mut serde_json::Value) {
                 "work",
                 "claim",
                 "target",
+                "quantity",
+                "limit",
             ];
             fields.iter_mut().filter(|(name, _)| !ours.contains(&name.as_str())).for_each(|(_, value)| poisoned(value));
         }

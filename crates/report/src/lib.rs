@@ -45,7 +45,7 @@ mod value;
 
 pub use blocks::lead::{bisection_sentence, sum_up};
 pub use blocks::services::lead::{deviation_sentence, watched_sentence};
-pub use conclusion::{Conclusion, conclusion_of, traffic_conclusion, watched_conclusion};
+pub use conclusion::{Conclusion, conclusion_of, steps_conclusion, traffic_conclusion, watched_conclusion};
 pub use document::{Body, Document, Feeds};
 pub use listing::{
     checks, page_entry, page_text, recording, removed_worlds, stories, story, story_table, trial, worlds,

@@ -24,6 +24,7 @@ fn title(body: Body) -> String {
         Body::Load(_) => "a load".into(),
         Body::Feeds(_) => "feeds".into(),
         Body::Watched(_) => "services over time".into(),
+        Body::Steps(_) => "a series over time".into(),
         Body::Matrix(matrix) => format!("versions of {}", escape(&matrix.library)),
     }
 }

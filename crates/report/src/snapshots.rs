@@ -99,6 +99,14 @@ fn watched() {
 }
 
 #[test]
+fn series() {
+    use crate::examples::steps as examples;
+    hold("series", &examples::fell());
+    hold("series-bucket", &examples::bucket());
+    hold("series-level", &examples::level());
+}
+
+#[test]
 fn matrices() {
     use crate::examples::matrix as examples;
     hold("versions", &examples::openssl());

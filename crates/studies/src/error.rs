@@ -37,6 +37,22 @@ pub enum StudyError {
         /// What they are instead, a sentence each.
         problems: Vec<String>,
     },
+    /// A series has no values.
+    #[error("{from} holds no value")]
+    NoValues {
+        /// Where it comes from.
+        from: String,
+        /// A few lines of it.
+        examples: Vec<String>,
+    },
+    /// A command cannot be driven.
+    #[error("`{command}`: {why}")]
+    NotDriven {
+        /// The command as it was run.
+        command: String,
+        /// Why.
+        why: String,
+    },
     /// A load could not begin.
     #[error(transparent)]
     Load(#[from] load::LoadFailure),

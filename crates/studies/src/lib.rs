@@ -29,6 +29,7 @@ pub mod report;
 pub mod run;
 mod second_pass;
 pub mod services;
+pub mod steps;
 pub mod story;
 pub mod sweep;
 mod switched;

@@ -11,6 +11,7 @@ mod logs;
 mod matrix;
 mod pcap;
 mod run;
+mod steps;
 mod story;
 mod sweep;
 mod watch;
@@ -26,6 +27,7 @@ pub use logs::LogsArguments;
 pub use matrix::MatrixArguments;
 pub use pcap::PcapArguments;
 pub use run::RunArguments;
+pub use steps::StepsArguments;
 pub use story::{StoryAction, StoryArguments, StoryRunArguments};
 pub use sweep::SweepArguments;
 pub use watch::{WatchAction, WatchArguments, WatchShowArguments};
@@ -108,6 +110,8 @@ pub enum Command {
     Pcap(PcapArguments),
     /// Watch services over time; name the one that gets out of line, and since when
     Watch(WatchArguments),
+    /// Find the levels of a rate over time and the steps between them
+    Steps(StepsArguments),
     /// Re-render a case
     Report(ReportArguments),
     /// Run and measure one trial described by a file

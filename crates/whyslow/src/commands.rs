@@ -10,6 +10,7 @@ pub mod man;
 pub mod reference;
 pub mod report;
 pub mod schema;
+pub mod steps;
 pub mod story;
 pub mod study;
 pub mod tables;

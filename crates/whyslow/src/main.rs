@@ -49,6 +49,7 @@ fn carry_out(command: Command) -> Result<u8, fail::Failure> {
         Command::Logs(typed) => commands::logs::logs(typed),
         Command::Pcap(typed) => commands::study::pcap(typed),
         Command::Watch(typed) => commands::watch::watch(&typed),
+        Command::Steps(typed) => commands::steps::steps(typed),
         Command::Report(typed) => commands::report::report(&typed),
         Command::Trial(typed) => commands::trial::trial(typed),
         Command::Explain(typed) => commands::explain::explain(&typed),

@@ -44,6 +44,7 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
         | Command::Logs(_)
         | Command::Pcap(_)
         | Command::Watch(_)
+        | Command::Steps(_)
         | Command::Report(_)
         | Command::Story(_)
         | Command::Explain(_)

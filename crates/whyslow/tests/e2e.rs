@@ -29,6 +29,7 @@ mod running;
 mod schemas;
 mod secrets;
 mod stage;
+mod steps;
 mod stories;
 mod story;
 mod sums;

@@ -1,7 +1,7 @@
 //! Reading a history: the files of all watchers, and what they have not put into files yet.
 
-use super::step::joined;
-use super::{LOCK, MOST_WATCHERS, OPEN, ServiceSample, Step, folder_of, io};
+use super::resolution::joined;
+use super::{LOCK, MOST_WATCHERS, OPEN, Resolution, ServiceSample, folder_of, io};
 use crate::error::CaseError;
 use crate::folder::{parquet_rows, stream_rows};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ pub fn read_history(history: &Path, from_ms: u64, to_ms: u64, length_ms: u64) ->
             }
         }
         for row in open_rows(&folder.join(OPEN)) {
-            open.entry(Step::Sampled.file_of(row.at_ms)).or_default().push(row);
+            open.entry(Resolution::Sampled.file_of(row.at_ms)).or_default().push(row);
         }
     }
     if !is_history {
@@ -77,14 +77,14 @@ pub(super) fn once(mut samples: Vec<ServiceSample>) -> Vec<ServiceSample> {
 }
 
 /// The files of a watcher, by name.
-pub(super) fn files_of(folder: &Path) -> Result<Vec<(PathBuf, Step)>, CaseError> {
+pub(super) fn files_of(folder: &Path) -> Result<Vec<(PathBuf, Resolution)>, CaseError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(io(folder)(error)),
     };
     let named = entries.flatten().filter_map(|entry| {
-        let step = Step::of_file(entry.file_name().to_str()?)?;
+        let step = Resolution::of_file(entry.file_name().to_str()?)?;
         Some((entry.path(), step))
     });
     let mut files = named.collect::<Vec<_>>();
@@ -93,7 +93,7 @@ pub(super) fn files_of(folder: &Path) -> Result<Vec<(PathBuf, Step)>, CaseError>
 }
 
 /// Whether a file can hold a part of a span, by its name. Names sort as their times do.
-fn may_hold(name: &str, step: Step, from_ms: u64, to_ms: u64) -> bool {
+fn may_hold(name: &str, step: Resolution, from_ms: u64, to_ms: u64) -> bool {
     name >= step.file_of(from_ms).as_str() && name <= step.file_of(to_ms).as_str()
 }
 

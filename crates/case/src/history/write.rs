@@ -1,8 +1,8 @@
 //! Writing a history: one stream for what came in the last hour, closed files for what came before.
 
 use super::read::{files_of, once, open_rows, rows_of};
-use super::step::joined;
-use super::{LOCK, MOST_WATCHERS, OPEN, ServiceSample, Step, folder_of, io};
+use super::resolution::joined;
+use super::{LOCK, MOST_WATCHERS, OPEN, Resolution, ServiceSample, folder_of, io};
 use crate::error::CaseError;
 use crate::row::Row;
 use arrow_ipc::writer::StreamWriter;
@@ -55,7 +55,7 @@ impl HistoryWriter {
     /// Where the disk refuses. What was appended before stays.
     pub fn append(&mut self, samples: &[ServiceSample]) -> Result<(), CaseError> {
         let Some(at_ms) = samples.first().map(|sample| sample.at_ms) else { return Ok(()) };
-        let hour = Step::Sampled.file_of(at_ms);
+        let hour = Resolution::Sampled.file_of(at_ms);
         if self.hour.as_ref().is_some_and(|open| *open != hour) {
             self.close_stream()?;
             self.thin(at_ms)?;
@@ -83,7 +83,7 @@ impl HistoryWriter {
         let path = self.folder.join(OPEN);
         let mut hours: BTreeMap<String, Vec<ServiceSample>> = BTreeMap::new();
         for row in open_rows(&path) {
-            hours.entry(Step::Sampled.file_of(row.at_ms)).or_default().push(row);
+            hours.entry(Resolution::Sampled.file_of(row.at_ms)).or_default().push(row);
         }
         for (name, rows) in hours {
             self.add(&name, rows)?;

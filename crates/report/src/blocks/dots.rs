@@ -42,7 +42,8 @@ fn html(document: &Document) -> String {
         | Body::Traffic(_)
         | Body::Load(_)
         | Body::Feeds(_)
-        | Body::Watched(_) => {
+        | Body::Watched(_)
+        | Body::Steps(_) => {
             return String::new();
         }
     };

@@ -69,7 +69,9 @@ pub fn sum_up(document: &mut case::Document) {
 /// The summary that is kept, or where there is none, what it would be.
 fn sentences(document: &Document) -> String {
     let (kept, made): (&str, fn(&Document) -> Option<String>) = match document.body {
-        Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) => return String::new(),
+        Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => {
+            return String::new();
+        }
         Body::Comparison(one) => (&one.summary, |document| document.comparison().map(contrast_sentence)),
         Body::Sweep(one) => (&one.summary, |document| document.sweep().map(sweep_sentence)),
         Body::Bisection(one) => (&one.summary, |document| document.bisection().map(bisection_sentence)),

@@ -3,6 +3,7 @@
 use crate::blocks::attached;
 use crate::blocks::feeds::again as refreshing;
 use crate::blocks::load::lead::command as load_command;
+use crate::blocks::series::lead::reading as series_reading;
 use crate::blocks::services::lead::showing;
 use crate::blocks::traffic::lead::reading;
 use crate::command::typed;
@@ -92,6 +93,7 @@ fn again(document: &Document) -> (String, &'static str) {
         Body::Load(load) => (typed(&load_command(load)), "with the other options of that load"),
         Body::Feeds(feeds) => (typed(&refreshing(feeds)), ""),
         Body::Watched(watched) => (typed(&showing(watched)), ""),
+        Body::Steps(series) => (typed(&series_reading(series)), ""),
         Body::Sweep(sweep) => {
             let (server, parameter) = (server(&sweep.server), clean(&sweep.parameter));
             let line = format!("whyslow sweep {server}--vary {parameter}=... -- {}", typed(&sweep.command));

@@ -4,6 +4,7 @@ use super::{colophon, headline, policy};
 use crate::block::Section;
 use crate::blocks::feeds::again;
 use crate::blocks::load::lead::command as load_command;
+use crate::blocks::series::lead::reading as series_reading;
 use crate::blocks::services::lead::showing;
 use crate::blocks::traffic::lead::reading;
 use crate::command::command;
@@ -95,12 +96,14 @@ pub(super) fn frame(document: &Document, drawn: &[(Section, String)]) -> String 
     frame.render().unwrap_or_default()
 }
 
-/// A section's anchor, heading and short name. What a comparison shows of its trials is no proof of a cause.
+/// A section's anchor, heading and short name. What a comparison shows of its trials is no proof of a cause,
+/// and not everything that goes on over time is requests.
 fn names(section: Section, document: &Document) -> (&'static str, &'static str, &'static str) {
     match (section, document.body) {
         (Section::OverTime, Body::Feeds(_)) => ("over-time", "Rounds over time", "Time"),
         (Section::Proof, Body::Comparison(_)) => ("proof", "Every trial", "Trials"),
         (Section::Environment, Body::Load(_)) => ("environment", "The load", "Load"),
+        (Section::OverTime, Body::Steps(_)) => ("time", "Over time", "Time"),
         _ => section.names(),
     }
 }
@@ -118,6 +121,7 @@ fn subject(body: Body) -> String {
         Body::Load(load) => load_command(load).get(2..).map(command).unwrap_or_default(),
         Body::Feeds(_) => "feeds".into(),
         Body::Watched(_) => "services over time".into(),
+        Body::Steps(_) => "a series over time".into(),
     }
 }
 
@@ -137,6 +141,7 @@ fn shown(body: Body) -> Vec<Shown> {
         Body::Load(load) => vec![of("", &load_command(load))],
         Body::Feeds(feeds) => vec![of("", &again(feeds))],
         Body::Watched(watched) => vec![of("", &showing(watched))],
+        Body::Steps(series) => vec![of("", &series_reading(series))],
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::blocks::feeds::headline as feeds_headline;
 use crate::blocks::findings::head_word;
 use crate::blocks::load::lead::headline as load_headline;
+use crate::blocks::series::lead::headline as series_headline;
 use crate::blocks::services::lead::headline as watched_headline;
 use crate::blocks::traffic::lead::headline as traffic_headline;
 use crate::conclusion::{Conclusion, conclusion, sweep_conclusion};
@@ -26,6 +27,7 @@ pub(super) fn headline(body: Body) -> String {
         Body::Load(load) => load_headline(load),
         Body::Feeds(feeds) => feeds_headline(feeds),
         Body::Watched(watched) => watched_headline(watched),
+        Body::Steps(series) => series_headline(series),
     }
 }
 

@@ -7,6 +7,7 @@ mod feeds;
 mod load;
 mod matrix;
 mod pairs;
+mod steps;
 mod sweep;
 mod traffic;
 mod verdict;

@@ -15,6 +15,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("logs", include_str!("examples/logs.txt")),
     ("pcap", include_str!("examples/pcap.txt")),
     ("watch", include_str!("examples/watch.txt")),
+    ("steps", include_str!("examples/steps.txt")),
     ("report", include_str!("examples/report.txt")),
     ("trial", include_str!("examples/trial.txt")),
     ("explain", include_str!("examples/explain.txt")),

@@ -27,6 +27,15 @@ impl From<StudyError> for Failure {
             StudyError::Load(error) => error.into(),
             StudyError::Feeds(error) => error.into(),
             StudyError::Sweep(error) => sweep(error),
+            StudyError::NoValues { from, examples } => {
+                let why = match examples.first() {
+                    Some(line) => format!("{from} holds none; its first line is: {line}"),
+                    None => format!("{from} is empty"),
+                };
+                let remedy = "whyslow steps --pattern '([0-9.]+) Mbits/sec' FILE, or --column NAME for a table";
+                Failure::new("there is no series of values", why, remedy)
+            }
+            StudyError::NotDriven { command, why } => Failure::new("the command gives no series", why, command),
             StudyError::NoSegments { file, problems, .. } => {
                 let why = if problems.is_empty() { "it holds no packets".to_string() } else { problems.join("; ") };
                 let remedy = format!("tcpdump -nr {} | head", quote_path(&file));

@@ -8,7 +8,7 @@ const DAY: u64 = 86_400_000;
 
 /// How finely a part of a history is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum Resolution {
     /// As it was sampled, a file an hour.
     Sampled,
     /// By the minute, a file a day.
@@ -17,16 +17,16 @@ pub enum Step {
     TenMinutes,
 }
 
-impl Step {
+impl Resolution {
     /// From fine to coarse.
-    pub const ALL: [Step; 3] = [Step::Sampled, Step::Minutes, Step::TenMinutes];
+    pub const ALL: [Resolution; 3] = [Resolution::Sampled, Resolution::Minutes, Resolution::TenMinutes];
 
     /// The shortest interval that is kept, in milliseconds.
     pub fn length_ms(self) -> u64 {
         match self {
-            Step::Sampled => 0,
-            Step::Minutes => 60_000,
-            Step::TenMinutes => 600_000,
+            Resolution::Sampled => 0,
+            Resolution::Minutes => 60_000,
+            Resolution::TenMinutes => 600_000,
         }
     }
 
@@ -34,20 +34,20 @@ impl Step {
     /// quarter what they compare.
     pub(super) fn kept_ms(self) -> u64 {
         match self {
-            Step::Sampled => 14 * DAY,
-            Step::Minutes => 92 * DAY,
-            Step::TenMinutes => u64::MAX,
+            Resolution::Sampled => 14 * DAY,
+            Resolution::Minutes => 92 * DAY,
+            Resolution::TenMinutes => u64::MAX,
         }
     }
 
     /// The next coarser one.
-    pub(super) fn next(self) -> Option<Step> {
-        Step::ALL.into_iter().find(|step| *step > self)
+    pub(super) fn next(self) -> Option<Resolution> {
+        Resolution::ALL.into_iter().find(|step| *step > self)
     }
 
     /// The span of a file.
     pub(super) fn file_ms(self) -> u64 {
-        if self == Step::Sampled { DAY / 24 } else { DAY }
+        if self == Resolution::Sampled { DAY / 24 } else { DAY }
     }
 
     /// The file that holds a moment.
@@ -56,19 +56,19 @@ impl Step {
         let (year, month, day) = crate::date(start / DAY);
         let hour = start % DAY / 3_600_000;
         match self {
-            Step::Sampled => format!("{year}-{month:02}-{day:02}T{hour:02}.parquet"),
-            Step::Minutes => format!("{year}-{month:02}-{day:02}.minutes.parquet"),
-            Step::TenMinutes => format!("{year}-{month:02}-{day:02}.ten-minutes.parquet"),
+            Resolution::Sampled => format!("{year}-{month:02}-{day:02}T{hour:02}.parquet"),
+            Resolution::Minutes => format!("{year}-{month:02}-{day:02}.minutes.parquet"),
+            Resolution::TenMinutes => format!("{year}-{month:02}-{day:02}.ten-minutes.parquet"),
         }
     }
 
     /// Which step a file's name is of.
-    pub(super) fn of_file(name: &str) -> Option<Step> {
+    pub(super) fn of_file(name: &str) -> Option<Resolution> {
         let stem = name.strip_suffix(".parquet")?;
         Some(match stem.split_once('.') {
-            None => Step::Sampled,
-            Some((_, "minutes")) => Step::Minutes,
-            Some((_, "ten-minutes")) => Step::TenMinutes,
+            None => Resolution::Sampled,
+            Some((_, "minutes")) => Resolution::Minutes,
+            Some((_, "ten-minutes")) => Resolution::TenMinutes,
             Some(_) => return None,
         })
     }
