@@ -1,16 +1,18 @@
 //! What is known of each connection: its transfers in order of time, its segments, its peer, its handshake, who asks.
 
+mod wire_stalls;
+
 use crate::flights;
 use crate::send_stalls::{self, Release, SendStall};
 use crate::syscall;
 use crate::threads::{call_end, groups};
 use crate::windows::Windows;
-use crate::wire_stalls::{self, Held};
 pub use case::End;
 use case::Recording;
 use case::tables::{Call, Connection, Handshake, Segment, TcpEvent, direction, event, flags, role, transport};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+pub use wire_stalls::{Held, transfer_at};
 
 /// One end of a connection and its rows.
 #[derive(Clone, Debug)]
@@ -208,7 +210,7 @@ impl<'r> Connections<'r> {
     fn study_the_wire(&mut self) {
         for (slot, [own, peer]) in wire_stalls::find(self).into_iter().enumerate() {
             let stall = |held: Held| {
-                let write = wire_stalls::transfer_at(self, slot, &self.recording.calls, held.end)?;
+                let write = transfer_at(self, slot, &self.recording.calls, held.end)?;
                 let nagle = Some(Release { sent: held.start, acknowledged: held.acknowledged });
                 Some(SendStall { start: held.start, end: held.end, write, bytes: u64::from(held.bytes), nagle })
             };

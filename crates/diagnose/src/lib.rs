@@ -40,7 +40,6 @@ mod views;
 mod waits;
 mod whole_run;
 mod windows;
-mod wire_stalls;
 
 pub use analysis::Analysis;
 pub use blame::{LibraryBlame, blame};

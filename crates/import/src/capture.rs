@@ -24,12 +24,15 @@ use std::sync::mpsc::sync_channel;
 /// Rows of one case, as many as a recording has at most: a diagnosis holds them in memory.
 const MOST_ROWS: u64 = 8_000_000;
 
-/// Connections that are followed at the same time: each takes some hundred bytes. Beyond, those that were silent for
+/// Connections that are followed at the same time: each takes up to some thousand bytes. Beyond, those that were silent for
 /// longest are given up.
-const MOST_LIVE: usize = 200_000;
+const MOST_LIVE: usize = 100_000;
 
 /// Batches of rows on their way to the disk.
 const UNDER_WAY: usize = 8;
+
+/// Nobody captures for longer than a year; a later time is that of a broken clock, or meant to overflow.
+const LONGEST: u64 = 366 * 86_400 * 1_000_000_000;
 
 /// The first packet has this time, so that nothing has time 0, which stands for never.
 const FIRST: u64 = 1_000;
@@ -70,6 +73,8 @@ pub enum Problem {
     Twice,
     /// Later in the file than one with a later time.
     OutOfOrder,
+    /// More than a year after the first one.
+    FarOff,
     /// Behind the rows that one case holds.
     NoRoom,
     /// The file ends in the middle of a packet.
@@ -183,8 +188,11 @@ impl Reading {
         if is_before || time < self.now {
             self.problem(Problem::OutOfOrder);
         }
+        if time > LONGEST {
+            self.problem(Problem::FarOff);
+        }
         // Rows are sorted when they are read; here, time stands still meanwhile.
-        let time = time.max(self.now);
+        let time = time.min(LONGEST).max(self.now);
         (self.now, self.end) = (time, time);
         let key = if head.from <= head.to { [head.from, head.to] } else { [head.to, head.from] };
         let is_over = self.live.get(&key).is_some_and(|live| live.is_over_before(head));

@@ -89,6 +89,7 @@ fn words(problem: &Problem, count: u64) -> String {
         Problem::OutOfOrder => {
             format!("{packets} with a time before that of an earlier one: taken as of the same time")
         }
+        Problem::FarOff => format!("{packets} more than a year after the first one: taken as of a year after it"),
         Problem::NoRoom => format!("{packets} at the end: there are more than a case holds"),
         Problem::Truncated => "what came after: the file ends in the middle of a packet".to_string(),
         Problem::Broken(what) => format!("what came after: the file is no capture from there on ({what})"),

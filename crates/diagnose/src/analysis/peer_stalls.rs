@@ -7,12 +7,11 @@
 //! Linux does so for the first segments of a connection (its quick-ACK mode), and those exchanges are the control.
 
 use crate::analysis::Analysis;
-use crate::connections::End;
+use crate::connections::{End, transfer_at};
 use crate::exchange::Exchange;
 use crate::send_stalls::USUAL_SEGMENT;
 use crate::syscall;
 use crate::threads::{Cursor, State, call_end};
-use crate::wire_stalls;
 use case::tables::{Call, Segment, direction, event, flags, transport};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -124,7 +123,7 @@ fn on_the_wire(analysis: &Analysis) -> PeerStalls {
         let first = held.partition_point(|one| one.end <= exchange.start);
         let within = held[first..].iter().take_while(|one| one.end <= exchange.end);
         within.filter(|one| one.start >= exchange.start).filter_map(move |one| {
-            let read = wire_stalls::transfer_at(&analysis.connections, slot, &analysis.recording.calls, one.end)?;
+            let read = transfer_at(&analysis.connections, slot, &analysis.recording.calls, one.end)?;
             let (start, end, acknowledged) = (one.start, one.end, one.acknowledged);
             let (piece, bytes, waited) = (one.piece, one.bytes, end - start);
             Some((slot, number, PeerStall { start, end, acknowledged, piece, bytes, timer: None, read, waited }))

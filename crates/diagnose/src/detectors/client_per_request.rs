@@ -133,7 +133,11 @@ fn found(analysis: &Analysis, remote: &str, kept: &[Use]) -> Found {
         saving: PotentialSaving { wall, outside: 0, cpu, affected: kept.len() as u64 },
         place,
         remedy: "Make one client object for the whole program and share it among all requests.".to_string(),
-        rows: rows("calls", kept.iter().filter_map(connect)),
+        rows: if analysis.is_capture() {
+            rows("connections", kept.iter().map(|one| one.slot))
+        } else {
+            rows("calls", kept.iter().filter_map(connect))
+        },
         ..Found::default()
     }
 }

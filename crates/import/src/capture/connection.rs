@@ -63,7 +63,8 @@ struct Side {
     /// When its SYN was seen for the last time, and what it offered.
     syn: Option<u64>,
     offer: Option<(u16, bool)>,
-    finished: bool,
+    /// When it said that it sends no more.
+    finished: Option<u64>,
 }
 
 /// What makes two packets the same.
@@ -106,7 +107,8 @@ pub struct Live {
     transfer: Option<Transfer>,
     opened: u64,
     established: u64,
-    closed: u64,
+    /// When either end broke it off.
+    reset: Option<u64>,
     round_trip: u64,
     /// When its last packet was seen.
     pub last_seen: u64,
@@ -136,7 +138,7 @@ impl Live {
             transfer: None,
             opened: time,
             established: 0,
-            closed: 0,
+            reset: None,
             round_trip: 0,
             last_seen: time,
         }
@@ -150,12 +152,12 @@ impl Live {
     /// Whether a packet begins another connection between the same ends.
     pub fn is_over_before(&self, head: &Head) -> bool {
         let begins = head.flags & (flags::SYN | flags::ACK) == flags::SYN;
-        begins && self.closed != 0
+        begins && self.is_closed()
     }
 
     /// Whether nothing more is expected.
     pub fn is_closed(&self) -> bool {
-        self.closed != 0
+        self.reset.is_some() || self.sides.iter().all(|side| side.finished.is_some())
     }
 
     /// Takes the next packet.
@@ -189,10 +191,14 @@ impl Live {
                 }
             }
         }
-        if head.flags & (flags::FIN | flags::RST) != 0 {
-            self.sides[from].finished = true;
-            let is_over = head.flags & flags::RST != 0 || self.sides.iter().all(|side| side.finished);
-            self.closed = if self.closed == 0 && is_over { time } else { self.closed };
+        if head.flags & flags::FIN != 0 {
+            self.sides[from].finished.get_or_insert(time);
+        }
+        if head.flags & flags::RST != 0 {
+            self.reset.get_or_insert(time);
+        }
+        if self.is_closed() {
+            self.end_conversation(rows);
         }
         Taken::Row
     }
@@ -310,6 +316,13 @@ impl Live {
         seen.content
     }
 
+    /// Nothing more is said: many connections may be closed and not yet given up.
+    fn end_conversation(&mut self, rows: &mut Rows) {
+        if let Some(handshake) = self.conversation.take().and_then(|mut conversation| conversation.close()) {
+            rows.handshake(handshake);
+        }
+    }
+
     fn end_transfer(&mut self, rows: &mut Rows) {
         let Some(transfer) = self.transfer.take() else { return };
         rows.call(Call {
@@ -333,9 +346,8 @@ impl Live {
             rows.segment(Segment { direction: u8::from(from != own), ..held });
         }
         self.end_transfer(rows);
-        if let Some(handshake) = self.conversation.as_mut().and_then(|conversation| conversation.close()) {
-            rows.handshake(handshake);
-        }
+        self.end_conversation(rows);
+        let closed = self.sides[own].finished.into_iter().chain(self.reset).min();
         let [local, remote] = [self.ends[own], self.ends[1 - own]];
         rows.connection(Connection {
             id: self.id,
@@ -350,7 +362,7 @@ impl Live {
             // One that was there before the capture began has no beginning in it.
             opened: Nanos(if self.saw_syn { self.opened } else { start }),
             established: Nanos(if self.saw_syn { self.established } else { self.opened }),
-            closed: Nanos(if self.closed == 0 { end } else { self.closed }),
+            closed: Nanos(closed.unwrap_or(end)),
             peer: 0,
             mss: u32::from(self.segment_size()),
             srtt: Nanos(self.round_trip),

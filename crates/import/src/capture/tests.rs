@@ -235,6 +235,32 @@ fn as_blocks(plain: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn a_clock_that_is_years_off_makes_no_time_overflow() {
+    let mut packets = page(1_000, 10);
+    packets[3].0 = u64::from(u32::MAX) * 1_000_000;
+    packets[4].0 = 0;
+    let got = import_bytes(&pcap(RAW, &packets)).expect("a case");
+    assert_eq!((got.problem(&Problem::FarOff), got.problem(&Problem::OutOfOrder)), (1, 1));
+    assert_eq!(got.rows::<Segment>().len(), 5);
+}
+
+#[test]
+fn a_connection_is_closed_when_its_own_end_says_so_and_whoever_comes_again_is_another() {
+    let (ask, answer) = ((50_000, 80), (80, 50_000));
+    let mut packets = page(1_000, 10);
+    let last = packets[4].0;
+    packets.push((last + 100, packet(ask, (154, 944), 0x11, b""), 100));
+    packets.push((last + 2_000, packet(answer, (944, 155), 0x11, b""), 100));
+    let again: Vec<_> = page(1_000, 10).into_iter().map(|(time, bytes, all)| (time + 60_000, bytes, all)).collect();
+    packets.extend(again);
+    let got = import_bytes(&pcap(RAW, &packets)).expect("a case");
+    let connections: Vec<Connection> = got.rows();
+    assert_eq!(connections.len(), 2);
+    let opened = packets[0].0;
+    assert_eq!(connections[0].closed - connections[0].opened, Nanos((last + 100 - opened) * 1_000));
+}
+
+#[test]
 fn rows_beyond_those_that_a_case_holds_are_counted() {
     let bytes = pcap(RAW, &page(1_000, 10));
     let mut segments = 0;

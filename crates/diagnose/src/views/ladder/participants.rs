@@ -75,8 +75,14 @@ fn threads(analysis: &Analysis, exchange: &Exchange, slot: usize) -> Vec<u32> {
     threads
 }
 
+/// What stands for the program at an end of which only the wire was captured.
+const CAPTURED: &str = "not recorded";
+
 /// A program and its process: `python3 (4711)`.
 fn process(analysis: &Analysis, pid: u32, at: u64) -> String {
+    if analysis.is_capture() {
+        return CAPTURED.to_string();
+    }
     let images = analysis.recording.processes.iter().filter(|row| row.pid == pid);
     let image = images.clone().rfind(|row| row.start.0 <= at).or_else(|| images.clone().next());
     match image {

@@ -5,7 +5,7 @@
 //! by the rules of [`peer_stalls`](crate::analysis::peer_stalls). And where small segments leave while earlier ones are not
 //! acknowledged, the algorithm is off.
 
-use crate::connections::{Connections, End, transfer_time};
+use super::{Connections, End, transfer_time};
 use case::tables::{Segment, direction, flags};
 use std::collections::BTreeMap;
 
