@@ -85,7 +85,8 @@ impl fmt::Display for Bytes {
         match self.0 {
             0..=9_999 => write!(out, "{} bytes", self.0),
             10_000..=9_999_999 => write!(out, "{:.0} kB", self.0 as f64 / 1e3),
-            10_000_000..=9_999_999_999 => write!(out, "{:.0} MB", self.0 as f64 / 1e6),
+            10_000_000..=999_499_999 => write!(out, "{:.0} MB", self.0 as f64 / 1e6),
+            999_500_000..=9_994_999_999 => write!(out, "{:.2} GB", self.0 as f64 / 1e9),
             _ => write!(out, "{:.1} GB", self.0 as f64 / 1e9),
         }
     }
@@ -116,6 +117,12 @@ mod tests {
         assert_eq!(shown(43_950_000), "44.0 ms");
         assert_eq!(shown(999_700), "1.00 ms");
         assert_eq!(shown(204_600_000_000), "205 s");
+    }
+
+    #[test]
+    fn a_billion_bytes_and_more_are_shown_in_one_unit() {
+        let shown = [950_000_000, 999_600_000, 7_188_000_000, 30_040_000_000].map(|bytes| Bytes(bytes).to_string());
+        assert_eq!(shown, ["950 MB", "1.00 GB", "7.19 GB", "30.0 GB"]);
     }
 
     #[test]

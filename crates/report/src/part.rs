@@ -17,7 +17,7 @@ pub(crate) enum Part {
     Labelled(&'static str, String),
     /// Sentences, one below the other.
     List(Vec<String>),
-    /// A command to copy.
+    /// A command to copy, or a few lines of a file that belong together.
     Command(String),
     /// Rows under column heads.
     Table(Table),

@@ -21,12 +21,17 @@ pub(crate) fn of(parts: &[Part]) -> String {
 {% when Part::Labelled(label, text) %}<p><strong>{{ label }}:</strong> {{ self::clean(text) }}</p>
 {% when Part::List(items) %}<ul>{% for item in items %}<li>{{ self::clean(item) }}</li>
 {% endfor %}</ul>
-{% when Part::Command(text) %}<pre class="way-back"><code class="copyable">{{ self::clean(text) }}</code></pre>
+{% when Part::Command(text) %}<pre class="way-back"><code class="copyable">{{ self::lines(text) }}</code></pre>
 {% when Part::Table(_) %}{% endmatch %}"#,
     ext = "html"
 )]
 struct Words<'p> {
     part: &'p Part,
+}
+
+/// Lines that are copied together, each harmless.
+fn lines(text: &str) -> String {
+    text.lines().map(clean).collect::<Vec<_>>().join("\n")
 }
 
 fn one(part: &Part) -> String {

@@ -24,7 +24,7 @@ fn one(part: &Part, style: Style) -> String {
         Part::Paragraph(sentences) => wrap(&clean(sentences), columns, "", ""),
         Part::Labelled(label, sentences) => wrap(&clean(sentences), columns, &format!("{label}: "), "  "),
         Part::List(items) => items.iter().map(|item| wrap(&clean(item), columns, "  - ", "    ")).collect(),
-        Part::Command(command) => format!("  {}\n", clean(command)),
+        Part::Command(command) => command.lines().map(|line| format!("  {}\n", clean(line))).collect(),
         Part::Table(table) => self::table(table, style),
     }
 }

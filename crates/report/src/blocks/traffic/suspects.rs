@@ -21,7 +21,7 @@ fn one(suspect: &Suspect) -> Vec<Part> {
     parts.push(Part::Paragraph(saved(suspect)));
     for rule in &suspect.rules {
         parts.push(Part::Paragraph(purpose(rule, suspect.claim)));
-        parts.extend(rule.text.lines().map(|line| Part::Command(line.to_string())));
+        parts.push(Part::Command(rule.text.clone()));
     }
     if suspect.rules.is_empty() {
         parts.push(Part::Paragraph("Its name cannot be written into a rule without risk.".into()));
