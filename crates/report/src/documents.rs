@@ -99,7 +99,7 @@ const WATCHED: &[&Block] = &[
     &services::lead::MISSING,
 ];
 const STEPS: &[&Block] =
-    &[&series::lead::BLOCK, &series::driven::BLOCK, &series::over_time::BLOCK, &series::levels::BLOCK];
+    &[&series::driven::BLOCK, &series::lead::BLOCK, &series::over_time::BLOCK, &series::levels::BLOCK];
 
 /// What recordings show, in every document.
 const RECORDED: &[&Block] = &[

@@ -3,11 +3,10 @@
 //! `account` names the accounts; `walk` breakdown one exchange, `peer` continues it into the peer's threads; `run` divides
 //! the run's wall time among the exchanges in flight; `idle` breakdown what lies between them; `pool` splits user-mode time
 //! by module; `thread` keeps one thread's own breakdown; `totals` rounds, names and sorts; `breakdown` does so for
-//! all exchanges at once; `captured` breaks down what only packets tell of.
+//! all exchanges at once.
 
 mod account;
 mod breakdown;
-mod captured;
 mod idle;
 mod peer;
 mod pool;

@@ -3,8 +3,9 @@
 //! The thread that makes the next transfer answers for the time until then. On a processor, or waiting for one, it is
 //! charged itself; blocked in something else, that call is; waiting for this connection, the network's state is.
 
+mod captured;
+
 use super::account::{Account, Object, Phase};
-use super::captured;
 use crate::analysis::Analysis;
 use crate::analysis::ready;
 use crate::connections::End;

@@ -16,7 +16,7 @@ pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document
     }
     if !driven.trials.is_empty() {
         let rows = driven.trials.iter().map(row).collect();
-        let table = Table::of("run", ["rate", "pause before", "predicted", "came", "as predicted"], rows);
+        let table = Table::of("run", ["rate", "pause", "predicted", "came", "met"], rows);
         parts.extend(under("When the step comes", [Part::Table(table)]));
     }
     parts

@@ -1,8 +1,8 @@
 //! The time of an exchange of which only packets were captured, near one of its ends: until payload comes from the other end it
 //! is the network's and that end's, until payload leaves it is this end's own.
 
-use super::account::{Account, Phase};
-use super::walk::{Charge, overlay};
+use super::super::account::{Account, Phase};
+use super::{Charge, overlay};
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
 
