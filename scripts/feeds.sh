@@ -24,7 +24,7 @@ asked() {
 refresh() {
     # Status 1 says that feeds have failed, as some here do.
     "$binaries/whyslow" feeds refresh "$folder/feeds.txt" --hosts "$folder/hosts" --cacert "$folder/ca.pem" \
-        --database "$folder/$1.redb" "${@:2}" || [ $? -eq 1 ]
+        --database "$folder/$1.redb" --connections 1000 "${@:2}" || [ $? -eq 1 ]
 }
 
 # A figure of a round, from its JSON.
@@ -44,7 +44,7 @@ asked
 
 echo "== killed half-way, and gone on with"
 "$binaries/whyslow" feeds refresh "$folder/feeds.txt" --hosts "$folder/hosts" --cacert "$folder/ca.pem" \
-    --database "$folder/killed.redb" >/dev/null &
+    --database "$folder/killed.redb" --connections 1000 >/dev/null &
 child=$!
 sleep "$(figure "$folder/two.json" 'rounds[0]["wall_ns"] / 2e9')"
 kill -KILL "$child"

@@ -63,8 +63,9 @@ pub struct Layout {
     pub homes: Vec<usize>,
 }
 
-/// One feed in ten is slow.
+/// One name in ten is slow, but for those that have very many feeds: large hosters are not.
 const SLOW: f64 = 0.1;
+const HOSTERS: usize = 50;
 /// A few in a hundred are broken.
 const BROKEN: f64 = 0.02;
 
@@ -77,13 +78,14 @@ impl Layout {
         let home = |feed: usize, random: &mut Rng| {
             if feed < names { feed } else { (names as f64 * random.f64().powi(3)) as usize }
         };
-        let homes = (0..feeds).map(|feed| home(feed, &mut random)).collect();
-        let kind = |random: &mut Rng| match random.f64() {
-            part if part < SLOW => Kind::Slow,
-            part if part < SLOW + BROKEN => Kind::BROKEN[random.usize(..Kind::BROKEN.len())],
+        let homes = (0..feeds).map(|feed| home(feed, &mut random)).collect::<Vec<_>>();
+        let slow = (0..names).map(|name| random.f64() < SLOW && name >= HOSTERS).collect::<Vec<_>>();
+        let kind = |home: &usize| match random.f64() {
+            part if part < BROKEN => Kind::BROKEN[random.usize(..Kind::BROKEN.len())],
+            _ if slow[*home] => Kind::Slow,
             _ => Kind::Sound,
         };
-        let kinds = (0..feeds).map(|_| kind(&mut random)).collect();
+        let kinds = homes.iter().map(kind).collect();
         Layout { names, kinds, homes }
     }
 
@@ -130,7 +132,7 @@ mod tests {
         assert!(layout.kinds == other.kinds && layout.homes == other.homes);
         assert!((0..1_000).all(|name| layout.homes.contains(&name)));
         let slow = layout.count(Kind::Slow);
-        assert!((400..600).contains(&slow), "{slow}");
+        assert!((250..450).contains(&slow), "{slow}");
         let broken = Kind::BROKEN.iter().map(|kind| layout.count(*kind)).sum::<u64>();
         assert!((60..140).contains(&broken), "{broken}");
         assert_eq!((layout.list(7).lines().count(), layout.hosts().lines().count()), (5_000, 1_000));

@@ -112,9 +112,12 @@ impl Farm {
 
     /// Begins to count anew.
     pub fn forget(&self) {
-        self.shared.asked.iter().for_each(|one| one.store(0, Ordering::Relaxed));
-        let all = [&self.shared.full, &self.shared.resumed, &self.shared.unchanged];
-        all.iter().for_each(|one| one.store(0, Ordering::Relaxed));
+        for one in &self.shared.asked {
+            one.store(0, Ordering::Relaxed);
+        }
+        for one in [&self.shared.full, &self.shared.resumed, &self.shared.unchanged] {
+            one.store(0, Ordering::Relaxed);
+        }
     }
 
     /// The list of its feeds, an address a line.
@@ -204,10 +207,10 @@ impl Server {
         let Some(connection) = self.connections.get_mut(&number) else { return Ok(true) };
         let is_open = connection.receive()?;
         match connection.shaken() {
-            Some(HandshakeKind::Resumed) => drop(self.shared.resumed.fetch_add(1, Ordering::Relaxed)),
-            Some(_) => drop(self.shared.full.fetch_add(1, Ordering::Relaxed)),
-            None => {}
-        }
+            Some(HandshakeKind::Resumed) => self.shared.resumed.fetch_add(1, Ordering::Relaxed),
+            Some(_) => self.shared.full.fetch_add(1, Ordering::Relaxed),
+            None => 0,
+        };
         while let Some(request) = connection.request()? {
             let answer = self.shared.answer(&request);
             match answer.due {

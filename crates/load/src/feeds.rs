@@ -13,6 +13,7 @@ mod entries;
 mod failure;
 mod history;
 mod job;
+mod journal;
 mod list;
 mod names;
 mod origin;

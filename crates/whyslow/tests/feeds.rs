@@ -9,8 +9,8 @@ use std::time::Duration;
 
 const FEEDS: usize = 400;
 const NAMES: usize = 90;
-/// What is under way, and what was learnt since the database was written last, is asked for again after a kill.
-const MOST_TWICE: u64 = 60;
+/// What is under way over the one connection, or was answered at that very moment, is asked for again after a kill.
+const MOST_TWICE: u64 = 5;
 
 /// A farm, with what `refresh` needs of it in the folder of a stage.
 fn farm(stage: &Stage) -> Farm {

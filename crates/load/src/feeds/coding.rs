@@ -12,6 +12,10 @@ pub(crate) const ACCEPTED: &str = "gzip, br, zstd";
 /// zstd may look back 8 MiB, as RFC 9659 has it for HTTP; a frame that wants more is refused.
 const ZSTD_WINDOW_LOG: u32 = 23;
 const BROTLI_BUFFER: usize = 16 << 10;
+/// Feeds become a fifth of their length, a few a fiftieth. What would become less than this part of a large length is meant
+/// to hurt, and not unfolded to the end.
+const MOST_RATIO: u64 = 100;
+const LEAST_BOMB: u64 = 1 << 20;
 
 /// The bytes of a body without their coding.
 pub(crate) struct Plain<'a> {
@@ -43,6 +47,7 @@ impl<'a> Plain<'a> {
             _ => return Err(ContentFault::UnknownCoding),
         };
         let is_coded = !matches!(coding.as_str(), "" | "identity");
+        let most = if is_coded { most.min((body.len() as u64 * MOST_RATIO).max(LEAST_BOMB)) } else { most };
         Ok(Plain { inner, is_coded, left: most, count: 0, fault: None, cost: Duration::ZERO })
     }
 }
@@ -110,5 +115,10 @@ mod tests {
         }
         assert_eq!(read("br", &farm::brotli(&text), 1000), Err(ContentFault::Bomb));
         assert_eq!(read("zstd", &zstd::encode_all(&text[..], 3).expect("zstd"), 1000), Err(ContentFault::Bomb));
+        let large = gzip(&vec![b'x'; 3 << 20]);
+        assert_eq!(read("gzip", &large, 4 << 20), Err(ContentFault::Bomb), "a thousandth");
+        let mut random = fastrand::Rng::with_seed(1);
+        let varied = (0..3 << 20).map(|_| random.u8(..16)).collect::<Vec<_>>();
+        assert_eq!(read("gzip", &gzip(&varied), 4 << 20), Ok(varied));
     }
 }

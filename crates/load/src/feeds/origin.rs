@@ -78,14 +78,13 @@ impl Origin {
 
     /// Its address is found. False where no certificate can be for its name.
     pub(crate) fn found(&mut self, address: IpAddr, settings: &Arc<ClientConfig>) -> bool {
-        let name = match self.is_secured {
-            false => None,
-            true => match ServerName::try_from(self.host.clone()) {
-                Ok(name) => Some((settings.clone(), name)),
-                Err(_) => return false,
-            },
+        let tls = if self.is_secured {
+            let Ok(name) = ServerName::try_from(self.host.clone()) else { return false };
+            Some((settings.clone(), name))
+        } else {
+            None
         };
-        self.address = Address::Known(Peer { address: SocketAddr::new(address, self.port), tls: name });
+        self.address = Address::Known(Peer { address: SocketAddr::new(address, self.port), tls });
         true
     }
 

@@ -205,7 +205,7 @@ fn one(
             if !watch(&live) {
                 goes_on = false;
                 stop.store(true, Ordering::Relaxed);
-                boxes.iter().for_each(|one| drop(one.waker.wake()));
+                wake(&boxes);
             }
         }
         names.end();
@@ -225,6 +225,13 @@ fn one(
         store.write(&[Change::Round(state)])?;
     }
     Ok((round, goes_on))
+}
+
+fn wake(boxes: &[Mailbox]) {
+    for one in boxes {
+        // A worker that cannot be woken looks by itself soon.
+        let _ = one.waker.wake();
+    }
 }
 
 /// What is to be asked for.

@@ -3,10 +3,12 @@
 //! redb, since it is pure Rust, small, and whole after a kill at any moment: a transaction is there or it is not.
 
 use super::failure::FeedsFailure;
+use super::journal::{self, Journal};
 use super::state::{FeedState, OriginState, RoundState};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::{Path, PathBuf};
 
 type Values = TableDefinition<'static, &'static str, &'static [u8]>;
@@ -33,7 +35,7 @@ pub(crate) struct Store {
 }
 
 /// A change of what is known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Change {
     Feed { address: String, state: FeedState, seen: Option<Vec<u64>> },
     Origin { name: String, state: OriginState },
@@ -62,8 +64,26 @@ impl Store {
             error => failed(error.to_string()),
         })?;
         let store = Store { file: file.to_path_buf(), database };
-        store.write(&[])?;
+        // What a process that was killed has left behind.
+        store.write(&journal::read(&store.journal_file()))?;
+        store.journal()?.clear().map_err(|error| store.unwritten(&error))?;
         Ok(store)
+    }
+
+    fn journal_file(&self) -> PathBuf {
+        let mut name = self.file.clone().into_os_string();
+        name.push(".journal");
+        name.into()
+    }
+
+    /// Its journal, for what is to be written later.
+    pub(crate) fn journal(&self) -> Result<Journal, FeedsFailure> {
+        Journal::open(&self.journal_file()).map_err(|error| self.unwritten(&error))
+    }
+
+    /// That something could not be written beside it.
+    pub(crate) fn unwritten(&self, error: &io::Error) -> FeedsFailure {
+        FeedsFailure::Database { file: self.journal_file(), error: error.to_string() }
     }
 
     fn failed(&self, error: impl Into<redb::Error>) -> FeedsFailure {
@@ -206,6 +226,19 @@ mod tests {
         assert_eq!(store.feed("http://a/").expect("read"), state);
         assert_eq!(store.seen("http://a/").expect("read"), [1, u64::MAX]);
         assert_eq!(store.feeds(["http://b/", "http://a/"].into_iter()).expect("read"), [FeedState::default(), state]);
+    }
+
+    #[test]
+    fn what_a_killed_process_has_left_in_the_journal_is_in_the_database_at_the_next_opening() {
+        let (_folder, store) = store();
+        let state = FeedState { round: 7, ..FeedState::default() };
+        let change = Change::Feed { address: "http://a/".into(), state: state.clone(), seen: None };
+        store.journal().expect("a journal").add(&[change]).expect("added");
+        let file = store.file.clone();
+        drop(store);
+        let store = Store::open(&file).expect("a store");
+        assert_eq!(store.feed("http://a/").expect("read"), state);
+        assert_eq!(journal::read(&store.journal_file()), []);
     }
 
     #[test]

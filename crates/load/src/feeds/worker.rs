@@ -186,7 +186,9 @@ impl<'a> Worker<'a> {
 
     /// Works until all feeds, those of other workers included, are seen to, or someone wants it to end.
     pub(super) fn work(mut self, jobs: Vec<Job>) -> io::Result<Done> {
-        jobs.into_iter().for_each(|job| self.take(job));
+        for job in jobs {
+            self.take(job);
+        }
         // The longest queues first: they decide when the round is over.
         let origins = &self.origins;
         self.line.make_contiguous().sort_by_key(|index| std::cmp::Reverse(origins[*index].queue.len()));
@@ -270,14 +272,17 @@ impl<'a> Worker<'a> {
         self.done.counts.settle(outcome, address);
         let shown = self.common.shown;
         match outcome {
-            Outcome::Unchanged => drop(shown.unchanged.fetch_add(1, Ordering::Relaxed)),
-            Outcome::WithNews(new) => drop(shown.new_entries.fetch_add(new, Ordering::Relaxed)),
-            Outcome::Failed(_) => drop(shown.failed.fetch_add(1, Ordering::Relaxed)),
-            _ => {}
-        }
+            Outcome::Unchanged => shown.unchanged.fetch_add(1, Ordering::Relaxed),
+            Outcome::WithNews(new) => shown.new_entries.fetch_add(new, Ordering::Relaxed),
+            Outcome::Failed(_) => shown.failed.fetch_add(1, Ordering::Relaxed),
+            _ => 0,
+        };
         shown.settled.fetch_add(1, Ordering::Relaxed);
         if self.common.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.common.mailboxes.iter().for_each(|one| drop(one.waker.wake()));
+            for one in self.common.mailboxes {
+                // A worker that cannot be woken looks by itself soon.
+                let _ = one.waker.wake();
+            }
         }
     }
 

@@ -1,28 +1,34 @@
-//! Writes what workers have learnt, on a thread of its own: all that has come since the last time in one transaction.
+//! Writes what workers have learnt, on a thread of its own: into the journal at once, and into the database now and then.
 
 use super::failure::FeedsFailure;
 use super::store::{Change, Store};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-/// Changes are gathered for so long: what a kill loses is asked for again.
-const GATHERING: Duration = Duration::from_millis(50);
-/// So many changes are gathered at most.
-const MOST: usize = 4096;
+/// The database is written this often: each time costs a few pages for every feed, and a wait for the disk.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// So many changes are written at once at most.
+const MOST: usize = 8192;
 
 /// Writes until all senders are gone.
 pub(crate) fn write(store: &Store, changes: &Receiver<Change>) -> Result<(), FeedsFailure> {
+    let mut journal = store.journal()?;
+    let mut gathered = Vec::new();
     while let Ok(first) = changes.recv() {
-        let mut gathered = vec![first];
-        let until = Instant::now() + GATHERING;
-        let mut goes_on = true;
-        while goes_on && gathered.len() < MOST {
-            match changes.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(change) => gathered.push(change),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => goes_on = false,
-            }
+        let until = Instant::now() + INTERVAL;
+        let mut next = Some(first);
+        while let Some(change) = next {
+            let begin = gathered.len();
+            gathered.push(change);
+            gathered.extend(changes.try_iter().take(MOST - gathered.len().min(MOST)));
+            journal.add(&gathered[begin..]).map_err(|error| store.unwritten(&error))?;
+            let left = until.saturating_duration_since(Instant::now());
+            let is_full = left.is_zero() || gathered.len() >= MOST;
+            next = if is_full { None } else { changes.recv_timeout(left).ok() };
         }
         store.write(&gathered)?;
+        gathered.clear();
+        journal.clear().map_err(|error| store.unwritten(&error))?;
     }
     Ok(())
 }

@@ -6,11 +6,11 @@ pub(crate) mod lead;
 pub(crate) mod round;
 mod words;
 
+use crate::blocks::traffic::words::moment;
 use crate::document::Feeds;
 use crate::figure::three;
 use crate::text::{count, counted};
 use case::Nanos;
-use words::moment;
 
 /// The verdict in a few words.
 pub(crate) fn headline(feeds: Feeds) -> String {

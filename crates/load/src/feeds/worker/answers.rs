@@ -67,7 +67,7 @@ impl Worker<'_> {
         let mut hops = job.hops;
         hops.push(job.url.text);
         let is_permanent = job.is_permanent && redirect == Redirect::ForGood;
-        let job = Job { url, hops, is_permanent, ..job };
+        let job = Job { url, hops, is_permanent, is_retried: false, ..job };
         match owner(&job.url.host, self.common.mailboxes.len()) {
             ours if ours == self.index => self.take(job),
             other => self.common.mailboxes[other].tell(Message::Job(job)),

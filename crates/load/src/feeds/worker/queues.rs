@@ -82,7 +82,9 @@ impl Worker<'_> {
     pub(super) fn looked_up(&mut self, host: String, address: Option<IpAddr>) {
         let waiting = self.waiting.remove(&host).unwrap_or_default();
         self.addresses.insert(host, address);
-        waiting.into_iter().for_each(|index| self.found(index, address));
+        for index in waiting {
+            self.found(index, address);
+        }
     }
 
     fn found(&mut self, index: usize, address: Option<IpAddr>) {

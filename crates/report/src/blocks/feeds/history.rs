@@ -2,8 +2,8 @@
 
 mod chart;
 
-use super::words::moment;
 use crate::block::{Block, Section};
+use crate::blocks::traffic::words::moment;
 use crate::document::Document;
 use crate::figure::three;
 use crate::grid::Row;
@@ -33,13 +33,16 @@ fn sentence(step: &RoundStep) -> String {
     } else {
         format!(" (95 % interval {} to {})", moment(step.low_s), moment(step.high_s))
     };
-    let change = if step.after_ns >= step.before_ns { "slower" } else { "faster" };
-    let times = step.after_ns.max(step.before_ns) as f64 / step.after_ns.min(step.before_ns).max(1) as f64;
+    let times = three(step.after_ns.max(step.before_ns) as f64 / step.after_ns.min(step.before_ns).max(1) as f64);
+    let change = if step.after_ns >= step.before_ns {
+        format!("took {times} times as long")
+    } else {
+        format!("were {times} times faster")
+    };
     format!(
-        "From round {} on, {} UTC{interval}, rounds were {} times {change}: {before} before, {after} since.",
+        "From round {} on, {} UTC{interval}, rounds {change}: {before} before, {after} since.",
         step.number,
-        moment(step.at_s),
-        three(times)
+        moment(step.at_s)
     )
 }
 
@@ -51,8 +54,9 @@ fn whole(history: &FeedHistory) -> String {
     let left_out = history.rounds.iter().filter(|round| round.interrupted).count() as u64;
     let left_out = match left_out {
         0 => String::new(),
+        1 => " One was interrupted and is left out of this: only its last part is timed.".into(),
         number => {
-            format!(" {} were interrupted and are left out of this: of those only a part is timed.", count(number))
+            format!(" {} were interrupted and are left out of this: only their last parts are timed.", count(number))
         }
     };
     format!("{}{span}.{left_out}", counted(history.rounds.len() as u64, "round"))

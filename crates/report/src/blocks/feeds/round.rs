@@ -22,7 +22,7 @@ pub(super) fn last<'a>(document: &Document<'a>) -> Option<&'a FeedRound> {
 
 fn errors(round: &FeedRound) -> Vec<Part> {
     let row = |one: &case::FeedError| {
-        Row::new(fault(one.fault), [count(one.count)]).with_note(format!("as {}", clean(&one.example)))
+        Row::new(fault(one.fault), [count(one.count)]).with_note(format!("for example {}", clean(&one.example)))
     };
     under("What went wrong", [Part::Table(Table::of("", ["feeds"], round.errors.iter().map(row).collect()))])
 }

@@ -3,13 +3,6 @@
 use crate::blocks::load::words::name as load_fault;
 use case::{ContentFault, FeedFault, FeedPhase};
 
-/// A time as people write it, to the minute, in UTC: `2024-05-09 14:00`.
-pub(super) fn moment(seconds: i64) -> String {
-    let seconds = u64::try_from(seconds).unwrap_or(0);
-    let (year, month, day) = case::date(seconds / 86_400);
-    format!("{year}-{month:02}-{day:02} {:02}:{:02}", seconds / 3_600 % 24, seconds / 60 % 60)
-}
-
 pub(super) fn fault(fault: FeedFault) -> &'static str {
     match fault {
         FeedFault::Transfer(fault) => load_fault(fault),
@@ -54,15 +47,5 @@ pub(super) fn cost(phase: FeedPhase) -> &'static str {
         FeedPhase::Inflate => "uncompress",
         FeedPhase::Parse => "parse",
         FeedPhase::Other => "everything else",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_moment_is_written_as_people_write_it() {
-        assert_eq!(moment(1_715_263_200), "2024-05-09 14:00");
     }
 }

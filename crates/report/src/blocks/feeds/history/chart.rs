@@ -1,6 +1,6 @@
 //! The chart: a dot a round, the levels between steps, and where each step may be.
 
-use super::super::words::moment;
+use crate::blocks::traffic::words::moment;
 use crate::chart::{Px, Size};
 use crate::document::Document;
 use crate::scale::Scale;
