@@ -132,6 +132,12 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     })
 }
 
+/// Whether most of some sleeps, rows of the table of calls, are for a file's lock that is refused, and that other requests hold.
+pub(super) fn explains(analysis: &Analysis, sleeps: &[usize]) -> bool {
+    let refused = sleeps.iter().filter(|&&row| refused::path_asked_for(analysis, row).is_some()).count();
+    refused * 2 >= sleeps.len() && refused > 0 && detect(analysis).is_some()
+}
+
 fn length(moment: &Moment) -> u64 {
     moment.end - moment.start
 }

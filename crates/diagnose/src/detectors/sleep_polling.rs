@@ -1,6 +1,8 @@
-//! P06: requests wait for a thread that polls by sleeping.
+//! P06: requests wait for a thread that polls by sleeping, or a client polls its server.
 
-use super::{Found, costly_call, detector, median, rows};
+mod asked_again;
+
+use super::{Found, costly_call, detector, lock_convoy, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::images;
 use crate::place::of_stacks;
@@ -20,7 +22,8 @@ detector! {
     ///
     /// ## Evidence
     /// Sleeps at one place in the code that follow one another with nothing sent or received in between; and requests whose
-    /// waits, followed from whoever waits to whoever ended the wait, lead to these sleeps.
+    /// waits, followed from whoever waits to whoever ended the wait, lead to these sleeps. Or requests that are the same as the one
+    /// before, each after a sleep, while whatever else the client asks follows at once.
     ///
     /// ## What proves it
     /// Sleeps a hundred times shorter: the wait goes away. With sleeps of half and of twice the length it halves and doubles.
@@ -30,7 +33,8 @@ detector! {
     /// or of the database. Where nothing tells of the event, sleep for less.
     ///
     /// ## Not to be confused with
-    /// A pause that is meant (a rate limit, a back-off), once in a request; a thread that nobody waits for.
+    /// A pause that is meant (a rate limit, a back-off), once in a request; a thread that nobody waits for; lock-convoy, in which
+    /// requests sleep between attempts at a file's lock that others hold.
     "P06" "sleep-polling"
 }
 
@@ -59,6 +63,12 @@ struct Polling {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    let found = [waited_for_by_requests(analysis), asked_again::detect(analysis)];
+    found.into_iter().flatten().max_by_key(|found| found.saving.wall.saturating_add(found.saving.outside))
+}
+
+/// A thread that sleeps and looks while requests, or the run, wait for it.
+fn waited_for_by_requests(analysis: &Analysis) -> Option<Found> {
     let places = polling(analysis);
     if places.is_empty() {
         return None;
@@ -66,7 +76,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let tree = waits::tree(analysis)?;
     let waited = |polling: &Polling| waited_for(&tree, &polling.place);
     let (polling, waited) = places.iter().map(|one| (one, waited(one))).max_by_key(|(_, waited)| *waited)?;
-    if waited == 0 {
+    if waited == 0 || lock_convoy::explains(analysis, &polling.sleeps) {
         return None;
     }
     let count = analysis.exchanges.len().max(1) as u64;

@@ -200,3 +200,41 @@ fn a_request_that_sleeps_until_a_files_lock_is_not_refused_any_more_waits_for_wh
         assert!(!names(&attempts(asked)).contains(&"lock-convoy".to_string()), "{asked}");
     }
 }
+
+/// The second thread's sleeps in shorter ones, each with an attempt that is refused behind it: polling, by its looks.
+fn shorter_attempts(asked: u32) -> Recording {
+    let mut recording = attempts(asked);
+    let sleeps: Vec<Call> =
+        recording.calls.iter().filter(|call| call.tid == OTHER && call.number == NANOSLEEP).cloned().collect();
+    recording.calls.retain(|call| call.tid != OTHER || call.number != NANOSLEEP);
+    for sleep in sleeps {
+        let part = sleep.duration.0 / 4;
+        for number in 0..4 {
+            let start = sleep.start.0 + number * part;
+            let length = Nanos(part - 10 * US);
+            recording.calls.push(Call { start: Nanos(start), duration: length, blocked: length, ..sleep.clone() });
+            if number < 3 {
+                recording.calls.push(Call {
+                    number: FCNTL,
+                    argument_1: UNLESS_TAKEN,
+                    path: asked,
+                    result: EAGAIN,
+                    start: Nanos(start + part - 8 * US),
+                    duration: Nanos(2 * US),
+                    blocked: Nanos(0),
+                    ..sleep.clone()
+                });
+            }
+        }
+    }
+    recording.sort();
+    recording
+}
+
+#[test]
+fn sleeps_between_attempts_at_a_lock_are_a_convoy_alone_and_polling_where_no_request_has_it() {
+    let found = names(&shorter_attempts(BOOK));
+    assert!(found.contains(&"lock-convoy".to_string()) && !found.contains(&"sleep-polling".to_string()), "{found:?}");
+    let found = names(&shorter_attempts(BOOK + 1));
+    assert!(found.contains(&"sleep-polling".to_string()) && !found.contains(&"lock-convoy".to_string()), "{found:?}");
+}
