@@ -94,7 +94,9 @@ mod tests {
     fn requests_keep_their_second_and_are_spread_within_it() {
         let mut collector = Collector::new();
         // Written down when they were answered, and so not in order.
-        [(101, "/b"), (100, "/a"), (103, "/a")].into_iter().for_each(|(at, path)| collector.add(at, get(path)));
+        for (at, path) in [(101, "/b"), (100, "/a"), (103, "/a")] {
+            collector.add(at, get(path));
+        }
         collector.leave_out();
         let replay = collector.replay(2.0, 1);
         assert_eq!(replay.targets, [get("/b"), get("/a")]);

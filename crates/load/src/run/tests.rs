@@ -44,7 +44,7 @@ fn a_closed_load_counts_what_the_server_has_answered() {
 #[test]
 fn a_load_ends_after_as_many_requests_as_asked_for_closed_or_open() {
     let port = server(|stream| answering(stream, ANSWER));
-    let long = Plan { duration: Duration::from_secs(60), connections: 3, threads: 2, ..at(port, "http") };
+    let long = Plan { duration: Duration::from_mins(1), connections: 3, threads: 2, ..at(port, "http") };
     for arrival in [Arrival::Closed, Arrival::Constant(1000.0), Arrival::Poisson(1000.0)] {
         let found = load(&Plan { requests: Some(101), arrival, ..long.clone() });
         assert_eq!((found.requests, found.answered, found.unsent), (101, 101, 0), "{found:?}");
@@ -73,7 +73,7 @@ fn what_was_recorded_is_asked_for_again_with_its_methods() {
     let targets = vec![recorded("GET", "/a?b"), recorded("HEAD", "/c")];
     let replay = Replay { targets, arrivals, speed: 1.0, ..Replay::default() };
     let plan =
-        Plan { arrival: Arrival::Replay(Arc::new(replay)), duration: Duration::from_secs(60), ..at(port, "http") };
+        Plan { arrival: Arrival::Replay(Arc::new(replay)), duration: Duration::from_mins(1), ..at(port, "http") };
     let found = load(&plan);
     assert_eq!((found.answered, found.failed), (3, 0), "{found:?}");
     let asked = asked.lock().expect("held");

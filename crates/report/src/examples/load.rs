@@ -21,9 +21,9 @@ fn times(count: u64, p50_ns: u64, p99_ns: u64, max_ns: u64) -> Latency {
 /// A second of every ten it answers nobody.
 pub(crate) fn stalled() -> Load {
     let moment = |place: u64| LoadMoment {
-        answered: if place % 10 == 0 { 0 } else { 550 },
+        answered: if place.is_multiple_of(10) { 0 } else { 550 },
         failed: if place == 13 { 7 } else { 0 },
-        p50_ns: if place % 10 == 0 { 0 } else { 1_000_000 },
+        p50_ns: if place.is_multiple_of(10) { 0 } else { 1_000_000 },
         p99_ns: if place % 10 == 1 { 990_000_000 } else { 3_000_000 },
         max_ns: if place % 10 == 1 { 1_000_000_000 } else { 5_000_000 },
     };

@@ -94,7 +94,7 @@ impl Driver {
             Err(error) => {
                 let text = error.to_string();
                 let first = text.lines().next().unwrap_or_default();
-                Err(first.trim_start_matches("error: ").replace("'--", "'").to_string())
+                Err(first.trim_start_matches("error: ").replace("'--", "'"))
             }
         }
     }

@@ -47,7 +47,7 @@ fn how(found: &Load) -> String {
 }
 
 fn replayed(requests: u64, left_out: u64, speed: f64) -> String {
-    let times = if speed == 1.0 { String::new() } else { format!(", {} times as fast", three(speed)) };
+    let times = if (speed - 1.0).abs() < 1e-9 { String::new() } else { format!(", {} times as fast", three(speed)) };
     let left_out = match left_out {
         0 => String::new(),
         _ => format!(" (left out: {})", count(left_out)),
