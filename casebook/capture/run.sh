@@ -32,7 +32,8 @@ server_pid=$!
 ip netns exec "$client" tcpdump --immediate-mode -Z root -i eth0 -U -w "$STATE/capture.pcap" tcp 2>"$STATE/tcpdump.log" &
 tcpdump_pid=$!
 until grep -q listening "$STATE/tcpdump.log"; do sleep 0.05; done
-until ip netns exec "$server" bash -c 'exec 3<>/dev/tcp/192.0.2.2/8443' 2>/dev/null; do sleep 0.05; done
+# 8443 is 20FB in the kernel's table, 0A listening.
+until ip netns exec "$server" cat /proc/net/tcp | grep -q ':20FB [0-9A-F:]* 0A'; do sleep 0.05; done
 program=client.py
 if [ "$VARIANT" = fixed ]; then program=fixed.py; fi
 ip netns exec "$client" "$PYTHON" "$CASEBOOK/nagle/$program" 192.0.2.2 8443 "$STATE/certificate.pem" "${REQUESTS:-100}" >&2
