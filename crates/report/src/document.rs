@@ -37,6 +37,13 @@ pub enum Body<'a> {
     Bisection(&'a Bisection),
     /// Versions of a library.
     Matrix(&'a Matrix),
+    /// What was counted or measured, with nothing recorded and nothing tried.
+    Measured(Measured<'a>),
+}
+
+/// What a command found that records no program and tries nothing.
+#[derive(Clone, Copy)]
+pub enum Measured<'a> {
     /// Access logs.
     Traffic(&'a Traffic),
     /// A series over time.
@@ -60,13 +67,13 @@ pub enum Feeds<'a> {
 
 impl<'a> From<&'a FeedRefresh> for Body<'a> {
     fn from(of: &'a FeedRefresh) -> Body<'a> {
-        Body::Feeds(Feeds::Refresh(of))
+        Body::Measured(Measured::Feeds(Feeds::Refresh(of)))
     }
 }
 
 impl<'a> From<&'a FeedHistory> for Body<'a> {
     fn from(of: &'a FeedHistory) -> Body<'a> {
-        Body::Feeds(Feeds::History(of))
+        Body::Measured(Measured::Feeds(Feeds::History(of)))
     }
 }
 
@@ -110,32 +117,32 @@ impl<'a> Document<'a> {
 
     /// What access logs say, where it is that.
     pub(crate) fn traffic(&self) -> Option<&'a Traffic> {
-        if let Body::Traffic(traffic) = self.body { Some(traffic) } else { None }
+        if let Body::Measured(Measured::Traffic(traffic)) = self.body { Some(traffic) } else { None }
     }
 
     /// What a load found, where it is that.
     pub(crate) fn load(&self) -> Option<&'a Load> {
-        if let Body::Load(load) = self.body { Some(load) } else { None }
+        if let Body::Measured(Measured::Load(load)) = self.body { Some(load) } else { None }
     }
 
     /// Rounds just made, where it is that.
     pub(crate) fn refresh(&self) -> Option<&'a FeedRefresh> {
-        if let Body::Feeds(Feeds::Refresh(refresh)) = self.body { Some(refresh) } else { None }
+        if let Body::Measured(Measured::Feeds(Feeds::Refresh(refresh))) = self.body { Some(refresh) } else { None }
     }
 
     /// Rounds over days, where it is that.
     pub(crate) fn history(&self) -> Option<&'a FeedHistory> {
-        if let Body::Feeds(Feeds::History(history)) = self.body { Some(history) } else { None }
+        if let Body::Measured(Measured::Feeds(Feeds::History(history))) = self.body { Some(history) } else { None }
     }
 
     /// What services did over time, where it is that.
     pub(crate) fn watched(&self) -> Option<&'a Watched> {
-        if let Body::Watched(watched) = self.body { Some(watched) } else { None }
+        if let Body::Measured(Measured::Watched(watched)) = self.body { Some(watched) } else { None }
     }
 
     /// What a series shows, where it is that.
     pub(crate) fn steps(&self) -> Option<&'a Steps> {
-        if let Body::Steps(steps) = self.body { Some(steps) } else { None }
+        if let Body::Measured(Measured::Steps(steps)) = self.body { Some(steps) } else { None }
     }
 }
 
@@ -148,7 +155,7 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.case,
             Body::Bisection(bisection) => &bisection.case,
             Body::Matrix(matrix) => &matrix.case,
-            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => "",
+            Body::Measured(_) => "",
         }
     }
 
@@ -160,16 +167,14 @@ impl<'a> Body<'a> {
             Body::Sweep(sweep) => &sweep.page,
             Body::Bisection(bisection) => &bisection.page,
             Body::Matrix(matrix) => &matrix.page,
-            Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => "",
+            Body::Measured(_) => "",
         }
     }
 
     /// What makes its result worth less.
     pub(crate) fn warnings(self) -> &'a [String] {
         match self {
-            Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => {
-                &[]
-            }
+            Body::Answer(_) | Body::Measured(_) => &[],
             Body::Comparison(comparison) => &comparison.warnings,
             Body::Sweep(sweep) => &sweep.warnings,
             Body::Bisection(bisection) => &bisection.warnings,
@@ -179,16 +184,22 @@ impl<'a> Body<'a> {
 }
 
 macro_rules! body {
-    ($($kind:ident),*) => {$(
+    ($($kind:ident),*; $($measured:ident),*) => {$(
         impl<'a> From<&'a $kind> for Body<'a> {
             fn from(of: &'a $kind) -> Body<'a> {
                 Body::$kind(of)
             }
         }
+    )* $(
+        impl<'a> From<&'a $measured> for Body<'a> {
+            fn from(of: &'a $measured) -> Body<'a> {
+                Body::Measured(Measured::$measured(of))
+            }
+        }
     )*};
 }
 
-body!(Answer, Comparison, Sweep, Bisection, Matrix, Traffic, Load, Watched, Steps);
+body!(Answer, Comparison, Sweep, Bisection, Matrix; Traffic, Load, Watched, Steps);
 
 impl<'a> From<&'a case::Document> for Body<'a> {
     fn from(document: &'a case::Document) -> Body<'a> {

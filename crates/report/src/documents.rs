@@ -4,9 +4,9 @@
 use crate::block::{Block, Section};
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
-    feeds, findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, load, points,
-    probes, ratios, reasons, reconciled, regimes, series, services, sides, spread, states, together, traffic, trials,
-    troubles, versions, waits, way_back, whole_run,
+    findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, points, probes,
+    ratios, reasons, reconciled, regimes, sides, spread, states, together, trials, troubles, versions, waits, way_back,
+    whole_run,
 };
 use crate::document::Body;
 
@@ -58,49 +58,6 @@ const BISECTION: &[&Block] = &[
 const MATRIX: &[&Block] =
     &[&lead::BLOCK, &sides::RAN, &spread::BLOCK, &versions::BLOCK, &attached::BLOCK, &states::BLOCK];
 
-const TRAFFIC: &[&Block] = &[
-    &traffic::lead::BLOCK,
-    &traffic::suspects::BLOCK,
-    &traffic::over_time::BLOCK,
-    &traffic::tables::AGENTS,
-    &traffic::tables::NETWORKS,
-    &traffic::tables::ROUTES,
-    &traffic::files::BLOCK,
-    &traffic::files::EXACTNESS,
-];
-
-const LOAD: &[&Block] = &[
-    &load::lead::BLOCK,
-    &load::errors::BLOCK,
-    &load::course::BLOCK,
-    &load::curve::BLOCK,
-    &load::latency::BLOCK,
-    &load::latency::STEPS,
-    &load::how::BLOCK,
-];
-
-const FEEDS: &[&Block] = &[
-    &feeds::lead::BLOCK,
-    &feeds::round::ERRORS,
-    &feeds::round::OUTCOMES,
-    &feeds::costs::BLOCK,
-    &feeds::costs::PHASES,
-    &feeds::round::SLOWEST,
-    &feeds::history::LEAD,
-    &feeds::history::BLOCK,
-];
-
-const WATCHED: &[&Block] = &[
-    &services::lead::BLOCK,
-    &services::table::BLOCK,
-    &services::drawn::BLOCK,
-    &services::table::EACH,
-    &services::table::TROUBLES,
-    &services::lead::MISSING,
-];
-const STEPS: &[&Block] =
-    &[&series::driven::BLOCK, &series::lead::BLOCK, &series::over_time::BLOCK, &series::levels::BLOCK];
-
 /// What recordings show, in every document.
 const RECORDED: &[&Block] = &[
     &ledger::BLOCK,
@@ -120,12 +77,7 @@ const LAST: &[&Block] = &[&environment::BLOCK, &environment::LOSSES, &environmen
 /// The blocks of a document: its own, what its recordings show, what its trials were, and what holds for all.
 pub(crate) fn blocks(body: Body) -> Vec<&'static Block> {
     let (own, trials): (_, &[&Block]) = match body {
-        // Nothing was recorded, and nothing tried.
-        Body::Traffic(_) => return TRAFFIC.to_vec(),
-        Body::Load(_) => return LOAD.to_vec(),
-        Body::Feeds(_) => return FEEDS.to_vec(),
-        Body::Watched(_) => return WATCHED.to_vec(),
-        Body::Steps(_) => return STEPS.to_vec(),
+        Body::Measured(measured) => return measured.shown().blocks.to_vec(),
         Body::Answer(_) => (ANSWER, &[&evidence::BLOCK, &trials::BLOCK, &trials::NOT_TRIED]),
         Body::Comparison(_) => (COMPARISON, &[&trials::BLOCK, &trials::WARNINGS]),
         Body::Sweep(_) => (SWEEP, &[&trials::BLOCK, &trials::WARNINGS]),

@@ -28,6 +28,7 @@ mod label;
 mod listing;
 mod located;
 mod markdown;
+mod measured;
 mod page;
 mod part;
 mod place;
@@ -46,7 +47,7 @@ mod value;
 pub use blocks::lead::{bisection_sentence, sum_up};
 pub use blocks::services::lead::{deviation_sentence, watched_sentence};
 pub use conclusion::{Conclusion, conclusion_of, steps_conclusion, traffic_conclusion, watched_conclusion};
-pub use document::{Body, Document, Feeds};
+pub use document::{Body, Document, Feeds, Measured};
 pub use listing::{
     checks, page_entry, page_text, recording, removed_worlds, stories, story, story_table, trial, worlds,
 };

@@ -20,11 +20,7 @@ fn title(body: Body) -> String {
         Body::Comparison(_) => "A against B".into(),
         Body::Sweep(sweep) => format!("{} varied", escape(&sweep.parameter)),
         Body::Bisection(_) => "good against bad".into(),
-        Body::Traffic(_) => "access logs".into(),
-        Body::Load(_) => "a load".into(),
-        Body::Feeds(_) => "feeds".into(),
-        Body::Watched(_) => "services over time".into(),
-        Body::Steps(_) => "a series over time".into(),
+        Body::Measured(measured) => measured.shown().title.into(),
         Body::Matrix(matrix) => format!("versions of {}", escape(&matrix.library)),
     }
 }

@@ -36,14 +36,7 @@ fn html(document: &Document) -> String {
     let (charts, lanes) = match document.body {
         Body::Answer(answer) => (tried::charts(answer, document), ["without", "with"]),
         Body::Comparison(comparison) => (compared::charts(comparison, document), ["A", "B"]),
-        Body::Sweep(_)
-        | Body::Bisection(_)
-        | Body::Matrix(_)
-        | Body::Traffic(_)
-        | Body::Load(_)
-        | Body::Feeds(_)
-        | Body::Watched(_)
-        | Body::Steps(_) => {
+        Body::Sweep(_) | Body::Bisection(_) | Body::Matrix(_) | Body::Measured(_) => {
             return String::new();
         }
     };

@@ -13,13 +13,7 @@ pub(crate) const BLOCK: Block = Block::drawn(Section::Verdict, |document| {
         Body::Answer(answer) => of_answer(answer),
         Body::Comparison(comparison) => of_comparison(comparison),
         Body::Bisection(bisection) => of_bisection(bisection),
-        Body::Sweep(_)
-        | Body::Matrix(_)
-        | Body::Traffic(_)
-        | Body::Load(_)
-        | Body::Feeds(_)
-        | Body::Watched(_)
-        | Body::Steps(_) => None,
+        Body::Sweep(_) | Body::Matrix(_) | Body::Measured(_) => None,
     };
     gain.and_then(|gain| gain.render().ok()).unwrap_or_default()
 });

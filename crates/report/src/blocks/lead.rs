@@ -69,7 +69,7 @@ pub fn sum_up(document: &mut case::Document) {
 /// The summary that is kept, or where there is none, what it would be.
 fn sentences(document: &Document) -> String {
     let (kept, made): (&str, fn(&Document) -> Option<String>) = match document.body {
-        Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => {
+        Body::Answer(_) | Body::Measured(_) => {
             return String::new();
         }
         Body::Comparison(one) => (&one.summary, |document| document.comparison().map(contrast_sentence)),

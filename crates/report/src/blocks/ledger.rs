@@ -44,7 +44,7 @@ fn html(document: &Document) -> String {
         Body::Sweep(_) => swept::ledger(document, "of each stretch of values"),
         Body::Bisection(_) => swept::ledger(document, "in each world"),
         Body::Matrix(_) => swept::ledger(document, "of each version"),
-        Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => None,
+        Body::Measured(_) => None,
     };
     ledger.and_then(|ledger| ledger.render().ok()).unwrap_or_default()
 }

@@ -45,9 +45,7 @@ impl Line {
 
 fn lines(document: &Document) -> Vec<Line> {
     let lines = match document.body {
-        Body::Answer(_) | Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => {
-            Vec::new()
-        }
+        Body::Answer(_) | Body::Measured(_) => Vec::new(),
         Body::Comparison(comparison) => both(comparison),
         Body::Sweep(sweep) => varied(sweep),
         Body::Bisection(bisection) => worlds(bisection),

@@ -36,7 +36,7 @@ fn how(document: &Document) -> String {
         Body::Sweep(sweep) => of_sweep(sweep),
         Body::Bisection(bisection) => of_bisection(bisection),
         Body::Matrix(matrix) => of_matrix(matrix),
-        Body::Traffic(_) | Body::Load(_) | Body::Feeds(_) | Body::Watched(_) | Body::Steps(_) => String::new(),
+        Body::Measured(_) => String::new(),
     }
 }
 

@@ -1,11 +1,6 @@
 //! The page's end: what made it, of what, when, and how to do the same again.
 
 use crate::blocks::attached;
-use crate::blocks::feeds::again as refreshing;
-use crate::blocks::load::lead::command as load_command;
-use crate::blocks::series::lead::reading as series_reading;
-use crate::blocks::services::lead::showing;
-use crate::blocks::traffic::lead::reading;
 use crate::command::typed;
 use crate::document::{Body, Document};
 use crate::text::clean;
@@ -89,11 +84,10 @@ fn again(document: &Document) -> (String, &'static str) {
             let (of_a, of_b) = (changes("--a", &a.changes), changes("--b", &b.changes));
             (format!("whyslow compare {server}{of_a}{of_b}-- {}", typed(&b.command)), "")
         }
-        Body::Traffic(traffic) => (typed(&reading(traffic)), ""),
-        Body::Load(load) => (typed(&load_command(load)), "with the other options of that load"),
-        Body::Feeds(feeds) => (typed(&refreshing(feeds)), ""),
-        Body::Watched(watched) => (typed(&showing(watched)), ""),
-        Body::Steps(series) => (typed(&series_reading(series)), ""),
+        Body::Measured(measured) => {
+            let (command, hint) = measured.shown().again;
+            (typed(&command), hint)
+        }
         Body::Sweep(sweep) => {
             let (server, parameter) = (server(&sweep.server), clean(&sweep.parameter));
             let line = format!("whyslow sweep {server}--vary {parameter}=... -- {}", typed(&sweep.command));

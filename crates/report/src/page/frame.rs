@@ -2,11 +2,6 @@
 
 use super::{colophon, headline, policy};
 use crate::block::Section;
-use crate::blocks::feeds::again;
-use crate::blocks::load::lead::command as load_command;
-use crate::blocks::series::lead::reading as series_reading;
-use crate::blocks::services::lead::showing;
-use crate::blocks::traffic::lead::reading;
 use crate::command::command;
 use crate::document::{Body, Document};
 use crate::text::clean;
@@ -96,14 +91,11 @@ pub(super) fn frame(document: &Document, drawn: &[(Section, String)]) -> String 
     frame.render().unwrap_or_default()
 }
 
-/// A section's anchor, heading and short name. What a comparison shows of its trials is no proof of a cause,
-/// and not everything that goes on over time is requests.
+/// A section's anchor, heading and short name. What a comparison shows of its trials is no proof of a cause.
 fn names(section: Section, document: &Document) -> (&'static str, &'static str, &'static str) {
     match (section, document.body) {
-        (Section::OverTime, Body::Feeds(_)) => ("over-time", "Rounds over time", "Time"),
         (Section::Proof, Body::Comparison(_)) => ("proof", "Every trial", "Trials"),
-        (Section::Environment, Body::Load(_)) => ("environment", "The load", "Load"),
-        (Section::OverTime, Body::Steps(_)) => ("time", "Over time", "Time"),
+        (_, Body::Measured(measured)) => measured.section(section).unwrap_or(section.names()),
         _ => section.names(),
     }
 }
@@ -117,11 +109,7 @@ fn subject(body: Body) -> String {
         Body::Sweep(sweep) => command(&sweep.command),
         Body::Bisection(bisection) => command(&bisection.command),
         Body::Matrix(matrix) => command(&matrix.command),
-        Body::Traffic(_) => "access logs".into(),
-        Body::Load(load) => load_command(load).get(2..).map(command).unwrap_or_default(),
-        Body::Feeds(_) => "feeds".into(),
-        Body::Watched(_) => "services over time".into(),
-        Body::Steps(_) => "a series over time".into(),
+        Body::Measured(measured) => measured.shown().subject,
     }
 }
 
@@ -137,11 +125,7 @@ fn shown(body: Body) -> Vec<Shown> {
         Body::Sweep(sweep) => vec![of("", &sweep.command)],
         Body::Bisection(bisection) => vec![of("", &bisection.command)],
         Body::Matrix(matrix) => vec![of("", &matrix.command)],
-        Body::Traffic(traffic) => vec![of("", &reading(traffic))],
-        Body::Load(load) => vec![of("", &load_command(load))],
-        Body::Feeds(feeds) => vec![of("", &again(feeds))],
-        Body::Watched(watched) => vec![of("", &showing(watched))],
-        Body::Steps(series) => vec![of("", &series_reading(series))],
+        Body::Measured(measured) => vec![of("", &measured.shown().again.0)],
     }
 }
 

@@ -1,11 +1,6 @@
 //! The verdict in a few words: the page's one headline, and the title of its tab.
 
-use crate::blocks::feeds::headline as feeds_headline;
 use crate::blocks::findings::head_word;
-use crate::blocks::load::lead::headline as load_headline;
-use crate::blocks::series::lead::headline as series_headline;
-use crate::blocks::services::lead::headline as watched_headline;
-use crate::blocks::traffic::lead::headline as traffic_headline;
 use crate::conclusion::{Conclusion, conclusion, sweep_conclusion};
 use crate::document::Body;
 use crate::figure::{is_better, noun, power, three};
@@ -23,11 +18,7 @@ pub(super) fn headline(body: Body) -> String {
         Body::Sweep(sweep) => of_sweep(sweep),
         Body::Bisection(bisection) => of_bisection(bisection),
         Body::Matrix(matrix) => of_matrix(matrix),
-        Body::Traffic(traffic) => traffic_headline(traffic),
-        Body::Load(load) => load_headline(load),
-        Body::Feeds(feeds) => feeds_headline(feeds),
-        Body::Watched(watched) => watched_headline(watched),
-        Body::Steps(series) => series_headline(series),
+        Body::Measured(measured) => measured.shown().headline,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::page::page;
 use case::Load;
 
 fn of(load: &Load) -> String {
-    page(&Document::of(Body::Load(load)))
+    page(&Document::of(Body::from(load)))
 }
 
 #[test]

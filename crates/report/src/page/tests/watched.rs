@@ -12,14 +12,14 @@ fn of(body: Body) -> String {
 
 #[test]
 fn no_string_of_a_history_comes_through_as_markup() {
-    assert_harmless(&of(Body::Watched(&hostile(&examples::changed()))));
+    assert_harmless(&of(Body::from(&hostile(&examples::changed()))));
 }
 
 #[test]
 fn the_headline_names_the_service_and_the_chart_shows_when_it_changed() {
-    let page = of(Body::Watched(&examples::changed()));
+    let page = of(Body::from(&examples::changed()));
     assert!(page.contains("<h1>gopher is out of line</h1>"));
     assert!(page.contains("class=\"onset\"") && page.contains("dashed: where it changed"));
-    let page = of(Body::Watched(&examples::level()));
+    let page = of(Body::from(&examples::level()));
     assert!(page.contains("<h1>No service is out of line</h1>") && !page.contains("class=\"onset\""));
 }
