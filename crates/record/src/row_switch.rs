@@ -39,7 +39,7 @@ impl RowSwitch {
 
     /// Whether rows are made.
     pub fn makes_rows(&self) -> bool {
-        self.current % 2 == 0
+        self.current.is_multiple_of(2)
     }
 
     /// Has rows made from now on, or sums alone. Where the kernel refuses, whether they are stays as it was.
