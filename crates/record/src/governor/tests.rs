@@ -56,7 +56,7 @@ fn budget(overhead: f64, events: u64, duration: Option<Duration>) -> Governor {
 
 #[test]
 fn what_costs_less_than_the_budget_has_rows_of_everything() {
-    let (mut governor, mut played) = (budget(0.02, 8_000_000, Some(Duration::from_secs(300))), Played::beginning());
+    let (mut governor, mut played) = (budget(0.02, 8_000_000, Some(Duration::from_mins(5))), Played::beginning());
     played.play(&mut governor, QUIET, 300.0);
     assert_eq!((played.windows.len(), played.opened), (0, Some(0)));
 }
@@ -102,7 +102,7 @@ fn when_a_storm_is_over_there_are_rows_of_everything_again() {
 
 #[test]
 fn events_spread_over_a_time_that_is_known() {
-    let (mut governor, mut played) = (budget(1.0, 2_000_000, Some(Duration::from_secs(600))), Played::beginning());
+    let (mut governor, mut played) = (budget(1.0, 2_000_000, Some(Duration::from_mins(10))), Played::beginning());
     played.play(&mut governor, SATURATED, 600.0);
     assert!((1_800_000..=2_200_000).contains(&played.now.events), "{}", played.now.events);
     let late = played.windows.iter().filter(|(from, _)| *from > 500_000_000_000).count();
