@@ -34,8 +34,9 @@ detector! {
     /// fewer messages that wait for each other.
     ///
     /// ## Not to be confused with
-    /// listen-backlog-overflow (SYNs, and requests before the server has the connection), mtu-blackhole (large segments only), bufferbloat and token-bucket (a queue is full:
-    /// segments get lost at the largest window), segments that were sent again though they had arrived.
+    /// listen-backlog-overflow (SYNs, and requests before the server has the connection), mtu-blackhole (large segments only),
+    /// bufferbloat and token-bucket (a queue is full: segments get lost at the largest window), segments that were sent again
+    /// though they had arrived.
     "P25" "loss-and-rto",
     // What waits in a full queue (P26) for longer than the time-out is sent again, though nothing got lost.
     on_the_wire: true,
