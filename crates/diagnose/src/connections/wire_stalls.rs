@@ -96,7 +96,7 @@ fn shown(connections: &Connections, slot: usize, way: u8) -> Shown {
         size => size,
     };
     let round_trip = connections.round_trip(slot).unwrap_or_default();
-    let is_small = |segment: &Segment| segment.payload % segment_size != 0;
+    let is_small = |segment: &Segment| !segment.payload.is_multiple_of(segment_size);
     let after = |segment: &Segment| segment.sequence.wrapping_add(segment.payload);
     let mut shown = Shown::default();
     // The last segment of this turn, and when all up to it was acknowledged.
