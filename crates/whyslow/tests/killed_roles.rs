@@ -17,7 +17,7 @@ const KILLS: u32 = 100;
 /// The latest moment of a kill: the recording takes a second and a half, and trials follow.
 const LATEST_KILL: Duration = Duration::from_millis(3_500);
 /// A run whose broker or resolver is gone has ended by then.
-const LONGEST_END: Duration = Duration::from_secs(60);
+const LONGEST_END: Duration = Duration::from_mins(1);
 
 /// Seconds into which the trials of one cause fit.
 const ENOUGH: u32 = 60;

@@ -28,6 +28,7 @@ impl Request for TryTree {
         let surroundings = Surroundings::prepare(Some(&root), &[], &[], None).map_err(io::Error::other)?;
         // SAFETY: the child makes async-signal-safe calls only and never returns.
         let child = match unsafe { fork() }? {
+            // SAFETY: what it needs was prepared before the fork.
             ForkResult::Child => unsafe { libc::_exit(i32::from(surroundings.mount().is_err())) },
             ForkResult::Parent { child } => child,
         };
