@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 static TARGET: LazyLock<fuzz::Target> = LazyLock::new(|| {
+    fuzz::keep_quiet_about_damage();
     let name = std::env::var("WHYSLOW_FUZZ_TARGET").expect("WHYSLOW_FUZZ_TARGET names a target");
     fuzz::target(&name).unwrap_or_else(|| panic!("there is no target {name}"))
 });

@@ -10,6 +10,7 @@ mod bounds;
 mod reader;
 mod writer;
 
+pub use reader::is_damage_found;
 pub(crate) use reader::{parquet_rows, stream_rows};
 pub use writer::CaseWriter;
 

@@ -11,6 +11,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// No case takes more than this to be read, or to be found damaged.
@@ -244,4 +245,36 @@ fn documents_without_an_end_are_damaged() {
         fs::write(case.folder().join("manifest.json"), text).expect("written");
         assert!(matches!(Case::open(case.folder()), Err(CaseError::Damaged { .. })));
     }
+}
+
+/// How often a reader of somebody else's has panicked over damage.
+static CAUGHT: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn a_reader_that_panics_over_a_table_has_found_damage_and_nothing_is_printed_of_it() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if case::is_damage_found() {
+            CAUGHT.fetch_add(1, Ordering::Relaxed);
+        } else {
+            before(panic);
+        }
+    }));
+    let home = tempfile::tempdir().expect("a folder");
+    let case = new_case(home.path());
+    let file = table(&case, "paths.parquet");
+    let words = ["/a", "/b", "/c"];
+    write_paths(&file, WriterProperties::builder().build(), &[1, 2, 3], &words, 40);
+    let sound = fs::read(&file).expect("a table");
+    for place in 4..sound.len() {
+        // Wider than any number that a dictionary's index can be.
+        let mut bytes = sound.clone();
+        bytes[place] = 200;
+        fs::write(&file, bytes).expect("written");
+        match case.read::<PathRow>() {
+            Ok(_) | Err(CaseError::Damaged { .. }) => {}
+            Err(other) => panic!("byte {place}: {other}"),
+        }
+    }
+    assert!(CAUGHT.load(Ordering::Relaxed) > 0, "no byte made a reader panic: what is caught need not be");
 }

@@ -163,6 +163,9 @@ impl Failure {
 /// Makes a panic, should there be one, three lines like any other error.
 pub fn explain_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        if ::case::is_damage_found() {
+            return;
+        }
         let message = panic.payload_as_str().unwrap_or("no message");
         let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
         eprint!("{}", Failure::internal(&format!("{message}{}", place.unwrap_or_default())));

@@ -8,6 +8,7 @@ use arrow_ipc::reader::StreamReader;
 use arrow_schema::Schema;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -30,20 +31,32 @@ pub(super) fn read_parquet<R: Row>(
 ) -> Result<(), CaseError> {
     let path = folder.path().join(name);
     let file = folder.read(Path::new(name)).map_err(|error| opening(&path, error))?;
-    guarded(|| parquet_rows(file, take)).map_err(|reason| CaseError::damaged(&path, &reason))
+    parquet_rows(file, take).map_err(|reason| CaseError::damaged(&path, &reason))
 }
 
 /// Reads a table of a case that is not closed.
 pub(super) fn read_stream<R: Row>(folder: &Beneath, name: &str, take: &mut dyn FnMut(Vec<R>)) -> Result<(), CaseError> {
     let path = folder.path().join(name);
     let file = folder.read(Path::new(name)).map_err(|error| opening(&path, error))?;
-    guarded(|| stream_rows(file, take)).map_err(|reason| CaseError::damaged(&path, &reason))
+    stream_rows(file, take).map_err(|reason| CaseError::damaged(&path, &reason))
 }
 
-/// The formats' readers are other people's, and files may be made to break them: one that panics has found damage.
-fn guarded(read: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err("it cannot be read".to_string()))
+/// Calls the formats' readers, which are other people's, and files may be made to break them: one that panics has found damage.
+fn theirs<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let before = IN_THEIRS.replace(true);
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    IN_THEIRS.set(before);
+    done.unwrap_or_else(|_| Err("it cannot be read".to_string()))
+}
+
+thread_local! {
+    /// Whether a reader of somebody else's is at work on this thread.
+    static IN_THEIRS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread is a reader's that has found damage, which is reported: nothing need be said of the panic.
+pub fn is_damage_found() -> bool {
+    IN_THEIRS.get()
 }
 
 fn text(error: impl std::fmt::Display) -> String {
@@ -56,13 +69,16 @@ pub(crate) fn parquet_rows<R: Row>(file: File, take: &mut dyn FnMut(Vec<R>)) -> 
     bounds::check_footer(&file)?;
     // Types as the file's own schema has them: the one of Arrow in it could ask for anything.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata = ArrowReaderMetadata::load(&file, options).map_err(text)?;
+    let metadata = theirs(|| ArrowReaderMetadata::load(&file, options).map_err(text))?;
     let columns = known_columns::<R>(metadata.schema())?;
     let rows = bounds::rows_at_a_time(&file, metadata.metadata(), size_of::<R>(), &budget)?;
-    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
-    let mask = ProjectionMask::roots(reader.parquet_schema(), columns);
-    for batch in reader.with_projection(mask).with_batch_size(rows).build().map_err(text)? {
-        let rows = R::from_batch(&batch.map_err(text)?)?;
+    let mut reader = theirs(|| {
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+        let mask = ProjectionMask::roots(reader.parquet_schema(), columns);
+        reader.with_projection(mask).with_batch_size(rows).build().map_err(text)
+    })?;
+    while let Some(batch) = theirs(|| reader.next().transpose().map_err(text))? {
+        let rows = R::from_batch(&batch)?;
         budget.take(&rows)?;
         take(rows);
     }
@@ -89,10 +105,11 @@ pub(crate) fn stream_rows<R: Row>(mut file: File, take: &mut dyn FnMut(Vec<R>)) 
     let whole = bounds::whole_part(&mut file, &budget)?;
     file.seek(SeekFrom::Start(0)).map_err(text)?;
     // A crash cuts the stream anywhere: what is whole is good, what follows is gone.
-    let Ok(reader) = StreamReader::try_new(BufReader::new(file.take(whole)), None) else { return Ok(()) };
+    let begun = theirs(|| Ok(StreamReader::try_new(BufReader::new(file.take(whole)), None).ok()))?;
+    let Some(mut reader) = begun else { return Ok(()) };
     known_columns::<R>(&reader.schema())?;
-    for batch in reader {
-        let rows = R::from_batch(&batch.map_err(text)?)?;
+    while let Some(batch) = theirs(|| reader.next().transpose().map_err(text))? {
+        let rows = R::from_batch(&batch)?;
         budget.take(&rows)?;
         take(rows);
     }

@@ -106,7 +106,9 @@ impl Pseudonyms {
                     match (kind, value) {
                         (Some(kind), Value::String(text)) => self.replace(kind, text),
                         (_, Value::Array(words)) if COMMANDS.contains(&name.as_str()) => {
-                            words.iter_mut().for_each(|word| self.document_word(word));
+                            for word in words {
+                                self.document_word(word);
+                            }
                         }
                         (_, value) => self.document(value),
                     }
