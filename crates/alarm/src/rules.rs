@@ -79,7 +79,7 @@ impl Rules {
     /// # Errors
     /// In words, without secrets.
     pub fn parse(text: &str) -> Result<Rules, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.message().to_string())?;
+        let file: File = toml::from_str(text).map_err(|error| said(&error, text))?;
         let channels = file.channel.into_iter().map(Typed::channel).collect::<Result<Vec<_>, _>>()?;
         let rules = file.rule.into_iter().map(|rule| read_rule(rule, &channels)).collect::<Result<Vec<_>, _>>()?;
         if rules.is_empty() || channels.is_empty() {
@@ -91,6 +91,20 @@ impl Rules {
         }
         Ok(Rules { rules, channels })
     }
+}
+
+/// What is wrong, and in which line. What stands there in the place of something else is not repeated: it may be a secret.
+fn said(error: &toml::de::Error, text: &str) -> String {
+    let line =
+        error.span().map_or(0, |span| text.get(..span.start).map_or(0, |before| before.matches('\n').count())) + 1;
+    let message = error.message();
+    let repeats = ["invalid type", "invalid value", "unknown variant"].iter().any(|what| message.contains(what));
+    let why = if repeats {
+        "a value of another form is wanted; a secret is { env = \"NAME\" } or { file = \"PATH\" }"
+    } else {
+        message
+    };
+    format!("line {line}: {why}")
 }
 
 fn read_rule(typed: TypedRule, channels: &[Channel]) -> Result<Rule, String> {
@@ -142,6 +156,7 @@ mod tests {
             ("[[channel]]\nname = 'a'\n".to_string(), "slack"),
             ("[[channel]]\nname = 'a'\nslack = { env = 'WHYSLOW_NO_SUCH' }\n".to_string(), "WHYSLOW_NO_SUCH"),
             ("[[channel]]\nname = 'a'\nslack = 'https://hooks.example/secret'\n".to_string(), "env"),
+            ("[[channel]]\nname = 'a'\nwebhook = 'https://hooks.example/secret'\n".to_string(), "line 3"),
         ] {
             let why = Rules::parse(&text).expect_err("wrong");
             assert!(why.contains(word) && !why.contains("hooks.example"), "{text}: {why}");

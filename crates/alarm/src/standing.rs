@@ -199,10 +199,10 @@ mod tests {
     #[test]
     fn an_alarm_is_told_once_when_it_has_lasted_and_once_when_it_is_over() {
         let mut alarms = alarms();
-        assert_eq!(told(&mut alarms, 0, &[50, 50, 10, 50, 50]), [], "it has not lasted");
+        assert_eq!(told(&mut alarms, 0, &[50, 50, 10, 50, 50, 10]), [], "it has not lasted");
         let lasting = [[50; 12], [5; 12]].concat();
-        assert_eq!(told(&mut alarms, 10, &lasting), [(17, State::Raised), (29, State::Recovered)]);
-        assert_eq!(told(&mut alarms, 40, &[50; 8]), [(47, State::Raised)], "again");
+        assert_eq!(told(&mut alarms, 6, &lasting), [(13, State::Raised), (25, State::Recovered)]);
+        assert_eq!(told(&mut alarms, 30, &[50; 8]), [(37, State::Raised)], "again");
     }
 
     #[test]
