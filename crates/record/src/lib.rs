@@ -53,7 +53,7 @@ mod tunnel;
 
 pub use error::RecordError;
 pub use host::needed_capabilities;
-pub use listeners::listeners_on;
+pub use listeners::{Listening, listeners_on};
 pub use listening::{ProcessStat, children, descendants, listens, ports, processes};
 pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};
 pub use meter::{ConnectionOrigin, Lengths, Meter, Reading};

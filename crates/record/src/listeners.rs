@@ -4,30 +4,50 @@ use crate::counters;
 use crate::listening::{self, TcpListener};
 use crate::running;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 
 /// The processes that listen on a TCP port, in any network namespace that a visible process is in. Of several that share
 /// the work, as a server and its workers do, the one that started the others.
 pub fn listeners_on(port: u16) -> Vec<u32> {
-    leading(&holders(|listener| listener.port == port))
+    holders(|listener| listener.port == port).get(&port).map(leading).unwrap_or_default()
 }
 
-/// The processes that listen on any TCP port, likewise.
-pub fn all_listeners() -> Vec<u32> {
-    leading(&holders(|_| true))
+/// Who listens on which TCP port, likewise; found out when it is first asked, and once.
+#[derive(Debug, Default)]
+pub struct Listening(OnceCell<FxHashMap<u16, FxHashSet<u32>>>);
+
+impl Listening {
+    /// The processes that listen on a port.
+    pub fn on(&self, port: u16) -> Vec<u32> {
+        self.all().get(&port).map(leading).unwrap_or_default()
+    }
+
+    /// Those that listen on any.
+    pub fn on_any(&self) -> Vec<u32> {
+        leading(&self.all().values().flatten().copied().collect())
+    }
+
+    fn all(&self) -> &FxHashMap<u16, FxHashSet<u32>> {
+        self.0.get_or_init(|| holders(|_| true))
+    }
 }
 
-/// All that hold a listening socket that is asked for.
-fn holders(is_wanted: impl Fn(&TcpListener) -> bool) -> FxHashSet<u32> {
-    let mut inodes: FxHashMap<u64, FxHashSet<u64>> = FxHashMap::default();
-    let mut holders = FxHashSet::default();
+/// All that hold a listening socket that is asked for, by its port.
+fn holders(is_wanted: impl Fn(&TcpListener) -> bool) -> FxHashMap<u16, FxHashSet<u32>> {
+    let mut ports: FxHashMap<u64, FxHashMap<u64, u16>> = FxHashMap::default();
+    let mut holders: FxHashMap<u16, FxHashSet<u32>> = FxHashMap::default();
     for process in listening::processes() {
         let pid = process.pid;
         let Some(namespace) = counters::network_namespace(pid) else { continue };
-        let here = inodes.entry(namespace).or_insert_with(|| {
-            listening::tcp_listeners(pid).into_iter().filter(&is_wanted).map(|listener| listener.inode).collect()
+        let here = ports.entry(namespace).or_insert_with(|| {
+            let wanted = listening::tcp_listeners(pid).into_iter().filter(&is_wanted);
+            wanted.map(|listener| (listener.inode, listener.port)).collect()
         });
-        if !here.is_empty() && listening::sockets(pid).iter().any(|socket| here.contains(socket)) {
-            holders.insert(pid);
+        if here.is_empty() {
+            continue;
+        }
+        for port in listening::sockets(pid).iter().filter_map(|socket| here.get(socket)) {
+            holders.entry(*port).or_default().insert(pid);
         }
     }
     holders
@@ -47,6 +67,7 @@ mod tests {
 
     #[test]
     fn a_listener_is_found_by_its_port() {
+        let _alone = crate::alone::alone();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
         let port = listener.local_addr().expect("an address").port();
         assert_eq!(listeners_on(port), [std::process::id()]);

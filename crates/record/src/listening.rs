@@ -171,6 +171,7 @@ mod tests {
 
     #[test]
     fn this_process_listens_only_while_it_has_a_listener() {
+        let _alone = crate::alone::alone();
         let before = process_listens(std::process::id());
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
         assert!(listens(std::process::id()));

@@ -16,6 +16,7 @@ pub(crate) use counters::{MAPS, load};
 pub use selected::{Selected, all_listening};
 
 use crate::error::RecordError;
+use crate::listeners::Listening;
 use crate::listening::{self, ProcessStat};
 use case::{Nanos, ServiceSample};
 use counters::{Counters, Served};
@@ -73,10 +74,10 @@ impl Services {
             Ok(counters) => (Some(counters), Vec::new()),
             Err(error) => (None, vec![format!("requests, connections and bytes: {error}")]),
         };
-        let mut names = BTreeSet::new();
+        let (mut names, listening) = (BTreeSet::new(), Listening::default());
         let mut all = Vec::new();
         for one in selected {
-            let name = one.name();
+            let name = one.name(&listening);
             // The same program twice, on two ports say.
             let name = if names.contains(&name) { format!("{name} ({one})") } else { name };
             names.insert(name.clone());
@@ -109,10 +110,12 @@ impl Services {
         self.looked = Instant::now();
         let table = listening::processes();
         let drops = drops::of_listeners();
+        // Asked only where a service is looked for.
+        let listening = Listening::default();
         let mut members = BTreeMap::new();
         let mut found = Vec::new();
         for (index, service) in self.all.iter_mut().enumerate() {
-            let processes = service.find(&table);
+            let processes = service.find(&table, &listening);
             members.extend(processes.iter().map(|pid| (*pid, index as u32)));
             let mut sample = service.figures(&processes, &drops);
             sample.length = length;
@@ -133,7 +136,7 @@ impl Services {
 
 impl Watched {
     /// The processes that make up the service now.
-    fn find(&mut self, table: &[ProcessStat]) -> Vec<u32> {
+    fn find(&mut self, table: &[ProcessStat], listening: &Listening) -> Vec<u32> {
         let started = |pid: u32| {
             let process = table.iter().find(|process| process.pid == pid && !process.is_zombie())?;
             Some((pid, process.started_ticks))
@@ -148,7 +151,8 @@ impl Watched {
         if self.main.is_none_or(|main| started(main.0) != Some(main)) {
             let is_first = self.main.is_none();
             // A process that ended does not come back; whoever listens on a port may be another one.
-            let again = self.selected.main().filter(|_| is_first || matches!(self.selected, Selected::Port(_)));
+            let again =
+                self.selected.main(listening).filter(|_| is_first || matches!(self.selected, Selected::Port(_)));
             self.main = again.and_then(started).or(self.main.filter(|_| !is_first && again.is_none()));
             self.group = self.main.and_then(|(pid, _)| Group::limiting(pid));
         }

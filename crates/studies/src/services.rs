@@ -8,7 +8,7 @@ mod known;
 
 pub use alarm::{Rules, RulesError};
 pub use deviations::deviations;
-pub use record::{Selected, all_listening};
+pub use record::{Listening, Selected, all_listening};
 
 use crate::attach::{self, command_line};
 use crate::{Console, Done, Limits, StudyError};
@@ -78,7 +78,6 @@ pub fn watch(
     let mut state = State::default();
     let begun = Instant::now();
     let mut next = begun + request.every;
-    let mut is_writing = true;
     loop {
         let is_over = request.duration.is_some_and(|longest| begun.elapsed() >= longest);
         if is_over || console.has_come() || (request.until_recorded && !state.recordings.is_empty()) {
@@ -97,17 +96,7 @@ pub fn watch(
         if next < Instant::now() {
             next = Instant::now() + request.every;
         }
-        let looked = services.look();
-        let samples = stamped(&looked);
-        if let Err(error) = history.append(&samples) {
-            if is_writing {
-                console.note(&format!("the history is not written: {error}"));
-            }
-            is_writing = false;
-        } else {
-            is_writing = true;
-        }
-        state.take(&samples);
+        let (looked, samples) = state.look(&mut services, &mut history, console);
         let fresh = state.find(watcher);
         let current = state.known.current();
         if request.records
@@ -121,6 +110,8 @@ pub fn watch(
             alarms.take(&samples, &current, &state.found(), console);
         }
     }
+    // What came since the last interval.
+    state.look(&mut services, &mut history, console);
     if let Some(alarms) = alarms {
         alarms.finish(console);
     }
@@ -146,6 +137,8 @@ pub fn show(history: &std::path::Path, since: Duration) -> Result<Watched, Study
 #[derive(Default)]
 struct State {
     windows: BTreeMap<String, VecDeque<ServiceSample>>,
+    /// Whether the last interval could not be written.
+    is_unwritten: bool,
     known: Known,
     recordings: Vec<WatchedRecording>,
     findings: Vec<case::Finding>,
@@ -155,6 +148,24 @@ struct State {
 }
 
 impl State {
+    /// Looks at all services, and appends what they did to the history. A disk that refuses is said once.
+    fn look(
+        &mut self,
+        services: &mut Services,
+        history: &mut HistoryWriter,
+        console: &dyn Console,
+    ) -> (Vec<Looked>, Vec<ServiceSample>) {
+        let looked = services.look();
+        let samples = stamped(&looked);
+        let written = history.append(&samples);
+        if let (Err(error), false) = (&written, self.is_unwritten) {
+            console.note(&format!("the history is not written: {error}"));
+        }
+        self.is_unwritten = written.is_err();
+        self.take(&samples);
+        (looked, samples)
+    }
+
     fn take(&mut self, samples: &[ServiceSample]) {
         for sample in samples {
             let window = self.windows.entry(sample.service.clone()).or_default();

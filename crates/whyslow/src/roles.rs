@@ -6,7 +6,7 @@ use crate::invoker::Invoker;
 use broker::{Allowed, Entry, Identity};
 use record::User;
 use studies::attach::listening_on;
-use studies::services::{Selected, all_listening};
+use studies::services::{Listening, Selected, all_listening};
 
 /// All that the broker does.
 static REQUESTS: [&[Entry]; 2] = [&record::REQUESTS, &lab::REQUESTS];
@@ -31,8 +31,9 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
             return Ok(Command::Attach(typed));
         }
         Command::Watch(typed) if typed.action.is_none() => {
-            let services = selected(typed)?;
-            let (named, groups): (Vec<_>, Vec<_>) = services.iter().map(Selected::named).unzip();
+            let listening = Listening::default();
+            let services = selected(typed, &listening)?;
+            let (named, groups): (Vec<_>, Vec<_>) = services.iter().map(|one| one.named(&listening)).unzip();
             with_broker(&Allowed { named: named.concat(), groups: groups.concat(), ..allowed(&None) })?;
             return Ok(Command::Watch(WatchArguments { services, ..typed.clone() }));
         }
@@ -71,13 +72,13 @@ fn found(typed: &AttachArguments) -> Result<AttachArguments, Failure> {
 }
 
 /// The services to watch: those named, which must be there, or all that listen. Only root sees who listens for others.
-fn selected(typed: &WatchArguments) -> Result<Vec<Selected>, Failure> {
-    if let Some(missing) = typed.services.iter().find(|one| !one.is_there()) {
+fn selected(typed: &WatchArguments, listening: &Listening) -> Result<Vec<Selected>, Failure> {
+    if let Some(missing) = typed.services.iter().find(|one| !one.is_there(listening)) {
         return Err(Failure::no_service(missing));
     }
     let services = match &typed.services[..] {
-        [] => all_listening(),
-        named => named.iter().cloned().map(Selected::settled).collect(),
+        [] => all_listening(listening),
+        named => named.iter().cloned().map(|one| one.settled(listening)).collect(),
     };
     if services.is_empty() { Err(Failure::nobody_listens()) } else { Ok(services) }
 }

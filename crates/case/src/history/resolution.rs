@@ -50,9 +50,9 @@ impl Resolution {
         if self == Resolution::Sampled { DAY / 24 } else { DAY }
     }
 
-    /// The file that holds a moment.
+    /// The file of an interval that ends at a moment: the one in which it lies, as `joined` has it.
     pub(super) fn file_of(self, at_ms: u64) -> String {
-        let start = at_ms / self.file_ms() * self.file_ms();
+        let start = at_ms.saturating_sub(1) / self.file_ms() * self.file_ms();
         let (year, month, day) = crate::date(start / DAY);
         let hour = start % DAY / 3_600_000;
         match self {

@@ -108,7 +108,7 @@ impl HistoryWriter {
             let rows = joined(rows_of(&path)?, next.length_ms());
             let mut files: BTreeMap<String, Vec<ServiceSample>> = BTreeMap::new();
             for row in rows {
-                files.entry(next.file_of(row.at_ms.saturating_sub(1))).or_default().push(row);
+                files.entry(next.file_of(row.at_ms)).or_default().push(row);
             }
             for (name, rows) in files {
                 self.add(&name, rows)?;

@@ -112,6 +112,8 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_full_is_seen_to_drop() {
+        // Another test asks whether this process listens.
+        let _alone = crate::alone::alone();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
         listen(&listener, Backlog::new(1).expect("a length")).expect("a short queue");
         let address = listener.local_addr().expect("an address");

@@ -2,7 +2,7 @@
 
 use super::group::Group;
 use super::hierarchy::{Hierarchy, mounts_of};
-use crate::listeners::{all_listeners, listeners_on};
+use crate::listeners::Listening;
 use crate::listening;
 use case::redact_target;
 use std::collections::BTreeSet;
@@ -74,21 +74,21 @@ impl Selected {
     /// The same, where it is a port of one of the system's services the service: that is found again without root when it was
     /// started anew.
     #[must_use]
-    pub fn settled(self) -> Selected {
+    pub fn settled(self, listening: &Listening) -> Selected {
         let unit = match &self {
-            Selected::Port(_) => self.main().and_then(own_unit),
+            Selected::Port(_) => self.main(listening).and_then(own_unit),
             _ => None,
         };
         unit.and_then(|path| path.rsplit('/').next().map(|name| Selected::Unit(name.to_string()))).unwrap_or(self)
     }
 
     /// What it is called: a unit by its name, a process by what it runs and the ports that it listens on.
-    pub fn name(&self) -> String {
+    pub fn name(&self, listening: &Listening) -> String {
         match self {
             Selected::Unit(unit) => unit.trim_end_matches(".service").to_string(),
             Selected::Group(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             Selected::Process(pid) => program_of(*pid),
-            Selected::Port(port) => match self.main() {
+            Selected::Port(port) => match self.main(listening) {
                 Some(pid) => format!("{}:{port}", program_of(pid)),
                 None => format!(":{port}"),
             },
@@ -101,10 +101,10 @@ impl Selected {
     }
 
     /// Its first process now; none where it does not run, or is a group.
-    pub fn main(&self) -> Option<u32> {
+    pub fn main(&self, listening: &Listening) -> Option<u32> {
         match self {
             Selected::Process(pid) => Some(*pid),
-            Selected::Port(port) => listeners_on(*port).first().copied(),
+            Selected::Port(port) => listening.on(*port).first().copied(),
             Selected::Unit(_) | Selected::Group(_) => None,
         }
     }
@@ -119,10 +119,10 @@ impl Selected {
     }
 
     /// Whether it is there.
-    pub fn is_there(&self) -> bool {
+    pub fn is_there(&self, listening: &Listening) -> bool {
         match self {
             Selected::Process(pid) => crate::running::is_running(*pid),
-            Selected::Port(_) => self.main().is_some(),
+            Selected::Port(_) => self.main(listening).is_some(),
             Selected::Unit(_) | Selected::Group(_) => self.group().is_some(),
         }
     }
@@ -140,12 +140,12 @@ impl Selected {
     }
 
     /// For the broker, before the division: the process that it is, and the end of its group's path.
-    pub fn named(&self) -> (Vec<u32>, Vec<PathBuf>) {
+    pub fn named(&self, listening: &Listening) -> (Vec<u32>, Vec<PathBuf>) {
         let unit = |pid: u32| own_unit(pid).map(PathBuf::from);
         match self {
             Selected::Process(pid) => (vec![*pid], unit(*pid).into_iter().collect()),
             Selected::Port(_) => {
-                let main = self.main();
+                let main = self.main(listening);
                 (main.into_iter().collect(), main.and_then(unit).into_iter().collect())
             }
             Selected::Unit(unit) => (Vec::new(), group_of_unit(unit).into_iter().collect()),
@@ -155,9 +155,9 @@ impl Selected {
 }
 
 /// Every service that listens: units by their groups, other programs by their first process.
-pub fn all_listening() -> Vec<Selected> {
+pub fn all_listening(listening: &Listening) -> Vec<Selected> {
     let mut found: Vec<Selected> = Vec::new();
-    for pid in all_listeners() {
+    for pid in listening.on_any() {
         let one = match own_unit(pid).and_then(|path| Some(Path::new(&path).file_name()?.to_str()?.to_string())) {
             Some(unit) => Selected::Unit(unit),
             None => Selected::Process(pid),
@@ -249,7 +249,13 @@ mod tests {
         let script = tempfile::Builder::new().suffix(".sh").tempfile().expect("a file");
         std::fs::write(&script, "sleep 60\n").expect("written");
         let mut child = std::process::Command::new("sh").arg(script.path()).spawn().expect("sh");
-        let name = Selected::Process(child.id()).name();
+        // It is this program until it has executed the shell.
+        let is_shell =
+            || fs::read(format!("/proc/{}/cmdline", child.id())).is_ok_and(|words| words.starts_with(b"sh\0"));
+        while !is_shell() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let name = Selected::Process(child.id()).name(&Listening::default());
         child.kill().expect("killed");
         child.wait().expect("collected");
         assert_eq!(name, script.path().file_name().expect("a name").to_string_lossy());

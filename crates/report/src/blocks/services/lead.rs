@@ -5,7 +5,7 @@ use crate::blocks::traffic::words::moment;
 use crate::document::Document;
 use crate::figure::three;
 use crate::part::{Part, under};
-use crate::text::{capitalised, clean, counted};
+use crate::text::{clean, counted};
 use case::{Deviation, Nanos, OutOfLineWith, Share, Watched, WatchedMetric, WatchedRecording};
 
 pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document| {
@@ -37,7 +37,7 @@ fn recording(recording: &WatchedRecording) -> Vec<Part> {
 pub fn watched_sentence(watched: &Watched) -> String {
     match (&watched.deviations[..], watched.services.len()) {
         ([], 0) => "Nothing was watched.".into(),
-        ([], 1) => format!("{} is not out of line with its past.", capitalised(&clean(&watched.services[0].name))),
+        ([], 1) => format!("{} is not out of line with its past.", clean(&watched.services[0].name)),
         ([], count) => format!("None of {} is out of line.", counted(count as u64, "service")),
         ([first, ..], _) => deviation_sentence(first),
     }
@@ -58,7 +58,7 @@ pub(crate) fn showing(watched: &Watched) -> Vec<String> {
 
 /// One service's, in a sentence.
 pub fn deviation_sentence(deviation: &Deviation) -> String {
-    let name = capitalised(&clean(&deviation.service));
+    let name = clean(&deviation.service);
     let [before, after] = [deviation.before, deviation.after].map(|value| figure(deviation.metric, value));
     let what = noun(deviation.metric);
     if deviation.with == OutOfLineWith::Others {
