@@ -11,6 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+/// What the names of scripts end in.
+const SCRIPTS: [&str; 7] = [".py", ".rb", ".pl", ".js", ".mjs", ".php", ".sh"];
 /// A unit's group lies at most so deep below slices.
 const DEEPEST: usize = 5;
 
@@ -214,15 +216,13 @@ fn program_of(pid: u32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = words.split(|byte| *byte == 0).filter(|word| !word.is_empty()).map(String::from_utf8_lossy);
     let words = words.take(4).collect::<Vec<_>>();
-    let last = |word: &str| redact_target(word.rsplit('/').next().unwrap_or(word)).to_string();
+    let last = |word: &str| redact_target(word.rsplit('/').next().unwrap_or(word));
     let Some(first) = words.first() else {
         return fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_string();
     };
     // An interpreter's first word that is a file is what it runs; a program renames itself as `nginx: master process`.
-    let script = words.iter().skip(1).find(|word| !word.starts_with('-')).filter(|word| {
-        let has_kind = [".py", ".rb", ".pl", ".js", ".mjs", ".php", ".sh"].iter().any(|kind| word.ends_with(kind));
-        has_kind
-    });
+    let is_script = |word: &str| SCRIPTS.iter().any(|kind| word.ends_with(kind));
+    let script = words.iter().skip(1).find(|word| !word.starts_with('-')).filter(|word| is_script(word));
     let program = first.split(['\u{20}', ':']).next().unwrap_or_default();
     script.map_or_else(|| last(program), |word| last(word))
 }

@@ -71,27 +71,18 @@ pub fn deviation_sentence(deviation: &Deviation) -> String {
     }
     let is_more = deviation.after > deviation.before;
     let (high, low) = if is_more { (deviation.after, deviation.before) } else { (deviation.before, deviation.after) };
-    let times = if low > 0.0 {
-        format!(", {} times {}", three(high / low), if is_more { "more" } else { "less" })
-    } else {
-        String::new()
+    // Nothing is infinitely less than something.
+    let times = if low > 0.0 { format!("{} times ", three(high / low)) } else { String::new() };
+    let change = match deviation.metric {
+        WatchedMetric::CpuPerRequest | WatchedMetric::Cpu => {
+            format!("uses {times}{} {what}", if is_more { "more" } else { "less" })
+        }
+        WatchedMetric::AnswerTime => {
+            format!("takes {times}{} until an answer's first byte", if is_more { "longer" } else { "less" })
+        }
+        WatchedMetric::Failures => format!("fails {times}{}", if is_more { "more often" } else { "less often" }),
     };
-    format!(
-        "{name} {} of {what}{times}: {after} instead of {before}{}.",
-        verb(deviation.metric, is_more),
-        since(deviation)
-    )
-}
-
-fn verb(metric: WatchedMetric, is_more: bool) -> &'static str {
-    match (metric, is_more) {
-        (WatchedMetric::CpuPerRequest | WatchedMetric::Cpu, true) => "uses more",
-        (WatchedMetric::CpuPerRequest | WatchedMetric::Cpu, false) => "uses less",
-        (WatchedMetric::AnswerTime, true) => "takes longer",
-        (WatchedMetric::AnswerTime, false) => "takes less",
-        (WatchedMetric::Failures, true) => "has a higher share",
-        (WatchedMetric::Failures, false) => "has a lower share",
-    }
+    format!("{name} {change}: {after} instead of {before}{}.", since(deviation))
 }
 
 fn noun(metric: WatchedMetric) -> &'static str {
@@ -123,7 +114,7 @@ fn since(deviation: &Deviation) -> String {
         (_, Some(clock)) => format!(" (95 % interval {} to {clock})", low.strip_prefix(&at[..11]).unwrap_or(&low)),
         (_, None) => format!(" (95 % interval {low} to {high})"),
     };
-    format!(", since {at}{interval} UTC")
+    format!(", since {at} UTC{interval}")
 }
 
 /// A time to the second: `2024-05-09 14:00:10`.
