@@ -77,8 +77,8 @@ mod tests {
         read(&mut Plain::of("", body, 1 << 20).expect("plain"))
     }
 
-    fn digests(identities: &[&str]) -> Result<Vec<u64>, ContentFault> {
-        Ok(identities.iter().map(|one| digest(one)).collect())
+    fn digests(identities: &[&str]) -> Vec<u64> {
+        identities.iter().map(|one| digest(one)).collect()
     }
 
     #[test]
@@ -88,17 +88,17 @@ mod tests {
             <item><guid isPermaLink='false'> 1 </guid><link>http://h/1</link></item>\
             <item><title>A &amp; B &nbsp;</title><link><![CDATA[http://h/2?a&b]]></link><media:guid>x</media:guid></item>\
             <item><title>\xe9</title></item><item><description>nothing to tell it by</description></item></channel></rss>";
-        assert_eq!(of(rss), digests(&["1", "http://h/2?a&b", "\u{e9}"]));
+        assert_eq!(of(rss), Ok(digests(&["1", "http://h/2?a&b", "\u{e9}"])));
         let atom = b"<feed xmlns='http://www.w3.org/2005/Atom'><id>feed</id><entry><id>a</id><link href='/1'/></entry>\
             <entry><link rel='self' href='/s'/><link href='/2'/><author><id>x</id></author></entry></feed>";
-        assert_eq!(of(atom), digests(&["a", "/2"]));
+        assert_eq!(of(atom), Ok(digests(&["a", "/2"])));
         let prefixed = b"<a:feed xmlns:a='x'><a:entry><id>other</id><a:id>b</a:id></a:entry></a:feed>";
-        assert_eq!(of(prefixed), digests(&["b"]));
+        assert_eq!(of(prefixed), Ok(digests(&["b"])));
         let rdf = b"<rdf:RDF xmlns:rdf='x'><channel/><item rdf:about='http://h/3'><link>l</link></item></rdf:RDF>";
-        assert_eq!(of(rdf), digests(&["http://h/3"]));
+        assert_eq!(of(rdf), Ok(digests(&["http://h/3"])));
         let json = br#"  {"version": "https://jsonfeed.org/version/1.1", "title": "T", "items":
             [{"id": "1", "url": "u"}, {"id": 2}, {"url": "http://h/3"}, {"title": "no identity"}]}"#;
-        assert_eq!(of(json), digests(&["1", "2", "http://h/3"]));
+        assert_eq!(of(json), Ok(digests(&["1", "2", "http://h/3"])));
     }
 
     #[test]

@@ -112,17 +112,24 @@ pub fn refresh(plan: &Plan, watch: &mut dyn FnMut(&Live) -> bool) -> Result<Vec<
         if !goes_on || !is_finished {
             break;
         }
-        while number < plan.rounds {
-            let rests = plan.every.saturating_sub(begun.elapsed());
-            if rests.is_zero() {
-                break;
-            }
-            if !watch(&Live { round: number, rests, ..Live::default() }) {
-                return Ok(rounds);
-            }
+        if number < plan.rounds && !wait(begun + plan.every, number, watch) {
+            break;
         }
     }
     Ok(rounds)
+}
+
+/// Waits until the next round is due; whether it is still wanted then.
+fn wait(due: Instant, round: u64, watch: &mut dyn FnMut(&Live) -> bool) -> bool {
+    loop {
+        let rests = due.saturating_duration_since(Instant::now());
+        if rests.is_zero() {
+            return true;
+        }
+        if !watch(&Live { round, rests, ..Live::default() }) {
+            return false;
+        }
+    }
 }
 
 /// How many sessions are kept: for each host, and for half as many again that redirects lead to.
@@ -214,7 +221,6 @@ fn one(
         writing.join().map_err(|_| ended())??;
         done
     })?;
-    drop(common);
     let is_finished = left.load(Ordering::Relaxed) == 0;
     let spent = names.spent();
     // Whoever watches may have slept for a while since.

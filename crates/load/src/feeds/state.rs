@@ -35,10 +35,13 @@ impl FeedState {
     }
 }
 
+// What serde asks gets a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_past(seconds: &i64) -> bool {
     *seconds == 0
 }

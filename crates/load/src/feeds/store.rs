@@ -155,13 +155,13 @@ impl Store {
         let rounds = self.rounds()?;
         let open = rounds.iter().rev().find(|round| round.list == list);
         let open = open.filter(|round| !round.is_finished && now_s - round.past.began_s < STALE_S);
-        let begun = match open {
-            Some(round) => Begun { number: round.past.number, began_s: round.past.began_s, is_continued: true },
-            None => {
-                let number = rounds.last().map_or(0, |round| round.past.number) + 1;
-                Begun { number, began_s: now_s, is_continued: false }
-            }
-        };
+        let next = rounds.last().map_or(1, |round| round.past.number + 1);
+        let new = Begun { number: next, began_s: now_s, is_continued: false };
+        let begun = open.map_or(new, |round| Begun {
+            number: round.past.number,
+            began_s: round.past.began_s,
+            is_continued: true,
+        });
         let mut round = RoundState { list: list.into(), ..RoundState::default() };
         (round.past.number, round.past.began_s, round.past.interrupted) =
             (begun.number, begun.began_s, begun.is_continued);

@@ -147,7 +147,7 @@ mod tests {
     fn settled(answered: &Answered, job: &Job, state: FeedState, seen: Vec<u64>) -> Settled {
         match decided(answered, job, state, seen) {
             Step::Settled(settled) => settled,
-            step => panic!("{step:?}"),
+            Step::Follow(url, _) => panic!("{url:?}"),
         }
     }
 

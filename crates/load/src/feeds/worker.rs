@@ -23,7 +23,7 @@ use case::{ContentFault, FeedFault, FeedPhase, LoadFault, PortUse};
 use mio::{Events, Poll, Token, Waker};
 use rustls::ClientConfig;
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -89,9 +89,7 @@ pub(super) struct Common<'a> {
 
 /// Which worker a host belongs to.
 pub(super) fn owner(host: &str, workers: usize) -> usize {
-    let mut hasher = rustc_hash::FxBuildHasher.build_hasher();
-    host.hash(&mut hasher);
-    (hasher.finish() % workers.max(1) as u64) as usize
+    (rustc_hash::FxBuildHasher.hash_one(host) % workers.max(1) as u64) as usize
 }
 
 /// What a worker has counted.

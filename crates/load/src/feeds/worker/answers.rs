@@ -10,7 +10,6 @@ use super::super::verdict::{Redirect, Settled, Step, decide};
 use super::{Message, Worker, owner};
 use crate::address::Url;
 use crate::protocol::Answered;
-use case::FeedFault;
 use std::time::Duration;
 
 /// Of robots.txt so much is read (RFC 9309, 2.5).
@@ -47,20 +46,15 @@ impl Worker<'_> {
     }
 
     /// A job is settled without having been asked for.
-    pub(super) fn give_up(&mut self, origin: usize, job: Job, outcome: Outcome) {
+    pub(super) fn give_up(&mut self, origin: usize, job: &Job, outcome: Outcome) {
         match (job.purpose, outcome) {
             (Purpose::Robots, Outcome::Failed(_)) => self.open_robots(origin),
             (Purpose::Robots, _) => {}
             (Purpose::Feed(feed), outcome) => {
                 let state = self.common.store.feed(&self.common.plan.addresses[feed]).unwrap_or_default();
-                self.settle(origin, &job, Settled::with(outcome, state));
+                self.settle(origin, job, Settled::with(outcome, state));
             }
         }
-    }
-
-    /// A job has failed.
-    pub(super) fn failed(&mut self, origin: usize, job: Job, fault: FeedFault) {
-        self.give_up(origin, job, Outcome::Failed(fault));
     }
 
     fn follow(&mut self, job: Job, url: Url, redirect: Redirect) {

@@ -5,6 +5,7 @@ use super::super::job::{Job, Purpose};
 use super::super::origin::Address;
 use super::super::request;
 use super::super::state::FeedState;
+use super::super::tally::Outcome;
 use super::Worker;
 use crate::connection::Stage;
 use crate::flight::Flight;
@@ -139,7 +140,7 @@ impl Worker<'_> {
         }
         let rest = if was_open { Vec::new() } else { self.origins[origin].refuse(fault) };
         for (job, fault) in [(job, fault)].into_iter().chain(rest) {
-            self.failed(origin, job, fault);
+            self.give_up(origin, &job, Outcome::Failed(fault));
         }
         self.line_up(origin);
     }

@@ -36,8 +36,8 @@ impl Kept {
     pub(crate) fn begin(&mut self, status: u16, headers: &[Header]) {
         let value = |name: &str| {
             let all = headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
-            let text = all.filter_map(|header| std::str::from_utf8(header.value).ok()).map(str::trim);
-            text.filter(|text| text.len() <= LONGEST_HEADER).next_back().unwrap_or_default().to_string()
+            let mut text = all.filter_map(|header| std::str::from_utf8(header.value).ok()).map(str::trim);
+            text.rfind(|text| text.len() <= LONGEST_HEADER).unwrap_or_default().to_string()
         };
         self.current = Answered {
             status,
