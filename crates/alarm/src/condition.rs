@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(read("CPU per request changed"), Ok(Condition::Changed(WatchedMetric::CpuPerRequest)));
         assert_eq!(read("finding busy-spin"), Ok(Condition::Finding(Some("busy-spin".into()))));
         assert_eq!(read("finding any"), Ok(Condition::Finding(None)));
-        assert_eq!(read("gone for 1 min"), Ok(Condition::Gone(Duration::from_secs(60))));
+        assert_eq!(read("gone for 1 min"), Ok(Condition::Gone(Duration::from_mins(1))));
         for wrong in
             ["", "cpu", "cpu > ", "cpu > 5 ms", "memory > 5 %", "nonsense > 5", "memory changed", "cpu > 1 % for ever"]
         {

@@ -14,11 +14,11 @@ const MOST_WAITING: usize = 256;
 /// The first pause after a failure; each next one is twice as long ...
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// ... up to this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 /// A message that could not be handed over for so long is given up: whoever is to know has found out.
-const LONGEST_TRYING: Duration = Duration::from_secs(24 * 3_600);
+const LONGEST_TRYING: Duration = Duration::from_hours(24);
 /// The time in which messages are limited.
-const HOUR: Duration = Duration::from_secs(3_600);
+const HOUR: Duration = Duration::from_hours(1);
 
 /// What became of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -57,9 +57,8 @@ fn exchange(post: &Post, url: &Url) -> io::Result<Vec<u8>> {
 fn meaning(answer: &[u8]) -> Handed {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
-    let status = match response.parse(answer).ok().and(response.code) {
-        Some(status) => status,
-        None => return Handed::Later { why: "it did not answer in HTTP".into(), after: None },
+    let Some(status) = response.parse(answer).ok().and(response.code) else {
+        return Handed::Later { why: "it did not answer in HTTP".into(), after: None };
     };
     let retry = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case("retry-after"));
     let after =

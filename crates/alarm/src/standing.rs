@@ -124,7 +124,7 @@ fn held(rule: &Rule, sample: &ServiceSample, seen: &Seen, describe: fn(&Deviatio
     match &rule.when {
         Condition::Limit { figure, over, limit, .. } => match figure.of(sample) {
             None => Held::Unknown,
-            Some(value) if (value > *limit) == *over && value != *limit => {
+            Some(value) if (*over && value > *limit) || (!*over && value < *limit) => {
                 Held::Yes(format!("{service}: `{}` holds", rule.words))
             }
             Some(_) => Held::No,

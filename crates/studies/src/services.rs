@@ -25,7 +25,7 @@ pub const EVERY: Duration = Duration::from_secs(10);
 /// Recorded for so long.
 pub const RECORDED: Duration = Duration::from_secs(5);
 /// Recorded at most so often: diagnosing takes a CPU for some seconds.
-pub const BETWEEN_RECORDINGS: Duration = Duration::from_secs(3_600);
+pub const BETWEEN_RECORDINGS: Duration = Duration::from_hours(1);
 /// So many intervals of each service are compared with each other; an hour where they are 10 s.
 const WINDOW: usize = 360;
 

@@ -126,7 +126,9 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(10), "nothing was dropped");
             std::thread::sleep(Duration::from_millis(20));
         }
-        attempts.into_iter().for_each(|attempt| drop(attempt.join()));
+        for attempt in attempts {
+            drop(attempt.join());
+        }
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub struct WatchShowArguments {
 /// Looking more often than once a second costs more than it shows.
 const SHORTEST: Duration = Duration::from_secs(1);
 /// What is looked at less often than once an hour is not watched.
-const LONGEST: Duration = Duration::from_secs(3_600);
+const LONGEST: Duration = Duration::from_hours(1);
 
 fn interval(text: &str) -> Result<Duration, String> {
     let interval = studies::duration(text)?;
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn spans_may_be_in_hours_and_days() {
-        assert_eq!(span("7d"), Ok(Duration::from_secs(604_800)));
+        assert_eq!(span("7d"), Ok(Duration::from_hours(168)));
         assert_eq!(span("90s"), Ok(Duration::from_secs(90)));
         assert!(span("d").is_err() && span("0h").is_err() && span("99999999d").is_err());
         assert!(interval("10ms").is_err() && interval("10s").is_ok());
