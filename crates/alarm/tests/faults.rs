@@ -133,7 +133,9 @@ fn one_that_is_down_gets_them_when_it_is_up() {
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(400));
         let up = TcpListener::bind(("127.0.0.1", port)).expect("the same port");
-        serve(up, &[Does::Answers("200 OK")]).into_iter().for_each(|one| drop(sender.send(one)));
+        for one in serve(up, &[Does::Answers("200 OK")]) {
+            drop(sender.send(one));
+        }
     });
     let all = delivered(webhook(port), &got);
     assert_eq!(all.len(), 2);
@@ -251,7 +253,7 @@ fn mail_that_is_turned_away_for_now_is_sent_again() {
     let delivery = Delivery::with_pause(rules, PAUSE);
     delivery.send(told);
     delivery.finish(Duration::from_secs(10));
-    let mails = got.try_iter().map(|mail| mail.unwrap_or_default()).collect::<Vec<_>>();
+    let mails = got.try_iter().map(Option::unwrap_or_default).collect::<Vec<_>>();
     assert_eq!(mails.len(), 3);
     assert_eq!(mails[0], "", "greylisted");
     assert!(

@@ -221,14 +221,18 @@ impl Reading {
         let is_given_up = |live: &Live| live.is_closed() || live.last_seen <= since;
         let mut given_up: Vec<Live> = self.live.extract_if(|_, live| is_given_up(live)).map(|(_, live)| live).collect();
         given_up.sort_unstable_by_key(Live::id);
-        given_up.into_iter().for_each(|live| live.end(FIRST - 1, self.now, &mut self.known, rows));
+        for live in given_up {
+            live.end(FIRST - 1, self.now, &mut self.known, rows);
+        }
     }
 
     fn finish(mut self, mut rows: Rows) -> Captured {
         let mut left: Vec<Live> = self.live.drain().map(|(_, live)| live).collect();
         left.sort_unstable_by_key(Live::id);
         rows.make_room();
-        left.into_iter().for_each(|live| live.end(FIRST - 1, self.end, &mut self.known, &mut rows));
+        for live in left {
+            live.end(FIRST - 1, self.end, &mut self.known, &mut rows);
+        }
         rows.finish(Nanos(self.end), Nanos(self.now));
         self.captured.end = Nanos(self.end + 1);
         self.captured.started_unix_seconds = self.first.unwrap_or_default() / 1_000_000_000;

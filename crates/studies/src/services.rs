@@ -181,7 +181,9 @@ impl State {
         let windows = self.windows.iter_mut().map(|(name, window)| (name.clone(), &*window.make_contiguous()));
         let found = deviations(&windows.collect());
         let fresh = self.known.take(found);
-        fresh.iter().for_each(|deviation| watcher.deviates(deviation));
+        for deviation in &fresh {
+            watcher.deviates(deviation);
+        }
         fresh
     }
 

@@ -87,9 +87,8 @@ pub fn read<'p>(packet: &Packet<'p>) -> Result<Head<'p>, Skipped> {
     };
     let tcp = match &sliced.transport {
         Some(TransportSlice::Tcp(tcp)) => tcp,
-        Some(_) => return Err(Skipped::NotTcp),
         None if sliced.stop_err.is_some() => return Err(cut_or_malformed(packet)),
-        None => return Err(Skipped::NotTcp),
+        _ => return Err(Skipped::NotTcp),
     };
     let bytes = tcp.payload();
     let before = (tcp.slice().as_ptr() as usize - network.as_ptr() as usize) + tcp.header_slice().len();
@@ -124,7 +123,7 @@ fn slice<'p>(packet: &Packet<'p>) -> Result<(&'p [u8], LaxSlicedPacket<'p>), Ski
         let (Some(rest), Some(kind)) = (bytes.get(at..), kind) else { return Err(Skipped::CutShort) };
         let sliced = LaxSlicedPacket::from_ether_type(EtherType(kind), rest);
         // Behind tags of virtual networks the IP packet begins later.
-        let tags: usize = sliced.link_exts.iter().map(|tag| tag.header_len()).sum();
+        let tags: usize = sliced.link_exts.iter().map(etherparse::LaxLinkExtSlice::header_len).sum();
         Ok((rest.get(tags..).unwrap_or_default(), sliced))
     };
     match packet.link {

@@ -122,11 +122,15 @@ fn a_capture_taken_at_the_server_is_told_from_there() {
 #[test]
 fn packets_that_were_cut_behind_their_heads_keep_their_length() {
     let mut packets = page(1_000, 10);
-    packets.iter_mut().for_each(|(_, _, captured)| *captured = 44);
+    for (_, _, captured) in &mut packets {
+        *captured = 44;
+    }
     let got = import_bytes(&pcap(RAW, &packets)).expect("a case");
     let calls: Vec<Call> = got.rows();
     assert_eq!(calls.iter().map(|call| call.result).collect::<Vec<_>>(), [53, 43]);
-    packets.iter_mut().for_each(|(_, _, captured)| *captured = 30);
+    for (_, _, captured) in &mut packets {
+        *captured = 30;
+    }
     let got = import_bytes(&pcap(RAW, &packets)).expect("a case");
     assert_eq!((got.captured.segments, got.problem(&Problem::CutShort)), (0, 5));
 }

@@ -32,7 +32,9 @@ impl Alarming {
     ) {
         let at_ms = samples.first().map_or(0, |sample| sample.at_ms);
         let messages = self.alarms.take(&Seen { at_ms, samples, deviations, findings });
-        messages.iter().for_each(|(_, message)| console.note(&message.line()));
+        for (_, message) in &messages {
+            console.note(&message.line());
+        }
         self.delivery.send(messages);
         note(&self.delivery.outcomes(), console);
     }

@@ -39,7 +39,7 @@ pub fn infer(values: &[Measurement], step: &Step) -> Option<Bucket> {
     }
     let burst_bytes = mean(&bursts);
     // How far the rate may be off counts over half of the time, for that is how far the plateau's middle is.
-    let middle = (plateau[0].at_s + plateau[plateau.len() - 1].at_s) / 2.0;
+    let middle = f64::midpoint(plateau[0].at_s, plateau[plateau.len() - 1].at_s);
     let reach = (interval.high - interval.low) / 2.0 * middle / 8.0;
     let spread = (quantile(&bursts, 0.975) - quantile(&bursts, 0.025)) / 2.0;
     let wire = ON_THE_WIRE / PAYLOAD;

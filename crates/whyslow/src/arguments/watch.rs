@@ -9,6 +9,7 @@ use studies::services::Selected;
 /// What `watch` takes.
 #[derive(Args, Clone)]
 #[command(args_conflicts_with_subcommands = true, after_help = examples::of("watch"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct WatchArguments {
     /// What to do instead of watching.
     #[command(subcommand)]

@@ -23,10 +23,6 @@ pub(super) fn kind(account: &Account) -> &'static str {
         | Account::FullHandshake { .. }
         | Account::ResumedHandshake { .. } => "set-up",
         Account::NetworkAndPeer | Account::Network | Account::WakeUp { .. } | Account::Retransmission => "network",
-        Account::Unrecorded { end } => match end {
-            End::Client => "client-waits",
-            End::Server => "server-waits",
-        },
         Account::Unexplained => "unexplained",
         Account::UserCpu { end, .. } | Account::KernelCpu { end } => match end {
             End::Client => "client-busy",
@@ -36,7 +32,8 @@ pub(super) fn kind(account: &Account) -> &'static str {
         Account::RunDelay { end }
         | Account::Blocked { end, .. }
         | Account::BlockedElsewhere { end }
-        | Account::PageFault { end } => match end {
+        | Account::PageFault { end }
+        | Account::Unrecorded { end } => match end {
             End::Client => "client-waits",
             End::Server => "server-waits",
         },

@@ -14,7 +14,8 @@ pub(super) fn class(account: Option<&Account>) -> String {
 /// The class of an account's colour and pattern; what is at the server has a colour of its own.
 fn class_of(account: &Account) -> String {
     let class = match account {
-        Account::UserCpu { .. } | Account::KernelCpu { .. } => "processor",
+        // What a captured end did is not seen: computing, as far as anybody knows.
+        Account::UserCpu { .. } | Account::KernelCpu { .. } | Account::Unrecorded { .. } => "processor",
         Account::CpuOutside { .. } => "processor outside",
         Account::RunDelay { .. } | Account::RunDelayOutside | Account::WakeUp { .. } => "waiting",
         Account::Blocked { .. }
@@ -32,7 +33,6 @@ fn class_of(account: &Account) -> String {
         }
         Account::NetworkAndPeer | Account::Network => "network",
         Account::Unexplained => "unexplained",
-        Account::Unrecorded { .. } => "processor",
         Account::NoRequest | Account::StartAndEnd | Account::Other => OTHER,
     };
     if account.end() == Some(End::Server) { format!("{class} server") } else { class.to_string() }

@@ -75,7 +75,9 @@ fn errors_and_slow_answers_are_found_as_well() {
 #[test]
 fn without_requests_cpu_time_itself_is_looked_at() {
     let (name, mut samples) = service("a", (0..40).map(|turn| (100, if turn < 30 { 1.0 } else { 9.0 })));
-    samples.iter_mut().for_each(|sample| (sample.requests, sample.counts_requests) = (0, false));
+    for sample in &mut samples {
+        (sample.requests, sample.counts_requests) = (0, false);
+    }
     let metrics = found([(name, samples)]).into_iter().map(|step| step.metric).collect::<Vec<_>>();
     assert_eq!(metrics, [WatchedMetric::Cpu]);
 }
