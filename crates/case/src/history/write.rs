@@ -99,23 +99,28 @@ impl HistoryWriter {
     /// # Errors
     /// Where the disk refuses; then it stays as it was.
     pub fn thin(&mut self, now_ms: u64) -> Result<(), CaseError> {
-        for (path, step) in files_of(&self.folder)? {
-            let Some(next) = step.next() else { continue };
-            let last = step.file_of(now_ms.saturating_sub(step.kept_ms()));
-            if path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name >= last.as_str()) {
-                continue;
+        for step in Resolution::ALL {
+            for (path, _) in files_of(&self.folder)?.into_iter().filter(|(_, of)| *of == step) {
+                self.thin_file(&path, step, now_ms)?;
             }
-            let rows = joined(rows_of(&path)?, next.length_ms());
-            let mut files: BTreeMap<String, Vec<ServiceSample>> = BTreeMap::new();
-            for row in rows {
-                files.entry(next.file_of(row.at_ms)).or_default().push(row);
-            }
-            for (name, rows) in files {
-                self.add(&name, rows)?;
-            }
-            fs::remove_file(&path).map_err(io(&path))?;
         }
         Ok(())
+    }
+
+    fn thin_file(&self, path: &Path, step: Resolution, now_ms: u64) -> Result<(), CaseError> {
+        let Some(next) = step.next() else { return Ok(()) };
+        let last = step.file_of(now_ms.saturating_sub(step.kept_ms()));
+        if path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name >= last.as_str()) {
+            return Ok(());
+        }
+        let mut files: BTreeMap<String, Vec<ServiceSample>> = BTreeMap::new();
+        for row in joined(rows_of(path)?, next.length_ms()) {
+            files.entry(next.file_of(row.at_ms)).or_default().push(row);
+        }
+        for (name, rows) in files {
+            self.add(&name, rows)?;
+        }
+        fs::remove_file(path).map_err(io(path))
     }
 
     /// Adds rows to a closed file, which is replaced at once or stays as it was.

@@ -27,7 +27,7 @@ pub fn by_service(samples: Vec<ServiceSample>) -> BTreeMap<String, Vec<ServiceSa
 
 /// What they did, those with most CPU time first.
 pub fn of<S: Borrow<[ServiceSample]>>(by_service: &BTreeMap<String, S>) -> Watched {
-    let ends = || by_service.values().flat_map(Borrow::borrow).map(|sample| sample.at_ms);
+    let ends = || by_service.values().flat_map(|samples| samples.borrow().iter()).map(|sample| sample.at_ms);
     let mut services = by_service.values().filter_map(|samples| one(samples.borrow())).collect::<Vec<_>>();
     services.sort_by_key(|service| std::cmp::Reverse(service.user_ns + service.system_ns));
     Watched {
