@@ -8,6 +8,7 @@ use studies::services::Selected;
 
 /// What `watch` takes.
 #[derive(Args, Clone)]
+#[allow(clippy::struct_excessive_bools)] // Each is an option by itself.
 #[command(args_conflicts_with_subcommands = true, after_help = examples::of("watch"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct WatchArguments {
