@@ -1,10 +1,10 @@
 //! The loop: starts requests when they are due, and carries all connections of one thread as far as they go.
 
-use crate::arrival::{Due, Schedule};
 use crate::connection::{Connection, Peer, Stage};
 use crate::flight::Flight;
 use crate::plan::{Plan, Target};
 use crate::protocol::Reader;
+use crate::schedule::{Due, Schedule};
 use crate::tally::Tally;
 use case::LoadFault;
 use fastrand::Rng;

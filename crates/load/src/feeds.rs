@@ -7,6 +7,7 @@
 //! counted of them are the load's own. Nothing that a server sends is kept but what says which entries were seen.
 
 mod address;
+mod change;
 mod clock;
 mod coding;
 mod entries;
@@ -17,6 +18,7 @@ mod journal;
 mod list;
 mod names;
 mod origin;
+mod plan;
 mod ports;
 mod request;
 mod retry;
@@ -36,4 +38,5 @@ pub use history::{Past, past};
 pub(crate) use list::fuzz as fuzz_list;
 pub use list::{List, read as read_list};
 pub use names::{Hosts, read as read_hosts};
-pub use round::{Live, Plan, refresh};
+pub use plan::Plan;
+pub use round::{Live, refresh};

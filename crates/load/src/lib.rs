@@ -21,6 +21,7 @@ mod plan;
 mod protocol;
 mod replay;
 mod run;
+mod schedule;
 mod tally;
 mod tls;
 

@@ -1,6 +1,6 @@
 //! What is built, in the order in which it has to be.
 
-use super::registry::Release;
+use super::release::Release;
 use super::source::Source;
 
 /// A version of a library.

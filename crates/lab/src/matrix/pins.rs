@@ -3,7 +3,7 @@
 //! packages are written down when they are first fetched.
 
 use super::problem::Fault;
-use super::registry::Release;
+use super::release::Release;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! A source's steps for one version: which of them are made, and with what put in.
 
 use super::prefix::Prefix;
-use super::registry::Release;
+use super::release::Release;
 use super::source::{BuildStep, Source};
 use super::version::older_first;
 use crate::digest;

@@ -4,6 +4,7 @@ use super::download;
 use super::pins::Pins;
 use super::problem::Fault;
 use super::process::Stop;
+use super::release::Release;
 use super::source::Source;
 use super::version::older_first;
 use serde::Deserialize;
@@ -22,19 +23,6 @@ const VARIABLES: [&str; 2] = ["WHYSLOW_CRATES_INDEX", "CARGO_REGISTRIES_CRATES_I
 pub struct Registry {
     index: String,
     folder: PathBuf,
-}
-
-/// A package of the registry that carries a version of upstream's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Release {
-    /// Upstream's version.
-    pub upstream: String,
-    /// The package's: `300.0.5+3.0.2`.
-    pub version: String,
-    /// The SHA-256 of its file.
-    pub checksum: String,
-    /// Whether it was withdrawn.
-    pub is_yanked: bool,
 }
 
 /// A line of the index.

@@ -3,7 +3,7 @@
 //! A transaction has to reach the disk, which takes too long to be made for each feed. A line reaches the kernel, and
 //! survives whatever happens to this process; only where the machine loses power is it lost.
 
-use super::store::Change;
+use super::change::Change;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Result, Write};
 use std::path::Path;

@@ -3,24 +3,24 @@
 mod document;
 
 use super::address;
+use super::change::Change;
 use super::clock;
 use super::failure::FeedsFailure;
 use super::job::{Job, Purpose};
-use super::names::{Hosts, Names, THREADS};
+use super::names::{Names, THREADS};
+use super::plan::Plan;
 use super::state::FeedState;
-use super::store::{Begun, Change, Store};
+use super::store::{Begun, Store};
 use super::tally::{Counts, Outcome};
 use super::worker::{Common, Done, Mailbox, Message, Shown, WAKER, Worker, owner};
 use super::writer;
 use crate::address::Scheme;
-use crate::plan::Secured;
 use crate::run::raise_limit;
 use crate::tls;
 use case::{ContentFault, FeedFault, FeedRound};
 use mio::{Poll, Waker};
 use rustls::client::Resumption;
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel, sync_channel};
@@ -31,41 +31,6 @@ const WAITING_CHANGES: usize = 8192;
 /// rustls keeps up to eight tickets for a host, and counts its bound in tickets.
 const SESSIONS_OF_A_HOST: usize = 8;
 const LEAST_HOSTS: usize = 256;
-
-/// What a refresh is to do.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// What the list is called: rounds over the same one are compared.
-    pub list: String,
-    /// The feeds, each once.
-    pub addresses: Vec<String>,
-    /// The database.
-    pub database: PathBuf,
-    /// Names with their addresses; others are looked up.
-    pub hosts: Hosts,
-    /// Connections at a time.
-    pub connections: usize,
-    /// Connections to one origin at a time, at most.
-    pub per_origin: usize,
-    /// Threads.
-    pub threads: usize,
-    /// A request that takes longer has failed.
-    pub timeout: Duration,
-    /// A body may have so many bytes.
-    pub most_received: usize,
-    /// And so many after gzip, br or zstd are undone.
-    pub most_inflated: u64,
-    /// Whether robots.txt is asked for and heeded.
-    pub robots: bool,
-    /// Who we say we are.
-    pub agent: String,
-    /// How TLS is spoken.
-    pub secured: Secured,
-    /// Rounds.
-    pub rounds: u64,
-    /// From the beginning of one round to that of the next, at least.
-    pub every: Duration,
-}
 
 /// How a round is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,12 +2,13 @@
 //!
 //! redb, since it is pure Rust, small, and whole after a kill at any moment: a transaction is there or it is not.
 
+use super::change::Change;
 use super::failure::FeedsFailure;
 use super::journal::{self, Journal};
 use super::state::{FeedState, OriginState, RoundState};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -32,14 +33,6 @@ const STALE_S: i64 = 86_400;
 pub(crate) struct Store {
     file: PathBuf,
     database: Database,
-}
-
-/// A change of what is known.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Change {
-    Feed { address: String, state: FeedState, seen: Option<Vec<u64>> },
-    Origin { name: String, state: OriginState },
-    Round(RoundState),
 }
 
 /// A round that begins.

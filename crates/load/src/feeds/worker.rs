@@ -7,14 +7,15 @@ mod answers;
 mod asking;
 mod queues;
 
+use super::change::Change;
 use super::clock;
 use super::job::Job;
 use super::names::Names;
 use super::origin::Origin;
+use super::plan::Plan;
 use super::ports;
-use super::round::Plan;
 use super::state::FeedState;
-use super::store::{Change, Store};
+use super::store::Store;
 use super::tally::{Cost, Counts, Outcome};
 use crate::connection::{Connection, Stage};
 use crate::protocol::Reader;

@@ -1,7 +1,8 @@
 //! Writes what workers have learnt, on a thread of its own: into the journal at once, and into the database now and then.
 
+use super::change::Change;
 use super::failure::FeedsFailure;
-use super::store::{Change, Store};
+use super::store::Store;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 

@@ -2,8 +2,11 @@
 
 use super::super::past;
 use super::*;
+use crate::feeds::Hosts;
+use crate::plan::Secured;
 use case::{FeedOutcomes, LoadFault};
 use farm::{Farm, Kind, Layout, bad};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A farm, and a plan to refresh it, with its database in a folder of its own.

@@ -1,10 +1,10 @@
 //! What comes of answers: feeds settled, redirects followed, robots.txt read.
 
+use super::super::change::Change;
 use super::super::job::{Job, Purpose};
 use super::super::origin::Robots;
 use super::super::robots;
 use super::super::state::{FeedState, OriginState};
-use super::super::store::Change;
 use super::super::tally::Outcome;
 use super::super::verdict::{Redirect, Settled, Step, decide};
 use super::{Message, Worker, owner};
