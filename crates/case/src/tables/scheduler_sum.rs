@@ -26,7 +26,7 @@ table! {
         pub involuntary: u64,
         /// Calls that it made of the kinds that are recorded, counted in the kernel, including those whose rows were lost.
         pub calls: u64,
-        /// How many of these calls have no row on purpose (see `thinned`).
+        /// How many of these calls have no row on purpose (table `thinned`).
         pub thinned_calls: u64,
         /// How many of the waits, likewise.
         pub thinned_waits: u64,

@@ -3,7 +3,12 @@
 use crate::LabError;
 use crate::worlds::mirror::PATIENCE;
 use crate::worlds::needs::Need;
+use crate::worlds::sandbox::Sandbox;
 use crate::worlds::tool::{self, Done};
+use nix::fcntl::OFlag;
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::process::Command;
 
 /// What apt says where a server cannot be reached, or stops in the middle.
@@ -20,6 +25,8 @@ const UNREACHABLE: [&str; 9] = [
 ];
 /// Lines of the log that are shown where it says nothing that is known.
 const LAST_LINES: usize = 3;
+/// A mirror's list of releases is a page of some kilobytes.
+const LARGEST_PAGE: u64 = 1 << 20;
 
 /// The error for a run of mmdebstrap, or of apt, that failed.
 pub(in crate::worlds) fn refused(suite: &str, mirror: &str, needs: &[Need], done: &Done) -> LabError {
@@ -72,18 +79,29 @@ fn unknown(suite: &str, mirror: &str) -> (String, String) {
     }
 }
 
-/// The releases that a mirror lists; none where it does not say.
+/// The releases that a mirror lists; none where it does not say. Whoever asks is apt's own user, as everywhere.
 fn suites(mirror: &str) -> Vec<String> {
     let helper = "/usr/lib/apt/apt-helper";
-    let Ok(place) = tempfile::tempdir() else { return Vec::new() };
-    let page = place.path().join("dists");
-    let options = PATIENCE.iter().flat_map(|(option, value)| ["-o".to_string(), format!("{option}={value}")]);
-    let fetched =
-        Command::new(helper).args(options).arg("download-file").arg(format!("{mirror}/dists/")).arg(&page).output();
-    if tool::find("apt-get").is_none() || !fetched.is_ok_and(|output| output.status.success()) {
+    let open_to_all = std::fs::Permissions::from_mode(0o755);
+    let Ok(place) = tempfile::Builder::new().permissions(open_to_all).tempdir() else { return Vec::new() };
+    let (sandbox, folder) = (Sandbox::below(place.path()), place.path().join("downloads"));
+    if tool::find("apt-get").is_none() || sandbox.make_folder(&folder).is_err() {
         return Vec::new();
     }
-    releases(&std::fs::read_to_string(page).unwrap_or_default())
+    let page = folder.join("dists");
+    let patience = PATIENCE.iter().map(|(option, value)| (*option, (*value).to_string()));
+    let settings = patience.chain(sandbox.setting());
+    let options = settings.flat_map(|(option, value)| ["-o".to_string(), format!("{option}={value}")]);
+    let fetched =
+        Command::new(helper).args(options).arg("download-file").arg(format!("{mirror}/dists/")).arg(&page).output();
+    if !fetched.is_ok_and(|output| output.status.success()) {
+        return Vec::new();
+    }
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits()).open(&page);
+    let mut text = String::new();
+    let read = opened.and_then(|file| file.take(LARGEST_PAGE).read_to_string(&mut text));
+    read.map(|_| releases(&text)).unwrap_or_default()
 }
 
 /// The plain names among the links of a folder's page: no updates, no numbers, no proposals.
