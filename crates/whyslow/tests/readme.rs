@@ -6,12 +6,16 @@ use std::path::Path;
 
 const README: &str = include_str!("../../../README.md");
 
+/// What the README may show.
+const COMMANDS: [&str; 18] = [
+    "run", "attach", "compare", "sweep", "bisect", "matrix", "load", "feeds", "logs", "pcap", "steps", "watch",
+    "world", "report", "explain", "doctor", "trial", "undo",
+];
+
 #[test]
 fn every_option_and_command_it_names_exists() {
     let stage = Stage::new();
-    let help = ["run", "report", "doctor", "compare", "sweep", "attach", "bisect", "matrix"]
-        .map(|command| stage.run(&[command, "--help"]).stdout)
-        .concat();
+    let help = COMMANDS.map(|command| stage.run(&[command, "--help"]).stdout).concat();
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     let options = README.split(|letter| !is_word(letter)).filter(|word| word.starts_with("--") && word.len() > 3);
     // Of curl's, in a comparison.
@@ -20,11 +24,7 @@ fn every_option_and_command_it_names_exists() {
     }
     let overview = stage.run(&["--help"]).stdout;
     let commands = README.split("whyslow ").skip(1).map(|rest| rest.split([' ', '`', '\n']).next().unwrap_or_default());
-    for command in commands.filter(|word| {
-        let known =
-            ["run", "attach", "compare", "sweep", "bisect", "matrix", "load", "world", "report", "explain", "doctor"];
-        known.contains(word) || ["trial", "undo"].contains(word)
-    }) {
+    for command in commands.filter(|word| COMMANDS.contains(word)) {
         assert!(overview.contains(&format!("  {command} ")), "{command}");
     }
 }

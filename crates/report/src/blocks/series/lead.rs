@@ -58,21 +58,27 @@ pub(crate) fn reading(series: &Steps) -> Vec<String> {
 
 fn said(series: &Steps, step: &Step, pair: &[Level]) -> String {
     let (before, after) = (&pair[0], &pair[1]);
-    let moves = if after.value < before.value { "falls" } else { "rises" };
+    let ratios = [step.ratio, step.ratio_low, step.ratio_high];
+    let (moves, than, [times, low, high]) = if after.value < before.value {
+        ("falls", "less", [ratios[0], ratios[2], ratios[1]].map(f64::recip))
+    } else {
+        ("rises", "more", ratios)
+    };
+    // From or to nothing is no number of times.
+    let is_number = [times, low, high].iter().all(|one| one.is_finite());
+    let by = is_number.then(|| format!(": {} times {than} ({} to {})", three(times), three(low), three(high)));
+    let by = by.unwrap_or_default();
     let came = match series.quantity {
         Quantity::BitsPerSecond => format!("; {} had come by then", bytes(step.amount / 8.0)),
         Quantity::Number => String::new(),
     };
     format!(
-        "At {} (95 % interval {} to {}) it {moves} from {} to {}: {} of what it was ({} to {}){came}.",
+        "At {} (95 % interval {} to {}) it {moves} from {} to {}{by}{came}.",
         seconds(step.at_s),
         three(step.low_s),
         seconds(step.high_s),
         value(series.quantity, before.value),
         value(series.quantity, after.value),
-        three(step.ratio),
-        three(step.ratio_low),
-        three(step.ratio_high),
     )
 }
 
