@@ -61,8 +61,8 @@ pub struct Services {
 }
 
 impl Services {
-    /// Begins to watch. With `counts_calls` system calls are counted as well, which costs every call on this host some
-    /// tens of nanoseconds.
+    /// Begins to watch. With `counts_calls` system calls are counted as well, which costs every call on this host a
+    /// little.
     ///
     /// # Errors
     /// Where there are too many services. What cannot be counted otherwise is in [`Services::missing`].

@@ -1,5 +1,9 @@
 //! What every drawn chart has in common: its size, its marks, and numbers as an attribute can hold them.
 
+mod plot;
+
+pub(super) use plot::{Figure, Plot, Shape};
+
 use crate::figure::single;
 use crate::scale::Scale;
 use case::Metric;

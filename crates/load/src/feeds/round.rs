@@ -22,7 +22,7 @@ use mio::{Poll, Waker};
 use rustls::client::Resumption;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -53,6 +53,21 @@ pub struct Live {
     pub received: u64,
     /// The next round begins after so long; zero while one goes on.
     pub rests: Duration,
+}
+
+impl Live {
+    /// The same with what workers have shown.
+    fn with(self, shown: &Shown) -> Live {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Live {
+            settled: self.settled + of(&shown.settled),
+            unchanged: of(&shown.unchanged),
+            failed: of(&shown.failed),
+            new_entries: of(&shown.new_entries),
+            received: of(&shown.received),
+            ..self
+        }
+    }
 }
 
 /// Makes the rounds. `watch` is told how it is doing, again and again: it takes its time between two looks, and says whether
@@ -97,6 +112,20 @@ fn wait(due: Instant, round: u64, watch: &mut dyn FnMut(&Live) -> bool) -> bool 
     }
 }
 
+/// Where a worker waits, and what it is told.
+type End = (Poll, Receiver<Message>);
+
+/// A mailbox for each worker, and its other end.
+fn mailboxes(workers: usize) -> std::io::Result<(Vec<Mailbox>, Vec<End>)> {
+    let one = |_| {
+        let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        let (send, receive) = channel();
+        Ok((Mailbox { send, waker }, (poll, receive)))
+    };
+    (0..workers).map(one).collect::<std::io::Result<Vec<_>>>().map(|all| all.into_iter().unzip())
+}
+
 /// How many sessions are kept: for each host, and for half as many again that redirects lead to.
 fn sessions(addresses: &[String]) -> usize {
     let hosts = addresses.iter().filter_map(|one| address::read(one)).map(|url| url.host).collect::<HashSet<_>>();
@@ -122,15 +151,7 @@ fn one(
     let left = AtomicUsize::new(jobs.list.len());
     let (names, stop, shown) = (Names::of(&plan.hosts), AtomicBool::new(false), Shown::default());
     let workers = plan.threads.clamp(1, plan.connections.max(1));
-    let mut boxes = Vec::new();
-    let mut ends: Vec<(Poll, Receiver<Message>)> = Vec::new();
-    for _ in 0..workers {
-        let poll = Poll::new()?;
-        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
-        let (send, receive) = channel();
-        boxes.push(Mailbox { send, waker });
-        ends.push((poll, receive));
-    }
+    let (boxes, ends) = mailboxes(workers)?;
     let mut shares: Vec<Vec<Job>> = (0..workers).map(|_| Vec::new()).collect();
     for job in jobs.list {
         shares[owner(&job.url.host, workers)].push(job);
@@ -163,18 +184,14 @@ fn one(
         let working = working.collect::<Vec<_>>();
         drop(send);
         while !working.iter().all(std::thread::ScopedJoinHandle::is_finished) {
-            let live = Live {
+            let before = Live {
                 round: turn,
                 elapsed: started.elapsed(),
                 feeds: plan.addresses.len() as u64,
-                settled: done_before + settled + shown.settled.load(Ordering::Relaxed),
-                unchanged: shown.unchanged.load(Ordering::Relaxed),
-                failed: shown.failed.load(Ordering::Relaxed),
-                new_entries: shown.new_entries.load(Ordering::Relaxed),
-                received: shown.received.load(Ordering::Relaxed),
-                rests: Duration::ZERO,
+                settled: done_before + settled,
+                ..Live::default()
             };
-            if !watch(&live) {
+            if !watch(&before.with(&shown)) {
                 goes_on = false;
                 stop.store(true, Ordering::Relaxed);
                 wake(&boxes);

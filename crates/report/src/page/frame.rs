@@ -30,6 +30,7 @@ const STYLES: &[&str] = &[
     include_str!("../../assets/bisected.css"),
     include_str!("../../assets/matrix.css"),
     include_str!("../../assets/sheets.css"),
+    include_str!("../../assets/plot.css"),
     include_str!("../../assets/traffic.css"),
     include_str!("../../assets/load.css"),
     include_str!("../../assets/feeds.css"),

@@ -28,7 +28,7 @@ pub struct WatchArguments {
     #[arg(long, value_name = "FOLDER")]
     pub history: Option<PathBuf>,
 
-    /// Also count system calls, which slows every call on this machine by some tens of nanoseconds
+    /// Also count system calls, which slows every call on this machine a little
     #[arg(long)]
     pub calls: bool,
 

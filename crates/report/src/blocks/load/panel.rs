@@ -1,8 +1,7 @@
 //! A panel: lines and areas over one axis, drawn as SVG in both sizes of the page.
 
-use crate::chart::{Px, Size};
+use crate::chart::{Figure, Plot, Px, Shape, Size};
 use crate::scale::Scale;
-use askama::Template;
 
 /// Where its parts lie.
 const LEFT: f64 = 62.0;
@@ -39,51 +38,18 @@ pub(super) struct Panel {
     pub is_linear: bool,
 }
 
-#[derive(Template)]
-#[template(
-    source = r#"<figure>
-{% for chart in charts %}<svg class="load-chart {{ chart.size.class() }}" viewBox="0 0 {{ chart.size.width() }} {{ height }}" role="img" aria-label="{{ said }}">
-{% for (y, label) in chart.up %}<path class="grid" d="M{{ left }} {{ y }}H{{ chart.right }}"/><text class="up" x="{{ left }}" dx="-6" dy="4" y="{{ y }}">{{ label }}</text>
-{% endfor %}{% for (class, path) in chart.curves %}<path class="{{ class }}" d="{{ path }}"/>
-{% endfor %}<path class="axis" d="M{{ left }} {{ bottom }}H{{ chart.right }}"/>
-{% for (x, label) in chart.across %}<path class="axis" d="M{{ x }} {{ bottom }}v5"/><text class="across" x="{{ x }}" y="{{ bottom }}" dy="19">{{ label }}</text>
-{% endfor %}</svg>
-{% endfor %}<figcaption>{{ caption }}</figcaption>
-</figure>
-"#,
-    ext = "html"
-)]
-struct Drawn<'p> {
-    charts: Vec<Chart>,
-    height: f64,
-    left: Px,
-    bottom: Px,
-    said: &'p str,
-    caption: &'p str,
-}
-
-/// The panel in one size.
-struct Chart {
-    size: Size,
-    right: Px,
-    up: Vec<(Px, String)>,
-    across: Vec<(Px, String)>,
-    curves: Vec<(&'static str, String)>,
-}
-
 impl Panel {
     /// Its HTML; empty where there is nothing to draw.
     pub(super) fn html(&self) -> String {
-        let charts = Size::BOTH.into_iter().filter_map(|size| self.chart(size)).collect::<Vec<_>>();
-        if charts.is_empty() {
+        let plots = Size::BOTH.into_iter().filter_map(|size| self.plot(size)).collect::<Vec<_>>();
+        if plots.is_empty() {
             return String::new();
         }
-        let (said, caption) = (&self.said, &self.caption);
-        let drawn = Drawn { charts, height: HEIGHT, left: Px(LEFT), bottom: Px(BOTTOM), said, caption };
-        drawn.render().unwrap_or_default()
+        let (said, caption) = (self.said.clone(), self.caption.clone());
+        Figure { class: "load-chart", height: HEIGHT, said, caption, is_caption_first: false, plots }.html()
     }
 
-    fn chart(&self, size: Size) -> Option<Chart> {
+    fn plot(&self, size: Size) -> Option<Plot> {
         let right = size.width() - RIGHT;
         let across = Scale::linear(self.across.0, self.across.1, LEFT, right);
         let values = || self.curves.iter().flat_map(|curve| curve.points.iter().flatten().map(|(_, y)| *y));
@@ -94,12 +60,15 @@ impl Panel {
         };
         let every = if size == Size::Wide { 1 } else { 2 };
         let marks = self.marks.iter().step_by(every);
-        Some(Chart {
+        Some(Plot {
             size,
+            left: Px(LEFT),
             right: Px(right),
+            top: Px(TOP),
+            bottom: Px(BOTTOM),
             up: up.marks(34.0).into_iter().map(|value| (Px(up.place(value)), (self.written)(value))).collect(),
             across: marks.map(|(value, label)| (Px(across.place(*value)), label.clone())).collect(),
-            curves: self.curves.iter().map(|curve| (curve.class, path(curve, &across, &up))).collect(),
+            shapes: self.curves.iter().map(|curve| Shape::Path(curve.class, path(curve, &across, &up))).collect(),
         })
     }
 }

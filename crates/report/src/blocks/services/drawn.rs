@@ -2,11 +2,10 @@
 
 use crate::block::{Block, Section};
 use crate::blocks::traffic::words::moment;
-use crate::chart::{Px, Size};
+use crate::chart::{Figure, Plot, Px, Shape, Size};
 use crate::figure::three;
 use crate::scale::Scale;
 use crate::text::clean;
-use askama::Template;
 use case::{Nanos, Watched, WatchedPoint, WatchedService};
 
 pub(crate) const BLOCK: Block = Block::drawn(Section::Services, |document| {
@@ -22,54 +21,18 @@ const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 116.0;
 
-#[derive(Template)]
-#[template(
-    source = r#"<figure>
-<figcaption>{{ caption }}</figcaption>
-{% for chart in charts %}<svg class="over-time {{ chart.size.class() }}" viewBox="0 0 {{ chart.size.width() }} {{ height }}" role="img" aria-label="{{ caption }}">
-{% for (y, label) in chart.up %}<path class="grid" d="M{{ chart.left }} {{ y }}H{{ chart.right }}"/><text class="up" x="{{ chart.left }}" dx="-6" dy="4" y="{{ y }}">{{ label }}</text>
-{% endfor %}<path class="first" d="{{ chart.area }}"/>
-{% for x in chart.changes %}<path class="onset" d="M{{ x }} {{ chart.top }}V{{ chart.bottom }}"/>
-{% endfor %}<path class="axis" d="M{{ chart.left }} {{ chart.bottom }}H{{ chart.right }}"/>
-{% for (x, label) in chart.across %}<path class="axis" d="M{{ x }} {{ chart.bottom }}v5"/><text class="across" x="{{ x }}" y="{{ chart.bottom }}" dy="19">{{ label }}</text>
-{% endfor %}</svg>
-{% endfor %}</figure>
-"#,
-    ext = "html"
-)]
-struct Drawn {
-    charts: Vec<Chart>,
-    height: f64,
-    caption: String,
-}
-
-/// The chart in one size.
-struct Chart {
-    size: Size,
-    left: Px,
-    right: Px,
-    top: Px,
-    bottom: Px,
-    up: Vec<(Px, String)>,
-    across: Vec<(Px, String)>,
-    area: String,
-    changes: Vec<Px>,
-}
-
 fn html(service: &WatchedService, watched: &Watched) -> String {
     let by_request = service.cpu_ns_per_request.is_some();
     let what = if by_request { "CPU time per request" } else { "CPU time" };
     let has_changes = watched.deviations.iter().any(|one| one.service == service.name && !one.from_the_beginning);
     let dashed = if has_changes { "; dashed: where it changed" } else { "" };
-    let drawn = Drawn {
-        charts: Size::BOTH.map(|size| chart(service, watched, by_request, size)).into(),
-        height: HEIGHT,
-        caption: format!("{}: {what} over time, UTC{dashed}", clean(&service.name)),
-    };
-    drawn.render().unwrap_or_default()
+    let plots = Size::BOTH.map(|size| plot(service, watched, by_request, size)).into();
+    let caption = format!("{}: {what} over time, UTC{dashed}", clean(&service.name));
+    let said = caption.clone();
+    Figure { class: "over-time", height: HEIGHT, said, caption, is_caption_first: true, plots }.html()
 }
 
-fn chart(service: &WatchedService, watched: &Watched, by_request: bool, size: Size) -> Chart {
+fn plot(service: &WatchedService, watched: &Watched, by_request: bool, size: Size) -> Plot {
     let (left, right) = (LEFT, size.width() - RIGHT);
     let start = service.series.first().map_or(watched.from_ms, began);
     let end = watched.to_ms.max(start + 1);
@@ -84,6 +47,8 @@ fn chart(service: &WatchedService, watched: &Watched, by_request: bool, size: Si
         format!("M{from} {bottom}V{}H{to}V{bottom}Z", Px(up.place(*value)), bottom = Px(BOTTOM))
     });
     let changes = watched.deviations.iter().filter(|one| one.service == service.name && !one.from_the_beginning);
+    let mut shapes = vec![Shape::Path("first", area.collect())];
+    shapes.extend(changes.map(|one| Shape::Upright("onset", Px(across.place((one.at_ms.max(start)) as f64)))));
     let label = |value: f64| if by_request { Nanos(value as u64).to_string() } else { three(value) };
     let labels = if size == Size::Wide { 5 } else { 2 };
     let mark = |turn: u64| {
@@ -91,7 +56,7 @@ fn chart(service: &WatchedService, watched: &Watched, by_request: bool, size: Si
         // The year is known by those who look.
         (Px(across.place(at as f64)), moment(at as i64 / 1_000).get(5..).unwrap_or_default().to_string())
     };
-    Chart {
+    Plot {
         size,
         left: Px(left),
         right: Px(right),
@@ -99,8 +64,7 @@ fn chart(service: &WatchedService, watched: &Watched, by_request: bool, size: Si
         bottom: Px(BOTTOM),
         up: up.marks(40.0).into_iter().map(|value| (Px(up.place(value)), label(value))).collect(),
         across: (0..labels).map(mark).collect(),
-        area: area.collect(),
-        changes: changes.map(|one| Px(across.place((one.at_ms.max(start)) as f64))).collect(),
+        shapes,
     }
 }
 

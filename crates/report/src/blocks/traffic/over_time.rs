@@ -2,13 +2,12 @@
 
 use super::words::{called, length, moment};
 use crate::block::{Block, Section};
-use crate::chart::{Px, Size};
+use crate::chart::{Figure, Plot, Px, Shape, Size};
 use crate::document::Document;
 use crate::grid::Row;
 use crate::part::{Part, Table, under};
 use crate::scale::Scale;
 use crate::text::{capitalised, count};
-use askama::Template;
 use case::{Share, Traffic};
 
 pub(crate) const BLOCK: Block = Block {
@@ -55,43 +54,6 @@ fn rows(traffic: &Traffic) -> Vec<Part> {
     under(heading, [Part::Table(Table::of("from", ["requests", &of], rows))])
 }
 
-#[derive(Template)]
-#[template(
-    source = r#"<figure>
-{% for chart in charts %}<svg class="over-time {{ chart.size.class() }}" viewBox="0 0 {{ chart.size.width() }} {{ height }}" role="img" aria-label="{{ said }}">
-{% for (y, label) in chart.up %}<path class="grid" d="M{{ chart.left }} {{ y }}H{{ chart.right }}"/><text class="up" x="{{ chart.left }}" dx="-6" dy="4" y="{{ y }}">{{ label }}</text>
-{% endfor %}<path class="all" d="{{ chart.all }}"/>
-{% for (class, path) in chart.suspects %}<path class="{{ class }}" d="{{ path }}"/>
-{% endfor %}{% for x in chart.onsets %}<path class="onset" d="M{{ x }} {{ chart.top }}V{{ chart.bottom }}"/>
-{% endfor %}<path class="axis" d="M{{ chart.left }} {{ chart.bottom }}H{{ chart.right }}"/>
-{% for (x, label) in chart.across %}<path class="axis" d="M{{ x }} {{ chart.bottom }}v5"/><text class="across" x="{{ x }}" y="{{ chart.bottom }}" dy="19">{{ label }}</text>
-{% endfor %}</svg>
-{% endfor %}<figcaption>{{ caption }}</figcaption>
-</figure>
-"#,
-    ext = "html"
-)]
-struct Drawn {
-    charts: Vec<Chart>,
-    height: f64,
-    said: String,
-    caption: String,
-}
-
-/// The chart in one size.
-struct Chart {
-    size: Size,
-    left: Px,
-    right: Px,
-    top: Px,
-    bottom: Px,
-    up: Vec<(Px, String)>,
-    across: Vec<(Px, String)>,
-    all: String,
-    suspects: Vec<(&'static str, String)>,
-    onsets: Vec<Px>,
-}
-
 /// The looks of the suspects that are drawn.
 const LOOKS: [&str; 3] = ["first", "second", "third"];
 
@@ -105,16 +67,12 @@ fn html(document: &Document) -> String {
     let has_onset = traffic.suspects.iter().any(|one| one.onset.is_some());
     let dashed = if has_onset { " Dashed, upright: where it began or grew." } else { "" };
     let said = capitalised(&format!("requests in each {}", length(traffic.series.bucket_s)));
-    let drawn = Drawn {
-        charts: Size::BOTH.map(|size| chart(traffic, size)).into(),
-        height: HEIGHT,
-        caption: format!("{said}, UTC. Grey: all{parts}.{dashed}"),
-        said,
-    };
-    drawn.render().unwrap_or_default()
+    let plots = Size::BOTH.map(|size| plot(traffic, size)).into();
+    let caption = format!("{said}, UTC. Grey: all{parts}.{dashed}");
+    Figure { class: "over-time", height: HEIGHT, said, caption, is_caption_first: false, plots }.html()
 }
 
-fn chart(traffic: &Traffic, size: Size) -> Chart {
+fn plot(traffic: &Traffic, size: Size) -> Plot {
     let series = &traffic.series;
     let (left, right) = (LEFT, size.width() - RIGHT);
     let buckets = series.requests.len();
@@ -125,8 +83,12 @@ fn chart(traffic: &Traffic, size: Size) -> Chart {
         let from_start = seconds.saturating_sub(series.start_s) as f64 / series.bucket_s.max(1) as f64;
         Px(across.place(from_start))
     };
-    let suspects = series.of_suspects.iter().zip(LOOKS).map(|(values, class)| (class, area(values, &across, &up)));
+    let suspects =
+        series.of_suspects.iter().zip(LOOKS).map(|(values, class)| Shape::Path(class, area(values, &across, &up)));
     let onsets = traffic.suspects.iter().take(LOOKS.len()).filter_map(|one| one.onset.as_ref());
+    let mut shapes = vec![Shape::Path("all", area(&series.requests, &across, &up))];
+    shapes.extend(suspects);
+    shapes.extend(onsets.map(|onset| Shape::Upright("onset", place(onset.at_s))));
     let labels = if size == Size::Wide { 6 } else { 2 };
     let mark = |turn: usize| {
         let bucket = buckets * turn / labels;
@@ -135,7 +97,7 @@ fn chart(traffic: &Traffic, size: Size) -> Chart {
         // The year is known by those who look at a log.
         (Px(across.place(bucket as f64)), text.get(5..).unwrap_or_default().to_string())
     };
-    Chart {
+    Plot {
         size,
         left: Px(left),
         right: Px(right),
@@ -143,9 +105,7 @@ fn chart(traffic: &Traffic, size: Size) -> Chart {
         bottom: Px(BOTTOM),
         up: up.marks(40.0).into_iter().map(|value| (Px(up.place(value)), count(value as u64))).collect(),
         across: (0..labels).map(mark).collect(),
-        all: area(&series.requests, &across, &up),
-        suspects: suspects.collect(),
-        onsets: onsets.map(|onset| place(onset.at_s)).collect(),
+        shapes,
     }
 }
 
