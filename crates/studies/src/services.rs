@@ -127,7 +127,13 @@ pub fn watch(
 pub fn show(history: &std::path::Path, since: Duration) -> Result<Watched, StudyError> {
     let to_ms = now_ms();
     let from_ms = to_ms.saturating_sub(since.as_millis() as u64);
-    let samples = read_history(history, from_ms, to_ms, document::length_of(since))?;
+    let length_ms = document::length_of(since);
+    let mut samples = read_history(history, from_ms, to_ms, length_ms)?;
+    // A history that is younger than the span can be told more finely.
+    let finer_ms = document::length_of(document::spanned(&samples));
+    if finer_ms < length_ms {
+        samples = read_history(history, from_ms, to_ms, finer_ms)?;
+    }
     let by_service = document::by_service(samples);
     let deviations = deviations(&by_service);
     Ok(Watched { history: history.display().to_string(), deviations, ..document::of(&by_service) })

@@ -52,8 +52,10 @@ fn requests_of_two_services_are_counted_and_shown_again() {
     assert_eq!(document["missing"], serde_json::json!([]));
     let shown = stage.run(&["watch", "show", "--since", "1h", "--html", "page.html", "--json"]);
     assert_eq!((counted(&shown.json(), first), counted(&shown.json(), second)), (Some(30.into()), Some(2.into())));
+    // Each look is told apart, though the span that was asked for is an hour.
+    assert!(shown.json()["services"][0]["series"].as_array().is_some_and(|points| points.len() > 1), "{shown:?}");
     let page = std::fs::read_to_string(stage.path("page.html")).expect("a page");
-    assert!(page.contains("Services over time"));
+    assert!(page.contains("Services over time") && page.contains("<svg class=\"over-time wide"));
     let text = stage.run(&["watch", "show"]);
     assert!(
         text.stdout.contains("CPU/request") && text.stdout.lines().all(|line| line.chars().count() <= 80),

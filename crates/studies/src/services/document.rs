@@ -12,8 +12,16 @@ const MOST_POINTS: usize = 240;
 pub fn length_of(span: Duration) -> u64 {
     let least = span.as_millis() as u64 / MOST_POINTS as u64;
     // Lengths that people think in.
-    let steps = [0, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 172_800];
+    let steps =
+        [0, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 172_800];
     steps.into_iter().map(|seconds| seconds * 1_000).find(|length| *length >= least).unwrap_or(86_400_000 * 4)
+}
+
+/// From the beginning of the first to the end of the last.
+pub fn spanned(samples: &[ServiceSample]) -> Duration {
+    let began = samples.iter().map(|sample| sample.at_ms.saturating_sub(sample.length.0 / 1_000_000)).min();
+    let ended = samples.iter().map(|sample| sample.at_ms).max();
+    Duration::from_millis(ended.unwrap_or(0).saturating_sub(began.unwrap_or(0)))
 }
 
 /// The samples of each service.
