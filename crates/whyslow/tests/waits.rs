@@ -619,9 +619,11 @@ fn an_event_loop_whose_code_is_compiled_in_memory_is_not_said_to_be_at_its_libra
     };
     // Where the runtime writes down what it compiles: the function that computes, by its line.
     let Some(answer) = run(&spinning, "--perf-basic-prof") else { return };
-    let on_cpu = main_branch(&answer).pop().expect("somebody computes");
+    // On a busy machine it waits for a processor as well, maybe for longer.
+    let all = main_branch(&answer).into_iter().flat_map(|node| &node.waits_for);
+    let on_cpu = all.filter(|node| node.activity == Activity::OnCpu).max_by_key(|node| node.ns);
+    let on_cpu = on_cpu.unwrap_or_else(|| panic!("somebody computes: {:#?}", answer.waits));
     let _ = on_cpu.pid.map(|pid| std::fs::remove_file(format!("/tmp/perf-{pid}.map")));
-    assert_eq!(on_cpu.activity, Activity::OnCpu, "{on_cpu:#?}");
     assert_eq!((on_cpu.place[0].function.as_str(), on_cpu.place[0].line), ("spin", 3), "{on_cpu:#?}");
     assert!(is_at(on_cpu, "server.js"), "{on_cpu:#?}");
     // Where it does not, what is known and nothing else: a loop, and what ran the code that answers.

@@ -39,13 +39,16 @@ impl EmptyMirror {
     }
 }
 
-/// The user whose socket has this address, as the kernel says (`/proc/net/tcp`, proc(5)).
+/// The user whose socket has this address, as the kernel says (`/proc/net/tcp`, proc(5)). The table is read in pieces: where
+/// other tests open and close sockets meanwhile, a line can be missing, and is there when it is read once more.
 fn owner(address: SocketAddr) -> Option<u32> {
     let SocketAddr::V4(address) = address else { return None };
     let written = format!("{:08X}:{:04X}", u32::from(*address.ip()).swap_bytes(), address.port());
-    let table = std::fs::read_to_string("/proc/net/tcp").expect("the kernel's table");
-    let line = table.lines().find(|line| line.split_whitespace().nth(1) == Some(&written))?;
-    line.split_whitespace().nth(7)?.parse().ok()
+    (0..100).find_map(|_| {
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("the kernel's table");
+        let line = table.lines().find(|line| line.split_whitespace().nth(1) == Some(&written))?;
+        line.split_whitespace().nth(7)?.parse().ok()
+    })
 }
 
 /// A folder for a cache that is open to all, and the number of apt's own user; none without root's rights, or without apt.

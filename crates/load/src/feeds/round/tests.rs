@@ -227,10 +227,11 @@ fn each_kind_of_bad_server_has_a_name_and_none_hangs() {
     let mut addresses =
         wrong.iter().map(|(scheme, port, _)| format!("{scheme}://127.0.0.1:{port}/")).collect::<Vec<_>>();
     addresses.extend(["http://:80/".into(), "http://nowhere.invalid/".into()]);
+    // A server that answers at once has so long, beside as many other tests as there may be.
+    let plan = Plan { addresses, timeout: Duration::from_secs(5), ..plan(of("feeds.redb")) };
     let begun = Instant::now();
-    let plan = Plan { addresses, timeout: Duration::from_millis(1500), ..plan(of("feeds.redb")) };
     let found = rounds(&plan).remove(0);
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < plan.timeout * 12, "{:?}", begun.elapsed());
     assert_eq!(
         (found.outcomes.failed, found.outcomes.all()),
         (plan.addresses.len() as u64, plan.addresses.len() as u64)
