@@ -63,7 +63,7 @@ test:
 	scripts/setup.sh test
 	cargo fmt --all --check
 	@mkdir -p target && rm -f $(SKIPPED)
-	WHYSLOW_SKIPPED=$(SKIPPED) RUST_TEST_THREADS=3 scripts/tests.sh --workspace
+	WHYSLOW_SKIPPED=$(SKIPPED) scripts/tests.sh --workspace
 	@scripts/skipped.sh $(SKIPPED)
 
 # What needs root is left out, whoever asks.

@@ -1,4 +1,4 @@
-"""Runs the benchmarks and writes docs/benchmarks.md. Usage: run.py [overhead|servers|diagnosis|storm|load ...]
+"""Runs the benchmarks and writes docs/benchmarks.md. Usage: run.py [overhead|servers|diagnosis|storm|load|captures ...]
 
 Without arguments all are run; with some, only those, and the result is printed and not written.
 """
@@ -7,6 +7,7 @@ import datetime
 import os
 import sys
 
+import captures
 import diagnosis
 import load
 import machine
@@ -21,6 +22,7 @@ SECTIONS = {
     "diagnosis": diagnosis.section,
     "storm": storm.section,
     "load": load.section,
+    "captures": captures.section,
 }
 
 HEAD = """# Benchmarks

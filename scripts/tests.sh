@@ -1,8 +1,8 @@
 #!/bin/bash
 # Checks style and runs tests, and those that fail once more, by themselves. Usage: tests.sh [arguments of cargo]
 #
-# The tests from end to end wait more than they compute. Beside them, at the lowest priority, clippy runs and all other
-# tests do.
+# The tests from end to end wait more than they compute: more of them run at once than there are processors, and beside
+# them, at the lowest priority, the other tests are built, clippy runs, and the other tests do.
 #
 # Many tests time real programs, and machines are shared: a neighbour can spoil one of two hundred. What fails twice fails;
 # what passed only the second time is named and counted, and worth a look where it is named again and again.
@@ -37,6 +37,12 @@ tests() { # ARGUMENTS OF cargo test...
 # All but the tests from end to end. What is wrong with the style is never worth a second try.
 beside() {
     local status=0 style=0
+    # Not before those run: whoever builds keeps others from starting.
+    for _ in {1..600}; do
+        if grep -q '^     Running ' "$end_to_end"; then break; fi
+        sleep 0.1
+    done
+    tests --no-run >"$built" 2>&1 || { status=$?; cat "$built"; return "$status"; }
     cargo clippy "${options[@]}" --all-targets -- -D warnings || style=1
     # No other program of tests begins with an e; whether each has run is counted below.
     tests --lib --bins --test '[!e]*' || status=$?
@@ -56,11 +62,12 @@ left() {
     done 2>/dev/null | sort -u
 }
 
-followed "$built" tests --no-run
+followed "$built" tests --no-run --test e2e
 status=0
+: >"$end_to_end"
 (renice -n 19 "$BASHPID" >/dev/null; RUST_TEST_THREADS=2 beside) >"$others" 2>&1 &
 neighbour=$!
-followed "$end_to_end" tests --test e2e || status=$?
+RUST_TEST_THREADS=3 followed "$end_to_end" tests --test e2e || status=$?
 beside_status=0
 wait "$neighbour" || beside_status=$?
 cat "$others"

@@ -409,6 +409,10 @@ pub struct Proof {
     pub rounds: u32,
     /// Time spent on trials, in nanoseconds.
     pub spent_ns: u64,
+    /// The part of it after which what the recording shows had its verdicts, in nanoseconds; the rest went into what shows
+    /// only once that is cured. 0 in files that do not say.
+    #[serde(default)]
+    pub to_verdict_ns: u64,
     /// The budget for trials, in nanoseconds.
     pub budget_ns: u64,
     /// Nothing attached / the sham, in the first finding's metric: the overhead of the machinery itself.

@@ -20,8 +20,8 @@ pub use load::{
     Phase, StatusCount,
 };
 pub use story::{
-    Stories, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState,
-    StoryVariant,
+    Stories, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryProving, StoryResult, StoryResults,
+    StoryState, StoryVariant,
 };
 pub use trial::TrialFigures;
 pub use undone::Undone;

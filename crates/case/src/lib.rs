@@ -56,8 +56,8 @@ pub use documents::{
     Check, Checks, ContentFault, Document, FeedCost, FeedError, FeedFault, FeedHistory, FeedOutcomes, FeedPhase,
     FeedRefresh, FeedRound, Latency, Load, LoadArrival, LoadCourse, LoadError, LoadFault, LoadMoment, LoadPercentile,
     LoadPhase, LoadStep, PAGE, PastRound, Phase, PortUse, RoundStep, SlowOrigin, StatusCount, Stories, StoryAspect,
-    StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState, StoryVariant, TrialFigures,
-    Undone, WorldEntry, Worlds,
+    StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryProving, StoryResult, StoryResults, StoryState, StoryVariant,
+    TrialFigures, Undone, WorldEntry, Worlds,
 };
 pub use error::CaseError;
 pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};

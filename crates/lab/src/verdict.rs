@@ -105,6 +105,7 @@ fn proof(experiment: &Experiment, trials: &[Trial]) -> Proof {
         trials: trials.len() as u32,
         rounds: trials.iter().map(|trial| trial.round + 1).max().unwrap_or(0),
         spent_ns: experiment.spent_ns,
+        to_verdict_ns: experiment.spent_ns,
         budget_ns: experiment.budget_ns,
         sham: None,
         output: experiment.output.clone(),

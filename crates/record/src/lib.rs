@@ -66,5 +66,5 @@ pub use requests::REQUESTS;
 pub use running::{is_running, is_stopped};
 pub use services::{Looked, MOST_SERVICES, Selected, Services, all_listening};
 pub use socket_program::{SocketCounts, SocketProgram};
-pub use source::{DEFAULT_EVENTS, Options, Progress, Role};
+pub use source::{DEFAULT_EVENTS, Options, Progress, Role, usual_hertz};
 pub use tunnel::{Tunnel, run_at_once};

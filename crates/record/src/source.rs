@@ -8,6 +8,19 @@ use std::time::Duration;
 /// Events that are kept unless asked otherwise: eight million, calls all of them, are diagnosed within 1 GB of memory.
 pub const DEFAULT_EVENTS: u64 = 8_000_000;
 
+/// CPU samples a second, unless asked otherwise, of what is recorded for up to a minute. Prime, so that samples do not run in
+/// step with timers.
+const HERTZ: u32 = 997;
+/// The same of longer recordings: as many samples as in six seconds by the other come within a minute, at a tenth of the cost.
+const HERTZ_OF_LONG: u32 = 97;
+/// What is recorded for longer than this is long.
+const LONG: Duration = Duration::from_mins(1);
+
+/// CPU samples a second on each processor that suit so long a recording; of one whose end is not known, as if it were short.
+pub fn usual_hertz(duration: Option<Duration>) -> u32 {
+    if duration.is_some_and(|duration| duration > LONG) { HERTZ_OF_LONG } else { HERTZ }
+}
+
 /// What to record.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -25,8 +38,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        // 997 is prime, so that samples do not run in step with timers.
-        Options { sampling_hertz: 997, event_limit: DEFAULT_EVENTS, overhead: None, duration: None }
+        Options { sampling_hertz: usual_hertz(None), event_limit: DEFAULT_EVENTS, overhead: None, duration: None }
     }
 }
 
@@ -66,4 +78,16 @@ pub trait Source {
 
     /// Stops, writes what is known only at the end, and hands back the case for closing.
     fn finish(self: Box<Self>) -> Result<CaseWriter, RecordError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_known_to_last_is_sampled_less_often() {
+        assert_eq!(Options::default().sampling_hertz, HERTZ);
+        assert_eq!(usual_hertz(Some(LONG)), HERTZ);
+        assert_eq!(usual_hertz(Some(LONG * 2)), HERTZ_OF_LONG);
+    }
 }

@@ -1,4 +1,4 @@
-//! Who has the machine. Two processors are enough for one measurement at a time, or for several tests that mostly wait.
+//! Who has the machine: alone, or beside others. Verdicts have to hold on a busy machine, so that stories need not be alone.
 
 use std::cell::Cell;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -22,7 +22,8 @@ enum Held {
     Within,
 }
 
-/// Waits until no other test of this program has a turn: for what is measured, or compares the host before and after.
+/// Waits until no other test of this program has a turn: for what counts events of the whole host, or compares it before and
+/// after.
 pub fn alone() -> Turn {
     take(|| Held::Alone(MACHINE.write().unwrap_or_else(PoisonError::into_inner)))
 }

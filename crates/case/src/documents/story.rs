@@ -71,6 +71,9 @@ pub struct StoryResults {
     pub skipped: usize,
     /// How many variants were skipped, in all stories.
     pub variants_skipped: usize,
+    /// How long the trials of those took that were confirmed and run for less than three seconds, in nanoseconds, the
+    /// shortest first.
+    pub proving_short_ns: Vec<u64>,
 }
 
 /// One story that was run.
@@ -159,6 +162,8 @@ pub enum StoryOutcome {
         exit: i32,
         /// How long it took, in seconds.
         seconds: f64,
+        /// What it took to confirm what heads the answer; none where that is not confirmed.
+        proving: Option<StoryProving>,
     },
     /// Something that the story needs is missing.
     Skipped,
@@ -167,6 +172,20 @@ pub enum StoryOutcome {
         /// Why.
         problem: String,
     },
+}
+
+/// What it took to confirm a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StoryProving {
+    /// How long the recorded run took, in nanoseconds.
+    pub run_ns: u64,
+    /// How long trials took after it until the verdict, in nanoseconds.
+    pub to_verdict_ns: u64,
+}
+
+impl StoryProving {
+    /// A run that takes less than this is short: what its proof takes is the trials' number, and not the program's length.
+    pub const SHORT_NS: u64 = 3_000_000_000;
 }
 
 impl StoryAspect {
@@ -189,7 +208,21 @@ impl StoryResults {
         let (held, failed, skipped) = (count(StoryState::Held), count(StoryState::Failed), count(StoryState::Skipped));
         let variants = stories.iter().flat_map(|story| &story.variants);
         let variants_skipped = variants.filter(|one| matches!(one.outcome, StoryOutcome::Skipped)).count();
-        StoryResults { schema: SCHEMA, casebook, stories, held, failed, skipped, variants_skipped }
+        let proving = stories.iter().flat_map(|story| &story.variants).filter_map(StoryVariant::proving);
+        let short = proving.filter(|proving| proving.run_ns < StoryProving::SHORT_NS);
+        let mut proving_short_ns = short.map(|proving| proving.to_verdict_ns).collect::<Vec<_>>();
+        proving_short_ns.sort_unstable();
+        StoryResults { schema: SCHEMA, casebook, stories, held, failed, skipped, variants_skipped, proving_short_ns }
+    }
+}
+
+impl StoryVariant {
+    /// What it took to confirm what heads its answer.
+    pub fn proving(&self) -> Option<&StoryProving> {
+        match &self.outcome {
+            StoryOutcome::Answered { proving, .. } => proving.as_ref(),
+            StoryOutcome::Skipped | StoryOutcome::Failed { .. } => None,
+        }
     }
 }
 

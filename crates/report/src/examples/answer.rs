@@ -151,6 +151,7 @@ fn proof() -> Proof {
         trials: 132,
         rounds: 12,
         spent_ns: 41_200_000_000,
+        to_verdict_ns: 32_700_000_000,
         budget_ns: 60_000_000_000,
         sham: Some(measured(TIME, (0.991, 0.998, 1.004))),
         output: "same".into(),

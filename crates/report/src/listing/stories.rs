@@ -3,7 +3,8 @@
 use super::COLUMNS;
 use crate::text::{clean, wrap};
 use case::{
-    StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState, StoryVariant,
+    Nanos, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState,
+    StoryVariant,
 };
 
 /// Of the stories' names in lists.
@@ -55,6 +56,10 @@ fn answer(variant: &StoryVariant) -> String {
     for title in findings.iter().flatten() {
         text += &wrap(&clean(title), COLUMNS, "  - ", "    ");
     }
+    if let Some(proving) = variant.proving() {
+        let (trials, run) = (Nanos(proving.to_verdict_ns), Nanos(proving.run_ns));
+        text += &format!("  Verdict: after {trials} of trials; a run takes {run}\n");
+    }
     text += &format!("  Case: {}\n", clean(case));
     if let Some(page) = page {
         text += &format!("  Page: {}\n", clean(page));
@@ -85,7 +90,18 @@ pub fn story_table(done: &StoryResults) -> String {
     };
     let StoryResults { held, failed, skipped, .. } = done;
     let count = done.stories.len();
-    text + &format!("\n{count} stories: {held} as declared, {failed} not, {skipped} skipped.{variants}\n")
+    text += &format!("\n{count} stories: {held} as declared, {failed} not, {skipped} skipped.{variants}\n");
+    if let ([first, .., last], middle) = (&done.proving_short_ns[..], done.proving_short_ns.len() / 2) {
+        let median = Nanos(done.proving_short_ns[middle]);
+        let said = format!(
+            "Of {} that run for less than 3 s, trials took {median} in the median ({} to {}).",
+            done.proving_short_ns.len(),
+            Nanos(*first),
+            Nanos(*last)
+        );
+        text += &wrap(&said, COLUMNS, "", "");
+    }
+    text
 }
 
 fn cell(run: &StoryResult, aspect: StoryAspect) -> &'static str {

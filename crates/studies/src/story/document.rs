@@ -3,7 +3,10 @@
 use super::casebook::Casebook;
 use super::declaration::{Story, Variant};
 use super::running::{Answered, VariantRun};
-use case::{StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryResult, StoryResults, StoryState, StoryVariant};
+use case::{
+    Answer, Status, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryProving, StoryResult, StoryResults,
+    StoryState, StoryVariant,
+};
 use std::time::Duration;
 
 /// The stories that there are.
@@ -57,5 +60,14 @@ fn answered(answer: &Answered) -> StoryOutcome {
         page: answer.page().map(|page| page.display().to_string()),
         exit: answer.exit,
         seconds: answer.seconds,
+        proving: serde_json::from_value(answer.document.clone()).ok().as_ref().and_then(proving),
     }
+}
+
+/// What it took to confirm what heads an answer.
+fn proving(answer: &Answer) -> Option<StoryProving> {
+    let proof = answer.proof.as_ref().filter(|proof| proof.trials > 0)?;
+    let is_confirmed = answer.findings.first().is_some_and(|finding| finding.status == Status::Confirmed);
+    let proving = StoryProving { run_ns: answer.wall_ns, to_verdict_ns: proof.to_verdict_ns };
+    is_confirmed.then_some(proving)
 }

@@ -34,9 +34,9 @@ pub struct AttachArguments {
     #[arg(long, value_name = "YES|NO", value_enum, default_value_t)]
     pub keep_names: KeepNames,
 
-    /// CPU samples per second and CPU; 0 for none
-    #[arg(long = "hz", value_name = "N", default_value_t = 997, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub sampling_hertz: u32,
+    /// CPU samples per second and CPU; 0 for none [default: 997, and 97 when recording for more than a minute]
+    #[arg(long = "hz", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub sampling_hertz: Option<u32>,
 
     /// Keep the cost of recording down to this, in percent of the program's CPU time and of one CPU at least: where
     /// single events cost more, they are recorded in windows; totals are always counted

@@ -23,7 +23,7 @@ pub fn request(typed: &AttachArguments) -> Result<Request, Failure> {
         names,
         command,
         options: record::Options {
-            sampling_hertz: typed.sampling_hertz,
+            sampling_hertz: typed.sampling_hertz.unwrap_or_else(|| record::usual_hertz(Some(duration))),
             overhead: Some(typed.overhead),
             duration: Some(duration),
             ..record::Options::default()

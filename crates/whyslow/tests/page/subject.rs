@@ -3,7 +3,7 @@
 use crate::stage::Stage;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use testing::{alone, skip};
+use testing::{beside_others, skip};
 
 /// A case with its page.
 pub struct Subject {
@@ -20,7 +20,7 @@ pub fn nagle() -> Option<Subject> {
 
 /// Any story, with the words and options for its script and variables of its environment.
 pub fn story(name: &str, words: &[&str], environment: &[(&str, &str)]) -> Option<Subject> {
-    let _alone = alone();
+    let _turn = beside_others();
     let stage = Stage::new();
     if !stage.can_record() {
         return None;

@@ -3,7 +3,7 @@
 use crate::stage::{Ran, Stage, free_port};
 use case::facts::Work;
 use case::{Answer, Finding, Status};
-use testing::{alone, budget, is_root};
+use testing::{beside_others, budget, is_root};
 
 /// Answers a request of 400 bytes, in as many writes as its client likes: as the client's kernel and this one's make it, with
 /// 40 ms between the first bytes and the last. Where less than 10 ms are between them the answer is another. HTTP only as far as
@@ -109,7 +109,7 @@ while True:
 
 /// What is said of the stall of a client and a server that take a word each; none where this machine does not let us record.
 fn proved(server: &str, word: &str) -> Option<(Finding, String)> {
-    let _alone = alone();
+    let _turn = beside_others();
     let stage = Stage::new();
     if !is_root() || !stage.can_record() {
         return None;

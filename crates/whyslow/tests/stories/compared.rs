@@ -4,7 +4,7 @@ use super::running::{Asked, Folder, ask, expect_readme, three_lines, whyslow};
 use case::tables::Trial;
 use case::{Case, Comparison, Contrast, GateState};
 use std::process::Output;
-use testing::{alone, budget, is_root};
+use testing::{beside_others, budget, is_root};
 
 fn compare(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<Asked<Comparison>> {
     ask(story, words, variables, |text| serde_json::from_slice(text))
@@ -13,7 +13,7 @@ fn compare(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<As
 #[test]
 #[ignore = "long: make stories"]
 fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcrypto() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(asked) = compare("bundle", &["slow", "--budget", &budget(8)], &[]) else { return };
     let compared = &asked.document;
     let first = compared.metrics.first().expect("a metric");
@@ -32,7 +32,7 @@ fn one_certificate_costs_a_fraction_of_the_bundle_and_the_difference_is_in_libcr
 #[test]
 #[ignore = "long: make stories"]
 fn least_connections_shorten_the_tail_of_round_robin() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(asked) = compare("balance", &["slow", "--budget", &budget(24)], &[("REQUESTS", "600")]) else { return };
     let compared = &asked.document;
     let tail = compared.metrics.first().expect("a metric");
@@ -51,7 +51,7 @@ const MOST_CLAIMS: usize = 2;
 #[test]
 #[ignore = "long: make stories"]
 fn a_program_does_not_differ_from_itself() {
-    let _alone = alone();
+    let _turn = beside_others();
     let mut claimed = Vec::new();
     for _ in 0..ALIKE {
         let Some(asked) = compare("bundle", &["same", "--budget", &budget(8)], &[]) else { return };
@@ -85,7 +85,7 @@ fn compare_scripts(folder: &Folder, options: &[&str], scripts: [&str; 2]) -> Out
 
 #[test]
 fn a_gate_fails_beyond_its_limit_and_passes_within_it() {
-    let _alone = alone();
+    let _turn = beside_others();
     if !is_root() {
         return;
     }
@@ -107,7 +107,7 @@ fn a_gate_fails_beyond_its_limit_and_passes_within_it() {
 #[test]
 #[ignore = "long: make stories"]
 fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
-    let _alone = alone();
+    let _turn = beside_others();
     if !is_root() {
         return;
     }
@@ -135,7 +135,7 @@ fn a_comparison_that_was_kept_is_a_baseline_and_says_that_it_is_another_day() {
 
 #[test]
 fn sides_that_write_different_things_are_not_compared_and_their_trials_are_kept() {
-    let _alone = alone();
+    let _turn = beside_others();
     if !is_root() {
         return;
     }
@@ -154,7 +154,7 @@ fn sides_that_write_different_things_are_not_compared_and_their_trials_are_kept(
 
 #[test]
 fn a_side_that_fails_is_named_with_its_status() {
-    let _alone = alone();
+    let _turn = beside_others();
     if !is_root() {
         return;
     }

@@ -1,11 +1,11 @@
 //! Programs with nothing wrong: a ledger that adds up, and no accusation.
 
 use super::running::run_variant;
-use testing::alone;
+use testing::beside_others;
 
 /// Tells one of the healthy stories; `exchanges` is the least number of requests it is known to make.
 fn expect_healthy(program: &str, exchanges: u64) {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_variant("healthy", program) else { return };
     run.expect_no_accusation();
     // What the recorder lost it counted: exchanges seen and events lost together account for all requests. Most were seen:
@@ -70,7 +70,7 @@ fn a_go_server_is_not_accused() {
 #[ignore = "long: make stories"]
 fn linear_work_and_sorting_are_not_accused() {
     for variant in ["linear", "sorting", "fixed"] {
-        let _alone = alone();
+        let _turn = beside_others();
         let Some(run) = run_variant("gta", variant) else { return };
         run.expect_no_accusation();
     }

@@ -6,7 +6,7 @@ use super::running::{
 };
 use case::{Finding, Metric, Purpose, Status, Tried, Verdict};
 use std::time::Duration;
-use testing::{alone, budget, stretched};
+use testing::{beside_others, budget, stretched};
 
 /// The attempt of that intervention; fails with all there are.
 fn tried<'a>(finding: &'a Finding, intervention: &str, dose: &str) -> &'a Tried {
@@ -28,7 +28,7 @@ pub(super) fn expect_confirmed<'a>(run: &'a StoryRun, name: &str, interventions:
 
 #[test]
 fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = nagle() else { return };
     let ways = ["tcp-nodelay", "coalesce-writes", "quickack-server-route"];
     let finding = expect_confirmed(run, "nagle-delayed-ack", &ways);
@@ -77,7 +77,7 @@ fn wording(text: &str) -> Vec<&str> {
 #[test]
 #[ignore = "long: make stories"]
 fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_with("four-lines", "slow", &["--try", "tcp-nodelay", "--budget", &budget(60)]) else {
         return;
     };
@@ -95,7 +95,7 @@ fn a_spin_is_confirmed_on_processor_time_and_the_wall_clock_does_not_notice() {
 
 #[test]
 fn a_context_for_each_request_is_named_with_its_files_confirmed_and_its_ladder_climbed() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_with("context-per-request", "slow", &["--budget", &budget(60)]) else { return };
     expect_confirmed(&run, "ca-bundle-per-context", &["parse-ca-once"]);
     expect_story_readme("context-per-request", &run.answer);
@@ -114,7 +114,7 @@ fn a_context_for_each_request_is_named_with_its_files_confirmed_and_its_ladder_c
 #[test]
 #[ignore = "long: make stories"]
 fn sharing_a_context_from_outside_predicts_what_sharing_it_in_the_source_brings() {
-    let _alone = alone();
+    let _turn = beside_others();
     let budget = budget(60);
     let metric = ["--metric", "stdout:([0-9.]+) ms of CPU", "--budget", &budget];
     let Some(run) = run_with("context-per-request", "slow", &metric) else { return };
@@ -131,7 +131,7 @@ fn sharing_a_context_from_outside_predicts_what_sharing_it_in_the_source_brings(
 #[test]
 #[ignore = "long: make stories"]
 fn two_causes_are_both_named_and_proved_each_alone_and_both_together() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_with("two-causes", "slow", &["--budget", &budget(60)]) else { return };
     // One costs wall time and the other CPU time: which is first depends on the machine.
     let mut names = run.names();
@@ -157,7 +157,7 @@ fn two_causes_are_both_named_and_proved_each_alone_and_both_together() {
 #[test]
 #[ignore = "long: make stories"]
 fn what_a_cure_lays_bare_is_confirmed_upon_it_with_equal_output() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_with("gta", "slow", &["--budget", &budget(60)]) else { return };
     let [first, second] = run.answer.findings.as_slice() else { panic!("not two findings: {:?}", run.names()) };
     expect_story_readme("gta", &run.answer);
@@ -172,7 +172,7 @@ fn what_a_cure_lays_bare_is_confirmed_upon_it_with_equal_output() {
 
 #[test]
 fn two_cured_causes_are_not_accused() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_variant("two-causes", "fixed") else { return };
     run.expect_no_accusation();
 }
@@ -180,7 +180,7 @@ fn two_cured_causes_are_not_accused() {
 #[test]
 #[ignore = "long: make stories"]
 fn a_function_that_the_output_needs_is_not_accused() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_with("gta", "needed", &["--budget", &budget(60)]) else { return };
     assert_eq!(run.answer.findings.len(), 1, "{:?}", run.answer.findings.iter().map(|one| &one.title));
     assert_eq!(run.answer.findings[0].status, Status::Confirmed);
@@ -188,7 +188,7 @@ fn a_function_that_the_output_needs_is_not_accused() {
 
 #[test]
 fn without_a_budget_nothing_is_tried_and_the_reason_is_said() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_with("nagle", "slow", &["--budget", "100ms"]) else { return };
     assert_eq!(run.finding("nagle-delayed-ack").status, Status::Suspected);
     let not_tried = run.answer.proof.as_ref().map(|proof| proof.not_tried.join("\n")).unwrap_or_default();

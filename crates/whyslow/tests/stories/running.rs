@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use testing::{alone, budget, is_root, skip, stretched};
+use testing::{beside_others, budget, is_root, skip, stretched};
 
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
@@ -148,7 +148,7 @@ pub fn run_with(story: &str, variant: &str, options: &[&str]) -> Option<StoryRun
 pub fn nagle() -> Option<&'static StoryRun> {
     static TOLD: OnceLock<Option<StoryRun>> = OnceLock::new();
     let run_variant = || {
-        let _alone = alone();
+        let _turn = beside_others();
         run_with("nagle", "slow", &["--budget", &budget(60)])
     };
     TOLD.get_or_init(run_variant).as_ref()

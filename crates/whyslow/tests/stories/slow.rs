@@ -3,11 +3,11 @@
 use super::running::{expect_mechanism, expect_place, marked_line, run_variant, suspect};
 use case::{Status, Verdict};
 use std::time::Duration;
-use testing::{alone, stretched};
+use testing::{beside_others, stretched};
 
 #[test]
 fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = suspect("nagle", "slow") else { return };
     let finding = run.finding("nagle-delayed-ack");
     assert_eq!(run.names()[0], "nagle-delayed-ack", "the top comes first: {:?}", run.names());
@@ -26,14 +26,14 @@ fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
 
 #[test]
 fn a_single_write_that_is_not_held_is_not_accused() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_variant("nagle", "fixed") else { return };
     run.expect_no_accusation();
 }
 
 #[test]
 fn a_fresh_curl_for_each_request_is_connection_churn() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = suspect("churn", "https") else { return };
     let finding = run.finding("connection-churn");
     assert!((95..=105).contains(&finding.cost.affected), "100 connections, not {}", finding.cost.affected);
@@ -43,7 +43,7 @@ fn a_fresh_curl_for_each_request_is_connection_churn() {
 /// Until its request, a curl without TLS computes and waits for a processor; none of that is the connection's.
 #[test]
 fn a_connect_without_tls_is_charged_with_its_microseconds() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = suspect("churn", "http") else { return };
     assert!((95..=105).contains(&run.answer.exchanges), "{} exchanges", run.answer.exchanges);
     let charged = run.answer.findings.iter().filter(|finding| finding.name == "connection-churn");
@@ -54,7 +54,7 @@ fn a_connect_without_tls_is_charged_with_its_microseconds() {
 #[test]
 fn one_kept_connection_is_not_accused_of_churn_or_anything() {
     for variant in ["fixed-https", "fixed-http"] {
-        let _alone = alone();
+        let _turn = beside_others();
         let Some(run) = run_variant("churn", variant) else { return };
         run.expect_no_accusation();
     }
@@ -62,14 +62,14 @@ fn one_kept_connection_is_not_accused_of_churn_or_anything() {
 
 #[test]
 fn a_shared_context_is_not_accused() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_variant("context-per-request", "fixed") else { return };
     run.expect_no_accusation();
 }
 
 #[test]
 fn a_spin_on_write_readiness_is_named_with_its_loop_and_its_line() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = suspect("four-lines", "slow") else { return };
     let finding = run.finding("busy-spin");
     // Measured without watching: 14 ms of CPU time and some 1,000 calls a document.
@@ -89,7 +89,7 @@ fn a_spin_on_write_readiness_is_named_with_its_loop_and_its_line() {
 
 #[test]
 fn a_server_that_just_closes_is_not_accused() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = run_variant("four-lines", "fixed") else { return };
     run.expect_no_accusation();
 }
@@ -107,7 +107,7 @@ fn numbers(text: &str) -> Vec<u64> {
 
 #[test]
 fn a_lock_that_holds_most_of_a_request_comes_before_what_was_found_about_handshakes() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = suspect("lock", "slow") else { return };
     let first = &run.answer.findings[0];
     assert_eq!(first.name, "lock-convoy", "{:#?}", run.answer.findings);

@@ -2,7 +2,7 @@
 
 use super::running::{Asked, ask, expect_readme, three_lines, whyslow};
 use case::{Growth, Regime, Sweep};
-use testing::{alone, budget, is_root};
+use testing::{beside_others, budget, is_root};
 
 /// Bytes of a packet that are not a segment's content: the headers of IP and TCP, and TCP's timestamps.
 const HEADERS: u32 = 52;
@@ -21,7 +21,7 @@ fn is_held(regime: &Regime) -> bool {
 
 /// Sweeps nagle's client over TLS through the sizes of its body, on a link of that MTU.
 fn expect_cliff_at_a_segment(mtu: u32) {
-    let _alone = alone();
+    let _turn = beside_others();
     let variables = [("MTU", &mtu.to_string()[..]), ("SIZES", "128..4K:log")];
     let Some(asked) = sweep("sizes", &["slow", "--budget", &budget(70)], &variables) else { return };
     let swept = &asked.document;
@@ -62,7 +62,7 @@ fn with_shorter_packets_the_cliff_is_at_the_shorter_segment() {
 
 #[test]
 fn a_client_that_holds_nothing_back_has_no_cliff() {
-    let _alone = alone();
+    let _turn = beside_others();
     let words = ["fixed", "--budget", &budget(20)];
     let Some(asked) = sweep("sizes", &words, &[("SIZES", "256..4K:log")]) else { return };
     let swept = &asked.document;
@@ -79,7 +79,7 @@ fn growth(asked: &Asked<Sweep>) -> &Growth {
 #[test]
 #[ignore = "long: make stories"]
 fn a_list_read_with_sscanf_grows_out_of_hand_in_sscanf() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(asked) = sweep("gta", &["slow", "sweep", "--budget", &budget(24)], &[]) else { return };
     let growth = growth(&asked);
     assert!(growth.out_of_hand && growth.low > 1.5 && growth.exponent > 1.8, "{growth:#?}");
@@ -100,7 +100,7 @@ fn a_list_read_with_sscanf_grows_out_of_hand_in_sscanf() {
 #[ignore = "long: make stories"]
 fn linear_work_and_sorting_are_not_out_of_hand() {
     for variant in ["linear", "sorting"] {
-        let _alone = alone();
+        let _turn = beside_others();
         let Some(asked) = sweep("gta", &[variant, "sweep", "--budget", &budget(15)], &[]) else { return };
         let growth = growth(&asked);
         assert!(!growth.out_of_hand, "{variant}: {growth:#?}");
