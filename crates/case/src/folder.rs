@@ -11,7 +11,9 @@ mod reader;
 mod writer;
 
 pub use reader::is_damage_found;
-pub(crate) use reader::{parquet_rows, stream_rows};
+pub(crate) use bounds::Budget;
+pub(crate) use reader::{parquet_rows, parquet_rows_within, stream_rows};
+pub(crate) use writer::write_parquet;
 pub use writer::CaseWriter;
 
 use crate::beneath::Beneath;

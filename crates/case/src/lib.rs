@@ -10,6 +10,7 @@ mod bisection;
 mod calendar;
 mod caller;
 mod comparison;
+mod cube;
 mod documents;
 mod error;
 pub mod facts;
@@ -52,6 +53,7 @@ pub use caller::{Caller, act_for, as_caller, as_user, caller};
 pub use comparison::{
     AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, HotSpot, Per, Side,
 };
+pub use cube::{TrafficRow, read_cube, write_cube};
 pub use documents::{
     Check, Checks, ContentFault, Document, FeedCost, FeedError, FeedFault, FeedHistory, FeedOutcomes, FeedPhase,
     FeedRefresh, FeedRound, Latency, Load, LoadArrival, LoadCourse, LoadError, LoadFault, LoadMoment, LoadPercentile,

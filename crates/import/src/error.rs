@@ -24,6 +24,9 @@ pub enum ImportError {
     /// A file is no capture of packets.
     #[error("{} is neither pcap nor pcapng", .0.display())]
     NotACapture(PathBuf),
+    /// A cube cannot be read or written.
+    #[error(transparent)]
+    Cube(#[from] case::CaseError),
     /// A file of address ranges holds none.
     #[error("{} holds no address range", .0.display())]
     NoRanges(PathBuf),

@@ -1,14 +1,19 @@
 //! The options of `whyslow logs`.
 
 use super::examples;
-use clap::Args;
+use clap::{Args, Subcommand};
 use import::Format;
 use std::path::PathBuf;
 
 /// What `logs` takes.
 #[derive(Args)]
-#[command(args_override_self = true, after_help = examples::of("logs"))]
+#[command(args_override_self = true, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = examples::of("logs"))]
 pub struct LogsArguments {
+    /// What to do instead of reading logs.
+    #[command(subcommand)]
+    pub action: Option<LogsAction>,
+
     /// Access logs, or folders of them: plain, gzip or zstd; - for standard input
     #[arg(required = true, value_name = "FILES")]
     pub paths: Vec<PathBuf>,
@@ -20,6 +25,37 @@ pub struct LogsArguments {
     /// A file of address ranges that a crawler publishes as its own, text or JSON; repeatable. Without NAME, each line begins with one
     #[arg(long, value_name = "[NAME=]FILE")]
     pub ranges: Vec<String>,
+
+    /// Also write the counts to this file, as a Parquet table that `logs merge` and SQL engines read
+    #[arg(long, value_name = "FILE.parquet")]
+    pub cube: Option<PathBuf>,
+
+    /// Also write a page, Markdown or JSON to this file, by its ending: .html, .md or .json
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What else can be done.
+#[derive(Subcommand)]
+pub enum LogsAction {
+    /// Put cubes of several logs together: the answer is that of one pass over all of them
+    Merge(LogsMergeArguments),
+}
+
+/// What `logs merge` takes.
+#[derive(Args)]
+pub struct LogsMergeArguments {
+    /// Cubes that `logs --cube` wrote, or folders of them, also in folders host=NAME/day=DATE
+    #[arg(required = true, value_name = "CUBES")]
+    pub cubes: Vec<PathBuf>,
+
+    /// Also write the cube of all to this file
+    #[arg(long, value_name = "FILE.parquet")]
+    pub cube: Option<PathBuf>,
 
     /// Also write a page, Markdown or JSON to this file, by its ending: .html, .md or .json
     #[arg(short = 'o', long = "output", value_name = "FILE")]
