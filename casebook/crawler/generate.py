@@ -151,7 +151,7 @@ def counts_of(options):
     """By day and hour, how many requests are visitors' and how many the crawler's; they add up to what is asked for."""
     weights = []
     for hour in range(DAYS * 24):
-        visitors = 1 + 0.6 * math.sin((hour % 24 - 9) / 24 * 2 * math.pi) + (0.15 if hour // 24 % 7 >= 5 else 0)
+        visitors = 1 + 0.6 * math.sin((hour % 24 - 9) / 24 * 2 * math.pi) + (0.15 if hour // 24 % 7 in (3, 4) else 0)
         after = 0 if options.quiet else min(max(hour * 3600 + 3600 - ONSET_S, 0), 3600) / 3600
         # A crawler asks at its own pace, by day and by night.
         crawlers = SHARE_BEFORE * (1 - after) + after * SHARE_AFTER / (1 - SHARE_AFTER)
