@@ -106,7 +106,8 @@ mod tests {
     use super::*;
 
     fn rows(count: u64) -> Vec<TrafficRow> {
-        let row = |at| TrafficRow { part: "route".into(), name: format!("/a/{at}"), requests: at, ..TrafficRow::default() };
+        let row =
+            |at| TrafficRow { part: "route".into(), name: format!("/a/{at}"), requests: at, ..TrafficRow::default() };
         (0..count).map(row).collect()
     }
 
@@ -140,7 +141,11 @@ mod tests {
         }
         for bytes in broken {
             fs::write(&path, bytes).expect("written");
-            assert!(matches!(read(&path), Ok(_) | Err(CaseError::Damaged { .. })), "{:?}", read(&path).map(|rows| rows.len()));
+            assert!(
+                matches!(read(&path), Ok(_) | Err(CaseError::Damaged { .. })),
+                "{:?}",
+                read(&path).map(|rows| rows.len())
+            );
         }
         assert!(matches!(read(home.path()), Err(CaseError::Damaged { .. })));
         assert!(matches!(read(&home.path().join("missing")), Err(CaseError::Io { .. })));

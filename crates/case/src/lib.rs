@@ -82,8 +82,8 @@ pub use steps::{
 pub use stopped::Stopped;
 pub use sweep::{Cliff, Growing, Growth, KneePoint, Point, Regime, SegmentTie, Sweep, ValueKind};
 pub use traffic::{
-    AgentFamily, AgentKind, Claim, Demand, MalformedLine, Onset, Ranked, Rule, RuleFor, Suspect, Traffic, TrafficFile,
-    TrafficSeries,
+    AgentFamily, AgentKind, Claim, Demand, LiveTraffic, MalformedLine, Onset, Ranked, RouteCost, Rule, RuleFor,
+    SavedCpu, Suspect, Traffic, TrafficCost, TrafficDay, TrafficFile, TrafficSeries,
 };
 pub use units::{Bytes, Nanos, Share};
 pub use watched::{Deviation, OutOfLineWith, Watched, WatchedMetric, WatchedPoint, WatchedRecording, WatchedService};

@@ -101,12 +101,14 @@ fn rows(done: &Done) -> Vec<TrafficRow> {
         missed: counted.missed,
         ..of(part, family(number), &counted.tally)
     };
-    rows.extend(counts.networks.iter().map(|((of, network), counted)| {
-        listed(NETWORK, *of, network_text(*network), counted)
-    }));
-    rows.extend(counts.routes().map(|(of, route, counted)| {
-        listed(ROUTE, of, String::from_utf8_lossy(route).into_owned(), counted)
-    }));
+    rows.extend(
+        counts.networks.iter().map(|((of, network), counted)| listed(NETWORK, *of, network_text(*network), counted)),
+    );
+    rows.extend(
+        counts
+            .routes()
+            .map(|(of, route, counted)| listed(ROUTE, of, String::from_utf8_lossy(route).into_owned(), counted)),
+    );
     rows.sort_by(|one, other| order(one).cmp(&order(other)));
     rows
 }

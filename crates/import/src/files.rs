@@ -114,6 +114,11 @@ pub fn open(file: &LogFile) -> io::Result<Opened> {
     Ok(Opened::Stream(unpacked(BufReader::with_capacity(BLOCK, opened))?))
 }
 
+/// Whether what begins so is packed.
+pub fn is_packed(begin: &[u8]) -> bool {
+    packing(begin) != Packing::None
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Packing {
     None,

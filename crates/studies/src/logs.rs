@@ -1,12 +1,17 @@
 //! `logs`: who asked for what and when, and what it would save to turn a part of it away. Nothing is run and nothing kept.
 
+mod cost;
+mod follow;
 mod onset;
 mod rules;
 mod suspects;
 mod timeline;
 
+pub use follow::follow;
+
 use crate::StudyError;
 use case::{AgentFamily, AgentKind, Claim, Demand, MalformedLine, Ranked, SCHEMA, Traffic, TrafficFile};
+use cost::Costs;
 use import::{Counted, Counts, Done, Family, Format, ImportError, LogFile, Network, Options, Ranges, network_text};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -25,6 +30,8 @@ pub struct Request {
     pub format: Option<Format>,
     /// Files of addresses that crawlers publish as theirs, each with the crawler's name where the file does not say it.
     pub ranges: Vec<(Option<String>, PathBuf)>,
+    /// A case of the server, for what requests cost it.
+    pub case: Option<PathBuf>,
     /// Where to write the cube; none for nowhere.
     pub cube: Option<PathBuf>,
 }
@@ -34,24 +41,34 @@ pub struct Request {
 /// # Errors
 /// Where there are none, a file of ranges cannot be read, or the cube cannot be written.
 pub fn logs(request: &Request) -> Result<Traffic, StudyError> {
-    let mut ranges = Ranges::default();
-    for (name, file) in &request.ranges {
-        ranges.read(name.as_deref(), file)?;
-    }
+    let options = options(request)?;
+    let costs = costs(request.case.as_deref())?;
     let files = import::find(&request.paths)?;
-    let options = Options { format: request.format.clone(), ranges, threads: 0 };
     let done = import::read(&files, &options);
     if let Some(cube) = &request.cube {
         import::write_cube(&done, cube)?;
     }
-    Ok(traffic(&done))
+    Ok(traffic(&done, costs.as_ref()))
+}
+
+fn costs(case: Option<&Path>) -> Result<Option<Costs>, StudyError> {
+    case.map(Costs::read).transpose()
+}
+
+fn options(request: &Request) -> Result<Options, StudyError> {
+    let mut ranges = Ranges::default();
+    for (name, file) in &request.ranges {
+        ranges.read(name.as_deref(), file)?;
+    }
+    Ok(Options { format: request.format.clone(), ranges, threads: 0 })
 }
 
 /// What cubes come down to together, which is what reading all of their logs would.
 ///
 /// # Errors
 /// Where there are none, one cannot be read, or the cube of all cannot be written.
-pub fn merge(cubes: &[PathBuf], cube: Option<&Path>) -> Result<Traffic, StudyError> {
+pub fn merge(cubes: &[PathBuf], case: Option<&Path>, cube: Option<&Path>) -> Result<Traffic, StudyError> {
+    let costs = costs(case)?;
     let mut all: Option<Done> = None;
     for cube in import::find_cubes(cubes)? {
         let one = import::read_cube(&cube)?;
@@ -64,17 +81,18 @@ pub fn merge(cubes: &[PathBuf], cube: Option<&Path>) -> Result<Traffic, StudyErr
     if let Some(cube) = cube {
         import::write_cube(&done, cube)?;
     }
-    Ok(traffic(&done))
+    Ok(traffic(&done, costs.as_ref()))
 }
 
-fn traffic(done: &Done) -> Traffic {
+fn traffic(done: &Done, costs: Option<&Costs>) -> Traffic {
     let counts = &done.counts;
     let spans = || counts.files.iter().filter_map(|file| file.span);
     let timeline = Timeline::of(counts);
     let in_order = described(done);
-    let suspects = suspects::find(counts, &timeline, &in_order);
+    let suspects = suspects::find(counts, &timeline, &in_order, costs);
     let series = timeline.series(&suspects, counts);
-    let example = |(file, text): &(usize, String)| MalformedLine { path: path_of(&done.files[*file]), text: text.clone() };
+    let example =
+        |(file, text): &(usize, String)| MalformedLine { path: path_of(&done.files[*file]), text: text.clone() };
     Traffic {
         schema: SCHEMA,
         files: in_order,
@@ -91,6 +109,8 @@ fn traffic(done: &Done) -> Traffic {
         networks: networks(counts, |_| true),
         routes: routes(counts, |_| true),
         series,
+        days: timeline::days(counts),
+        cost: costs.map(|costs| costs.of_all(counts)),
         suspects,
     }
 }

@@ -10,7 +10,10 @@ fn lines(from: u64, to: u64) -> String {
             if at % 3 == 0 { ("ExampleBot/1.0", format!("203.0.{}.7", at % 100)) } else { ("-", "2001:db8::1".into()) };
         let target = format!("/{}/{at}", ["a", "b", "c"][(at % 3) as usize]);
         let clock = format!("{:02}:{:02}:{:02}", at / 3_600 % 24, at / 60 % 60, at % 60);
-        format!("{address} - - [10/Oct/2000:{clock} +0000] \"GET {target} HTTP/1.1\" {} {at} \"-\" \"{agent}\"\n", 200 + at % 2 * 204)
+        format!(
+            "{address} - - [10/Oct/2000:{clock} +0000] \"GET {target} HTTP/1.1\" {} {at} \"-\" \"{agent}\"\n",
+            200 + at % 2 * 204
+        )
     };
     (from..to).step_by(7).map(line).collect::<String>() + "broken\n"
 }

@@ -4,6 +4,7 @@ use super::examples;
 use clap::{Args, Subcommand};
 use import::Format;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What `logs` takes.
 #[derive(Args)]
@@ -25,6 +26,22 @@ pub struct LogsArguments {
     /// A file of address ranges that a crawler publishes as its own, text or JSON; repeatable. Without NAME, each line begins with one
     #[arg(long, value_name = "[NAME=]FILE")]
     pub ranges: Vec<String>,
+
+    /// A case of the server (`whyslow attach --port N`): what requests cost it in CPU time, by route
+    #[arg(long, value_name = "CASE")]
+    pub case: Option<PathBuf>,
+
+    /// Follow the files from now on, also over rotation: who asks for what in the last minute, on a screen or a line a minute
+    #[arg(short = 'f', long, conflicts_with_all = ["file", "case"])]
+    pub follow: bool,
+
+    /// Send alarms by the rules in this file while following: 'share > 30 % for 10 min', for an agent
+    #[arg(long, value_name = "RULES.toml", requires = "follow")]
+    pub alarms: Option<PathBuf>,
+
+    /// Follow for so long [default: until Ctrl-C or SIGTERM]
+    #[arg(long, value_name = "TIME", value_parser = studies::duration, requires = "follow")]
+    pub duration: Option<Duration>,
 
     /// Also write the counts to this file, as a Parquet table that `logs merge` and SQL engines read
     #[arg(long, value_name = "FILE.parquet")]
@@ -52,6 +69,10 @@ pub struct LogsMergeArguments {
     /// Cubes that `logs --cube` wrote, or folders of them, also in folders host=NAME/day=DATE
     #[arg(required = true, value_name = "CUBES")]
     pub cubes: Vec<PathBuf>,
+
+    /// A case of the server (`whyslow attach --port N`): what requests cost it in CPU time, by route
+    #[arg(long, value_name = "CASE")]
+    pub case: Option<PathBuf>,
 
     /// Also write the cube of all to this file
     #[arg(long, value_name = "FILE.parquet")]

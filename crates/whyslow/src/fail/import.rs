@@ -21,11 +21,14 @@ impl From<ImportError> for Failure {
             ImportError::NotALog(path) => {
                 Failure::new("no access log", why, format!("whyslow logs --format FORMAT {}", quote_path(&path)))
             }
+            ImportError::NotFollowed(path) => {
+                Failure::new("the file cannot be followed", why, format!("whyslow logs {}", quote_path(&path)))
+            }
             ImportError::NotACapture(path) => {
                 Failure::new("the file is no capture", why, format!("file {}", quote_path(&path)))
             }
-            ImportError::Cube(CaseError::Damaged { path, .. }) => {
-                let remedy = format!("whyslow logs FILES --cube {}, to write it again", quote_path(&path));
+            ImportError::Cube(CaseError::Damaged { .. }) => {
+                let remedy = "whyslow logs FILES --cube FILE.parquet, which writes one from logs";
                 Failure::new("the cube cannot be read", why, remedy)
             }
             ImportError::Cube(CaseError::Io { path, source }) => {
