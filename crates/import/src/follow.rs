@@ -3,7 +3,8 @@
 //!
 //! inotify says that something was written; where it cannot (a file system over the network), files are looked at every few
 //! seconds all the same. A file that was rotated away is read to its end, and for a while longer: its server writes to it until
-//! it is told to open the new one.
+//! it is told to open the new one. Of a file that is copied and then cut to nothing, what was written within the last quarter of a
+//! second before is not seen: it is in the copy alone.
 
 use crate::chunks::LONGEST_LINE;
 use crate::counts::Counts;

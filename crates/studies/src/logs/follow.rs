@@ -35,7 +35,7 @@ pub fn follow(
     let mut current = follower.counts();
     let mut told = VecDeque::new();
     let begun = Instant::now();
-    let mut next = begun + INTERVAL;
+    let (mut since, mut next) = (begun, begun + INTERVAL);
     loop {
         let end = duration.map(|longest| begun + longest);
         let until = end.map_or(next, |end| end.min(next)).min(Instant::now() + LOOK);
@@ -45,9 +45,9 @@ pub fn follow(
         if !is_over && Instant::now() < next {
             continue;
         }
-        let length = INTERVAL + Instant::now().saturating_duration_since(next);
-        next = Instant::now() + INTERVAL;
-        let moment = moment(&current, length);
+        let moment = moment(&current, since.elapsed());
+        since = Instant::now();
+        next = since + INTERVAL;
         let counts = std::mem::replace(&mut current, follower.counts());
         all.merge(counts);
         if let Some(alarms) = &mut alarms {

@@ -76,13 +76,16 @@ impl Console for Watching {
         self.terminal.show(event);
     }
 
-    fn note(&self, line: &str) {
+    fn note(&self, said: &str) {
         let mut notes = self.notes.borrow_mut();
-        notes.push_back(report::clean(line));
+        let line = report::clean(said);
+        // What is said again and again stands once, or it would take the place of what was said once.
+        notes.retain(|note| *note != line);
+        notes.push_back(line);
         if notes.len() > MOST_NOTES {
             notes.pop_front();
         }
-        self.terminal.note(line);
+        self.terminal.note(said);
     }
 
     fn next(&self, longest: Duration) -> Option<Interrupt> {
