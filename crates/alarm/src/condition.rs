@@ -31,6 +31,10 @@ pub enum Condition {
 pub enum Figure {
     /// CPU time, as a share of one CPU.
     Cpu,
+    /// The share that it takes: of one CPU's time, for a service; see [`Figure::ShareOfRequests`] for logs.
+    Share,
+    /// The share of all requests in a log that are its.
+    ShareOfRequests,
     /// CPU time a request, in nanoseconds.
     CpuPerRequest,
     /// Requests a second.
@@ -53,7 +57,7 @@ pub enum Figure {
 
 const FIGURES: [(&str, Figure); 11] = [
     ("cpu", Figure::Cpu),
-    ("share", Figure::Cpu),
+    ("share", Figure::Share),
     ("cpu-per-request", Figure::CpuPerRequest),
     ("requests", Figure::Requests),
     ("answer-time", Figure::AnswerTime),
@@ -66,14 +70,18 @@ const FIGURES: [(&str, Figure); 11] = [
 ];
 
 impl Figure {
-    /// Its value in an interval; none where there is none.
-    pub fn of(self, sample: &ServiceSample) -> Option<f64> {
+    /// Its value in an interval, in which all did this; none where there is none.
+    pub fn of(self, sample: &ServiceSample, all: &[ServiceSample]) -> Option<f64> {
         let seconds = sample.length.seconds();
         if seconds <= 0.0 {
             return None;
         }
         match self {
-            Figure::Cpu => Some(sample.cpu().seconds() / seconds),
+            Figure::Cpu | Figure::Share => Some(sample.cpu().seconds() / seconds),
+            Figure::ShareOfRequests => {
+                let requests: u64 = all.iter().map(|one| one.requests).sum();
+                (requests > 0).then(|| sample.requests as f64 / requests as f64)
+            }
             Figure::CpuPerRequest => sample.cpu_per_request(),
             Figure::Requests => sample.counts_requests.then_some(sample.requests as f64 / seconds),
             Figure::AnswerTime => sample.answering_per_request(),
@@ -86,6 +94,15 @@ impl Figure {
         }
     }
 
+    /// What it is where a log is watched, of which agents are the services; none for what a log does not say.
+    fn of_log(self) -> Option<Figure> {
+        match self {
+            Figure::Share | Figure::ShareOfRequests => Some(Figure::ShareOfRequests),
+            Figure::Requests | Figure::AnswerTime | Figure::Failures => Some(self),
+            _ => None,
+        }
+    }
+
     /// The factors of the units that its limits may have.
     fn units(self) -> &'static [(&'static str, f64)] {
         const SHARES: &[(&str, f64)] = &[("%", 0.01), ("", 1.0)];
@@ -93,10 +110,27 @@ impl Figure {
         const SIZES: &[(&str, f64)] = &[("MB", 1e6), ("GB", 1e9), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)];
         const RATES: &[(&str, f64)] = &[("/s", 1.0), ("", 1.0), ("/min", 1.0 / 60.0)];
         match self {
-            Figure::Cpu | Figure::Failures | Figure::Throttled | Figure::RunDelay => SHARES,
+            Figure::Cpu
+            | Figure::Share
+            | Figure::ShareOfRequests
+            | Figure::Failures
+            | Figure::Throttled
+            | Figure::RunDelay => SHARES,
             Figure::CpuPerRequest | Figure::AnswerTime => TIMES,
             Figure::Memory => SIZES,
             Figure::Requests | Figure::Retransmitted | Figure::Overflows => RATES,
+        }
+    }
+}
+
+impl Condition {
+    /// The same asked of a log; none for what a log does not say.
+    pub fn of_log(&self) -> Option<Condition> {
+        match self {
+            Condition::Limit { figure, over, limit, lasting } => {
+                Some(Condition::Limit { figure: figure.of_log()?, over: *over, limit: *limit, lasting: *lasting })
+            }
+            _ => None,
         }
     }
 }
@@ -186,7 +220,7 @@ mod tests {
         let limit = |figure, over, limit, lasting| {
             Ok(Condition::Limit { figure, over, limit, lasting: Duration::from_secs(lasting) })
         };
-        assert_eq!(read("share > 30 % for 10 min"), limit(Figure::Cpu, true, 0.3, 600));
+        assert_eq!(read("share > 30 % for 10 min"), limit(Figure::Share, true, 0.3, 600));
         assert_eq!(read("CPU per request > 5 ms"), limit(Figure::CpuPerRequest, true, 5e6, 0));
         assert_eq!(read("requests < 1/s for 90 s"), limit(Figure::Requests, false, 1.0, 90));
         assert_eq!(read("memory>2GiB"), limit(Figure::Memory, true, 2_147_483_648.0, 0));

@@ -55,6 +55,8 @@ struct File {
 struct TypedRule {
     name: Option<String>,
     when: String,
+    /// Of a log it is the agent's name.
+    #[serde(alias = "agent")]
     service: Option<String>,
     to: Option<Vec<String>>,
 }
@@ -72,6 +74,26 @@ impl Rules {
         }
         let text = std::fs::read_to_string(path).map_err(unread)?;
         Rules::parse(&text).map_err(|why| RulesError::Invalid { file: file(), why })
+    }
+
+    /// Reads a file of rules about a log, in which agents are what services are elsewhere.
+    ///
+    /// # Errors
+    /// As [`Rules::read`], and where a rule asks what a log does not say.
+    pub fn read_for_log(path: &Path) -> Result<Rules, RulesError> {
+        let rules = Rules::read(path)?;
+        rules.of_log().map_err(|why| RulesError::Invalid { file: path.to_path_buf(), why })
+    }
+
+    fn of_log(mut self) -> Result<Rules, String> {
+        for rule in &mut self.rules {
+            let refused = || {
+                let asked = "share, requests, answer-time and failures can be asked of a log";
+                format!("`{}` is not said in a log: {asked}", rule.words)
+            };
+            rule.when = rule.when.of_log().ok_or_else(refused)?;
+        }
+        Ok(self)
     }
 
     /// Reads a text.
@@ -142,6 +164,20 @@ mod tests {
     fn a_star_stands_for_anything() {
         assert!(matches("*", "nginx") && matches("ng*x", "nginx") && matches("nginx", "nginx"));
         assert!(!matches("ng*y", "nginx") && !matches("nginx", "nginx2"));
+    }
+
+    #[test]
+    fn what_a_log_does_not_say_is_refused() {
+        let channel = "[[channel]]\nname = 'a'\nwebhook = { url = 'http://127.0.0.1:9/' }\n";
+        let of_log = |when: &str| {
+            let text = format!("[[rule]]\nwhen = '{when}'\nagent = '*Bot'\n{channel}");
+            Rules::parse(&text).and_then(Rules::of_log).map(|rules| rules.rules[0].when.clone())
+        };
+        let share = of_log("share > 30 % for 10 min").expect("a share of requests");
+        assert!(matches!(share, Condition::Limit { figure: crate::condition::Figure::ShareOfRequests, .. }));
+        for when in ["cpu > 30 %", "memory > 1 GB", "gone for 1 min", "finding any", "cpu changed"] {
+            assert!(of_log(when).is_err_and(|why| why.contains("is not said in a log")), "{when}");
+        }
     }
 
     #[test]

@@ -122,7 +122,7 @@ enum Held {
 fn held(rule: &Rule, sample: &ServiceSample, seen: &Seen, describe: fn(&Deviation) -> String) -> Held {
     let service = &sample.service;
     match &rule.when {
-        Condition::Limit { figure, over, limit, .. } => match figure.of(sample) {
+        Condition::Limit { figure, over, limit, .. } => match figure.of(sample, seen.samples) {
             None => Held::Unknown,
             Some(value) if (*over && value > *limit) || (!*over && value < *limit) => {
                 Held::Yes(format!("{service}: `{}` holds", rule.words))

@@ -10,6 +10,7 @@ mod bisection;
 mod calendar;
 mod caller;
 mod comparison;
+mod cube;
 mod documents;
 mod error;
 pub mod facts;
@@ -52,6 +53,7 @@ pub use caller::{Caller, act_for, as_caller, as_user, caller};
 pub use comparison::{
     AccountContrast, CallContrast, CodeContrast, Compared, Comparison, Contrast, Gate, GateState, HotSpot, Per, Side,
 };
+pub use cube::{TrafficRow, read_cube, write_cube};
 pub use documents::{
     Check, Checks, ContentFault, Document, FeedCost, FeedError, FeedFault, FeedHistory, FeedOutcomes, FeedPhase,
     FeedRefresh, FeedRound, Latency, Load, LoadArrival, LoadCourse, LoadError, LoadFault, LoadMoment, LoadPercentile,
@@ -80,8 +82,8 @@ pub use steps::{
 pub use stopped::Stopped;
 pub use sweep::{Cliff, Growing, Growth, KneePoint, Point, Regime, SegmentTie, Sweep, ValueKind};
 pub use traffic::{
-    AgentFamily, AgentKind, Claim, Demand, MalformedLine, Onset, Ranked, Rule, RuleFor, Suspect, Traffic, TrafficFile,
-    TrafficSeries,
+    AgentFamily, AgentKind, Claim, Demand, LiveTraffic, MalformedLine, Onset, Ranked, RouteCost, Rule, RuleFor,
+    SavedCpu, Suspect, Traffic, TrafficCost, TrafficDay, TrafficFile, TrafficSeries,
 };
 pub use units::{Bytes, Nanos, Share};
 pub use watched::{Deviation, OutOfLineWith, Watched, WatchedMetric, WatchedPoint, WatchedRecording, WatchedService};

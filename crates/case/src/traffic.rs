@@ -3,6 +3,7 @@
 //!
 //! Times are seconds since 1970, UTC. Lengths of time are nanoseconds, and 0 where the logs do not say them.
 
+use crate::units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,10 @@ pub struct Traffic {
     pub routes: Vec<Ranked>,
     /// Requests over time.
     pub series: TrafficSeries,
+    /// Requests by day and hour, at most of the last nine weeks; none where they were counted by longer buckets than hours.
+    pub days: Vec<TrafficDay>,
+    /// What the requests cost the server in CPU time, by a recording of it; none where none was given.
+    pub cost: Option<TrafficCost>,
     /// Parts of the traffic that could be turned away, those that save most first.
     pub suspects: Vec<Suspect>,
 }
@@ -153,6 +158,78 @@ pub struct TrafficSeries {
     pub of_suspects: Vec<Vec<u64>>,
 }
 
+/// A day's requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficDay {
+    /// When it begins, in seconds since 1970, UTC.
+    pub start_s: i64,
+    /// Requests in each of its 24 hours, UTC.
+    pub requests: Vec<u64>,
+}
+
+/// What requests cost the server, by a recording of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficCost {
+    /// The case that says so.
+    pub case: String,
+    /// The CPU time of the requests whose route was recorded, in nanoseconds: each route's mean in the recording times the requests
+    /// in the log.
+    pub cpu_ns: u64,
+    /// How many requests that are.
+    pub known: u64,
+    /// Routes, those first that cost most in all.
+    pub routes: Vec<RouteCost>,
+}
+
+/// What a request of a route costs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RouteCost {
+    /// The route.
+    pub route: String,
+    /// Requests of it that were recorded from end to end.
+    pub recorded: u64,
+    /// The mean CPU time of those, in nanoseconds, of the thread that answered.
+    pub mean_ns: u64,
+    /// Its 95 % interval: from here ...
+    pub low_ns: u64,
+    /// ... to here.
+    pub high_ns: u64,
+    /// Requests of it in the log.
+    pub requests: u64,
+}
+
+/// CPU time that a part of the traffic took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SavedCpu {
+    /// The CPU time, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Its share of that of all requests for which it is known.
+    pub share: f64,
+    /// For how many of its requests it is known.
+    pub known: u64,
+}
+
+/// What came into logs that are followed, lately.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveTraffic {
+    /// When it was looked at, in milliseconds since 1970, UTC.
+    pub at_ms: u64,
+    /// For how long before that.
+    pub length: Nanos,
+    /// What was asked for in that time.
+    pub total: Demand,
+    /// What was asked for since the logs are followed.
+    pub so_far: Demand,
+    /// Lines that could not be read.
+    pub malformed: u64,
+    /// Families of agents, most requests first.
+    pub agents: Vec<AgentFamily>,
+    /// Networks, most requests first.
+    pub networks: Vec<Ranked>,
+    /// Routes, most requests first.
+    pub routes: Vec<Ranked>,
+}
+
 /// A part of the traffic that could be turned away.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suspect {
@@ -172,6 +249,9 @@ pub struct Suspect {
     pub share_of_bytes: f64,
     /// The share of all time; 0 where the logs do not say it.
     pub share_of_time: f64,
+    /// The CPU time that its requests took, by a recording of the server; none where none was given, or it has none of its
+    /// routes.
+    pub cpu: Option<SavedCpu>,
     /// When it began, or grew; none where it was there all along.
     pub onset: Option<Onset>,
     /// Its networks, most requests first.

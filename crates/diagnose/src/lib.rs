@@ -52,6 +52,7 @@ pub use hottest::{Hottest, hottest};
 pub use profile::{Frame, Profile, Time, profile};
 pub use segment_tie::segment_tie;
 pub use views::flame_difference;
+pub use waits::RequestCost;
 
 use case::views::Views;
 use case::{Answer, syscall};
@@ -73,6 +74,11 @@ impl Analysis<'_> {
     /// The longest waits with whoever ended them: rows of the case's table.
     pub fn wait_rows(&self) -> Vec<case::tables::Wait> {
         waits::rows(self)
+    }
+
+    /// What each request cost the server in CPU time.
+    pub fn request_costs(&self) -> Vec<RequestCost> {
+        waits::costs(self)
     }
 
     /// What the recording shows; the answer names the findings whose evidence is wanted.

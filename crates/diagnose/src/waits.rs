@@ -3,6 +3,7 @@
 //!
 //! Only time is followed, never blame: whoever ended a wait need not have been able to end it earlier.
 
+mod cost;
 mod group;
 mod kinds;
 mod queue;
@@ -22,6 +23,8 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+pub use cost::RequestCost;
+pub(crate) use cost::costs;
 pub(crate) use kinds::Kinds;
 pub(crate) use queue::{most_at_a_time, queue, unread};
 pub use rows::rows;

@@ -2,10 +2,11 @@
 //! what the whole makes.
 
 use crate::address::{self, Network};
+use crate::agent::AgentKind;
 use crate::distinct::Distinct;
 use crate::entry::Entry;
-use crate::families::{Families, Family};
-use crate::heavy::Heavy;
+use crate::families::{Claim, Families, Family};
+use crate::heavy::{Counted, Heavy};
 use crate::ranges::Ranges;
 use crate::route;
 use crate::series::LENGTHS;
@@ -102,10 +103,22 @@ impl Counts {
     pub fn add_malformed(&mut self, file: usize, line: &[u8]) {
         self.files[file].lines += 1;
         self.files[file].malformed += 1;
+        self.add_example(file, line);
+    }
+
+    /// Notes a line that somebody else could not read and has counted.
+    pub(crate) fn add_example(&mut self, file: usize, line: &[u8]) {
         if self.examples.len() < MOST_EXAMPLES {
             let line = &line[..line.len().min(LONGEST_EXAMPLE)];
             self.examples.push((file, String::from_utf8_lossy(line).into_owned()));
         }
+    }
+
+    /// Takes the files as those from `before` on of `all`.
+    pub(crate) fn place_files(&mut self, before: usize, all: usize) {
+        self.files.splice(..0, std::iter::repeat_n(FileCounts::default(), before));
+        self.files.resize(all, FileCounts::default());
+        self.examples.iter_mut().for_each(|(file, _)| *file += before);
     }
 
     /// Takes in what another has counted of the same files.
@@ -124,8 +137,8 @@ impl Counts {
             [route, &number(family).to_be_bytes()].concat().into()
         });
         for (mine, theirs) in self.files.iter_mut().zip(other.files) {
-            mine.lines += theirs.lines;
-            mine.malformed += theirs.malformed;
+            mine.lines = mine.lines.saturating_add(theirs.lines);
+            mine.malformed = mine.malformed.saturating_add(theirs.malformed);
             mine.span = match (mine.span, theirs.span) {
                 (Some(mine), Some(theirs)) => Some((mine.0.min(theirs.0), mine.1.max(theirs.1))),
                 (mine, theirs) => mine.or(theirs),
@@ -135,9 +148,60 @@ impl Counts {
         self.examples.sort();
         self.examples.truncate(MOST_EXAMPLES);
         self.tally.add(&other.tally);
-        self.timed += other.timed;
+        self.timed = self.timed.saturating_add(other.timed);
         self.addresses.merge(&other.addresses);
         self.buckets += other.buckets;
+        if self.buckets > MOST_BUCKETS {
+            self.count_buckets();
+        }
+    }
+
+    /// The number of a family, which is made where it is new.
+    pub(crate) fn number(&mut self, name: &str, kind: AgentKind, claim: Claim) -> u16 {
+        self.families.number(name, kind, claim)
+    }
+
+    /// A family, by its number.
+    pub(crate) fn family(&mut self, number: u16) -> &mut Family {
+        &mut self.families.list[usize::from(number)]
+    }
+
+    /// What the number of all addresses is drawn from.
+    pub(crate) fn sketch(&self) -> &Distinct {
+        &self.addresses
+    }
+
+    /// Takes in addresses that somebody else has counted.
+    pub(crate) fn add_addresses(&mut self, addresses: &Distinct) {
+        self.addresses.merge(addresses);
+    }
+
+    /// Takes in a bucket of a family's time that somebody else has counted: when it begins, and which of the lengths it has.
+    pub(crate) fn add_bucket(&mut self, family: u16, first_s: i64, length: usize, tally: &Tally) {
+        while self.length < length {
+            self.lengthen();
+        }
+        let bucket = first_s.div_euclid(LENGTHS[self.length]);
+        self.families.list[usize::from(family)].series.add(bucket, tally);
+        self.buckets += 1;
+        if self.buckets > MOST_BUCKETS {
+            self.count_buckets();
+        }
+    }
+
+    /// Takes in the count of a family's route that somebody else has made.
+    pub(crate) fn add_route(&mut self, family: u16, route: &[u8], counted: &Counted) {
+        self.routes.hold([route, &family.to_be_bytes()].concat().into(), counted);
+    }
+
+    /// Notes that a route which is not held may have had so many more.
+    pub(crate) fn drop_routes(&mut self, requests: u64) {
+        self.routes.drop_more(requests);
+    }
+
+    /// Which of the lengths the buckets of time have.
+    pub(crate) fn length(&self) -> usize {
+        self.length
     }
 
     /// The families, by their numbers.
@@ -151,7 +215,7 @@ impl Counts {
     }
 
     /// The routes, each with the number of the family that asked for it.
-    pub fn routes(&self) -> impl Iterator<Item = (u16, &[u8], &crate::heavy::Counted)> {
+    pub fn routes(&self) -> impl Iterator<Item = (u16, &[u8], &Counted)> {
         self.routes.iter().map(|(key, counted)| {
             let (family, route) = divide(key);
             (family, route, counted)

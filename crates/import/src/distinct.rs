@@ -4,6 +4,8 @@
 /// 2^12 registers: a standard error of 1.04 / 64.
 const BITS: u32 = 12;
 const REGISTERS: usize = 1 << BITS;
+/// The highest rank that a register can have.
+const HIGHEST: u8 = (64 - BITS) as u8 + 1;
 
 /// A set of which only the size is known, nearly.
 #[derive(Clone)]
@@ -36,6 +38,23 @@ impl Distinct {
         for (mine, theirs) in self.registers.iter_mut().zip(other.registers.iter()) {
             *mine = (*mine).max(*theirs);
         }
+    }
+
+    /// The registers as text, one sign each, from `0` up.
+    pub fn text(&self) -> String {
+        self.registers.iter().map(|rank| char::from(b'0' + rank)).collect()
+    }
+
+    /// That of such a text; none where it is none.
+    pub fn of_text(text: &str) -> Option<Distinct> {
+        let mut registers = Box::new([0; REGISTERS]);
+        if text.len() != REGISTERS {
+            return None;
+        }
+        for (register, sign) in registers.iter_mut().zip(text.bytes()) {
+            *register = sign.checked_sub(b'0').filter(|rank| *rank <= HIGHEST)?;
+        }
+        Some(Distinct { registers })
     }
 
     /// How many there were, nearly.

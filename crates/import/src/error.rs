@@ -21,9 +21,15 @@ pub enum ImportError {
     /// A file is in no format that is known.
     #[error("{} is in none of the known formats of access logs", .0.display())]
     NotALog(PathBuf),
+    /// Nothing is appended to a file: it is packed, or none.
+    #[error("{} cannot be followed: it is packed, or no regular file", .0.display())]
+    NotFollowed(PathBuf),
     /// A file is no capture of packets.
     #[error("{} is neither pcap nor pcapng", .0.display())]
     NotACapture(PathBuf),
+    /// A cube cannot be read or written.
+    #[error(transparent)]
+    Cube(#[from] case::CaseError),
     /// A file of address ranges holds none.
     #[error("{} holds no address range", .0.display())]
     NoRanges(PathBuf),

@@ -56,6 +56,16 @@ impl Family {
         self.addresses.count()
     }
 
+    /// What the number of addresses is drawn from.
+    pub(crate) fn sketch(&self) -> &Distinct {
+        &self.addresses
+    }
+
+    /// Takes in addresses that somebody else has counted.
+    pub(crate) fn add_addresses(&mut self, addresses: &Distinct) {
+        self.addresses.merge(addresses);
+    }
+
     /// The standard error of a count of addresses, as a share of it.
     pub const ADDRESSES_ERROR: f64 = Distinct::ERROR;
 
@@ -69,7 +79,8 @@ impl Family {
 
     fn merge(&mut self, other: Family) {
         self.tally.add(&other.tally);
-        self.statuses.iter_mut().zip(other.statuses).for_each(|(mine, theirs)| *mine += theirs);
+        let statuses = self.statuses.iter_mut().zip(other.statuses);
+        statuses.for_each(|(mine, theirs)| *mine = mine.saturating_add(theirs));
         self.series.merge(other.series);
         self.addresses.merge(&other.addresses);
     }
@@ -122,7 +133,7 @@ impl Families {
     }
 
     /// The number of a family, which is made where it is new.
-    fn number(&mut self, name: &str, kind: AgentKind, claim: Claim) -> u16 {
+    pub fn number(&mut self, name: &str, kind: AgentKind, claim: Claim) -> u16 {
         let key = (name.to_string(), kind, claim);
         if let Some(number) = self.numbers.get(&key) {
             return *number;

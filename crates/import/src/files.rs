@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// Bytes that are read at a time. Larger ones leave the processor's second cache.
 pub const BLOCK: usize = 256 * 1024;
 
+/// Cubes lie so deep in a folder: by host, by day, and by whatever else somebody divides them.
+const DEEPEST: usize = 8;
+
 /// A file of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFile {
@@ -45,6 +48,36 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<LogFile>, ImportError> {
     if found.is_empty() { Err(ImportError::NoFiles(paths.to_vec())) } else { Ok(found) }
 }
 
+/// The cubes that paths name: themselves, or all below a folder, by their names. Links are not followed there.
+///
+/// # Errors
+/// Where a folder cannot be read, or there is none.
+pub fn find_cubes(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ImportError> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() { cubes_below(path, 0, &mut found)? } else { found.push(path.clone()) }
+    }
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|path| seen.insert(path.clone()));
+    if found.is_empty() { Err(ImportError::NoFiles(paths.to_vec())) } else { Ok(found) }
+}
+
+fn cubes_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), ImportError> {
+    let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut entries = entries.map_err(ImportError::io(folder))?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let kind = entry.file_type().map_err(ImportError::io(entry.path()))?;
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if kind.is_dir() && depth < DEEPEST {
+            cubes_below(&entry.path(), depth + 1, found)?;
+        } else if kind.is_file() && !is_hidden && entry.path().extension().is_some_and(|ending| ending == "parquet") {
+            found.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(ImportError::io(folder))? {
@@ -79,6 +112,11 @@ pub fn open(file: &LogFile) -> io::Result<Opened> {
         return Ok(Opened::Plain(opened, found.len()));
     }
     Ok(Opened::Stream(unpacked(BufReader::with_capacity(BLOCK, opened))?))
+}
+
+/// Whether what begins so is packed.
+pub fn is_packed(begin: &[u8]) -> bool {
+    packing(begin) != Packing::None
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

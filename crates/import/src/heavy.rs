@@ -56,18 +56,31 @@ impl<K: Eq + Hash> Heavy<K> {
         self.drop_least();
     }
 
+    /// Adds a count that somebody else has made, with what may be missing from it.
+    pub fn hold(&mut self, key: K, counted: &Counted) {
+        let held = self.counts.entry(key).or_default();
+        held.tally.add(&counted.tally);
+        held.missed = held.missed.saturating_add(counted.missed);
+        self.drop_least();
+    }
+
+    /// Notes that a key which is not held may have had so many more.
+    pub fn drop_more(&mut self, requests: u64) {
+        self.dropped = self.dropped.saturating_add(requests);
+    }
+
     /// Adds another's counts, whose keys are changed on the way.
     pub fn merge(&mut self, other: Heavy<K>, change: impl Fn(K) -> K) {
         let (mine, theirs) = (self.dropped, other.dropped);
         // Whatever the other does not hold it may have dropped.
-        self.counts.values_mut().for_each(|counted| counted.missed += theirs);
+        self.counts.values_mut().for_each(|counted| counted.missed = counted.missed.saturating_add(theirs));
         for (key, counted) in other.counts {
-            let held =
-                self.counts.entry(change(key)).or_insert(Counted { tally: Tally::default(), missed: mine + theirs });
+            let missed = mine.saturating_add(theirs);
+            let held = self.counts.entry(change(key)).or_insert(Counted { tally: Tally::default(), missed });
             held.tally.add(&counted.tally);
-            held.missed = held.missed.saturating_sub(theirs) + counted.missed;
+            held.missed = held.missed.saturating_sub(theirs).saturating_add(counted.missed);
         }
-        self.dropped += theirs;
+        self.drop_more(theirs);
         self.drop_least();
     }
 
@@ -96,7 +109,7 @@ impl<K: Eq + Hash> Heavy<K> {
             }
             stays
         });
-        self.dropped += largest;
+        self.drop_more(largest);
     }
 }
 

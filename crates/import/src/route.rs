@@ -11,6 +11,13 @@ const LEAST_HEX: usize = 8;
 /// Titles in paths have at least so many words.
 const LEAST_WORDS: usize = 4;
 
+/// The route of a target.
+pub fn route(target: &[u8]) -> Vec<u8> {
+    let mut route = Vec::new();
+    fold(target, &mut route);
+    route
+}
+
 /// Writes the route of a target into `route`, which is emptied first.
 pub fn fold(target: &[u8], route: &mut Vec<u8>) {
     route.clear();

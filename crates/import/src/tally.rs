@@ -14,7 +14,7 @@ pub struct Tally {
 impl Tally {
     /// Adds another's.
     pub fn add(&mut self, other: &Tally) {
-        self.requests += other.requests;
+        self.requests = self.requests.saturating_add(other.requests);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.took_ns = self.took_ns.saturating_add(other.took_ns);
     }

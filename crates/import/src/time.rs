@@ -5,7 +5,7 @@ use crate::number::digits;
 
 const DAY: i64 = 86_400;
 /// Numbers beyond are no seconds (the year 5138), nor milliseconds, nor microseconds.
-const LARGEST_SECONDS: u64 = 100_000_000_000;
+pub const LARGEST_SECONDS: u64 = 100_000_000_000;
 
 /// Reads a time; none where it is none.
 pub fn seconds(text: &[u8]) -> Option<i64> {

@@ -31,10 +31,26 @@ pub struct Options {
 
 /// What reading has come to.
 pub struct Done {
+    /// The files.
+    pub files: Vec<LogFile>,
     /// The counts of all files.
     pub counts: Counts,
     /// By file.
     pub outcomes: Vec<Outcome>,
+}
+
+impl Done {
+    /// Takes in what reading other files has come to.
+    #[must_use]
+    pub fn join(mut self, mut other: Done) -> Done {
+        let (mine, all) = (self.files.len(), self.files.len() + other.files.len());
+        self.counts.place_files(0, all);
+        other.counts.place_files(mine, all);
+        self.counts.merge(other.counts);
+        self.files.extend(other.files);
+        self.outcomes.extend(other.outcomes);
+        self
+    }
 }
 
 /// What became of a file.
@@ -62,7 +78,7 @@ pub fn read(files: &[LogFile], options: &Options) -> Done {
     let outcomes = Mutex::new(vec![Outcome::default(); files.len()]);
     let jobs = plan(files, options, &outcomes);
     let next = AtomicUsize::new(0);
-    let seed = RandomState::new().hash_one(0) as usize;
+    let seed = seed();
     let cores = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = if options.threads == 0 { cores() } else { options.threads };
     let work = || {
@@ -83,7 +99,12 @@ pub fn read(files: &[LogFile], options: &Options) -> Done {
         }
         counts
     });
-    Done { counts, outcomes: outcomes.into_inner().unwrap_or_else(PoisonError::into_inner) }
+    Done { files: files.to_vec(), counts, outcomes: outcomes.into_inner().unwrap_or_else(PoisonError::into_inner) }
+}
+
+/// A seed for maps whose keys others choose.
+pub(crate) fn seed() -> usize {
+    RandomState::new().hash_one(0) as usize
 }
 
 /// Large plain files are divided, all others are taken as they are.

@@ -46,6 +46,7 @@ mod value;
 
 pub use blocks::lead::{bisection_sentence, sum_up};
 pub use blocks::services::lead::{deviation_sentence, watched_sentence};
+pub use blocks::traffic::live::{live_line, live_screen};
 pub use conclusion::{Conclusion, conclusion_of, steps_conclusion, traffic_conclusion, watched_conclusion};
 pub use document::{Body, Document, Feeds, Measured};
 pub use listing::{

@@ -23,9 +23,11 @@ const TRAFFIC: &[&Block] = &[
     &traffic::lead::BLOCK,
     &traffic::suspects::BLOCK,
     &traffic::over_time::BLOCK,
+    &traffic::hours::BLOCK,
     &traffic::tables::AGENTS,
     &traffic::tables::NETWORKS,
     &traffic::tables::ROUTES,
+    &traffic::costs::BLOCK,
     &traffic::files::BLOCK,
     &traffic::files::EXACTNESS,
 ];

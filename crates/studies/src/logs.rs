@@ -1,16 +1,21 @@
 //! `logs`: who asked for what and when, and what it would save to turn a part of it away. Nothing is run and nothing kept.
 
+mod cost;
+mod follow;
 mod onset;
 mod rules;
 mod suspects;
 mod timeline;
 
+pub use follow::follow;
+
 use crate::StudyError;
 use case::{AgentFamily, AgentKind, Claim, Demand, MalformedLine, Ranked, SCHEMA, Traffic, TrafficFile};
-use import::{Counted, Counts, Done, Family, Format, LogFile, Network, Options, Ranges, network_text};
+use cost::Costs;
+use import::{Counted, Counts, Done, Family, Format, ImportError, LogFile, Network, Options, Ranges, network_text};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use timeline::Timeline;
 
 /// So many agents, networks and routes are named.
@@ -25,31 +30,69 @@ pub struct Request {
     pub format: Option<Format>,
     /// Files of addresses that crawlers publish as theirs, each with the crawler's name where the file does not say it.
     pub ranges: Vec<(Option<String>, PathBuf)>,
+    /// A case of the server, for what requests cost it.
+    pub case: Option<PathBuf>,
+    /// Where to write the cube; none for nowhere.
+    pub cube: Option<PathBuf>,
 }
 
 /// Reads the logs, and says what they come down to.
 ///
 /// # Errors
-/// Where there are none, or a file of ranges cannot be read.
+/// Where there are none, a file of ranges cannot be read, or the cube cannot be written.
 pub fn logs(request: &Request) -> Result<Traffic, StudyError> {
+    let options = options(request)?;
+    let costs = costs(request.case.as_deref())?;
+    let files = import::find(&request.paths)?;
+    let done = import::read(&files, &options);
+    if let Some(cube) = &request.cube {
+        import::write_cube(&done, cube)?;
+    }
+    Ok(traffic(&done, costs.as_ref()))
+}
+
+fn costs(case: Option<&Path>) -> Result<Option<Costs>, StudyError> {
+    case.map(Costs::read).transpose()
+}
+
+fn options(request: &Request) -> Result<Options, StudyError> {
     let mut ranges = Ranges::default();
     for (name, file) in &request.ranges {
         ranges.read(name.as_deref(), file)?;
     }
-    let files = import::find(&request.paths)?;
-    let options = Options { format: request.format.clone(), ranges, threads: 0 };
-    let done = import::read(&files, &options);
-    Ok(traffic(&files, &done))
+    Ok(Options { format: request.format.clone(), ranges, threads: 0 })
 }
 
-fn traffic(files: &[LogFile], done: &Done) -> Traffic {
+/// What cubes come down to together, which is what reading all of their logs would.
+///
+/// # Errors
+/// Where there are none, one cannot be read, or the cube of all cannot be written.
+pub fn merge(cubes: &[PathBuf], case: Option<&Path>, cube: Option<&Path>) -> Result<Traffic, StudyError> {
+    let costs = costs(case)?;
+    let mut all: Option<Done> = None;
+    for cube in import::find_cubes(cubes)? {
+        let one = import::read_cube(&cube)?;
+        all = Some(match all {
+            Some(all) => all.join(one),
+            None => one,
+        });
+    }
+    let done = all.ok_or_else(|| ImportError::NoFiles(cubes.to_vec()))?;
+    if let Some(cube) = cube {
+        import::write_cube(&done, cube)?;
+    }
+    Ok(traffic(&done, costs.as_ref()))
+}
+
+fn traffic(done: &Done, costs: Option<&Costs>) -> Traffic {
     let counts = &done.counts;
     let spans = || counts.files.iter().filter_map(|file| file.span);
     let timeline = Timeline::of(counts);
-    let in_order = described(files, done);
-    let suspects = suspects::find(counts, &timeline, &in_order);
+    let in_order = described(done);
+    let suspects = suspects::find(counts, &timeline, &in_order, costs);
     let series = timeline.series(&suspects, counts);
-    let example = |(file, text): &(usize, String)| MalformedLine { path: path_of(&files[*file]), text: text.clone() };
+    let example =
+        |(file, text): &(usize, String)| MalformedLine { path: path_of(&done.files[*file]), text: text.clone() };
     Traffic {
         schema: SCHEMA,
         files: in_order,
@@ -66,13 +109,15 @@ fn traffic(files: &[LogFile], done: &Done) -> Traffic {
         networks: networks(counts, |_| true),
         routes: routes(counts, |_| true),
         series,
+        days: timeline::days(counts),
+        cost: costs.map(|costs| costs.of_all(counts)),
         suspects,
     }
 }
 
 /// The files in the order of the times in them, which is that of a rotated set; those without times last.
-fn described(files: &[LogFile], done: &Done) -> Vec<TrafficFile> {
-    let parts = files.iter().zip(&done.outcomes).zip(&done.counts.files);
+fn described(done: &Done) -> Vec<TrafficFile> {
+    let parts = done.files.iter().zip(&done.outcomes).zip(&done.counts.files);
     let one = |((file, outcome), counts): ((&LogFile, &import::Outcome), &import::FileCounts)| TrafficFile {
         path: path_of(file),
         format: outcome.format.clone(),

@@ -12,7 +12,7 @@ pub use record::{Listening, Selected, all_listening};
 
 use crate::attach::{self, command_line};
 use crate::{Console, Done, Limits, StudyError};
-use alarms::Alarming;
+pub(crate) use alarms::Alarming;
 use case::{Deviation, HistoryWriter, Names, SCHEMA, ServiceSample, Watched, WatchedRecording, read_history};
 use known::Known;
 use record::{Looked, Services};
@@ -268,7 +268,7 @@ fn stamped(looked: &[Looked]) -> Vec<ServiceSample> {
     looked.iter().map(|one| ServiceSample { at_ms, ..one.sample.clone() }).collect()
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 

@@ -23,7 +23,7 @@ pub use compare::CompareArguments;
 pub use driver::{Driver, Says};
 pub use feeds::{FeedsAction, FeedsArguments, FeedsHistoryArguments, FeedsRefreshArguments, FeedsShownArguments};
 pub use load::{LoadArguments, TlsArguments};
-pub use logs::LogsArguments;
+pub use logs::{LogsAction, LogsArguments, LogsMergeArguments};
 pub use matrix::MatrixArguments;
 pub use pcap::PcapArguments;
 pub use run::RunArguments;

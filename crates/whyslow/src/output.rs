@@ -115,6 +115,12 @@ pub fn say(line: &str) {
     });
 }
 
+/// Draws a screen on standard error, in the place of the one before.
+pub fn redraw(screen: &str) {
+    // Home, and nothing is left of what was there.
+    let _ = write!(std::io::stderr().lock(), "\x1b[H\x1b[2J{screen}");
+}
+
 /// Whether the terminal is to get no escape sequences: it cannot read them, or its user does not want them.
 pub fn is_plain() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())

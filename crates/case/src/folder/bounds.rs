@@ -18,14 +18,19 @@ const FREE_BYTES: u64 = 24 << 20;
 const MOST_TIMES: u64 = 100;
 
 /// Memory that the rows of one table may take.
-pub(super) struct Budget {
+pub(crate) struct Budget {
     bytes: u64,
 }
 
 impl Budget {
     /// That of a file of this size.
     pub(super) fn of(file: &File) -> std::io::Result<Budget> {
-        Ok(Budget { bytes: FREE_BYTES + file.metadata()?.len().saturating_mul(MOST_TIMES) })
+        Budget::beyond(FREE_BYTES, file)
+    }
+
+    /// That of a file of this size whose rows may take so much whatever it is.
+    pub(crate) fn beyond(free_bytes: u64, file: &File) -> std::io::Result<Budget> {
+        Ok(Budget { bytes: free_bytes + file.metadata()?.len().saturating_mul(MOST_TIMES) })
     }
 
     /// Takes what these rows need.

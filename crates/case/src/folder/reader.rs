@@ -65,7 +65,16 @@ fn text(error: impl std::fmt::Display) -> String {
 
 /// The rows of a Parquet file.
 pub(crate) fn parquet_rows<R: Row>(file: File, take: &mut dyn FnMut(Vec<R>)) -> Result<(), String> {
-    let mut budget = Budget::of(&file).map_err(text)?;
+    let budget = Budget::of(&file).map_err(text)?;
+    parquet_rows_within(file, budget, take)
+}
+
+/// The rows of a Parquet file that may take so much.
+pub(crate) fn parquet_rows_within<R: Row>(
+    file: File,
+    mut budget: Budget,
+    take: &mut dyn FnMut(Vec<R>),
+) -> Result<(), String> {
     bounds::check_footer(&file)?;
     // Types as the file's own schema has them: the one of Arrow in it could ask for anything.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);

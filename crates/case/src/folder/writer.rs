@@ -368,3 +368,15 @@ fn stream_to_parquet(folder: &Beneath, stream: &str, parquet: &str) -> Result<()
     writer.close().map_err(|error| CaseError::damaged(&to, &error))?;
     Ok(())
 }
+
+/// Writes rows as a Parquet file, and hands it back to be synced or renamed; errors name `path`.
+pub(crate) fn write_parquet<R: Row>(file: File, path: &Path, rows: &[R], level: i32) -> Result<File, CaseError> {
+    let damaged = |error: parquet::errors::ParquetError| CaseError::damaged(path, &error);
+    let level = ZstdLevel::try_new(level).map_err(damaged)?;
+    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+    let mut writer = ArrowWriter::try_new(file, R::schema(), Some(properties)).map_err(damaged)?;
+    for rows in rows.chunks(BATCH_ROWS) {
+        writer.write(&R::to_batch(rows)).map_err(damaged)?;
+    }
+    writer.into_inner().map_err(damaged)
+}

@@ -4,12 +4,10 @@ use super::read::{files_of, once, open_rows, rows_of};
 use super::resolution::joined;
 use super::{LOCK, MOST_WATCHERS, OPEN, Resolution, ServiceSample, folder_of, io};
 use crate::error::CaseError;
+use crate::folder::write_parquet;
 use crate::row::Row;
 use arrow_ipc::writer::StreamWriter;
 use nix::fcntl::{Flock, FlockArg};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write;
@@ -150,12 +148,7 @@ fn private() -> OpenOptions {
 }
 
 fn write(path: &Path, rows: &[ServiceSample]) -> Result<(), CaseError> {
-    let damaged = |error: parquet::errors::ParquetError| CaseError::damaged(path, &error);
-    let level = ZstdLevel::try_new(LEVEL).map_err(damaged)?;
-    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
     let file = private().write(true).create(true).truncate(true).open(path).map_err(io(path))?;
-    let mut writer = ArrowWriter::try_new(file, ServiceSample::schema(), Some(properties)).map_err(damaged)?;
-    writer.write(&ServiceSample::to_batch(rows)).map_err(damaged)?;
-    let mut file = writer.into_inner().map_err(damaged)?;
+    let mut file = write_parquet(file, path, rows, LEVEL)?;
     file.flush().and_then(|()| file.sync_all()).map_err(io(path))
 }

@@ -6,7 +6,7 @@ use crate::exchange::Exchange;
 use crate::place::of_call;
 use crate::threads::groups;
 use case::RequestKind;
-use case::tables::direction;
+use case::tables::{HttpMessage, direction};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -32,6 +32,12 @@ impl<'e> Kinds<'e> {
     }
 
     fn asked(&self, exchange: &Exchange) -> Option<RequestKind> {
+        let request = self.request(exchange)?;
+        Some(RequestKind::Http { method: request.method.clone(), path: path(&request.target) })
+    }
+
+    /// The head of its request, in HTTP that could be read.
+    pub fn request(&self, exchange: &Exchange) -> Option<&'e HttpMessage> {
         let analysis = self.analysis;
         let range = self.messages.get(&analysis.connections.row(exchange.connection).id)?;
         let messages = &analysis.recording.http_messages[range.clone()];
@@ -41,8 +47,7 @@ impl<'e> Kinds<'e> {
         let start = first_call.map_or(exchange.start, |start| start.min(exchange.start));
         let first = messages.partition_point(|row| row.time.0 < start);
         let within = messages[first..].iter().take_while(|row| row.time.0 <= exchange.end);
-        let request = within.into_iter().find(|row| row.direction == asks && !row.method.is_empty())?;
-        Some(RequestKind::Http { method: request.method.clone(), path: path(&request.target) })
+        within.into_iter().find(|row| row.direction == asks && !row.method.is_empty())
     }
 
     fn asked_by(&self, exchange: &Exchange) -> Option<RequestKind> {

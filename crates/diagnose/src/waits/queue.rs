@@ -22,14 +22,14 @@ const IDLE: u64 = 20_000;
 
 /// A request on a thread of the server.
 #[derive(Clone, Copy)]
-struct Served {
-    exchange: usize,
+pub(super) struct Served {
+    pub exchange: usize,
     /// When it had arrived.
     arrived: u64,
     /// When the thread took it up: it had read it, had answered the one before, and had last been idle.
-    from: u64,
+    pub from: u64,
     /// When it had answered it.
-    to: u64,
+    pub to: u64,
 }
 
 /// The sums of one kind.
@@ -150,7 +150,7 @@ fn idle(analysis: &Analysis, thread: usize) -> Vec<(u64, u64)> {
 
 /// Each thread that answers requests: what it did for which, in order of time. An event loop may read many requests before it
 /// deals with one: what it does before an answer, since the answer before, is for that one.
-fn served(analysis: &Analysis) -> BTreeMap<usize, Vec<Served>> {
+pub(super) fn served(analysis: &Analysis) -> BTreeMap<usize, Vec<Served>> {
     let mut threads: BTreeMap<usize, Vec<Served>> = BTreeMap::new();
     for (index, exchange) in analysis.exchanges.iter().enumerate() {
         let transfers = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));

@@ -1,8 +1,8 @@
 //! Access logs: a crawler among visitors.
 
 use case::{
-    AgentFamily, AgentKind, Claim, Demand, MalformedLine, Onset, Ranked, Rule, RuleFor, Suspect, Traffic, TrafficFile,
-    TrafficSeries,
+    AgentFamily, AgentKind, Claim, Demand, MalformedLine, Onset, Ranked, RouteCost, Rule, RuleFor, SavedCpu, Suspect,
+    Traffic, TrafficCost, TrafficDay, TrafficFile, TrafficSeries,
 };
 
 /// 2024-05-01 00:00 UTC.
@@ -22,7 +22,13 @@ pub(crate) fn crawled() -> Traffic {
         statuses: [0, 0, requests - 10, 0, 10, 0],
     };
     let crawled = (0..48).map(|hour| if hour < 30 { 0 } else { 1_800 }).collect::<Vec<u64>>();
-    let requests = crawled.iter().enumerate().map(|(hour, crawled)| 200 + 10 * (hour as u64 % 24) + crawled).collect();
+    let requests = crawled.iter().enumerate().map(|(hour, crawled)| 200 + 10 * (hour as u64 % 24) + crawled);
+    let requests = requests.collect::<Vec<u64>>();
+    let day = |(day, requests): (usize, &[u64])| TrafficDay {
+        start_s: START + day as i64 * 86_400,
+        requests: requests.to_vec(),
+    };
+    let days = requests.chunks(24).enumerate().map(day).collect();
     let file = |path: &str, first_s: i64| TrafficFile {
         path: path.into(),
         format: "combined".into(),
@@ -49,6 +55,7 @@ pub(crate) fn crawled() -> Traffic {
             p: 0.0005,
             file: "log/access.log".into(),
         }),
+        cpu: Some(SavedCpu { cpu_ns: 891_000_000_000, share: 0.93, known: 32_400 }),
         networks: vec![ranked("203.0.113.0/24", 32_400, 0)],
         routes: vec![ranked("/tag/{n}?", 32_400, 0)],
         rules: vec![
@@ -80,6 +87,20 @@ pub(crate) fn crawled() -> Traffic {
         networks: vec![ranked("203.0.113.0/24", 32_400, 0), ranked("198.51.100.0/24", 700, 12)],
         routes: vec![ranked("/tag/{n}?", 32_400, 0), ranked("/post/{n}", 15_720, 0)],
         series: TrafficSeries { start_s: START, bucket_s: 3_600, requests, of_suspects: vec![crawled] },
+        days,
+        cost: Some(TrafficCost {
+            case: "cases/blog".into(),
+            cpu_ns: 958_000_000_000,
+            known: 48_120,
+            routes: vec![RouteCost {
+                route: "/tag/{n}?".into(),
+                recorded: 412,
+                mean_ns: 27_500_000,
+                low_ns: 26_900_000,
+                high_ns: 28_100_000,
+                requests: 32_400,
+            }],
+        }),
         suspects: vec![crawler],
     }
 }

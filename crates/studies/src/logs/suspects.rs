@@ -1,6 +1,7 @@
 //! Which parts of the traffic could be turned away: crawlers that are a large part of it, who only claims to be one, and
 //! programs whose traffic has begun or grown. Browsers are visitors, and programs that were there all along do their work.
 
+use super::cost::Costs;
 use super::timeline::Timeline;
 use super::{claim, demand, kind, networks, onset, routes, rules};
 use case::{AgentKind, Claim, Suspect, TrafficFile};
@@ -18,12 +19,19 @@ const MOST_NAMED: usize = 10;
 const LEAST_REQUESTS: u64 = 100;
 
 /// The suspects, those first whose absence would save most.
-pub fn find(counts: &Counts, timeline: &Timeline, files: &[TrafficFile]) -> Vec<Suspect> {
+pub fn find(counts: &Counts, timeline: &Timeline, files: &[TrafficFile], costs: Option<&Costs>) -> Vec<Suspect> {
     let families = counts.families().iter().enumerate();
     let mut suspects: Vec<Suspect> =
         families.filter_map(|(number, family)| of_family(number as u16, family, counts, timeline, files)).collect();
     suspects.sort_by(|one, other| largest_share(other).total_cmp(&largest_share(one)));
     suspects.truncate(MOST_SUSPECTS);
+    for suspect in &mut suspects {
+        let is_it = |family: &Family| {
+            family.name == suspect.name && kind(family) == suspect.kind && claim(family) == suspect.claim
+        };
+        let number = counts.families().iter().position(is_it);
+        suspect.cpu = costs.zip(number).and_then(|(costs, number)| costs.of_family(counts, number as u16));
+    }
     suspects
 }
 

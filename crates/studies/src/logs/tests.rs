@@ -57,6 +57,12 @@ fn a_crawler_is_named_with_its_onset_its_share_and_what_blocking_saves() {
     assert_eq!(suspect.routes[0].name, "/tag/{n}?");
     assert_eq!(traffic.series.requests.iter().sum::<u64>(), traffic.total.requests);
     assert_eq!(traffic.series.of_suspects[0].iter().sum::<u64>(), suspect.demand.requests);
+    assert_eq!(
+        traffic.days.iter().map(|day| day.start_s).collect::<Vec<_>>(),
+        [0, 1, 2].map(|day| 1_714_521_600 + day * 86_400)
+    );
+    assert_eq!(traffic.days.iter().flat_map(|day| &day.requests).sum::<u64>(), traffic.total.requests);
+    assert!(traffic.days[1].requests[16] > 100 && traffic.days[0].requests[16] < 100, "the hour of the onset");
 }
 
 #[test]

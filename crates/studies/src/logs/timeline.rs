@@ -1,13 +1,41 @@
 //! Requests over time, in buckets of one length for all families: short enough to see when something began, and few enough
 //! to look for steps among them and to draw them.
 
-use case::{Suspect, TrafficSeries};
+use case::{Suspect, TrafficDay, TrafficSeries};
 use import::{Counts, Series};
+use std::collections::BTreeMap;
 
 /// At most so many buckets. Two weeks by the hour are 336.
 const MOST_BUCKETS: i64 = 400;
 /// Lengths that people think in, in seconds.
 const LENGTHS: [i64; 9] = [60, 300, 600, 1_800, 3_600, 10_800, 21_600, 86_400, 604_800];
+
+/// So many days are told hour by hour: nine weeks, for what comes back by the week.
+const MOST_DAYS: usize = 63;
+const HOUR: i64 = 3_600;
+
+/// The requests of each hour of each day; none where buckets are longer than hours.
+pub fn days(counts: &Counts) -> Vec<TrafficDay> {
+    if counts.bucket_s() > HOUR {
+        return Vec::new();
+    }
+    let mut hours: BTreeMap<i64, u64> = BTreeMap::new();
+    for family in counts.families() {
+        for (bucket, tally) in family.series.sorted() {
+            *hours.entry((bucket * counts.bucket_s()).div_euclid(HOUR)).or_default() += tally.requests;
+        }
+    }
+    let ends = hours.keys().next().zip(hours.keys().next_back());
+    let Some((first, last)) = ends.map(|(first, last)| (first.div_euclid(24), last.div_euclid(24))) else {
+        return Vec::new();
+    };
+    let of_hour = |hour: i64| hours.get(&hour).copied().unwrap_or(0);
+    let day = |day: i64| TrafficDay {
+        start_s: day * 24 * HOUR,
+        requests: (0..24).map(|hour| of_hour(day * 24 + hour)).collect(),
+    };
+    (first.max(last - MOST_DAYS as i64 + 1)..=last).map(day).collect()
+}
 
 /// From the first to the last request.
 pub struct Timeline {

@@ -1,6 +1,7 @@
 //! Errors of reading what others have recorded.
 
 use super::{Failure, quote_path};
+use ::case::CaseError;
 use ::import::ImportError;
 use std::io::ErrorKind;
 
@@ -20,9 +21,20 @@ impl From<ImportError> for Failure {
             ImportError::NotALog(path) => {
                 Failure::new("no access log", why, format!("whyslow logs --format FORMAT {}", quote_path(&path)))
             }
+            ImportError::NotFollowed(path) => {
+                Failure::new("the file cannot be followed", why, format!("whyslow logs {}", quote_path(&path)))
+            }
             ImportError::NotACapture(path) => {
                 Failure::new("the file is no capture", why, format!("file {}", quote_path(&path)))
             }
+            ImportError::Cube(CaseError::Damaged { .. }) => {
+                let remedy = "whyslow logs FILES --cube FILE.parquet, which writes one from logs";
+                Failure::new("the cube cannot be read", why, remedy)
+            }
+            ImportError::Cube(CaseError::Io { path, source }) => {
+                Failure::system(Some(&path), "reading or writing the cube", &source)
+            }
+            ImportError::Cube(other) => other.into(),
             ImportError::NoRanges(_) => {
                 let remedy = "whyslow logs --ranges Googlebot=FILE: a file in which ranges like 192.0.2.0/24 stand";
                 Failure::new("no address ranges", why, remedy)
