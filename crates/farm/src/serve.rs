@@ -255,11 +255,11 @@ impl Shared {
         }
         let rss = |text: &str| plain("200 OK", "", text.as_bytes());
         at_once(match kind {
-            Kind::Sound => self.current(feed, &request.if_none_match),
+            Kind::Sound => self.current(feed, request),
             Kind::Slow => {
                 let share = 0.5 + (mixed(feed as u64) % 1000) as f64 / 1000.0 * 1.5;
                 let due = Some(Instant::now() + self.slow.mul_f64(share));
-                return Answer { due, ..at_once(self.current(feed, &request.if_none_match)) };
+                return Answer { due, ..at_once(self.current(feed, request)) };
             }
             Kind::Moved => plain("301 Moved Permanently", &format!("Location: /moved/{feed}\r\n"), b""),
             Kind::Gone => plain("410 Gone", "", b""),
@@ -269,7 +269,7 @@ impl Shared {
             Kind::Malformed => rss("<rss><channel><item><guid>1</guid></channel></rss>"),
             Kind::Html => rss("<!DOCTYPE html><html><body>This domain is for sale.</body></html>"),
             Kind::Truncated => {
-                let whole = self.current(feed, "");
+                let whole = self.current(feed, &Request { if_none_match: String::new(), ..request.clone() });
                 return Answer { bytes: whole[..whole.len() / 2].to_vec(), due: None, closes: true };
             }
             Kind::Bomb => plain("200 OK", Coding::Gzip.header(), &self.content.bomb),
@@ -282,9 +282,10 @@ impl Shared {
     }
 
     /// A feed as it is now: 304 where the one who asks has it already.
-    fn current(&self, feed: usize, if_none_match: &str) -> Vec<u8> {
+    fn current(&self, feed: usize, request: &Request) -> Vec<u8> {
+        let if_none_match = &request.if_none_match;
         let mut version = self.versions[feed].load(Ordering::Relaxed);
-        if if_none_match == tag(feed, version) {
+        if *if_none_match == tag(feed, version) {
             if !mixed(feed as u64 ^ (u64::from(version) << 32)).is_multiple_of(CHANGES) {
                 self.unchanged.fetch_add(1, Ordering::Relaxed);
                 let head = format!("HTTP/1.1 304 Not Modified\r\nETag: {if_none_match}\r\n\r\n");
@@ -293,7 +294,7 @@ impl Shared {
             version += 1;
             self.versions[feed].store(version, Ordering::Relaxed);
         }
-        let coding = Coding::of(feed);
+        let coding = Coding::of(feed, &request.accept_encoding);
         let headers = format!(
             "ETag: {}\r\nLast-Modified: Mon, 06 Jan 2025 08:00:00 GMT\r\nContent-Type: application/rss+xml\r\n{}",
             tag(feed, version),
