@@ -21,8 +21,8 @@ intervention! {
     /// their answers.
     ///
     /// ## What it reaches
-    /// Dynamically linked programs that use libc. Not Go, not static programs, not sleeps, timers, or waits for locks, and not a
-    /// program that looks at a clock to see whether it is late.
+    /// Dynamically linked programs that use libc. Not Go, not static programs, not sleeps, timers, or waits for locks, and
+    /// not a program that looks at a clock to see whether it is late.
     ///
     /// ## How we know it took effect
     /// The shim counts the times it made longer.
@@ -50,8 +50,9 @@ intervention! {
     /// # short-timeouts
     ///
     /// ## What it does
-    /// Makes the times after which a wait for a descriptor gives up five times shorter, as `long-timeouts` makes them longer. Where
-    /// nothing but a timeout ends a wait, of the client's or of the server's idle connections, the wait becomes as much shorter.
+    /// Makes the times after which a wait for a descriptor gives up five times shorter, as `long-timeouts` makes them longer.
+    /// Where nothing but a timeout ends a wait, of the client's or of the server's idle connections, the wait becomes as
+    /// much shorter.
     ///
     /// ## What it reaches
     /// As `long-timeouts`.
