@@ -10,23 +10,24 @@ PATH=$PATH:/usr/sbin:/sbin:/usr/local/go/bin
 purpose=${1:-build}
 root=$(cd "$(dirname "$0")/.." && pwd)
 
-# A package, and a command or a file by which to know that it is there.
+# A package, and a command or a file (a pattern of its path) by which to know that it is there.
 build=(gcc:gcc make:make clang:clang libbpf-dev:/usr/include/bpf/bpf_helpers.h libc6-dev:/usr/include/stdio.h)
 demo=(nginx-light:nginx openssl:openssl iproute2:ip python3:python3 ca-certificates:/etc/ssl/certs/ca-certificates.crt
     procps:ps util-linux:unshare)
 tests=(curl:curl haproxy:haproxy redis-server:redis-server redis-tools:redis-benchmark wrk:wrk apache2-utils:ab libcap2-bin:setcap
     mmdebstrap:mmdebstrap tshark:tshark chromium:chromium python3-jsonschema:/usr/lib/python3/dist-packages/jsonschema git:git
-    libcurl4-openssl-dev:"/usr/include/$(uname -m)-linux-gnu/curl/curl.h" golang-go:go nodejs:node default-jdk-headless:javac)
+    libcurl4-openssl-dev:"/usr/include/$(uname -m)-linux-gnu/curl/curl.h" golang-go:go nodejs:node default-jdk-headless:javac
+    php-cli:php wget:wget)
 healthy=(memcached:memcached libmemcached-tools:memcslap postgresql:/usr/lib/postgresql postgresql-contrib:pgbench
     pgbouncer:pgbouncer mariadb-server:mariadbd mariadb-client:mariadb-slap apache2:apache2 lighttpd:lighttpd varnish:varnishd
     stunnel4:stunnel nghttp2-client:h2load caddy:caddy h2o:h2o gunicorn:gunicorn python3-tornado:/usr/lib/python3/dist-packages/tornado
     python3-psycopg2:/usr/lib/python3/dist-packages/psycopg2
     python3-aiohttp:/usr/lib/python3/dist-packages/aiohttp uwsgi-plugin-python3:uwsgi puma:puma starman:starman mosquitto:mosquitto
     mosquitto-clients:mosquitto_pub beanstalkd:beanstalkd rsync:rsync openssh-server:sshd openssh-client:sftp vsftpd:vsftpd iperf3:iperf3
-    dnsmasq-base:dnsmasq dnsperf:dnsperf postfix:smtp-sink tinyproxy-bin:tinyproxy siege:siege wget:wget aria2:aria2c
+    dnsmasq-base:dnsmasq dnsperf:dnsperf postfix:smtp-sink tinyproxy-bin:tinyproxy siege:siege aria2:aria2c
     squid:squid nghttp2-proxy:nghttpx hitch:hitch hey:hey axel:axel lftp:lftp unbound:unbound bind9:named uvicorn:uvicorn
     python3-waitress:/usr/lib/python3/dist-packages/waitress python3-twisted:/usr/lib/python3/dist-packages/twisted
-    libmojolicious-perl:/usr/share/perl5/Mojo.pm php-fpm:/etc/php subversion:svnserve etcd-server:etcd slapd:slapd
+    libmojolicious-perl:/usr/share/perl5/Mojo.pm 'php-fpm:/usr/sbin/php-fpm*' subversion:svnserve etcd-server:etcd slapd:slapd
     ldap-utils:ldapsearch)
 bench=(strace:strace tcpdump:tcpdump linux-perf:perf nghttp2-client:h2load)
 
@@ -62,7 +63,7 @@ missing_packages() {
     for entry in "${wanted[@]}"; do
         sign=${entry#*:}
         case $sign in
-        /*) [ -e "$sign" ] || echo "${entry%%:*}" ;;
+        /*) compgen -G "$sign" >/dev/null || echo "${entry%%:*}" ;;
         *) command -v "$sign" >/dev/null || echo "${entry%%:*}" ;;
         esac
     done

@@ -1,5 +1,5 @@
 # Sourced by run.sh: php-fpm.
-php=$(ls /usr/sbin/php-fpm* 2>/dev/null | tail -1)
+php=$(compgen -G '/usr/sbin/php-fpm*' | tail -1 || true)
 need "${php:-php-fpm}" nginx wrk
 make_certificate
 mkdir "$STATE/files"

@@ -3,58 +3,16 @@
  * or for other threads stay as they are. A sleep until a moment (TIMER_ABSTIME) is scaled by what is left until then.
  * With the parameter `halves` each sleep is as long as before, and is taken in two halves.
  * Changed counts sleeps scaled or halved. */
-#include "sockets.h"
-#include "wrap.h"
-#include <sys/select.h>
+#include "scale.h"
 
-#define MILLION 1000000ll
-
-static double factor = 1;
 static int in_halves;
 
 __attribute__((constructor)) static void begin(void)
 {
-	double number = 0, place = 1;
 	shim_begin("sleep-scale");
-	if (shim_is_inert)
-		return;
-	if (!strcmp(shim_parameter, "halves")) {
-		in_halves = 1;
-		return;
-	}
-	for (const char *at = shim_parameter; *at; at++) {
-		if (*at == '.' && place == 1) {
-			place = 0.1;
-		} else if (*at < '0' || *at > '9') {
-			return; /* not a factor: everything stays as it is */
-		} else if (place < 1) {
-			number += place * (*at - '0');
-			place /= 10;
-		} else {
-			number = number * 10 + (*at - '0');
-		}
-	}
-	if (number >= 0.001 && number <= 1000)
-		factor = number;
-}
-
-static int64_t scaled(int64_t time)
-{
-	SEEN();
-	if (factor == 1 || time <= 0)
-		return time;
-	CHANGED();
-	return time * factor;
-}
-
-static int64_t nanoseconds(const struct timespec *time)
-{
-	return time->tv_sec * 1000000000ll + time->tv_nsec;
-}
-
-static struct timespec timespec(int64_t nanoseconds)
-{
-	return (struct timespec){ nanoseconds / 1000000000, nanoseconds % 1000000000 };
+	in_halves = !shim_is_inert && !strcmp(shim_parameter, "halves");
+	if (!in_halves)
+		read_factor();
 }
 
 /* Whether a sleep of so many units is taken in two halves. */
@@ -72,18 +30,6 @@ static void add(struct timespec *rest, int64_t second)
 {
 	if (rest)
 		*rest = timespec(nanoseconds(rest) + second);
-}
-
-/* What is left of a scaled sleep, in the program's own time. */
-static void unscale(struct timespec *rest)
-{
-	if (rest)
-		*rest = timespec(nanoseconds(rest) / factor);
-}
-
-static int is_sane(const struct timespec *length)
-{
-	return length && length->tv_sec >= 0 && length->tv_sec < 1000000000 && length->tv_nsec >= 0 && length->tv_nsec < 1000000000;
 }
 
 WRAP(int, nanosleep, (const struct timespec *length, struct timespec *rest))
@@ -206,8 +152,7 @@ WRAP(unsigned, sleep, (unsigned length))
 			return real arguments;                                                             \
 		}                                                                                          \
 		if (!count && limit > 0) {                                                                 \
-			int64_t other = scaled(limit);                                                     \
-			limit = other > 0x7fffffff ? 0x7fffffff : other ? other : 1;                       \
+			limit = scaled_milliseconds(limit);                                                \
 		}                                                                                          \
 		return real arguments;                                                                     \
 	}
@@ -248,23 +193,20 @@ TIMED_POLLS(pselect,
 WRAP(int, select, (int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *limit))
 {
 	NEXT(select);
-	if (count || !limit || limit->tv_sec < 0 || limit->tv_sec > 1000000000 || limit->tv_usec < 0)
+	if (count || !is_sane_interval(limit))
 		return real(count, reads, writes, exceptions, limit);
 	int64_t whole = limit->tv_sec * MILLION + limit->tv_usec;
 	if (halves(whole)) {
 		int64_t second = whole - whole / 2;
-		*limit = (struct timeval){ whole / 2 / MILLION, whole / 2 % MILLION };
+		*limit = timeval(whole / 2);
 		int result = real(count, reads, writes, exceptions, limit);
 		if (result) { /* what is left of both halves */
-			whole = limit->tv_sec * MILLION + limit->tv_usec + second;
-			*limit = (struct timeval){ whole / MILLION, whole % MILLION };
+			*limit = timeval(limit->tv_sec * MILLION + limit->tv_usec + second);
 			return result;
 		}
-		*limit = (struct timeval){ second / MILLION, second % MILLION };
+		*limit = timeval(second);
 		return real(count, reads, writes, exceptions, limit);
 	}
-	int64_t microseconds = scaled(whole);
-	limit->tv_sec = microseconds / MILLION; /* the kernel, too, writes what is left there */
-	limit->tv_usec = microseconds % MILLION;
+	*limit = timeval(scaled(whole)); /* the kernel, too, writes what is left there */
 	return real(count, reads, writes, exceptions, limit);
 }

@@ -9,4 +9,6 @@ pub enum Aspect {
     Bytes,
     /// Which HTTP statuses are seen: what is answered in the place of somebody else is none of theirs.
     Statuses,
+    /// How many connections are reset: one whose port is to be free at once ends so.
+    Resets,
 }

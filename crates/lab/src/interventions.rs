@@ -1,6 +1,7 @@
 //! What can be switched off from outside, one file each. Adding one is a file, a line in [`ALL`], and where it is a
 //! shim a C file of the same name in `shims`.
 
+mod accept_in_turn;
 mod answer_100_continue;
 mod answer_not_found;
 mod bound_sscanf;
@@ -12,6 +13,7 @@ mod default_buffers;
 mod default_groups;
 mod delayed_ack_cap;
 mod drop_log_lines;
+mod empty_openssl_conf;
 mod fast_compression;
 mod hosts_entry;
 mod large_heap;
@@ -20,6 +22,7 @@ mod larger_pool;
 mod listen_queue;
 mod network;
 mod no_fsync;
+mod no_time_wait;
 mod nothing;
 mod other_hosts_entry;
 mod parse_ca_once;
@@ -40,12 +43,14 @@ mod small_ca_bundle;
 mod small_segments;
 mod switch_off;
 mod tcp_nodelay;
+mod timeouts;
 mod wait_when_not_ready;
 
 use crate::aspect::Aspect;
 use crate::intervention_counters::InterventionCounters;
 use crate::treatment::{End, Treatment};
 use crate::world::World;
+use case::tables::Call;
 use case::{Finding, Recording};
 
 pub use case::Purpose;
@@ -150,10 +155,15 @@ pub const ALL: &[Intervention] = &[
     same_ca_bundle::SAME_CA_BUNDLE,
     share_ssl_context::SHARE_SSL_CONTEXT,
     resume_sessions::RESUME_SESSIONS,
+    empty_openssl_conf::EMPTY_OPENSSL_CONF,
     hosts_entry::HOSTS_ENTRY,
     other_hosts_entry::OTHER_HOSTS_ENTRY,
     listen_queue::LISTEN_QUEUE,
+    accept_in_turn::ACCEPT_IN_TURN,
     refuse_silent::REFUSE_SILENT,
+    no_time_wait::NO_TIME_WAIT,
+    timeouts::LONG_TIMEOUTS,
+    timeouts::SHORT_TIMEOUTS,
     network::LOSSLESS_LINK,
     network::WINDOW_KEPT_WHEN_IDLE,
     network::LARGE_FIRST_FLIGHT,
@@ -209,15 +219,23 @@ impl Intervention {
 }
 
 impl Request<'_> {
+    /// The calls that the finding rests on, as far as they are known.
+    fn calls(&self) -> impl Iterator<Item = &Call> {
+        let known = self.recording.zip(self.finding).filter(|(_, finding)| finding.evidence.table == "calls");
+        known.into_iter().flat_map(|(recording, finding)| {
+            finding.evidence.rows.iter().filter_map(move |row| recording.calls.get(*row as usize))
+        })
+    }
+
+    /// Whether the finding rests on calls, and all that are known are of these numbers.
+    pub fn rests_on_calls(&self, is_one: impl Fn(u16) -> bool) -> bool {
+        self.calls().next().is_some() && self.calls().all(|call| is_one(call.number))
+    }
+
     /// The end whose process made the calls that the finding rests on: where the mechanism sits.
     pub fn end_of_finding(&self) -> Option<End> {
-        let (recording, finding) = (self.recording?, self.finding?);
-        if finding.evidence.table != "calls" {
-            return None;
-        }
-        let pids =
-            finding.evidence.rows.iter().filter_map(|row| recording.calls.get(*row as usize)).map(|call| call.pid);
-        let roles = pids.filter_map(|pid| recording.processes.iter().find(|process| process.pid == pid));
+        let recording = self.recording?;
+        let roles = self.calls().filter_map(|call| recording.processes.iter().find(|process| process.pid == call.pid));
         let servers = roles.map(|process| process.role == "server").collect::<Vec<_>>();
         let in_server = servers.iter().filter(|is_server| **is_server).count();
         match (servers.len(), in_server * 2 > servers.len()) {
@@ -231,7 +249,7 @@ impl Request<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use case::tables::{Call, Process};
+    use case::tables::Process;
     use case::{Evidence, Status};
 
     /// A request with nothing recorded.

@@ -217,7 +217,9 @@ impl<'a> Usual<'a> {
             count(trial) > 0 && rate(trial) > usual + SLACK
         };
         let alerts = is_more(|row| row.alerts).then_some(Difference::Alerts(trial.alerts));
-        alerts.or_else(|| is_more(|row| row.resets).then_some(Difference::Resets(trial.resets)))
+        let may_reset = may_change(&trial.arm).contains(&Aspect::Resets);
+        let resets = || (!may_reset && is_more(|row| row.resets)).then_some(Difference::Resets(trial.resets));
+        alerts.or_else(resets)
     }
 
     /// Whether that nothing differs means anything.
@@ -312,6 +314,8 @@ mod tests {
         assert_eq!(said(&Trial { status_2xx: 0, ..run(200, 1_000) }), Some(Difference::NoStatus));
         assert_eq!(said(&Trial { resets: 12, ..run(200, 1_000) }), Some(Difference::Resets(12)));
         assert_eq!(said(&Trial { alerts: 200, ..run(200, 1_000) }), Some(Difference::Alerts(200)));
+        // What ends its connections so was not refused anything.
+        assert_eq!(said(&Trial { arm: "no-time-wait".into(), resets: 200, ..run(200, 1_000) }), None);
     }
 
     #[test]

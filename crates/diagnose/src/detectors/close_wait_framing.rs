@@ -23,7 +23,8 @@ detector! {
     /// take.
     ///
     /// ## What proves it
-    /// The same answer with its length (Content-Length, chunks): the wait is gone. Nothing outside the programs can add it yet.
+    /// Shorter timeouts, the server's and the client's (`short-timeouts`): the wait follows, since nothing else ends it. The same
+    /// answer with its length (Content-Length, chunks) has no such wait, and nothing outside the programs can add that.
     ///
     /// ## Remedy
     /// The server should send Content-Length or use chunked encoding, or close the connection as soon as it has written the

@@ -20,8 +20,8 @@ detector! {
     /// Calls of connect that failed with EADDRNOTAVAIL, three or more; what they and the sleeps after them take.
     ///
     /// ## What proves it
-    /// More ports, or their reuse (net.ipv4.ip_local_port_range, net.ipv4.tcp_tw_reuse): connects succeed. whyslow does not
-    /// change them yet, so that it remains a suspicion.
+    /// Connections that end without TIME_WAIT (`no-time-wait`): their ports are free at once, and connects succeed. The host's
+    /// settings (net.ipv4.ip_local_port_range, net.ipv4.tcp_tw_reuse) are not touched.
     ///
     /// ## Remedy
     /// Keep connections and reuse them (keep-alive, a pool). Until then allow more ports, or reuse those in TIME_WAIT.

@@ -28,7 +28,8 @@ detector! {
     /// fail (reset, refused), each with a sleep behind it before anything is asked again, for 5 % of the run or more.
     ///
     /// ## What proves it
-    /// A longer timeout: requests are answered the first time, and the server has less to do.
+    /// Longer timeouts (`long-timeouts`): requests are answered the first time, and the server has less to do. Where requests fail,
+    /// shorter sleeps (`short-sleeps`): the time that they took is gone, and the failures stay.
     ///
     /// ## Remedy
     /// Set the timeout above the slowest answer that is worth waiting for, space retries out (exponential back-off with jitter),

@@ -21,8 +21,8 @@ detector! {
     /// and 5 ms or more in each.
     ///
     /// ## What proves it
-    /// The same start without the configuration: `whyslow compare --b env=OPENSSL_CONF=/dev/null -- CMD`. What then goes is
-    /// predicted as the time of these samples. No trial does that by itself, since a program that needs the provider would fail.
+    /// The same start with an empty configuration (`empty-openssl-conf`): the time of these samples is gone. A program that needs the
+    /// provider fails then, and it remains a suspicion.
     ///
     /// ## Remedy
     /// Leave out of openssl.cnf what the program does not need (engines, providers, long lists of names), set OPENSSL_CONF for it alone,

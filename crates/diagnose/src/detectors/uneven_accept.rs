@@ -30,8 +30,8 @@ detector! {
     /// two idle ones two thirds.
     ///
     /// ## What proves it
-    /// The same load spread evenly: the line disappears. Nothing can move a connection to another worker from outside, so this remains
-    /// a suspicion with an upper bound.
+    /// Workers that take connections in turn (`accept-in-turn`): the line disappears. Where each worker has a listener of its own, or
+    /// few connections carry most of the work, nothing can move a connection to another one: a suspicion with an upper bound.
     ///
     /// ## Remedy
     /// Give each worker a listener of its own where there are many connections (SO_REUSEPORT; nginx: listen ... reuseport), let

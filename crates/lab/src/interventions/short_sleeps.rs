@@ -1,7 +1,8 @@
 //! `short-sleeps`: sleeps so short that nobody notices them.
 
-use super::{Intervention, Prediction, intervention};
+use super::{Intervention, NotHere, Prediction, intervention};
 use crate::treatment::Preload;
+use case::syscall;
 
 /// A hundredth: of a poll every 50 ms 0.5 ms is left, and a thread that does nothing else still sleeps most of the time.
 const FACTOR: f64 = 0.01;
@@ -26,11 +27,15 @@ intervention! {
     pub const SHORT_SLEEPS: Intervention = Intervention {
         name: "short-sleeps",
         summary: "makes every sleep a hundred times shorter",
-        predictions: &[Prediction::gains("P06"), Prediction::gains("P23")],
+        predictions: &[Prediction::gains("P06"), Prediction::gains("P23"), Prediction::gains("P45")],
         doses: &[],
         unit: "",
         stands_on: &[],
-        treat: |_, treatment| {
+        treat: |request, treatment| {
+            let retries = request.finding.is_some_and(|finding| finding.id == "P45");
+            if retries && !request.rests_on_calls(syscall::is_sleep) {
+                return Err(NotHere("needs a client that sleeps after a failure: it gives requests up".into()));
+            }
             treatment.preloads.push(Preload { shim: "sleep-scale", parameter: format!("{FACTOR:.6}") });
             Ok(())
         },

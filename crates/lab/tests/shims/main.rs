@@ -1,11 +1,13 @@
 //! The shims, each in real programs.
 
+mod accepts;
 mod files;
 mod functions;
 mod objects;
 mod other;
 mod preload;
 mod reads;
+mod timeouts;
 mod tls;
 mod tls_writes;
 mod waits;

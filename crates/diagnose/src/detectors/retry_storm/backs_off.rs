@@ -24,7 +24,9 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let mut by_server: BTreeMap<String, Vec<Pause>> = BTreeMap::new();
     for (row, call) in analysis.recording.calls.iter().enumerate() {
         let Some(slot) = analysis.connections.slot(call.connection).filter(|_| call.connection != 0) else { continue };
+        // Who finds no port has asked nobody: that is port-exhaustion.
         if syscall::telling_error(call.result).is_some()
+            && call.result != syscall::NO_PORT
             && analysis.connections.all()[slot].end == Some(End::Client)
             && let Some(sleep) = sleep_after(analysis, call.tid, call_end(call))
             && asks_after(analysis, sleep)
@@ -132,6 +134,11 @@ mod tests {
             "{finding:#?}"
         );
         assert!(finding.mechanism[0].contains("ECONNRESET"), "{finding:#?}");
+    }
+
+    #[test]
+    fn sleeps_since_no_port_is_left_are_another_matter() {
+        assert!(!is_found(&every_third(crate::syscall::NO_PORT, 50 * MS)));
     }
 
     #[test]

@@ -1,0 +1,44 @@
+//! The shim that stands before accept.
+
+use crate::preload::Preloaded;
+
+/// Two workers that share a listening socket, and a client that connects sixteen times, each time when both are idle again. Prints
+/// how many connections each worker got, the fewer first.
+const WORKERS: &str = r#"
+import os, select, socket, time
+listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+listener.setblocking(False)
+counts = []
+for _ in range(2):
+    reads, writes = os.pipe()
+    if os.fork() == 0:
+        epoll = select.epoll()
+        epoll.register(listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)
+        kept = []
+        while epoll.poll(0.5):
+            try:
+                kept.append(listener.accept())
+            except BlockingIOError:
+                pass
+        os.write(writes, b"%d" % len(kept))
+        os._exit(0)
+    counts.append(reads)
+time.sleep(0.1)
+kept = []
+for _ in range(16):
+    kept.append(socket.create_connection(listener.getsockname()))
+    time.sleep(0.02)
+print(*sorted(int(os.read(one, 9)) for one in counts))
+"#;
+
+#[test]
+fn workers_that_share_a_listening_socket_get_as_many_connections() {
+    for (parameter, is_even) in [("on", true), ("inert", false)] {
+        let preloaded = Preloaded::new(&[("accept-in-turn", parameter)]);
+        let printed = preloaded.python(WORKERS, &[]);
+        let numbers = printed.split_whitespace().map(|word| word.parse::<u32>().expect("a number")).collect::<Vec<_>>();
+        assert_eq!(numbers.iter().sum::<u32>(), 16, "{printed}");
+        assert_eq!(numbers[0] >= 6, is_even, "{printed}");
+        assert_eq!(preloaded.counts("accept-in-turn").changed > 0, is_even);
+    }
+}
