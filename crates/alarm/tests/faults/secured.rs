@@ -48,7 +48,7 @@ fn secured<S: Duplex + 'static>(stream: S, settings: &Arc<ServerConfig>) -> Box<
 /// Serves one connection; the message that was taken, or that some was tried.
 fn serve(stream: TcpStream, spoken: Spoken, first: First, settings: &Arc<ServerConfig>) -> Option<Got> {
     if first == First::BreaksTls && !matches!(spoken, Spoken::MailByStarttls) {
-        return refused();
+        return Some(refused());
     }
     match spoken {
         Spoken::Https => {
@@ -65,8 +65,8 @@ fn serve(stream: TcpStream, spoken: Spoken, first: First, settings: &Arc<ServerC
     }
 }
 
-fn refused() -> Option<Got> {
-    Some(Got { head: String::new(), body: String::new(), taken: false })
+fn refused() -> Got {
+    Got { head: String::new(), body: String::new(), taken: false }
 }
 
 /// One conversation in SMTP, which goes on in TLS where settings for that are given.
@@ -78,13 +78,13 @@ fn mail(stream: Box<dyn Duplex>, first: First, starttls: Option<&Arc<ServerConfi
     loop {
         let mut line = String::new();
         if stream.read_line(&mut line).ok().is_none_or(|length| length == 0) {
-            return refused();
+            return Some(refused());
         }
         let reply = match line.get(..4)? {
             "EHLO" if offers.is_some() => "250-test\r\n250 STARTTLS",
             "STAR" if first == First::BreaksTls => {
                 let _ = write!(stream.get_mut(), "220 go on\r\n");
-                return refused();
+                return Some(refused());
             }
             "STAR" => {
                 write!(stream.get_mut(), "220 go on\r\n").ok()?;
