@@ -6,7 +6,6 @@ use crate::content::{Coding, Content};
 use crate::layout::{Kind, Layout};
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
-use rustls::crypto::ring;
 use rustls::{HandshakeKind, ServerConfig};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -67,11 +66,6 @@ impl Farm {
     pub fn start(layout: Layout, threads: usize, slow: Duration, seed: u64) -> io::Result<Farm> {
         let authority = Authority::new().map_err(io::Error::other)?;
         let pem = authority.pem.clone();
-        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let builder = builder.with_safe_default_protocol_versions().map_err(io::Error::other)?;
-        let mut settings = builder.with_no_client_auth().with_cert_resolver(Arc::new(authority));
-        settings.ticketer = ring::Ticketer::new().map_err(io::Error::other)?;
-        settings.send_tls13_tickets = 1;
         // Names are on thousands of loopback addresses: one listener hears all of them, and whoever comes from
         // elsewhere is turned away.
         let listener = std::net::TcpListener::bind(("0.0.0.0", 0))?;
@@ -83,7 +77,7 @@ impl Farm {
             layout,
             content: Content::make(seed),
             slow,
-            settings: Arc::new(settings),
+            settings: Arc::new(authority.settings()?),
             versions: zeroes(feeds),
             asked: zeroes(feeds),
             full: AtomicU64::new(0),
