@@ -94,8 +94,9 @@ fn what_apache_writes_is_read_whatever_its_format() {
     let (modules, folder) = (modules.display(), folder.display());
     let own = r#"%a %{sec}t.%{msec_frac}t \"%r\" %>s %O \"%{User-Agent}i\" %D"#;
     let configuration = format!(
-        "LoadModule mpm_event_module {modules}/mod_mpm_event.so\nServerName x\nListen 127.0.0.1:{port}\nUser nobody\n\
-         Group nogroup\nDocumentRoot /nowhere\nPidFile {folder}/pid\nErrorLog {folder}/error.log\nMutex file:{folder}\n\
+        "LoadModule mpm_event_module {modules}/mod_mpm_event.so\nLoadModule authz_core_module {modules}/mod_authz_core.so\n\
+         ServerName x\nListen 127.0.0.1:{port}\nUser nobody\n\
+         Group nogroup\nDocumentRoot {folder}\nPidFile {folder}/pid\nErrorLog {folder}/error.log\nMutex file:{folder}\n\
          DefaultRuntimeDir {folder}\nLogFormat \"%h %l %u %t \\\"%r\\\" %>s %b\" common\n\
          LogFormat \"%h %l %u %t \\\"%r\\\" %>s %O \\\"%{{Referer}}i\\\" \\\"%{{User-Agent}}i\\\"\" combined\n\
          LogFormat \"{own}\" own\nCustomLog {folder}/common.log common\nCustomLog {folder}/combined.log combined\n\
@@ -136,9 +137,7 @@ fn what_caddy_writes_is_read() {
     let port = free_port();
     let log = stage.path("caddy.log");
     let configuration = format!(
-        "{{\n admin off\n auto_https off\n}}\nhttp://127.0.0.1:{port} {{\n log {{\n output file {}\n }}\n respond \"hello\"\n}}\n\
-         http://x:{port} {{\n log {{\n output file {}\n }}\n respond \"hello\"\n}}\n",
-        stage.path("other.log").display(),
+        "{{\n admin off\n auto_https off\n}}\n:{port} {{\n log {{\n output file {}\n }}\n respond \"hello\"\n}}\n",
         log.display()
     );
     std::fs::write(stage.path("Caddyfile"), configuration).expect("written");
