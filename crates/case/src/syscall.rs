@@ -303,6 +303,11 @@ pub fn is_fork(number: u16) -> bool {
     [libc::SYS_clone, libc::SYS_fork, libc::SYS_vfork, libc::SYS_clone3].contains(&libc::c_long::from(number))
 }
 
+/// Whether the call sends a signal: `kill`, `tgkill`.
+pub fn is_signal(number: u16) -> bool {
+    [libc::SYS_kill, libc::SYS_tgkill].contains(&libc::c_long::from(number))
+}
+
 /// Whether the call puts data on a disk for good: `msync`, `fsync`, `fdatasync`, `sync`, `sync_file_range`, `syncfs`.
 pub fn is_sync(number: u16) -> bool {
     class(number) == Class::Sync

@@ -18,7 +18,7 @@ use awaited::Awaited;
 use case::tables::{Call, HttpMessage, direction};
 use case::{Cost, Ledger, Recording};
 use ends::Ends;
-use ledger::{Accounts, Breakdown, Pools};
+use ledger::{Account, Accounts, Breakdown, Pools};
 use peer_stalls::PeerStalls;
 use reconcile::{Reconciliation, reconcile};
 use std::collections::BTreeMap;
@@ -39,6 +39,8 @@ pub struct Analysis<'r> {
     pub(crate) code: Code<'r>,
     /// Exchanges that count.
     pub(crate) exchanges: Vec<Exchange>,
+    /// What servers asked others within them.
+    pub(crate) inner: Vec<Exchange>,
     /// When each thread took part in an exchange that counts: merged, in order of time.
     pub(crate) taking_part: BTreeMap<u32, Vec<(u64, u64)>>,
     /// When bytes were held at peers that nobody watched.
@@ -75,7 +77,7 @@ impl<'r> Analysis<'r> {
     pub fn new(recording: &'r Recording) -> Analysis<'r> {
         let windows = Windows::new(recording);
         let connections = Connections::new(recording, &windows);
-        let counted = exchange::find(recording, &connections, &windows);
+        let exchange::Exchanges { counted, inner } = exchange::find(recording, &connections, &windows);
         let taking_part = taking_part(recording, &connections, &counted);
         let mut analysis = Analysis {
             recording,
@@ -84,6 +86,7 @@ impl<'r> Analysis<'r> {
             connections,
             code: Code::new(recording),
             exchanges: counted,
+            inner,
             taking_part,
             peer_stalls: PeerStalls::new(),
             accounts: Accounts::default(),
@@ -142,6 +145,13 @@ impl<'r> Analysis<'r> {
     /// The sum of the exchanges' lengths; the run's where there are none.
     pub fn exchange_wall(&self) -> u64 {
         if self.exchanges.is_empty() { self.wall() } else { self.exchanges.iter().map(Exchange::length).sum() }
+    }
+
+    /// The exchanges' time in which bytes were held back for want of a full segment or an ACK, at either end.
+    pub fn held_wall(&self) -> u64 {
+        let is_held = |account: &Account| matches!(account, Account::HeldByNagle(_) | Account::HeldAtPeer);
+        let held = self.accounts.exchanges.iter().filter(|(account, _)| is_held(account));
+        held.map(|(_, length)| *length).sum::<f64>() as u64
     }
 
     /// CPU time of all threads recorded.

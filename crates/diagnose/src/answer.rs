@@ -63,7 +63,8 @@ fn request(analysis: &Analysis) -> Option<RequestWaits> {
 }
 
 fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {
-    let worth = |cost: &Cost| options.all || dearness(analysis, cost) >= WORTH_A_CHANGE;
+    let is_dear = |cost: &Cost| dearness(analysis, cost).max(share_behind_held(analysis, cost)) >= WORTH_A_CHANGE;
+    let worth = |cost: &Cost| options.all || is_dear(cost);
     let mut found: Vec<(&Detector, Found)> = Vec::new();
     for detector in ALL.iter().filter(|detector| detector.on_the_wire || !analysis.is_capture()) {
         if let Some(one) = (detector.detect)(analysis)
@@ -91,6 +92,20 @@ fn dearness(analysis: &Analysis, cost: &Cost) -> f64 {
     let in_all = cost.cpu_ns_per_exchange as f64 * analysis.exchanges.len().max(1) as f64;
     let burns = in_all >= WORTH_OF_A_PROCESSOR * analysis.wall() as f64;
     if burns { cost.share_of_wall.max(cost.share_of_cpu) } else { cost.share_of_wall }
+}
+
+/// Less than this of all of the exchanges' time is not told beside what holds them: once that is gone, a second pass looks for
+/// what is left.
+const TOLD_BESIDE_HELD: f64 = 0.01;
+
+/// A cost's share of what is left of the exchanges once nothing is held back for want of a full segment or an ACK: such stalls
+/// last 40 ms each and make all else look small, and they are a line's change away.
+fn share_behind_held(analysis: &Analysis, cost: &Cost) -> f64 {
+    let count = analysis.exchanges.len().max(1) as u64;
+    let whole = analysis.exchange_wall().saturating_add(cost.between_ns_per_exchange.saturating_mul(count));
+    let left = whole.saturating_sub(analysis.held_wall());
+    let share = cost.ns_per_exchange.saturating_mul(count) as f64 / left.max(1) as f64;
+    if cost.share_of_wall >= TOLD_BESIDE_HELD { share } else { 0.0 }
 }
 
 fn finding(analysis: &Analysis, detector: &Detector, found: Found) -> Finding {

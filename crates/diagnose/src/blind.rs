@@ -19,8 +19,8 @@ const AT_THE_SERVER: &[&str] = &[
 ];
 /// What is a matter of TCP connections.
 const OF_TCP: &[&str] = &[
-    "P01", "P03", "P04", "P07", "P08", "P14", "P15", "P17", "P19", "P20", "P23", "P24", "P25", "P27", "P28", "P32",
-    "P33", "P34", "P35", "P45", "P48", "P49",
+    "P01", "P02", "P03", "P04", "P07", "P08", "P14", "P15", "P17", "P19", "P20", "P23", "P24", "P25", "P27", "P28",
+    "P32", "P33", "P34", "P35", "P45", "P48", "P49",
 ];
 /// What is seen in the requests and connections of TCP, and not in datagrams.
 const OF_REQUESTS: &[&str] = &["P07", "P17", "P19", "P28", "P33", "P34", "P35", "P45"];
@@ -54,10 +54,14 @@ const UPPER_LAYER: (u64, u64) = (6, 31);
 /// Sockets of services that look names up for others.
 const NAME_SERVICES: [&str; 3] = ["nscd", "systemd/resolve", "avahi"];
 
+/// Whether anything looks for a pathology, by its identifier.
+pub fn is_looked_for(id: &str) -> bool {
+    TOLD.contains(&id) || ALL.iter().any(|detector| detector.page.id == id)
+}
+
 /// Everything that was not looked for, what nothing looks for first.
 pub fn not_looked_for(analysis: &Analysis) -> Vec<NotLookedFor> {
-    let is_told = |id: &str| TOLD.contains(&id) || ALL.iter().any(|detector| detector.page.id == id);
-    let without = CATALOGUE.iter().filter(|(id, _)| !is_told(id));
+    let without = CATALOGUE.iter().filter(|(id, _)| !is_looked_for(id));
     let without = without.map(|(id, _)| *id).collect::<Vec<_>>();
     let mut all = vec![of(Blind::NoDetector, &without)];
     if analysis.is_capture() {
@@ -220,7 +224,7 @@ mod tests {
         let first = &answer.not_looked_for[0];
         assert_eq!(first.why, Blind::NoDetector);
         let has = |id: &str| first.pathologies.iter().any(|one| one.id == id);
-        assert!(has("P02") && !has("P01") && !has("P51"), "{first:?}");
+        assert!(has("P43") && !has("P01") && !has("P51"), "{first:?}");
         for detector in crate::detectors::ALL {
             let known = case::CATALOGUE.iter().find(|(id, _)| *id == detector.page.id);
             assert_eq!(known.map(|(_, name)| *name), Some(detector.page.name));

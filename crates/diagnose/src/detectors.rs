@@ -18,6 +18,7 @@ mod context_per_request;
 mod cpu_quota_throttling;
 mod dead_ipv6;
 mod debug_build;
+mod delayed_ack_at_mss_multiple;
 mod expect_continue;
 mod fixed_socket_buffers;
 mod fresh_connections;
@@ -153,6 +154,7 @@ use detector;
 pub const ALL: &[Detector] = &[
     app_window_below_bdp::DETECTOR,
     fixed_socket_buffers::DETECTOR,
+    delayed_ack_at_mss_multiple::DETECTOR,
     nagle_delayed_ack::DETECTOR,
     inline_revocation_check::DETECTOR,
     startup_self_tests::DETECTOR,

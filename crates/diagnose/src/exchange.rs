@@ -60,9 +60,16 @@ impl Exchange {
     }
 }
 
-/// Finds the exchanges of a recording, in order of their starts. What a server asks others in order to answer is no
-/// exchange of its own where the one it answers was seen. None reaches into time without rows.
-pub fn find(recording: &Recording, connections: &Connections, windows: &Windows) -> Vec<Exchange> {
+/// The exchanges of a recording, in order of their starts.
+pub struct Exchanges {
+    /// Those that count.
+    pub counted: Vec<Exchange>,
+    /// What a server asks others in order to answer, where the exchange that it answers was seen: a part of that one.
+    pub inner: Vec<Exchange>,
+}
+
+/// Finds the exchanges of a recording. None reaches into time without rows.
+pub fn find(recording: &Recording, connections: &Connections, windows: &Windows) -> Exchanges {
     let wanted = wanted_transport(connections);
     let mut set_ups = SetUps::new(recording);
     let mut order: Vec<usize> = (0..connections.all().len()).collect();
@@ -87,8 +94,8 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
         roles.get(&connections.row(exchange.connection).pid).is_some_and(|&role| role == "server")
     };
     let has_outer = found.iter().any(|exchange| !is_server(exchange));
-    found.retain(|exchange| !has_outer || !is_server(exchange));
-    found
+    let (inner, counted) = found.into_iter().partition(|exchange| has_outer && is_server(exchange));
+    Exchanges { counted, inner }
 }
 
 /// TCP, or Unix sockets where nothing went over TCP.

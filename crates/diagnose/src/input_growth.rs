@@ -1,5 +1,7 @@
 //! How CPU time grows with what exchanges work on, within one run: only where inputs varied enough to tell.
 
+mod parts;
+
 use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::exchange::Exchange;
@@ -22,14 +24,14 @@ const LEAST_RANGE: f64 = 4.0;
 /// More exchanges than this add nothing to a law; as many are taken from all parts of the run.
 const MOST: usize = 5_000;
 
-/// A cost that depends on the number of exchanges before it adds up: the run's has one power more. [`stats::Growth`] takes
+/// A cost that depends on what was before it adds up: the sum's has one power more. [`stats::Growth`] takes
 /// a power beyond 1.5 for out of hand, and costs that do not rise fourfold for undecided.
-const OF_THE_RUN: f64 = 0.5;
+const OF_THE_SUM: f64 = 0.5;
 const LEAST_RISE: f64 = 4.0;
 /// The power of the last values alone must still exceed that of a logarithm.
 const LASTING: f64 = 0.25;
 
-/// What one thread did for one exchange.
+/// What one thread did for one exchange, or for a part of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
     /// The thread.
@@ -38,8 +40,10 @@ pub struct Turn {
     pub start: u64,
     /// Until when.
     pub end: u64,
-    /// What the exchange worked on, as a number.
+    /// What its cost may grow with, as a number.
     pub input: u64,
+    /// How much was worked on: in proportion to this the cost is not out of hand.
+    pub amount: u64,
     /// Its CPU time.
     pub cpu: u64,
 }
@@ -54,6 +58,8 @@ pub struct InputGrowth {
     pub growth: stats::Growth,
     /// What it rests on.
     pub turns: Vec<Turn>,
+    /// Of how many exchanges that is.
+    pub exchanges: u64,
 }
 
 impl InputGrowth {
@@ -62,7 +68,9 @@ impl InputGrowth {
         let growth = &self.growth;
         match self.input {
             Input::RequestBytes | Input::ResponseBytes => growth.is_out_of_hand(),
-            Input::Exchanges => growth.interval.low > OF_THE_RUN && growth.last > LASTING && growth.rise >= LEAST_RISE,
+            Input::Exchanges | Input::RequestBytesSoFar | Input::ResponseBytesSoFar => {
+                growth.interval.low > OF_THE_SUM && growth.last > LASTING && growth.rise >= LEAST_RISE
+            }
         }
     }
 
@@ -75,20 +83,25 @@ impl InputGrowth {
             high: self.growth.interval.high,
             smallest: self.growth.from.round() as u64,
             largest: self.growth.to.round() as u64,
-            exchanges: self.turns.len() as u64,
+            exchanges: self.exchanges,
         }
     }
 
-    /// The CPU time of each turn beyond what the smaller ones predict: in proportion to their input, or for the number of
-    /// an exchange the same for each.
+    /// The CPU time of each turn beyond what those of the smaller inputs predict, in proportion to what was worked on.
     pub fn excess(&self) -> Vec<u64> {
         let mut by_input: Vec<&Turn> = self.turns.iter().collect();
         by_input.sort_by_key(|turn| turn.input);
-        let per = |turn: &Turn| if self.input == Input::Exchanges { 1.0 } else { turn.input as f64 };
-        let small = by_input[..by_input.len().div_ceil(4)].iter().map(|turn| turn.cpu as f64 / per(turn));
+        let small = by_input[..by_input.len().div_ceil(4)].iter().map(|turn| turn.cpu as f64 / turn.amount as f64);
         let rate = stats::median(&small.collect::<Vec<f64>>());
-        self.turns.iter().map(|turn| turn.cpu.saturating_sub((rate * per(turn)) as u64)).collect()
+        self.turns.iter().map(|turn| turn.cpu.saturating_sub((rate * turn.amount as f64) as u64)).collect()
     }
+}
+
+/// A growth within exchanges that is out of hand: each part that is read costs more than the one before. None where none is.
+pub fn within(analysis: &Analysis) -> Option<InputGrowth> {
+    let out_of_hand = |end| parts::growth(analysis, end).filter(InputGrowth::is_out_of_hand);
+    let found = [End::Client, End::Server].into_iter().filter_map(out_of_hand);
+    found.max_by_key(|growth| growth.excess().iter().sum::<u64>())
 }
 
 /// The steepest growth that the run shows, or why it shows none.
@@ -131,7 +144,8 @@ impl Work<'_> {
         match input {
             Input::RequestBytes => self.request,
             Input::ResponseBytes => self.response,
-            Input::Exchanges => self.number,
+            // Parts of an exchange are no works of their own.
+            Input::Exchanges | Input::RequestBytesSoFar | Input::ResponseBytesSoFar => self.number,
         }
     }
 }
@@ -178,12 +192,16 @@ fn growth(analysis: &Analysis, works: &[Work], input: Input, end: End) -> Option
     let inputs: Vec<u64> = works.iter().filter(has_thread).map(|work| work.input(input)).collect();
     // Their CPU time need not be asked for where the inputs tell nothing.
     steps(&inputs)?;
-    let turns = turns(analysis, works, input, end);
+    of_turns(input, end, turns(analysis, works, input, end), |turn| turn.cpu as f64)
+}
+
+/// The law of some turns by what each costs; none where there are too few steps.
+fn of_turns(input: Input, end: End, turns: Vec<Turn>, cost: impl Fn(&Turn) -> f64) -> Option<InputGrowth> {
     let steps = steps(&turns.iter().map(|turn| turn.input).collect::<Vec<u64>>())?;
     let points: Vec<(f64, f64)> =
-        turns.iter().filter_map(|turn| Some((*steps.get(&step(turn.input))?, turn.cpu as f64))).collect();
+        turns.iter().filter_map(|turn| Some((*steps.get(&step(turn.input))?, cost(turn)))).collect();
     let growth = stats::growth(&points)?;
-    Some(InputGrowth { input, end, growth, turns })
+    Some(InputGrowth { input, end, growth, exchanges: turns.len() as u64, turns })
 }
 
 /// The steps that enough inputs fall into, with the mean of those; none where they are too few or too close.
@@ -233,7 +251,9 @@ fn turns(analysis: &Analysis, works: &[Work], input: Input, end: End) -> Vec<Tur
             let Some((start, end)) = span else { continue };
             let (outside, within) = analysis.threads.on_processor(tid, start, end);
             let cpu = outside + within;
-            turns.extend((cpu > 0).then_some(Turn { tid, start, end, input: work.input(input), cpu }));
+            let size = work.input(input);
+            let amount = if input == Input::Exchanges { 1 } else { size };
+            turns.extend((cpu > 0).then_some(Turn { tid, start, end, input: size, amount, cpu }));
         }
     }
     turns

@@ -43,6 +43,7 @@ mod windows;
 
 pub use analysis::Analysis;
 pub use blame::{LibraryBlame, blame};
+pub use blind::is_looked_for;
 pub use connections::End;
 pub use contrast::{Contrasts, contrast};
 pub use detectors::Page;

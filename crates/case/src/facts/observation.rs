@@ -30,8 +30,8 @@ pub enum Observation {
     Growth {
         /// What grew.
         input: Input,
-        /// The power: 1 is proportional, 2 quadratic. Of an exchange's number it is the power of that exchange's own cost;
-        /// the run's grows with one more.
+        /// The power: 1 is proportional, 2 quadratic. Of an exchange's number, and of the bytes so far, it is the power of
+        /// what the next one costs; the sum's grows with one more.
         exponent: f64,
         /// Lower end of its 95 % interval.
         low: f64,
@@ -76,6 +76,17 @@ pub enum Input {
     ResponseBytes,
     /// How many exchanges there had been, itself included.
     Exchanges,
+    /// How many bytes of the same request had been read before, where the cost is that of a part of it.
+    RequestBytesSoFar,
+    /// How many bytes of the same response had been read before.
+    ResponseBytesSoFar,
+}
+
+impl Input {
+    /// Whether it is what was read before of the same message.
+    pub fn is_so_far(self) -> bool {
+        matches!(self, Input::RequestBytesSoFar | Input::ResponseBytesSoFar)
+    }
 }
 
 /// Why a growth was not measured.

@@ -1,6 +1,6 @@
 //! P17: a pool of connections for each request, of which none is used again.
 
-use super::{Found, costly_call, detector, rows};
+use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::{Exchange, SetUp};
@@ -20,7 +20,8 @@ detector! {
     /// ## Evidence
     /// Five connections or more of one process to one address and port that stand open and idle when the next is
     /// opened, and are not used again by the end; nearly all of the process's connections there; fewer than two
-    /// exchanges each. The time of connect and handshake is charged.
+    /// exchanges each. The time of connect and handshake is charged. Where the process starts threads for each of them after
+    /// the request before (an event loop of its own, workers), so is the time from the first of these to the request.
     ///
     /// ## What proves it
     /// A proxy on the same host that keeps connections to the server; how much time that saves is predicted, as the
@@ -57,31 +58,59 @@ struct Use<'e> {
     set_up: SetUp,
     last_end: u64,
     exchanges: usize,
+    /// When the first thread was started that it has for itself: after the request before, and before its own.
+    made: Option<u64>,
+}
+
+impl Use<'_> {
+    /// How long it took to set up, within exchanges and before them.
+    fn set_up_time(&self, analysis: &Analysis) -> (u64, u64) {
+        let SetUp { start, application, .. } = self.set_up;
+        let stretches = self.set_up.stretches().map(|(from, to)| to.saturating_sub(from)).iter().sum();
+        let Some(made) = self.made else { return (stretches, 0) };
+        let (inside, outside) = self.tid(analysis).map_or((0, 0), |tid| analysis.split(tid, made.min(start), start));
+        (inside + application.saturating_sub(start.max(made)), outside)
+    }
+
+    /// The thread that asked.
+    fn tid(&self, analysis: &Analysis) -> Option<u32> {
+        analysis.transfers(self.first).first().map(|&row| analysis.call(row as usize).tid)
+    }
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let mut groups: BTreeMap<(u32, String), BTreeMap<usize, Use>> = BTreeMap::new();
-    for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
+    // A server is a client as well, where it asks others.
+    let all = analysis.exchanges.iter().chain(&analysis.inner);
+    for exchange in all.filter(|exchange| exchange.end_seen == End::Client) {
         let slot = exchange.connection;
         let group = groups.entry((analysis.connections.row(slot).pid, analysis.connections.remote(slot))).or_default();
         if let Some(set_up) = exchange.set_up {
-            group.insert(slot, Use { slot, first: exchange, set_up, last_end: exchange.end, exchanges: 1 });
+            group.insert(slot, Use { slot, first: exchange, set_up, last_end: exchange.end, exchanges: 1, made: None });
         } else if let Some(known) = group.get_mut(&slot) {
             known.last_end = known.last_end.max(exchange.end);
             known.exchanges += 1;
         }
     }
-    let forgotten = groups.into_iter().filter_map(|((_, remote), uses)| {
+    let forgotten = groups.into_iter().filter_map(|((pid, remote), uses)| {
         let all: Vec<Use> = uses.into_values().collect();
         let exchanges: usize = all.iter().map(|one| one.exchanges).sum();
         let total = all.len();
-        let kept = avoidable(analysis, all);
+        let kept = avoidable(analysis, all, &thread_starts(analysis, pid));
         let is_habit = kept.len() >= HABIT && kept.len() as f64 >= MOSTLY * (total - 1) as f64 && exchanges < 2 * total;
         is_habit.then_some((remote, kept))
     });
     let (remote, kept) = forgotten.max_by_key(|(remote, kept)| (kept.len(), std::cmp::Reverse(remote.clone())))?;
     let found = found(analysis, &remote, &kept);
-    (found.saving.wall >= FELT * kept.len() as u64).then_some(found)
+    (found.saving.wall + found.saving.outside >= FELT * kept.len() as u64).then_some(found)
+}
+
+/// When the threads of a process were started, in order of time.
+fn thread_starts(analysis: &Analysis, pid: u32) -> Vec<u64> {
+    let own = analysis.threads.all().iter().filter(|thread| thread.pid == pid);
+    let mut starts: Vec<u64> = own.map(|thread| thread.start).collect();
+    starts.sort_unstable();
+    starts
 }
 
 /// Whether the server's end has gone: what is left of the connection carries no other request.
@@ -90,7 +119,7 @@ fn ends(row: &Segment) -> bool {
 }
 
 /// The connections that were opened while an earlier one stood open, had answered, and was not used any more.
-fn avoidable<'e>(analysis: &Analysis, mut uses: Vec<Use<'e>>) -> Vec<Use<'e>> {
+fn avoidable<'e>(analysis: &Analysis, mut uses: Vec<Use<'e>>, thread_starts: &[u64]) -> Vec<Use<'e>> {
     uses.sort_by_key(|one| one.set_up.start);
     let is_open = |one: &Use, time: u64| {
         let segments = analysis.connections.segments(one.slot);
@@ -100,37 +129,54 @@ fn avoidable<'e>(analysis: &Analysis, mut uses: Vec<Use<'e>>) -> Vec<Use<'e>> {
     let stands_idle = |earlier: &Use, time: u64| {
         earlier.last_end <= time && time - earlier.last_end <= KEPT && is_open(earlier, time)
     };
-    let flags: Vec<bool> = (0..uses.len())
+    // When the last of those that stand idle had answered.
+    let answered: Vec<Option<u64>> = (0..uses.len())
         .map(|at| {
-            at > 0 && uses[..at].iter().rev().take(HABIT).any(|earlier| stands_idle(earlier, uses[at].set_up.start))
+            let idle = uses[..at].iter().rev().take(HABIT).filter(|one| stands_idle(one, uses[at].set_up.start));
+            idle.map(|one| one.last_end).max()
         })
         .collect();
-    uses.into_iter().zip(flags).filter_map(|(one, is_avoidable)| is_avoidable.then_some(one)).collect()
+    let made = |one: Use<'e>, answered: u64| {
+        let next = thread_starts.get(thread_starts.partition_point(|&start| start <= answered)).copied();
+        Use { made: next.filter(|&start| start < one.set_up.application), ..one }
+    };
+    uses.into_iter().zip(answered).filter_map(|(one, answered)| Some(made(one, answered?))).collect()
 }
 
 fn found(analysis: &Analysis, remote: &str, kept: &[Use]) -> Found {
-    let stretches =
-        |one: &Use| one.set_up.stretches().map(|(start, end)| end.saturating_sub(start)).iter().sum::<u64>();
-    let wall: u64 = kept.iter().map(stretches).sum();
+    let within = |one: &Use| one.set_up_time(analysis).0;
+    let wall: u64 = kept.iter().map(within).sum();
+    let outside: u64 = kept.iter().map(|one| one.set_up_time(analysis).1).sum();
     let cpu = kept.iter().map(|one| cpu(analysis, one)).sum();
     let connect = |one: &Use| analysis.connections.all()[one.slot].connect;
-    let place = costly_call(analysis, kept.iter().filter_map(|one| Some((connect(one)?, stretches(one)))));
+    let place = costly_call(analysis, kept.iter().filter_map(|one| Some((connect(one)?, within(one)))));
     let count = analysis.exchanges.len().max(1) as u64;
     let open = most_open(analysis, kept);
+    let mut mechanism = vec![
+        format!("{} connections to {remote} were opened while an earlier one stood open and idle.", kept.len()),
+        format!("Up to {open} of them were open at a time; nobody had closed them."),
+    ];
+    let made: Vec<u64> =
+        kept.iter().filter_map(|one| one.made.map(|made| one.set_up.application.saturating_sub(made))).collect();
+    if !made.is_empty() {
+        mechanism.push(format!(
+            "For {} of them the program started threads first: half of the times it took {} or more from the first of \
+             these to the request.",
+            made.len(),
+            Nanos(median(made))
+        ));
+    }
     let what = "A new client for each request: its connection stays open and is not used again".to_string();
     Found {
         title: format!(
             "{what}; setting up takes {} of every {} request{}",
-            Nanos(wall / count),
-            Nanos(analysis.exchange_wall() / count),
+            Nanos((wall + outside) / count),
+            Nanos((analysis.exchange_wall() + outside) / count),
             place.in_words(),
         ),
         what,
-        mechanism: vec![
-            format!("{} connections to {remote} were opened while an earlier one stood open and idle.", kept.len()),
-            format!("Up to {open} of them were open at a time; nobody had closed them."),
-        ],
-        saving: PotentialSaving { wall, outside: 0, cpu, affected: kept.len() as u64 },
+        mechanism,
+        saving: PotentialSaving { wall, outside, cpu, affected: kept.len() as u64 },
         place,
         remedy: "Make one client object for the whole program and share it among all requests.".to_string(),
         rows: if analysis.is_capture() {
@@ -144,8 +190,7 @@ fn found(analysis: &Analysis, remote: &str, kept: &[Use]) -> Found {
 
 /// The CPU time of the thread that set a connection up, while it did.
 fn cpu(analysis: &Analysis, one: &Use) -> u64 {
-    let Some(&row) = analysis.transfers(one.first).first() else { return 0 };
-    let tid = analysis.call(row as usize).tid;
+    let Some(tid) = one.tid(analysis) else { return 0 };
     let busy = |(start, end): (u64, u64)| {
         let (outside, within) = analysis.threads.on_processor(tid, start, end);
         outside + within
@@ -164,9 +209,10 @@ fn most_open(analysis: &Analysis, kept: &[Use]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE, request};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE, request};
     use crate::tests::{answer, names};
-    use case::Recording;
+    use case::tables::Thread;
+    use case::{Nanos, Recording};
 
     #[derive(Clone, Copy, PartialEq)]
     enum Then {
@@ -191,6 +237,7 @@ mod tests {
             if then == Then::IsClosed {
                 fixture.close(id);
             }
+            fixture.now += 50 * US;
         }
         fixture.end()
     }
@@ -207,6 +254,66 @@ mod tests {
     #[test]
     fn connections_that_are_closed_are_churn_and_not_this() {
         assert_eq!(names(&connecting(1, Then::IsClosed)), ["connection-churn"]);
+    }
+
+    /// Ten requests to a server that asks another one for each, over a connection of its own or over one for all.
+    fn relayed(is_shared: bool) -> Recording {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        for number in 11..=20 {
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            fixture.travels(start + 3 * US, 1, 1001, 200);
+            let waiting = fixture.now;
+            fixture.now = start + 12 * US;
+            fixture.moves(SERVER, 1001, READ, 200);
+            let id = if is_shared { 11 } else { number };
+            if id == number {
+                fixture.connect(id, SERVER);
+                // Nobody watches the other server.
+                fixture.recording.connections.retain(|row| row.id != id + 1000);
+                fixture.recording.connections.last_mut().expect("a connection").peer = 0;
+            }
+            fixture.moves(SERVER, id, WRITE, 200);
+            fixture.waits_for(SERVER, id, 50 * US, 500);
+            let answered = fixture.now;
+            fixture.moves(SERVER, 1001, WRITE, 1000);
+            fixture.travels(answered + 3 * US, 1001, 1, 1000);
+            fixture.now = waiting;
+            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+            fixture.now += 100 * US;
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn a_server_that_makes_a_client_for_each_request_is_found_as_well() {
+        let answer = answer(&relayed(false));
+        let finding = answer.findings.iter().find(|one| one.name == "client-per-request").expect("it is found");
+        assert_eq!((finding.cost.affected, answer.exchanges), (9, 10));
+        assert!((0.2..0.5).contains(&finding.cost.share_of_wall), "{:?}", finding.cost);
+        assert!(!names(&relayed(true)).contains(&"client-per-request".to_string()));
+    }
+
+    #[test]
+    fn threads_that_are_started_for_each_client_are_part_of_what_it_costs() {
+        let mut recording = connecting(1, Then::StaysOpen);
+        let before = answer(&recording).findings[0].cost.clone();
+        let opened: Vec<u64> =
+            recording.connections.iter().filter(|row| row.id < 1000).map(|row| row.opened.0).collect();
+        // Each 10 us before its connection is opened.
+        recording.threads.extend((1..).zip(opened).map(|(number, opened)| Thread {
+            tid: CLIENT + 10 + number,
+            pid: CLIENT,
+            start: Nanos(opened - 10 * US),
+            end: Nanos(opened + 20 * US),
+            ..Thread::default()
+        }));
+        let after = answer(&recording).findings[0].clone();
+        assert_eq!(after.name, "client-per-request");
+        assert_eq!(after.cost.between_ns_per_exchange, 9 * 10 * US / 10, "{:?}", after.cost);
+        assert!(after.cost.ns_per_exchange > before.ns_per_exchange + 8 * US, "{before:?} {:?}", after.cost);
+        assert!(after.mechanism[2].starts_with("For 9 of them"), "{:?}", after.mechanism);
     }
 
     #[test]

@@ -31,8 +31,8 @@ detector! {
     /// answer. A client should read as many bytes as the answer says and no more.
     ///
     /// ## Not to be confused with
-    /// A connection that is kept for the next request and closed by the server in the meantime (nobody waits for that); an
-    /// answer that comes in parts.
+    /// A connection that is kept for the next request and closed by the server in the meantime (nobody waits for that), though a
+    /// thread of its own may watch it (client-per-request); an answer that comes in parts.
     "P34" "close-wait-framing"
 }
 
@@ -124,7 +124,13 @@ fn goes_on(analysis: &Analysis, exchange: &Exchange, tid: u32, thread_end: u64, 
     };
     match later.find(own) {
         Some(next) => next.start >= end && next.connection != exchange.connection,
-        None => thread_end <= soon && thread_end < analysis.recording.manifest.end.0,
+        None => {
+            // A program that asks for the next meanwhile lets a thread watch an idle connection, and waits for nothing.
+            let pid = |other: &Exchange| analysis.connections.row(other.connection).pid;
+            let mut meanwhile = analysis.exchanges[first..].iter().take_while(|other| other.start < end);
+            let asks_meanwhile = meanwhile.any(|other| pid(other) == pid(exchange) && other.end > exchange.end);
+            thread_end <= soon && thread_end < analysis.recording.manifest.end.0 && !asks_meanwhile
+        }
     }
 }
 
@@ -170,9 +176,10 @@ fn found(analysis: &Analysis, waits: &[Wait], outside: u64) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, US, request};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, request};
     use crate::tests::{answer, names};
-    use case::Recording;
+    use case::tables::Thread;
+    use case::{Nanos, Recording};
 
     /// Ten requests on a connection each, and what comes after each answer, before the connection is closed.
     fn each(after: impl Fn(&mut Fixture, u32)) -> Recording {
@@ -210,6 +217,42 @@ mod tests {
             fixture.waits(CLIENT, 200 * MS, EPOLL_WAIT, |_| ());
         });
         assert!(names(&recording).contains(&"close-wait-framing".to_string()));
+    }
+
+    /// Ten requests, each on a connection and by a thread of its own that then watches the idle connection until it is closed
+    /// 200 ms later, and ends; `gap` is the time from an answer to the next request.
+    fn watched_by_threads(gap: u64) -> Recording {
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        for id in 1..=10 {
+            let tid = CLIENT + id;
+            let start = Nanos(fixture.now);
+            fixture.connect(id, tid);
+            fixture.recording.connections.iter_mut().filter(|row| row.id == id).for_each(|row| row.pid = CLIENT);
+            idle = idle.max(fixture.now - US);
+            request(&mut fixture, tid, id, 100 * US, &mut idle);
+            let answered = fixture.now;
+            fixture.waits(tid, 200 * MS, READ, |call| (call.connection, call.result) = (id, 0));
+            fixture.close(id);
+            let end = Nanos(fixture.now + US);
+            fixture.recording.threads.push(Thread { tid, pid: CLIENT, start, end, ..Thread::default() });
+            fixture.now = answered + gap;
+        }
+        fixture.now += 300 * MS;
+        let ends: Vec<(u32, Nanos)> = fixture.recording.threads.iter().map(|row| (row.tid, row.end)).collect();
+        let mut recording = fixture.end();
+        for row in recording.threads.iter_mut().filter(|row| row.tid > CLIENT && row.tid < CLIENT + 50) {
+            row.end = ends.iter().find(|(tid, _)| *tid == row.tid).expect("a thread").1;
+        }
+        recording.calls.iter_mut().filter(|call| call.tid < SERVER).for_each(|call| call.pid = CLIENT);
+        recording
+    }
+
+    #[test]
+    fn idle_connections_that_threads_of_their_own_watch_while_the_program_goes_on_are_left_alone() {
+        let is_found = |recording: &Recording| names(recording).contains(&"close-wait-framing".to_string());
+        assert!(is_found(&watched_by_threads(201 * MS)));
+        assert!(!is_found(&watched_by_threads(MS)));
     }
 
     #[test]

@@ -16,7 +16,8 @@ detector! {
     ///
     /// ## Evidence
     /// CPU samples inside a compressor (zlib, zstd, brotli, LZ4, bzip2, xz and those of Go and Java) make up a fifth of the
-    /// exchanges' time or more. They say that time goes into compression, not at which level: until a lower one has
+    /// exchanges' time or more, without the time in which bytes were held for Nagle's algorithm or a delayed ACK: that can
+    /// hide it, and goes by itself. They say that time goes into compression, not at which level: until a lower one has
     /// been tried, this is an observation.
     ///
     /// ## What proves it
@@ -34,7 +35,7 @@ detector! {
     kind: Kind::Observation
 }
 
-/// Below a fifth of the exchanges' time a lower level, which leaves a part of the work, hardly shows.
+/// Below a fifth of the exchanges' time, without what held bytes add to it, a lower level, which leaves a part of the work, hardly shows.
 const MOST: f64 = 0.2;
 
 /// Fewer samples than this say little about a share: 50 ms at the usual rate.
@@ -70,10 +71,11 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let within = samples.iter().filter(|sample| is_within(analysis, sample)).count() as u64;
     let period = analysis.sample_period();
     let (cpu, wall) = (samples.len() as u64 * period, within * period);
-    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
-    if samples.len() < SAMPLES || analysis.exchanges.is_empty() || share.0 < MOST {
+    let without_held = analysis.exchange_wall().saturating_sub(analysis.held_wall());
+    if samples.len() < SAMPLES || analysis.exchanges.is_empty() || (wall as f64) < MOST * without_held as f64 {
         return None;
     }
+    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
     Some(found(analysis, share, PotentialSaving { wall, outside: 0, cpu, affected: 0 }, &found_rows, &samples))
 }
 
@@ -118,12 +120,16 @@ fn found(
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, MS, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive};
     use crate::tests::{answer, names};
     use case::{Kind, Recording};
 
     /// Twenty requests of 20 ms, of which the program spends so many milliseconds in a function of a library.
     fn working_in(function: &str, work: u64) -> Recording {
+        working(function, work).end()
+    }
+
+    fn working(function: &str, work: u64) -> Fixture {
         let mut fixture = keep_alive(1, 50 * US);
         fixture.stack(
             7,
@@ -135,7 +141,7 @@ mod tests {
             fixture.computes(CLIENT, work * MS, 7);
             fixture.waits_for(CLIENT, 1, 10 * US, 100_000);
         }
-        fixture.end()
+        fixture
     }
 
     #[test]
@@ -153,5 +159,44 @@ mod tests {
         assert!(is_found(&working_in("ZSTD_compressStream2", 10)) && is_found(&working_in("Cr_z_deflate", 10)));
         assert!(!is_found(&working_in("inflate", 10)));
         assert!(!is_found(&working_in("deflate", 3)));
+    }
+
+    /// The same, with 40 ms in each request for which its last bytes are held until the server's delayed acknowledgement.
+    fn held_as_well(function: &str, work: u64) -> Recording {
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.stack(
+            7,
+            &["libz.so.1!longest_match", &format!("libz.so.1!{function}"), "server!send_page", "server!main"],
+        );
+        for _ in 0..60 {
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 112);
+            fixture.travels(start + 3 * US, 1, 1001, 112);
+            fixture.computes(CLIENT, work * MS, 7);
+            fixture.moves(CLIENT, 1, WRITE, 109);
+            let waiting = fixture.now;
+            let acknowledged = waiting + 40 * MS;
+            fixture.timer_fires(acknowledged - 6 * US, 1001);
+            fixture.acknowledges(acknowledged, 1001, 1);
+            fixture.travels(acknowledged + 25 * US, 1, 1001, 109);
+            fixture.travels(acknowledged + 100 * US, 1001, 1, 300);
+            fixture.waits_for(CLIENT, 1, acknowledged + 110 * US - waiting, 300);
+            let answered = fixture.now;
+            fixture.now = start + 10 * US;
+            fixture.moves(SERVER, 1001, READ, 112);
+            fixture.now = acknowledged + 35 * US;
+            fixture.moves(SERVER, 1001, READ, 109);
+            fixture.now = acknowledged + 95 * US;
+            fixture.moves(SERVER, 1001, WRITE, 300);
+            fixture.now = answered + MS;
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn compression_that_a_stall_would_hide_is_found_beside_it() {
+        let found = names(&held_as_well("deflate", 1));
+        assert_eq!(found, ["nagle-delayed-ack", "compression-level"]);
+        assert_eq!(names(&held_as_well("inflate", 1)), ["nagle-delayed-ack"]);
     }
 }

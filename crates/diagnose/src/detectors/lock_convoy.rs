@@ -2,6 +2,7 @@
 
 mod holders;
 mod refused;
+mod signalled;
 
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -24,9 +25,14 @@ detector! {
     ///
     /// ## Evidence
     /// Threads blocked on a lock (a futex, or a file's: flock, fcntl) for a millisecond or more while they handle a request, and
-    /// woken by a thread that was handling another request in the meantime; what that thread did until then. A sleep between two
-    /// attempts at a file's lock that is refused is such a wait as well, for the request that got it last. Where that one waited for its own turn, whoever
-    /// had the lock before it counts. A place at which threads wait without a request, too, is where they wait for work.
+    /// woken by a thread that was handling another request in the meantime; what that thread did until then. Where that one
+    /// waited for its own turn, whoever had the lock before it counts. A place at which threads wait without a request, too, is
+    /// where they wait for work.
+    ///
+    /// A sleep between two attempts at a file's lock that is refused is such a wait as well, for the request that got it last.
+    /// So is a process that waits for events until another one, which waits at the same place at other times, sends it a
+    /// signal: PostgreSQL's do that for a row that another transaction has changed. Where whoever has the lock waited for its
+    /// client meanwhile, it was kept from one request to the next.
     ///
     /// ## What proves it
     /// The same load with a process per worker, or with the work moved out of the lock: the waits disappear. Nothing can take a lock
@@ -34,7 +40,9 @@ detector! {
     ///
     /// ## Remedy
     /// Do what is slow before or after holding the lock, use finer locks instead of one for everything, or processes instead of
-    /// threads where it is the interpreter's lock. A file of a session is to be closed before what is slow begins.
+    /// threads where it is the interpreter's lock. A file of a session is to be closed before what is slow begins. In a
+    /// transaction, change what all others change last, do nothing else before it is committed, and spread a counter
+    /// over several rows.
     ///
     /// ## Not to be confused with
     /// A request handed to another thread that does its work, and is waited for; a background thread that holds a lock;
@@ -116,17 +124,21 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let (part, each) = (Nanos(wall / requests), Nanos(whole / requests));
     let usual = Nanos(median(of_exchange.values().copied().collect()));
     Some(Found {
-        title: format!("Requests wait for a lock that other requests hold: {part} of every {each} request{}", place.in_words()),
+        title: format!(
+            "Requests wait for a lock that other requests hold: {part} of every {each} request{}",
+            place.in_words()
+        ),
         what: "Requests wait for a lock that other requests hold".to_string(),
         mechanism: vec![
-            format!("Half of {} requests waited at least {usual} in total, each time until another request let go.", affected.min(count)),
+            format!(
+                "Half of {} requests waited at least {usual} in total, each time until another request let go.",
+                affected.min(count)
+            ),
             doing.in_words(analysis),
         ],
         saving: PotentialSaving { wall, affected: affected.min(count) as u64, ..PotentialSaving::default() },
         place,
-        remedy: "Do what is slow before or after holding the lock, use finer locks instead of one for everything, or processes \
-                 instead of threads where it is the interpreter's lock."
-            .to_string(),
+        remedy: doing.remedy().to_string(),
         rows: rows("calls", calls.keys().copied()),
         ..Found::default()
     })
@@ -168,7 +180,7 @@ fn services(analysis: &Analysis) -> FxHashMap<usize, Vec<Service>> {
 
 /// The waits for locks within what the threads dealt with, in order of their ends.
 fn lock_waits(analysis: &Analysis, services: &FxHashMap<usize, Vec<Service>>) -> Vec<LockWait> {
-    let mut found = Vec::new();
+    let (mut found, mut by_signal) = (Vec::new(), Vec::new());
     for (&thread, all) in services {
         let mut cursor = Cursor::default();
         for service in all {
@@ -178,16 +190,28 @@ fn lock_waits(analysis: &Analysis, services: &FxHashMap<usize, Vec<Service>>) ->
                     return;
                 };
                 let asks_for = refused::path_asked_for(analysis, row);
+                let wait = LockWait { exchange: service.exchange, thread, moment, asks_for };
                 if asks_for.is_some() || case::syscall::class(analysis.call(row).number) == Class::Lock {
-                    found.push(LockWait { exchange: service.exchange, thread, moment, asks_for });
+                    found.push(wait);
+                } else if let Some(holder) = signalled::holder(analysis, thread, &moment, row) {
+                    by_signal.push((holder, wait));
                 }
             });
         }
     }
+    found.extend(in_turn(analysis, by_signal));
     let idle = waits_for_work(analysis, services, &found);
     found.retain(|wait| wait.moment.call.is_none_or(|row| !idle.contains(&place(analysis.call(row)))));
     found.sort_by_key(|wait| (wait.moment.end, wait.thread));
     found
+}
+
+/// The waits of those that whoever ended them makes as well: they take turns. A message between processes goes one way.
+fn in_turn(analysis: &Analysis, by_signal: Vec<(usize, LockWait)>) -> Vec<LockWait> {
+    let key = |thread: usize, wait: &LockWait| Some((thread, place(analysis.call(wait.moment.call?))));
+    let waiting: BTreeSet<_> = by_signal.iter().filter_map(|(_, wait)| key(wait.thread, wait)).collect();
+    let takes_turns = |holder: usize, wait: &LockWait| key(holder, wait).is_some_and(|key| waiting.contains(&key));
+    by_signal.into_iter().filter(|(holder, wait)| takes_turns(*holder, wait)).map(|(_, wait)| wait).collect()
 }
 
 /// A place in the code: its native stack and its script's.
@@ -212,7 +236,7 @@ fn waits_for_work(
     let servers: BTreeSet<u32> = services.keys().map(|&thread| analysis.threads.all()[thread].pid).collect();
     let mut all: BTreeMap<Stacks, u64> = BTreeMap::new();
     for call in analysis.recording.calls.iter().filter(|call| call.blocked.0 >= LEAST_WAIT) {
-        if case::syscall::class(call.number) == Class::Lock && servers.contains(&call.pid) {
+        if inside.contains_key(&place(call)) && servers.contains(&call.pid) {
             let sum = all.entry(place(call)).or_default();
             *sum = sum.saturating_add(call.blocked.0);
         }

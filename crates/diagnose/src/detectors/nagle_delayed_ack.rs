@@ -45,14 +45,17 @@ detector! {
     ///
     /// ## Not to be confused with
     /// split-writes (the pieces themselves cost, nothing is held); a slow peer (the bytes had left; seen from the
-    /// reader, they come when they are ready, not when it acknowledges); a full window (many bytes wait, not few).
+    /// reader, they come when they are ready, not when it acknowledges); a full window (many bytes wait, not few);
+    /// delayed-ack-at-mss-multiple (only what follows upon full segments is held).
     "P01" "nagle-delayed-ack",
     on_the_wire: true,
+    // There the ACK is delayed by a fault of the other end's kernel, and only that.
+    follows_from: &["P02"],
     held: Some(held_lengths::find)
 }
 
 /// Linux delays an acknowledgement by 40 ms at least, others by more; anything under half of that is no such timer.
-const DELAYED: u64 = 20_000_000;
+pub(super) const DELAYED: u64 = 20_000_000;
 
 /// A wait is a delayed acknowledgement's, and not the way's, from this many round trips.
 const ROUND_TRIPS: u64 = 5;
@@ -61,13 +64,13 @@ const ROUND_TRIPS: u64 = 5;
 const TIMER_LEAD: u64 = 5_000_000;
 
 /// A hold with both halves.
-struct Stall {
-    slot: usize,
-    write: usize,
+pub(super) struct Stall {
+    pub slot: usize,
+    pub write: usize,
     bytes: u64,
-    start: u64,
-    end: u64,
-    release: Release,
+    pub start: u64,
+    pub end: u64,
+    pub release: Release,
     timer_seen: bool,
 }
 
@@ -103,7 +106,8 @@ fn here(analysis: &Analysis) -> Option<Found> {
     Some(Found { title, what, mechanism, saving, place, remedy, rows, stalls, ..Found::default() })
 }
 
-fn stalls(analysis: &Analysis) -> Vec<Stall> {
+/// Every hold with both halves that a recorded writer's kernel made.
+pub(super) fn stalls(analysis: &Analysis) -> Vec<Stall> {
     let mut stalls = Vec::new();
     for (slot, rows) in analysis.connections.all().iter().enumerate() {
         for stall in &rows.send_stalls {
@@ -150,7 +154,7 @@ fn typical<'s>(analysis: &Analysis, stalls: &'s [Stall]) -> Option<&'s Stall> {
 }
 
 /// The part of the stalls that falls into exchanges: on the same connection, or on any where a server's own stalled.
-fn within_exchanges(analysis: &Analysis, stalls: &[Stall]) -> u64 {
+pub(super) fn within_exchanges(analysis: &Analysis, stalls: &[Stall]) -> u64 {
     let mut spans: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
     let mut all = Vec::new();
     for exchange in &analysis.exchanges {

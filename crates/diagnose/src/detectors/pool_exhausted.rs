@@ -7,6 +7,7 @@ mod in_hand;
 use super::occupied::is_others;
 use super::{Found, common_place, costly_call, detector, median, rows, uneven_accept};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::spans;
 use crate::syscall;
 use crate::threads::{Cursor, State};
 use crate::waits::{most_at_a_time, unread};
@@ -121,6 +122,7 @@ fn unread_requests(analysis: &Analysis) -> Option<Found> {
     let (mut queued, mut readers) = (Vec::new(), BTreeSet::new());
     let mut calls: BTreeMap<usize, u64> = BTreeMap::new();
     let mut cursors = BTreeMap::new();
+    let in_hand = in_hand::by_reader(analysis);
     for exchange in &analysis.exchanges {
         let Some((arrived, read)) = unread(analysis, exchange) else { continue };
         readers.insert(read.tid);
@@ -130,8 +132,11 @@ fn unread_requests(analysis: &Analysis) -> Option<Found> {
         analysis.threads.walk(thread, arrived, read.start.0, cursor, &mut |moment| {
             let Some(row) = moment.call.filter(|&row| is_others(analysis, row)) else { return };
             if matches!(moment.state, State::Blocked | State::BlockedOnDisk) {
-                blocked += moment.end - moment.start;
-                *calls.entry(row).or_default() += moment.end - moment.start;
+                // Whoever has read no other request waits for something else: a time to look again, say.
+                let of_others = in_hand.get(&read.tid).map_or(&[][..], Vec::as_slice);
+                let length = spans::length(spans::within(of_others, moment.start, moment.end));
+                blocked += length;
+                *calls.entry(row).or_default() += length;
             }
         });
         if blocked > 0 {

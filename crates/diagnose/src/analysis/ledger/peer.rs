@@ -25,7 +25,9 @@ impl Walker<'_> {
             if syscall::is_write(call.number) {
                 self.answering(slot, call, at, until, charge);
             } else {
-                let arrived = self.arrival(slot, at, until).or_else(|| self.arrival_at_once(slot, at, until));
+                // A read that goes on beyond this stretch may be for what comes after it.
+                let arrived = self.arrival(slot, at, call_end(call)).map(|arrived| arrived.min(until));
+                let arrived = arrived.or_else(|| self.arrival_at_once(slot, at, until));
                 // Where every segment was recorded, what is read and did not arrive since was there before: a piece of a whole.
                 let is_seen = analysis.connections.all()[slot].under_way.is_some();
                 let arrived = arrived.unwrap_or(if is_seen { at } else { until });

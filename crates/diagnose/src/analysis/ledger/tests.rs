@@ -255,3 +255,30 @@ fn a_request_that_is_read_in_pieces_is_the_servers_from_when_it_arrived() {
     };
     assert!(booked(fixture, of_server) > 1990 * US);
 }
+
+/// Requests to a server that reads on for the next one while its answer is under way for 10 ms.
+#[test]
+fn a_server_that_reads_for_the_next_request_already_is_not_waited_for_while_its_answer_is_under_way() {
+    const REQUESTS: u64 = 4;
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    let mut idle = fixture.now;
+    for _ in 0..REQUESTS {
+        let start = fixture.now;
+        fixture.moves(CLIENT, 1, WRITE, 200);
+        fixture.travels(start + 3 * US, 1, 1001, 200);
+        let waiting = fixture.now;
+        fixture.now = idle;
+        fixture.waits_for(SERVER, 1001, start + 12 * US - idle, 200);
+        let answered = fixture.now;
+        fixture.moves(SERVER, 1001, WRITE, 1000);
+        idle = fixture.now;
+        fixture.segment(answered + 3 * US, 1001, direction::OUT, 1000);
+        fixture.segment(answered + 10 * MS, 1, direction::IN, 1000);
+        fixture.now = waiting;
+        fixture.waits_for(CLIENT, 1, answered + 10 * MS + 10 * US - waiting, 1000);
+        fixture.now += 50 * US;
+    }
+    let network = booked(fixture, |account| *account == Account::Network);
+    assert!(network > REQUESTS * 9 * MS, "{network}");
+}

@@ -15,6 +15,8 @@ struct Download {
     sends: [u32; 2],
     /// How much longer than a round trip it takes to send them.
     late: u64,
+    /// Which of them lets the next burst begin.
+    begins_at: usize,
     /// The bytes of a burst, by its number.
     burst: fn(u32) -> u32,
     round_trip: u64,
@@ -25,6 +27,7 @@ struct Download {
 const HELD: Download = Download {
     sends: [UPDATES; 2],
     late: 0,
+    begins_at: 1,
     burst: |_| WINDOW,
     round_trip: ROUND_TRIP,
     is_http2: true,
@@ -62,8 +65,9 @@ impl Download {
             for (part, sends) in (0..2).zip(self.sends).filter(|(_, sends)| *sends > 0) {
                 fixture.now = arrives(part) + self.late + 10 * US;
                 fixture.segment(fixture.now, 1, direction::OUT, sends);
-                released = fixture.now + half;
-                fixture.segment(released, 1001, direction::IN, sends);
+                let arrives = fixture.now + half;
+                fixture.segment(arrives, 1001, direction::IN, sends);
+                released = if part as usize <= self.begins_at { arrives } else { released };
                 fixture.moves(CLIENT, 1, WRITE, i64::from(sends));
             }
         }
@@ -95,6 +99,13 @@ fn bursts_of_a_window_that_updates_let_go_are_found_with_the_throughput_they_all
 #[test]
 fn it_is_found_from_the_clients_end_alone() {
     assert!(Download { has_server: false, ..HELD }.is_found());
+}
+
+#[test]
+fn updates_that_come_in_pairs_are_no_questions_though_pairs_are_further_apart_than_a_round_trip() {
+    assert!(Download { late: MS, begins_at: 0, ..HELD }.is_found());
+    // One at a time may be a question.
+    assert!(!Download { sends: [UPDATES, 0], late: MS, begins_at: 0, ..HELD }.is_found());
 }
 
 #[test]

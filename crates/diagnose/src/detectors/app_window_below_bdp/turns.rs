@@ -70,7 +70,7 @@ struct Step {
     turn: Turn,
     /// Whether only updates came since the payload before.
     is_by_updates: bool,
-    /// How many records or segments of them came within a round trip.
+    /// How many records or segments of them came within a round trip, before the burst or from its beginning on.
     updates: u32,
 }
 
@@ -125,7 +125,7 @@ fn steps(analysis: &Analysis, slot: usize, way: u8, round_trip: u64) -> Vec<Step
         let next = unsent.partition_point(|&(_, end)| end <= from);
         is_sender && unsent.get(next).is_some_and(|&(start, _)| start < to.saturating_sub(RELEASE))
     };
-    let mut steps = Vec::new();
+    let (mut steps, mut begun) = (Vec::new(), Vec::new());
     let mut last: Option<u64> = None;
     // What went this way, and the other: when, and how much.
     let mut sent: Vec<(u64, u32)> = Vec::new();
@@ -153,12 +153,20 @@ fn steps(analysis: &Analysis, slot: usize, way: u8, round_trip: u64) -> Vec<Step
                 && back[told..].iter().all(|&(_, payload)| records(payload, overheads).is_some());
             let bytes = sent[recent(&sent, from, WITHIN)..].iter().map(|&(_, payload)| u64::from(payload)).sum();
             if !holds_back(from, time) {
+                // Where it began: the update that let the burst go is the last that came before it.
+                begun.push(back.len().saturating_sub(1));
                 steps.push(Step { turn: Turn { from, to: time, bytes }, is_by_updates, updates: updates.sum() });
             }
         }
         told = back.len();
         last = Some(time);
         sent.push((time, segment.payload));
+    }
+    for (step, first) in steps.iter_mut().zip(begun).filter(|_| is_sender) {
+        let begins = back.get(first).map_or(0, |&(at, _)| at);
+        let until = begins.saturating_add((round_trip as f64 * TURN) as u64);
+        let within = back[first.min(back.len())..].iter().take_while(|&&(at, _)| at < until);
+        step.updates = step.updates.max(within.filter_map(|&(_, payload)| records(payload, overheads)).sum());
     }
     steps
 }

@@ -39,16 +39,16 @@ impl Holders {
             return self.had_it_meanwhile(analysis, path, wait);
         }
         let Some(holder) = waits::ended_by(analysis, wait.thread, &wait.moment) else { return 0 };
-        let is_busy_with_another = services.get(&holder).is_some_and(|all| {
-            let first = all.partition_point(|one| one.to <= wait.moment.start);
-            all[first..].iter().take_while(|one| one.from < wait.moment.end).any(|one| one.exchange != wait.exchange)
-        });
+        let its_services = services.get(&holder).map_or(&[][..], Vec::as_slice);
+        let is_busy_with_another =
+            during(its_services, (wait.moment.start, wait.moment.end)).any(|one| one.exchange != wait.exchange);
         let mut held = 0.0;
         if holder != wait.thread && is_busy_with_another {
             let turns = self.known.get(&holder).map_or(&[][..], Vec::as_slice);
-            let during = &wait.moment;
-            analysis.threads.walk(holder, during.start, during.end, &mut Cursor::default(), &mut |moment| {
-                let share = self.doing.add(analysis, turns, &moment);
+            let Moment { start, end, .. } = wait.moment;
+            analysis.threads.walk(holder, start, end, &mut Cursor::default(), &mut |moment| {
+                let is_between = during(its_services, (moment.start, moment.end)).next().is_none();
+                let share = self.doing.add(analysis, turns, &moment, is_between);
                 held += length(&moment) as f64 * share;
             });
         }
@@ -68,17 +68,25 @@ impl Holders {
             let (from, to) = (hold.from.max(start), hold.to.min(end));
             analysis.threads.walk(hold.thread, from, to, &mut Cursor::default(), &mut |moment| {
                 held += length(&moment);
-                self.doing.add(analysis, &[], &moment);
+                self.doing.add(analysis, &[], &moment, false);
             });
         }
         held.min(end - start)
     }
 }
 
+/// What a thread dealt with during some time.
+fn during(all: &[Service], (from, to): (u64, u64)) -> impl Iterator<Item = &Service> {
+    let first = all.partition_point(|one| one.to <= from);
+    all[first..].iter().take_while(move |one| one.from < to)
+}
+
 /// What those did who had the lock.
 #[derive(Default)]
 pub(super) struct Doing {
     on_cpu: u64,
+    /// For how long they were blocked between two requests.
+    between: u64,
     blocked: BTreeMap<u16, u64>,
     /// Where they were blocked: a script's stack and a native one.
     stacks: BTreeMap<(u32, u32), u64>,
@@ -87,7 +95,7 @@ pub(super) struct Doing {
 impl Doing {
     /// Adds a moment of a thread that let go of a lock later, and says which share of it a request had the lock. `turns` are that
     /// thread's own waits for locks.
-    fn add(&mut self, analysis: &Analysis, turns: &[(Moment, f64)], moment: &Moment) -> f64 {
+    fn add(&mut self, analysis: &Analysis, turns: &[(Moment, f64)], moment: &Moment, is_between: bool) -> f64 {
         let call = moment.call.map(|row| analysis.call(row));
         match (moment.state, call) {
             (State::OnProcessor, _) => self.on_cpu += length(moment),
@@ -98,6 +106,7 @@ impl Doing {
                     return *share;
                 }
                 if case::syscall::class(call.number) != Class::Lock || call.result == syscall::TIMED_OUT {
+                    self.between += if is_between { length(moment) } else { 0 };
                     self.add_blocked(call, length(moment));
                 }
             }
@@ -121,8 +130,34 @@ impl Doing {
         blocked as f64 / (self.on_cpu + blocked).max(1) as f64
     }
 
+    /// Whether it was mostly kept from one request to the next of the same connection.
+    fn is_kept_between(&self) -> bool {
+        self.between_share() > 0.5
+    }
+
+    fn between_share(&self) -> f64 {
+        self.between as f64 / (self.on_cpu + self.blocked.values().sum::<u64>()).max(1) as f64
+    }
+
+    pub(super) fn remedy(&self) -> &'static str {
+        if self.is_kept_between() {
+            "Let go of the lock before the answer: end a transaction in the request that changes what others wait for, or \
+             change that last; do nothing else while it is open."
+        } else {
+            "Do what is slow before or after holding the lock, use finer locks instead of one for everything, or processes \
+             instead of threads where it is the interpreter's lock."
+        }
+    }
+
     pub(super) fn in_words(&self, analysis: &Analysis) -> String {
         let blocked = self.blocked_share();
+        if self.is_kept_between() {
+            return format!(
+                "Whoever held it had answered its own request and waited for the next one {} of the time: the lock stays \
+                 taken between the requests of a connection, as a transaction's does until it is ended.",
+                Share(self.between_share())
+            );
+        }
         let most = self.blocked.iter().max_by_key(|(_, length)| **length).map(|(&number, _)| syscall::name(number));
         match most.filter(|_| blocked > 0.5) {
             Some(call) => {

@@ -1,6 +1,6 @@
 //! Two clients of one server, whose second thread waits for what the first has.
 
-use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
+use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
 use crate::syscall::{EAGAIN, FCNTL, FLOCK, FUTEX};
 use crate::tests::{answer, names};
 use case::tables::{Call, Thread};
@@ -9,12 +9,17 @@ use case::{Nanos, Recording};
 const OTHER: u32 = SERVER + 1;
 const HELPER: u32 = SERVER + 2;
 const NANOSLEEP: u16 = 35;
+const KILL: u16 = 62;
+/// From the beginning of a round to that of the next.
+const ROUND: u64 = 11 * MS;
 
 /// What whoever lets go does before.
 #[derive(Clone, Copy, PartialEq)]
 enum Before {
     Sleeps,
     Computes,
+    /// It answers, and is asked again when it lets go.
+    Answers,
     /// For the lock, which the helper has that is in the background.
     Waits,
 }
@@ -79,6 +84,20 @@ fn rounds(scene: Scene) -> Recording {
                 fixture.waits(scene.waker, let_go - fixture.now, NANOSLEEP, |call| call.pid = SERVER);
             }
             Before::Computes => (),
+            Before::Answers => {
+                let of_server = |call: &mut Call, number: u16, bytes: i64| {
+                    (call.pid, call.connection, call.fd) = (SERVER, 1001, 9);
+                    (call.number, call.result) = (number, bytes);
+                };
+                fixture.does(SERVER, 5 * US, WRITE, |call| of_server(call, WRITE, 1000));
+                fixture.travels(start + 23 * US, 1001, 1, 1000);
+                fixture.waits(SERVER, let_go - 5 * US - fixture.now, READ, |call| of_server(call, READ, 200));
+                fixture.now = start + 6 * US;
+                fixture.waits_for(CLIENT, 1, 30 * US, 1000);
+                fixture.now = let_go - 20 * US;
+                fixture.moves(CLIENT, 1, WRITE, 200);
+                fixture.travels(let_go - 17 * US, 1, 1001, 200);
+            }
             Before::Waits => {
                 fixture.waits(scene.waker, let_go - fixture.now, FUTEX, |call| call.pid = SERVER);
                 fixture.recording.switches.last_mut().expect("it waited").waker = HELPER;
@@ -103,10 +122,11 @@ fn rounds(scene: Scene) -> Recording {
             });
             idle[client as usize] = fixture.now + US;
             fixture.travels(at + 3 * US, client + 1001, client + 1, 1000);
-            fixture.now = start + 6 * US;
+            let asked_again = scene.before == Before::Answers && client == 0;
+            fixture.now = if asked_again { let_go - 14 * US } else { start + 6 * US };
             fixture.waits_for(CLIENT + client, client + 1, at + 12 * US - fixture.now, 1000);
         }
-        fixture.now = start + 11 * MS;
+        fixture.now = start + ROUND;
     }
     fixture.end()
 }
@@ -237,4 +257,60 @@ fn sleeps_between_attempts_at_a_lock_are_a_convoy_alone_and_polling_where_no_req
     assert!(found.contains(&"lock-convoy".to_string()) && !found.contains(&"sleep-polling".to_string()), "{found:?}");
     let found = names(&shorter_attempts(BOOK + 1));
     assert!(found.contains(&"sleep-polling".to_string()) && !found.contains(&"lock-convoy".to_string()), "{found:?}");
+}
+
+/// The same by processes: they wait for events, and a signal lets them go on. They may take turns.
+fn by_signal(before: Before, takes_turns: bool) -> Recording {
+    let mut recording = rounds(Scene { before, ..SLEEPS });
+    let first = recording.calls.iter().find(|call| call.number == WRITE).expect("a request").start.0;
+    let swapped = |at: Nanos, tid: u32| match (tid, at.0.saturating_sub(first) / ROUND % 2) {
+        (SERVER, 1) if takes_turns => OTHER,
+        (OTHER, 1) if takes_turns => SERVER,
+        _ => tid,
+    };
+    // What a signal lets it read is no connection.
+    let woken: Vec<Call> =
+        recording.calls.iter().filter(|call| call.tid == OTHER && call.number == FUTEX).cloned().collect();
+    recording.calls.extend(woken.into_iter().map(|wait| Call {
+        start: wait.start + wait.duration + Nanos(US),
+        duration: Nanos(US),
+        blocked: Nanos(0),
+        number: READ,
+        fd: 7,
+        result: 128,
+        ..wait
+    }));
+    for call in &mut recording.calls {
+        if call.number == FUTEX {
+            (call.number, call.result) = if call.tid == OTHER { (EPOLL_WAIT, 1) } else { (KILL, 0) };
+        }
+        call.tid = swapped(call.start, call.tid);
+        call.pid = if call.tid == OTHER { OTHER } else { call.pid };
+    }
+    for switch in &mut recording.switches {
+        (switch.tid, switch.waker) = (swapped(switch.start, switch.tid), swapped(switch.start, switch.waker));
+    }
+    recording.threads.iter_mut().filter(|thread| thread.tid == OTHER).for_each(|thread| thread.pid = OTHER);
+    recording.sort();
+    recording
+}
+
+#[test]
+fn processes_that_take_turns_by_signals_wait_for_a_lock_and_messages_one_way_are_none() {
+    let answer = answer(&by_signal(Before::Sleeps, true));
+    let finding = answer.findings.iter().find(|one| one.name == "lock-convoy").unwrap_or_else(|| panic!("{answer:#?}"));
+    assert!((0.45..0.55).contains(&finding.cost.share_of_wall), "{finding:#?}");
+    assert!(finding.mechanism[1].contains("mostly in nanosleep"), "{:?}", finding.mechanism);
+    assert!(!names(&by_signal(Before::Sleeps, false)).contains(&"lock-convoy".to_string()));
+}
+
+#[test]
+fn a_lock_that_is_kept_from_one_request_to_the_next_is_told_so() {
+    for recording in [by_signal(Before::Answers, true), rounds(Scene { before: Before::Answers, ..SLEEPS })] {
+        let answer = answer(&recording);
+        let finding =
+            answer.findings.iter().find(|one| one.name == "lock-convoy").unwrap_or_else(|| panic!("{answer:#?}"));
+        assert!(finding.mechanism[1].contains("waited for the next one 9"), "{:?}", finding.mechanism);
+        assert!(finding.remedy.contains("transaction"), "{}", finding.remedy);
+    }
 }

@@ -1,6 +1,7 @@
 //! The requests that a process has read and not answered.
 
 use crate::analysis::Analysis;
+use crate::spans;
 use crate::syscall;
 use crate::threads::call_end;
 use std::collections::BTreeMap;
@@ -28,4 +29,13 @@ pub(super) fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<InHand>> {
         }
     }
     processes
+}
+
+/// When each thread, by its id, had a request in hand that it had read, in order of time.
+pub(super) fn by_reader(analysis: &Analysis) -> BTreeMap<u32, Vec<(u64, u64)>> {
+    let mut readers: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    for one in by_process(analysis).into_values().flatten() {
+        readers.entry(one.reader).or_default().push((one.from, one.to));
+    }
+    readers.into_iter().map(|(tid, spans)| (tid, spans::merge(spans))).collect()
 }

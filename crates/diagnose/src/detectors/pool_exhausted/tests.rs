@@ -249,3 +249,25 @@ fn a_pool_that_is_large_enough_or_that_has_all_processors_or_that_waits_for_a_lo
         assert!(!names(&recording).contains(&"pool-exhausted".to_string()));
     }
 }
+
+#[test]
+fn a_server_that_looks_for_its_only_request_now_and_then_has_no_line() {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    for _ in 0..10 {
+        let start = fixture.now;
+        fixture.moves(CLIENT, 1, WRITE, 200);
+        fixture.travels(start + 3 * US, 1, 1001, 200);
+        let waiting = fixture.now;
+        fixture.now = start + US;
+        fixture.waits(SERVER, 8 * MS, NANOSLEEP, |_| {});
+        fixture.moves(SERVER, 1001, READ, 200);
+        fixture.moves(SERVER, 1001, WRITE, 1000);
+        let answered = fixture.now;
+        fixture.travels(answered - 2 * US, 1001, 1, 1000);
+        fixture.now = waiting;
+        fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+        fixture.now += 100 * US;
+    }
+    assert!(!names(&fixture.end()).contains(&"pool-exhausted".to_string()));
+}

@@ -18,7 +18,13 @@ fn sentence(observation: &Observation) -> String {
             format!("Each time, {} of certificates are read from {files}: {times} for {handshakes}.", Bytes(bytes))
         }
         Observation::Growth { input, exponent, low, high, smallest, largest, exchanges } => {
+            let of = match input {
+                Input::RequestBytesSoFar | Input::ResponseBytesSoFar => "byte",
+                Input::RequestBytes | Input::ResponseBytes | Input::Exchanges => "request",
+            };
             let (grows, over) = match input {
+                Input::RequestBytesSoFar => ("what was read of the request before", sizes(smallest, largest)),
+                Input::ResponseBytesSoFar => ("what was read of the response before", sizes(smallest, largest)),
                 Input::RequestBytes => ("the request's size", sizes(smallest, largest)),
                 Input::ResponseBytes => ("the response's size", sizes(smallest, largest)),
                 Input::Exchanges => {
@@ -26,7 +32,7 @@ fn sentence(observation: &Observation) -> String {
                 }
             };
             format!(
-                "CPU time per request grows with {grows} to the power {exponent:.2} ({low:.2} to {high:.2}, 95 % interval): \
+                "CPU time per {of} grows with {grows} to the power {exponent:.2} ({low:.2} to {high:.2}, 95 % interval): \
                  {} {over}.",
                 counted(exchanges, "request")
             )

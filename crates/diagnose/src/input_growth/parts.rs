@@ -1,0 +1,93 @@
+//! How the cost of each byte grows within a message that arrives in many parts: with what was read of it before.
+//!
+//! Only what happens between the first read and the last counts. What is done with the whole afterwards is no part's cost.
+
+use super::{InputGrowth, Turn, of_turns, one_thread};
+use crate::analysis::Analysis;
+use crate::connections::End;
+use crate::exchange::Exchange;
+use crate::syscall;
+use crate::threads::call_end;
+use case::facts::Input;
+
+/// A message is cut into so many slices of equal size. With quarters of an octave, three slices or more a step, one message
+/// alone shows the last three octaves.
+const SLICES: usize = 96;
+/// A message of fewer reads than slices has no cost for each of them.
+const FEWEST_READS: usize = SLICES;
+/// So many messages are looked at, from all parts of the run: more of them tell the same law.
+const MOST: usize = 64;
+
+/// By what the cost of a slice is divided.
+#[derive(Clone, Copy)]
+enum Per {
+    Byte,
+    Read,
+}
+
+/// A message as one end read it.
+struct Message {
+    tid: u32,
+    /// When each read ended, and how many bytes there were by then.
+    reads: Vec<(u64, u64)>,
+}
+
+/// The law of the messages that an end reads; none where none is long enough, or the cost of a read does not grow.
+pub(super) fn growth(analysis: &Analysis, end: End) -> Option<InputGrowth> {
+    let long: Vec<Message> =
+        analysis.exchanges.iter().filter_map(|exchange| message(analysis, exchange, end)).collect();
+    let input = match end {
+        End::Client => Input::ResponseBytesSoFar,
+        End::Server => Input::RequestBytesSoFar,
+    };
+    let chosen: Vec<&Message> = long.iter().step_by(long.len().div_ceil(MOST).max(1)).collect();
+    let of = |per: Per| {
+        let turns = chosen.iter().flat_map(|message| slices(analysis, message, per)).collect();
+        of_turns(input, end, turns, |turn| turn.cpu as f64 / turn.amount as f64)
+    };
+    // Small reads cost more a byte than large ones, and large ones more each: what grows for another reason grows either way.
+    of(Per::Read).filter(InputGrowth::is_out_of_hand)?;
+    Some(InputGrowth { exchanges: chosen.len() as u64, ..of(Per::Byte)? })
+}
+
+/// What an end read of an exchange, where that is a long message and one thread read all of it.
+fn message(analysis: &Analysis, exchange: &Exchange, end: End) -> Option<Message> {
+    let rows = match end {
+        End::Server => analysis.server_transfers(exchange),
+        End::Client if exchange.end_seen == End::Client => analysis.transfers(exchange),
+        End::Client => return None,
+    };
+    if rows.len() < FEWEST_READS {
+        return None;
+    }
+    let mut so_far = 0;
+    let calls = rows.iter().map(|&row| analysis.call(row as usize));
+    let reads: Vec<(u64, u64)> = calls
+        .filter(|call| syscall::is_read(call.number) && call.result > 0)
+        .map(|call| {
+            so_far += call.result as u64;
+            (call_end(call), so_far)
+        })
+        .collect();
+    let tid = one_thread(analysis, rows).filter(|_| reads.len() >= FEWEST_READS)?;
+    Some(Message { tid, reads })
+}
+
+/// A message in slices, each with the CPU time of the thread from the read that ends one to the read that ends the next.
+fn slices(analysis: &Analysis, message: &Message, per: Per) -> Vec<Turn> {
+    let Some(&(_, whole)) = message.reads.last() else { return Vec::new() };
+    let ends = (1..=SLICES as u64).map(|slice| whole * slice / SLICES as u64);
+    let mut bounds: Vec<usize> = ends.map(|end| message.reads.partition_point(|&(_, so_far)| so_far < end)).collect();
+    bounds.dedup();
+    let turn = |pair: &[usize]| {
+        let ((start, before), (end, after)) = (message.reads[pair[0]], message.reads[pair[1]]);
+        let amount = match per {
+            Per::Byte => after - before,
+            Per::Read => (pair[1] - pair[0]) as u64,
+        };
+        let (outside, within) = analysis.threads.on_processor(message.tid, start, end);
+        let cpu = outside + within;
+        (cpu > 0).then_some(Turn { tid: message.tid, start, end, input: before, amount, cpu })
+    };
+    bounds.windows(2).filter_map(turn).collect()
+}
