@@ -83,6 +83,7 @@ stories:
 	WHYSLOW_SKIPPED=$(SKIPPED) WHYSLOW_STORIES=$(CURDIR)/target/stories \
 	    cargo test --release --locked --package whyslow --test e2e -- --ignored --test-threads 1
 	@scripts/skipped.sh $(SKIPPED)
+	$(PYTHON) -B benches/nameless.py target/stories
 
 feeds:
 	scripts/setup.sh build
@@ -94,6 +95,7 @@ healthy:
 	cargo build --release --locked --package whyslow
 	rm -rf target/healthy
 	target/release/whyslow story run services -o target/healthy
+	$(PYTHON) -B benches/nameless.py target/healthy
 
 bench:
 	scripts/setup.sh bench

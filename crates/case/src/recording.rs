@@ -6,7 +6,7 @@ use crate::manifest::Manifest;
 use crate::names::Pseudonyms;
 use crate::row::{Column, Row, Value};
 use crate::tables::{
-    Call, CallSum, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample,
+    Call, CallSum, Command, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample,
     SchedulerSum, Segment, StackFrame, Switch, TcpEvent, Thinned, Thread, TlsRecord, Trial, Wait,
 };
 
@@ -105,6 +105,8 @@ recording! {
     tls_records: TlsRecord sorted by |row| (row.connection, row.time);
     /// HTTP/1 message heads.
     http_messages: HttpMessage sorted by |row| (row.connection, row.time);
+    /// Commands by their names.
+    commands: Command sorted by |row| (row.connection, row.time);
     /// DNS messages.
     lookups: Lookup sorted by |row| row.time;
     /// Paths that calls name.

@@ -6,6 +6,7 @@
 
 mod call;
 mod call_sum;
+mod command;
 mod connection;
 mod counter;
 mod handshake;
@@ -29,6 +30,7 @@ mod wait;
 
 pub use call::{Call, content};
 pub use call_sum::CallSum;
+pub use command::Command;
 pub use connection::{Connection, role, transport};
 pub use counter::Counter;
 pub use handshake::Handshake;

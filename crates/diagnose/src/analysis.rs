@@ -1,6 +1,6 @@
 //! A recording with every index that a diagnosis needs: what detectors get.
 
-mod awaited;
+pub(crate) mod awaited;
 pub(crate) mod ender;
 mod ends;
 pub mod ledger;

@@ -29,6 +29,7 @@ mod pieces;
 mod place;
 mod profile;
 mod questions;
+mod said;
 mod segment_tie;
 mod send_stalls;
 mod single_wait;

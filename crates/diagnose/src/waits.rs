@@ -198,7 +198,7 @@ impl<'e> Follower<'e> {
             match moment.state {
                 State::Absent => (),
                 State::OnProcessor => groups.on_cpu(analysis, program, part, moment.call),
-                State::Runnable => groups.runnable(program, part),
+                State::Runnable => groups.runnable(analysis, program, part, moment.call),
                 State::Blocked | State::BlockedOnDisk => {
                     let on_disk = moment.state == State::BlockedOnDisk;
                     let object = moment.call.map_or(Object::Unnamed, |row| self.object(row));

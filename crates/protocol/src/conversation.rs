@@ -1,6 +1,7 @@
 //! One end of a connection, from its first byte to its last.
 
 use super::http::Http;
+use super::resp;
 use super::tls::{self, Tls};
 use super::{Moved, Seen, content_of};
 use case::tables::{Handshake, content, role};
@@ -43,7 +44,10 @@ impl Conversation {
         }
         match &mut self.kind {
             Kind::Tls(tls) => tls.feed(self.connection, moved, seen),
-            Kind::Plain(http) => seen.content = http.feed(self.connection, moved, &mut seen.messages),
+            Kind::Plain(http) => {
+                seen.content = http.feed(self.connection, moved, &mut seen.messages);
+                seen.commands.extend(resp::command(self.connection, self.role, moved));
+            }
             Kind::Other => {}
         }
         if matches!(&self.kind, Kind::Tls(tls) if tls.was_misread()) {

@@ -1,5 +1,5 @@
-//! Wire formats read from the first bytes of the buffers that calls moved: TLS records and hellos, HTTP/1 heads, DNS
-//! messages. Nothing here does I/O, keeps payload, or panics on any bytes; what cannot be known stays unknown.
+//! Wire formats read from the first bytes of the buffers that calls moved: TLS records and hellos, HTTP/1 heads, RESP
+//! commands, DNS messages. Nothing here does I/O, keeps payload, or panics on any bytes; what cannot be known stays unknown.
 //!
 //! Each end of a connection has one [`Conversation`], fed with every call that moved bytes (not with peeks, which move
 //! none), in order.
@@ -11,6 +11,7 @@ mod dns;
 pub mod fuzz;
 mod http;
 mod reader;
+mod resp;
 mod tls;
 
 pub use content::content_of;
@@ -18,7 +19,7 @@ pub use conversation::Conversation;
 pub use dns::dns;
 
 use case::Nanos;
-use case::tables::{Handshake, HttpMessage, TlsRecord};
+use case::tables::{Command, Handshake, HttpMessage, TlsRecord};
 
 /// One call that moved bytes on a connection.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,8 @@ pub struct Seen {
     pub records: Vec<TlsRecord>,
     /// HTTP/1 heads.
     pub messages: Vec<HttpMessage>,
+    /// Commands of protocols that name what is asked for.
+    pub commands: Vec<Command>,
     /// The TLS handshake, once nothing more can be learned about it.
     pub handshake: Option<Handshake>,
     /// What the last call's first bytes are; see `case::tables::content`.

@@ -1,9 +1,9 @@
-//! The calls table, and what the calls' bytes tell: TLS records, HTTP heads, handshakes, lookups.
+//! The calls table, and what the calls' bytes tell: TLS records, HTTP heads, commands, handshakes, lookups.
 
 use crate::calls::{self, Flow, Timeout};
 use crate::connections::Connections;
 use crate::events::{CallEvent, ThreadState};
-use case::tables::{Call, Handshake, HttpMessage, Lookup, Path, TlsRecord, direction, transport};
+use case::tables::{Call, Command, Handshake, HttpMessage, Lookup, Path, TlsRecord, direction, transport};
 use case::{Nanos, syscall};
 use protocol::{Moved, Seen};
 use rustc_hash::FxHashMap;
@@ -32,6 +32,8 @@ pub struct CallRows {
     pub records: Vec<TlsRecord>,
     /// HTTP heads.
     pub messages: Vec<HttpMessage>,
+    /// Commands.
+    pub commands: Vec<Command>,
     /// Handshakes that are complete.
     pub handshakes: Vec<Handshake>,
     /// DNS messages.
@@ -210,6 +212,7 @@ impl CallRows {
             call.content = self.seen.content;
             self.records.append(&mut self.seen.records);
             self.messages.append(&mut self.seen.messages);
+            self.commands.append(&mut self.seen.commands);
             self.handshakes.extend(self.seen.handshake.take());
         }
     }

@@ -113,6 +113,7 @@ impl Intake {
             writer.append(self.rows.calls.drain(..)),
             writer.append(self.rows.records.drain(..)),
             writer.append(self.rows.messages.drain(..)),
+            writer.append(self.rows.commands.drain(..)),
             writer.append(self.rows.handshakes.drain(..)),
             writer.append(self.rows.lookups.drain(..)),
             writer.append(self.rows.paths.drain(..)),

@@ -11,6 +11,7 @@ pub(crate) fn blocked(call: &str, wait: Wait, object: Option<&Object>) -> String
         (Wait::Lock, Some(Object::File { path: Some(path) })) => {
             format!("waiting for a lock on {} ({call})", clean(path))
         }
+        (Wait::Lock | Wait::Events | Wait::Object, Some(Object::TimeOut)) => format!("waiting for a time-out ({call})"),
         (Wait::Lock, _) => format!("waiting for a lock or another thread ({call})"),
         (Wait::Sleep, _) => format!("asleep ({call})"),
         (Wait::Child, _) => format!("waiting for a child process ({call})"),

@@ -64,9 +64,9 @@ impl Answer {
         standing.map(Finding::share_waited_for).fold(0.0, f64::max)
     }
 
-    /// The wait of one end that nearly all of the time goes into, where nothing that was found explains it.
+    /// The wait that nearly all of the time goes into, where nothing that was found explains it.
     pub fn one_wait(&self) -> Option<&Heaviest> {
-        self.leading_account().filter(|one| one.share() >= NEARLY_ALL && one.group.is_blocked())
+        self.leading_account().filter(|one| one.share() >= NEARLY_ALL && one.group.is_wait())
     }
 }
 

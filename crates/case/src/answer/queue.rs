@@ -56,6 +56,11 @@ pub enum RequestKind {
         /// The path, numbers in it replaced by `:n`, without its query.
         path: String,
     },
+    /// By the command, in a protocol that has such words and could be read: RESP.
+    Command {
+        /// The word, in capitals.
+        name: String,
+    },
     /// By the line of the client's code that asks.
     AskedBy {
         /// Its source file; empty if unknown.

@@ -41,6 +41,19 @@ impl AccountGroup {
         matches!(self, AccountGroup::ClientBlocked | AccountGroup::ServerBlocked)
     }
 
+    /// Whether it is a wait, for whatever: neither work nor what nobody knows.
+    pub fn is_wait(self) -> bool {
+        self.is_blocked()
+            || matches!(
+                self,
+                AccountGroup::RunDelay
+                    | AccountGroup::SetUp
+                    | AccountGroup::Held
+                    | AccountGroup::NetworkAndPeer
+                    | AccountGroup::Network
+            )
+    }
+
     /// At which end the time passed; none where that is neither's, or both's.
     pub fn end(self) -> Option<End> {
         match self {

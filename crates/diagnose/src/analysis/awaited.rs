@@ -15,6 +15,9 @@ use std::cell::RefCell;
 
 /// As many steps as a request takes through a proxy, a service, its pool and a database.
 const MOST_STEPS: usize = 8;
+/// A sample is this old at most, in nanoseconds, where it says what a thread does that has had to make way since: a few of the
+/// scheduler's slices, each of some milliseconds.
+const RECENT: u64 = 20_000_000;
 /// Of what a thread did while it was waited for, so many of the last calls are looked at: what came just before it let go.
 const LAST_CALLS: usize = 200;
 
@@ -183,7 +186,10 @@ fn link(analysis: &Analysis, moment: &Moment, window: Window) -> Link {
     let in_call = call.map_or((0, 0), |call| (call.script_stack, call.stack));
     let (doing, (script_stack, stack)) = match (moment.state, call) {
         (State::OnProcessor, _) => (Doing::OnCpu, sampled(analysis, window).unwrap_or(in_call)),
-        (State::Runnable, _) => (Doing::Runnable, (0, 0)),
+        (State::Runnable, _) => {
+            let window = Window { from: moment.start, to: moment.end, ..window };
+            (Doing::Runnable, goes_on_at(analysis, window, moment.call).unwrap_or((0, 0)))
+        }
         (_, Some(call)) => {
             let on = moment.call.map_or(Object::Unnamed, |row| super::ledger::object(analysis, row));
             (Doing::Blocked(call.number, on), in_call)
@@ -200,6 +206,14 @@ fn sampled(analysis: &Analysis, window: Window) -> Option<(u32, u32)> {
     let samples = &analysis.recording.samples[thread.samples.clone()];
     let last = samples.partition_point(|sample| sample.time.0 < window.to).checked_sub(1).map(|last| &samples[last])?;
     (last.time.0 >= window.from).then_some((last.script_stack, last.stack))
+}
+
+/// Where a thread that waits for a CPU goes on once it has one: in the call that it was woken in, or where it was sampled last
+/// before it had to make way. None where it was not sampled shortly before.
+pub(crate) fn goes_on_at(analysis: &Analysis, window: Window, call: Option<usize>) -> Option<(u32, u32)> {
+    let in_call = call.map(|row| analysis.call(row)).map(|call| (call.script_stack, call.stack));
+    let before = Window { from: window.from.saturating_sub(RECENT), ..window };
+    in_call.filter(|stacks| *stacks != (0, 0)).or_else(|| sampled(analysis, before).filter(|_| call.is_none()))
 }
 
 fn fact(analysis: &Analysis, link: Link) -> facts::Awaited {

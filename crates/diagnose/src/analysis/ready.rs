@@ -2,9 +2,21 @@
 
 use crate::analysis::Analysis;
 use crate::syscall::{self, Class};
+use case::tables::Call;
 
 /// How many calls after it may show what it returned for: first a clock is read, or a lock is taken.
 const CALLS_AFTER: usize = 6;
+
+/// What both `poll` and `epoll_wait` say of a descriptor that can be written to (`POLLOUT`, `EPOLLOUT`).
+const OUT: u64 = 4;
+/// Where `poll` says what it found of its first descriptor, behind the descriptor and what was asked.
+const FOUND: u32 = 48;
+
+/// Whether a poll returned since something could be written to again, as far as its first descriptor tells.
+pub fn has_room(call: &Call) -> bool {
+    let found = if syscall::is_given_descriptors(call.number) { call.argument_3 >> FOUND } else { call.argument_3 };
+    syscall::is_poll(call.number) && call.result > 0 && found & OUT != 0
+}
 
 /// The connection that a poll returned for and what was then done with it: the first that is read or written afterwards. None
 /// where that is no connection, but a pipe, an eventfd or a timer.

@@ -2,6 +2,7 @@
 
 use super::end;
 use crate::analysis::Analysis;
+use crate::analysis::awaited;
 use crate::analysis::ender::{self, Wait, Window};
 use crate::analysis::ledger::{Account, Object};
 use crate::connections::End;
@@ -146,9 +147,15 @@ impl<'r> Groups<'r> {
         }
     }
 
-    /// Waiting for a processor.
-    pub fn runnable(&mut self, process: Option<&'r Process>, window: Window) {
-        self.group(process, Doing::Runnable, 0).ns += window.length();
+    /// Waiting for a processor: where it goes on once it has one.
+    pub fn runnable(&mut self, analysis: &Analysis, process: Option<&'r Process>, window: Window, call: Option<usize>) {
+        let stacks = awaited::goes_on_at(analysis, window, call);
+        let group = self.group(process, Doing::Runnable, 0);
+        group.ns += window.length();
+        if let Some(stacks) = stacks {
+            let sum = group.stacks.entry(stacks).or_default();
+            *sum = sum.saturating_add(window.length() as u64);
+        }
     }
 
     /// Blocked.
@@ -184,7 +191,7 @@ impl Group {
         let stacks = if self.stacks.is_empty() { &self.calls } else { &self.stacks };
         let weighed = stacks.iter().map(|(&stack, &weight)| (stack, weight));
         let Located { places, share } = match self.doing {
-            Doing::OnCpu => of_most_on_cpu(&analysis.code, weighed),
+            Doing::OnCpu | Doing::Runnable => of_most_on_cpu(&analysis.code, weighed),
             _ => of_most(&analysis.code, weighed),
         };
         let mut lengths: Vec<u64> = self.waits.iter().map(|wait| whole_length(analysis, wait)).collect();

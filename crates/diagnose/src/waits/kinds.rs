@@ -4,11 +4,9 @@ use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::place::of_call;
-use crate::threads::groups;
+use crate::said::{Said, asking};
 use case::RequestKind;
-use case::tables::{HttpMessage, direction};
-use rustc_hash::FxHashMap;
-use std::ops::Range;
+use case::tables::{Command, HttpMessage};
 
 /// More letters of a path than this say no more about the kind of a request.
 const LONGEST_PATH: usize = 60;
@@ -16,19 +14,21 @@ const LONGEST_PATH: usize = 60;
 /// The kinds of a recording's requests.
 pub(crate) struct Kinds<'e> {
     analysis: &'e Analysis<'e>,
-    /// The HTTP messages of each connection.
-    messages: FxHashMap<u32, Range<usize>>,
+    messages: Said<'e, HttpMessage>,
+    commands: Said<'e, Command>,
 }
 
 impl<'e> Kinds<'e> {
     pub fn new(analysis: &'e Analysis<'e>) -> Kinds<'e> {
-        let messages = groups(&analysis.recording.http_messages, |row| row.connection).into_iter().collect();
-        Kinds { analysis, messages }
+        Kinds { analysis, messages: Said::messages(analysis), commands: Said::commands(analysis) }
     }
 
     /// By what is asked for where that could be read, else by the line that asks.
     pub fn of(&self, exchange: &Exchange) -> RequestKind {
-        self.asked(exchange).or_else(|| self.asked_by(exchange)).unwrap_or_default()
+        self.asked(exchange)
+            .or_else(|| self.commanded(exchange))
+            .or_else(|| self.asked_by(exchange))
+            .unwrap_or_default()
     }
 
     fn asked(&self, exchange: &Exchange) -> Option<RequestKind> {
@@ -38,16 +38,12 @@ impl<'e> Kinds<'e> {
 
     /// The head of its request, in HTTP that could be read.
     pub fn request(&self, exchange: &Exchange) -> Option<&'e HttpMessage> {
-        let analysis = self.analysis;
-        let range = self.messages.get(&analysis.connections.row(exchange.connection).id)?;
-        let messages = &analysis.recording.http_messages[range.clone()];
-        let asks = if exchange.end_seen == End::Client { direction::OUT } else { direction::IN };
-        // A server's exchange begins when its first read ends; its message has the time at which that read began.
-        let first_call = analysis.transfers(exchange).first().map(|&row| analysis.call(row as usize).start.0);
-        let start = first_call.map_or(exchange.start, |start| start.min(exchange.start));
-        let first = messages.partition_point(|row| row.time.0 < start);
-        let within = messages[first..].iter().take_while(|row| row.time.0 <= exchange.end);
-        within.into_iter().find(|row| row.direction == asks && !row.method.is_empty())
+        let asks = asking(exchange);
+        self.messages.within(exchange).iter().find(|row| row.direction == asks && !row.method.is_empty())
+    }
+
+    fn commanded(&self, exchange: &Exchange) -> Option<RequestKind> {
+        Some(RequestKind::Command { name: self.commands.first(exchange)?.name.clone() })
     }
 
     fn asked_by(&self, exchange: &Exchange) -> Option<RequestKind> {

@@ -203,6 +203,8 @@ pub(crate) fn most_at_a_time(stretches: impl Iterator<Item = (u64, u64)>) -> usi
 mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::answer;
+    use case::RequestKind;
+    use case::tables::Command;
 
     const SELECT: u16 = 23;
 
@@ -258,6 +260,22 @@ mod tests {
     }
 
     #[test]
+    fn where_commands_could_be_read_they_are_the_kinds() {
+        let mut recording = rounds().end();
+        for call in recording.calls.iter().filter(|call| call.number == WRITE && call.connection < 1000) {
+            let name = if call.connection == 1 { "KEYS" } else { "GET" };
+            let row = Command { time: call.start, connection: call.connection, tid: call.tid, ..Command::default() };
+            recording.commands.push(Command { name: name.into(), ..row });
+        }
+        recording.commands.sort_by_key(|row| (row.connection, row.time));
+        let queue = answer(&recording).queue.expect("requests were served");
+        let command = |name: &str| RequestKind::Command { name: name.into() };
+        assert_eq!(queue.holder().map(|holder| &holder.kind), Some(&command("KEYS")), "{queue:#?}");
+        let waits = queue.kinds.iter().find(|kind| kind.waited_ns > 0).map(|kind| &kind.kind);
+        assert_eq!(waits, Some(&command("GET")), "{queue:#?}");
+    }
+
+    #[test]
     fn a_server_that_sleeps_in_select_is_not_idle() {
         let mut fixture = rounds();
         let before = answer(&rounds().end()).queue.map_or(0, |queue| queue.ns);
@@ -277,6 +295,13 @@ mod tests {
         fixture.now = now;
         let recording = fixture.end();
         assert_eq!(answer(&recording).queue.map_or(0, |queue| queue.ns), before);
+        // Whoever waits behind that is not waiting for the thread to wake up.
+        let wake_up = |recording: &case::Recording| {
+            let accounts = answer(recording).ledger.accounts;
+            let is_it = |one: &&case::AccountTime| one.account == case::Account::WakeUp { end: case::End::Server };
+            accounts.iter().filter(is_it).map(|one| one.ns).sum::<u64>()
+        };
+        assert!(wake_up(&recording) < MS, "{}", wake_up(&recording));
         let mut waits_for_some = recording;
         waits_for_some.calls.iter_mut().filter(|call| call.number == SELECT).for_each(|call| call.argument_1 = 1);
         assert!(answer(&waits_for_some).queue.map_or(0, |queue| queue.ns) < before);

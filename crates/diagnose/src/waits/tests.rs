@@ -2,7 +2,7 @@ use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, r
 use crate::syscall::{FUTEX, TIMED_OUT};
 use crate::tests::answer;
 use case::facts::Wait;
-use case::tables::{Connection, Thread, role, transport};
+use case::tables::{Connection, Switch, Thread, reason, role, transport};
 use case::{Activity, End, Ender, Nanos, WaitNode, WaitTree};
 
 /// Another thread of the server.
@@ -312,4 +312,21 @@ fn who_joins_a_thread_waits_for_it() {
     let tree = joins(false);
     let lock = tree.nodes().find(|node| is_lock(node)).expect("a lock");
     assert_eq!((lock.waits_for.len(), lock.mostly_ended_by()), (0, Some(&Ender::Unknown)), "{tree:#?}");
+}
+
+#[test]
+fn a_thread_that_had_to_make_way_is_where_it_was_sampled_last() {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    fixture.stack(7, &["server!render", "server!main"]);
+    requests(&mut fixture, |fixture| {
+        fixture.computes(SERVER, MS, 7);
+        let (start, end) = (Nanos(fixture.now), Nanos(fixture.now + 8 * MS));
+        let reason = reason::PREEMPTED;
+        fixture.recording.switches.push(Switch { start, runnable: start, end, tid: SERVER, reason, waker: 0 });
+    });
+    let tree = tree(fixture);
+    let delayed = tree.nodes().find(|node| node.activity == Activity::RunDelay).expect("it waited for a CPU");
+    assert!(delayed.ns > 7 * MS, "{tree:#?}");
+    assert_eq!(delayed.place.first().map(|place| place.function.as_str()), Some("render"), "{tree:#?}");
 }

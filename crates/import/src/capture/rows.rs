@@ -1,6 +1,6 @@
 //! The rows that a capture gives, on their way to the case: so many and no more, the rest counted.
 
-use case::tables::{Call, Connection, Handshake, HttpMessage, Loss, Segment, TcpEvent, TlsRecord};
+use case::tables::{Call, Command, Connection, Handshake, HttpMessage, Loss, Segment, TcpEvent, TlsRecord};
 use case::{CaseWriter, Nanos};
 use protocol::Seen;
 use std::collections::BTreeMap;
@@ -21,6 +21,8 @@ pub enum Batch {
     TlsRecords(Vec<TlsRecord>),
     /// HTTP/1 heads.
     HttpMessages(Vec<HttpMessage>),
+    /// Commands.
+    Commands(Vec<Command>),
     /// Handshakes.
     Handshakes(Vec<Handshake>),
     /// Connections.
@@ -38,6 +40,7 @@ impl Batch {
             Batch::Calls(rows) => case.append(rows),
             Batch::TlsRecords(rows) => case.append(rows),
             Batch::HttpMessages(rows) => case.append(rows),
+            Batch::Commands(rows) => case.append(rows),
             Batch::Handshakes(rows) => case.append(rows),
             Batch::Connections(rows) => case.append(rows),
             Batch::Losses(rows) => case.append(rows),
@@ -55,6 +58,7 @@ pub struct Rows<'t> {
     calls: Vec<Call>,
     tls_records: Vec<TlsRecord>,
     http_messages: Vec<HttpMessage>,
+    commands: Vec<Command>,
     handshakes: Vec<Handshake>,
     connections: Vec<Connection>,
 }
@@ -111,6 +115,8 @@ gather! {
     tls_record: TlsRecord into tls_records as TlsRecords in "tls_records";
     /// Adds an HTTP/1 head.
     http_message: HttpMessage into http_messages as HttpMessages in "http_messages";
+    /// Adds a command.
+    command: Command into commands as Commands in "commands";
     /// Adds a handshake.
     handshake: Handshake into handshakes as Handshakes in "handshakes";
     /// Adds a connection.
@@ -129,6 +135,7 @@ impl<'t> Rows<'t> {
             calls: Vec::new(),
             tls_records: Vec::new(),
             http_messages: Vec::new(),
+            commands: Vec::new(),
             handshakes: Vec::new(),
             connections: Vec::new(),
         }
@@ -148,6 +155,7 @@ impl<'t> Rows<'t> {
     pub fn seen(&mut self, seen: &mut Seen) {
         seen.records.drain(..).for_each(|row| self.tls_record(row));
         seen.messages.drain(..).for_each(|row| self.http_message(row));
+        seen.commands.drain(..).for_each(|row| self.command(row));
         if let Some(handshake) = seen.handshake.take() {
             self.handshake(handshake);
         }

@@ -1,7 +1,7 @@
 use crate::document::Document;
 use crate::examples::answer as examples;
 use crate::style::{Colour, Style};
-use case::{Cost, Place, Status};
+use case::{Account, AccountGroup, Cost, End, Heaviest, Place, Status};
 
 const PLAIN: Style = Style { colour: Colour::Plain, width: 80 };
 
@@ -157,5 +157,27 @@ fn colour_only_adds_to_what_the_words_say() {
         assert!(painted.contains("\u{1b}[1m"));
         let bare = ["\u{1b}[1m", "\u{1b}[33m", "\u{1b}[0m"].iter().fold(painted, |text, code| text.replace(code, ""));
         assert_eq!(bare, crate::text(&Document::of(&answer), &PLAIN));
+    }
+}
+
+#[test]
+fn no_cause_found_is_not_said_above_requests_that_wait_for_one_thing() {
+    let outside = case::AccountTime { name: String::new(), ns: 9_000, account: Account::RunDelayOutside };
+    for (group, account) in [
+        (AccountGroup::RunDelay, Account::RunDelay { end: End::Server }),
+        (AccountGroup::SetUp, Account::Lookup { part: None }),
+        (AccountGroup::NetworkAndPeer, Account::NetworkAndPeer),
+        (AccountGroup::ServerBlocked, Account::PageFault { end: End::Server }),
+    ] {
+        let mut answer = examples::healthy();
+        answer.heaviest =
+            Some(Heaviest { group, ns: 95, of_ns: 100, account, share_of_group: 1.0, ..Heaviest::default() });
+        let text = crate::text(&Document::of(&answer), &PLAIN);
+        assert!(text.starts_with("95 % of each 100 ns request is ") && !text.contains("No cause found"), "{text}");
+        // Whatever else the run did.
+        answer.ledger.accounts.push(outside.clone());
+        answer.ledger.total = 10_000;
+        let text = crate::text(&Document::of(&answer), &PLAIN);
+        assert!(text.starts_with("95 % of each 100 ns request is ") && text.contains("93 % of the time"), "{text}");
     }
 }

@@ -2,7 +2,8 @@
 
 use super::account::Account;
 use super::walk::{Charge, Walker, on_processor, overlay};
-use crate::analysis::ender;
+use crate::analysis::ender::{self, is_nap};
+use crate::analysis::ready;
 use crate::connections::End;
 use crate::syscall;
 use crate::threads::{Moment, State, call_end};
@@ -145,8 +146,32 @@ impl Walker<'_> {
             (_, Some(call)) if takes(transfer.number) && waits_for_requests(call, here) => {
                 charge(from, to, Account::WakeUp(End::Server));
             }
+            (_, Some(_)) if self.waits_for_room(slot, transfer, moment) => {
+                // What it wrote before is on its way meanwhile, or not acknowledged yet.
+                let held = Account::HeldInKernel(End::Server);
+                self.under_way(slot, from, to, &mut |from, to, account| {
+                    charge(from, to, if account == Account::Unexplained { held } else { account });
+                });
+            }
             _ => charge(from, to, self.blocked(End::Server, Some(thread), moment)),
         }
+    }
+
+    /// Whether a thread that had written to a connection waited, in a call for any of several descriptors, until it could write
+    /// more to it.
+    fn waits_for_room(&self, slot: usize, transfer: &Call, moment: Moment) -> bool {
+        let analysis = self.analysis;
+        let is_for_this = |row: &usize| {
+            ready::has_room(analysis.call(*row))
+                && ready::connection(analysis, *row).is_some_and(|(ready, _)| ready == slot)
+        };
+        if !syscall::is_write(transfer.number) || moment.call.as_ref().is_none_or(|row| !is_for_this(row)) {
+            return false;
+        }
+        let transfers = analysis.connections.transfer_numbers(slot);
+        let ended = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) <= moment.start);
+        let before = ended.checked_sub(1).map(|last| analysis.call(transfers[last] as usize));
+        before.is_some_and(|call| syscall::is_write(call.number))
     }
 }
 
@@ -169,7 +194,7 @@ fn takes(number: u16) -> bool {
 
 /// Whether a blocked call is one that the request's arrival ends.
 fn waits_for_requests(call: &Call, connection: u32) -> bool {
-    syscall::is_poll(call.number)
+    (syscall::is_poll(call.number) && !is_nap(call))
         || syscall::is_accept(call.number)
         || (call.connection == connection && syscall::is_read(call.number))
 }

@@ -282,3 +282,39 @@ fn a_server_that_reads_for_the_next_request_already_is_not_waited_for_while_its_
     let network = booked(fixture, |account| *account == Account::Network);
     assert!(network > REQUESTS * 9 * MS, "{network}");
 }
+
+/// `EPOLLIN` and `EPOLLOUT`.
+const READABLE: u64 = 1;
+const WRITABLE: u64 = 4;
+
+/// An answer in two writes: between them the server polls for 50 ms, until something is found to be so. What it wrote first leaves
+/// near the end of that.
+fn writes_in_two(found: u64) -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    let start = fixture.now;
+    fixture.moves(CLIENT, 1, WRITE, 200);
+    fixture.travels(start + 3 * US, 1, 1001, 200);
+    let waiting = fixture.now;
+    fixture.now = start + 12 * US;
+    fixture.moves(SERVER, 1001, READ, 200);
+    fixture.moves(SERVER, 1001, WRITE, 1000);
+    fixture.waits(SERVER, 50 * MS, EPOLL_WAIT, |call| (call.result, call.argument_3) = (1, found));
+    fixture.travels(fixture.now - MS, 1001, 1, 1000);
+    fixture.moves(SERVER, 1001, WRITE, 500);
+    let answered = fixture.now;
+    fixture.travels(answered, 1001, 1, 500);
+    fixture.now = waiting;
+    fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1500);
+    fixture
+}
+
+#[test]
+fn a_server_that_polls_for_room_to_write_is_held_up_by_what_it_wrote() {
+    let held = |account: &Account| *account == Account::HeldInKernel { end: End::Server };
+    let polls = |account: &Account| matches!(account, Account::Blocked { wait: Wait::Events, .. });
+    assert!(booked(writes_in_two(WRITABLE), held) > 48 * MS);
+    assert_eq!(booked(writes_in_two(WRITABLE), polls), 0);
+    // It waited for something else, and then had more to say.
+    assert!(booked(writes_in_two(READABLE), polls) > 48 * MS);
+}

@@ -7,6 +7,7 @@ mod captured;
 
 use super::account::{Account, Object, Phase};
 use crate::analysis::Analysis;
+use crate::analysis::ender::is_nap;
 use crate::analysis::ready;
 use crate::connections::End;
 use crate::exchange::Exchange;
@@ -287,6 +288,9 @@ pub(super) fn on_processor(end: End, pid: u32, call: Option<&Call>) -> Account {
 /// What a blocked call is about; for one that waits for any of several descriptors, the server that then answered.
 pub(crate) fn object(analysis: &Analysis, row: usize) -> Object {
     let call = analysis.call(row);
+    if is_nap(call) {
+        return Object::TimeOut;
+    }
     if syscall::is_poll(call.number) {
         let asks = |slot: &usize| analysis.connections.row(*slot).role == role::CLIENT;
         let ready = ready::connection(analysis, row).map(|(slot, _)| slot).filter(asks);

@@ -34,12 +34,15 @@ fn line(answer: &Answer) -> Option<String> {
 
 /// What most of the time went into, with its place, where no more can be said.
 fn mostly(answer: &Answer) -> Option<String> {
-    answer.leading_account().filter(|_| !is_mostly_outside(answer)).map(|heaviest| sentence(heaviest, answer))
+    answer
+        .leading_account()
+        .filter(|_| is_wait(answer) || !is_mostly_outside(answer))
+        .map(|heaviest| sentence(heaviest, answer))
 }
 
-/// Whether what most of the time went into is a wait for something, and neither work nor the network.
+/// Whether what most of the time went into is a wait for something, and no work.
 fn is_wait(answer: &Answer) -> bool {
-    answer.heaviest.as_ref().is_some_and(|heaviest| heaviest.group.is_blocked())
+    answer.heaviest.as_ref().is_some_and(|heaviest| heaviest.group.is_wait())
 }
 
 /// Whether most of the run is in no exchange, although there are some.
@@ -48,9 +51,10 @@ fn is_mostly_outside(answer: &Answer) -> bool {
     answer.exchanges > 0 && outside * 2 > answer.ledger.total
 }
 
-/// Where the time went, where the opening does not say it already.
+/// Where the time went, where the opening does not say it already: that is about exchanges, where there are any.
 fn summary(answer: &Answer) -> String {
     let is_said = conclusion(answer) == Conclusion::Nothing
+        && !is_mostly_outside(answer)
         && (line(answer).is_some() || answer.one_wait().is_some() || mostly(answer).is_some());
     if is_said { String::new() } else { clean(&answer.summary) }
 }

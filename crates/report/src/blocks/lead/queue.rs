@@ -8,6 +8,9 @@ use case::{Activity, Nanos, Queue, RequestKind, ServedKind, Share};
 /// So many kinds that wait are named.
 const MOST_NAMED: usize = 3;
 
+/// A kind that waits less than this part of what the longest does is not named: to whoever reads it, it does not wait.
+const MATTERS: f64 = 0.05;
+
 /// `72 % of each 88.5 ms request is waiting in line for the server's only thread that answers requests, behind GET /render.`
 pub(super) fn sentence(queue: &Queue) -> Option<String> {
     let holder = queue.holder()?;
@@ -56,6 +59,8 @@ fn waiting(queue: &Queue, alone: bool) -> String {
     }
     let mut kinds: Vec<&ServedKind> = queue.kinds.iter().filter(|kind| kind.waited_ns > 0).collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.waited_ns));
+    let longest = kinds.first().map_or(0, |kind| kind.waited_ns);
+    kinds.retain(|kind| kind.waited_ns as f64 >= longest as f64 * MATTERS);
     let named =
         kinds.iter().take(MOST_NAMED).map(|one| format!("a {} waits {}", kind(&one.kind, false), Nanos(one.waited_ns)));
     let named = named.collect::<Vec<_>>().join(", ");
@@ -77,6 +82,7 @@ pub(super) fn kind(kind: &RequestKind, several: bool) -> String {
     let from = if several { "requests from" } else { "request from" };
     match kind {
         RequestKind::Http { method, path } => format!("{} {}", clean(method), clean(path)),
+        RequestKind::Command { name } => format!("{} {}", clean(name), if several { "commands" } else { "command" }),
         RequestKind::AskedBy { file, line, function } if *line > 0 => {
             let base = clean(file.rsplit('/').next().unwrap_or(file));
             format!("{from} {base}:{line} in {}", clean(function))
@@ -120,6 +126,22 @@ mod tests {
         assert_eq!(said, wanted);
         let said = sentence(&line(vec![render])).expect("a line");
         assert!(said.contains("behind others. Each request takes the thread for 48.0 ms"), "{said}");
+    }
+
+    #[test]
+    fn a_command_is_named_and_who_hardly_waits_is_not() {
+        let command = |name: &str| RequestKind::Command { name: name.into() };
+        let keys = ServedKind {
+            kind: command("KEYS"),
+            held_ns: 59_000_000,
+            waited_ns: 40_000,
+            activity: Activity::OnCpu,
+            ..ServedKind::default()
+        };
+        let get = ServedKind { kind: command("GET"), waited_ns: 70_000_000, ..ServedKind::default() };
+        let said = sentence(&line(vec![keys, get])).expect("a line");
+        assert!(said.contains("behind KEYS commands. One KEYS command takes the thread"), "{said}");
+        assert!(said.ends_with("on average a GET command waits 70.0 ms."), "{said}");
     }
 
     #[test]
