@@ -43,6 +43,16 @@ pub struct Bisection {
     pub runs: u32,
     /// What makes the difference; none if it was not found.
     pub culprit: Option<Culprit>,
+    /// Along a line of commits: every step that was found, in their order; their parts add up to about the whole
+    /// difference.
+    #[serde(default)]
+    pub stairs: Vec<Stair>,
+    /// Commits that were built for the search.
+    #[serde(default)]
+    pub builds: u32,
+    /// Those of them that were not run since they were built into the same as one that was.
+    #[serde(default)]
+    pub same_builds: u32,
     /// Where CPU time is spent in the bad world, which need not be what was swapped; none if CPU time plays no part.
     pub burner: Option<Burner>,
     /// What would fix the bad world without a downgrade: the findings of a run in it, with what was tried.
@@ -183,7 +193,7 @@ pub enum ProbeResult {
     Good,
     /// As slow as the bad world, or closer to it.
     Bad,
-    /// The runs do not decide.
+    /// The runs do not decide; along a line of commits, it is neither as fast as the good world nor as slow as the bad one.
     #[default]
     Unclear,
     /// Programs do not start in it.
@@ -252,6 +262,28 @@ pub struct Untested {
     pub why: String,
     /// Its share of the CPU time in the bad world, 0 to 1.
     pub share: f64,
+}
+
+/// A step along a line of commits: where it takes longer from then on, or less long.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stair {
+    /// The commits that can have brought it, the oldest first, named as their factors are: one if it was found. Of several,
+    /// those before the last do not build or run, or were not tried.
+    pub commits: Vec<String>,
+    /// Whether some of them were not tried, as the search was ended.
+    pub is_open: bool,
+    /// How many times as much it takes from then on; below 1 if it takes less.
+    pub times: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Its part of the whole difference, by logarithms: so parts add up. Negative if it takes less from then on.
+    pub part: f64,
+    /// Lower end of its 95 % interval.
+    pub part_low: f64,
+    /// Upper end.
+    pub part_high: f64,
 }
 
 /// Where the CPU time is spent.

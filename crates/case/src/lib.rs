@@ -46,7 +46,7 @@ pub use answer::{
 };
 pub use bisection::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,
-    Untested, WorldSummary,
+    Stair, Untested, WorldSummary,
 };
 pub use calendar::date;
 pub use caller::{Caller, act_for, as_caller, as_user, caller};

@@ -9,7 +9,7 @@
 //! | `linkage` | whether programs start in it, and what is missing where they do not |
 //! | `closure` | what has to come along with factors, so that they start and take effect |
 //! | `probe` | whether a world is good or bad, by runs in turns with the bad one |
-//! | `history` | which commit of a line to probe next |
+//! | `history` | which commits of a line to build and measure next, until every step is one of them |
 //! | `search` | which factors to probe next, until the least set is found |
 //! | `split` | which member of a bundle it is, by other versions and the profile |
 
@@ -35,11 +35,11 @@ pub(crate) fn fuzz(text: &str) {
 
 pub use closure::{Closures, Ground};
 pub use differences::{Change, Difference, differences};
-pub use history::{Line, search_line};
+pub use history::{Artefact, Line, Stair, Workshop};
 pub use layers::Layers;
 pub use linkage::{Linkage, Missing, MissingKind, check};
-pub use probe::{Axis, MOST_PAIRS, Probed, Probing, Run, probe};
+pub use probe::{Axis, MOST_PAIRS, Probed, Probing, Run, gains, gains_of, probe};
 pub use search::{Bench, Found, Set, search};
 pub use started::started_by;
-pub use used::used;
+pub use used::{opened, used};
 pub use usual_work::UsualWork;

@@ -37,6 +37,7 @@ pub(crate) mod series;
 pub(crate) mod services;
 pub(crate) mod sides;
 pub(crate) mod spread;
+pub(crate) mod stairs;
 pub(crate) mod states;
 pub(crate) mod together;
 pub(crate) mod traffic;

@@ -5,8 +5,8 @@ use crate::block::{Block, Section};
 use crate::blocks::{
     again, attached, burner, calls, chain, connections, contrasts, cures, curve, dots, environment, evidence, factors,
     findings, flame, gain, gates, grounds, growth, hot_spots, ladder, lead, ledger, lengths, live, points, probes,
-    ratios, reasons, reconciled, regimes, sides, spread, states, together, trials, troubles, versions, waits, way_back,
-    whole_run,
+    ratios, reasons, reconciled, regimes, sides, spread, stairs, states, together, trials, troubles, versions, waits,
+    way_back, whole_run,
 };
 use crate::document::Body;
 
@@ -50,6 +50,7 @@ const BISECTION: &[&Block] = &[
     &sides::WORLDS,
     &ratios::BASELINE,
     &burner::BLOCK,
+    &stairs::BLOCK,
     &factors::BLOCK,
     &probes::BLOCK,
     &ratios::CONTROL,

@@ -1,7 +1,7 @@
 //! Pure statistics of proof: numbers in, numbers out. No clock, no files; randomness comes from a seed.
 //!
 //! Two arms of an experiment are compared by [`ratio_of_pairs`]; [`Looks`] tells when to stop measuring. A sweep is
-//! read by [`cliff`], [`jumps`], [`knee`] and [`growth`], a sequence by [`change_points`].
+//! read by [`cliff`], [`jumps`], [`knee`] and [`growth`], a sequence by [`change_points`], a line of commits by [`stairs()`].
 //! docs/statistics.md explains the rule to a user and shows how it was calibrated on real timings.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -27,6 +27,7 @@ mod sample;
 mod schedule;
 mod signed_rank;
 mod sprt;
+mod stairs;
 mod student;
 mod surface;
 
@@ -48,4 +49,5 @@ pub use sample::{mean, median, quantile, variance};
 pub use schedule::schedule;
 pub use signed_rank::{SignedRank, center_interval, hodges_lehmann, signed_rank};
 pub use sprt::{Mean, SequentialTest};
+pub use stairs::{Place, Step, is_settled, stairs};
 pub use student::{mean_interval, two_means};

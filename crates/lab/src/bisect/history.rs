@@ -1,148 +1,224 @@
-//! The search along a line of commits: halving, past commits that cannot be tried.
+//! The search along a line of commits: where it got slower, once or several times.
+//!
+//! What was measured so far is read as [stairs](stats::stairs): each step lies between two neighbours that were measured,
+//! and as long as there are commits between them that may tell, one of them is built. Commits that do not build, or whose
+//! runs do not count, are passed over; those that were built into what another one was built into are as fast as that one.
+
+mod gap;
 
 use crate::error::LabError;
-use case::ProbeResult;
-use std::collections::BTreeMap;
+use gap::Gap;
+use stats::Place;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What is known of a line of commits, by their numbers: 0 is the first after the good one, the last one is bad.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A step of less than this part of the whole is not looked for.
+const LEAST_PART: f64 = 0.05;
+/// Commits that are built ahead for each step: the one in the middle and those in the middle of both halves, one of which
+/// is built in vain. That is half as many builds again as halving takes; seven of them would be more than twice as many.
+const MOST_AHEAD: usize = 3;
+
+/// A line of commits: the good one before the first of them, and the last, which is bad.
+#[derive(Clone, Debug)]
 pub struct Line {
-    /// The earliest that can be the first bad one.
+    /// The place of the bad commit; the good one is at 0.
+    end: usize,
+    /// Measurements: the logarithm of how much faster than the bad one, for each pair of runs.
+    measured: Vec<Vec<f64>>,
+    /// Which measurement is of which place.
+    places: BTreeMap<usize, usize>,
+    /// Places that do not tell.
+    silent: BTreeSet<usize>,
+    /// What those that were built were built into.
+    built: BTreeMap<usize, Artefact>,
+    /// The deviation of a single value.
+    deviation: f64,
+    /// The logarithm of the whole gain.
+    whole: f64,
+}
+
+/// What a commit was built into, as a digest of it: the same in two commits where they are the same to whoever runs them.
+pub type Artefact = String;
+
+/// A part of the difference, and the commits that may have brought it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stair {
+    /// The earliest commit that can have: 0 is the first after the good one.
     pub from: usize,
-    /// The latest that can be: it is bad. The same as `from` where the commit was found; else those between could not be
-    /// tried.
+    /// The latest. The same as `from` where the commit was found; else those between do not tell, or were not tried.
     pub to: usize,
-    /// What was said of each that was tried, in the order of the line.
-    pub tried: BTreeMap<usize, ProbeResult>,
+    /// How many times as long it takes with it as before it, as a logarithm; negative where it made it faster.
+    pub size: f64,
+    /// Lower end of the size's interval of 95 %.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Its part of the whole difference.
+    pub part: f64,
+    /// Whether commits between both ends are left to be tried.
+    pub is_open: bool,
+}
+
+/// What a search along a line is made with.
+pub trait Workshop {
+    /// Builds commits side by side. What each was built into; none where it does not build.
+    ///
+    /// # Errors
+    /// Where the user wants an end or time is up; else as the laboratory.
+    fn build(&mut self, commits: &[usize]) -> Result<Vec<Option<Artefact>>, LabError>;
+
+    /// Measures a commit that was built, in pairs of runs with the bad one, until `is_enough` says so or it has taken as
+    /// long as it may: the logarithm of how much faster it was in each. None where its runs do not count.
+    ///
+    /// # Errors
+    /// As for building.
+    fn measure(&mut self, commit: usize, is_enough: &dyn Fn(&[f64]) -> bool) -> Result<Option<Vec<f64>>, LabError>;
+
+    /// Notes that a commit was not measured because another one (none: the good one) was built into the same.
+    fn is_same(&mut self, commit: usize, as_other: Option<usize>);
 }
 
 impl Line {
-    /// The first bad commit; none where it may be one of several.
-    pub fn first_bad(&self) -> Option<usize> {
-        (self.from == self.to).then_some(self.to)
+    /// A line of `count` commits (at least one), with what was measured of the good one, pair by pair, and the deviation of
+    /// a pair.
+    pub fn new(count: usize, good: Vec<f64>, deviation: f64) -> Line {
+        let whole = stats::median(&good);
+        // The bad one is compared with itself in every pair: no more is known of it than of the good one.
+        let bad = vec![0.0; good.len()];
+        let places = BTreeMap::from([(0, 0), (count, 1)]);
+        let (silent, built) = Default::default();
+        Line { end: count, measured: vec![good, bad], places, silent, built, deviation, whole }
     }
-}
 
-/// Finds the first bad one of `count` commits (at least one). The one before them is good and the last one is bad: neither
-/// is tried. `test` says [`ProbeResult::Untestable`] (or [`ProbeResult::Unclear`]) of a commit that does not tell; then
-/// others are tried in its stead, further off after the second, since what cannot be built comes in runs.
-///
-/// Costs log2(count) probes, rounded up, where all can be tried.
-///
-/// # Errors
-/// As `test`.
-pub fn search_line(
-    count: usize,
-    test: &mut dyn FnMut(usize) -> Result<ProbeResult, LabError>,
-) -> Result<Line, LabError> {
-    let mut line = Line { from: 0, to: count.saturating_sub(1), tried: BTreeMap::new() };
-    while let Some(next) = next(&line) {
-        let result = test(next)?;
-        line.tried.insert(next, result);
-        match result {
-            ProbeResult::Good => line.from = next + 1,
-            ProbeResult::Bad => line.to = next,
-            ProbeResult::Unclear | ProbeResult::Untestable => {}
+    /// Notes what the good and the bad commit were built into.
+    pub fn know_ends(&mut self, good: Artefact, bad: Artefact) {
+        self.built.extend([(0, good), (self.end, bad)]);
+    }
+
+    /// Searches until each step is one commit, or those it may be cannot be told apart. What is known when it ends for an
+    /// error stays.
+    ///
+    /// # Errors
+    /// As the workshop.
+    pub fn search(&mut self, side_by_side: usize, workshop: &mut dyn Workshop) -> Result<(), LabError> {
+        while let Some(next) = self.next() {
+            if !self.built.contains_key(&next) {
+                self.build(side_by_side, workshop)?;
+                continue;
+            }
+            if let Some((place, measurement)) = self.same(next) {
+                self.places.insert(next, measurement);
+                workshop.is_same(next - 1, place.checked_sub(1));
+                continue;
+            }
+            let levels = self.levels_beside(next);
+            let is_enough = |values: &[f64]| stats::is_settled(values, levels, self.deviation);
+            match workshop.measure(next - 1, &is_enough)? {
+                Some(values) if !values.is_empty() => {
+                    self.places.insert(next, self.measured.len());
+                    self.measured.push(values);
+                }
+                _ => {
+                    self.silent.insert(next);
+                }
+            }
         }
+        Ok(())
     }
-    Ok(line)
-}
 
-/// The commit to try next: the one in the middle of what is left. Where that is among those that did not tell: a neighbour
-/// of a lone one; of several, the middle of what is left on their larger side, since they may be ends of one run; and those
-/// between them last. None where there is nothing left to try.
-fn next(line: &Line) -> Option<usize> {
-    let nearest = |wanted: usize| {
-        (line.from..line.to).filter(|one| !line.tried.contains_key(one)).min_by_key(|one| one.abs_diff(wanted))
-    };
-    let middle = |from: usize, to: usize| from + (to - from).saturating_sub(1) / 2;
-    let mut silent = line.tried.range(line.from..line.to).map(|(one, _)| *one);
-    let Some(first) = silent.next() else { return nearest(middle(line.from, line.to)) };
-    let last = silent.next_back().unwrap_or(first);
-    let wanted = middle(line.from, line.to);
-    let (before, after) = (first - line.from, line.to - (last + 1));
-    if first == last || !(first..=last).contains(&wanted) || before + after == 0 {
-        nearest(wanted)
-    } else if after >= before {
-        nearest(middle(last + 1, line.to))
-    } else {
-        nearest(middle(line.from, first))
+    /// A place that was measured and was built into the same, with its measurement.
+    fn same(&self, place: usize) -> Option<(usize, usize)> {
+        let artefact = self.built.get(&place)?;
+        self.places.iter().map(|(one, of)| (*one, *of)).find(|(one, _)| self.built.get(one) == Some(artefact))
+    }
+
+    /// Builds what is wanted next, with what may be wanted after it.
+    fn build(&mut self, side_by_side: usize, workshop: &mut dyn Workshop) -> Result<(), LabError> {
+        let wanted = self.ahead(side_by_side);
+        let commits = wanted.iter().map(|place| place - 1).collect::<Vec<_>>();
+        for (place, artefact) in wanted.iter().zip(workshop.build(&commits)?) {
+            match artefact {
+                Some(artefact) => _ = self.built.insert(*place, artefact),
+                None => _ = self.silent.insert(*place),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the steps come down to, in the order of the line.
+    pub fn stairs(&self) -> Vec<Stair> {
+        let known = self.places.keys().copied().collect::<Vec<_>>();
+        let stair = |step: &stats::Step| {
+            let gap = self.gap(known[step.at - 1], known[step.at]);
+            Stair {
+                from: gap.from - 1,
+                to: gap.to - 1,
+                // Gains are over the bad one: a step down in them is one up in time.
+                size: -step.size,
+                low: -step.high,
+                high: -step.low,
+                part: -step.size / self.whole,
+                is_open: gap.next().is_some(),
+            }
+        };
+        self.steps().iter().map(stair).collect()
+    }
+
+    fn steps(&self) -> Vec<stats::Step> {
+        let sharing = |measurement| self.places.values().filter(|one| **one == measurement).count() as f64;
+        let place = |measurement: &usize| {
+            let place = Place::of(&self.measured[*measurement]);
+            Place { values: place.values / sharing(*measurement), ..place }
+        };
+        let places = self.places.values().map(place).collect::<Vec<_>>();
+        stats::stairs(&places, self.deviation, LEAST_PART * self.whole.abs())
+    }
+
+    /// The steps of which it is not known which commit they are, the largest first.
+    fn open(&self) -> Vec<Gap<'_>> {
+        let known = self.places.keys().copied().collect::<Vec<_>>();
+        let mut steps = self.steps();
+        steps.sort_by(|one, other| other.size.abs().total_cmp(&one.size.abs()));
+        let gaps = steps.iter().map(|step| self.gap(known[step.at - 1], known[step.at]));
+        gaps.filter(|gap| gap.next().is_some()).collect()
+    }
+
+    /// What lies between two places that were measured.
+    fn gap(&self, before: usize, after: usize) -> Gap<'_> {
+        Gap { from: before + 1, to: after, silent: &self.silent }
+    }
+
+    /// The place to measure next: what has been built counts for more than lying in the middle. None where there is
+    /// nothing left.
+    fn next(&self) -> Option<usize> {
+        let open = self.open();
+        let gap = open.first()?;
+        let built =
+            self.built.keys().copied().filter(|place| gap.is_about_the_middle(*place) && !self.silent.contains(place));
+        built.min_by_key(|place| place.abs_diff(gap.middle())).or_else(|| gap.next())
+    }
+
+    /// The places to build now: the next of each step, then those that come after it whatever it says.
+    fn ahead(&self, side_by_side: usize) -> Vec<usize> {
+        let gaps = self.open();
+        let most = side_by_side.clamp(1, MOST_AHEAD * gaps.len().max(1));
+        let mut left = gaps.into_iter().collect::<VecDeque<_>>();
+        let mut wanted = Vec::new();
+        while let Some(gap) = left.pop_front().filter(|_| wanted.len() < most) {
+            let Some(next) = gap.next() else { continue };
+            if !self.built.contains_key(&next) {
+                wanted.push(next);
+            }
+            left.extend([Gap { to: next, ..gap }, Gap { from: next + 1, ..gap }]);
+        }
+        wanted
+    }
+
+    /// The levels of what was measured before a place and after it.
+    fn levels_beside(&self, place: usize) -> [f64; 2] {
+        let level = |found: Option<(&usize, &usize)>| found.map_or(0.0, |(_, one)| stats::median(&self.measured[*one]));
+        [level(self.places.range(..place).next_back()), level(self.places.range(place..).next())]
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ProbeResult::{Bad, Good, Untestable};
-
-    /// The answer where `first` is the first bad one and some cannot be tried.
-    fn searched(count: usize, first: usize, untestable: &[usize]) -> Line {
-        let mut asked = Vec::new();
-        let line = search_line(count, &mut |one| {
-            assert!(!asked.contains(&one), "{one} is asked twice");
-            asked.push(one);
-            Ok(if untestable.contains(&one) {
-                Untestable
-            } else if one < first {
-                Good
-            } else {
-                Bad
-            })
-        });
-        line.expect("found")
-    }
-
-    #[test]
-    fn each_commit_of_each_line_is_found_by_halving() {
-        for count in 1..70 {
-            for first in 0..count {
-                let line = searched(count, first, &[]);
-                assert_eq!(line.first_bad(), Some(first), "{count}");
-                assert!(line.tried.len() <= count.next_power_of_two().ilog2() as usize, "{count}, {first}: {line:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_commit_that_does_not_build_costs_little_where_its_neighbours_tell() {
-        let mut most = 0;
-        for untestable in 0..63 {
-            for first in (0..64).filter(|first| ![untestable, untestable + 1].contains(first)) {
-                let line = searched(64, first, &[untestable]);
-                assert_eq!(line.first_bad(), Some(first), "without {untestable}: {line:?}");
-                most = most.max(line.tried.len());
-            }
-        }
-        assert!(most <= 8, "log2(64) + 2, and it took {most}");
-    }
-
-    #[test]
-    fn what_is_bad_next_to_commits_that_do_not_build_is_a_range_with_them() {
-        let line = searched(64, 30, &[27, 28, 29]);
-        assert_eq!((line.first_bad(), line.from, line.to), (None, 27, 30), "{line:?}");
-        // And none of it is tried more than it takes: six for halving, and those three.
-        assert!(line.tried.len() <= 6 + 3 + 3, "{line:?}");
-    }
-
-    #[test]
-    fn a_long_run_of_commits_that_do_not_build_is_left_in_few_steps() {
-        let run = (20..45).collect::<Vec<_>>();
-        for first in [3, 12, 50, 60] {
-            let line = searched(64, first, &run);
-            assert_eq!(line.first_bad(), Some(first), "{line:?}");
-            assert!(line.tried.len() <= 6 + 6, "{first}: {line:?}");
-        }
-    }
-
-    #[test]
-    fn where_nothing_builds_between_all_are_named_and_each_was_tried_once() {
-        let line = searched(10, 9, &(0..9).collect::<Vec<_>>());
-        assert_eq!((line.from, line.to, line.tried.len()), (0, 9, 9));
-    }
-
-    #[test]
-    fn an_error_ends_the_search() {
-        let error = search_line(8, &mut |_| Err(LabError::Interrupted)).expect_err("the user wants an end");
-        assert!(matches!(error, LabError::Interrupted), "{error}");
-    }
-}
+mod tests;

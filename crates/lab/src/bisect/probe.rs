@@ -54,9 +54,8 @@ impl Axis {
     /// The deviation is drawn from the middle of the distances, which single disturbed runs do not move, and is made
     /// larger by what so few pairs may have hidden.
     pub fn of(trials: &[Trial], metric: &Metric) -> Option<Axis> {
-        let pairs = pairs(trials, metric, "A", "B");
+        let (pairs, logs) = (pairs(trials, metric, "A", "B"), gains_of(trials, metric));
         let (good, bad) = (middle(pairs.iter().map(|pair| pair.0)), middle(pairs.iter().map(|pair| pair.1)));
-        let logs = pairs.iter().map(|(good, bad)| (bad / good).ln()).collect::<Vec<_>>();
         let is_sound = pairs.len() >= 2 && bad > good && good > 0.0;
         is_sound.then(|| Axis { good, bad, deviation: deviation(&logs).max(LEAST_DEVIATION) })
     }
@@ -65,6 +64,12 @@ impl Axis {
     fn length(&self) -> f64 {
         (self.bad / self.good).ln()
     }
+}
+
+/// The logarithms of how much faster the good world (`A`) was than the bad one (`B`), pair by pair.
+pub fn gains_of(trials: &[Trial], metric: &Metric) -> Vec<f64> {
+    let logs = pairs(trials, metric, "A", "B").into_iter().map(|(good, bad)| (bad / good).ln());
+    logs.filter(|gain| gain.is_finite()).collect()
 }
 
 /// The standard deviation that values may have been drawn with: robust, and rather too large than too small.
@@ -168,10 +173,14 @@ pub type Run<'r> = &'r mut dyn FnMut() -> Result<Option<f64>, LabError>;
 /// The probed world and the bad one, by their numbers in the design.
 const ARMS: [&str; 2] = ["probe", "control"];
 
+/// What pairs come to so far; none where more are to be run.
+type Decide<'d> = &'d dyn Fn(&Probing) -> Option<ProbeResult>;
+
 /// A probe under way: its runs, and the pair that is not complete.
-struct Pairs {
+struct Pairs<'d> {
     state: State,
     probing: Probing,
+    decide: Decide<'d>,
     /// What each world's run of this round came to.
     pair: [Option<f64>; 2],
     /// Runs of each that did not work.
@@ -179,7 +188,7 @@ struct Pairs {
     result: Option<ProbeResult>,
 }
 
-impl Study for Pairs {
+impl Study for Pairs<'_> {
     fn state(&self) -> &State {
         &self.state
     }
@@ -189,18 +198,18 @@ impl Study for Pairs {
     }
 }
 
-impl Pairs {
+impl Pairs<'_> {
     fn take(&mut self, turn: &Turn, value: Option<f64>) {
         self.pair[turn.arm] = value;
         self.failed[turn.arm] += usize::from(value.is_none());
     }
 
-    /// After each pair: Wald's test decides, or there is no bad world to compare with.
+    /// After each pair: it is decided, or there is no bad world to compare with.
     fn is_over(&mut self) -> Option<Stopped> {
         if let [Some(value), Some(control)] = std::mem::take(&mut self.pair) {
             self.probing.add(value, control);
         }
-        self.result = self.probing.decision();
+        self.result = (self.decide)(&self.probing);
         match self.result {
             Some(_) => Some(Stopped::Answered),
             None => (self.failed[1] >= MOST_FAILURES).then_some(Stopped::NothingSound),
@@ -217,9 +226,40 @@ impl Pairs {
 /// # Errors
 /// As the runs.
 pub fn probe(axis: &Axis, most_pairs: u32, run_probe: Run, run_control: Run, seed: u64) -> Result<Probed, LabError> {
+    Ok(run_pairs(axis, most_pairs, &Probing::decision, [run_probe, run_control], seed)?.0)
+}
+
+/// Runs pairs as [`probe`] does until `is_enough` says so of their gains: the logarithms of how much faster than the bad world
+/// the probed one was. They come along with what they say; there are none where the probed world cannot be tried. A place
+/// from which the ends are not certainly off by more than `slack` is good or bad, any other is unclear.
+///
+/// # Errors
+/// As the runs.
+pub fn gains(
+    axis: &Axis,
+    (most_pairs, slack): (u32, f64),
+    is_enough: &dyn Fn(&[f64]) -> bool,
+    runs: [Run; 2],
+    seed: u64,
+) -> Result<(Probed, Vec<f64>), LabError> {
+    let decide = |probing: &Probing| {
+        let is_end = probing.pairs() >= probing.most_pairs;
+        (is_end || is_enough(&probing.gains)).then(|| probing.near(slack))
+    };
+    let (probed, gains) = run_pairs(axis, most_pairs, &decide, runs, seed)?;
+    Ok((probed, if probed.result == ProbeResult::Untestable { Vec::new() } else { gains }))
+}
+
+fn run_pairs(
+    axis: &Axis,
+    most_pairs: u32,
+    decide: Decide,
+    [run_probe, run_control]: [Run; 2],
+    seed: u64,
+) -> Result<(Probed, Vec<f64>), LabError> {
     let probing = Probing { most_pairs: most_pairs.max(LEAST_PAIRS), ..Probing::new(axis) };
     let most_rounds = probing.most_pairs + 2 * MOST_FAILURES as u32;
-    let mut pairs = Pairs { state: State::default(), probing, pair: [None; 2], failed: [0; 2], result: None };
+    let mut pairs = Pairs { state: State::default(), probing, decide, pair: [None; 2], failed: [0; 2], result: None };
     let is_untestable = |pairs: &Pairs| pairs.failed[0] >= MOST_FAILURES;
     let design = Design {
         doing: "probing",
@@ -239,10 +279,23 @@ pub fn probe(axis: &Axis, most_pairs: u32, run_probe: Run, run_control: Run, see
     })?;
     engine::unless_interrupted(stopped)?;
     let unclear = if is_untestable(&pairs) { ProbeResult::Untestable } else { ProbeResult::Unclear };
-    Ok(pairs.probing.probed(pairs.result.unwrap_or(unclear)))
+    let probed = pairs.probing.probed(pairs.result.unwrap_or(unclear));
+    Ok((probed, pairs.probing.gains))
 }
 
 impl Probing {
+    /// Which end its place is at, as far as can be told; else it is in between.
+    fn near(&self, slack: f64) -> ProbeResult {
+        let (place, low, high) = self.place();
+        match (low <= slack, high >= 1.0 - slack) {
+            (true, false) => ProbeResult::Bad,
+            (false, true) => ProbeResult::Good,
+            (true, true) if place < BETWEEN.0 => ProbeResult::Bad,
+            (true, true) if place > BETWEEN.1 => ProbeResult::Good,
+            _ => ProbeResult::Unclear,
+        }
+    }
+
     fn probed(&self, result: ProbeResult) -> Probed {
         let (place, low, high) = self.place();
         let number = |value: f64| value.is_finite().then_some(value);

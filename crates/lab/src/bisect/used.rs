@@ -35,6 +35,17 @@ pub fn used(recording: &Recording, end: End) -> BTreeSet<PathBuf> {
     named.chain(executed).filter_map(plain).filter(|path| is_of_a_world(path)).collect()
 }
 
+/// The names, without folders, of all files that the programs of an end executed, loaded or opened to read, wherever they
+/// are: of files named by a path that is not absolute nothing more is known.
+pub fn opened(recording: &Recording, end: End) -> BTreeSet<String> {
+    let processes = recording.processes.iter().filter(|process| process.role == end.word());
+    let pids = processes.map(|process| process.pid).collect::<BTreeSet<_>>();
+    let names = recording.paths.iter().map(|path| (path.id, path.path.as_str())).collect::<BTreeMap<_, _>>();
+    let calls = recording.calls.iter().filter(|call| pids.contains(&call.pid) && uses_a_file(call));
+    let named = calls.filter_map(|call| names.get(&call.path)).filter_map(|path| Path::new(path).file_name());
+    named.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
 /// Whether a process is still what started the subject: the first image of a process that none of the subject's started, where
 /// another one follows.
 fn is_before_program(process: &Process, all: &[&Process]) -> bool {

@@ -3,9 +3,13 @@
 //!
 //! | file | what it knows |
 //! |---|---|
+//! | `artefact` | what it was built into, as a digest |
 //! | `built` | a commit, checked out and built, kept for the next time |
+//! | `documents` | which commits change documents only |
 
+mod artefact;
 mod built;
+mod documents;
 
 use super::{Ready, WorldName};
 use crate::error::LabError;

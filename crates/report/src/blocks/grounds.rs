@@ -35,7 +35,8 @@ fn both_ways(bisection: &Bisection, culprit: &Culprit) -> String {
     if is_of_commits(bisection) {
         let (before, with) = pair(&gain.metric, gain.a, gain.b);
         let interval = range(gain.low, gain.high);
-        return format!("{before} before it, {with} with it ({} times as much, {interval}).", three(gain.ratio));
+        let it = if bisection.stairs.len() > 1 { "them" } else { "it" };
+        return format!("{before} before {it}, {with} with {it} ({} times as much, {interval}).", three(gain.ratio));
     }
     let cured = if gain.pairs > 0 {
         let (cured, before) = pair(&gain.metric, gain.a, gain.b);

@@ -35,14 +35,14 @@ fn table(document: &Document, columns: [&str; 4], row: fn(&Bisection, (usize, &P
 
 /// With the probe drawn in letters.
 fn text_row(_: &Bisection, (index, probe): (usize, &Probe)) -> Row {
-    let cells = [kind(probe.kind).to_string(), drawn(probe), place(probe), result(probe.result).to_string()];
+    let cells = [kind(probe.kind).to_string(), drawn(probe), place(probe), result(probe).to_string()];
     Row::new((index + 1).to_string(), cells).with_note(taken(probe))
 }
 
 /// With its figure.
 fn row(bisection: &Bisection, (index, probe): (usize, &Probe)) -> Row {
     let figure = figure_at(bisection, probe.place).unwrap_or_default();
-    let cells = [kind(probe.kind).to_string(), place(probe), figure, result(probe.result).to_string()];
+    let cells = [kind(probe.kind).to_string(), place(probe), figure, result(probe).to_string()];
     Row::new(format!("{}. {}", index + 1, taken(probe)), cells)
 }
 
@@ -84,10 +84,13 @@ fn kind(kind: ProbeKind) -> &'static str {
 }
 
 /// What a probe says, in a word or two.
-fn result(result: ProbeResult) -> &'static str {
-    match result {
+fn result(probe: &Probe) -> &'static str {
+    // Whatever is taken from the good world has a kind of its own: only commits are asked about and nothing taken.
+    let is_commit = probe.taken.is_empty() && probe.place.is_some();
+    match probe.result {
         ProbeResult::Good => "fast",
         ProbeResult::Bad => "slow",
+        ProbeResult::Unclear if is_commit && probe.kind == ProbeKind::Part => "in between",
         ProbeResult::Unclear => "unclear",
         ProbeResult::Untestable => "not testable",
     }

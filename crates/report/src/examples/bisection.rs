@@ -4,7 +4,7 @@ use crate::examples::answer as answers;
 use crate::examples::comparison::{code, compared};
 use case::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Contrast, Culprit, Factor, FactorKind, HotSpot, Probe,
-    ProbeKind, ProbeResult, SCHEMA, Status, Untested, WorldSummary,
+    ProbeKind, ProbeResult, SCHEMA, Stair, Status, Untested, WorldSummary,
 };
 
 fn names(text: &str) -> Vec<String> {
@@ -263,6 +263,25 @@ pub(crate) fn commits() -> Bisection {
     Bisection { outcome: BisectionOutcome::Found, ..one }
 }
 
+/// A line of commits with three steps, one of which may be any of two commits.
+pub(crate) fn stairs() -> Bisection {
+    let one = commits();
+    let names = one.factors.iter().map(|factor| factor.name.clone()).collect::<Vec<_>>();
+    let stair = |commits: &[String], times: f64, part: f64| Stair {
+        commits: commits.to_vec(),
+        is_open: false,
+        times,
+        low: times * 0.97,
+        high: times * 1.03,
+        part,
+        part_low: part - 0.02,
+        part_high: part + 0.02,
+    };
+    let culprit = one.culprit.clone().map(|culprit| Culprit { bond: Bond::Each, ..culprit });
+    let stairs = vec![stair(&names, 1.92, 0.4), stair(&names[1..], 2.64, 0.6), stair(&names[..1], 0.98, -0.01)];
+    Bisection { stairs, culprit, builds: 31, same_builds: 4, ..one }
+}
+
 /// The bad world is the faster one.
 pub(crate) fn reversed() -> Bisection {
     let faster = compared("cpu_ns_per_exchange", 27_100_000.0, (0.188, 0.192, 0.196), Contrast::Less);
@@ -301,7 +320,18 @@ pub(crate) fn undecided() -> Bisection {
 pub(crate) fn every() -> Vec<Bisection> {
     let mut one_way = Bisection { outcome: BisectionOutcome::Found, ..variable() };
     one_way.probes.pop();
-    let found =
-        vec![bundle(), single(), together(), each(), variable(), data(), commit(), commits(), one_way, reversed()];
+    let found = vec![
+        bundle(),
+        single(),
+        together(),
+        each(),
+        variable(),
+        data(),
+        commit(),
+        commits(),
+        stairs(),
+        one_way,
+        reversed(),
+    ];
     found.into_iter().chain([no_effect(), not_separable(), undecided(), Bisection::default()]).collect()
 }

@@ -85,6 +85,19 @@ fn a_commit_is_shown_with_the_figures_before_and_after_it() {
 }
 
 #[test]
+fn several_steps_along_commits_are_shown_as_stairs() {
+    let said = bisection_sentence(&examples::stairs());
+    let first = "It became slower in 2 steps: 60 % by 1f0c3aa9 Parse the table anew for each request and 40 % by one of 2 \
+                 commits, 77ab0c12 to 1f0c3aa9. In all, CPU time per request is 5.22 times higher";
+    assert!(said.starts_with(first), "{said}");
+    let text = text(&examples::stairs()).replace('\n', " ");
+    let parts = ["(built: 31 of 2, 4 of them into the", "1.92", "2.64", "58 % to 62 %"];
+    for part in parts {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
 fn the_first_sentence_names_both_worlds_and_what_to_do_is_said_in_words() {
     let said = bisection_sentence(&examples::bundle());
     let parts = [

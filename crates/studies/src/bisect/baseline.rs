@@ -56,6 +56,8 @@ pub struct Baseline {
     pub metric: Metric,
     /// Where good and bad lie; none where they do not differ.
     pub axis: Option<Axis>,
+    /// The logarithm of how much faster the good world was, pair by pair.
+    pub gains: Vec<f64>,
     /// What the program does, in either.
     pub work: UsualWork,
     /// Runs made.
@@ -97,8 +99,8 @@ impl Baseline {
         let extent = extent_of(&answers, asked.terms.metric.as_ref(), asked.terms.budget / PART);
         let seed = recorded[0][0].recording.manifest.started_unix_seconds;
         let metric = asked.terms.metric.clone().unwrap_or(Metric::Wall);
-        let work = UsualWork::default();
-        Ok(Baseline { recorded, extent, compared: Vec::new(), metric, axis: None, work, runs: 0, seed })
+        let (work, gains) = (UsualWork::default(), Vec::new());
+        Ok(Baseline { recorded, extent, compared: Vec::new(), metric, axis: None, gains, work, runs: 0, seed })
     }
 
     /// Runs both in turns until they are known to differ, or known not to.
@@ -128,6 +130,7 @@ impl Baseline {
         }
         if decides.is_some_and(|first| first.outcome == Contrast::More) {
             self.axis = Axis::of(&measured.trials, &self.metric);
+            self.gains = lab::bisect::gains_of(&measured.trials, &self.metric);
         }
         Ok(measured.trials)
     }

@@ -61,10 +61,7 @@ impl Request {
     /// built.
     fn commits(&self) -> Result<Option<Vec<Commit>>, LabError> {
         let (WorldName::Git(good), WorldName::Git(bad)) = (&self.good, &self.bad) else { return Ok(None) };
-        let build = self.terms.build.clone().unwrap_or_default();
-        let (cache, user) = (self.terms.store.folder("builds")?, self.terms.subject.user);
-        let command = self.terms.command().to_vec();
-        Repository { folder: folder(), build, cache, user, command }.commits(good, bad).map(Some)
+        self.terms.repository()?.commits(good, bad).map(Some)
     }
 
     /// Makes both worlds ready.
@@ -88,14 +85,30 @@ impl Terms {
         }
     }
 
+    /// The repository that the user is in, built as asked.
+    pub(crate) fn repository(&self) -> Result<Repository, LabError> {
+        let build = self.build.clone().unwrap_or_default();
+        let (cache, user, command) = (self.store.folder("builds")?, self.subject.user, self.command().to_vec());
+        Ok(Repository { folder: folder(), build, cache, user, command })
+    }
+
     /// Makes a world ready.
     pub(crate) fn ready(&self, name: &WorldName, console: &dyn Console, say: &dyn Fn(&str)) -> Result<Ready, LabError> {
+        self.ready_while(name, say, &mut |longest: Duration| console.next(longest).is_some())
+    }
+
+    /// The same; `wait` passes time and is true when the user wants an end.
+    pub(crate) fn ready_while(
+        &self,
+        name: &WorldName,
+        say: &dyn Fn(&str),
+        wait: &mut dyn FnMut(Duration) -> bool,
+    ) -> Result<Ready, LabError> {
         let folder = folder();
         let command = self.command();
         let build = self.build.as_deref();
         let wanted = Wanted { command, packages: &self.packages, folder: &folder, build, user: self.subject.user };
-        let mut wait = |longest: Duration| console.next(longest).is_some();
-        worlds::prepare(name, &wanted, &self.store, say, &mut wait)
+        worlds::prepare(name, &wanted, &self.store, say, wait)
     }
 }
 

@@ -5,6 +5,7 @@ use super::question::Asked;
 use crate::{Activity, Console};
 use case::{Bisection, Probe, ProbeKind, ProbeResult};
 use lab::bisect::{Axis, Probed};
+use lab::worlds::Ready;
 use lab::{LabError, Laboratory, Treatment, World};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -13,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// The most pairs of runs that a probe takes.
 const MOST_PAIRS: u32 = 12;
+/// A commit that is not certainly off an end of the axis by more than this is as good as that end.
+const SLACK: f64 = 0.05;
 
 /// What probes are made with, and the document they go into.
 pub struct Runs<'a, 'l> {
@@ -60,23 +63,59 @@ impl<'a, 'l> Runs<'a, 'l> {
         self.failed.borrow().clone()
     }
 
+    /// The time that is left.
+    pub fn left(&self) -> Duration {
+        self.asked.terms.budget.saturating_sub(self.begun.elapsed())
+    }
+
+    /// The deviation of the logarithm of the ratio of a pair of runs.
+    pub fn deviation(&self) -> f64 {
+        self.axis.deviation
+    }
+
     /// Probes a world; `what` is taken into it, in a few words.
     ///
     /// # Errors
     /// Where the laboratory fails; [`LabError::Interrupted`] where the user wants an end or time is up.
     pub fn probe(&self, world: &World, what: &str) -> Result<Probed, LabError> {
-        let terms = &self.asked.terms;
-        let bad = self.asked.bad.world(&terms.world, terms.end, &[]);
-        let left = terms.budget.saturating_sub(self.begun.elapsed());
+        let bad = self.bad();
+        let seed = self.begin(what)?;
+        let (mut probe, mut control) = (|| self.measure(world, true), || self.measure(&bad, false));
+        lab::bisect::probe(self.axis, MOST_PAIRS, &mut probe, &mut control, seed)
+    }
+
+    /// Runs a world in turns with the bad one until `is_enough` says so of the logarithms of its gains, which come along; none
+    /// where its runs do not count.
+    ///
+    /// # Errors
+    /// As for a probe.
+    pub fn gains(
+        &self,
+        ready: &Ready,
+        what: &str,
+        is_enough: &dyn Fn(&[f64]) -> bool,
+    ) -> Result<(Probed, Vec<f64>), LabError> {
+        let world = ready.world(&self.asked.terms.world, self.asked.terms.end, &[]);
+        let bad = self.bad();
+        let seed = self.begin(what)?;
+        let (mut probe, mut control) = (|| self.measure(&world, true), || self.measure(&bad, false));
+        lab::bisect::gains(self.axis, (MOST_PAIRS, SLACK), is_enough, [&mut probe, &mut control], seed)
+    }
+
+    fn bad(&self) -> World {
+        self.asked.bad.world(&self.asked.terms.world, self.asked.terms.end, &[])
+    }
+
+    /// Begins a probe where there is time for one: the seed of its order.
+    fn begin(&self, what: &str) -> Result<u64, LabError> {
+        let left = self.left();
         if left == Duration::ZERO {
             return Err(LabError::Interrupted);
         }
         self.say(&format!("probe {}: {what}; at most {} s left", self.bisection.probes.len() + 1, left.as_secs()));
         self.mapped.borrow_mut().clear();
         self.failed.borrow_mut().clear();
-        let seed = self.baseline.seed.wrapping_add(self.bisection.probes.len() as u64);
-        let (mut probe, mut control) = (|| self.measure(world, true), || self.measure(&bad, false));
-        lab::bisect::probe(self.axis, MOST_PAIRS, &mut probe, &mut control, seed)
+        Ok(self.baseline.seed.wrapping_add(self.bisection.probes.len() as u64))
     }
 
     /// Runs once. The metric, where the run is sound.

@@ -204,3 +204,59 @@ fn what_is_no_commit_or_no_repository_is_said() {
     let error = nowhere.commit("HEAD").expect_err("no repository").to_string();
     assert!(error.contains("not a git repository"), "{error}");
 }
+
+/// What a small C program is built into, with debug information and what `opened` names.
+fn artefact(made: &Made, opened: &[&str]) -> String {
+    let ready = made.ready("HEAD").expect("built");
+    let opened = opened.iter().map(ToString::to_string).collect();
+    made.repository.artefact(&ready, &opened).expect("a digest")
+}
+
+#[test]
+fn commits_are_the_same_to_a_run_where_what_they_are_built_into_is() {
+    let made = Made::new("cc -g -O1 -o program main.c && date +%N > log && cp name table");
+    let write = |file: &str, text: &str, subject: &str| {
+        fs::write(made.repository.folder.join(file), text).expect("written");
+        made.git(&["add", "."]);
+        made.git(&["commit", "--quiet", "-m", subject]);
+    };
+    write("main.c", "int main(void) { return 0; }\n", "A program");
+    let first = artefact(&made, &["libc.so.6"]);
+    write("main.c", "// Nothing.\n\nint main(void) { return 0; }\n", "A remark");
+    assert_eq!(artefact(&made, &["libc.so.6"]), first, "lines differ, and the log, and the folder");
+    let with_table = artefact(&made, &["table"]);
+    let with_source = artefact(&made, &["name"]);
+    write("name", "another", "Another name");
+    assert_eq!(artefact(&made, &[]), first);
+    assert_ne!(artefact(&made, &["table"]), with_table, "it was built, and runs open it");
+    assert_ne!(artefact(&made, &["name"]), with_source, "runs open a file of the repository");
+    let with_source = artefact(&made, &["name"]);
+    write("other", "text", "Another file");
+    assert_ne!(artefact(&made, &["name"]), with_source, "and so may any other of its files be opened");
+    write("main.c", "int main(void) { return 3; }\n", "Fail");
+    assert_ne!(artefact(&made, &[]), first);
+}
+
+#[test]
+fn commits_that_change_documents_only_are_told_from_others() {
+    let made = Made::new("");
+    let first = made.git(&["rev-parse", "HEAD"]);
+    let mut changed = Vec::new();
+    for files in [&["README.md"][..], &["README.md", "main.c"], &["docs/guide.txt"]] {
+        for file in files {
+            let path = made.repository.folder.join(file);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, format!("{}", changed.len())).expect("written");
+        }
+        made.git(&["add", "."]);
+        made.git(&["commit", "--quiet", "-m", "change"]);
+        changed.push(made.git(&["rev-parse", "HEAD"]));
+    }
+    let commits = made.repository.commits(&first, "HEAD").expect("a line");
+    let found = made.repository.documents_only(&commits).expect("told");
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), {
+        let mut wanted = vec![changed[0].clone(), changed[2].clone()];
+        wanted.sort();
+        wanted
+    });
+}

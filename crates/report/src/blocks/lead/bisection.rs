@@ -2,7 +2,7 @@
 //! what cures it without a downgrade.
 
 use crate::blocks::cures::{aside, best};
-use crate::blocks::hot_spots;
+use crate::blocks::{hot_spots, stairs};
 use crate::figure::{is_better, noun, pair, range, three};
 use crate::function::way;
 use crate::label::{is_of_commits, label, members, names, who};
@@ -12,6 +12,11 @@ use case::{Bisection, BisectionOutcome, Bond, Compared, Contrast, Culprit, Probe
 
 /// A longer name of a world is cut: its full name stands below.
 const WORLD_COLUMNS: usize = 40;
+
+/// So many steps of a line of commits are named; the table has all.
+const MOST_STEPS: usize = 3;
+/// A longer name of a commit is cut among several.
+const STEP_COLUMNS: usize = 60;
 
 /// What a bisection comes down to. Pure: it is what goes into `summary`.
 pub fn bisection_sentence(bisection: &Bisection) -> String {
@@ -26,6 +31,12 @@ pub fn bisection_sentence(bisection: &Bisection) -> String {
 
 fn found(bisection: &Bisection, culprit: &Culprit) -> Vec<String> {
     let much = bisection.baseline.first().map(|first| format!(": {}", how_much(bisection, first))).unwrap_or_default();
+    if let Some(stairs) = stairs(bisection) {
+        let whole = much.trim_start_matches(": ");
+        let first = format!("{stairs}.");
+        let second = if whole.is_empty() { None } else { Some(format!("In all, {whole}.")) };
+        return [Some(first), second, burns(bisection), cured(bisection)].into_iter().flatten().collect();
+    }
     let mut sentences = vec![format!("The cause is {}{much}.", who(bisection, culprit))];
     sentences.extend(bond(bisection, culprit));
     if bisection.outcome == BisectionOutcome::Found && !is_of_commits(bisection) {
@@ -34,6 +45,23 @@ fn found(bisection: &Bisection, culprit: &Culprit) -> Vec<String> {
     sentences.extend(burns(bisection));
     sentences.extend(cured(bisection));
     sentences
+}
+
+/// Where it became slower along a line of commits, if that is more than one place: the largest steps by name.
+fn stairs(bisection: &Bisection) -> Option<String> {
+    let mut steps = bisection.stairs.iter().filter(|stair| stair.times > 1.0).collect::<Vec<_>>();
+    if steps.len() < 2 {
+        return None;
+    }
+    let count = steps.len();
+    steps.sort_by(|one, other| other.part.total_cmp(&one.part));
+    let named = steps.iter().take(MOST_STEPS).map(|stair| {
+        let name = shorten(&stairs::name(stair), STEP_COLUMNS);
+        format!("{} by {name}", Share(stair.part))
+    });
+    let named = named.collect::<Vec<_>>();
+    let largest = if count > MOST_STEPS { ", the largest" } else { "" };
+    Some(format!("It became slower in {count} steps{largest}: {}", joined(&named)))
 }
 
 /// How the members belong together, in plain words; nothing for one alone.
@@ -176,6 +204,7 @@ fn undecided(bisection: &Bisection) -> Vec<String> {
         )];
     }
     let mut sentences = vec!["Undecided: the search ended before the difference was pinned to one thing.".to_string()];
+    sentences.extend(stairs(bisection).map(|stairs| format!("{stairs}.")));
     if let Some(first) = bisection.baseline.first().filter(differs) {
         sentences.push(format!("The worlds differ: {}.", how_much(bisection, first)));
     }

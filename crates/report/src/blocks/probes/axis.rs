@@ -96,7 +96,7 @@ fn row(bisection: &Bisection, probe: &Probe, at: &impl Fn(f64) -> Px) -> Row {
         name: taken(probe),
         class,
         badge,
-        word: result(probe.result),
+        word: result(probe),
         drawn,
         said: if interval.is_empty() { String::new() } else { format!("at {}", place(probe)) },
         figure: figure_at(bisection, finite(probe.place)).unwrap_or_default(),

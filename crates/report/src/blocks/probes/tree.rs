@@ -88,7 +88,7 @@ fn node(bisection: &Bisection, index: usize, probe: &Probe, depth: usize) -> Nod
             ProbeResult::Unclear => "warn",
             ProbeResult::Untestable => "none",
         },
-        word: result(probe.result),
+        word: result(probe),
         is_found: is_cure && probe.result == ProbeResult::Good,
     }
 }

@@ -26,6 +26,15 @@ fn every_probe_is_a_dot_with_its_interval_but_those_that_could_not_run() {
 }
 
 #[test]
+fn stairs_are_drawn_with_a_dot_for_each_commit_that_was_run() {
+    let html = drawn(&examples::stairs());
+    let figure = html.split("<figure class=\"stairs\">").nth(1).and_then(|rest| rest.split("</figure>").next());
+    let figure = figure.unwrap_or_else(|| panic!("no stairs in {html}"));
+    assert_eq!((figure.matches("<circle ").count(), figure.matches('V').count()), (2, 3), "{figure}");
+    assert!(!drawn(&examples::bundle()).contains("class=\"stairs\""));
+}
+
+#[test]
 fn the_tree_leads_from_all_to_what_was_found_and_marks_what_cannot_be_tried() {
     let html = drawn(&examples::bundle());
     let tree = html.split("search-tree").nth(1).and_then(|rest| rest.split("</ul>").next()).expect("a tree");
