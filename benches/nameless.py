@@ -4,7 +4,7 @@ Usage: nameless.py FOLDER|FILE...
 
 A file is what `--json` printed; of a folder, every answer.json below it is read, as `make stories` leaves them in
 target/stories and `make healthy` in target/healthy. Prints a table, the worst first, then median and worst; fails where
-these are above the aims.
+these are above the aims. What is unexplained stands beside it: that is for want of rows, as where events were lost.
 """
 
 import json
@@ -24,7 +24,7 @@ def names_nobody(account):
     if kind in ("blocked", "blocked-outside"):
         # A sleep is for a time, and a child is a child: both are named by the call alone.
         return account["object"] is None and account["wait"] in ("events", "lock", "object")
-    return kind in ("blocked-elsewhere", "blocked-elsewhere-outside", "unexplained", "other")
+    return kind in ("blocked-elsewhere", "blocked-elsewhere-outside", "other")
 
 
 def nameless(answer):
@@ -55,13 +55,14 @@ def main(words):
         with open(path, encoding="utf-8") as file:
             answer = json.load(file)
         if "ledger" in answer:
-            rows.append((name, *nameless(answer)))
+            ledger = answer["ledger"]
+            rows.append((name, *nameless(answer), ledger["unexplained"] / max(ledger["total"], 1)))
     if not rows:
         raise SystemExit(f"nameless.py: no answer with a ledger in {' '.join(words)}")
     rows.sort(key=lambda row: -row[1])
-    print("| answer | names nobody | most of it |\n|---|---|---|")
-    for name, share, (most, account) in rows:
-        print(f"| {name} | {share:.2%} | {account + f', {most:.2%}' if account else '-'} |")
+    print("| answer | names nobody | most of it | unexplained |\n|---|---|---|---|")
+    for name, share, (most, account), unexplained in rows:
+        print(f"| {name} | {share:.2%} | {account + f', {most:.2%}' if account else '-'} | {unexplained:.2%} |")
     median, worst = statistics.median(row[1] for row in rows), rows[0][1]
     print(f"\n{len(rows)} answers: {median:.2%} in the median, {worst:.2%} in the worst ({rows[0][0]}).")
     return median <= MOST_IN_MEDIAN and worst <= MOST_IN_WORST

@@ -20,6 +20,8 @@ const MOST_TIME_OUTS: usize = 200;
 const CALLS_AFTER: usize = 12;
 /// Of processes with more threads than this it is not asked which one gave up a lock.
 const MOST_THREADS: usize = 64;
+/// A shell starts a shell that starts a program: so many at most are asked for who started the one before.
+const MOST_GENERATIONS: usize = 8;
 /// How long after its last sign of life a thread may wake those who wait for its end.
 const FAREWELL: u64 = 1_000_000;
 
@@ -115,7 +117,7 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
     }
     let window = by_waker(analysis, thread, wait, class).or_else(|| by_end(analysis, thread, wait, row));
     if let Some(window) = window {
-        return emit(Part::Thread(window));
+        return since_it_was_started(analysis, wait, window, emit);
     }
     let unwatched = connection.map(|(slot, _)| slot).or_else(|| listener(analysis, call));
     emit(other(match unwatched {
@@ -313,6 +315,29 @@ fn busy_acceptor(analysis: &Analysis, slot: usize, wait: &Wait) -> Option<Window
     (idle * 2 < to - from).then_some(Window { thread, ..wait.window })
 }
 
+/// Whoever ended a wait, from when it was there; before that, those who were to start it.
+fn since_it_was_started(analysis: &Analysis, wait: &Wait, mut window: Window, emit: &mut dyn FnMut(Part)) {
+    for _ in 0..MOST_GENERATIONS {
+        let thread = &analysis.threads.all()[window.thread];
+        let born = thread.start.clamp(window.from, window.to);
+        if born < window.to {
+            emit(Part::Thread(Window { from: born, ..window }));
+        }
+        if born == window.from {
+            return;
+        }
+        window.to = born;
+        let is_first = thread.tid == thread.pid;
+        let starts = if is_first { analysis.ends.parent(thread.pid) } else { Some(thread.pid) };
+        let starts = starts.and_then(|pid| analysis.threads.slot(pid));
+        match starts.filter(|&slot| slot != window.thread && slot != wait.window.thread) {
+            Some(slot) => window.thread = slot,
+            None => break,
+        }
+    }
+    emit(Part::Other(Ended { by: Ender::Unknown, ns: window.to - window.from }));
+}
+
 /// The thread that woke this one, if it was in a call that wakes others.
 fn by_waker(analysis: &Analysis, thread: &ThreadRows, wait: &Wait, class: Class) -> Option<Window> {
     let switch = switch(analysis, thread, wait)?;
@@ -337,11 +362,10 @@ fn by_end(analysis: &Analysis, thread: &ThreadRows, wait: &Wait, row: usize) -> 
         ends.thread(thread.pid, woken.saturating_sub(FAREWELL), woken)?
     } else {
         let at_end = pipe_read(analysis, row).is_some_and(|read| read.result == 0);
-        let parent = || analysis.recording.processes.iter().find(|row| row.pid == thread.pid).map(|row| row.parent);
         let began = analysis.call(row).start.0;
         let child = || ends.child(thread.pid, began, woken);
         // One end of a pipeline waits for the other.
-        let sibling = || ends.child(parent().filter(|&parent| parent > 0)?, began, woken);
+        let sibling = || ends.child(ends.parent(thread.pid)?, began, woken);
         at_end.then(|| child().or_else(sibling)).flatten()?
     };
     (analysis.threads.all()[slot].tid != thread.tid).then_some(Window { thread: slot, ..wait.window })

@@ -330,3 +330,33 @@ fn a_thread_that_had_to_make_way_is_where_it_was_sampled_last() {
     assert!(delayed.ns > 7 * MS, "{tree:#?}");
     assert_eq!(delayed.place.first().map(|place| place.function.as_str()), Some("render"), "{tree:#?}");
 }
+
+#[test]
+fn before_whoever_ended_a_wait_was_there_those_count_who_started_it() {
+    let mut fixture = with_a_holder();
+    let (shell, child) = (SERVER + 20, SERVER + 21);
+    fixture.process(shell, "server");
+    fixture.process(child, "server");
+    requests(&mut fixture, |fixture| {
+        let start = fixture.now;
+        // The shell prepares for 6 ms, and then starts the child, whose answer the server reads from a pipe.
+        fixture.waits(shell, 6 * MS, NANOSLEEP, |call| call.script_stack = 6);
+        fixture.now = start + 9 * MS - 10 * US;
+        fixture.does(child, 20 * US, WRITE, |call| (call.fd, call.result) = (1, 7));
+        fixture.now = start;
+        fixture.waits(SERVER, 9 * MS, READ, |call| (call.fd, call.script_stack) = (3, 5));
+        fixture.recording.switches.last_mut().expect("it waited").waker = child;
+    });
+    // One child is the child of all requests here: only in the first it is not there yet.
+    let first = fixture.recording.calls.iter().find(|call| call.tid == SERVER && call.fd == 3).expect("a read");
+    let born = Nanos(first.start.0 + 6 * MS);
+    for row in fixture.recording.processes.iter_mut().filter(|row| row.pid == child) {
+        (row.parent, row.start) = (shell, born);
+    }
+    fixture.recording.threads.iter_mut().filter(|row| row.tid == child).for_each(|row| row.start = born);
+    let recording = fixture.end();
+    let analysis = crate::Analysis::new(&recording);
+    let tree = super::trees_of(&analysis, &[0]).pop().flatten().expect("something was waited for");
+    let sleeps = tree.nodes().find(|node| matches!(&node.activity, Activity::Blocked { wait: Wait::Sleep, .. }));
+    assert!(sleeps.is_some_and(|node| node.ns > 5 * MS && node.ns < 7 * MS), "{tree:#?}");
+}
