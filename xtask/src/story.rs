@@ -10,6 +10,17 @@ pub struct Story {
     pub name: String,
     /// Its README.
     pub markdown: String,
+    /// What its story.toml declares; empty where it has none.
+    pub declaration: toml::Table,
+}
+
+/// How a story shows a way of being slow.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// How far its finding must have got: `confirmed`, unless the story says otherwise.
+    pub status: String,
+    /// Whether a variant must be without it.
+    pub has_twin: bool,
 }
 
 impl Story {
@@ -30,6 +41,26 @@ impl Story {
         let quoted = format!("`{pathology}`");
         self.name == pathology || expected.any(|paragraph| paragraph.contains(&quoted))
     }
+
+    /// How it shows a way of being slow, as it declares; none where no variant of it must.
+    pub fn shows(&self, pathology: &str) -> Option<Shown> {
+        let is_it = |name: &&toml::Value| name.as_str() == Some(pathology);
+        let mut findings = self.variants().flat_map(|variant| items(variant, "expected"));
+        let finding = findings.find(|expected| expected.get("finding").as_ref().is_some_and(is_it))?;
+        let status = finding.get("status").and_then(toml::Value::as_str).unwrap_or("confirmed").to_string();
+        let is_silent = |variant: &toml::Value| variant.get("silent").and_then(toml::Value::as_bool) == Some(true);
+        let is_without = |variant: &toml::Value| items(variant, "without").any(|name| is_it(&name));
+        Some(Shown { status, has_twin: self.variants().any(|variant| is_silent(variant) || is_without(variant)) })
+    }
+
+    fn variants(&self) -> impl Iterator<Item = &toml::Value> {
+        self.declaration.get("variant").and_then(toml::Value::as_array).into_iter().flatten()
+    }
+}
+
+/// What a list of a variant's holds.
+fn items<'a>(variant: &'a toml::Value, list: &str) -> impl Iterator<Item = &'a toml::Value> {
+    variant.get(list).and_then(toml::Value::as_array).into_iter().flatten()
 }
 
 /// All stories, by name.
@@ -41,17 +72,23 @@ pub fn all(casebook: &Path) -> Result<Vec<Story>> {
     let folders = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let stories = folders.filter_map(|name| {
         let folder = casebook.join(&name);
-        let markdown = fs::read_to_string(folder.join("README.md")).ok().or_else(|| declared(&name, &folder))?;
-        Some(Story { name, markdown })
+        let declaration = declaration(&folder);
+        let readme = fs::read_to_string(folder.join("README.md")).ok();
+        let markdown = readme.or_else(|| declared(&name, declaration.as_ref()?))?;
+        Some(Story { name, markdown, declaration: declaration.unwrap_or_default() })
     });
     let mut stories = stories.collect::<Vec<_>>();
     stories.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(stories)
 }
 
+/// What a story declares; none where it has no declaration.
+fn declaration(folder: &Path) -> Option<toml::Table> {
+    fs::read_to_string(folder.join("story.toml")).ok()?.parse::<toml::Table>().ok()
+}
+
 /// The text of a story that has none of its own: what it declares.
-fn declared(name: &str, folder: &Path) -> Option<String> {
-    let declaration = fs::read_to_string(folder.join("story.toml")).ok()?.parse::<toml::Table>().ok()?;
+fn declared(name: &str, declaration: &toml::Table) -> Option<String> {
     let said = |key: &str| declaration.get(key).and_then(toml::Value::as_str).unwrap_or_default();
     let findings = declaration.get("variant")?.as_array()?.iter();
     let findings = findings.filter_map(|variant| variant.get("expected")?.as_array()).flatten();
@@ -73,7 +110,7 @@ mod tests {
     fn a_story_expects_what_its_paragraph_names_and_nothing_else() {
         let markdown =
             "# x: slow\n\nNot `busy-spin`.\n\n**Expect** `tiny-reads`, a line. **The cure**: no `split-writes`.";
-        let story = Story { name: "x".into(), markdown: markdown.into() };
+        let story = Story { name: "x".into(), markdown: markdown.into(), declaration: toml::Table::new() };
         assert!(story.expects("tiny-reads"));
         assert!(!story.expects("busy-spin") && !story.expects("split-writes"));
         assert_eq!(story.about(), "slow");
@@ -88,5 +125,11 @@ mod tests {
         fs::write(folder.path().join("bytes/story.toml"), declaration).expect("written");
         let stories = all(folder.path()).expect("read");
         assert!(stories[0].expects("tiny-reads") && stories[0].markdown.contains("It reads. Why?"));
+        let confirmed = |has_twin| Some(Shown { status: "confirmed".into(), has_twin });
+        assert_eq!(stories[0].shows("tiny-reads"), confirmed(false));
+        assert_eq!(stories[0].shows("busy-spin"), None);
+        let silent = declaration.to_string() + "silent = true\n";
+        fs::write(folder.path().join("bytes/story.toml"), silent).expect("written");
+        assert_eq!(all(folder.path()).expect("read")[0].shows("tiny-reads"), confirmed(true));
     }
 }
