@@ -16,9 +16,11 @@ pub(crate) struct Answer {
 }
 
 /// A request, as far as it matters.
+#[derive(Clone)]
 pub(crate) struct Request {
     pub path: String,
     pub if_none_match: String,
+    pub accept_encoding: String,
 }
 
 /// A connection.
@@ -81,10 +83,13 @@ impl Connection {
             return Ok(None);
         };
         let path = request.path.unwrap_or_default().to_string();
-        let header = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case("if-none-match"));
-        let if_none_match = header.map(|header| String::from_utf8_lossy(header.value).into_owned()).unwrap_or_default();
+        let header = |name: &str| {
+            let header = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
+            header.map(|header| String::from_utf8_lossy(header.value).into_owned()).unwrap_or_default()
+        };
+        let (if_none_match, accept_encoding) = (header("if-none-match"), header("accept-encoding"));
         self.held.drain(..length);
-        Ok(Some(Request { path, if_none_match }))
+        Ok(Some(Request { path, if_none_match, accept_encoding }))
     }
 
     /// Puts an answer into what is to be sent.

@@ -25,14 +25,16 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// Most servers send gzip.
-    pub(crate) fn of(feed: usize) -> Coding {
-        match feed % 20 {
-            0 => Coding::Identity,
-            1..=3 => Coding::Brotli,
-            4 => Coding::Zstd,
-            _ => Coding::Gzip,
-        }
+    /// Most servers send gzip, and none sends what the one who asks does not take (`Accept-Encoding`).
+    pub(crate) fn of(feed: usize, accepted: &str) -> Coding {
+        let (coding, name) = match feed % 20 {
+            0 => (Coding::Identity, "identity"),
+            1..=3 => (Coding::Brotli, "br"),
+            4 => (Coding::Zstd, "zstd"),
+            _ => (Coding::Gzip, "gzip"),
+        };
+        let is_accepted = accepted.split(',').any(|one| one.split(';').next().unwrap_or_default().trim() == name);
+        if is_accepted { coding } else { Coding::Identity }
     }
 
     pub(crate) fn header(self) -> &'static str {

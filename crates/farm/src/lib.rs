@@ -11,6 +11,7 @@ mod content;
 mod layout;
 mod serve;
 
+pub use certificates::Authority;
 pub use coding::{brotli, gzip};
 pub use layout::{Kind, Layout};
 pub use serve::{Counted, Farm};

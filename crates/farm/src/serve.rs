@@ -6,7 +6,6 @@ use crate::content::{Coding, Content};
 use crate::layout::{Kind, Layout};
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
-use rustls::crypto::ring;
 use rustls::{HandshakeKind, ServerConfig};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -67,11 +66,6 @@ impl Farm {
     pub fn start(layout: Layout, threads: usize, slow: Duration, seed: u64) -> io::Result<Farm> {
         let authority = Authority::new().map_err(io::Error::other)?;
         let pem = authority.pem.clone();
-        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let builder = builder.with_safe_default_protocol_versions().map_err(io::Error::other)?;
-        let mut settings = builder.with_no_client_auth().with_cert_resolver(Arc::new(authority));
-        settings.ticketer = ring::Ticketer::new().map_err(io::Error::other)?;
-        settings.send_tls13_tickets = 1;
         // Names are on thousands of loopback addresses: one listener hears all of them, and whoever comes from
         // elsewhere is turned away.
         let listener = std::net::TcpListener::bind(("0.0.0.0", 0))?;
@@ -83,7 +77,7 @@ impl Farm {
             layout,
             content: Content::make(seed),
             slow,
-            settings: Arc::new(settings),
+            settings: Arc::new(authority.settings()?),
             versions: zeroes(feeds),
             asked: zeroes(feeds),
             full: AtomicU64::new(0),
@@ -255,11 +249,11 @@ impl Shared {
         }
         let rss = |text: &str| plain("200 OK", "", text.as_bytes());
         at_once(match kind {
-            Kind::Sound => self.current(feed, &request.if_none_match),
+            Kind::Sound => self.current(feed, request),
             Kind::Slow => {
                 let share = 0.5 + (mixed(feed as u64) % 1000) as f64 / 1000.0 * 1.5;
                 let due = Some(Instant::now() + self.slow.mul_f64(share));
-                return Answer { due, ..at_once(self.current(feed, &request.if_none_match)) };
+                return Answer { due, ..at_once(self.current(feed, request)) };
             }
             Kind::Moved => plain("301 Moved Permanently", &format!("Location: /moved/{feed}\r\n"), b""),
             Kind::Gone => plain("410 Gone", "", b""),
@@ -269,7 +263,7 @@ impl Shared {
             Kind::Malformed => rss("<rss><channel><item><guid>1</guid></channel></rss>"),
             Kind::Html => rss("<!DOCTYPE html><html><body>This domain is for sale.</body></html>"),
             Kind::Truncated => {
-                let whole = self.current(feed, "");
+                let whole = self.current(feed, &Request { if_none_match: String::new(), ..request.clone() });
                 return Answer { bytes: whole[..whole.len() / 2].to_vec(), due: None, closes: true };
             }
             Kind::Bomb => plain("200 OK", Coding::Gzip.header(), &self.content.bomb),
@@ -282,9 +276,10 @@ impl Shared {
     }
 
     /// A feed as it is now: 304 where the one who asks has it already.
-    fn current(&self, feed: usize, if_none_match: &str) -> Vec<u8> {
+    fn current(&self, feed: usize, request: &Request) -> Vec<u8> {
+        let if_none_match = &request.if_none_match;
         let mut version = self.versions[feed].load(Ordering::Relaxed);
-        if if_none_match == tag(feed, version) {
+        if *if_none_match == tag(feed, version) {
             if !mixed(feed as u64 ^ (u64::from(version) << 32)).is_multiple_of(CHANGES) {
                 self.unchanged.fetch_add(1, Ordering::Relaxed);
                 let head = format!("HTTP/1.1 304 Not Modified\r\nETag: {if_none_match}\r\n\r\n");
@@ -293,7 +288,7 @@ impl Shared {
             version += 1;
             self.versions[feed].store(version, Ordering::Relaxed);
         }
-        let coding = Coding::of(feed);
+        let coding = Coding::of(feed, &request.accept_encoding);
         let headers = format!(
             "ETag: {}\r\nLast-Modified: Mon, 06 Jan 2025 08:00:00 GMT\r\nContent-Type: application/rss+xml\r\n{}",
             tag(feed, version),
