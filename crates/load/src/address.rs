@@ -9,6 +9,10 @@ pub enum Scheme {
     Http,
     /// HTTP/1.1 over TLS.
     Https,
+    /// HTTP/2 without TLS, from the first byte.
+    H2c,
+    /// HTTP/2 over TLS.
+    H2,
     /// An echo over TCP.
     Tcp,
     /// An echo over TLS.
@@ -20,9 +24,11 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    const ALL: [(&'static str, Scheme, Option<u16>); 6] = [
+    const ALL: [(&'static str, Scheme, Option<u16>); 8] = [
         ("http", Scheme::Http, Some(80)),
         ("https", Scheme::Https, Some(443)),
+        ("h2c", Scheme::H2c, Some(80)),
+        ("h2", Scheme::H2, Some(443)),
         ("tcp", Scheme::Tcp, None),
         ("tls", Scheme::Tls, None),
         ("gopher", Scheme::Gopher, Some(70)),
@@ -31,7 +37,12 @@ impl Scheme {
 
     /// Whether it is spoken within TLS.
     pub fn is_secured(self) -> bool {
-        matches!(self, Scheme::Https | Scheme::Tls | Scheme::Gemini)
+        matches!(self, Scheme::Https | Scheme::H2 | Scheme::Tls | Scheme::Gemini)
+    }
+
+    /// Whether requests have methods and headers, and answers a status.
+    pub fn is_http(self) -> bool {
+        matches!(self, Scheme::Http | Scheme::Https | Scheme::H2c | Scheme::H2)
     }
 
     /// Whether the server sends back what it gets.

@@ -3,7 +3,8 @@
 
 use crate::fault;
 use crate::flight::Flight;
-use crate::protocol::Reader;
+use crate::plan::Target;
+use crate::protocol::{Progress, Reader};
 use crate::tally::Tally;
 use case::LoadFault;
 use mio::net::TcpStream;
@@ -109,6 +110,22 @@ impl Connection {
         self.out.clear();
         self.held.clear();
         (self.out_at, self.asked, self.closes) = (0, 0, false);
+    }
+
+    /// Whether it takes further requests, but for how many it has.
+    pub(crate) fn takes_more(&self) -> bool {
+        !self.closes && !matches!(&self.reader, Reader::Http2(reader) if reader.is_over())
+    }
+
+    /// Adds a request, in whatever its protocol makes of it.
+    pub(crate) fn ask_for(&mut self, target: &Target, flight: Flight) -> Result<(), LoadFault> {
+        let Some(streams) = self.reader.streams() else {
+            self.ask(&target.request, flight);
+            return Ok(());
+        };
+        self.flights.push_back(flight);
+        self.asked += 1;
+        streams.ask(target.message.as_ref().ok_or(LoadFault::Other)?, &mut self.out)
     }
 
     /// Adds a request. It is sent by the next [`Self::send`].
@@ -251,6 +268,9 @@ impl Connection {
     /// Reads answers from what has come.
     fn take_in(&mut self, bytes: &[u8], tally: &mut Tally) -> Result<(), LoadFault> {
         tally.received += bytes.len() as u64;
+        if let Reader::Http2(_) = self.reader {
+            return self.take_in_streams(bytes, tally);
+        }
         if self.held.is_empty() {
             let taken = self.answers(bytes, tally)?;
             self.held.extend_from_slice(&bytes[taken..]);
@@ -261,6 +281,35 @@ impl Connection {
             held.drain(..taken);
             self.held = held;
         }
+        Ok(())
+    }
+
+    /// The same where answers come in any order. Requests and their streams are in the same order, without those that
+    /// have ended.
+    fn take_in_streams(&mut self, bytes: &[u8], tally: &mut Tally) -> Result<(), LoadFault> {
+        let Some(streams) = self.reader.streams() else { return Ok(()) };
+        let now = Instant::now();
+        let read = streams.read(bytes);
+        let mut place = 0;
+        while let Some(flight) = self.flights.get_mut(place) {
+            match streams.progress(place) {
+                Progress::Asked => place += 1,
+                Progress::Begun => {
+                    flight.first.get_or_insert(now);
+                    place += 1;
+                }
+                Progress::Ended(outcome) => {
+                    let Some(flight) = self.flights.remove(place) else { break };
+                    match outcome {
+                        Ok(reply) => tally.answer(&flight, now, reply),
+                        Err(fault) => tally.fail(&flight, fault),
+                    }
+                }
+            }
+        }
+        read?;
+        streams.write(&mut self.out)?;
+        self.closes = streams.is_over() && self.flights.is_empty();
         Ok(())
     }
 

@@ -204,7 +204,7 @@ impl<'a> Driver<'a> {
         let (plan, one) = (self.common.plan, &self.connections[index]);
         let is_used_up = plan.requests_each.is_some_and(|most| one.asked >= most);
         one.flights.len() < plan.pipeline
-            && !one.closes
+            && one.takes_more()
             && (!is_used_up || one.flights.is_empty())
             && one.resting_until.is_none_or(|until| until <= now)
     }
@@ -236,16 +236,18 @@ impl<'a> Driver<'a> {
         let intended = due.map_or(now, |due| self.common.begun + due.at);
         let target = due.and_then(|due| due.target).unwrap_or_else(|| self.choose());
         let common = self.common;
-        let Target { request, has_no_body, .. } = &common.targets[target];
+        let target = &common.targets[target];
         let step = due.map_or(0, |due| due.step);
-        let flight = Flight { intended, started: now, first: None, step, has_no_body: *has_no_body };
+        let flight = Flight { intended, started: now, first: None, step, has_no_body: target.has_no_body };
         if self.connections[index].flights.is_empty()
             && common.plan.requests_each.is_some_and(|most| self.connections[index].asked >= most)
         {
             self.close(index);
         }
         self.tally.requests += 1;
-        self.connections[index].ask(request, flight);
+        if let Err(fault) = self.connections[index].ask_for(target, flight) {
+            self.fail(index, fault);
+        }
     }
 
     /// Which of the requests, by their weights.

@@ -2,6 +2,7 @@
 
 use crate::address::{Scheme, Url};
 use crate::arrival::Arrival;
+use crate::protocol::Message;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -69,6 +70,8 @@ pub struct Target {
     pub weight: u32,
     /// The bytes.
     pub request: Vec<u8>,
+    /// The same for HTTP/2, where bytes depend on what was sent before.
+    pub(crate) message: Option<Message>,
     /// Whether its answer has no body whatever its head says.
     pub has_no_body: bool,
 }
@@ -84,12 +87,15 @@ impl Plan {
 
     /// The requests to send.
     pub(crate) fn targets(&self) -> Vec<Target> {
-        let target = |weight, method: &str, request| Target { weight, request, has_no_body: method == "HEAD" };
+        let target = |weight, url: &Url, method: &str, path: &str| {
+            let is_http2 = matches!(url.scheme, Scheme::H2c | Scheme::H2);
+            let message = if is_http2 { Message::of(url, method, path, &self.headers, &self.body) } else { None };
+            Target { weight, request: self.request(url, method, path), message, has_no_body: method == "HEAD" }
+        };
         if let (Arrival::Replay(replay), Some(origin)) = (&self.arrival, self.urls.first()) {
-            let all = replay.targets.iter();
-            return all.map(|one| target(1, &one.method, self.http(origin, &one.method, &one.path))).collect();
+            return replay.targets.iter().map(|one| target(1, origin, &one.method, &one.path)).collect();
         }
-        self.urls.iter().map(|url| target(url.weight, &self.method, self.request(url))).collect()
+        self.urls.iter().map(|url| target(url.weight, url, &self.method, &url.path)).collect()
     }
 
     /// Whether it ends by itself, whatever time is left.
@@ -97,9 +103,10 @@ impl Plan {
         self.requests.is_some() || matches!(self.arrival, Arrival::Replay(_))
     }
 
-    fn request(&self, url: &Url) -> Vec<u8> {
+    fn request(&self, url: &Url, method: &str, path: &str) -> Vec<u8> {
         match url.scheme {
-            Scheme::Http | Scheme::Https => self.http(url, &self.method, &url.path),
+            Scheme::Http | Scheme::Https => self.http(url, method, path),
+            Scheme::H2c | Scheme::H2 => Vec::new(),
             Scheme::Tcp | Scheme::Tls => self.body.clone(),
             // The first letter of a path is the type of what it names, for the reader's menu only.
             Scheme::Gopher => format!("{}\r\n", url.path.get(2..).unwrap_or_default()).into_bytes(),

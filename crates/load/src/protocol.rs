@@ -5,8 +5,10 @@ mod echo;
 mod gemini;
 mod gopher;
 mod http;
+mod http2;
 
 pub(crate) use http::Answered;
+pub(crate) use http2::{Message, Progress};
 
 use crate::address::Scheme;
 use crate::plan::Plan;
@@ -35,6 +37,7 @@ pub(crate) struct Read {
 /// Reads the answers on one connection.
 pub(crate) enum Reader {
     Http(http::Reader),
+    Http2(Box<http2::Reader>),
     Echo(echo::Reader),
     Gopher(gopher::Reader),
     Gemini(gemini::Reader),
@@ -45,6 +48,7 @@ impl Reader {
     pub(crate) fn of(plan: &Plan) -> Reader {
         match plan.scheme() {
             Scheme::Http | Scheme::Https => Reader::Http(http::Reader::of(&plan.expected)),
+            Scheme::H2c | Scheme::H2 => Reader::Http2(Box::new(http2::Reader::of(&plan.expected))),
             Scheme::Tcp | Scheme::Tls => Reader::Echo(echo::Reader::of(&plan.body)),
             Scheme::Gopher => Reader::Gopher(gopher::Reader::of(&plan.expected)),
             Scheme::Gemini => Reader::Gemini(gemini::Reader::of(&plan.expected)),
@@ -66,6 +70,11 @@ impl Reader {
         if let Reader::Http(reader) = self { reader.kept() } else { 0 }
     }
 
+    /// The requests of a connection whose answers come in any order.
+    pub(crate) fn streams(&mut self) -> Option<&mut http2::Reader> {
+        if let Reader::Http2(reader) = self { Some(reader) } else { None }
+    }
+
     /// Reads as far as one answer goes. `has_no_body` where it is one to a request that gets a head alone.
     pub(crate) fn read(&mut self, bytes: &[u8], has_no_body: bool) -> Result<Read, LoadFault> {
         match self {
@@ -73,6 +82,8 @@ impl Reader {
                 reader.expect_body(has_no_body);
                 reader.read(bytes)
             }
+            // Its answers are read by [`Self::streams`].
+            Reader::Http2(_) => Err(LoadFault::Unasked),
             Reader::Echo(reader) => reader.read(bytes),
             Reader::Gopher(reader) => Ok(reader.read(bytes)),
             Reader::Gemini(reader) => reader.read(bytes),
@@ -83,6 +94,7 @@ impl Reader {
     pub(crate) fn closed(&mut self, left: usize) -> Result<Reply, LoadFault> {
         match self {
             Reader::Http(reader) => reader.closed(left),
+            Reader::Http2(reader) => Err(reader.closed()),
             Reader::Echo(reader) => Err(reader.closed()),
             Reader::Gopher(reader) => reader.closed(),
             Reader::Gemini(reader) => reader.closed(left),

@@ -36,6 +36,9 @@ pub(crate) fn settings(secured: &Secured, scheme: Scheme) -> Result<ClientConfig
         }
         None => builder.with_root_certificates(authorities(secured)?).with_no_client_auth(),
     };
+    if scheme == Scheme::H2 {
+        settings.alpn_protocols = vec![b"h2".to_vec()];
+    }
     if secured.full_only {
         settings.resumption = Resumption::disabled();
     }

@@ -10,7 +10,7 @@ use studies::load::Url;
 #[derive(Args)]
 #[command(args_override_self = true, after_help = examples::of("load"))]
 pub struct LoadArguments {
-    /// What to ask for: http, https, tcp, tls, gopher or gemini; several on one server, with weights: 3*http://127.0.0.1/a
+    /// What to ask for: http, https, h2, h2c, tcp, tls, gopher or gemini; several on one server, with weights: 3*http://127.0.0.1/a
     #[arg(required_unless_present = "merge", value_name = "[WEIGHT*]URL")]
     pub urls: Vec<Url>,
 

@@ -55,7 +55,7 @@ pub fn request(typed: LoadArguments) -> Result<Plan, Failure> {
 /// When requests are to start.
 fn arrival(typed: &LoadArguments) -> Result<Arrival, Failure> {
     if let Some(file) = &typed.replay {
-        let is_http = typed.urls.iter().all(|url| matches!(url.scheme, Scheme::Http | Scheme::Https));
+        let is_http = typed.urls.iter().all(|url| url.scheme.is_http());
         if typed.urls.len() != 1 || !is_http {
             let why = "the paths come from the log: give one http or https URL, whose server is asked";
             return Err(Failure::value("--replay", why, "whyslow load --replay access.log http://127.0.0.1:8080/"));
