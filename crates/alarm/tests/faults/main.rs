@@ -1,5 +1,7 @@
 //! Channels against real servers that are down, slow, and answer 429 and 500: each message arrives once.
 
+mod secured;
+
 use alarm::{Alarms, Delivery, Message, Rules, Seen, State};
 use case::ServiceSample;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -41,7 +43,7 @@ fn serve(listener: TcpListener, does: &'static [Does]) -> Receiver<Got> {
     receiver
 }
 
-fn answer(stream: TcpStream, does: Does) -> Option<Got> {
+fn answer(stream: impl Read + Write, does: Does) -> Option<Got> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut line) = (String::new(), String::new());
     while reader.read_line(&mut line).ok()? > 2 {
