@@ -51,11 +51,19 @@ fn plot(history: &FeedHistory, size: Size) -> Plot {
         }
     }
     shapes.extend(history.steps.iter().map(|step| Shape::Upright("onset", x(step.at_s))));
-    let labels = if size == Size::Wide { 6 } else { 2 };
+    // No two of them at one second.
+    let labels = if size == Size::Wide { 6 } else { 2 }.min(last - first).max(1);
+    let are_close = last - first < labels * 60;
     let mark = |turn: i64| {
         let seconds = first + (last - first) * turn / labels;
-        // The year is known by those who look at their feeds.
-        (x(seconds), moment(seconds).get(5..).unwrap_or_default().to_string())
+        // The year is known by those who look at their feeds; where minutes are the same, so is the day.
+        let (day, minute) = (5, 11);
+        let text = moment(seconds);
+        let text = match are_close {
+            true => format!("{}:{:02}", text.get(minute..).unwrap_or_default(), seconds % 60),
+            false => text.get(day..).unwrap_or_default().to_string(),
+        };
+        (x(seconds), text)
     };
     Plot {
         size,
