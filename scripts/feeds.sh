@@ -1,7 +1,7 @@
 #!/bin/bash
 # feeds.sh BINARIES [FEEDS NAMES]: refreshes a farm of feeds: two rounds in one process, then one that is killed half-way and
-# gone on with; then curl over the same list, each time with what the farm was asked. Ends with 1 where something is not as
-# it should be.
+# gone on with; then curl over the same list, and newsboat, where they are installed; each time with what the farm was asked.
+# Ends with 1 where something is not as it should be.
 set -euo pipefail
 
 binaries=$(realpath "$1")
@@ -72,4 +72,18 @@ if command -v curl >/dev/null; then
     time curl --silent --parallel --parallel-max 256 --compressed --max-time 30 --cacert "$folder/ca.pem" \
         --config "$folder/resolve.txt" --config "$folder/curl.txt" || true
     asked
+fi
+
+# An aggregator as people have it. Its names come from the system, so /etc/hosts is another file to it alone.
+if command -v newsboat >/dev/null && [ "$(id -u)" = 0 ]; then
+    echo "== newsboat over the same list, twice: the second time with what it knows"
+    echo "reload-threads 64
+download-timeout 30" >"$folder/newsboat.conf"
+    TIMEFORMAT='newsboat: %R s, CPU %U user + %S system'
+    for _ in 1 2; do
+        time CURL_CA_BUNDLE=$folder/ca.pem unshare --mount sh -c "mount --bind '$folder/hosts' /etc/hosts && exec newsboat \
+            --url-file='$folder/feeds.txt' --cache-file='$folder/newsboat.db' --config-file='$folder/newsboat.conf' \
+            --execute=reload" >/dev/null || true
+        asked
+    done
 fi
