@@ -76,7 +76,7 @@ test-fast:
 
 stories:
 	scripts/setup.sh test
-	cargo build --release --locked --package whyslow
+	cargo build --release --locked --package whyslow --package whyslow-farm
 	rm -rf target/stories
 	target/release/whyslow story run all -o target/stories
 	@rm -f $(SKIPPED)
