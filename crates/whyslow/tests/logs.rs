@@ -101,7 +101,7 @@ fn the_crawler_its_onset_its_share_and_what_blocking_saves_are_named() {
     let skipped = said["files"].as_array().expect("files").iter().filter(|file| file["skipped"] == true).count();
     assert_eq!(skipped, 1);
     let page = std::fs::read_to_string(stage.path("page.html")).expect("a page");
-    assert!(page.contains("ExampleBot (verified)") && page.contains("class=\"over-time\""));
+    assert!(page.contains("ExampleBot (verified)") && page.contains("class=\"over-time wide plot\""));
     let text = stage.run(&["logs", "log"]).stdout;
     assert!(text.starts_with("ExampleBot (crawler) makes "), "{text}");
     let wide = text.lines().find(|line| line.chars().count() > 80 && !line.contains("http"));
