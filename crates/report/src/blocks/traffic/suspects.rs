@@ -37,15 +37,14 @@ fn saved(suspect: &Suspect) -> String {
         0 => String::new(),
         ns => format!(" and {} of answering ({})", answering(ns), Share(suspect.share_of_time)),
     };
-    let cpu = suspect.cpu.as_ref().map(|saved| {
+    let cpu = suspect.cpu.as_ref().map_or(String::new(), |saved| {
         let known = Share(saved.known as f64 / demand.requests.max(1) as f64);
-        let cpu = answering(saved.cpu_ns);
         format!(
-            " {cpu} of CPU time ({} of what is known), for the {known} of its requests whose route was recorded.",
-            Share(saved.share)
+            " By the recording of the server, {} of CPU time as well: {} of what is known, counting {known} of its requests.",
+            answering(saved.cpu_ns),
+            Share(saved.share),
         )
     });
-    let cpu = cpu.unwrap_or_default();
     format!(
         "It would have saved {} requests ({}), {} ({}){time}.{cpu}",
         count(demand.requests),
