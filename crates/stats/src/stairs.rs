@@ -97,6 +97,13 @@ pub fn is_settled(values: &[f64], levels: [f64; 2], deviation: f64) -> bool {
     far >= CLEAR && (near <= NEAR || (near >= CLEAR && values.len() >= LEAST_OF_ITS_OWN))
 }
 
+/// Whether two places are clearly on different levels, by their own values alone.
+pub fn differ(one: &[f64], other: &[f64], deviation: f64) -> bool {
+    let (one, other) = (Place::of(one), Place::of(other));
+    let error = (one.variance(deviation) + other.variance(deviation)).sqrt();
+    (one.middle - other.middle).abs() >= CLEAR * error
+}
+
 /// Sums over the first places, each weighted by how certain it is.
 struct Line {
     weights: Vec<f64>,
@@ -115,13 +122,15 @@ impl Line {
         Line { weights, weighted, least }
     }
 
+    /// The level of some places, and how certain it is.
+    fn level(&self, from: usize, to: usize) -> (f64, f64) {
+        let weight = self.weights[to] - self.weights[from];
+        ((self.weighted[to] - self.weighted[from]) / weight, weight)
+    }
+
     /// By how much the places from `at` lie above those before it, and the standard error of that.
     fn difference(&self, from: usize, at: usize, to: usize) -> (f64, f64) {
-        let part = |from: usize, to: usize| {
-            let weight = self.weights[to] - self.weights[from];
-            ((self.weighted[to] - self.weighted[from]) / weight, weight)
-        };
-        let ((before, one), (after, other)) = (part(from, at), part(at, to));
+        let ((before, one), (after, other)) = (self.level(from, at), self.level(at, to));
         (after - before, (one.recip() + other.recip()).sqrt())
     }
 

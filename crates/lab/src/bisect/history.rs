@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A step of less than this part of the whole is not looked for.
 const LEAST_PART: f64 = 0.05;
+/// After this many pairs of runs, a commit of which it is still not known which side of a step it is on is passed over.
+const MOST_VALUES: usize = 36;
 /// Commits that are built ahead for each step: the one in the middle and those in the middle of both halves, one of which
 /// is built in vain. That is half as many builds again as halving takes; seven of them would be more than twice as many.
 const MOST_AHEAD: usize = 3;
@@ -66,7 +68,7 @@ pub trait Workshop {
     /// Where the user wants an end or time is up; else as the laboratory.
     fn build(&mut self, commits: &[usize]) -> Result<Vec<Option<Artefact>>, LabError>;
 
-    /// Measures a commit that was built, in pairs of runs with the bad one, until `is_enough` says so or it has taken as
+    /// Measures a commit that was built, also again, in pairs of runs with the bad one, until `is_enough` says so or it has taken as
     /// long as it may: the logarithm of how much faster it was in each. None where its runs do not count.
     ///
     /// # Errors
@@ -100,7 +102,12 @@ impl Line {
     /// # Errors
     /// As the workshop.
     pub fn search(&mut self, side_by_side: usize, workshop: &mut dyn Workshop) -> Result<(), LabError> {
-        while let Some(next) = self.next() {
+        loop {
+            let Some(next) = self.next() else {
+                let Some(two) = self.doubtful() else { return Ok(()) };
+                self.measure_again(two, workshop)?;
+                continue;
+            };
             if !self.built.contains_key(&next) {
                 self.build(side_by_side, workshop)?;
                 continue;
@@ -120,6 +127,35 @@ impl Line {
                 _ => {
                     self.silent.insert(next);
                 }
+            }
+        }
+    }
+
+    /// Two places with a step between them that is not certain from their own measurements: as long as that is so, another
+    /// commit may have brought it. The one that was measured less comes first.
+    fn doubtful(&self) -> Option<[usize; 2]> {
+        let known = self.places.keys().copied().collect::<Vec<_>>();
+        let values = |place: usize| &self.measured[self.places[&place]];
+        let beside = self.steps().into_iter().map(|step| [known[step.at - 1], known[step.at]]);
+        // Those at both ends are what all are compared with.
+        let mut beside = beside.filter(|two| *two != [0, self.end]);
+        let mut two = beside.find(|[one, other]| !stats::differ(values(*one), values(*other), self.deviation))?;
+        two.sort_by_key(|place| (*place == 0 || *place == self.end, values(*place).len()));
+        Some(two)
+    }
+
+    /// Measures a place again until it differs from another. One that never does is passed over.
+    fn measure_again(&mut self, [place, other]: [usize; 2], workshop: &mut dyn Workshop) -> Result<(), LabError> {
+        let measurement = self.places[&place];
+        let (before, other) = (self.measured[measurement].clone(), &self.measured[self.places[&other]]);
+        let is_enough =
+            |values: &[f64]| !values.is_empty() && stats::differ(&[&before, values].concat(), other, self.deviation);
+        let more = if before.len() < MOST_VALUES { workshop.measure(place - 1, &is_enough)? } else { None };
+        match more {
+            Some(values) if !values.is_empty() => self.measured[measurement].extend(values),
+            _ => {
+                self.places.remove(&place);
+                self.silent.insert(place);
             }
         }
         Ok(())
