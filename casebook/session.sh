@@ -94,6 +94,33 @@ make_authority() {
     cat /etc/ssl/certs/ca-certificates.crt "$STATE/authority.pem" >"$STATE/bundle.pem"
 }
 
+# Two network namespaces of these names, joined by a veth pair: 192.0.2.1 in the first, 192.0.2.2 in the second. Whoever makes
+# them removes them.
+join_namespaces() { # CLIENT SERVER
+    local one
+    ip netns add "$1"
+    ip netns add "$2"
+    ip link add eth0 netns "$1" mtu 1500 type veth peer name eth0 netns "$2"
+    ip -n "$1" addr add 192.0.2.1/24 dev eth0
+    ip -n "$2" addr add 192.0.2.2/24 dev eth0
+    for one; do
+        ip -n "$one" link set eth0 up
+        ip -n "$one" link set lo up
+    done
+}
+
+# Takes -o and its folder off OPTIONS, for a command whose answer keeps no case.
+keep_no_case() {
+    local kept=()
+    while [ ${#OPTIONS[@]} -gt 0 ]; do
+        case ${OPTIONS[0]} in
+        -o) OPTIONS=("${OPTIONS[@]:2}") ;;
+        *) kept+=("${OPTIONS[0]}"); OPTIONS=("${OPTIONS[@]:1}") ;;
+        esac
+    done
+    OPTIONS=("${kept[@]}")
+}
+
 # Compiles a C program where the C library is oldest, in a Debian release of its own: it then starts in all later ones.
 # Bare, it is compiled here. Exits with 77 where the release is not there and cannot be had.
 compile_in() { # SUITE PACKAGE... -- GCC'S WORDS...

@@ -7,14 +7,7 @@ if [ "$WHYSLOW" = none ] || [ "$(id -u)" != 0 ]; then
     echo "skipped: this needs whyslow, and root for the network namespaces" >&2
     exit 77
 fi
-# A series keeps no case: where one was to go is left out.
-options=()
-while [ ${#OPTIONS[@]} -gt 0 ]; do
-    case ${OPTIONS[0]} in
-    -o) OPTIONS=("${OPTIONS[@]:2}") ;;
-    *) options+=("${OPTIONS[0]}"); OPTIONS=("${OPTIONS[@]:1}") ;;
-    esac
-done
+keep_no_case
 client=whyslow-burst-client-$$ server=whyslow-burst-server-$$
 leave_namespaces() {
     ip netns del "$client" 2>/dev/null || true
@@ -22,13 +15,7 @@ leave_namespaces() {
     leave
 }
 trap leave_namespaces EXIT
-ip netns add "$client"
-ip netns add "$server"
-ip link add eth0 netns "$client" mtu 1500 type veth peer name eth0 netns "$server"
-ip -n "$client" addr add 192.0.2.1/24 dev eth0
-ip -n "$server" addr add 192.0.2.2/24 dev eth0
-ip -n "$client" link set eth0 up
-ip -n "$server" link set eth0 up
+join_namespaces "$client" "$server"
 ip netns exec "$server" iperf3 -s >"$STATE/server.log" 2>&1 &
 server_pid=$!
 # It serves one at a time: asking by connecting would be taken for a client. 5201 is 1451 in the kernel's table, 0A listening.
@@ -49,5 +36,5 @@ else
       echo "exec $iperf"; } >"$STATE/drive.sh"
 fi
 status=0
-"$WHYSLOW" steps --rate 400mbit --seconds 6 --run "sh $STATE/drive.sh {rate} {seconds}" "${options[@]}" || status=$?
+"$WHYSLOW" steps --rate 400mbit --seconds 6 --run "sh $STATE/drive.sh {rate} {seconds}" "${OPTIONS[@]}" || status=$?
 exit "$status"

@@ -20,13 +20,7 @@ leave_namespaces() {
     leave
 }
 trap leave_namespaces EXIT
-ip netns add "$client"
-ip netns add "$server"
-ip link add eth0 netns "$client" mtu 1500 type veth peer name eth0 netns "$server"
-ip -n "$client" addr add 192.0.2.1/24 dev eth0
-ip -n "$server" addr add 192.0.2.2/24 dev eth0
-ip -n "$client" link set eth0 up
-ip -n "$server" link set eth0 up
+join_namespaces "$client" "$server"
 ip netns exec "$server" sh "$CASEBOOK/serve-nginx.sh" "$CASEBOOK/nagle/nginx.conf" "$STATE" 192.0.2.2 8443 tls &
 server_pid=$!
 ip netns exec "$client" tcpdump --immediate-mode -Z root -i eth0 -U -w "$STATE/capture.pcap" tcp 2>"$STATE/tcpdump.log" &
