@@ -20,8 +20,10 @@ ip netns add "$SERVER"
 ip link add eth0 netns "$CLIENT" mtu 1500 type veth peer name eth0 netns "$SERVER"
 ip -n "$CLIENT" addr add 192.0.2.1/24 dev eth0
 ip -n "$SERVER" addr add 192.0.2.2/24 dev eth0
-ip -n "$CLIENT" link set eth0 up
-ip -n "$SERVER" link set eth0 up
+for one in "$CLIENT" "$SERVER"; do
+    ip -n "$one" link set eth0 up
+    ip -n "$one" link set lo up
+done
 
 # Waits until somebody listens in the server's namespace. Asking by connecting would be taken for a client.
 await_listener() { # PORT

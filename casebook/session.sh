@@ -94,6 +94,18 @@ make_authority() {
     cat /etc/ssl/certs/ca-certificates.crt "$STATE/authority.pem" >"$STATE/bundle.pem"
 }
 
+# Takes -o and its folder off OPTIONS, for a command whose answer keeps no case.
+keep_no_case() {
+    local kept=()
+    while [ ${#OPTIONS[@]} -gt 0 ]; do
+        case ${OPTIONS[0]} in
+        -o) OPTIONS=("${OPTIONS[@]:2}") ;;
+        *) kept+=("${OPTIONS[0]}"); OPTIONS=("${OPTIONS[@]:1}") ;;
+        esac
+    done
+    OPTIONS=("${kept[@]}")
+}
+
 # Compiles a C program where the C library is oldest, in a Debian release of its own: it then starts in all later ones.
 # Bare, it is compiled here. Exits with 77 where the release is not there and cannot be had.
 compile_in() { # SUITE PACKAGE... -- GCC'S WORDS...

@@ -2,7 +2,7 @@
 
 Usage: backends.py STATE SECONDS
 
-A request says how long it takes: GET /4 is answered after 4 ms. That time is waited, as for a disk or another service:
+A request says how long it takes: GET /4.0 is answered after 4 ms. That time is waited, as for a disk or another service:
 three servers that compute would need a machine with more processors than two. Ends by itself after SECONDS.
 """
 
@@ -23,7 +23,7 @@ def answer(client):
             return
         request += part
     path = request.split(b" ", 2)[1]
-    time.sleep(int(path[1:]) / 1e3)  # casebook: the worker is busy
+    time.sleep(float(path[1:]) / 1e3)  # casebook: the worker is busy
     client.sendall(ANSWER)
 
 

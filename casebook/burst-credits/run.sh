@@ -4,14 +4,7 @@
 choose_variant slow fixed -- "$@"
 need iperf3 tc
 . "$CASEBOOK/namespaces.sh"
-# A series keeps no case: where one was to go is left out.
-options=()
-while [ ${#OPTIONS[@]} -gt 0 ]; do
-    case ${OPTIONS[0]} in
-    -o) OPTIONS=("${OPTIONS[@]:2}") ;;
-    *) options+=("${OPTIONS[0]}"); OPTIONS=("${OPTIONS[@]:1}") ;;
-    esac
-done
+keep_no_case
 ip netns exec "$SERVER" iperf3 -s >"$STATE/server.log" 2>&1 &
 server_pid=$!
 await_listener 5201
@@ -31,5 +24,5 @@ else
       echo "exec $iperf"; } >"$STATE/drive.sh"
 fi
 status=0
-"$WHYSLOW" steps --rate 400mbit --seconds 6 --run "sh $STATE/drive.sh {rate} {seconds}" "${options[@]}" || status=$?
+"$WHYSLOW" steps --rate 400mbit --seconds 6 --run "sh $STATE/drive.sh {rate} {seconds}" "${OPTIONS[@]}" || status=$?
 exit "$status"

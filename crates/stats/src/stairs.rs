@@ -9,6 +9,8 @@ use crate::sample::median;
 /// So many standard errors between two levels are a step: by chance once in 16,000 comparisons, of which a search of
 /// sixty places makes that many.
 const CLEAR: f64 = 4.0;
+/// So many may be a step: by chance once in 80 comparisons.
+const SUSPICIOUS: f64 = 2.5;
 /// Fewer than so many speak for the same level.
 const NEAR: f64 = 2.0;
 /// Each place has a deviation of its own that repeating does not average out: where a program lies in memory.
@@ -58,7 +60,15 @@ pub struct Step {
 
 /// The steps along places in order, whose values have this standard deviation. A step smaller than `least` counts as none.
 pub fn stairs(places: &[Place], deviation: f64, least: f64) -> Vec<Step> {
-    let line = Line::of(places, deviation, least);
+    steps(places, &Line::of(places, deviation, least, CLEAR))
+}
+
+/// The same with those that are not certain: more values are to tell.
+pub fn suspected_stairs(places: &[Place], deviation: f64, least: f64) -> Vec<Step> {
+    steps(places, &Line::of(places, deviation, least, SUSPICIOUS))
+}
+
+fn steps(places: &[Place], line: &Line) -> Vec<Step> {
     let mut found = Vec::new();
     line.split(0, places.len(), &mut found);
     found.sort_unstable();
@@ -97,31 +107,42 @@ pub fn is_settled(values: &[f64], levels: [f64; 2], deviation: f64) -> bool {
     far >= CLEAR && (near <= NEAR || (near >= CLEAR && values.len() >= LEAST_OF_ITS_OWN))
 }
 
+/// Whether two places are clearly on different levels, by their own values alone.
+pub fn differ(one: &[f64], other: &[f64], deviation: f64) -> bool {
+    let (one, other) = (Place::of(one), Place::of(other));
+    let error = (one.variance(deviation) + other.variance(deviation)).sqrt();
+    (one.middle - other.middle).abs() >= CLEAR * error
+}
+
 /// Sums over the first places, each weighted by how certain it is.
 struct Line {
     weights: Vec<f64>,
     weighted: Vec<f64>,
     least: f64,
+    /// How many standard errors make a step.
+    clear: f64,
 }
 
 impl Line {
-    fn of(places: &[Place], deviation: f64, least: f64) -> Line {
+    fn of(places: &[Place], deviation: f64, least: f64, clear: f64) -> Line {
         let (mut weights, mut weighted) = (vec![0.0], vec![0.0]);
         for (index, place) in places.iter().enumerate() {
             let weight = place.variance(deviation).recip();
             weights.push(weights[index] + weight);
             weighted.push(weighted[index] + weight * place.middle);
         }
-        Line { weights, weighted, least }
+        Line { weights, weighted, least, clear }
+    }
+
+    /// The level of some places, and how certain it is.
+    fn level(&self, from: usize, to: usize) -> (f64, f64) {
+        let weight = self.weights[to] - self.weights[from];
+        ((self.weighted[to] - self.weighted[from]) / weight, weight)
     }
 
     /// By how much the places from `at` lie above those before it, and the standard error of that.
     fn difference(&self, from: usize, at: usize, to: usize) -> (f64, f64) {
-        let part = |from: usize, to: usize| {
-            let weight = self.weights[to] - self.weights[from];
-            ((self.weighted[to] - self.weighted[from]) / weight, weight)
-        };
-        let ((before, one), (after, other)) = (part(from, at), part(at, to));
+        let ((before, one), (after, other)) = (self.level(from, at), self.level(at, to));
         (after - before, (one.recip() + other.recip()).sqrt())
     }
 
@@ -133,7 +154,7 @@ impl Line {
         };
         let best = (from + 1..to).max_by(|one, other| clearness(one).total_cmp(&clearness(other)))?;
         let is_large = self.difference(from, best, to).0.abs() >= self.least;
-        (is_large && clearness(&best) >= CLEAR).then_some(best)
+        (is_large && clearness(&best) >= self.clear).then_some(best)
     }
 
     fn split(&self, from: usize, to: usize, found: &mut Vec<usize>) {

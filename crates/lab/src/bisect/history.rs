@@ -13,6 +13,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A step of less than this part of the whole is not looked for.
 const LEAST_PART: f64 = 0.05;
+/// After this many pairs of runs, a commit of which it is still not known which side of a step it is on is passed over.
+const MOST_VALUES: usize = 36;
+/// The standard deviation of normal values over the middle of their distances from their middle.
+const DEVIATION_OF_MIDDLE: f64 = 1.4826;
 /// Commits that are built ahead for each step: the one in the middle and those in the middle of both halves, one of which
 /// is built in vain. That is half as many builds again as halving takes; seven of them would be more than twice as many.
 const MOST_AHEAD: usize = 3;
@@ -66,7 +70,7 @@ pub trait Workshop {
     /// Where the user wants an end or time is up; else as the laboratory.
     fn build(&mut self, commits: &[usize]) -> Result<Vec<Option<Artefact>>, LabError>;
 
-    /// Measures a commit that was built, in pairs of runs with the bad one, until `is_enough` says so or it has taken as
+    /// Measures a commit that was built, also again, in pairs of runs with the bad one, until `is_enough` says so or it has taken as
     /// long as it may: the logarithm of how much faster it was in each. None where its runs do not count.
     ///
     /// # Errors
@@ -100,7 +104,12 @@ impl Line {
     /// # Errors
     /// As the workshop.
     pub fn search(&mut self, side_by_side: usize, workshop: &mut dyn Workshop) -> Result<(), LabError> {
-        while let Some(next) = self.next() {
+        loop {
+            let Some(next) = self.next() else {
+                let Some(two) = self.doubtful().or_else(|| self.suspected()) else { return Ok(()) };
+                self.measure_again(two, workshop)?;
+                continue;
+            };
             if !self.built.contains_key(&next) {
                 self.build(side_by_side, workshop)?;
                 continue;
@@ -111,7 +120,7 @@ impl Line {
                 continue;
             }
             let levels = self.levels_beside(next);
-            let is_enough = |values: &[f64]| stats::is_settled(values, levels, self.deviation);
+            let is_enough = |values: &[f64]| stats::is_settled(values, levels, self.deviation());
             match workshop.measure(next - 1, &is_enough)? {
                 Some(values) if !values.is_empty() => {
                     self.places.insert(next, self.measured.len());
@@ -120,6 +129,55 @@ impl Line {
                 _ => {
                     self.silent.insert(next);
                 }
+            }
+        }
+    }
+
+    /// Two places with a step between them that is not certain from their own measurements: as long as that is so, another
+    /// commit may have brought it. The one that was measured less comes first.
+    fn doubtful(&self) -> Option<[usize; 2]> {
+        let known = self.places.keys().copied().collect::<Vec<_>>();
+        let values = |place: usize| &self.measured[self.places[&place]];
+        let beside = self.steps().into_iter().map(|step| [known[step.at - 1], known[step.at]]);
+        // Those at both ends are what all are compared with.
+        let mut beside = beside.filter(|two| *two != [0, self.end]);
+        let two = beside.find(|[one, other]| !stats::differ(values(*one), values(*other), self.deviation()))?;
+        Some(self.less_known_first(two))
+    }
+
+    /// Two places with what may be a step between them, and may be chance: it is neither to be passed over nor believed as
+    /// long as more runs can tell.
+    fn suspected(&self) -> Option<[usize; 2]> {
+        let known = self.places.keys().copied().collect::<Vec<_>>();
+        let certain = self.steps().iter().map(|step| step.at).collect::<Vec<_>>();
+        let (places, least) = self.measured_places();
+        let suspected = stats::suspected_stairs(&places, self.deviation(), least);
+        let open = suspected.into_iter().filter(|step| !certain.contains(&step.at));
+        let two = open.map(|step| self.less_known_first([known[step.at - 1], known[step.at]]));
+        let can_tell = |[place, _]: &[usize; 2]| {
+            *place != 0 && *place != self.end && self.measured[self.places[place]].len() < MOST_VALUES
+        };
+        two.into_iter().find(can_tell)
+    }
+
+    /// The one that was measured less comes first; those at both ends, which all are compared with, last.
+    fn less_known_first(&self, mut two: [usize; 2]) -> [usize; 2] {
+        two.sort_by_key(|place| (*place == 0 || *place == self.end, self.measured[self.places[place]].len()));
+        two
+    }
+
+    /// Measures a place again until it differs from another. One that never does is passed over.
+    fn measure_again(&mut self, [place, other]: [usize; 2], workshop: &mut dyn Workshop) -> Result<(), LabError> {
+        let measurement = self.places[&place];
+        let (before, other) = (self.measured[measurement].clone(), &self.measured[self.places[&other]]);
+        let is_enough =
+            |values: &[f64]| !values.is_empty() && stats::differ(&[&before, values].concat(), other, self.deviation());
+        let more = if before.len() < MOST_VALUES { workshop.measure(place - 1, &is_enough)? } else { None };
+        match more {
+            Some(values) if !values.is_empty() => self.measured[measurement].extend(values),
+            _ => {
+                self.places.remove(&place);
+                self.silent.insert(place);
             }
         }
         Ok(())
@@ -163,14 +221,33 @@ impl Line {
         self.steps().iter().map(stair).collect()
     }
 
+    /// The deviation of a single value: the baseline's, or that of what was measured since, where that varies more.
+    fn deviation(&self) -> f64 {
+        let repeated = self.measured.iter().filter(|values| values.len() > 2);
+        let distances = repeated.flat_map(|values| {
+            let middle = stats::median(values);
+            // Some of the distance is lost to a middle that is drawn from the same few.
+            let lost = (values.len() as f64 / (values.len() as f64 - 1.0)).sqrt();
+            values.iter().map(move |value| (value - middle).abs() * lost).filter(|distance| *distance > 0.0)
+        });
+        let distances = distances.collect::<Vec<_>>();
+        let own = if distances.is_empty() { 0.0 } else { DEVIATION_OF_MIDDLE * stats::median(&distances) };
+        self.deviation.max(own)
+    }
+
     fn steps(&self) -> Vec<stats::Step> {
+        let (places, least) = self.measured_places();
+        stats::stairs(&places, self.deviation(), least)
+    }
+
+    /// What was measured, in the order of the line, and the least step that counts.
+    fn measured_places(&self) -> (Vec<Place>, f64) {
         let sharing = |measurement| self.places.values().filter(|one| **one == measurement).count() as f64;
         let place = |measurement: &usize| {
             let place = Place::of(&self.measured[*measurement]);
             Place { values: place.values / sharing(*measurement), ..place }
         };
-        let places = self.places.values().map(place).collect::<Vec<_>>();
-        stats::stairs(&places, self.deviation, LEAST_PART * self.whole.abs())
+        (self.places.values().map(place).collect(), LEAST_PART * self.whole.abs())
     }
 
     /// The steps of which it is not known which commit they are, the largest first.

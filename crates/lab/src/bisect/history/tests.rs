@@ -19,7 +19,7 @@ struct Planted {
 impl Planted {
     /// So many commits, in which some multiply the time.
     fn new(count: usize, steps: &[(usize, f64)], seed: u64) -> Planted {
-        let level = |place: usize| steps.iter().filter(|(at, _)| at + 1 <= place).map(|(_, times)| times.ln()).sum();
+        let level = |place: usize| steps.iter().filter(|(at, _)| *at < place).map(|(_, times)| times.ln()).sum();
         Planted {
             levels: (0..=count).map(level).collect(),
             unbuildable: BTreeSet::new(),
@@ -82,7 +82,7 @@ impl Workshop for Planted {
     }
 
     fn measure(&mut self, commit: usize, is_enough: &dyn Fn(&[f64]) -> bool) -> Result<Option<Vec<f64>>, LabError> {
-        assert!(self.builds.contains(&commit) && !self.measured.contains(&commit), "{commit}");
+        assert!(self.builds.contains(&commit), "{commit}");
         self.measured.push(commit);
         let mut values = Vec::new();
         while values.len() < 12 && !is_enough(&values) {
@@ -127,6 +127,21 @@ fn every_step_of_three_hundred_commits_is_found_though_a_fifth_does_not_build() 
         }
         println!("{} steps: at most {builds} builds and {pairs} pairs of runs", steps.len());
     }
+}
+
+#[test]
+fn on_a_noisy_machine_steps_may_be_missed_and_no_commit_is_accused_for_another() {
+    let steps = [(71, 1.18), (152, 1.25), (158, 1.18)];
+    let (mut found, mut wrong) = (0, Vec::new());
+    for seed in 0..60 {
+        let mut planted = Planted { noise: 0.09, ..Planted::new(232, &steps, seed) };
+        let stairs = planted.searched(2);
+        found += usize::from(!stairs.is_empty());
+        let is_true = |stair: &Stair| steps.iter().any(|(at, _)| (stair.from..=stair.to).contains(at));
+        wrong.extend(stairs.into_iter().filter(|stair| !is_true(stair)).map(|stair| (seed, stair)));
+    }
+    // A step is placed by two decisions, each wrong once in 16,000.
+    assert!(wrong.len() <= 1 && found >= 50, "{found} of 60, and wrong: {wrong:?}");
 }
 
 #[test]
