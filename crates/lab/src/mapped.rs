@@ -35,8 +35,8 @@ impl Mapped {
     pub fn read(&mut self, pids: &[u32]) {
         for pid in pids {
             // A process that has gone has no maps any more.
-            let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-            self.found.extend(files(&maps));
+            let maps = record::mappings(*pid);
+            self.found.extend(files(&String::from_utf8_lossy(&maps)));
         }
     }
 

@@ -6,16 +6,19 @@ mod debian;
 mod fetch;
 mod git;
 mod inside;
+pub mod maker;
+pub mod making;
 mod mirror;
 mod name;
 mod needs;
 mod packages;
 mod prepare;
 mod ready;
+pub(crate) mod refusal;
 mod sandbox;
 mod script;
-mod shared;
-mod store;
+pub(crate) mod shared;
+pub(crate) mod store;
 mod tool;
 
 /// A door for fuzzers: any text.

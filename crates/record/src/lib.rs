@@ -57,6 +57,8 @@ pub use listeners::{Listening, listeners_on};
 pub use listening::{ProcessStat, children, descendants, listens, ports, processes};
 pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};
 pub use meter::{ConnectionOrigin, Lengths, Meter, Reading};
+pub use peer::mappings;
+pub use program::trees;
 pub use program::{
     Ended, Held, Input, Mount, Network, Output, ParentDeathSignal, Program, Root, Running, User, adopt_orphans,
     reap_orphans, send_signal,

@@ -8,10 +8,12 @@ mod c_string;
 mod child;
 mod environment;
 mod orphans;
+mod rights;
 mod root;
 mod search;
 mod streams;
 mod surroundings;
+pub mod trees;
 mod try_tree;
 mod user;
 

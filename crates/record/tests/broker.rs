@@ -34,6 +34,7 @@ fn main() {
     groups_of_others_are_out_of_reach();
     programs_run_as_nobody_but_the_caller_and_who_was_named();
     what_the_caller_may_not_read_is_not_mounted(&secret);
+    trees_show_the_caller_nothing_that_was_out_of_its_reach(&secret);
     the_kernels_addresses_are_shown();
     let held = program(&["true"]).hold().expect("held");
     broker::dismiss();
@@ -60,6 +61,16 @@ fn secret(place: &Path) -> PathBuf {
     fs::write(place.join("roots/secret"), "secret\n").expect("written");
     fs::write(place.join("open"), "open\n").expect("written");
     fs::write(place.join("shown"), "shown\n").expect("written");
+    fs::create_dir(place.join("roots/inner")).expect("made");
+    fs::write(place.join("roots/inner/secret"), "secret\n").expect("written");
+    let layer = place.join("layer").join(place.strip_prefix("/").expect("absolute"));
+    for folder in
+        [&layer.join("open-folder"), &place.join("open-folder/link/new"), &place.join("victim"), &place.join("place")]
+    {
+        fs::create_dir_all(folder).expect("made");
+    }
+    let host = Path::new("/.whyslow-host").join(place.join("victim").strip_prefix("/").expect("absolute"));
+    std::os::unix::fs::symlink(host, layer.join("open-folder/link")).expect("linked");
     mode(&place.join("roots"), 0o700);
     place.join("roots/secret")
 }
@@ -147,11 +158,34 @@ fn programs_run_as_nobody_but_the_caller_and_who_was_named() {
     for user in [User { uid: 0, gid: 0 }, User { uid: 65_534, gid: 0 }, User { uid: 8, gid: 8 }] {
         assert!(Program { user: Some(user), ..program(&["id", "-u"]) }.hold().is_err(), "{user:?}");
     }
-    let root = Root { layers: vec!["/".into()], place: "/tmp".into(), shared: vec!["/proc".into()] };
+}
+
+/// Trees of files are put together of what the caller can get at, where only root can put anything.
+fn trees_show_the_caller_nothing_that_was_out_of_its_reach(secret: &Path) {
+    let base = secret.ancestors().nth(2).expect("its place");
+    let tree = |layers: &[&Path], shared: &[&Path], place: &Path, words: &[&str]| {
+        let own = |paths: &[&Path]| paths.iter().map(|path| path.to_path_buf()).collect::<Vec<_>>();
+        let root = Root { layers: own(layers), shared: own(shared), place: place.to_path_buf() };
+        Program { root: Some(root), folder: Some("/".into()), ..program(words) }
+    };
+    let (host, system, place) = (Path::new("/"), Path::new("/proc"), base.join("place"));
+    let of_host = |words: &[&str]| tree(&[host], &[system], &place, words);
+    assert_eq!(said(of_host(&["id", "-u"])), "65534\n");
+    let status = said(of_host(&["cat", "/proc/self/status"]));
+    assert!(status.contains("NoNewPrivs:\t1"), "what seems to be the host's settings makes nobody root: {status}");
+    let into = secret.display().to_string();
+    assert_eq!(said(of_host(&["cat", &into])), "", "its folder is closed");
     assert!(
-        Program { root: Some(root), ..program(&["true"]) }.hold().is_err(),
-        "a tree of files is root's to put together"
+        tree(&[host], &[system], Path::new("/tmp"), &["true"]).hold().is_err(),
+        "others can exchange what is there"
     );
+    let (closed, inner) = (secret.parent().expect("a folder"), base.join("roots/inner"));
+    assert!(tree(&[&inner, host], &[system], &place, &["true"]).hold().is_err(), "a layer behind a closed door");
+    let shown = inner.join("secret").display().to_string();
+    assert_eq!(said(tree(&[host], &[system, closed, &inner], &place, &["cat", &shown])), "", "nor is it shared");
+    // A layer whose link leads to where the host hangs for a moment: root makes no folder there.
+    let _ = tree(&[&base.join("layer"), host], &[system, &base.join("open-folder/link/new")], &place, &["true"]).hold();
+    assert_eq!(fs::read_dir(base.join("victim")).expect("readable").count(), 0, "a folder was made on the host");
 }
 
 fn what_the_caller_may_not_read_is_not_mounted(secret: &Path) {

@@ -16,7 +16,7 @@ use std::time::Duration;
 const BLOCK_BYTES: u64 = 512;
 
 fn kept_in(store: &Store, worlds: Vec<WorldEntry>) -> Worlds {
-    Worlds::of(store.root().display().to_string(), worlds)
+    Worlds::of(store.root_of_worlds().display().to_string(), worlds)
 }
 
 /// What is kept.
@@ -52,7 +52,7 @@ pub fn make(
 /// # Errors
 /// Where the folder of worlds cannot be read.
 pub fn made(ready: &Ready, store: &Store) -> Result<Worlds, StudyError> {
-    let kept = store.worlds()?.into_iter().find(|world| world.tree == ready.base);
+    let kept = store.worlds()?.into_iter().find(|world| world.files == ready.base);
     let world = kept.as_ref().map_or_else(|| not_kept(ready), listed);
     Ok(kept_in(store, vec![world]))
 }
@@ -76,8 +76,8 @@ fn listed(world: &Made) -> WorldEntry {
         name: world.name.clone(),
         folder: world.tree.display().to_string(),
         title: format!("Debian {}", world.descriptor.suite),
-        packages: Packages::named(&world.tree).map_or(0, |packages| packages.len()),
-        bytes: bytes_in(&world.tree),
+        packages: Packages::named(&world.files).map_or(0, |packages| packages.len()),
+        bytes: bytes_in(&world.files),
         made: world.descriptor.made,
         is_unchanged: world.is_unchanged(),
     }

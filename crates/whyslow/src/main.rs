@@ -23,6 +23,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == record::resolver::ARGUMENT) {
         record::resolver::serve(&record::resolver::Limits::default());
     }
+    if std::env::args_os().nth(1).is_some_and(|word| word == lab::worlds::making::ARGUMENT) {
+        lab::worlds::maker::serve();
+    }
     record::resolver::start_apart();
     fail::explain_panics();
     let outcome = std::panic::catch_unwind(|| {

@@ -24,7 +24,9 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
         Command::Compare(typed) => with_broker(&allowed(&typed.keeping.user)),
         Command::Sweep(typed) => with_broker(&allowed(&typed.keeping.user)),
         Command::Trial(typed) => with_broker(&allowed(&typed.keeping.user)),
-        Command::Undo(_) | Command::Doctor(_) => with_broker(&allowed(&None)),
+        Command::Bisect(typed) => with_broker(&allowed(&typed.keeping.user)),
+        Command::Matrix(typed) => with_broker(&allowed(&typed.keeping.user)),
+        Command::Undo(_) | Command::Doctor(_) | Command::World(_) => with_broker(&allowed(&None)),
         Command::Attach(typed) => {
             let typed = found(typed)?;
             with_broker(&Allowed { named: typed.pid.into_iter().collect(), ..allowed(&None) })?;
@@ -37,8 +39,7 @@ pub fn divide(command: Command) -> Result<Command, Failure> {
             with_broker(&Allowed { named: named.concat(), groups: groups.concat(), ..allowed(&None) })?;
             return Ok(Command::Watch(WatchArguments { services, ..typed.clone() }));
         }
-        // They make worlds and build libraries.
-        Command::Bisect(_) | Command::Matrix(_) | Command::World(_) => Ok(()),
+        // It executes whyslow itself, which divides itself.
         Command::Story(typed) if matches!(typed.action, StoryAction::Run(_)) => Ok(()),
         Command::Load(_)
         | Command::Feeds(_)

@@ -1,10 +1,13 @@
 //! A program of the caller's that names an interpreter of the caller's own (PT_INTERP), which the kernel and loader queries execute:
 //! whichever command is given it under sudo, it never finds itself root.
 
+use crate::rights::roles;
 use crate::stage::{Stage, shell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::process::Stdio;
+use std::time::Duration;
 use testing::{is_root, skip};
 
 /// Who called sudo.
@@ -72,8 +75,8 @@ fn staged() -> Option<Stage> {
     Some(stage)
 }
 
-/// How often the interpreter was executed by each user in a command.
-fn executed_by(stage: &Stage, options: &[&str]) -> BTreeMap<u32, usize> {
+/// How often the interpreter was executed by each user in a command, and what was seen to be root's meanwhile, by name.
+fn executed_by(stage: &Stage, options: &[&str]) -> (BTreeMap<u32, usize>, BTreeSet<String>) {
     let (log, program) = (stage.path("home/log"), stage.path("home/program").display().to_string());
     fs::write(&log, "").expect("emptied");
     let words = [options, &["--", &program], if options[0] == "sweep" { &["{x}"] } else { &[] }].concat();
@@ -81,7 +84,18 @@ fn executed_by(stage: &Stage, options: &[&str]) -> BTreeMap<u32, usize> {
     let mut command = stage.whyslow(&words);
     command.env("SUDO_UID", &caller).env("SUDO_GID", &caller).env("WHYSLOW_CACHE", stage.path("cache"));
     command.env("WHYSLOW_CRATES_INDEX", format!("file://{}", stage.path("mirror").display()));
-    let output = command.output().expect("whyslow");
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("whyslow");
+    let mut roots = BTreeSet::new();
+    while child.try_wait().expect("ours").is_none() {
+        let now = roles(child.id());
+        // Before it divides itself it is root for a moment.
+        if now.first().is_some_and(|(uid, _)| *uid == CALLER) {
+            roots.extend(now.into_iter().filter(|(uid, _)| *uid == 0).map(|(_, name)| name));
+        }
+        std::thread::sleep(Duration::from_millis(3));
+    }
+    let output = child.wait_with_output().expect("whyslow");
     // The program does no work, so that it may not be measured; it does not panic.
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!said.contains("panicked") && output.status.code().is_some(), "{options:?}: {said}");
@@ -89,8 +103,8 @@ fn executed_by(stage: &Stage, options: &[&str]) -> BTreeMap<u32, usize> {
     for line in fs::read_to_string(&log).expect("a log").lines() {
         *by.entry(line.parse().expect("a number")).or_insert(0) += 1;
     }
-    println!("{}: {by:?}; {}", options[0], said.lines().last().unwrap_or_default());
-    by
+    println!("{}: {by:?}; root's: {roots:?}; {}", options[0], said.lines().last().unwrap_or_default());
+    (by, roots)
 }
 
 #[test]
@@ -108,7 +122,11 @@ fn an_interpreter_of_the_callers_is_never_executed_by_root() {
         &["world", "run", good],
     ];
     for options in commands {
-        let by = executed_by(&stage, options);
+        let (by, roots) = executed_by(&stage, options);
         assert_eq!(by.keys().copied().collect::<Vec<_>>(), [CALLER], "{options:?}: {by:?}");
+        // And whyslow executed again: a resolver, before it has become nobody.
+        let others =
+            roots.iter().filter(|name| !["whyslow-broker", "exe"].contains(&name.as_str())).collect::<Vec<_>>();
+        assert!(others.is_empty() && roots.contains("whyslow-broker"), "{options:?}: {roots:?}");
     }
 }

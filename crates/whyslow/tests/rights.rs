@@ -122,6 +122,48 @@ fn a_case_that_was_exchanged_for_another_folder_takes_nothing_along() {
     }
 }
 
+/// Bisections and versions of libraries: what they keep in the cache for the caller is the caller's, and so is what leads from there.
+#[test]
+fn links_in_a_case_or_in_the_callers_cache_lead_nowhere_from_a_bisection_or_a_world() {
+    let Some((stage, victim)) = staged() else { return };
+    let home = stage.path("home").display().to_string();
+    shell(&format!(
+        "cd {home} && mkdir good bad && cp -L /usr/lib/*/libz.so.1 good/libz.so.1 && cp good/* bad && chown -R {CALLER} ."
+    ));
+    let [good, bad] = ["good", "bad"].map(|side| format!("libs:{home}/{side}"));
+    let file = victim.file.display();
+    let does = format!("rm -f {home}/case/bisection.json; ln -s {file} {home}/case/bisection.json; true");
+    let uid = CALLER.to_string();
+    let ran = |words: &[&str]| {
+        let mut command = stage.whyslow(words);
+        command.env("SUDO_UID", &uid).env("SUDO_GID", &uid).env("WHYSLOW_CACHE", stage.path("cache"));
+        let output = command.output().expect("whyslow");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!said.contains("panicked") && output.status.code().is_some(), "{words:?}: {said}");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &said)
+    };
+    ran(&["bisect", "--budget", "2", "--good", &good, "--bad", &bad, "-o", "home/case", "--", "sh", "-c", &does]);
+    victim.expect_unchanged("a bisection");
+    let (code, said) = ran(&["world", "run", &good, "--", "sh", "-c", "id -u; grep NoNewPrivs /proc/self/status"]);
+    assert_eq!((code, said.as_str()), (Some(0), "65534\nNoNewPrivs:\t1\n"));
+    // What root keeps the caller cannot read, and what the caller keeps may lead anywhere.
+    let own = stage.path(&format!("cache/of-{CALLER}"));
+    assert_eq!(own.metadata().expect("made").uid(), CALLER);
+    std::os::unix::fs::symlink(&victim.folder, own.join("builds")).expect("linked");
+    let words = ["matrix", "--library", "zstd=1.5.5,1.5.6", "-o", "home/matrix", "--", "true"];
+    let mut offline = stage.whyslow(&words);
+    let nowhere = format!("file://{}/nowhere", stage.path("").display());
+    let offline = offline.env("SUDO_UID", &uid).env("SUDO_GID", &uid).env("WHYSLOW_CRATES_INDEX", nowhere);
+    offline.env("WHYSLOW_CACHE", stage.path("cache")).output().expect("whyslow");
+    let said = ran(&["bisect", "--good", "git:HEAD", "--bad", "git:HEAD", "-o", "home/git", "--", "true"]).1;
+    victim.expect_unchanged(&format!("a cache that leads elsewhere: {said}"));
+    // Nor is a folder of the caller's the cache of root's worlds.
+    let mut command = stage.whyslow(&["world", "list"]);
+    command.env("SUDO_UID", &uid).env("SUDO_GID", &uid).env("WHYSLOW_CACHE", stage.path("home/cache"));
+    let output = command.output().expect("whyslow");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("others than root"), "{output:?}");
+}
+
 /// Root's own case is out of the subject's reach, but the folder that it stands in may be the subject's.
 #[test]
 fn for_root_without_sudo_no_link_and_no_exchanged_folder_leads_anywhere_either() {
@@ -202,8 +244,8 @@ print("TRIED", len(near))
 time.sleep(1.5)
 "#;
 
-/// What runs of a whyslow that was started, by user and name.
-fn roles(whyslow: u32) -> Vec<(u32, String)> {
+/// What runs of a whyslow that was started, by user and name; itself first.
+pub fn roles(whyslow: u32) -> Vec<(u32, String)> {
     let mut pids = vec![whyslow];
     pids.extend(record::descendants(whyslow));
     let of = |pid: u32| {

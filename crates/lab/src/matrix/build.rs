@@ -1,13 +1,13 @@
 //! Building one version, into a prefix that is there whole or not at all.
 
-use super::builder::{builder, give};
+use super::builder::Builder;
 use super::download::beside;
 use super::order::Item;
 use super::prefix::Prefix;
 use super::problem::Fault;
 use super::process::{self, Stop};
 use super::recipe;
-use record::{Network, Program, User};
+use record::{Input, Program};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(200);
 /// Whatever else runs on the machine goes first.
 const NICENESS: &str = "10";
-/// Who owns what is built.
-const ROOT: User = User { uid: 0, gid: 0 };
 
 /// Where and how things are built.
 pub struct Site<'a> {
     /// The folder of all prefixes.
     pub folder: &'a Path,
+    /// An empty folder, in which the trees that builds see are put together.
+    pub place: &'a Path,
     /// Processors to use.
     pub jobs: usize,
     /// Set when the user wants an end.
@@ -77,7 +77,8 @@ pub fn make(
     let _ = std::fs::remove_file(&log);
     (site.doing)(&format!("fetching {name} {version}"), &log);
     let package = fetch()?;
-    let yard = Yard { item, on: &on, site, part: &part, prefix: &folder, log: &log, user: builder(&part) };
+    let builder = Builder::of(&part);
+    let yard = Yard { item, on: &on, site, part: &part, prefix: &folder, log: &log, builder };
     let built = yard.build(&package).and_then(|stage| inspect(&stage).map_err(Fault::building).map(|_| stage));
     let moved = built.and_then(|stage| {
         remove(&folder)?;
@@ -99,21 +100,20 @@ struct Yard<'a> {
     part: &'a Path,
     prefix: &'a Path,
     log: &'a Path,
-    /// Whom its programs run as, without a network.
-    user: Option<User>,
+    builder: Builder,
 }
 
 impl Yard<'_> {
     /// Unpacks, builds and installs: the stage.
     fn build(&self, package: &Path) -> Result<PathBuf, Fault> {
-        let [unpacked, folder, stage] = ["source", "build", "stage"].map(|name| self.part.join(name));
-        for folder in [&unpacked, &folder, &stage] {
+        let [unpacked, folder, stage, temporary] = ["source", "build", "stage", "tmp"].map(|name| self.part.join(name));
+        for folder in [&unpacked, &folder, &stage, &temporary] {
             std::fs::create_dir_all(folder).map_err(Fault::io(folder))?;
-            self.user.map_or(Ok(()), |user| give(folder, user)).map_err(Fault::io(folder))?;
+            self.builder.give(folder).map_err(Fault::io(folder))?;
         }
-        let [from, to] = [package, &unpacked].map(|path| path.display().to_string());
-        let tar = ["tar", "-xzf", &from, "-C", &to, "--strip-components=1", "--no-same-owner"];
-        self.run("unpack", &tar, None)?;
+        let to = unpacked.display().to_string();
+        let tar = ["tar", "-xz", "-C", &to, "--strip-components=1", "--no-same-owner"];
+        self.run("unpack", &tar, &folder, Input::File(package.to_path_buf()))?;
         let source = unpacked.join(&self.item.source.folder);
         if !source.is_dir() {
             let why = format!("the package {} has no folder {}", package.display(), self.item.source.folder);
@@ -124,20 +124,19 @@ impl Yard<'_> {
         let values = self.values(&source, &stage);
         for step in steps {
             let lines = recipe::filled(step, &values).map_err(Fault::building)?;
-            self.run(&step.name, &["nice", "-n", NICENESS, "sh", "-eu", "-c", &lines], Some(&folder))?;
+            self.run(&step.name, &["nice", "-n", NICENESS, "sh", "-eu", "-c", &lines], &folder, Input::Nothing)?;
         }
         // What programs will load is for nobody to change.
-        self.user.map_or(Ok(()), |_| give(&stage, ROOT)).map_err(Fault::io(&stage))?;
+        self.builder.take_back(&stage).map_err(Fault::io(&stage))?;
         Ok(stage)
     }
 
-    fn run(&self, step: &str, words: &[&str], folder: Option<&Path>) -> Result<(), Fault> {
+    fn run(&self, step: &str, words: &[&str], folder: &Path, input: Input) -> Result<(), Fault> {
         let (name, version) = (&self.item.source.name, &self.item.release.upstream);
         (self.site.doing)(&format!("building {name} {version} ({step})"), self.log);
         let arguments = words.iter().map(ToString::to_string).collect();
-        let network = if self.user.is_some() { Network::Own } else { Network::Shared };
-        let folder = folder.map(Path::to_path_buf);
-        let program = Program { arguments, user: self.user, network, folder, ..Program::default() };
+        let program = Program { arguments, folder: Some(folder.to_path_buf()), input, ..Program::default() };
+        let program = self.builder.confined(program, self.part, self.site.place);
         let status = process::run(program, self.log, self.site.stop)?;
         if status.success() {
             return Ok(());

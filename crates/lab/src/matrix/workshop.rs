@@ -29,6 +29,7 @@ pub type Wait<'a> = &'a mut dyn FnMut(Duration) -> bool;
 pub struct Workshop {
     registry: Registry,
     builds: PathBuf,
+    place: PathBuf,
     jobs: usize,
 }
 
@@ -60,13 +61,13 @@ impl Workshop {
         // What is built has its place compiled in: one that does not change with a link.
         let folder = std::fs::canonicalize(store.root()).map_err(LabError::io(store.root()))?;
         let registry = Registry::open(folder.join("crates"));
-        Ok(Workshop::at(&folder, registry))
+        Ok(Workshop { place: store.place()?, ..Workshop::at(&folder, registry) })
     }
 
     /// One in this folder.
     pub fn at(folder: &Path, registry: Registry) -> Workshop {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        Workshop { registry, builds: folder.join("builds"), jobs }
+        Workshop { registry, builds: folder.join("builds"), place: folder.join("place"), jobs }
     }
 
     /// Where everything is that was built.
@@ -102,7 +103,7 @@ impl Workshop {
         let work = |worker: usize| {
             let report = |what: &str, log: &Path| turn(&doing[worker], what, log);
             while let Some(place) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|place| *place < chains.len()) {
-                let site = Site { folder: &self.builds, jobs, stop: &stop, doing: &report };
+                let site = Site { folder: &self.builds, place: &self.place, jobs, stop: &stop, doing: &report };
                 *held(&results[place]) = Some(self.make(&chains[place], &site));
             }
             *held(&doing[worker]) = None;

@@ -1,8 +1,8 @@
 //! Packages of another release installed into a world by apt, as its user would: in an overlay, so that the world stays as
 //! it is.
 
-use super::Ready;
 use super::debian::{ARCHIVES, refused};
+use super::making;
 use super::mirror::{self, PATIENCE};
 use super::sandbox;
 use super::store::Store;
@@ -12,6 +12,7 @@ use crate::journal::{Entry, Journal};
 use crate::staged;
 use record::Program;
 use std::fs::{DirBuilder, Permissions};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,9 +47,16 @@ pub struct Installed {
     pub command: String,
     /// What apt did, a line each: `Setting up libcurl4:amd64 (7.74.0-1.3+deb11u13)`, `Removing ...`.
     pub done: Vec<String>,
-    folder: PathBuf,
-    journal: Journal,
-    entry: Entry,
+    _kept: Kept,
+}
+
+/// What keeps the layer there.
+#[derive(Debug)]
+enum Kept {
+    /// We do: the folder that it is in.
+    ByUs { folder: PathBuf, journal: Journal, entry: Entry },
+    /// The process of root's that has made it, for as long as this is open.
+    ByMaker { _socket: OwnedFd },
 }
 
 /// Installs packages of a suite, by name and version, over a world. Takes root's rights; the world is not changed, no
@@ -57,7 +65,7 @@ pub struct Installed {
 /// # Errors
 /// Where apt cannot install them, with its words; where the mirror cannot be reached; [`LabError::Interrupted`].
 pub fn install_over(
-    base: &Ready,
+    base: &Path,
     suite: &str,
     packages: &[(String, String)],
     store: &Store,
@@ -67,14 +75,19 @@ pub fn install_over(
 ) -> Result<Installed, LabError> {
     mirror::check_suite(suite)?;
     packages.iter().try_for_each(|(name, _)| mirror::check_package(name))?;
+    if broker::has_dropped() {
+        let (layer, command, done, socket) = making::install(suite, packages, base, say, wait)?;
+        return Ok(Installed { layer, command, done, _kept: Kept::ByMaker { _socket: socket } });
+    }
     let mirror = mirror::mirror();
     let (folder, entry) = staged::make_in(Path::new(PLACE), journal)?;
     let names = packages.iter().map(|(name, version)| format!("{name}={version}")).collect::<Vec<_>>();
     let (layer, command) = (folder.join("upper"), command(&mirror, suite, &names));
-    let mut installed = Installed { layer, command, done: Vec::new(), folder, journal: journal.clone(), entry };
-    lay_out(&installed.folder, &mirror, suite)?;
+    let kept = Kept::ByUs { folder: folder.clone(), journal: journal.clone(), entry };
+    let mut installed = Installed { layer, command, done: Vec::new(), _kept: kept };
+    lay_out(&folder, &mirror, suite)?;
     say(&format!("installing {} from {suite}, in an overlay", names.join(", ")));
-    let own = [&installed.folder, &base.base, &store.folder(ARCHIVES)?].map(|path| path.display().to_string());
+    let own = [&folder, &base.to_path_buf(), &store.folder(ARCHIVES)?].map(|path| path.display().to_string());
     let script = SCRIPT.replace("INSTALL", &INSTALL.join(" "));
     let start = ["unshare", "--mount", "--propagation", "private", "sh", "-c", &script, "sh"].map(String::from);
     let plain =
@@ -85,7 +98,7 @@ pub fn install_over(
         folder: Some("/".into()),
         ..Program::default()
     };
-    let done = tool::run(program, &installed.folder.join("log"), &Watch::SILENT, say, wait)?;
+    let done = tool::run(program, &folder.join("log"), &Watch::SILENT, say, wait)?;
     if !done.is_well() {
         return Err(refused::refused(suite, &mirror, &[], &done));
     }
@@ -144,10 +157,11 @@ fn command(mirror: &str, suite: &str, names: &[String]) -> String {
     )
 }
 
-impl Drop for Installed {
+impl Drop for Kept {
     fn drop(&mut self) {
-        if std::fs::remove_dir_all(&self.folder).is_ok() {
-            self.journal.tick_off(self.entry);
+        let Kept::ByUs { folder, journal, entry } = self else { return };
+        if std::fs::remove_dir_all(folder).is_ok() {
+            journal.tick_off(*entry);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 pub(super) mod refused;
 
+use super::making;
 use super::mirror::{self, PATIENCE};
 use super::needs::Need;
 use super::packages::Packages;
@@ -38,6 +39,11 @@ pub(super) fn find_or_make(
     if let Some(found) = find(suite, needs, &mirror, store)? {
         return Ok(found);
     }
+    if broker::has_dropped() {
+        let name = making::release(suite, needs, say, wait)?;
+        let made = store.worlds()?.into_iter().find(|world| world.name == name);
+        return made.ok_or_else(|| LabError::World(format!("{name} was made and has gone")));
+    }
     let name = format!("debian-{}", suite.replace('/', "-"));
     let _lock = store.lock(&name, say, wait)?;
     // Whoever was waited for may have made it.
@@ -54,7 +60,7 @@ fn find(suite: &str, needs: &[Need], mirror: &str, store: &Store) -> Result<Opti
         if world.descriptor.suite != suite || world.descriptor.mirror != mirror || !world.is_unchanged() {
             continue;
         }
-        let packages = Packages::named(&world.tree)?;
+        let packages = Packages::named(&world.files)?;
         if needs.iter().all(|need| packages.answering(&need.package).is_some()) {
             fitting.push((packages.len(), world));
         }

@@ -78,6 +78,39 @@ pub(super) fn check_package(name: &str) -> Result<(), LabError> {
     })
 }
 
+/// Refuses a package's version that is none.
+///
+/// # Errors
+/// Where it is none by Debian's policy (5.6.12).
+pub(super) fn check_version(version: &str) -> Result<(), LabError> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".+-:~".contains(letter);
+    if version.starts_with(|letter: char| letter.is_ascii_digit()) && version.chars().all(is_plain) {
+        return Ok(());
+    }
+    Err(LabError::NoWorld {
+        world: format!("the version `{version}`"),
+        why: "a package's version begins with a digit and consists of letters, digits and . + - : ~".to_string(),
+        remedy: "apt-cache policy PACKAGE".to_string(),
+    })
+}
+
+/// Refuses a mirror's address that could be anything else.
+///
+/// # Errors
+/// Where it is none of HTTP, or has letters that no such address has.
+pub(super) fn check_mirror(mirror: &str) -> Result<(), LabError> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._~:/@%+=,[]".contains(letter);
+    let rest = mirror.strip_prefix("http://").or_else(|| mirror.strip_prefix("https://"));
+    if rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(is_plain)) {
+        return Ok(());
+    }
+    Err(LabError::NoWorld {
+        world: format!("packages from {mirror}"),
+        why: "a mirror is named by an address that begins with http:// or https://".to_string(),
+        remedy: "WHYSLOW_MIRROR=http://deb.debian.org/debian".to_string(),
+    })
+}
+
 /// The mirror in a Debian's own sources: where its release comes from.
 fn of_host(base: &Path) -> Option<String> {
     let release = std::fs::read_to_string(base.join("etc/os-release")).ok()?;
@@ -138,5 +171,9 @@ mod tests {
             assert!(check_suite(bad).is_err() && check_package(bad).is_err(), "{bad}");
         }
         assert!(check_package("a,b").is_err() && check_package("A").is_err());
+        assert!(check_mirror("https://user:word@near.example:8080/debian").is_ok());
+        for bad in ["", "http://", "file:///etc", "http://near/ x", "http://near/\nx", "copy:/x"] {
+            assert!(check_mirror(bad).is_err(), "{bad}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::script;
 use super::shared::is_of_system;
 use record::User;
 use record::executable::{self, Elf, find};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,8 @@ use std::process::Command;
 const CERTIFICATES: &str = "ca-certificates";
 
 /// A package, and what it is needed for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Need {
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Need {
     /// Its name.
     pub package: String,
     /// What for: `/usr/bin/curl`, `libcurl.so.4, which ./client is linked to`, `asked for with --package`.

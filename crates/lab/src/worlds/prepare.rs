@@ -53,7 +53,7 @@ pub fn prepare(
         WorldName::Debian(suite) => {
             let host = Packages::read(Path::new("/"))?;
             let needs = needs::needs(wanted.command, wanted.folder, wanted.packages, &host);
-            ready.base = debian::find_or_make(suite, &needs, store, say, wait)?.tree;
+            ready.base = debian::find_or_make(suite, &needs, store, say, wait)?.files;
             ready.title = title(&ready.base);
         }
         WorldName::Folder(folder) => {

@@ -11,6 +11,9 @@ const FILES: [&str; 4] = ["/etc/resolv.conf", "/etc/hosts", "/etc/passwd", "/etc
 /// What a world has of its own: anything in these folders comes from it.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/var/lib"];
 
+/// What is the user's or comes and goes: nothing that a library is built by.
+const OTHERS: [&str; 9] = ["/sys", "/run", "/tmp", "/var/tmp", "/home", "/root", "/mnt", "/media", "/srv"];
+
 /// Whether a path belongs to the system, and thus to the world.
 pub(super) fn is_of_system(path: &Path) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
@@ -39,6 +42,17 @@ pub(super) fn add(shared: &mut Vec<PathBuf>, folder: PathBuf) {
     if !hides && !is_seen && !is_of_system(&folder) {
         shared.push(folder);
     }
+}
+
+/// What is shared with a build: its own folder, the kernel's files, and where else the system's programs lie. Whatever it writes
+/// elsewhere goes to memory, and what hangs in the tree of others' files is not there.
+pub(crate) fn for_build(folder: &Path) -> Vec<PathBuf> {
+    let mut shared = ["/proc", "/dev"].map(PathBuf::from).to_vec();
+    shared.push(folder.to_path_buf());
+    add_mounts(&mut shared);
+    let is_others = |path: &PathBuf| path != folder && OTHERS.iter().any(|others| path.starts_with(others));
+    shared.retain(|path| !is_others(path));
+    shared
 }
 
 /// Where other file systems hang in the host's tree: a layer over `/` shows their empty folders only.

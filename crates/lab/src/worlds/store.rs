@@ -9,8 +9,11 @@
 //!
 //! What is being made stands in a folder that ends in `.part` and is renamed when it is whole.
 
+pub(crate) mod roots;
+
 use super::packages::Packages;
 use crate::LabError;
+use roots::{Cache, OpenCache};
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -32,6 +35,8 @@ const RETRY: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
+    /// Where trees are put together, where that is not in it.
+    place: Option<PathBuf>,
 }
 
 /// What a whole world says of itself.
@@ -50,12 +55,14 @@ pub struct Descriptor {
 }
 
 /// A world of the cache.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Made {
     /// Its name in the cache: `debian-bookworm`, `debian-bookworm-2`.
     pub name: String,
     /// Its files.
     pub tree: PathBuf,
+    /// Where this process finds them: elsewhere, where only root gets to the tree itself.
+    pub files: PathBuf,
     /// What it is.
     pub descriptor: Descriptor,
 }
@@ -67,21 +74,29 @@ pub(super) struct Lock {
 }
 
 impl Store {
-    /// The cache at `$WHYSLOW_CACHE`, else for root at `/var/cache/whyslow`, else below `$XDG_CACHE_HOME` or `~/.cache`.
+    /// The cache at `$WHYSLOW_CACHE`, else for root at `/var/cache/whyslow`, else below `$XDG_CACHE_HOME` or `~/.cache`. Under sudo
+    /// it is a folder in root's that is the caller's, and only whole worlds are root's.
     ///
     /// # Errors
     /// Where it cannot be made, or others than its owner could write to it.
     pub fn open() -> Result<Store, LabError> {
-        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let roots = || nix::unistd::geteuid().is_root().then(|| PathBuf::from("/var/cache"));
+        if broker::has_dropped() {
+            let Cache { own, place } = broker::ask(OpenCache, &[]).map_err(LabError::io("the cache of worlds"))?.answer;
+            return Ok(Store { place: Some(place), ..Store::at(&own)? });
+        }
         let own = || absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
-        let root = absolute("WHYSLOW_CACHE").or_else(|| Some(roots().or_else(own)?.join(NAME)));
+        let root = if nix::unistd::geteuid().is_root() { Store::place_of_root() } else { named(own()) };
         let root = root.ok_or_else(|| {
             LabError::World(
                 "there is no folder for worlds: neither WHYSLOW_CACHE, XDG_CACHE_HOME nor HOME is set".into(),
             )
         })?;
         Store::at(&root)
+    }
+
+    /// Where root's is.
+    pub(super) fn place_of_root() -> Option<PathBuf> {
+        named(Some(PathBuf::from("/var/cache")))
     }
 
     /// The cache in a folder, which is made where it is not there.
@@ -100,12 +115,17 @@ impl Store {
                 remedy: format!("ls -ld {}; or name another folder in WHYSLOW_CACHE", root.display()),
             });
         }
-        Ok(Store { root })
+        Ok(Store { root, place: None })
     }
 
     /// Where it is.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Where whole worlds are kept, and what they are made of: under sudo in the cache that is root's.
+    pub fn root_of_worlds(&self) -> &Path {
+        self.place.as_deref().and_then(Path::parent).unwrap_or(&self.root)
     }
 
     /// A folder of the cache, made where it is not there: `builds`, `packages/archives`.
@@ -128,17 +148,20 @@ impl Store {
     /// # Errors
     /// Where it cannot be made.
     pub fn place(&self) -> Result<PathBuf, LabError> {
-        self.folder("place")
+        self.place.clone().map_or_else(|| self.folder("place"), Ok)
     }
 
     /// The whole worlds, by name. What cannot be read as one is none.
     pub fn worlds(&self) -> Result<Vec<Made>, LabError> {
+        if broker::has_dropped() {
+            return roots::worlds();
+        }
         let folder = self.folder(WORLDS)?;
         let entries = std::fs::read_dir(&folder).map_err(LabError::io(&folder))?;
         let world = |path: PathBuf| {
             let name = path.file_name()?.to_str().filter(|name| !name.ends_with(PART))?.to_string();
             let text = std::fs::read_to_string(path.join(DESCRIPTOR)).ok()?;
-            Some(Made { name, tree: path.join("tree"), descriptor: toml::from_str(&text).ok()? })
+            Some(Made::of(name, &path, toml::from_str(&text).ok()?))
         };
         let mut worlds = entries.filter_map(|entry| world(entry.ok()?.path())).collect::<Vec<_>>();
         worlds.sort_by(|one, other| one.name.cmp(&other.name));
@@ -150,8 +173,11 @@ impl Store {
     /// # Errors
     /// Where there is none of that name, or its files cannot be removed.
     pub fn remove(&self, name: &str) -> Result<(), LabError> {
+        if broker::has_dropped() {
+            return roots::remove(Some(name));
+        }
         let folder = self.folder(WORLDS)?.join(name);
-        if name.contains('/') || !folder.is_dir() {
+        if name.contains('/') || name.starts_with('.') || !folder.is_dir() {
             return Err(LabError::NoWorld {
                 world: format!("a world `{name}`"),
                 why: format!("{} has none of that name", self.root.join("worlds").display()),
@@ -171,10 +197,14 @@ impl Store {
     /// # Errors
     /// Where files cannot be removed.
     pub fn clear(&self) -> Result<(), LabError> {
+        let packages = self.folder("packages")?;
+        if broker::has_dropped() {
+            roots::remove(None)?;
+            return std::fs::remove_dir_all(&packages).map_err(LabError::io(&packages));
+        }
         let entries = std::fs::read_dir(self.folder(WORLDS)?).into_iter().flatten();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect::<Vec<_>>();
         names.iter().try_for_each(|name| self.remove(name))?;
-        let packages = self.folder("packages")?;
         std::fs::remove_dir_all(&packages).map_err(LabError::io(&packages))
     }
 
@@ -213,17 +243,31 @@ impl Store {
                 continue;
             }
             std::fs::rename(part, &target).map_err(LabError::io(part))?;
-            return Ok(Made { name, tree: target.join("tree"), descriptor });
+            return Ok(Made::of(name, &target, descriptor));
         }
         Err(LabError::World(format!("{} is full", folder.display())))
     }
 }
 
 impl Made {
+    fn of(name: String, folder: &Path, descriptor: Descriptor) -> Made {
+        let tree = folder.join("tree");
+        Made { name, files: tree.clone(), tree, descriptor }
+    }
+
     /// Whether it is as it was when it was made.
     pub fn is_unchanged(&self) -> bool {
-        Packages::digest(&self.tree).is_ok_and(|digest| digest == self.descriptor.digest)
+        Packages::digest(&self.files).is_ok_and(|digest| digest == self.descriptor.digest)
     }
+}
+
+/// The folder that the user names, else one below this folder of caches.
+fn named(caches: Option<PathBuf>) -> Option<PathBuf> {
+    absolute("WHYSLOW_CACHE").or_else(|| Some(caches?.join(NAME)))
+}
+
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 fn make(folder: &Path) -> Result<(), LabError> {

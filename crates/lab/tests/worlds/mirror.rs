@@ -54,7 +54,7 @@ fn apt_installs_an_older_package_over_a_world_and_leaves_nothing() {
     let journal = Journal::open().expect("a journal");
     let older = [("libcurl4".to_string(), version.clone())];
     let begun = std::time::Instant::now();
-    let installed = install_over(&base, "bullseye", &older, &store, &journal, &say, &mut wait).expect("installed");
+    let installed = install_over(&base.base, "bullseye", &older, &store, &journal, &say, &mut wait).expect("installed");
     eprintln!("{:?}: {installed:?}", begun.elapsed());
     assert!(installed.layer.join("usr/lib/x86_64-linux-gnu").is_dir());
     let status = Packages::named(&installed.layer).expect("read");

@@ -122,7 +122,7 @@ impl Plan {
             environment: environment(program, user),
             user,
             network: program.network,
-            root: program.root.clone(),
+            root: program.root.clone().map(Root::with_own_paths),
             mounts: mounts.collect(),
             processors: program.processors.clone(),
             folder: program.folder.clone().map(Into::into),
@@ -141,17 +141,15 @@ impl Plan {
         } else {
             broker::check_root().map_err(RecordError::io("starting a program as root"))?;
         }
-        if self.root.is_some() {
-            broker::check_root().map_err(RecordError::io("putting together a tree of files"))?;
-        }
         Launch::prepare(&self, files)?.fork()
     }
 }
 
 impl Request for Plan {
     const NAME: &'static str = "hold";
-    const CHECKS: &'static str = "it runs as the user who called sudo or one named with --user, never as root for them; files are mounted with the \
-         caller's rights, in a namespace of its own; whole trees only for root itself; descriptors for its streams come along";
+    const CHECKS: &'static str = "it runs as the user who called sudo or one named with --user, never as root for them; files and \
+         folders are mounted, and laid over each other, with the caller's rights, in a namespace of its own, whose programs gain no \
+         rights by their mode; worlds of root's as they were handed over; descriptors for its streams come along";
     type Answer = Result<u32, Refusal>;
 
     fn carry_out(self, files: Vec<OwnedFd>) -> io::Result<Reply<Self::Answer>> {
@@ -265,6 +263,9 @@ impl Launch {
                 libc::_exit(0);
             }
             self.become_user();
+            if !self.surroundings.keep_rights() {
+                self.fail(USER);
+            }
             if !self.surroundings.enter_folder() {
                 self.fail(FOLDER);
             }

@@ -2,6 +2,7 @@
 //! before the fork, put in place in the child.
 
 use super::c_string::c_string;
+use super::rights::Rights;
 use super::root::{self, Root, Tree};
 use crate::RecordError;
 use std::ffi::{CString, OsStr, OsString};
@@ -35,8 +36,8 @@ pub(super) struct Surroundings {
     mounts: Vec<(CString, CString)>,
     processors: Option<libc::cpu_set_t>,
     folder: Option<CString>,
-    /// With whose rights paths are followed that the command named; none where it is root itself.
-    caller: Option<broker::Identity>,
+    /// With whose rights paths are followed that the command named.
+    rights: Rights,
 }
 
 impl Surroundings {
@@ -58,12 +59,13 @@ impl Surroundings {
         let mounts = mounts.iter().map(|(from, target)| Ok((source(from)?, c_string(target)?)));
         // Another tree has another folder of that name.
         let ours = root.and_then(|_| std::env::current_dir().ok()).map(PathBuf::into_os_string);
+        let rights = Rights::of_command();
         Ok(Surroundings {
-            tree: root.map(Tree::prepare).transpose()?,
+            tree: root.map(|root| Tree::prepare(root, rights)).transpose()?,
             mounts: mounts.collect::<Result<_, RecordError>>()?,
             processors: processors(numbers)?,
             folder: folder.map(OsStr::to_os_string).or(ours).map(|folder| c_string(&folder)).transpose()?,
-            caller: broker::becomes(),
+            rights,
         })
     }
 
@@ -87,24 +89,28 @@ impl Surroundings {
             if self.tree.as_ref().is_some_and(|tree| !tree.enter()) {
                 return Err(Refused::Tree);
             }
-            if let Some(caller) = self.caller {
-                libc::setfsgid(caller.gid);
-                libc::setfsuid(caller.uid);
-            }
+            self.rights.take();
             for (place, (source, target)) in self.mounts.iter().enumerate() {
                 if libc::mount(source.as_ptr(), target.as_ptr(), nothing, libc::MS_BIND, std::ptr::null()) != 0 {
                     return Err(Refused::Mount(place));
                 }
             }
-            if self.caller.is_some() {
-                libc::setfsuid(libc::geteuid());
-                libc::setfsgid(libc::getegid());
-            }
+            self.rights.give_back();
             if self.tree.is_some() && !Tree::leave_host() {
                 return Err(Refused::Tree);
             }
         }
         Ok(())
+    }
+
+    /// Sees to it that nobody becomes root by files that only seem to be the host's: where a command with less than root's rights
+    /// has chosen them, programs gain none by their mode.
+    ///
+    /// SAFETY: as `mount`.
+    pub unsafe fn keep_rights(&self) -> bool {
+        let is_chosen = self.rights.are_less() && (self.tree.is_some() || !self.mounts.is_empty());
+        // SAFETY: prctl with numbers only.
+        !is_chosen || unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } == 0
     }
 
     /// Confines the process to its processors.

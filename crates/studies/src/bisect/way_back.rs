@@ -35,7 +35,7 @@ pub fn way_back(
     let mut wait = |longest: Duration| console.next(longest).is_some();
     let mut install = |packages: &[(String, String)]| {
         let (store, say) = (&asked.terms.store, |line: &str| trials.runs.say(line));
-        worlds::install_over(&asked.bad, suite, packages, store, journal, &say, &mut wait)
+        worlds::install_over(&asked.bad.base, suite, packages, store, journal, &say, &mut wait)
     };
     let installed = match with_siblings(asked, &mut packages, &mut install) {
         Ok(installed) => installed,

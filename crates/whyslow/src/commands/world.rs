@@ -29,13 +29,18 @@ fn list(store: &Store, as_json: bool) -> Result<u8, Failure> {
 fn show_made(typed: &WorldMakeArguments, store: &Store, as_json: bool) -> Result<u8, Failure> {
     let ready = make(typed, &[], store, &Terminal::take()?)?;
     output::document(&studies::world::made(&ready, store)?, as_json, |_| {
-        report::clean(&format!("{} is ready: {}, in {}", ready.name, ready.title, ready.base.display())) + "\n"
+        report::clean(&format!(
+            "{} is ready: {}, in {}",
+            ready.name,
+            ready.title,
+            record::trees::real(&ready.base).display()
+        )) + "\n"
     })?;
     Ok(0)
 }
 
 fn enter(typed: &WorldRunArguments, store: &Store) -> Result<u8, Failure> {
-    if !nix::unistd::geteuid().is_root() {
+    if !broker::acts_as_root() {
         return Err(Failure::needs_root("enter a world", "it takes a mount namespace"));
     }
     let terminal = Terminal::take()?;

@@ -5,13 +5,19 @@ use crate::bisect::inside::Inside;
 use crate::bisect::target::LIBRARIES;
 use crate::error::LabError;
 use nix::sys::stat::{Mode, SFlag, mknod};
-use std::fs::{FileTimes, Metadata, OpenOptions};
+use std::fs::{FileTimes, Metadata, OpenOptions, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Folders of documentation, which no program's speed depends on.
 const DOCUMENTATION: [&str; 5] =
     ["/usr/share/doc", "/usr/share/man", "/usr/share/info", "/usr/share/locale", "/usr/share/lintian"];
+
+/// The part of a mode that says who may read, write and execute.
+const RIGHTS: u32 = 0o777;
+/// That of the owner, who is to put something into a folder.
+const OWNERS: u32 = 0o700;
 
 /// From the good world, over the bad one, into a layer.
 pub(super) struct Copying {
@@ -45,7 +51,11 @@ impl Copying {
         } else {
             return Ok(false);
         };
-        copied.map(|()| true).map_err(LabError::io(source))
+        match copied {
+            // The subject, which runs as we do, could not read it either.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && !place.exists() => Ok(false),
+            copied => copied.map(|()| true).map_err(LabError::io(source)),
+        }
     }
 
     /// Hides a file of the bad world: a device of number 0 in a layer stands for nothing (overlayfs, "whiteouts").
@@ -66,9 +76,9 @@ impl Copying {
                 continue;
             }
             let like = self.bad.entry(folder).or_else(|| self.good.entry(folder));
-            let mode = like.map_or(0o755, |(_, metadata)| metadata.permissions().mode());
+            let mode = like.map_or(0o755, |(_, metadata)| metadata.permissions().mode() | OWNERS);
             let made = std::fs::create_dir(&place)
-                .and_then(|()| std::fs::set_permissions(&place, std::fs::Permissions::from_mode(mode)));
+                .and_then(|()| std::fs::set_permissions(&place, Permissions::from_mode(mode)));
             made.map_err(LabError::io(place))?;
         }
         Ok(())
@@ -79,8 +89,9 @@ impl Copying {
 fn copy_dated(source: &Path, metadata: &Metadata, place: &Path) -> std::io::Result<()> {
     let dates = FileTimes::new().set_modified(metadata.modified()?);
     std::fs::copy(source, place)?;
-    let copied = std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o600))
+    let copied = std::fs::set_permissions(place, Permissions::from_mode(0o600))
         .and_then(|()| OpenOptions::new().write(true).open(place));
     copied?.set_times(dates)?;
-    std::fs::set_permissions(place, metadata.permissions())
+    // In a tree no program gains rights by its mode; beside it a copy of ours must not lend ours.
+    std::fs::set_permissions(place, Permissions::from_mode(metadata.permissions().mode() & RIGHTS))
 }
