@@ -25,6 +25,9 @@ enum Per {
     Read,
 }
 
+/// The cost of a read rises if it doubles: what is done for a read of one size varies by less.
+const RISES: f64 = 2.0;
+
 /// A message as one end read it.
 struct Message {
     tid: u32,
@@ -41,13 +44,21 @@ pub(super) fn growth(analysis: &Analysis, end: End) -> Option<InputGrowth> {
         End::Server => Input::RequestBytesSoFar,
     };
     let chosen: Vec<&Message> = long.iter().step_by(long.len().div_ceil(MOST).max(1)).collect();
-    let of = |per: Per| {
-        let turns = chosen.iter().flat_map(|message| slices(analysis, message, per)).collect();
-        of_turns(input, end, turns, |turn| turn.cpu as f64 / turn.amount as f64)
-    };
-    // Small reads cost more a byte than large ones, and large ones more each: what grows for another reason grows either way.
-    of(Per::Read).filter(InputGrowth::is_out_of_hand)?;
-    Some(InputGrowth { exchanges: chosen.len() as u64, ..of(Per::Byte)? })
+    let of = |per: Per| chosen.iter().flat_map(|message| slices(analysis, message, per)).collect::<Vec<Turn>>();
+    // Small reads cost more a byte than large ones, and no more each.
+    if !rises(of(Per::Read)) {
+        return None;
+    }
+    let growth = of_turns(input, end, of(Per::Byte), |turn| turn.cpu as f64 / turn.amount as f64)?;
+    Some(InputGrowth { exchanges: chosen.len() as u64, ..growth })
+}
+
+/// Whether the last quarter of some turns costs more than the first, by [`RISES`].
+fn rises(mut turns: Vec<Turn>) -> bool {
+    turns.sort_by_key(|turn| turn.input);
+    let costs: Vec<f64> = turns.iter().map(|turn| turn.cpu as f64 / turn.amount as f64).collect();
+    let quarter = costs.len().div_ceil(4);
+    quarter > 0 && stats::median(&costs[costs.len() - quarter..]) >= RISES * stats::median(&costs[..quarter])
 }
 
 /// What an end read of an exchange, where that is a long message and one thread read all of it.
