@@ -100,3 +100,79 @@ fn what_cannot_be_watched_is_said() {
     let own = std::process::id().to_string();
     stage.run(&["watch", "--alarms", "rules.toml", &own]).error();
 }
+
+/// A control group of a name like a systemd unit's; removed when dropped.
+struct Unit(std::path::PathBuf);
+
+impl Unit {
+    /// Below `system.slice`, which is made where no systemd has made it; none where the kernel's groups cannot be written.
+    fn new(name: &str) -> Option<Unit> {
+        let mounts = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].map(std::path::Path::new);
+        let root = mounts.into_iter().find(|mount| mount.join("cgroup.procs").exists())?;
+        let folder = root.join("system.slice").join(name);
+        std::fs::create_dir_all(&folder).ok()?;
+        Some(Unit(folder))
+    }
+
+    fn take(&self, pid: u32) {
+        std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).expect("moved");
+    }
+}
+
+impl Drop for Unit {
+    fn drop(&mut self) {
+        // Empty once its last process is collected; the slice stays where others are in it.
+        wait_until("an empty group", || std::fs::remove_dir(&self.0).is_ok());
+        let _ = self.0.parent().map(std::fs::remove_dir);
+    }
+}
+
+#[test]
+fn a_unit_is_found_by_its_name_and_all_its_processes_count() {
+    let stage = Stage::new();
+    if !testing::is_root() || !stage.can_record() {
+        return;
+    }
+    let name = format!("whyslow-test-{}", std::process::id());
+    let Some(unit) = Unit::new(&format!("{name}.service")) else {
+        return testing::skip("control groups cannot be made here");
+    };
+    let ((one, first), (other, second)) = (server(), server());
+    unit.take(one.0.id());
+    unit.take(other.0.id());
+    let options = ["watch", "--every", "1s", "--duration", "4s", "--json", &name];
+    let watching = stage.whyslow(&options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("whyslow");
+    wait_until("the history", || stage.path("state/whyslow/history/watcher-0/open.arrows").exists());
+    (0..20).for_each(|_| ask(first));
+    (0..5).for_each(|_| ask(second));
+    let ran = crate::stage::Ran::from(watching.wait_with_output().expect("an end"));
+    drop((one, other));
+    let document = ran.json();
+    let service = &document["services"][0];
+    assert_eq!((&service["name"], &service["requests"]), (&name.into(), &25.into()), "{document}");
+    assert_eq!(document["missing"], serde_json::json!([]));
+}
+
+#[test]
+fn under_sudo_requests_are_counted_into_a_folder_of_the_callers() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    const CALLER: u32 = 65_534;
+    let stage = Stage::new();
+    if !testing::is_root() || !stage.can_record() {
+        return;
+    }
+    std::fs::set_permissions(stage.path("."), std::fs::Permissions::from_mode(0o755)).expect("ours");
+    std::fs::create_dir(stage.path("state")).expect("made");
+    chown(stage.path("state"), Some(CALLER), Some(CALLER)).expect("root's right");
+    let (_server, port) = server();
+    let service = format!(":{port}");
+    let mut command = stage.whyslow(&["watch", "--every", "1s", "--duration", "4s", "--json", &service]);
+    command.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
+    let watching = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("whyslow");
+    let open = stage.path("state/whyslow/history/watcher-0/open.arrows");
+    wait_until("the history", || open.exists());
+    (0..12).for_each(|_| ask(port));
+    let ran = crate::stage::Ran::from(watching.wait_with_output().expect("an end"));
+    let document = ran.json();
+    assert_eq!(document["services"][0]["requests"], serde_json::json!(12), "{document}");
+}
