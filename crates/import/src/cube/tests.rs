@@ -6,8 +6,11 @@ use std::path::PathBuf;
 /// Lines of a log: two programs, one of them from a hundred networks, over some hours.
 fn lines(from: u64, to: u64) -> String {
     let line = |at: u64| {
-        let (agent, address) =
-            if at % 3 == 0 { ("ExampleBot/1.0", format!("203.0.{}.7", at % 100)) } else { ("-", "2001:db8::1".into()) };
+        let (agent, address) = if at.is_multiple_of(3) {
+            ("ExampleBot/1.0", format!("203.0.{}.7", at % 100))
+        } else {
+            ("-", "2001:db8::1".into())
+        };
         let target = format!("/{}/{at}", ["a", "b", "c"][(at % 3) as usize]);
         let clock = format!("{:02}:{:02}:{:02}", at / 3_600 % 24, at / 60 % 60, at % 60);
         format!(
@@ -91,12 +94,14 @@ fn files_bear_the_name_of_the_host_that_their_cube_lies_below() {
     assert_eq!(crate::files::find_cubes(&[home.path().to_path_buf()]).unwrap(), [path]);
 }
 
+type Change = fn(&mut TrafficRow);
+
 #[test]
 fn a_cube_that_says_what_cannot_be_is_damaged() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("cube.parquet");
     let sound = rows(&done(&[log(home.path().join("log"), &lines(0, 1_000))]));
-    let changes: [(&str, fn(&mut TrafficRow)); 10] = [
+    let changes: [(&str, Change); 10] = [
         (ALL, |row| row.part = "nothing".into()),
         (ALL, |row| row.sketch = "~".repeat(4_096)),
         (AGENT, |row| row.sketch.truncate(7)),
