@@ -5,6 +5,7 @@
 //! process lives that wrote it, it can put the names back into what it reads (`Recording::reveal`), for what is tried on the programs
 //! needs them.
 
+mod documents;
 mod host;
 mod path;
 mod text;

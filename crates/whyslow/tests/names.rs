@@ -217,6 +217,64 @@ fn neither_a_comparison_nor_a_sweep_writes_names_down() {
     assert!(said.contains("--vary") && said.contains("names of folders"), "{said}");
 }
 
+#[test]
+fn neither_a_bisection_nor_a_matrix_writes_names_down() {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record() {
+        return;
+    }
+    if shell("command -v cc").is_empty() {
+        testing::skip("cc is not installed");
+        return;
+    }
+    let own = stage.path("").display().to_string();
+    let made = shell(&format!(
+        "set -e; cd {own}; mkdir -p zqcanaryGood zqcanaryBad mirror/ti/ny
+        cc='cc -shared -fPIC -Wl,-soname,libzqcanaryTiny.so.1'
+        echo 'int tiny(void) {{ return 1; }}' >tiny.c; $cc -o zqcanaryGood/libzqcanaryTiny.so.1 tiny.c
+        echo 'int usleep(unsigned); int tiny(void) {{ usleep(60000); return 1; }}' >tiny.c
+        $cc -o zqcanaryBad/libzqcanaryTiny.so.1 tiny.c
+        echo 'int tiny(void); int main(void) {{ return tiny() - 1; }}' >program.c
+        cc -o zqcanaryProgram program.c zqcanaryGood/libzqcanaryTiny.so.1
+        echo '{{\"dl\":\"file://{own}mirror/files\"}}' >mirror/config.json
+        for version in 1.0.0+1.1 2.0.0+1.2; do
+            name=tiny-sys-$version; mkdir -p $name/tiny mirror/files/tiny-sys/$version
+            echo \"int usleep(unsigned); int tiny(void) {{ usleep(60000); return 1; }} int length = ${{#version}};\" >$name/tiny/tiny.c
+            file=mirror/files/tiny-sys/$version/download; tar -czf $file $name; sum=$(sha256sum $file | cut -d' ' -f1)
+            echo \"{{\\\"name\\\":\\\"tiny-sys\\\",\\\"vers\\\":\\\"$version\\\",\\\"cksum\\\":\\\"$sum\\\",\\\"yanked\\\":false}}\" >>mirror/ti/ny/tiny-sys
+        done
+        echo made"
+    ));
+    assert_eq!(made, "made\n");
+    let recipe = "name = 'zqcanaryTiny'\nabout = 'a library'\ncrate = 'tiny-sys'\nfolder = 'tiny'\n\
+        libraries = ['lib/libzqcanaryTiny.so.1']\n[[steps]]\nname = 'install'\nrun = 'mkdir -p {stage}{prefix}/lib; cc -shared \
+        -fPIC -Wl,-soname,libzqcanaryTiny.so.1 {source}/tiny.c -o {stage}{prefix}/lib/libzqcanaryTiny.so.1'\n";
+    fs::write(stage.path("tiny.toml"), recipe).expect("written");
+    let [good, bad] = ["zqcanaryGood", "zqcanaryBad"].map(|side| format!("libs:{}", stage.path(side).display()));
+    let program = stage.path("zqcanaryProgram").display().to_string();
+    let budget = testing::budget(12);
+    let kept = ["--keep-names", "no", "--json", "--budget", &budget];
+    let ran = |words: &[&str]| {
+        let mut command = stage.whyslow(words);
+        command.env("WHYSLOW_CACHE", stage.path("cache"));
+        command.env("WHYSLOW_CRATES_INDEX", format!("file://{}", stage.path("mirror").display()));
+        crate::stage::Ran::from(command.output().expect("whyslow")).answered()
+    };
+    let own = ["--good", &good, "--bad", &bad, "-o", "bisected", "--", &program, "zqcanaryArgument"];
+    let bisected = ran(&[&["bisect"], &kept[..], &own].concat());
+    assert_eq!(sightings(&bisected.stdout), Vec::<String>::new());
+    let document = bisected.json();
+    let (factor, cure) = (&document["factors"][0]["name"], &document["culprit"]["cure"][0]);
+    assert!(factor.is_string() && factor == cure, "the same name is the same everywhere: {document:#}");
+    expect_no_name(&stage, "bisected", &["text", "json", "html", "markdown"]);
+
+    let own = ["--library", "zqcanaryTiny=1.1,1.2", "--source", "tiny.toml", "-o", "built", "--", &program];
+    let built = ran(&[&["matrix"], &kept[..], &own].concat());
+    assert_eq!(sightings(&built.stdout), Vec::<String>::new());
+    assert!(built.json()["versions"][1]["state"] == "measured", "{built:?}");
+    expect_no_name(&stage, "built", &["text", "json", "html", "markdown"]);
+}
+
 /// A control group with a name of its own, removed when dropped; what runs in it is ended before.
 struct Group(PathBuf);
 

@@ -62,12 +62,7 @@ impl Document {
             Document::Bisection(_) => BISECTION_FILE,
             Document::Matrix(_) => MATRIX_FILE,
         };
-        match self {
-            Document::Answer(_) | Document::Comparison(_) | Document::Sweep(_) => {
-                case.keep_as_it_is(file, &self.as_kept(case))
-            }
-            Document::Bisection(_) | Document::Matrix(_) => case.keep(file, self),
-        }
+        case.keep_as_it_is(file, &self.as_kept(case))
     }
 
     /// The same without names, where its case keeps none; an answer has none, being drawn from the case. Where the case lies is
@@ -92,7 +87,9 @@ impl Document {
                 }
                 Document::Sweep(Box::new(hidden))
             }
-            other => other,
+            Document::Bisection(from) => Document::Bisection(Box::new(pseudonyms.bisection(&from))),
+            Document::Matrix(from) => Document::Matrix(Box::new(pseudonyms.matrix(&from))),
+            Document::Answer(answer) => Document::Answer(answer),
         }
     }
 
@@ -117,7 +114,8 @@ impl Document {
                 sweep.case = ".".to_string();
                 sweep.regimes.iter_mut().for_each(|regime| regime.case = within(&regime.case));
             }
-            Document::Bisection(_) | Document::Matrix(_) => {}
+            Document::Bisection(bisection) => bisection.case = ".".to_string(),
+            Document::Matrix(matrix) => matrix.case = ".".to_string(),
         }
         kept
     }

@@ -54,9 +54,16 @@ pub fn cures(
     };
     let ground = Ground { subject: &asked.terms.subject, world: &world, wish: &wish };
     console.note("trying fixes for the bad world that need no downgrade");
-    let recording = diagnosis::load(&case, console)?;
+    let recording = diagnosis::load_with_names(&case, console)?;
     let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, diagnose::Options::default(), console);
     let proved = proof::prove(&mut answer, &case, &recording, &ground, console);
+    if diagnosis::keeps_no_names(&case) {
+        let done = Done::without_names(case, diagnose::Options::default(), console)?;
+        if let Document::Answer(answer) = &done.document {
+            bisection.cures.clone_from(&answer.findings);
+        }
+        return Ok(Done { failed: proved.err(), ..done });
+    }
     let views = views::gathered(console, || Ok(views::of_answer(&answer, &analysis, &case.read()?)));
     bisection.cures.clone_from(&answer.findings);
     Ok(Done { failed: proved.err(), ..Done::of(Document::Answer(Box::new(answer)), case, views) })

@@ -1,6 +1,6 @@
 //! The options of `whyslow bisect`.
 
-use super::{KeepingArguments, WorldArguments, end, examples};
+use super::{KeepNames, KeepingArguments, WorldArguments, end, examples};
 use clap::Args;
 use lab::worlds::WorldName;
 use lab::{End, Metric};
@@ -54,6 +54,10 @@ pub struct BisectArguments {
     /// Only search; try neither fixes for the bad world nor a downgrade
     #[arg(long)]
     pub only_search: bool,
+
+    /// Keep names of hosts, paths, files and programs in the case; `no` writes pseudonyms instead
+    #[arg(long, value_name = "YES|NO", value_enum, default_value_t)]
+    pub keep_names: KeepNames,
 
     /// Where the case goes, and who runs the programs.
     #[command(flatten)]

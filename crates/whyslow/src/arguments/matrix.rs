@@ -1,6 +1,6 @@
 //! The options of `whyslow matrix`.
 
-use super::{KeepingArguments, WorldArguments, end, examples};
+use super::{KeepNames, KeepingArguments, WorldArguments, end, examples};
 use clap::Args;
 use lab::{End, Metric};
 use std::path::PathBuf;
@@ -43,6 +43,10 @@ pub struct MatrixArguments {
     /// Time allowed for trials: 30s, 5m [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = studies::duration)]
     pub budget: Option<Duration>,
+
+    /// Keep names of hosts, paths, files and programs in the case; `no` writes pseudonyms instead
+    #[arg(long, value_name = "YES|NO", value_enum, default_value_t)]
+    pub keep_names: KeepNames,
 
     /// Where the case goes, and who runs the programs.
     #[command(flatten)]

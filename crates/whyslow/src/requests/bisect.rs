@@ -1,6 +1,6 @@
 //! What `bisect` is asked.
 
-use super::{case_folder, subject, world};
+use super::{case_folder_without_names, subject, world};
 use crate::arguments::BisectArguments;
 use crate::fail::Failure;
 use lab::Subject;
@@ -11,7 +11,9 @@ use studies::bisect::{Request, Terms};
 /// Works out what was meant.
 pub fn request(typed: BisectArguments) -> Result<Request, Failure> {
     let world = world(&typed.world)?;
+    let names = typed.keep_names.into();
     let subject = subject(&world, &typed.command, typed.server.as_ref(), &typed.keeping)?;
+    let subject = Subject { names, ..subject };
     let control = typed.control.map(|words| Subject { client: world.addresses().fill(&words), ..subject.clone() });
     let terms = Terms {
         control,
@@ -26,6 +28,6 @@ pub fn request(typed: BisectArguments) -> Result<Request, Failure> {
         packages: typed.package,
         build: typed.build,
     };
-    let folder = case_folder(typed.keeping.folder.as_deref(), &typed.command)?;
+    let folder = case_folder_without_names(typed.keeping.folder.as_deref(), &typed.command, names)?;
     Ok(Request { good: typed.good, bad: typed.bad, terms, folder })
 }

@@ -1,8 +1,9 @@
 //! What `matrix` is asked.
 
-use super::{case_folder, subject, world};
+use super::{case_folder_without_names, subject, world};
 use crate::arguments::MatrixArguments;
 use crate::fail::Failure;
+use lab::Subject;
 use lab::engine::Kind;
 use std::collections::HashSet;
 use studies::matrix::{Libraries, Request};
@@ -10,7 +11,9 @@ use studies::matrix::{Libraries, Request};
 /// Works out what was meant, and how the libraries are built.
 pub fn request(mut typed: MatrixArguments) -> Result<Request, Failure> {
     let world = world(&typed.world)?;
+    let names = typed.keep_names.into();
     let subject = subject(&world, &typed.command, typed.server.as_ref(), &typed.keeping)?;
+    let subject = Subject { names, ..subject };
     let mut seen = HashSet::new();
     typed.tries.retain(|one| seen.insert(one.clone()));
     Ok(Request {
@@ -21,6 +24,6 @@ pub fn request(mut typed: MatrixArguments) -> Result<Request, Failure> {
         metrics: typed.metric,
         tries: typed.tries,
         budget: typed.budget.unwrap_or(Kind::Matrix.budget()),
-        folder: case_folder(typed.keeping.folder.as_deref(), &typed.command)?,
+        folder: case_folder_without_names(typed.keeping.folder.as_deref(), &typed.command, names)?,
     })
 }
