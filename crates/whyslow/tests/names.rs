@@ -239,7 +239,7 @@ fn neither_a_bisection_nor_a_matrix_writes_names_down() {
         echo '{{\"dl\":\"file://{own}mirror/files\"}}' >mirror/config.json
         for version in 1.0.0+1.1 2.0.0+1.2; do
             name=tiny-sys-$version; mkdir -p $name/tiny mirror/files/tiny-sys/$version
-            echo \"int tiny(void) {{ return 1; }} int length = ${{#version}};\" >$name/tiny/tiny.c
+            echo \"int usleep(unsigned); int tiny(void) {{ usleep(60000); return 1; }} int length = ${{#version}};\" >$name/tiny/tiny.c
             file=mirror/files/tiny-sys/$version/download; tar -czf $file $name; sum=$(sha256sum $file | cut -d' ' -f1)
             echo \"{{\\\"name\\\":\\\"tiny-sys\\\",\\\"vers\\\":\\\"$version\\\",\\\"cksum\\\":\\\"$sum\\\",\\\"yanked\\\":false}}\" >>mirror/ti/ny/tiny-sys
         done

@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn threads_that_are_started_for_each_client_are_part_of_what_it_costs() {
         let mut recording = connecting(1, Then::StaysOpen);
-        let before = answer(&recording).findings[0].cost.clone();
+        let before = answer(&recording).findings[0].cost;
         let opened: Vec<u64> =
             recording.connections.iter().filter(|row| row.id < 1000).map(|row| row.opened.0).collect();
         // Each 10 us before its connection is opened.

@@ -122,16 +122,14 @@ fn goes_on(analysis: &Analysis, exchange: &Exchange, tid: u32, thread_end: u64, 
         let row = analysis.transfers(other).first();
         row.is_some_and(|&row| analysis.call(row as usize).tid == tid)
     };
-    match later.find(own) {
-        Some(next) => next.start >= end && next.connection != exchange.connection,
-        None => {
-            // A program that asks for the next meanwhile lets a thread watch an idle connection, and waits for nothing.
-            let pid = |other: &Exchange| analysis.connections.row(other.connection).pid;
-            let mut meanwhile = analysis.exchanges[first..].iter().take_while(|other| other.start < end);
-            let asks_meanwhile = meanwhile.any(|other| pid(other) == pid(exchange) && other.end > exchange.end);
-            thread_end <= soon && thread_end < analysis.recording.manifest.end.0 && !asks_meanwhile
-        }
+    if let Some(next) = later.find(own) {
+        return next.start >= end && next.connection != exchange.connection;
     }
+    // A program that asks for the next meanwhile lets a thread watch an idle connection, and waits for nothing.
+    let pid = |other: &Exchange| analysis.connections.row(other.connection).pid;
+    let mut meanwhile = analysis.exchanges[first..].iter().take_while(|other| other.start < end);
+    let asks_meanwhile = meanwhile.any(|other| pid(other) == pid(exchange) && other.end > exchange.end);
+    thread_end <= soon && thread_end < analysis.recording.manifest.end.0 && !asks_meanwhile
 }
 
 fn found(analysis: &Analysis, waits: &[Wait], outside: u64) -> Found {

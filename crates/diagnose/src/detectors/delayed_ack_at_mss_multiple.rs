@@ -146,7 +146,7 @@ mod tests {
         fixture.connect(1, CLIENT);
         for number in 0..20 {
             let bytes = first(number);
-            let is_late = always || bytes % MSS == 0;
+            let is_late = always || bytes.is_multiple_of(MSS);
             let start = fixture.now;
             fixture.moves(CLIENT, 1, WRITE, i64::from(bytes));
             fixture.travels(start + 3 * US, 1, 1001, bytes);

@@ -59,9 +59,10 @@ fn plot(history: &FeedHistory, size: Size) -> Plot {
         // The year is known by those who look at their feeds; where minutes are the same, so is the day.
         let (day, minute) = (5, 11);
         let text = moment(seconds);
-        let text = match are_close {
-            true => format!("{}:{:02}", text.get(minute..).unwrap_or_default(), seconds % 60),
-            false => text.get(day..).unwrap_or_default().to_string(),
+        let text = if are_close {
+            format!("{}:{:02}", text.get(minute..).unwrap_or_default(), seconds % 60)
+        } else {
+            text.get(day..).unwrap_or_default().to_string()
         };
         (x(seconds), text)
     };
