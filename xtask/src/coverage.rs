@@ -54,7 +54,7 @@ pub fn markdown(stories: &[Story]) -> String {
 fn row(id: &'static str, name: &'static str, stories: &[Story]) -> Row {
     let removes = |purpose: Purpose| matches!(purpose, Purpose::Cause | Purpose::Dose);
     let cures = ALL.iter().filter(|one| one.prediction(id).is_some_and(|prediction| removes(prediction.purpose)));
-    let shown = stories.iter().filter_map(|story| Some(cell(story, story.shows(name)?)));
+    let shown = stories.iter().filter_map(|story| Some(cell(story, &story.shows(name)?)));
     Row {
         id,
         name,
@@ -65,7 +65,7 @@ fn row(id: &'static str, name: &'static str, stories: &[Story]) -> Row {
 }
 
 /// A story in its cell.
-fn cell(story: &Story, shown: Shown) -> String {
+fn cell(story: &Story, shown: &Shown) -> String {
     let twin = if shown.has_twin { "" } else { ", without a twin" };
     format!("[{}](../{}) ({}{twin})", story.name, story.source(), shown.status)
 }
