@@ -7,6 +7,7 @@ mod load;
 mod story;
 mod trial;
 mod undone;
+mod unnamed;
 mod worlds;
 
 pub use checks::{Check, Checks};

@@ -17,6 +17,7 @@ mod flight;
 pub mod fuzz;
 mod histogram;
 mod histograms;
+mod message;
 mod plan;
 mod protocol;
 mod replay;

@@ -2,7 +2,7 @@
 
 use crate::address::{Scheme, Url};
 use crate::arrival::Arrival;
-use crate::protocol::Message;
+use crate::message::Message;
 use std::path::PathBuf;
 use std::time::Duration;
 

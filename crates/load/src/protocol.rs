@@ -8,7 +8,7 @@ mod http;
 mod http2;
 
 pub(crate) use http::Answered;
-pub(crate) use http2::{Message, Progress};
+pub(crate) use http2::Progress;
 
 use crate::address::Scheme;
 use crate::plan::Plan;

@@ -1,6 +1,6 @@
 //! Documents whose fields name things that only they know: what differs between two worlds, a library and its versions.
 
-use super::Pseudonyms;
+use crate::names::Pseudonyms;
 use crate::{Bisection, Factor, FactorKind, Matrix, WorldSummary};
 use std::collections::HashMap;
 
@@ -103,6 +103,7 @@ impl Pseudonyms {
 fn names_of_factors(bisection: &mut Bisection) -> Vec<&mut String> {
     let mut names = bisection.factors.iter_mut().flat_map(|factor| &mut factor.needs).collect::<Vec<_>>();
     names.extend(bisection.probes.iter_mut().flat_map(|probe| probe.asked.iter_mut().chain(&mut probe.taken)));
+    names.extend(bisection.stairs.iter_mut().flat_map(|stair| &mut stair.commits));
     if let Some(culprit) = &mut bisection.culprit {
         names.extend(culprit.cure.iter_mut().chain(&mut culprit.cause).chain([&mut culprit.split]));
         names.extend(culprit.cleared.iter_mut().map(|one| &mut one.factor));
