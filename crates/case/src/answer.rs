@@ -2,18 +2,21 @@
 //! added, never renamed or removed.
 
 mod heaviest;
+mod ledger;
+mod proof;
 mod queue;
 mod trouble;
 mod waits;
 
 pub use heaviest::Heaviest;
+pub use ledger::{AccountTime, Ledger};
+pub use proof::{Effect, Measured, Proof, Purpose, Together, Trend, Tried};
 pub use queue::{Queue, RequestKind, ServedKind};
 pub use trouble::Trouble;
 pub use waits::{Ended, RequestWaits, WaitNode, WaitTree};
 
-use crate::facts::{Account, Blind, Metric, NotLookedFor, NotTried, Observation, Reconciled, Sameness, WholeRun, Work};
+use crate::facts::{Blind, Metric, NotLookedFor, Observation, WholeRun};
 use crate::live::Switched;
-use crate::stopped::Stopped;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -252,184 +255,6 @@ impl Cost {
     }
 }
 
-/// What an intervention did, with its 95 % interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Effect {
-    /// Its name.
-    pub intervention: String,
-    /// The metric.
-    pub metric: Metric,
-    /// The metric without it.
-    pub before: f64,
-    /// The metric with it.
-    pub after: f64,
-    /// before / after; above 1 is a gain.
-    pub ratio: f64,
-    /// Lower end of the ratio's interval.
-    pub low: f64,
-    /// Upper end of the ratio's interval.
-    pub high: f64,
-    /// Trials run, both arms together.
-    pub trials: u32,
-    /// The same ratio for the sham: nothing attached / the machinery attached, inert.
-    pub sham_ratio: f64,
-    /// What the same trials say about other metrics, changed or not.
-    #[serde(default)]
-    pub also: Vec<Measured>,
-}
-
-/// The ratio before / after of one metric, with its 95 % interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Measured {
-    /// The metric.
-    pub metric: Metric,
-    /// before / after; above 1 is a gain.
-    pub ratio: f64,
-    /// Lower end of the ratio's interval.
-    pub low: f64,
-    /// Upper end of the ratio's interval.
-    pub high: f64,
-}
-
-/// An intervention that was tried, whatever the result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Tried {
-    /// Its name.
-    pub intervention: String,
-    /// before / after.
-    pub ratio: f64,
-    /// Lower end of the ratio's interval.
-    pub low: f64,
-    /// Upper end of the ratio's interval.
-    pub high: f64,
-    /// Whether it took effect; one that did not reach the subject proves nothing.
-    pub applied: bool,
-    /// The result: confirmed (it removes the cost), refuted (it makes no difference that matters) or undecided.
-    #[serde(default = "undecided")]
-    pub status: Status,
-    /// The metric.
-    #[serde(default)]
-    pub metric: Metric,
-    /// Its purpose.
-    #[serde(default)]
-    pub purpose: Purpose,
-    /// The dose, if it has one: `8 ms`, `1 certificate`; else empty.
-    #[serde(default)]
-    pub dose: String,
-    /// The metric without it.
-    #[serde(default)]
-    pub before: f64,
-    /// The metric with it.
-    #[serde(default)]
-    pub after: f64,
-    /// Trials of it and of its sham.
-    #[serde(default)]
-    pub trials: u32,
-    /// Why it did not take effect, or what it broke; empty if nothing went wrong.
-    #[serde(default)]
-    pub problem: String,
-    /// Whether the program did the same work with it.
-    #[serde(default)]
-    pub work: Work,
-    /// The arm that it is compared with, as the trials name it.
-    #[serde(default)]
-    pub reference: String,
-}
-
-fn undecided() -> Status {
-    Status::Undecided
-}
-
-/// How a cost follows the dose of an intervention that scales its cause.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Trend {
-    /// The intervention.
-    pub intervention: String,
-    /// The metric.
-    pub metric: Metric,
-    /// By how much the metric rises with each unit of the dose: the median of the slopes between all trials (Theil 1950).
-    pub slope: f64,
-    /// Lower end of the slope's 95 % interval (Sen 1968).
-    pub low: f64,
-    /// Upper end of the slope's interval.
-    pub high: f64,
-    /// Trials that it rests on.
-    pub points: u32,
-}
-
-/// What an intervention is tried for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Purpose {
-    /// It removes the suspected cause.
-    #[default]
-    Cause,
-    /// A control: it is close to the cause and must have no effect.
-    Control,
-    /// It scales the cause; the cost must scale with it.
-    Dose,
-    /// It builds on another, and shows what more can be gained.
-    #[serde(rename = "ladder")]
-    Incremental,
-    /// The user asked for it; its result says nothing about the finding.
-    Asked,
-}
-
-/// Interventions tried together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Together {
-    /// Their names.
-    pub interventions: Vec<String>,
-    /// The metric.
-    pub metric: Metric,
-    /// The metric without them.
-    pub before: f64,
-    /// The metric with them.
-    pub after: f64,
-    /// before / after; above 1 is a gain.
-    pub ratio: f64,
-    /// Lower end of the ratio's interval.
-    pub low: f64,
-    /// Upper end of the ratio's interval.
-    pub high: f64,
-    /// What the last of them adds to the others: the step before / this one.
-    pub step: Option<Measured>,
-    /// Trials of them and of their sham.
-    pub trials: u32,
-    /// Whether all of them took effect at the same time.
-    pub applied: bool,
-}
-
-/// How the findings of a run were tried.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Proof {
-    /// Trials run, all arms together.
-    pub trials: u32,
-    /// Rounds: the most trials of any one arm.
-    pub rounds: u32,
-    /// Time spent on trials, in nanoseconds.
-    pub spent_ns: u64,
-    /// The part of it after which what the recording shows had its verdicts, in nanoseconds; the rest went into what shows
-    /// only once that is cured. 0 in files that do not say.
-    #[serde(default)]
-    pub to_verdict_ns: u64,
-    /// The budget for trials, in nanoseconds.
-    pub budget_ns: u64,
-    /// Nothing attached / the sham, in the first finding's metric: the overhead of the machinery itself.
-    pub sham: Option<Measured>,
-    /// Whether the program's output stayed the same: `same`, `same but for figures`, `different`, or why it was not
-    /// compared.
-    pub output: Sameness,
-    /// Why the trials stopped; null if there were none, or if the file is too old to say.
-    #[serde(default)]
-    pub stopped: Option<Stopped>,
-    /// What was not tried and why, one sentence each.
-    pub not_tried: Vec<String>,
-    /// The same as typed facts, in the same order; empty in files that have only the sentences.
-    #[serde(default)]
-    pub untried: Vec<NotTried>,
-}
-
 /// A place in the code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
@@ -461,70 +286,6 @@ pub struct Evidence {
     pub rows: Vec<u64>,
 }
 
-/// Where time went. The accounts add up to the total; unexplained time is an account of its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Ledger {
-    /// Always `ns`.
-    pub unit: String,
-    /// The sum of all accounts.
-    pub total: u64,
-    /// The accounts, largest first.
-    pub accounts: Vec<AccountTime>,
-    /// Time that no account explains: that of the account `unexplained` again, for those who look for one figure.
-    pub unexplained: u64,
-    /// Time that was booked twice: by so much the accounts add up to more than the total. An error of whyslow's.
-    #[serde(default)]
-    pub overbooked: u64,
-    /// How the threads' time compares with what the scheduler counted; none in cases without its sums, and in ledgers that
-    /// are not a whole run's.
-    #[serde(default)]
-    pub reconciled: Option<Reconciled>,
-}
-
-impl Ledger {
-    /// The accounts that have time and explain it, largest first.
-    pub fn explained(&self) -> Vec<&AccountTime> {
-        let explains = |one: &&AccountTime| one.ns > 0 && one.account != Account::Unexplained;
-        let mut accounts = self.accounts.iter().filter(explains).collect::<Vec<_>>();
-        accounts.sort_by_key(|one| std::cmp::Reverse(one.ns));
-        accounts
-    }
-}
-
-/// One account of a ledger.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "WrittenTime")]
-pub struct AccountTime {
-    /// What the time went into, as people read it: the name of `account`.
-    pub name: String,
-    /// How much, in nanoseconds.
-    pub ns: u64,
-    /// What the time went into.
-    pub account: Account,
-}
-
-impl AccountTime {
-    /// An account's time, under the account's name.
-    pub fn new(account: Account, ns: u64) -> AccountTime {
-        AccountTime { name: account.name(), ns, account }
-    }
-}
-
-/// The same as files have it: older ones have only the name.
-#[derive(Deserialize, JsonSchema)]
-struct WrittenTime {
-    name: String,
-    ns: u64,
-    account: Option<Account>,
-}
-
-impl From<WrittenTime> for AccountTime {
-    fn from(WrittenTime { name, ns, account }: WrittenTime) -> AccountTime {
-        let account = account.unwrap_or_else(|| Account::from_name(&name));
-        AccountTime { name, ns, account }
-    }
-}
-
 /// What was lost while recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LossTotals {
@@ -533,6 +294,7 @@ pub struct LossTotals {
     /// Stacks that could not be copied, or not unwound to their root.
     pub stacks: u64,
 }
+
 impl Answer {
     /// Whether it is drawn from a capture of packets, in which nothing of processes is.
     pub fn is_of_capture(&self) -> bool {
