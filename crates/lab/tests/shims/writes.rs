@@ -338,6 +338,6 @@ fn a_thread_that_waits_for_the_one_that_reads_is_not_held_up_for_long() {
         "while (!__atomic_exchange_n(&turn, 0, 5)) syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);",
         "__atomic_store_n(&turn, 1, 5); syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);",
     );
-    // Two hundred times 5 ms would be a second.
-    assert!(conditions < 0.2 && futexes < 0.4, "{conditions} s with conditions, {futexes} s with futexes");
+    // Two hundred times 5 ms would be a second; alone it takes some hundredths, and beside others more.
+    assert!(conditions < 0.8 && futexes < 0.8, "{conditions} s with conditions, {futexes} s with futexes");
 }

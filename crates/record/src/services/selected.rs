@@ -247,8 +247,10 @@ mod tests {
     #[test]
     fn an_interpreter_is_called_by_its_script() {
         let script = tempfile::Builder::new().suffix(".sh").tempfile().expect("a file");
-        std::fs::write(&script, "sleep 60\n").expect("written");
-        let mut child = std::process::Command::new("sh").arg(script.path()).spawn().expect("sh");
+        // It waits by itself: another program would be left when it is killed.
+        std::fs::write(&script, "read word\n").expect("written");
+        let mut command = std::process::Command::new("sh");
+        let mut child = command.arg(script.path()).stdin(std::process::Stdio::piped()).spawn().expect("sh");
         // It is this program until it has executed the shell.
         let is_shell =
             || fs::read(format!("/proc/{}/cmdline", child.id())).is_ok_and(|words| words.starts_with(b"sh\0"));

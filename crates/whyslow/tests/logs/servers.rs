@@ -103,7 +103,8 @@ fn what_apache_writes_is_read_whatever_its_format() {
          CustomLog {folder}/own.log own\n"
     );
     std::fs::write(stage.path("httpd.conf"), configuration).expect("written");
-    let _server = start(Command::new(apache).args(["-D", "FOREGROUND", "-f"]).arg(stage.path("httpd.conf")));
+    // One process, which ends alone.
+    let _server = start(Command::new(apache).args(["-X", "-f"]).arg(stage.path("httpd.conf")));
     ask(port);
     for (file, format) in [("common.log", None), ("combined.log", None), ("own.log", Some(own))] {
         let said = read(&stage, file, format);
