@@ -29,5 +29,5 @@ done
 await_listener() { # PORT
     local port
     port=$(printf %04X "$1")
-    until ip netns exec "$SERVER" cat /proc/net/tcp /proc/net/tcp6 | grep -q ":$port [0-9A-F:]* 0A"; do sleep 0.05; done
+    until ip netns exec "$SERVER" grep -qs ":$port [0-9A-F:]* 0A" /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done
 }
