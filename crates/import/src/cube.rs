@@ -176,7 +176,7 @@ fn written<T: PartialEq>(words: &[(T, &'static str)], of: &T) -> &'static str {
 
 fn meant<T: Copy>(words: &[(T, &'static str)], word: &str) -> Result<T, String> {
     let found = words.iter().find(|(_, known)| *known == word).map(|(meant, _)| *meant);
-    found.ok_or_else(|| format!("nothing is called {word:?} in a cube"))
+    found.ok_or_else(|| format!("{word:?} is no kind of agent and no claim"))
 }
 
 /// Rows on their way into counts.
@@ -206,10 +206,10 @@ impl Reader {
 
     fn take(&mut self, row: &TrafficRow) -> Result<(), String> {
         if [&row.agent, &row.kind, &row.claim].into_iter().any(|word| word.len() > LONGEST_NAME) {
-            return Err("the name of an agent in it is absurd".into());
+            return Err("an agent's name in it is too long".into());
         }
         if [row.requests, row.timed, row.malformed, row.missed].into_iter().any(|count| count > MOST_COUNTED) {
-            return Err("a count in it is absurd".into());
+            return Err("a count in it is too high".into());
         }
         let tally = Tally { requests: row.requests, bytes: row.bytes, took_ns: row.took.0 };
         let counts = &mut self.done.counts;
@@ -279,9 +279,9 @@ impl Reader {
         let (first, last) = (second(row.first_s)?, second(row.last_s)?);
         let length_s = last - first + 1;
         let length = LENGTHS.iter().position(|known| *known == length_s);
-        let length = length.ok_or("its buckets of time have a length that is none")?;
+        let length = length.ok_or("its time buckets have an invalid length")?;
         if *self.length_s.get_or_insert(length_s) != length_s || first.rem_euclid(length_s) != 0 {
-            return Err("its buckets of time have several lengths".into());
+            return Err("its time buckets differ in length".into());
         }
         let number = self.number(row)?;
         self.done.counts.add_bucket(number, first, length, tally);
@@ -300,7 +300,11 @@ impl Reader {
 }
 
 fn named(row: &TrafficRow) -> Result<&str, String> {
-    if row.name.len() <= LONGEST_NAME { Ok(&row.name) } else { Err(format!("the name of a {} is absurd", row.part)) }
+    if row.name.len() <= LONGEST_NAME {
+        Ok(&row.name)
+    } else {
+        Err(format!("the name of a {} in it is too long", row.part))
+    }
 }
 
 fn network(name: &str) -> Result<Network, String> {
@@ -308,17 +312,17 @@ fn network(name: &str) -> Result<Network, String> {
         return Ok(Network::UNKNOWN);
     }
     let address = name.split_once('/').and_then(|(address, _)| address::of(address.as_bytes()));
-    address.map(Network::of).ok_or_else(|| "a network in it is none".to_string())
+    address.map(Network::of).ok_or_else(|| "a network in it is invalid".to_string())
 }
 
 fn sketch(row: &TrafficRow) -> Result<Distinct, String> {
-    Distinct::of_text(&row.sketch).ok_or_else(|| "a sketch of addresses in it is none".to_string())
+    Distinct::of_text(&row.sketch).ok_or_else(|| "a sketch of addresses in it is invalid".to_string())
 }
 
 /// A time that can be reckoned with.
 fn second(time: i64) -> Result<i64, String> {
     let most = LARGEST_SECONDS as i64;
-    if (-most..=most).contains(&time) { Ok(time) } else { Err("a time in it is absurd".into()) }
+    if (-most..=most).contains(&time) { Ok(time) } else { Err("a time in it is out of range".into()) }
 }
 
 #[cfg(test)]

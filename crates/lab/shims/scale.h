@@ -77,3 +77,17 @@ static struct timeval timeval(int64_t microseconds)
 {
 	return (struct timeval){ microseconds / MILLION, microseconds % MILLION };
 }
+
+/* Waits for descriptors, which may be none: then they are sleeps. POLLS wraps those with a limit in milliseconds, TIMED_POLLS those
+ * with a timespec. */
+#define DESCRIPTOR_WAITS(POLLS, TIMED_POLLS) \
+	POLLS(poll, (struct pollfd *polled, nfds_t count, int limit), (polled, count, limit)) \
+	POLLS(__poll_chk, (struct pollfd *polled, nfds_t count, int limit, size_t room), (polled, count, limit, room)) \
+	TIMED_POLLS(ppoll, (struct pollfd *polled, nfds_t count, const struct timespec *limit, const sigset_t *mask), \
+		    (polled, count, limit, mask)) \
+	TIMED_POLLS(__ppoll_chk, \
+		    (struct pollfd *polled, nfds_t count, const struct timespec *limit, const sigset_t *mask, size_t room), \
+		    (polled, count, limit, mask, room)) \
+	TIMED_POLLS(pselect, \
+		    (int count, fd_set *reads, fd_set *writes, fd_set *exceptions, const struct timespec *limit, const sigset_t *mask), \
+		    (count, reads, writes, exceptions, limit, mask))

@@ -179,16 +179,7 @@ WRAP(unsigned, sleep, (unsigned length))
 		return real arguments;                             \
 	}
 
-POLLS(poll, (struct pollfd *polled, nfds_t count, int limit), (polled, count, limit))
-POLLS(__poll_chk, (struct pollfd *polled, nfds_t count, int limit, size_t room), (polled, count, limit, room))
-TIMED_POLLS(ppoll, (struct pollfd *polled, nfds_t count, const struct timespec *limit, const sigset_t *mask),
-	    (polled, count, limit, mask))
-TIMED_POLLS(__ppoll_chk,
-	    (struct pollfd *polled, nfds_t count, const struct timespec *limit, const sigset_t *mask, size_t room),
-	    (polled, count, limit, mask, room))
-TIMED_POLLS(pselect,
-	    (int count, fd_set *reads, fd_set *writes, fd_set *exceptions, const struct timespec *limit, const sigset_t *mask),
-	    (count, reads, writes, exceptions, limit, mask))
+DESCRIPTOR_WAITS(POLLS, TIMED_POLLS)
 
 WRAP(int, select, (int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *limit))
 {

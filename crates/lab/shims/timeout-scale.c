@@ -31,22 +31,13 @@ __attribute__((constructor)) static void begin(void)
 		return real arguments;                        \
 	}
 
-POLLS(poll, (struct pollfd *polled, nfds_t count, int limit), (polled, count, limit))
-POLLS(__poll_chk, (struct pollfd *polled, nfds_t count, int limit, size_t room), (polled, count, limit, room))
+DESCRIPTOR_WAITS(POLLS, TIMED_POLLS)
 POLLS(epoll_wait, (int epoll, struct epoll_event *events, int count, int limit), (epoll, events, count, limit))
 POLLS(epoll_pwait, (int epoll, struct epoll_event *events, int count, int limit, const sigset_t *mask),
       (epoll, events, count, limit, mask))
-TIMED_POLLS(ppoll, (struct pollfd *polled, nfds_t count, const struct timespec *limit, const sigset_t *mask),
-	    (polled, count, limit, mask))
-TIMED_POLLS(__ppoll_chk,
-	    (struct pollfd *polled, nfds_t count, const struct timespec *limit, const sigset_t *mask, size_t room),
-	    (polled, count, limit, mask, room))
 TIMED_POLLS(epoll_pwait2,
 	    (int epoll, struct epoll_event *events, int count, const struct timespec *limit, const sigset_t *mask),
 	    (epoll, events, count, limit, mask))
-TIMED_POLLS(pselect,
-	    (int count, fd_set *reads, fd_set *writes, fd_set *exceptions, const struct timespec *limit, const sigset_t *mask),
-	    (count, reads, writes, exceptions, limit, mask))
 
 WRAP(int, select, (int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *limit))
 {

@@ -45,10 +45,13 @@ pub fn logs(request: &Request) -> Result<Traffic, StudyError> {
     let costs = costs(request.case.as_deref())?;
     let files = import::find(&request.paths)?;
     let done = import::read(&files, &options);
-    if let Some(cube) = &request.cube {
-        import::write_cube(&done, cube)?;
-    }
+    keep(&done, request.cube.as_deref())?;
     Ok(traffic(&done, costs.as_ref()))
+}
+
+/// Writes the cube where one is wanted.
+fn keep(done: &Done, cube: Option<&Path>) -> Result<(), StudyError> {
+    cube.map_or(Ok(()), |cube| Ok(import::write_cube(done, cube)?))
 }
 
 fn costs(case: Option<&Path>) -> Result<Option<Costs>, StudyError> {
@@ -78,9 +81,7 @@ pub fn merge(cubes: &[PathBuf], case: Option<&Path>, cube: Option<&Path>) -> Res
         });
     }
     let done = all.ok_or_else(|| ImportError::NoFiles(cubes.to_vec()))?;
-    if let Some(cube) = cube {
-        import::write_cube(&done, cube)?;
-    }
+    keep(&done, cube)?;
     Ok(traffic(&done, costs.as_ref()))
 }
 

@@ -155,7 +155,7 @@ fn a_unit_is_found_by_its_name_and_all_its_processes_count() {
 
 #[test]
 fn under_sudo_requests_are_counted_into_a_folder_of_the_callers() {
-    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
     const CALLER: u32 = 65_534;
     let stage = Stage::new();
     if !testing::is_root() || !stage.can_record() {
@@ -171,6 +171,8 @@ fn under_sudo_requests_are_counted_into_a_folder_of_the_callers() {
     let watching = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("whyslow");
     let open = stage.path("state/whyslow/history/watcher-0/open.arrows");
     wait_until("the history", || open.exists());
+    let owners = [open.as_path(), open.parent().expect("a folder")].map(|path| path.metadata().expect("there").uid());
+    assert_eq!(owners, [CALLER; 2]);
     (0..12).for_each(|_| ask(port));
     let ran = crate::stage::Ran::from(watching.wait_with_output().expect("an end"));
     let document = ran.json();

@@ -178,7 +178,7 @@ fn made(job: Job, say: &dyn Fn(&str), wait: &mut dyn FnMut(Duration) -> bool) ->
 }
 
 fn gone() -> LabError {
-    LabError::World("the process that makes worlds has ended without a word".to_string())
+    LabError::World("the process that makes worlds ended without reporting anything".to_string())
 }
 
 fn not_roots(base: &Path) -> LabError {

@@ -330,14 +330,16 @@ int main(int count, char **arguments)
 
 #[test]
 fn a_thread_that_waits_for_the_one_that_reads_is_not_held_up_for_long() {
-    let conditions = two_threads(
+    // What others on the machine take is no part of it: the quickest of three.
+    let quickest = |wait, wake| (0..3).map(|_| two_threads(wait, wake)).fold(f64::INFINITY, f64::min);
+    let conditions = quickest(
         "pthread_mutex_lock(&lock); while (!turn) pthread_cond_wait(&condition, &lock); turn = 0; pthread_mutex_unlock(&lock);",
         "pthread_mutex_lock(&lock); turn = 1; pthread_cond_signal(&condition); pthread_mutex_unlock(&lock);",
     );
-    let futexes = two_threads(
+    let futexes = quickest(
         "while (!__atomic_exchange_n(&turn, 0, 5)) syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);",
         "__atomic_store_n(&turn, 1, 5); syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);",
     );
-    // Two hundred times 5 ms would be a second; alone it takes some hundredths, and beside others more.
-    assert!(conditions < 0.8 && futexes < 0.8, "{conditions} s with conditions, {futexes} s with futexes");
+    // Two hundred times 5 ms would be a second.
+    assert!(conditions < 0.2 && futexes < 0.4, "{conditions} s with conditions, {futexes} s with futexes");
 }

@@ -168,40 +168,16 @@ fn one(
         mailboxes: &boxes,
     };
     let mut goes_on = true;
-    let done = std::thread::scope(|scope| -> Result<Vec<Done>, FeedsFailure> {
-        let (send, receive) = sync_channel(WAITING_CHANGES);
-        let writing = scope.spawn(move || writer::write(store, &receive));
-        let (common, names) = (&common, &names);
-        for _ in 0..THREADS {
-            scope.spawn(move || {
-                names.look_up(|asked, found| common.mailboxes[asked.worker].tell(Message::LookedUp(asked.host, found)));
-            });
-        }
-        let working = ends.into_iter().zip(shares).enumerate().map(|(index, ((poll, messages), share))| {
-            let changes = send.clone();
-            scope.spawn(move || Worker::new(common, index, poll, messages, changes).work(share))
-        });
-        let working = working.collect::<Vec<_>>();
-        drop(send);
-        while !working.iter().all(std::thread::ScopedJoinHandle::is_finished) {
-            let before = Live {
-                round: turn,
-                elapsed: started.elapsed(),
-                feeds: plan.addresses.len() as u64,
-                settled: done_before + settled,
-                ..Live::default()
-            };
-            if !watch(&before.with(&shown)) {
-                goes_on = false;
-                stop.store(true, Ordering::Relaxed);
-                wake(&boxes);
-            }
-        }
-        names.end();
-        let ended = || std::io::Error::other("a thread has ended early");
-        let done = working.into_iter().map(|one| Ok(one.join().map_err(|_| ended())??)).collect();
-        writing.join().map_err(|_| ended())??;
-        done
+    let done = work(&common, ends.into_iter().zip(shares), &mut || {
+        let before = Live {
+            round: turn,
+            elapsed: started.elapsed(),
+            feeds: plan.addresses.len() as u64,
+            settled: done_before + settled,
+            ..Live::default()
+        };
+        goes_on &= watch(&before.with(&shown));
+        goes_on
     })?;
     let is_finished = left.load(Ordering::Relaxed) == 0;
     let spent = names.spent();
@@ -213,6 +189,42 @@ fn one(
         store.write(&[Change::Round(state)])?;
     }
     Ok((round, goes_on))
+}
+
+/// Has each worker do its share, beside who looks names up and who writes. `goes_on` is asked again and again; once it says no, all
+/// come to an end.
+fn work(
+    common: &Common,
+    workers: impl Iterator<Item = (End, Vec<Job>)>,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<Done>, FeedsFailure> {
+    std::thread::scope(|scope| {
+        let (send, receive) = sync_channel(WAITING_CHANGES);
+        let writing = scope.spawn(move || writer::write(common.store, &receive));
+        for _ in 0..THREADS {
+            scope.spawn(move || {
+                let tell = |worker: usize, message| common.mailboxes[worker].tell(message);
+                common.names.look_up(|asked, found| tell(asked.worker, Message::LookedUp(asked.host, found)));
+            });
+        }
+        let working = workers.enumerate().map(|(index, ((poll, messages), share))| {
+            let changes = send.clone();
+            scope.spawn(move || Worker::new(common, index, poll, messages, changes).work(share))
+        });
+        let working = working.collect::<Vec<_>>();
+        drop(send);
+        while !working.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+            if !goes_on() {
+                common.stop.store(true, Ordering::Relaxed);
+                wake(common.mailboxes);
+            }
+        }
+        common.names.end();
+        let ended = || std::io::Error::other("a thread has ended early");
+        let done = working.into_iter().map(|one| Ok(one.join().map_err(|_| ended())??)).collect();
+        writing.join().map_err(|_| ended())??;
+        done
+    })
 }
 
 fn wake(boxes: &[Mailbox]) {

@@ -29,7 +29,7 @@ fn parts(document: &Document) -> Vec<Part> {
     let table = Table::of("", ["times as long", "95 % interval", "part", "95 % interval"], rows);
     let same = match bisection.same_builds {
         0 => String::new(),
-        same => format!(", {same} of them into the same as another one and not run"),
+        same => format!(", {same} of them identical to another build and not run"),
     };
     let (built, all) = (bisection.builds, bisection.factors.len());
     let head = format!("Where it became slower, commit by commit (built: {built} of {all}{same})");

@@ -94,7 +94,7 @@ pub fn story_table(done: &StoryResults) -> String {
     if let ([first, .., last], middle) = (&done.proving_short_ns[..], done.proving_short_ns.len() / 2) {
         let median = Nanos(done.proving_short_ns[middle]);
         let said = format!(
-            "Of {} that run for less than 3 s, trials took {median} in the median ({} to {}).",
+            "Where a run takes less than 3 s ({} of them), the verdict came after a median of {median} of trials ({} to {}).",
             done.proving_short_ns.len(),
             Nanos(*first),
             Nanos(*last)

@@ -91,7 +91,7 @@ fn several_steps_along_commits_are_shown_as_stairs() {
                  commits, 77ab0c12 to 1f0c3aa9. In all, CPU time per request is 5.22 times higher";
     assert!(said.starts_with(first), "{said}");
     let text = text(&examples::stairs()).replace('\n', " ");
-    let parts = ["(built: 31 of 2, 4 of them into the", "1.92", "2.64", "58 % to 62 %"];
+    let parts = ["(built: 31 of 2, 4 of them identical to", "1.92", "2.64", "58 % to 62 %"];
     for part in parts {
         assert!(text.contains(part), "{part} in {text}");
     }

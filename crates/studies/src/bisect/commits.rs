@@ -72,7 +72,7 @@ impl Workshop for Searching<'_, '_, '_, '_> {
 
     fn is_same(&mut self, commit: usize, as_other: Option<usize>) {
         let other = as_other.map_or("the good one".to_string(), |other| self.commits[other].short().to_string());
-        self.runs.say(&format!("{} was built into the same as {other}", self.commits[commit].short()));
+        self.runs.say(&format!("{} builds into the same as {other}", self.commits[commit].short()));
         self.runs.bisection.same_builds += 1;
     }
 }

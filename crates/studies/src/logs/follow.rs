@@ -1,13 +1,12 @@
 //! `logs -f`: who asks for what now, told each interval; alarms over it; and in the end what all that came comes down to.
 
-use super::{Request, agents, demand, networks, options, routes, traffic};
+use super::{Request, agents, demand, keep, networks, options, routes, traffic};
 use crate::services::{Alarming, now_ms};
 use crate::{Console, StudyError};
 use alarm::Rules;
 use case::{AgentFamily, Claim, Demand, LiveTraffic, Nanos, Ranked, ServiceSample, Traffic};
 use import::{Counts, Done, Follower};
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Files are looked at so often: who watches a screen sees no delay.
@@ -68,11 +67,6 @@ pub fn follow(
     let done = Done { files: follower.files().to_vec(), counts: all, outcomes: follower.outcomes() };
     keep(&done, request.cube.as_deref())?;
     Ok(traffic(&done, None))
-}
-
-/// Writes the cube where one is wanted.
-fn keep(done: &Done, cube: Option<&Path>) -> Result<(), StudyError> {
-    cube.map_or(Ok(()), |cube| Ok(import::write_cube(done, cube)?))
 }
 
 /// What one interval has shown.

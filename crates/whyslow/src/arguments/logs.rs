@@ -27,11 +27,7 @@ pub struct LogsArguments {
     #[arg(long, value_name = "[NAME=]FILE")]
     pub ranges: Vec<String>,
 
-    /// A case of the server (`whyslow attach --port N`): what requests cost it in CPU time, by route
-    #[arg(long, value_name = "CASE")]
-    pub case: Option<PathBuf>,
-
-    /// Follow the files from now on, also over rotation: who asks for what in the last minute, on a screen or a line a minute
+    /// Follow the files as they grow, across rotation: who asked for what in the last minute
     #[arg(short = 'f', long, conflicts_with_all = ["file", "case"])]
     pub follow: bool,
 
@@ -39,9 +35,21 @@ pub struct LogsArguments {
     #[arg(long, value_name = "RULES.toml", requires = "follow")]
     pub alarms: Option<PathBuf>,
 
-    /// Follow for so long [default: until Ctrl-C or SIGTERM]
+    /// Stop following after this long [default: until Ctrl-C or SIGTERM]
     #[arg(long, value_name = "TIME", value_parser = studies::duration, requires = "follow")]
     pub duration: Option<Duration>,
+
+    /// How to answer.
+    #[command(flatten)]
+    pub answer: LogsAnswer,
+}
+
+/// How logs and cubes are answered.
+#[derive(Args)]
+pub struct LogsAnswer {
+    /// A case of the server (`whyslow attach --port N`): what requests cost it in CPU time, by route
+    #[arg(long, value_name = "CASE")]
+    pub case: Option<PathBuf>,
 
     /// Also write the counts to this file, as a Parquet table that `logs merge` and SQL engines read
     #[arg(long, value_name = "FILE.parquet")]
@@ -70,19 +78,7 @@ pub struct LogsMergeArguments {
     #[arg(required = true, value_name = "CUBES")]
     pub cubes: Vec<PathBuf>,
 
-    /// A case of the server (`whyslow attach --port N`): what requests cost it in CPU time, by route
-    #[arg(long, value_name = "CASE")]
-    pub case: Option<PathBuf>,
-
-    /// Also write the cube of all to this file
-    #[arg(long, value_name = "FILE.parquet")]
-    pub cube: Option<PathBuf>,
-
-    /// Also write a page, Markdown or JSON to this file, by its ending: .html, .md or .json
-    #[arg(short = 'o', long = "output", value_name = "FILE")]
-    pub file: Option<PathBuf>,
-
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    /// How to answer.
+    #[command(flatten)]
+    pub answer: LogsAnswer,
 }

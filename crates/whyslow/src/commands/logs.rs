@@ -23,26 +23,28 @@ pub fn logs(typed: LogsArguments) -> Result<u8, Failure> {
     if let Some(LogsAction::Merge(typed)) = &typed.action {
         return merge(typed);
     }
-    let form = typed.file.as_deref().map(Form::of).transpose()?;
+    let answer = typed.answer;
+    let form = answer.file.as_deref().map(Form::of).transpose()?;
     let ranges = typed.ranges.iter().map(|text| named(text)).collect();
-    let request = Request { paths: typed.paths, format: typed.format, ranges, case: typed.case, cube: typed.cube };
+    let request = Request { paths: typed.paths, format: typed.format, ranges, case: answer.case, cube: answer.cube };
     if typed.follow {
         let traffic = follow(&request, typed.alarms.as_deref(), typed.duration)?;
-        return show(&traffic, None, typed.json);
+        return show(&traffic, None, answer.json);
     }
     let progress = Progress::of("reading logs");
     let traffic = studies::logs::logs(&request)?;
     drop(progress);
-    show(&traffic, form.zip(typed.file), typed.json)
+    show(&traffic, form.zip(answer.file), answer.json)
 }
 
 /// Puts cubes together, and says what they come down to.
 fn merge(typed: &LogsMergeArguments) -> Result<u8, Failure> {
-    let form = typed.file.as_deref().map(Form::of).transpose()?;
+    let answer = &typed.answer;
+    let form = answer.file.as_deref().map(Form::of).transpose()?;
     let progress = Progress::of("reading cubes");
-    let traffic = studies::logs::merge(&typed.cubes, typed.case.as_deref(), typed.cube.as_deref())?;
+    let traffic = studies::logs::merge(&typed.cubes, answer.case.as_deref(), answer.cube.as_deref())?;
     drop(progress);
-    show(&traffic, form.zip(typed.file.clone()), typed.json)
+    show(&traffic, form.zip(answer.file.clone()), answer.json)
 }
 
 /// Follows the logs: a screen that is drawn again and again, or a line a minute, until somebody ends it.

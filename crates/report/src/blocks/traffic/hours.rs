@@ -53,7 +53,7 @@ fn rows(traffic: &Traffic) -> Vec<Part> {
         Row::new(date(day), [day.requests.iter().map(digit).collect::<String>(), count(all)])
     };
     let table = Table::of("day", [CLOCK, "requests"], traffic.days.iter().map(row).collect()).words(1).most(MOST_ROWS);
-    let how = format!("A digit an hour, in tenths of the busiest one's {}.", count(most));
+    let how = format!("One digit per hour, in tenths of the busiest hour's {} requests.", count(most));
     under("Requests by hour of the day (UTC)", [Part::Paragraph(how), Part::Table(table)])
 }
 
@@ -110,7 +110,7 @@ fn html(document: &Document) -> String {
     let began = began.map(|suspect| called(&suspect.name, suspect.claim)).collect::<Vec<_>>();
     let outlined =
         if began.is_empty() { String::new() } else { format!(" Outlined: where {} began or grew.", began.join(", ")) };
-    let caption = format!("Requests in each hour, UTC. The strongest: {}.{outlined}", count(most(traffic)));
+    let caption = format!("Requests per hour, UTC; {} in the busiest.{outlined}", count(most(traffic)));
     let maps = Size::BOTH.map(|size| map(traffic, size)).into();
     Maps { caption, maps }.render().unwrap_or_default()
 }

@@ -40,7 +40,7 @@ fn saved(suspect: &Suspect) -> String {
     let cpu = suspect.cpu.as_ref().map_or(String::new(), |saved| {
         let known = Share(saved.known as f64 / demand.requests.max(1) as f64);
         format!(
-            " By the recording of the server, {} of CPU time as well: {} of what is known, counting {known} of its requests.",
+            " By the server's recording, {} of CPU time as well: {} of what is known, which covers {known} of its requests.",
             answering(saved.cpu_ns),
             Share(saved.share),
         )
