@@ -14,7 +14,6 @@ use super::store::{Begun, Store};
 use super::tally::{Counts, Outcome};
 use super::worker::{Common, Done, Mailbox, Message, Shown, WAKER, Worker, owner};
 use super::writer;
-use crate::address::Scheme;
 use crate::run::raise_limit;
 use crate::tls;
 use case::{ContentFault, FeedFault, FeedRound};
@@ -26,8 +25,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Changes on their way to the disk: a slow one slows the round down, and takes no more memory.
-const WAITING_CHANGES: usize = 8192;
+/// Turns of workers' loops whose changes may be on their way to the disk: a slow one slows the round down, and takes no more
+/// memory. A turn has hardly more changes than a worker has
+/// connections.
+const WAITING_TURNS: usize = 16;
 /// rustls keeps up to eight tickets for a host, and counts its bound in tickets.
 const SESSIONS_OF_A_HOST: usize = 8;
 const LEAST_HOSTS: usize = 256;
@@ -77,7 +78,7 @@ impl Live {
 /// Where it cannot begin, or the database cannot be read or written. What goes wrong with feeds is counted.
 pub fn refresh(plan: &Plan, watch: &mut dyn FnMut(&Live) -> bool) -> Result<Vec<FeedRound>, FeedsFailure> {
     let store = Store::open(&plan.database)?;
-    let mut settings = tls::settings(&plan.secured, Scheme::Https)?;
+    let mut settings = tls::light_settings(&plan.secured)?;
     if !plan.secured.full_only {
         settings.resumption = Resumption::in_memory_sessions(sessions(&plan.addresses));
     }
@@ -199,7 +200,7 @@ fn work(
     goes_on: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Done>, FeedsFailure> {
     std::thread::scope(|scope| {
-        let (send, receive) = sync_channel(WAITING_CHANGES);
+        let (send, receive) = sync_channel(WAITING_TURNS);
         let writing = scope.spawn(move || writer::write(common.store, &receive));
         for _ in 0..THREADS {
             scope.spawn(move || {

@@ -120,7 +120,9 @@ pub(super) struct Worker<'a> {
     index: usize,
     poll: Poll,
     messages: Receiver<Message>,
-    changes: SyncSender<Change>,
+    changes: SyncSender<Vec<Change>>,
+    /// Changes that are still to be sent.
+    gathered: Vec<Change>,
     origins: Vec<Origin>,
     by_name: HashMap<String, usize>,
     /// Origins that wait for the address of a host.
@@ -144,7 +146,7 @@ impl<'a> Worker<'a> {
         index: usize,
         poll: Poll,
         messages: Receiver<Message>,
-        changes: SyncSender<Change>,
+        changes: SyncSender<Vec<Change>>,
     ) -> Worker<'a> {
         let connections = (common.plan.connections / common.mailboxes.len().max(1)).max(1);
         let now = Instant::now();
@@ -161,6 +163,7 @@ impl<'a> Worker<'a> {
             poll,
             messages,
             changes,
+            gathered: Vec::new(),
             origins: Vec::new(),
             by_name: HashMap::new(),
             waiting: HashMap::new(),
@@ -207,6 +210,7 @@ impl<'a> Worker<'a> {
                 }
             }
             self.hear();
+            self.send_changes();
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
                 // What came while others were seen to has come in time.
@@ -285,14 +289,21 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// A change goes to the database. Where nobody writes any more, the round is over, and why is known there.
+    /// A change goes to the database, with all others of this turn of the loop.
     fn change(&mut self, change: Change) {
-        if self.changes.send(change).is_err() {
+        self.gathered.push(change);
+    }
+
+    /// Sends what has been gathered, at once: whoever writes is woken once. Where nobody writes any more, the round is over, and
+    /// why is known there.
+    fn send_changes(&mut self) {
+        if !self.gathered.is_empty() && self.changes.send(std::mem::take(&mut self.gathered)).is_err() {
             self.common.stop.store(true, Ordering::Relaxed);
         }
     }
 
     fn end(mut self) -> Done {
+        self.send_changes();
         self.done.ended = Instant::now();
         for origin in &self.origins {
             if let Some(slow) = origin.slowness() {

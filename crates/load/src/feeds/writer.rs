@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 /// The database is written this often: each time costs a few pages for every feed, and a wait for the disk.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// So many changes are written at once at most.
+/// Once there are so many changes, they are written.
 const MOST: usize = 8192;
 
 /// Writes until all senders are gone.
-pub(crate) fn write(store: &Store, changes: &Receiver<Change>) -> Result<(), FeedsFailure> {
+pub(crate) fn write(store: &Store, changes: &Receiver<Vec<Change>>) -> Result<(), FeedsFailure> {
     let mut journal = store.journal()?;
     let mut gathered = Vec::new();
     while let Ok(first) = changes.recv() {
@@ -20,8 +20,10 @@ pub(crate) fn write(store: &Store, changes: &Receiver<Change>) -> Result<(), Fee
         let mut next = Some(first);
         while let Some(change) = next {
             let begin = gathered.len();
-            gathered.push(change);
-            gathered.extend(changes.try_iter().take(MOST - gathered.len().min(MOST)));
+            gathered.extend(change);
+            while let Some(more) = (gathered.len() < MOST).then(|| changes.try_recv().ok()).flatten() {
+                gathered.extend(more);
+            }
             journal.add(&gathered[begin..]).map_err(|error| store.unwritten(&error))?;
             let left = until.saturating_duration_since(Instant::now());
             let is_full = left.is_zero() || gathered.len() >= MOST;
