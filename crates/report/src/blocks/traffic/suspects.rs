@@ -46,7 +46,7 @@ fn saved(suspect: &Suspect) -> String {
         )
     });
     format!(
-        "It would have saved {} requests ({}), {} ({}){time}.{cpu}",
+        "Blocking it would have saved {} requests ({}), {} ({}){time}.{cpu}",
         count(demand.requests),
         Share(suspect.share_of_requests),
         Bytes(demand.bytes),
