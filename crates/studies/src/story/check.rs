@@ -46,8 +46,7 @@ fn held(story: &Story, variant: &Variant, answer: &Answered) -> Vec<Held> {
 fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held> {
     let is_it = |finding: &&Finding| finding.name == wanted.finding && finding.title.contains(&wanted.title);
     let Some(finding) = findings.iter().find(is_it) else {
-        let wanted_name = if wanted.title.is_empty() { String::new() } else { format!(" of {}", wanted.title) };
-        let seen = format!("no {}{wanted_name}; {}", wanted.finding, names(findings));
+        let seen = format!("no {}; {}", name_in_words(wanted), names(findings));
         return [StoryAspect::Named, StoryAspect::Located, StoryAspect::Confirmed]
             .map(|one| (one, false, seen.clone()))
             .to_vec();
@@ -60,8 +59,7 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
     let (is_there, place) = located(story, wanted, finding);
     let declares_place = wanted.program.is_some() || wanted.line.is_some() || wanted.function.is_some();
     let located = declares_place.then_some((StoryAspect::Located, is_there, place));
-    let title = if wanted.title.is_empty() { String::new() } else { format!(" of {}", wanted.title) };
-    let name = format!("{}{title}", finding.name);
+    let name = name_in_words(wanted);
     if wanted.status != Status::Confirmed {
         // Nothing outside the program switches this one off: there is no proof to be had.
         let name = format!("{name}, {}", status_in_words(finding));
@@ -72,6 +70,12 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
         .chain(located)
         .chain([(StoryAspect::Confirmed, proved, proof)])
         .collect()
+}
+
+/// Which finding is wanted: its name, and what its title must say.
+fn name_in_words(wanted: &Expected) -> String {
+    let title = if wanted.title.is_empty() { String::new() } else { format!(" (\"{}\")", wanted.title) };
+    format!("{}{title}", wanted.finding)
 }
 
 /// Whether a finding points at the place that was declared, and at which it does.
