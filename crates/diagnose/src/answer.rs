@@ -6,7 +6,7 @@ use crate::analysis::ledger;
 use crate::blind::not_looked_for;
 use crate::detectors::{ALL, Detector, Found};
 use crate::exchange::Exchange;
-use crate::heaviest::heaviest;
+use crate::heaviest::{heaviest, located_outside};
 use crate::overlap;
 use crate::troubles;
 use crate::views;
@@ -215,11 +215,12 @@ fn of_the_time_between(analysis: &Analysis, count: usize, between: f64) -> Strin
     let wall = analysis.wall().max(1) as f64;
     let exchanges = if count == 1 { "the one exchange".to_string() } else { format!("{count} exchanges") };
     format!(
-        "{} of the {} was spent outside {exchanges}; the largest part, {}, is: {}.",
+        "{} of the {} was spent outside {exchanges}; the largest part, {}, is: {}{}.",
         Share(between / wall),
         Nanos(analysis.wall()),
         Share(length / wall),
-        account.fact(analysis).name(),
+        account.fact(analysis).name_of_run(),
+        located_outside(analysis, *account).in_words(),
     )
 }
 
@@ -268,7 +269,27 @@ fn advice(analysis: &Analysis, group: AccountGroup, share: Share) -> &'static st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{US, keep_alive};
+    use crate::fixture::{CLIENT, Fixture, MS, US, keep_alive, request};
+    use crate::tests::answer;
+
+    #[test]
+    fn most_of_the_time_between_exchanges_has_a_place() {
+        const NANOSLEEP: u16 = 35;
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        fixture.script(5, &["client.py:7:wait"]);
+        fixture.script(6, &["client.py:9:fetch"]);
+        let mut idle = fixture.now;
+        for _ in 0..5 {
+            fixture.waits(CLIENT, 20 * MS, NANOSLEEP, |call| call.script_stack = 5);
+            // Shorter, and within a request.
+            let from = fixture.recording.calls.len();
+            request(&mut fixture, CLIENT, 1, 5 * MS, &mut idle);
+            fixture.recording.calls[from..].iter_mut().for_each(|call| call.script_stack = 6);
+        }
+        let summary = answer(&fixture.end()).summary;
+        assert!(summary.ends_with("is: asleep in nanosleep, client.py:7 in wait."), "{summary}");
+    }
 
     #[test]
     fn stalls_of_few_requests_are_told_by_themselves() {

@@ -2,11 +2,13 @@
 //! in the code that is.
 
 use crate::analysis::Analysis;
+use crate::analysis::ender::is_timed_out;
 use crate::analysis::ledger::{Account, Object, is_within, object};
 use crate::connections::End;
 use crate::place::{Located, of_most_on_cpu};
 use crate::syscall;
-use crate::threads::busy_part;
+use crate::threads::{busy_part, call_end};
+use case::tables::Sample;
 use case::{AccountGroup, Heaviest};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +42,36 @@ pub fn heaviest(analysis: &Analysis) -> Option<Heaviest> {
     })
 }
 
+/// Where in the code an account is that is outside all exchanges.
+pub fn located_outside(analysis: &Analysis, account: Account) -> Located {
+    let account = match account {
+        Account::OutsideBlocked(_, Object::TimeOut) => account,
+        other => other.without_who(analysis),
+    };
+    match account {
+        Account::OutsideCpu(module) => {
+            let is_it = |sample: &&Sample| analysis.code.module_of(sample) == module && !is_within(analysis, sample);
+            let samples = analysis.recording.samples.iter().filter(is_it);
+            of_most_on_cpu(&analysis.code, samples.map(|sample| ((sample.script_stack, sample.stack), 1)))
+        }
+        Account::OutsideBlocked(number, on) => {
+            let calls = analysis.recording.calls.iter().enumerate();
+            let calls = calls.filter(|(_, call)| call.number == number && call.blocked.0 > 0);
+            let is_it = |row: usize| match on {
+                Object::Unnamed => true,
+                Object::TimeOut => is_timed_out(analysis.call(row)),
+                on => object(analysis, row) == on,
+            };
+            let outside = calls.filter(|&(row, _)| is_it(row)).map(|(row, call)| {
+                let end = call_end(call).saturating_sub(busy_part(call));
+                (row, analysis.split(call.tid, call.start.0, end).1)
+            });
+            analysis.place_of_calls(outside.filter(|(_, blocked)| *blocked > 0))
+        }
+        _ => Located::default(),
+    }
+}
+
 /// The account by the name that it has in the ledger of the run.
 fn shown(analysis: &Analysis, account: Account) -> case::Account {
     let fact = account.fact(analysis);
@@ -62,7 +94,7 @@ fn located(analysis: &Analysis, group: AccountGroup, account: Account) -> Locate
 /// Where the samples of a module, or of the kernel, were taken.
 fn on_processor(analysis: &Analysis, account: Account) -> Located {
     let at_end = processes(analysis, account);
-    let is_it = |sample: &&case::tables::Sample| {
+    let is_it = |sample: &&Sample| {
         let in_module = match account {
             Account::Module(_, module) | Account::OutsideCpu(module) => analysis.code.module_of(sample) == module,
             Account::Kernel(_) => sample.kernel,
@@ -90,7 +122,7 @@ fn blocked(analysis: &Analysis, account: Account) -> Located {
                 return call.blocked.0;
             }
             // What a call did on a processor is not waited for; which part of it that was does not matter here.
-            let end = crate::threads::call_end(call).saturating_sub(busy_part(call));
+            let end = call_end(call).saturating_sub(busy_part(call));
             analysis.split(call.tid, call.start.0, end).0
         };
         is_it.then(|| (row, blocked())).filter(|(_, blocked)| *blocked > 0)

@@ -25,7 +25,7 @@ detector! {
     /// ## Evidence
     /// Connections that a client closes without an answer, three or more to one server, after the same time each; and after each
     /// a request of the same length to the same server on another connection. Or three or more calls on connections to one server that
-    /// fail (reset, refused), each with a sleep behind it before anything is asked again, for 5 % of the run or more.
+    /// fail (reset, refused, no connection), each with a sleep behind it before anything is asked again, for 5 % of the run or more.
     ///
     /// ## What proves it
     /// Longer timeouts (`long-timeouts`): requests are answered the first time, and the server has less to do. Where requests fail,

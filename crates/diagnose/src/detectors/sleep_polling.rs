@@ -1,6 +1,7 @@
 //! P06: requests wait for a thread that polls by sleeping, or a client polls its server.
 
 mod asked_again;
+mod looks;
 
 use super::{Found, costly_call, detector, lock_convoy, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -23,7 +24,8 @@ detector! {
     /// ## Evidence
     /// Sleeps at one place in the code that follow one another with nothing sent or received in between; and requests whose
     /// waits, followed from whoever waits to whoever ended the wait, lead to these sleeps. Or requests that are the same as the one
-    /// before, each after a sleep, while whatever else the client asks follows at once.
+    /// before, each after a sleep, while whatever else the client asks follows at once. Or sleeps between a read, an accept or a
+    /// poll that does not wait and finds nothing, and the same one that finds something; charged from when that had come.
     ///
     /// ## What proves it
     /// Sleeps a hundred times shorter: the wait goes away. With sleeps of half and of twice the length it halves and doubles.
@@ -63,7 +65,7 @@ struct Polling {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let found = [waited_for_by_requests(analysis), asked_again::detect(analysis)];
+    let found = [waited_for_by_requests(analysis), asked_again::detect(analysis), looks::detect(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall.saturating_add(found.saving.outside))
 }
 

@@ -1,6 +1,7 @@
 use crate::document::Document;
 use crate::examples::answer as examples;
 use crate::style::{Colour, Style};
+use case::facts::Wait;
 use case::{Account, AccountGroup, AccountTime, Cost, End, Heaviest, Place, Status};
 
 const PLAIN: Style = Style { colour: Colour::Plain, width: 80 };
@@ -179,5 +180,23 @@ fn no_cause_found_is_not_said_above_requests_that_wait_for_one_thing() {
         answer.ledger.total += ns;
         let text = crate::text(&Document::of(&answer), &PLAIN);
         assert!(text.starts_with("95 % of each 100 ns request is ") && text.contains("93 % of the time"), "{text}");
+    }
+}
+
+#[test]
+fn where_hardly_any_of_the_run_is_in_requests_the_rest_is_said_first() {
+    let mut answer = examples::healthy();
+    let account = Account::RunDelay { end: End::Server };
+    answer.heaviest = Some(Heaviest { ns: 95, of_ns: 100, account, share_of_group: 1.0, ..Heaviest::default() });
+    let (name, ns) = (String::new(), answer.ledger.total * 9);
+    let sleep = Account::BlockedOutside { call: "poll".into(), wait: Wait::Sleep, object: None };
+    for (account, start) in
+        [(sleep, "93 % of the time"), (Account::CpuOutside { module: None }, "No cause found. 93 % of the time")]
+    {
+        let mut answer = answer.clone();
+        answer.ledger.accounts.push(AccountTime { name: name.clone(), ns, account });
+        answer.ledger.total += ns;
+        let text = crate::text(&Document::of(&answer), &PLAIN);
+        assert!(text.starts_with(start) && text.matches("93 % of the time").count() == 1, "{text}");
     }
 }

@@ -9,10 +9,14 @@ use crate::pauses::sleep_after;
 use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
+use case::tables::{Call, transport};
 use std::collections::BTreeMap;
 
 /// Sleeps that take less of the run are a pause, and no loss.
 const SHARE_OF_RUN: f64 = 0.05;
+
+/// "Operation now in progress": what `connect` returns where the program does not wait in it.
+const IN_PROGRESS: i64 = -115;
 
 /// A call that failed, and the sleep before its thread sent anything again.
 struct Pause {
@@ -24,11 +28,9 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let mut by_server: BTreeMap<String, Vec<Pause>> = BTreeMap::new();
     for (row, call) in analysis.recording.calls.iter().enumerate() {
         let Some(slot) = analysis.connections.slot(call.connection).filter(|_| call.connection != 0) else { continue };
-        // Who finds no port has asked nobody: that is port-exhaustion.
-        if syscall::telling_error(call.result).is_some()
-            && call.result != syscall::NO_PORT
+        if let Some(failed) = failed_at(analysis, call, slot)
             && analysis.connections.all()[slot].end == Some(End::Client)
-            && let Some(sleep) = sleep_after(analysis, call.tid, call_end(call))
+            && let Some(sleep) = sleep_after(analysis, call.tid, failed)
             && asks_after(analysis, sleep)
         {
             by_server.entry(analysis.connections.remote(slot)).or_default().push(Pause { failed: row, sleep });
@@ -43,6 +45,18 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let whole = slept(&pauses);
     (pauses.len() >= REPEATED && whole as f64 >= SHARE_OF_RUN * analysis.wall() as f64)
         .then(|| found(analysis, &server, &pauses, whole))
+}
+
+/// When a call on a connection had failed; of a connect that nobody waited for in the call, when the connection was given up.
+fn failed_at(analysis: &Analysis, call: &Call, slot: usize) -> Option<u64> {
+    let row = analysis.connections.row(slot);
+    if call.number == syscall::CONNECT && call.result == IN_PROGRESS {
+        let is_over = row.transport == transport::TCP && row.closed < analysis.recording.manifest.end;
+        return (row.established.0 == 0 && is_over).then(|| call_end(call).max(row.closed.0));
+    }
+    // Who finds no port has asked nobody: that is port-exhaustion.
+    let is_error = syscall::telling_error(call.result).is_some() && call.result != syscall::NO_PORT;
+    is_error.then(|| call_end(call))
 }
 
 /// Whether the thread of a sleep, or another one of its process, sends a request afterwards: else the program is done.
@@ -62,7 +76,10 @@ fn found(analysis: &Analysis, server: &str, pauses: &[Pause], whole: u64) -> Fou
         *errors.entry(analysis.call(one.failed).result).or_default() += 1;
     }
     let most = errors.iter().max_by_key(|(_, count)| **count).map_or(0, |(error, _)| *error);
-    let error = syscall::telling_error(most).unwrap_or("an error");
+    let failed = match syscall::telling_error(most) {
+        Some(error) => format!("a call on a connection to {server} failed, mostly with {error}"),
+        None => format!("{server} took no connection"),
+    };
     let lengths: Vec<u64> = sleeps().map(|(_, length)| length).collect();
     let longest = Nanos(lengths.iter().copied().max().unwrap_or_default());
     let what = "Requests fail, and the client sleeps before it sends them again".to_string();
@@ -70,17 +87,22 @@ fn found(analysis: &Analysis, server: &str, pauses: &[Pause], whole: u64) -> Fou
         title: format!("{what}: {} per request{}", Nanos(whole / count), place.in_words()),
         what,
         mechanism: vec![format!(
-            "{} times a call on a connection to {server} failed, mostly with {error}; each time the client slept, {} in the middle, \
-             {longest} at most, and asked again.",
+            "{} times {failed}; each time the client slept, {} in the middle, {longest} at most, and asked again.",
             number::count(pauses.len() as u64),
             Nanos(median(lengths)),
         )],
         saving: PotentialSaving { outside: whole, affected: pauses.len() as u64, ..PotentialSaving::default() },
         place,
-        remedy: format!(
-            "Find out why {server} ends connections (its log, its time-outs and limits); send what can be repeated again at once the \
-             first time, and back off only after that."
-        ),
+        remedy: match syscall::telling_error(most) {
+            Some(_) => format!(
+                "Find out why {server} ends connections (its log, its time-outs and limits); send what can be repeated again at once \
+                 the first time, and back off only after that."
+            ),
+            None => format!(
+                "Find out why {server} takes no connections (is it running, and there?); ask another one at once where there is \
+                 one, and pause only after that."
+            ),
+        },
         rows: rows("calls", pauses.iter().map(|one| one.sleep)),
         ..Found::default()
     }
@@ -88,9 +110,10 @@ fn found(analysis: &Analysis, server: &str, pauses: &[Pause], whole: u64) -> Fou
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE, request};
+    use crate::fixture::{CLIENT, CONNECT, EPOLL_WAIT, Fixture, MS, READ, US, WRITE, request};
     use crate::tests::{answer, names};
-    use case::Recording;
+    use case::tables::{Connection, role, transport};
+    use case::{Nanos, Recording};
 
     const NANOSLEEP: u16 = 35;
     const RESET: i64 = -104;
@@ -134,6 +157,50 @@ mod tests {
             "{finding:#?}"
         );
         assert!(finding.mechanism[0].contains("ECONNRESET"), "{finding:#?}");
+    }
+
+    /// Ten requests, each after a connect elsewhere that came to nothing: how long after it a sleep begins, or none.
+    fn after_no_connection(sleep: Option<u64>) -> Recording {
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        for id in 1..=10 {
+            let opened = Nanos(fixture.now);
+            fixture.does(CLIENT, 10 * US, CONNECT, |call| (call.connection, call.result) = (id + 100, -115));
+            // Whoever waits for the connection itself does not sleep.
+            fixture.waits(CLIENT, 50 * MS, EPOLL_WAIT, |_| ());
+            fixture.recording.connections.push(Connection {
+                id: id + 100,
+                pid: CLIENT,
+                transport: transport::TCP,
+                role: role::CLIENT,
+                remote_address: "10.0.0.9".to_string(),
+                remote_port: 80,
+                opened,
+                closed: Nanos(fixture.now),
+                ..Connection::default()
+            });
+            fixture.now += US;
+            if let Some(length) = sleep {
+                fixture.waits(CLIENT, length, NANOSLEEP, |_| ());
+            }
+            fixture.connect(id, CLIENT);
+            request(&mut fixture, CLIENT, id, 300 * US, &mut idle);
+            fixture.close(id);
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn sleeps_after_connects_that_came_to_nothing_are_found() {
+        let answer = answer(&after_no_connection(Some(50 * MS)));
+        let finding = answer.findings.iter().find(|one| one.name == "retry-storm").expect("it is found");
+        assert_eq!(finding.cost.affected, 10);
+        assert!(finding.mechanism[0].starts_with("10 times 10.0.0.9:80 took no connection; each time"), "{finding:#?}");
+    }
+
+    #[test]
+    fn a_wait_for_a_connection_that_never_comes_is_no_sleep_after_it() {
+        assert!(!is_found(&after_no_connection(None)));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::connections::End;
 use crate::detectors::{Found, costly_call, median, rows};
 use crate::exchange::Exchange;
 use crate::number;
+use crate::pauses::{is_pause, may_be_pause};
 use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
@@ -65,7 +66,7 @@ fn sleeps(analysis: &Analysis) -> Vec<usize> {
     let clients: BTreeSet<u32> = processes.map(|row| row.pid).collect();
     let is_sleep = |row: &usize| {
         let call = analysis.call(*row);
-        syscall::is_sleep(call.number) && call.blocked.0 >= SHORTEST && clients.contains(&call.pid)
+        may_be_pause(call) && call.blocked.0 >= SHORTEST && clients.contains(&call.pid)
     };
     let mut rows: Vec<usize> = (0..analysis.recording.calls.len()).filter(is_sleep).collect();
     rows.sort_by_key(|&row| analysis.call(row).start);
@@ -78,7 +79,7 @@ fn pause(analysis: &Analysis, sleeps: &[usize], from: u64, to: u64) -> Option<us
     let mut within = sleeps[first..].iter().copied().take_while(|&row| analysis.call(row).start.0 < to);
     within.find(|&row| {
         let call = analysis.call(row);
-        call_end(call) <= to && call.blocked.0 as f64 >= MOSTLY * (to - from) as f64
+        call_end(call) <= to && call.blocked.0 as f64 >= MOSTLY * (to - from) as f64 && is_pause(analysis, row)
     })
 }
 
@@ -120,7 +121,8 @@ fn found(analysis: &Analysis, asked: &[&Exchange], again: &[usize], slept: u64) 
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, request};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, US, WRITE, request};
+    use crate::syscall::{FUTEX, TIMED_OUT};
     use crate::tests::{answer, names};
     use case::Recording;
 
@@ -129,13 +131,18 @@ mod tests {
     /// Six jobs: each is begun, then asked for until it is done, four times; `sleep` says for how long the client sleeps before the
     /// request of a number, of which 0 begins the job.
     fn jobs(sleep: impl Fn(u32) -> u64) -> Recording {
+        jobs_by(NANOSLEEP, 0, sleep)
+    }
+
+    /// The same with sleeps in any call, and what it returns.
+    fn jobs_by(call: u16, result: i64, sleep: impl Fn(u32) -> u64) -> Recording {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
         let mut idle = fixture.now;
         for _ in 0..6 {
             for number in 0..5 {
                 if sleep(number) > 0 {
-                    fixture.waits(CLIENT, sleep(number), NANOSLEEP, |_| ());
+                    fixture.waits(CLIENT, sleep(number), call, |row| row.result = result);
                 }
                 let from = fixture.recording.calls.len();
                 request(&mut fixture, CLIENT, 1, 300 * US, &mut idle);
@@ -159,6 +166,15 @@ mod tests {
         let finding = answer.findings.iter().find(|one| one.name == "sleep-polling").expect("it is found");
         assert_eq!(finding.cost.affected, 18);
         assert!((11 * MS..13 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+    }
+
+    #[test]
+    fn a_runtime_that_sleeps_by_waiting_for_nothing_is_found_and_one_to_which_something_came_is_not() {
+        let sleep = |number| if number > 1 { 20 * MS } else { 0 };
+        assert!(is_found(&jobs_by(EPOLL_WAIT, 0, sleep)));
+        assert!(is_found(&jobs_by(FUTEX, TIMED_OUT, sleep)));
+        assert!(!is_found(&jobs_by(EPOLL_WAIT, 1, sleep)));
+        assert!(!is_found(&jobs_by(FUTEX, 0, sleep)));
     }
 
     #[test]

@@ -8,12 +8,14 @@ use crate::document::Document;
 use crate::escape::escape;
 use crate::style::Style;
 use crate::text::{clean, wrap};
-use case::{Answer, Kind, Status};
+
+use case::{Account, Answer, Kind, Status};
 
 /// What is said before the summary where nothing stands.
 fn opening(answer: &Answer) -> Option<String> {
     match conclusion(answer) {
         Conclusion::Findings => None,
+        Conclusion::Nothing if leads_outside(answer) => Some(outside(answer)),
         Conclusion::Nothing => Some(match (line(answer), answer.one_wait(), mostly(answer)) {
             (Some(line), ..) => format!("{line} {NOT_RECOGNISED}"),
             (_, Some(wait), _) => format!("{} {NOT_RECOGNISED}", sentence(wait, answer)),
@@ -22,6 +24,24 @@ fn opening(answer: &Answer) -> Option<String> {
             _ => "No cause found.".into(),
         }),
         Conclusion::Inconclusive(why) => Some(format!("Inconclusive. {why}")),
+    }
+}
+
+/// With less of the run than this in exchanges, what they wait for is not what the user waits for.
+const HARDLY_ANY: f64 = 0.25;
+
+/// Whether nearly all of the run is outside its exchanges: then the answer begins with that.
+fn leads_outside(answer: &Answer) -> bool {
+    answer.exchanges > 0 && outside_ns(answer) as f64 >= (1.0 - HARDLY_ANY) * answer.ledger.total as f64
+}
+
+/// Where the time outside exchanges went.
+fn outside(answer: &Answer) -> String {
+    let summary = clean(&answer.summary);
+    let accounts = answer.ledger.accounts.iter().filter(|one| one.account.is_outside());
+    match accounts.max_by_key(|one| one.ns).map(|one| &one.account) {
+        Some(Account::CpuOutside { .. }) => format!("No cause found. {summary}"),
+        _ => format!("{summary} {NOT_RECOGNISED}"),
     }
 }
 
@@ -47,15 +67,20 @@ fn is_wait(answer: &Answer) -> bool {
 
 /// Whether most of the run is in no exchange, although there are some.
 fn is_mostly_outside(answer: &Answer) -> bool {
-    let outside = answer.ledger.accounts.iter().filter(|one| one.account.is_outside()).map(|one| one.ns).sum::<u64>();
-    answer.exchanges > 0 && outside * 2 > answer.ledger.total
+    answer.exchanges > 0 && outside_ns(answer) * 2 > answer.ledger.total
+}
+
+/// How much of the run is in no exchange.
+fn outside_ns(answer: &Answer) -> u64 {
+    answer.ledger.accounts.iter().filter(|one| one.account.is_outside()).map(|one| one.ns).sum()
 }
 
 /// Where the time went, where the opening does not say it already: that is about exchanges, where there are any.
 fn summary(answer: &Answer) -> String {
     let is_said = conclusion(answer) == Conclusion::Nothing
-        && !is_mostly_outside(answer)
-        && (line(answer).is_some() || answer.one_wait().is_some() || mostly(answer).is_some());
+        && (leads_outside(answer)
+            || !is_mostly_outside(answer)
+                && (line(answer).is_some() || answer.one_wait().is_some() || mostly(answer).is_some()));
     if is_said { String::new() } else { clean(&answer.summary) }
 }
 
