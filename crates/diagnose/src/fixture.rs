@@ -54,6 +54,13 @@ impl Fixture {
         self.rows(id, pid, start);
     }
 
+    /// Opens a connection to a peer so near that nobody waits.
+    pub fn connects_at_once(&mut self, id: u32, pid: u32) {
+        let start = self.now;
+        self.does(pid, 10 * US, CONNECT, |call| (call.connection, call.fd, call.result) = (id, 3, 0));
+        self.rows(id, pid, start);
+    }
+
     fn rows(&mut self, id: u32, pid: u32, opened: u64) {
         let client = Connection {
             id,
@@ -128,6 +135,16 @@ impl Fixture {
     pub fn off(&mut self, tid: u32, start: u64, end: u64) {
         let (start, end) = (Nanos(start), Nanos(end));
         self.recording.switches.push(Switch { start, runnable: end, end, tid, reason: reason::BLOCKED, waker: 0 });
+    }
+
+    /// A thread that loses the processor and waits for one.
+    pub fn preempted(&mut self, tid: u32, duration: u64) {
+        if duration == 0 {
+            return;
+        }
+        let (start, end) = (Nanos(self.now), Nanos(self.now + duration));
+        self.recording.switches.push(Switch { start, runnable: start, end, tid, reason: reason::PREEMPTED, waker: 0 });
+        self.now += duration;
     }
 
     /// A transfer on a connection, in 5 us.

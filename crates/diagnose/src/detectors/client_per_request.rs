@@ -4,8 +4,11 @@ use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::{Exchange, SetUp};
+use crate::syscall;
+use crate::threads::call_end;
 use case::Nanos;
 use case::tables::{Segment, direction, flags};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 detector! {
@@ -20,7 +23,7 @@ detector! {
     /// ## Evidence
     /// Five connections or more of one process to one address and port that stand open and idle when the next is
     /// opened, and are not used again by the end; nearly all of the process's connections there; fewer than two
-    /// exchanges each. The time of connect and handshake is charged. Where the process starts threads for each of them after
+    /// exchanges each. The time of connect, socket options and handshake is charged. Where the process starts threads for each of them after
     /// the request before (an event loop of its own, workers), so is the time from the first of these to the request.
     ///
     /// ## What proves it
@@ -48,8 +51,12 @@ const MOSTLY: f64 = 0.8;
 /// Idle connections are kept for a while, not for ever: as in connection-churn.
 const KEPT: u64 = 5_000_000_000;
 
-/// A connect alone, of less than this each, is not felt: as in connection-churn.
+/// Setting up in less than this each is not felt: as in connection-churn.
 const FELT: u64 = 30_000;
+
+/// A set-up goes from one call on its socket to the next: who takes longer, of some microseconds with a recorder attached, does
+/// something else.
+const NEXT_CALL: u64 = 50_000;
 
 /// One connection of a process and its use.
 struct Use<'e> {
@@ -58,6 +65,8 @@ struct Use<'e> {
     set_up: SetUp,
     last_end: u64,
     exchanges: usize,
+    /// When the last option of its socket was set, of those that were set at once; when it was connected, where none was.
+    configured: u64,
     /// When the first thread was started that it has for itself: after the request before, and before its own.
     made: Option<u64>,
 }
@@ -66,7 +75,8 @@ impl Use<'_> {
     /// How long it took to set up, within exchanges and before them.
     fn set_up_time(&self, analysis: &Analysis) -> (u64, u64) {
         let SetUp { start, application, .. } = self.set_up;
-        let stretches = self.set_up.stretches().map(|(from, to)| to.saturating_sub(from)).iter().sum();
+        let stretches: u64 = self.set_up.stretches().map(|(from, to)| to.saturating_sub(from)).iter().sum();
+        let stretches = stretches + self.configured - self.set_up.connected;
         let Some(made) = self.made else { return (stretches, 0) };
         let (inside, outside) = self.tid(analysis).map_or((0, 0), |tid| analysis.split(tid, made.min(start), start));
         (inside + application.saturating_sub(start.max(made)), outside)
@@ -79,6 +89,7 @@ impl Use<'_> {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    let options = options(analysis);
     let mut groups: BTreeMap<(u32, String), BTreeMap<usize, Use>> = BTreeMap::new();
     // A server is a client as well, where it asks others.
     let all = analysis.exchanges.iter().chain(&analysis.inner);
@@ -86,7 +97,10 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         let slot = exchange.connection;
         let group = groups.entry((analysis.connections.row(slot).pid, analysis.connections.remote(slot))).or_default();
         if let Some(set_up) = exchange.set_up {
-            group.insert(slot, Use { slot, first: exchange, set_up, last_end: exchange.end, exchanges: 1, made: None });
+            let set = options.get(&analysis.connections.row(slot).id).map_or(&[][..], Vec::as_slice);
+            let configured = configured(set, &set_up);
+            let (first, last_end) = (exchange, exchange.end);
+            group.insert(slot, Use { slot, first, set_up, last_end, exchanges: 1, configured, made: None });
         } else if let Some(known) = group.get_mut(&slot) {
             known.last_end = known.last_end.max(exchange.end);
             known.exchanges += 1;
@@ -103,6 +117,23 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let (remote, kept) = forgotten.max_by_key(|(remote, kept)| (kept.len(), std::cmp::Reverse(remote.clone())))?;
     let found = found(analysis, &remote, &kept);
     (found.saving.wall + found.saving.outside >= FELT * kept.len() as u64).then_some(found)
+}
+
+/// The stretches in which options of each connection's socket were set, in order of time.
+fn options(analysis: &Analysis) -> FxHashMap<u32, Vec<(u64, u64)>> {
+    let mut options: FxHashMap<u32, Vec<(u64, u64)>> = FxHashMap::default();
+    let set = analysis.recording.calls.iter().filter(|call| call.number == syscall::SETSOCKOPT && call.connection != 0);
+    set.for_each(|call| options.entry(call.connection).or_default().push((call.start.0, call_end(call))));
+    options
+}
+
+/// Until when the options of a connection's socket were set, one right after the other, before its first bytes.
+fn configured(options: &[(u64, u64)], set_up: &SetUp) -> u64 {
+    let since = options.iter().filter(|(start, _)| *start >= set_up.connected);
+    let before_bytes = since.take_while(|(_, end)| *end <= set_up.handshake);
+    let at_once =
+        |at: u64, &(start, end): &(u64, u64)| if start.saturating_sub(at) <= NEXT_CALL { Ok(end) } else { Err(at) };
+    before_bytes.copied().try_fold(set_up.connected, |at, one| at_once(at, &one)).unwrap_or_else(|at| at)
 }
 
 /// When the threads of a process were started, in order of time.
@@ -210,6 +241,7 @@ fn most_open(analysis: &Analysis, kept: &[Use]) -> usize {
 #[cfg(test)]
 mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE, request};
+    use crate::syscall::SETSOCKOPT;
     use crate::tests::{answer, names};
     use case::tables::Thread;
     use case::{Nanos, Recording};
@@ -314,6 +346,29 @@ mod tests {
         assert_eq!(after.cost.between_ns_per_exchange, 9 * 10 * US / 10, "{:?}", after.cost);
         assert!(after.cost.ns_per_exchange > before.ns_per_exchange + 8 * US, "{before:?} {:?}", after.cost);
         assert!(after.mechanism[2].starts_with("For 9 of them"), "{:?}", after.mechanism);
+    }
+
+    /// Twenty connections that are made at once and have options set so long afterwards.
+    fn plain(pause: u64) -> Recording {
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        for id in 1..=20 {
+            fixture.connects_at_once(id, CLIENT);
+            for _ in 0..5 {
+                fixture.now += pause;
+                fixture.does(CLIENT, 2 * US, SETSOCKOPT, |call| (call.connection, call.fd) = (id, 3));
+            }
+            request(&mut fixture, CLIENT, id, 20 * US, &mut idle);
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn options_of_a_new_socket_are_part_of_what_it_costs_and_what_lies_between_is_not() {
+        let found = answer(&plain(6 * US));
+        let finding = found.findings.iter().find(|one| one.name == "client-per-request").expect("it is found");
+        assert_eq!(finding.cost.ns_per_exchange, 19 * (10 + 5 * 8) * US / 20, "{:?}", finding.cost);
+        assert_eq!(names(&plain(60 * US)), Vec::<String>::new());
     }
 
     #[test]

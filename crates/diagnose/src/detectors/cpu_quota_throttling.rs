@@ -179,8 +179,8 @@ fn is_server(analysis: &Analysis, tid: u32) -> bool {
 mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive};
     use crate::tests::{answer, names};
-    use case::tables::{Counter, Switch, reason};
-    use case::{Nanos, Recording};
+    use case::Recording;
+    use case::tables::Counter;
 
     /// Requests of which the server works `WORK` on each, and after every second one does not run for `gap`.
     fn interrupted(gap: u64) -> Fixture {
@@ -198,7 +198,7 @@ mod tests {
             fixture.moves(SERVER, 1001, READ, 200);
             fixture.now += WORK;
             if number % 2 == 1 {
-                stops(&mut fixture, SERVER, gap);
+                fixture.preempted(SERVER, gap);
             }
             let answered = fixture.now;
             fixture.moves(SERVER, 1001, WRITE, 1000);
@@ -209,14 +209,6 @@ mod tests {
             fixture.now += 20 * US;
         }
         fixture
-    }
-
-    /// A thread is runnable and does not run.
-    fn stops(fixture: &mut Fixture, tid: u32, gap: u64) {
-        let (start, end) = (Nanos(fixture.now), Nanos(fixture.now + gap));
-        let reason = reason::PREEMPTED;
-        fixture.recording.switches.push(Switch { start, runnable: start, end, tid, reason, waker: 0 });
-        fixture.now += gap;
     }
 
     /// What a group's counters say: throttled in 20 of 20 periods, for this long in all.

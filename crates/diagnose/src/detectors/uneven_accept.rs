@@ -7,7 +7,9 @@ use super::occupied::is_others;
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::number;
-use crate::threads::{Cursor, State};
+use crate::spans;
+use crate::syscall;
+use crate::threads::{Cursor, State, call_end};
 use crate::waits::{most_at_a_time, unread};
 use case::{Nanos, Share};
 use idle::Idle;
@@ -25,8 +27,8 @@ detector! {
     ///
     /// ## Evidence
     /// Two workers or more, of which one answers most of the requests (more than half the way from an even share to all of them).
-    /// Requests of its connections lie unread for a millisecond or more, since it computes or is blocked for others, and meanwhile another
-    /// worker waits for something to do. With that one's help the line would move twice as fast: half of these waits is charged, with
+    /// Requests of its connections lie unread for a millisecond or more, since it computes or is blocked for others, or has lost the CPU
+    /// in the middle of another's request, and meanwhile another worker waits for something to do. With that one's help the line would move twice as fast: half of these waits is charged, with
     /// two idle ones two thirds.
     ///
     /// ## What proves it
@@ -89,24 +91,38 @@ fn of_service(analysis: &Analysis, service: &Service) -> Option<Found> {
 /// The requests that lay unread while a worker was taken and others idle.
 fn queued(analysis: &Analysis, busy: &Worker, idle: &Idle) -> Option<Vec<Queued>> {
     let thread = analysis.threads.slot(busy.tid)?;
+    let work = spans::merge(busy.exchanges.iter().filter_map(|&index| work(analysis, index)).collect());
     let mut cursor = Cursor::default();
     let mut queued = Vec::new();
     for &index in &busy.exchanges {
         let Some((from, read)) = unread(analysis, &analysis.exchanges[index]) else { continue };
         let (to, mut avoidable) = (read.start.0, 0.0);
         analysis.threads.walk(thread, from, to, &mut cursor, &mut |moment| {
-            let is_taken = match moment.state {
-                State::OnProcessor => true,
-                State::Blocked | State::BlockedOnDisk => moment.call.is_some_and(|row| is_others(analysis, row)),
-                _ => false,
+            avoidable += match moment.state {
+                State::OnProcessor => idle.help(moment.start, moment.end),
+                State::Blocked | State::BlockedOnDisk if moment.call.is_some_and(|row| is_others(analysis, row)) => {
+                    idle.help(moment.start, moment.end)
+                }
+                // Who has lost the CPU over a request keeps the line waiting; who has just been woken for this one does not.
+                State::Runnable => {
+                    spans::within(&work, moment.start, moment.end).map(|(from, to)| idle.help(from, to)).sum()
+                }
+                _ => 0.0,
             };
-            avoidable += if is_taken { idle.help(moment.start, moment.end) } else { 0.0 };
         });
         if avoidable >= 1.0 {
             queued.push(Queued { from, to, avoidable: avoidable as u64 });
         }
     }
     Some(queued)
+}
+
+/// When a worker was at a request: since it had read it, until the last of its answer.
+fn work(analysis: &Analysis, index: usize) -> Option<(u64, u64)> {
+    let calls = analysis.server_transfers(&analysis.exchanges[index]);
+    let read = calls.iter().map(|&row| analysis.call(row as usize)).find(|call| syscall::is_read(call.number))?;
+    let end = calls.last().map(|&row| call_end(analysis.call(row as usize)))?;
+    Some((call_end(read), end))
 }
 
 fn found(analysis: &Analysis, service: &Service, busy: &Worker, idle: &Idle, queued: &[Queued]) -> Found {

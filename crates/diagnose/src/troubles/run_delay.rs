@@ -86,10 +86,10 @@ impl Running {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, MS, SERVER, US, WRITE, keep_alive};
     use crate::tests::answer;
-    use case::tables::{Counter, Switch, reason};
-    use case::{Nanos, Recording, Trouble};
+    use case::tables::Counter;
+    use case::{Recording, Trouble};
 
     /// Requests in each of which the client, its answer there, is ready for so long before it runs; meanwhile the
     /// server works or does not.
@@ -99,7 +99,7 @@ mod tests {
         for _ in 0..20 {
             fixture.moves(CLIENT, 1, WRITE, 20);
             fixture.waits_for(CLIENT, 1, 200 * US, 100);
-            preempted(&mut fixture, time);
+            fixture.preempted(CLIENT, time);
             fixture.waits_for(CLIENT, 1, 20 * US, 100);
         }
         let now = fixture.now;
@@ -107,13 +107,6 @@ mod tests {
             fixture.off(SERVER, begun + MS, now);
         }
         fixture.end()
-    }
-
-    fn preempted(fixture: &mut Fixture, time: u64) {
-        let (start, end) = (Nanos(fixture.now), Nanos(fixture.now + time));
-        let reason = reason::PREEMPTED;
-        fixture.recording.switches.push(Switch { start, runnable: start, end, tid: CLIENT, reason, waker: 0 });
-        fixture.now += time;
     }
 
     #[test]

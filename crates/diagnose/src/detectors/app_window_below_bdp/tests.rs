@@ -15,6 +15,9 @@ struct Download {
     sends: [u32; 2],
     /// How much longer than a round trip it takes to send them.
     late: u64,
+    /// How long the server computes before it sends the next burst, and how long it waits for a processor.
+    computes: u64,
+    preempted: u64,
     /// Which of them lets the next burst begin.
     begins_at: usize,
     /// The bytes of a burst, by its number.
@@ -27,6 +30,8 @@ struct Download {
 const HELD: Download = Download {
     sends: [UPDATES; 2],
     late: 0,
+    computes: 0,
+    preempted: 0,
     begins_at: 1,
     burst: |_| WINDOW,
     round_trip: ROUND_TRIP,
@@ -51,6 +56,8 @@ impl Download {
             let burst = (self.burst)(number);
             fixture.now = released;
             fixture.moves(SERVER, 1001, READ, 100);
+            fixture.now += self.computes;
+            fixture.preempted(SERVER, self.preempted);
             fixture.moves(SERVER, 1001, WRITE, i64::from(burst));
             let left = fixture.now - 4 * US;
             let arrives = |part: u64| left + part * 30 * US + half;
@@ -106,6 +113,12 @@ fn updates_that_come_in_pairs_are_no_questions_though_pairs_are_further_apart_th
     assert!(Download { late: MS, begins_at: 0, ..HELD }.is_found());
     // One at a time may be a question.
     assert!(!Download { sends: [UPDATES, 0], late: MS, begins_at: 0, ..HELD }.is_found());
+}
+
+#[test]
+fn a_sender_that_waits_for_a_processor_goes_on_late_and_one_that_computes_does_not_wait_for_a_window() {
+    assert!(Download { preempted: 4 * MS, ..HELD }.is_found());
+    assert!(!Download { computes: 4 * MS, ..HELD }.is_found());
 }
 
 #[test]

@@ -2,13 +2,14 @@
 
 use crate::analysis::Analysis;
 use crate::pieces;
+use crate::threads::{Cursor, State};
 use case::tables::{direction, transport};
 
 /// Fewer turns are chance.
 const REPEATED: usize = 5;
 /// A shorter round trip is nothing that a program waits for, and a longer one none of a network.
 const ROUND_TRIPS: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
-/// How soon after an update the next burst leaves: as with Nagle's algorithm, 1 ms allows for a busy processor.
+/// How soon after an update the next burst leaves, as with Nagle's algorithm; what its sender waits for a processor is not counted.
 const RELEASE: u64 = 1_000_000;
 /// A pause is at least this part of a round trip: windows are opened in two parts as a rule, and the bursts that they let go may be
 /// half a round trip apart.
@@ -149,7 +150,8 @@ fn steps(analysis: &Analysis, slot: usize, way: u8, round_trip: u64) -> Vec<Step
             let within = if is_sender { TURN } else { 2.0 * TURN };
             let updates =
                 back[recent(&back, time, within)..].iter().filter_map(|&(_, payload)| records(payload, overheads));
-            let is_by_updates = is_let_go(&back, (from, time), round_trip, is_sender)
+            let waited = back.last().filter(|_| is_sender).map_or(0, |&(at, _)| run_delay(analysis, slot, at, time));
+            let is_by_updates = is_let_go(&back, (from, time - waited), round_trip, is_sender)
                 && back[told..].iter().all(|&(_, payload)| records(payload, overheads).is_some());
             let bytes = sent[recent(&sent, from, WITHIN)..].iter().map(|&(_, payload)| u64::from(payload)).sum();
             if !holds_back(from, time) {
@@ -169,6 +171,20 @@ fn steps(analysis: &Analysis, slot: usize, way: u8, round_trip: u64) -> Vec<Step
         step.updates = step.updates.max(within.filter_map(|&(_, payload)| records(payload, overheads)).sum());
     }
     steps
+}
+
+/// How long the thread that sent the burst at `to` had waited for a processor since `from`.
+fn run_delay(analysis: &Analysis, slot: usize, from: u64, to: u64) -> u64 {
+    let calls = analysis.connections.transfer_numbers(slot);
+    let next = calls.partition_point(|&row| analysis.call(row as usize).start.0 <= to);
+    let sender = next.checked_sub(1).map(|at| analysis.call(calls[at] as usize).tid);
+    let mut waited = 0;
+    if let Some(thread) = sender.and_then(|tid| analysis.threads.slot(tid)) {
+        analysis.threads.walk(thread, from, to, &mut Cursor::default(), &mut |moment| {
+            waited += if moment.state == State::Runnable { moment.end - moment.start } else { 0 };
+        });
+    }
+    waited
 }
 
 /// Whether what came back let a pause end: the sender goes on at once, and who only saw the receiver's end finds what it sent a round

@@ -37,7 +37,9 @@ impl Idle {
         for thread in workers.filter_map(|worker| analysis.threads.get(worker.tid)) {
             for call in &analysis.recording.calls[thread.calls.clone()] {
                 let waits = syscall::is_poll(call.number) || syscall::is_accept(call.number);
-                if waits && call.blocked.0 > LEAST {
+                // How long a call was blocked is known when it returns.
+                let blocked = if call.finished { call.blocked } else { call.duration };
+                if waits && blocked.0 > LEAST {
                     changes.extend([(call.start.0, 1), (call_end(call), -1)]);
                 }
             }

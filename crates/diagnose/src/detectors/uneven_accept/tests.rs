@@ -1,6 +1,6 @@
 use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
 use crate::tests::{answer, names};
-use case::Recording;
+use case::{Nanos, Recording};
 
 const ACCEPT: u16 = 288;
 const EPOLL_CTL: u16 = 233;
@@ -22,6 +22,10 @@ struct Load {
     work: u64,
     /// Whether it sleeps meanwhile, rather than computes.
     sleeps: bool,
+    /// How long it has to wait for a processor in the middle of that.
+    preempted: u64,
+    /// How long the first one has to wait for one before it reads anything.
+    woken_late: u64,
     /// Who takes the connections.
     accepts: Accepts,
 }
@@ -35,7 +39,7 @@ enum Accepts {
     Forks,
 }
 
-const EVEN: Load = Load { first: 4, work: 5 * MS, sleeps: false, accepts: Accepts::Each };
+const EVEN: Load = Load { first: 4, work: 5 * MS, sleeps: false, preempted: 0, woken_late: 0, accepts: Accepts::Each };
 const UNEVEN: Load = Load { first: 7, ..EVEN };
 const ALL: Load = Load { first: 8, ..EVEN };
 
@@ -79,12 +83,16 @@ fn rounds(load: Load) -> Recording {
                 continue;
             }
             fixture.waits(one, start + 12 * US - idle[place], EPOLL_WAIT, |call| call.result = 1);
+            if one == FIRST {
+                fixture.preempted(one, load.woken_late);
+            }
             for client in own {
                 fixture.moves(one, client + 1001, READ, 200);
                 if load.sleeps {
                     fixture.waits(one, load.work, NANOSLEEP, |_| {});
                 } else {
                     fixture.now += load.work;
+                    fixture.preempted(one, load.preempted);
                 }
                 answered[client as usize] = fixture.now;
                 fixture.moves(one, client + 1001, WRITE, 1000);
@@ -145,9 +153,26 @@ fn a_worker_that_never_got_a_connection_counts_where_it_waits_for_some() {
 }
 
 #[test]
+fn a_worker_idles_in_a_call_that_has_not_returned() {
+    let mut recording = rounds(ALL);
+    let wait =
+        recording.calls.iter_mut().rfind(|call| call.tid == SECOND && call.number == EPOLL_WAIT).expect("a wait");
+    (wait.finished, wait.blocked) = (false, Nanos(0));
+    assert!(names(&recording).contains(&"uneven-accept".to_string()));
+}
+
+#[test]
 fn an_even_share_and_waits_that_nobody_feels_are_left_alone() {
     assert!(!is_found(EVEN));
     assert!(!is_found(Load { work: 100 * US, ..UNEVEN }));
+}
+
+#[test]
+fn a_worker_that_loses_the_processor_over_a_request_keeps_its_line_waiting() {
+    assert!(!is_found(Load { work: 100 * US, ..UNEVEN }));
+    assert!(is_found(Load { work: 100 * US, preempted: 5 * MS, ..UNEVEN }));
+    // It did nothing for others while it waited, and nobody would have been quicker.
+    assert!(!is_found(Load { work: 100 * US, woken_late: 30 * MS, ..UNEVEN }));
 }
 
 #[test]
