@@ -173,8 +173,11 @@ static __always_inline u32 gather_second(struct call_space *space, u64 messages)
 	return length;
 }
 
-static __always_inline u32 gather(struct call_space *space, struct thread *thread, u16 flags, s64 result, bool is_dns)
+/* Copies what a call names or moved: how many bytes. */
+__noinline u32 gather(struct call_space *space, struct thread *thread, u32 flags, s64 result, u32 is_dns)
 {
+	if (!space || !thread)
+		return 0;
 	struct call_event *event = &space->event;
 	u64 *arguments = thread->arguments;
 	if (flags & (CLASS_PATH_0 | CLASS_PATH_1)) {
@@ -210,9 +213,24 @@ static __always_inline u32 gather(struct call_space *space, struct thread *threa
 	return length;
 }
 
-/* The socket that the call is about; registers what accept, connect and listen make known. */
-static __always_inline struct known_socket *socket_of_call(struct thread *thread, u16 flags, s32 fd, s64 result, bool *is_file)
+/* Whether these bytes of a socket begin a request: a client's first ones out, or out after bytes in. */
+static __always_inline bool turned_to_request(struct known_socket *known, u16 flags)
 {
+	if (!(flags & (CLASS_IN | CLASS_OUT)))
+		return false;
+	bool was_out = known->is_out;
+	known->is_out = (flags & CLASS_OUT) != 0;
+	return known->is_out && !was_out && known->role == ROLE_CLIENT;
+}
+
+/* What a call is about, in one word: above the socket's number, what else there is to say of it. */
+enum { ABOUT_SOCKET = 1, ABOUT_DNS = 2, ABOUT_FILE = 4, ABOUT_REQUEST = 8, ABOUT_SHIFT = 32 };
+
+/* What the call is about; registers what accept, connect and listen make known. */
+__noinline u64 about_call(struct thread *thread, u32 flags, s32 fd, s64 result)
+{
+	if (!thread)
+		return 0;
 	if (flags & CLASS_ACCEPT)
 		fd = result;
 	if (fd < 0)
@@ -221,9 +239,8 @@ static __always_inline struct known_socket *socket_of_call(struct thread *thread
 	if (!file)
 		return 0;
 	struct sock *sk = (struct sock *)file->sock;
-	*is_file = file->is_regular;
 	if (!sk)
-		return 0;
+		return file->is_regular ? (u64)ABOUT_FILE << ABOUT_SHIFT : 0;
 	u8 role = flags & CLASS_ACCEPT ? ROLE_SERVER : ROLE_UNKNOWN;
 	struct known_socket *known = register_socket(sk, file->inode, thread->pid, role);
 	if (!known)
@@ -246,17 +263,10 @@ static __always_inline struct known_socket *socket_of_call(struct thread *thread
 		known->pid = thread->pid;
 		announce(sk, known);
 	}
-	return known;
-}
-
-/* Whether these bytes of a socket begin a request: a client's first ones out, or out after bytes in. */
-static __always_inline bool turned_to_request(struct known_socket *known, u16 flags)
-{
-	if (!(flags & (CLASS_IN | CLASS_OUT)))
-		return false;
-	bool was_out = known->is_out;
-	known->is_out = (flags & CLASS_OUT) != 0;
-	return known->is_out && !was_out && known->role == ROLE_CLIENT;
+	u64 about = ABOUT_SOCKET | (known->is_dns ? ABOUT_DNS : 0);
+	if (result > 0 && turned_to_request(known, flags))
+		about |= ABOUT_REQUEST;
+	return about << ABOUT_SHIFT | known->id;
 }
 
 /* Code of a file was mapped at `start`. */
@@ -300,14 +310,13 @@ static __always_inline int leave(struct pt_regs *regs, long result, u32 tid, str
 	/* By now the descriptor is another's, or nobody's; before, it was still the one that is closed. */
 	if (flags & CLASS_CLOSES)
 		__sync_fetch_and_add(&closes, 1);
-	bool is_file = false;
-	struct known_socket *known = socket_of_call(thread, flags, fd, result, &is_file);
-	bool is_request = known && result > 0 && turned_to_request(known, flags);
+	u64 about = about_call(thread, flags, fd, result);
+	u32 what = about >> ABOUT_SHIFT;
 	sum_up(thread->pid, number, now - start, thread->blocked, result,
 	       flags & (CLASS_IN | CLASS_OUT) && !(flags & CLASS_MESSAGES));
 	if (is_withheld_since(EVENT_CALL, thread->entered_in)) {
 		thread->withheld.calls++;
-		if (is_request)
+		if (what & ABOUT_REQUEST)
 			count_withheld(WITHHELD_REQUESTS);
 		return 0;
 	}
@@ -322,7 +331,7 @@ static __always_inline int leave(struct pt_regs *regs, long result, u32 tid, str
 	event->tid = tid;
 	event->pid = thread->pid;
 	event->fd = fd;
-	event->socket = known ? known->id : 0;
+	event->socket = about;
 	event->start = start;
 	event->duration = now - start;
 	event->blocked = thread->blocked;
@@ -349,13 +358,13 @@ static __always_inline int leave(struct pt_regs *regs, long result, u32 tid, str
 		event->arguments[2] = value | thread->arguments[3] << 32;
 	}
 	u32 length = 0;
-	if (flags & (CLASS_PATH_0 | CLASS_PATH_1 | CLASS_CONNECT) || known || is_file) {
+	if (flags & (CLASS_PATH_0 | CLASS_PATH_1 | CLASS_CONNECT) || what & (ABOUT_SOCKET | ABOUT_FILE)) {
 		if (flags & (CLASS_BUFFER | CLASS_VECTOR | CLASS_MESSAGE | CLASS_PATH_0 | CLASS_PATH_1 | CLASS_CONNECT))
-			length = gather(space, thread, flags, result, known && known->is_dns);
+			length = gather(space, thread, flags, result, what & ABOUT_DNS);
 	}
-	thread->handshake_body = known && result == 5 && length == 5 && space->head[0] == 0x16;
+	thread->handshake_body = what & ABOUT_SOCKET && result == 5 && length == 5 && space->head[0] == 0x16;
 	event->head_length = length;
-	event->stack = stack_of_call(thread, regs->ip, now, event->duration, known);
+	event->stack = stack_of_call(thread, regs->ip, now, event->duration, what & ABOUT_SOCKET);
 	event->script = scripts_are_known() ? script_number(thread, 0) : 0;
 	u64 size = sizeof(*event) + at_most(length, HEAD_LARGE);
 	if (bpf_ringbuf_output(&ring, event, size, wake_if_full()))
