@@ -11,6 +11,10 @@ struct recent_site {
 	u32 left;
 };
 
+/* What was seen of a call's beginning. Where no rows are made, nobody looks when a call is entered: that it was there shows
+ * when it returns, and before that only where it waits. */
+enum { BEGUN_UNSEEN, BEGUN_ENTERED, BEGUN_WAITING };
+
 /* What is known of a watched thread. */
 struct thread {
 	u64 entered;    /* when it entered the call it is in; 0: in none */
@@ -30,6 +34,8 @@ struct thread {
 	u16 handshake_body; /* the last read ended with the header of a TLS handshake record */
 	u32 entered_in; /* the epoch of rows in which it entered the call it is in */
 	u32 off_in;     /* and in which it left the processor */
+	u32 left_in;    /* and in which it returned from a call last */
+	u32 begun;      /* how the call it is in was seen to begin, until it returns */
 	u64 script_thread; /* an interpreter's record of this thread, in its own memory; 0: not known */
 	struct recent_site sites[RECENT];
 	struct sums begin; /* when it was first watched */

@@ -20,7 +20,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	u32 tid = child->pid;
 	u64 now = bpf_ktime_get_boot_ns();
-	struct thread thread = { .pid = child->tgid, .off_since = now, .runnable = now };
+	/* It returns from a call that it has not entered. */
+	struct thread thread = { .pid = child->tgid, .off_since = now, .runnable = now, .begun = BEGUN_ENTERED };
 	/* Not always nothing: some kernels leave a child its parent's run delay. */
 	read_sums(child, &thread.begin);
 	if (bpf_map_update_elem(&threads, &tid, &thread, BPF_ANY)) {

@@ -1,6 +1,6 @@
 /* When was a thread off the processor, and why? One event an interval, written when it is on a processor again. */
 #pragma once
-#include "costs.bpf.h"
+#include "classes.bpf.h"
 
 enum { REASON_PREEMPTED, REASON_BLOCKED, REASON_UNINTERRUPTIBLE };
 enum { TASK_UNINTERRUPTIBLE = 2 };
@@ -70,6 +70,8 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct *previous, struct tas
 	if (thread) {
 		begun = work_begins(&cost);
 		now = bpf_ktime_get_boot_ns();
+		if (!preempted && state)
+			begin_waiting(previous, thread, now);
 		leave_processor(previous->pid, thread, preempted, state, now);
 	}
 	thread = watched(next->pid);

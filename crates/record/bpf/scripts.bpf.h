@@ -102,7 +102,7 @@ static __always_inline u64 frame_word(struct script_frame *frame, u32 offset)
 }
 
 /* The number of the current chain of frames; 0 where the process runs no script. `slot` picks the scratch space. */
-static __noinline u32 script_number(struct thread *known, u32 slot)
+__noinline u32 script_number(struct thread *known, u32 slot)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 pid = task->tgid;

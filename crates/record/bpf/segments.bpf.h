@@ -5,7 +5,7 @@
 
 enum { DIRECTION_OUT, DIRECTION_IN };
 enum { TCP_STATE = 1, TCP_DELAYED_ACK_FIRED = 3, TCP_RETRANSMIT = 4 };
-enum { TCP_ESTABLISHED = 1, TCP_SYN_RECV = 3, TCP_CLOSE = 7 };
+enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_SYN_RECV = 3, TCP_CLOSE = 7 };
 enum { ACK_TIMER = 2 }; /* the kernel's ICSK_ACK_TIMER */
 
 /* Address of the kernel's tcp_delack_timer, found by user space; 0 where it was not. */
@@ -101,6 +101,16 @@ static __always_inline struct known_socket *accepted_by_kernel(struct sock *sk, 
 	return pid ? register_socket(sk, 0, *pid, ROLE_SERVER) : 0;
 }
 
+/* A connection that a watched thread opens, where nobody saw it enter the call. */
+static __always_inline struct known_socket *opened_unseen(struct sock *sk, int after)
+{
+	if (after != TCP_SYN_SENT)
+		return 0;
+	struct thread *thread = watched((u32)bpf_get_current_pid_tgid());
+	u64 inode = BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
+	return thread && inode ? register_socket(sk, inode, thread->pid, ROLE_CLIENT) : 0;
+}
+
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(on_state, struct sock *sk, int before, int after)
 {
@@ -109,6 +119,8 @@ int BPF_PROG(on_state, struct sock *sk, int before, int after)
 	struct known_socket *known = known_tcp(sk);
 	if (!known)
 		known = accepted_by_kernel(sk, before, after);
+	if (!known)
+		known = opened_unseen(sk, after);
 	if (!known)
 		return 0;
 	tcp_did(known, sk, TCP_STATE, before, after);

@@ -51,7 +51,7 @@ static __always_inline bool within_budget(u32 most, u64 now)
 }
 
 /* Copies the current thread's user stack; 0 where there was no room. */
-static __noinline u32 copy_stack(void)
+__noinline u32 copy_stack(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs((void *)task);
@@ -102,7 +102,7 @@ static __noinline u32 copy_stack(void)
 }
 
 /* The stack of a call at a site that the thread has not used lately. */
-static __noinline u32 stack_of_site(u64 key, u64 now, u64 duration, bool on_socket)
+__noinline u32 stack_of_site(u64 key, u64 now, u64 duration, bool on_socket)
 {
 	bool slow = duration >= SLOW_CALL_NS;
 	u32 most = slow || on_socket ? BUDGET_FIRST : BUDGET_OTHER;

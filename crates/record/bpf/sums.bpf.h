@@ -12,8 +12,9 @@ struct call_sum {
 	u64 calls;
 	u64 failed;
 	u64 bytes; /* that went out or came in, of those that move bytes */
-	u64 time;
+	u64 time;  /* of those that were timed: all that they took; of others: how long they were blocked */
 	u64 blocked;
+	u64 timed; /* calls that were seen to begin */
 };
 
 /* A sum that has not been added to the others yet. */
@@ -110,15 +111,17 @@ static __noinline int close_sum(struct open_sum *open)
 	__sync_fetch_and_add(&sum->bytes, open->sum.bytes);
 	__sync_fetch_and_add(&sum->time, open->sum.time);
 	__sync_fetch_and_add(&sum->blocked, open->sum.blocked);
+	__sync_fetch_and_add(&sum->timed, open->sum.timed);
 	return 0;
 }
 
-static __always_inline void sum_up(u32 pid, u32 number, u64 time, u64 blocked, s64 result, bool moves_bytes)
+/* One more call; none where there is no place for it. */
+static __always_inline struct call_sum *sum_up(u32 pid, u32 number, s64 result, bool moves_bytes)
 {
 	u32 slot = (pid * 31 + (number ^ number >> 4)) & (OPEN_SUMS - 1);
 	struct open_sum *open = bpf_map_lookup_elem(&open_sums, &slot);
 	if (!open)
-		return;
+		return 0;
 	if (open->key.pid != pid || open->key.number != number) {
 		if (open->sum.calls)
 			close_sum(open);
@@ -127,6 +130,5 @@ static __always_inline void sum_up(u32 pid, u32 number, u64 time, u64 blocked, s
 	open->sum.calls++;
 	open->sum.failed += result < 0;
 	open->sum.bytes += moves_bytes && result > 0 ? result : 0;
-	open->sum.time += time;
-	open->sum.blocked += blocked;
+	return &open->sum;
 }

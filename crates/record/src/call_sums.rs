@@ -39,6 +39,15 @@ impl CallSums {
     }
 }
 
+/// What all calls took. Where rows were thinned out most were not seen to begin: of these it is counted how long they were blocked,
+/// and the rest is taken to be as long as that of the others.
+fn time(sum: &CallCounts) -> u64 {
+    let busy = sum.time.saturating_sub(sum.blocked);
+    let others = sum.calls.saturating_sub(sum.timed);
+    let share = if sum.timed > 0 { others as f64 / sum.timed as f64 } else { 0.0 };
+    sum.time + (busy as f64 * share) as u64
+}
+
 /// One row for each process and call.
 fn together(parts: impl Iterator<Item = (CallKey, CallCounts)>) -> Vec<CallSum> {
     let mut sums: BTreeMap<CallKey, CallCounts> = BTreeMap::new();
@@ -49,6 +58,7 @@ fn together(parts: impl Iterator<Item = (CallKey, CallCounts)>) -> Vec<CallSum> 
         sum.bytes += part.bytes;
         sum.time += part.time;
         sum.blocked += part.blocked;
+        sum.timed += part.timed;
     }
     let row = |(key, sum): (CallKey, CallCounts)| CallSum {
         pid: key.pid,
@@ -56,7 +66,7 @@ fn together(parts: impl Iterator<Item = (CallKey, CallCounts)>) -> Vec<CallSum> 
         calls: sum.calls,
         failed: sum.failed,
         bytes: sum.bytes,
-        time: Nanos(sum.time),
+        time: Nanos(time(&sum)),
         blocked: Nanos(sum.blocked),
     };
     sums.into_iter().map(row).collect()
@@ -69,7 +79,7 @@ mod tests {
     #[test]
     fn parts_of_one_process_s_calls_are_one_row_and_what_has_no_calls_is_none() {
         let part = |pid, number, calls| {
-            let sum = CallCounts { calls, failed: 1, bytes: 10, time: 100, blocked: 50 };
+            let sum = CallCounts { calls, failed: 1, bytes: 10, time: 100, blocked: 50, timed: calls };
             (CallKey { pid, number }, sum)
         };
         let rows = together([part(7, 1, 2), part(7, 0, 1), part(7, 1, 3), part(0, 0, 0)].into_iter());
@@ -83,5 +93,13 @@ mod tests {
             blocked: Nanos(50 * parts),
         };
         assert_eq!(rows, [row(0, 1, 1), row(1, 5, 2)]);
+    }
+
+    #[test]
+    fn calls_that_were_not_timed_take_as_long_as_the_others_beside_their_waiting() {
+        let sum = CallCounts { calls: 10, time: 1_000, blocked: 600, timed: 2, ..CallCounts::default() };
+        assert_eq!(time(&sum), 600 + 400 + 8 * 200);
+        assert_eq!(time(&CallCounts { timed: 0, time: 600, ..sum }), 600);
+        assert_eq!(time(&CallCounts { timed: 10, ..sum }), 1_000);
     }
 }

@@ -41,7 +41,7 @@ fn types() -> Check {
 }
 
 fn programs() -> Check {
-    let loaded = Kernel::load(997).map(|kernel| kernel.missing.clone());
+    let loaded = Kernel::load(997, true).map(|kernel| kernel.missing.clone());
     let result = match loaded {
         Ok(missing) if missing.is_empty() => Ok("all BPF programs load and attach; CPU sampling works".to_string()),
         Ok(missing) => Err(missing.join("; ")),

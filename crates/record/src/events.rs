@@ -96,6 +96,12 @@ events! {
     }
 }
 
+/// What was seen of a call's beginning (`BEGUN_…` in `bpf/maps.h`).
+pub mod begun {
+    /// All of it; or there was nothing to see yet, and the return that comes first is of no call that counts.
+    pub const ENTERED: u32 = 1;
+}
+
 /// What the kernel side knows of a thread (`struct thread` in `bpf/maps.h`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,6 +125,10 @@ pub struct ThreadState {
     /// The epochs of rows in which it entered the call it is in, and in which it left the processor.
     pub entered_in: u32,
     pub off_in: u32,
+    /// The epoch of rows in which it returned from a call last.
+    pub left_in: u32,
+    /// How the call it is in was seen to begin: one of [`begun`].
+    pub begun: u32,
     /// Where an interpreter keeps its record of the thread.
     pub script_thread: u64,
     /// The kernel side's memory of recent call sites: 4 of 16 bytes.
@@ -171,8 +181,11 @@ pub struct CallCounts {
     pub calls: u64,
     pub failed: u64,
     pub bytes: u64,
+    /// Of those that were timed, all that they took; of the others how long they were blocked.
     pub time: u64,
     pub blocked: u64,
+    /// Those that were seen to begin.
+    pub timed: u64,
 }
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for CallCounts {}

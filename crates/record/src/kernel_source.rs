@@ -6,7 +6,7 @@ use crate::call_sums::CallSums;
 use crate::clock::now;
 use crate::drain::Drain;
 use crate::error::RecordError;
-use crate::events::{ListenerKey, Sums, ThreadState};
+use crate::events::{ListenerKey, Sums, ThreadState, begun};
 use crate::governed::Governed;
 use crate::governor::Budget;
 use crate::host;
@@ -63,7 +63,7 @@ impl KernelSource {
         host::may_record()?;
         host::raise_open_files();
         let before = time_of_a_call();
-        let mut kernel = Kernel::load(options.sampling_hertz)?;
+        let mut kernel = Kernel::load(options.sampling_hertz, options.counts_requests)?;
         let mut manifest = Manifest { start: now(), ..manifest.clone() };
         manifest.missing.append(&mut kernel.missing);
         if options.sampling_hertz == 0 {
@@ -133,6 +133,7 @@ impl Source for KernelSource {
             pid,
             off_since: now().0,
             reason: u16::from(case::tables::reason::BLOCKED),
+            begun: begun::ENTERED,
             begin: Sums::look(pid, pid).unwrap_or_default().before_this_wait(),
             ..Default::default()
         };

@@ -17,6 +17,8 @@ pub(crate) enum Load {
     Recorder {
         /// CPU samples a second; 0 for none.
         sampling_hertz: u32,
+        /// Whether requests are counted where no rows are made.
+        counts_requests: bool,
     },
     /// The meter.
     Meter,
@@ -53,6 +55,13 @@ pub(crate) enum Refusal {
     Io { action: String, number: Option<i32>, text: String },
 }
 
+/// Asks for what makes rows in a loaded recorder to be attached, or taken off.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SwitchRows {
+    pub id: u64,
+    pub makes_rows: bool,
+}
+
 /// Asks for what was loaded to be taken out of the kernel.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Unload {
@@ -76,6 +85,11 @@ impl Loaded {
         let Reply { answer, files } = ask(wanted, &[]).map_err(RecordError::io("loading a BPF object"))?;
         let Maps { id, names, missing } = answer.map_err(RecordError::from)?;
         Ok(Loaded { id, maps: names.into_iter().zip(files).collect(), missing })
+    }
+
+    /// The number that it has where it is loaded.
+    pub fn id(&self) -> u64 {
+        self.id
     }
 
     /// One of its maps; each can be taken once.

@@ -3,8 +3,9 @@
 use broker::Entry;
 
 /// All that recording and starting programs asks of the broker.
-pub const REQUESTS: [Entry; 13] = [
+pub const REQUESTS: [Entry; 14] = [
     Entry::of::<crate::loaded::Load>(),
+    Entry::of::<crate::loaded::SwitchRows>(),
     Entry::of::<crate::loaded::Unload>(),
     Entry::of::<crate::program::Plan>(),
     Entry::of::<crate::program::TryTree>(),

@@ -3,7 +3,9 @@
 use crate::error::RecordError;
 use crate::events::{kind, table_of};
 use crate::kernel::{Counts, Kernel};
+use crate::loaded::SwitchRows;
 use aya::maps::{Array, MapData};
+use broker::ask;
 use std::collections::BTreeMap;
 
 /// Where among the kinds of events the requests are counted that were in events not made.
@@ -11,6 +13,8 @@ const WITHHELD_REQUESTS: usize = 0;
 
 /// Rows are made until told otherwise.
 pub struct RowSwitch {
+    /// Of the recorder whose switch it is.
+    id: u64,
     epoch: Array<MapData, u32>,
     /// Even: rows are made.
     current: u32,
@@ -34,7 +38,7 @@ impl RowSwitch {
     /// Where it is not there.
     pub fn take(kernel: &mut Kernel) -> Result<RowSwitch, RecordError> {
         let (epoch, withheld) = (kernel.take_array("rows_epoch")?, kernel.take_counts("withheld")?);
-        Ok(RowSwitch { epoch, current: 0, withheld, before: [0; kind::COUNT as usize] })
+        Ok(RowSwitch { id: kernel.id(), epoch, current: 0, withheld, before: [0; kind::COUNT as usize] })
     }
 
     /// Whether rows are made.
@@ -43,10 +47,23 @@ impl RowSwitch {
     }
 
     /// Has rows made from now on, or sums alone. Where the kernel refuses, whether they are stays as it was.
+    ///
+    /// What only makes rows is on its trace points before there are any, and taken off when there are none any more.
     pub fn turn(&mut self, makes_rows: bool) {
-        if makes_rows != self.makes_rows() && self.epoch.set(0, self.current + 1, 0).is_ok() {
+        if makes_rows == self.makes_rows() || makes_rows && !self.attach(true) {
+            return;
+        }
+        if self.epoch.set(0, self.current + 1, 0).is_ok() {
             self.current += 1;
         }
+        if !self.makes_rows() {
+            // What stays attached finds nothing to do.
+            self.attach(false);
+        }
+    }
+
+    fn attach(&self, makes_rows: bool) -> bool {
+        ask(SwitchRows { id: self.id, makes_rows }, &[]).is_ok_and(|reply| reply.answer.is_ok())
     }
 
     /// What was not made since last asked.

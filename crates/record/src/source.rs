@@ -34,11 +34,19 @@ pub struct Options {
     pub overhead: Option<Share>,
     /// How long recording is going to last, where that is known.
     pub duration: Option<Duration>,
+    /// Whether requests are counted even where single events are thinned out: for whoever stops after a number of them.
+    pub counts_requests: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { sampling_hertz: usual_hertz(None), event_limit: DEFAULT_EVENTS, overhead: None, duration: None }
+        Options {
+            sampling_hertz: usual_hertz(None),
+            event_limit: DEFAULT_EVENTS,
+            overhead: None,
+            duration: None,
+            counts_requests: true,
+        }
     }
 }
 
@@ -58,7 +66,8 @@ pub struct Progress {
     pub events: u64,
     /// Events lost.
     pub lost: u64,
-    /// Requests (first bytes out after bytes in) seen so far on clients' connections.
+    /// Requests (first bytes out after bytes in) seen so far on clients' connections; where single events are thinned out, of
+    /// those only if [`Options::counts_requests`].
     pub requests: u64,
 }
 

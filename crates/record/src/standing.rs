@@ -1,7 +1,7 @@
 //! Where a thread stands that runs already: on a processor, or off it since before it was watched, and in which call.
 
 use crate::calls;
-use crate::events::ThreadState;
+use crate::events::{ThreadState, begun};
 use crate::peer;
 use case::tables::reason;
 use std::fs;
@@ -48,7 +48,7 @@ impl Standing {
 
     /// What the kernel side is to know of a thread that has stood so since `now`.
     pub fn state(&self, pid: u32, now: u64) -> ThreadState {
-        let state = ThreadState { pid, ..ThreadState::default() };
+        let state = ThreadState { pid, begun: begun::ENTERED, ..ThreadState::default() };
         if self.runs {
             return ThreadState { on_since: now, ..state };
         }

@@ -2,7 +2,7 @@
 
 use crate::stage::{Stage, free_port};
 use case::facts::ThreadMeasure;
-use case::{Answer, Case, Recording};
+use case::{Answer, Case, Recording, syscall};
 use testing::{beside_others, is_root};
 
 /// Reads, and as many writes: some seconds of them.
@@ -38,6 +38,11 @@ fn rows_are_thinned_out_to_stay_within_the_overhead_and_sums_are_whole() {
     assert!(run.windows >= 1 && run.rows_ns < run.wall_ns, "{run:?}");
     let written = run.most_time.iter().find(|kind| kind.call == "write").expect("writes");
     assert_eq!((written.calls, written.bytes), (BLOCKS, BLOCKS));
+    // Most were not timed: they count with what those with rows took.
+    let seen = recording.calls.iter().filter(|call| call.finished && syscall::name(call.number) == "write");
+    let (seen, took) = seen.fold((0, 0), |(seen, took), call| (seen + 1, took + call.duration.0));
+    let ratio = (written.time_ns as f64 / BLOCKS as f64) / (took as f64 / f64::from(seen));
+    assert!((0.5..2.0).contains(&ratio), "{ratio}: {took} ns in {seen} rows; {written:?}");
     let (rows, thinned) =
         (run.calls_with_rows, recording.scheduler_sums.iter().map(|sum| sum.thinned_calls).sum::<u64>());
     assert!(rows > 1_000 && thinned > rows, "{rows} {thinned}");

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the kernel counted while the programs were watched, rows or none: exact, where the ledger and the findings rest on
-/// the rows alone, which end earlier or were thinned out.
+/// What the kernel counted while the programs were watched, rows or none: exact but for how long calls ran, where the ledger and
+/// the findings rest on the rows alone, which end earlier or were thinned out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WholeRun {
     /// How long was watched, in nanoseconds.
@@ -57,7 +57,8 @@ pub struct CallKindSum {
     pub failed: u64,
     /// Bytes that they wrote or read.
     pub bytes: u64,
-    /// How long they took, in nanoseconds.
+    /// How long they took, in nanoseconds: how long they were blocked is counted, and the rest is taken to be as long for each as
+    /// for those with rows.
     pub time_ns: u64,
     /// How much of that they were blocked, in nanoseconds.
     pub blocked_ns: u64,

@@ -16,7 +16,8 @@ table! {
         pub failed: u64,
         /// Bytes that they wrote or read; 0 for those that move none, or return the number of messages.
         pub bytes: u64,
-        /// How long they stayed in the kernel.
+        /// How long they stayed in the kernel. Where rows were thinned out, only how long they were blocked is counted, and the
+        /// rest is taken to be as long for each call as for those with rows.
         pub time: Nanos,
         /// How much of that they were blocked: off CPU and not runnable.
         pub blocked: Nanos,

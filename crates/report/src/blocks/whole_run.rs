@@ -34,7 +34,8 @@ fn sentences(run: &WholeRun) -> String {
     let cost = run.cost.as_ref().filter(|_| run.windows > 0).map(spent).unwrap_or_default();
     format!(
         "Findings and the ledger are about {covered}. \
-         Over all {wall} the kernel counted {}, of which {} have rows, and in {} {} on a CPU{waited}.{cost} Most time went to:",
+         Over all {wall} the kernel counted {}, of which {} have rows, and in {} {} on a CPU{waited}.{cost} Most time went to, where \
+         all but waiting is taken to be as long for each call as for those with rows:",
         counted(run.calls, "syscall"),
         count(run.calls_with_rows),
         counted(run.threads, "thread"),

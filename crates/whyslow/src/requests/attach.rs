@@ -26,6 +26,7 @@ pub fn request(typed: &AttachArguments) -> Result<Request, Failure> {
             sampling_hertz: typed.sampling_hertz.unwrap_or_else(|| record::usual_hertz(Some(duration))),
             overhead: Some(typed.overhead),
             duration: Some(duration),
+            counts_requests: typed.requests.is_some(),
             ..record::Options::default()
         },
         reading: diagnose::Options { all: typed.answer.all },

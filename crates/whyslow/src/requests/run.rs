@@ -41,6 +41,7 @@ pub fn request(typed: RunArguments) -> Result<Request, Failure> {
             event_limit: typed.events,
             overhead: typed.overhead,
             duration: typed.duration,
+            counts_requests: typed.requests.is_some(),
         },
         reading: diagnose::Options { all: typed.answer.all },
     })
