@@ -188,7 +188,8 @@ fn spans_at(analysis: &Analysis, slot: usize, set_up: &SetUp) -> Vec<(u32, u64, 
     first.map_or_else(Vec::new, |tid| set_up.stretches().map(|(start, end)| (tid, start, end)).to_vec())
 }
 
-fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
+/// The CPU time of some threads' stretches, each moment once.
+pub(super) fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
     let mut by_thread: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for &(tid, start, end) in spans {
         by_thread.entry(tid).or_default().push((start, end));
