@@ -1,12 +1,12 @@
 //! P19: connections that cannot be used again since an answer was not read to its end.
 
-use super::fresh_connections::{Charge, Churn, HABIT, charge, churns};
+use super::fresh_connections::{Charge, Churn, HABIT, charge, churns, has_ended};
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::number;
 use crate::syscall;
-use case::tables::{HttpMessage, Segment, TcpEvent, direction, event, flags};
+use case::tables::{HttpMessage, Segment, TcpEvent, direction, event};
 use case::{Bytes, Nanos, Share};
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         churn.avoidable.retain(|fresh| is_habit && cut.contains_key(&fresh.instead_of));
         all_cut.insert(name.clone(), cut);
     }
-    let charge = charge(analysis, &groups)?;
+    let charge = charge(analysis, &groups, |churn| churn.is_habit())?;
     let cut = all_cut.get(charge.name)?;
     Some(found(analysis, charge, cut))
 }
@@ -98,12 +98,6 @@ fn unread(analysis: &Analysis, slot: usize) -> Option<u64> {
         announced(&messages, arrived),
     ];
     left.into_iter().flatten().filter(|&bytes| bytes >= LEAST_UNREAD).max()
-}
-
-/// Whether the server's end was over before the client closed.
-fn has_ended(segments: &[Segment], closing: u64) -> bool {
-    let before = segments.iter().take_while(|row| row.time.0 <= closing);
-    before.into_iter().any(|row| row.direction == direction::IN && row.flags & (flags::FIN | flags::RST) != 0)
 }
 
 /// How many bytes of payload some segments carry, in order of time and each byte once.

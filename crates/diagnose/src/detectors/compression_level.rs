@@ -3,8 +3,10 @@
 use super::{Found, common_caller, detector, rows};
 use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::connections::End;
+use crate::syscall;
 use case::tables::Sample;
-use case::{Kind, Nanos, Share};
+use case::{Kind, Nanos};
 use std::collections::BTreeMap;
 
 detector! {
@@ -17,8 +19,8 @@ detector! {
     /// ## Evidence
     /// CPU samples inside a compressor (zlib, zstd, brotli, LZ4, bzip2, xz and those of Go and Java) make up a fifth of the
     /// exchanges' time or more, without the time in which bytes were held for Nagle's algorithm or a delayed ACK: that can
-    /// hide it, and goes by itself. They say that time goes into compression, not at which level: until a lower one has
-    /// been tried, this is an observation.
+    /// hide it, and goes by itself. Or those in threads that ask, before their requests, make up a fifth of the run. They
+    /// say that time goes into compression, not at which level: until a lower one has been tried, this is an observation.
     ///
     /// ## What proves it
     /// The same run at the lowest level: CPU time and latency fall. Answers become somewhat longer.
@@ -68,15 +70,27 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     };
     let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| compresses(sample));
     let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
-    let within = samples.iter().filter(|sample| is_within(analysis, sample)).count() as u64;
     let period = analysis.sample_period();
-    let (cpu, wall) = (samples.len() as u64 * period, within * period);
+    let time = |is_one: &dyn Fn(&&&Sample) -> bool| samples.iter().filter(is_one).count() as u64 * period;
+    let (cpu, wall) = (samples.len() as u64 * period, time(&|sample| is_within(analysis, sample)));
+    let outside = time(&|sample| !is_within(analysis, sample) && asks(analysis, sample.tid));
     let without_held = analysis.exchange_wall().saturating_sub(analysis.held_wall());
-    if samples.len() < SAMPLES || analysis.exchanges.is_empty() || (wall as f64) < MOST * without_held as f64 {
+    let is_most_of_requests = wall as f64 >= MOST * without_held as f64;
+    let outside = if outside as f64 >= MOST * analysis.wall() as f64 { outside } else { 0 };
+    if samples.len() < SAMPLES || analysis.exchanges.is_empty() || !(is_most_of_requests || outside > 0) {
         return None;
     }
-    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
-    Some(found(analysis, share, PotentialSaving { wall, outside: 0, cpu, affected: 0 }, &found_rows, &samples))
+    Some(found(analysis, PotentialSaving { wall, outside, cpu, affected: 0 }, &found_rows, &samples))
+}
+
+/// Whether a thread sends requests: what it does between them, the next one waits for.
+fn asks(analysis: &Analysis, tid: u32) -> bool {
+    let calls = analysis.threads.get(tid).map_or(0..0, |thread| thread.calls.clone());
+    let mut writes = calls.map(|row| analysis.call(row)).filter(|call| syscall::is_write(call.number));
+    writes.any(|call| {
+        let slot = analysis.connections.slot(call.connection).filter(|_| call.connection != 0);
+        slot.is_some_and(|slot| analysis.connections.all()[slot].end == Some(End::Client))
+    })
 }
 
 fn is_compressor(function: &str) -> bool {
@@ -84,27 +98,27 @@ fn is_compressor(function: &str) -> bool {
     COMPRESSORS.iter().any(|compressor| name.starts_with(compressor))
 }
 
-fn found(
-    analysis: &Analysis,
-    share: Share,
-    saving: PotentialSaving,
-    found_rows: &[usize],
-    samples: &[&Sample],
-) -> Found {
+fn found(analysis: &Analysis, saving: PotentialSaving, found_rows: &[usize], samples: &[&Sample]) -> Found {
     let count = analysis.exchanges.len().max(1) as u64;
     let half = analysis.sample_period() / 2;
     let span = |sample: &&Sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half));
     let place = common_caller(analysis, samples, is_compressor);
+    let (part, whole) = (Nanos(saving.wall + saving.outside), Nanos(analysis.exchange_wall() + saving.outside));
+    let where_to = if saving.outside > 0 { ", or before they are sent" } else { "" };
     Found {
         title: format!(
             "Compression takes {} of every {} request{}",
-            Nanos(saving.wall / count),
-            Nanos(analysis.exchange_wall() / count),
+            Nanos(part.0 / count),
+            Nanos(whole.0 / count),
             place.in_words(),
         ),
         what: "Data is compressed at a costly level".to_string(),
         mechanism: vec![
-            format!("{share} of the requests' time is spent in a compressor: {} samples.", samples.len()),
+            format!(
+                "{} of the requests' time is spent in a compressor{where_to}: {} samples.",
+                part.share_of(whole),
+                samples.len()
+            ),
             "A lower level compresses the same several times faster, and a little less.".to_string(),
         ],
         saving: PotentialSaving { affected: count, ..saving },
@@ -120,9 +134,10 @@ fn found(
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive, request};
     use crate::tests::{answer, names};
-    use case::{Kind, Recording};
+    use case::tables::Thread;
+    use case::{Kind, Nanos, Recording};
 
     /// Twenty requests of 20 ms, of which the program spends so many milliseconds in a function of a library.
     fn working_in(function: &str, work: u64) -> Recording {
@@ -159,6 +174,31 @@ mod tests {
         assert!(is_found(&working_in("ZSTD_compressStream2", 10)) && is_found(&working_in("Cr_z_deflate", 10)));
         assert!(!is_found(&working_in("inflate", 10)));
         assert!(!is_found(&working_in("deflate", 3)));
+    }
+
+    /// Twenty requests, before each of which a thread compresses for 10 ms.
+    fn before_requests(tid: u32) -> Recording {
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.stack(7, &["node!Cr_z_deflate", "node!gzip", "node!main"]);
+        let start = Nanos(fixture.now);
+        if tid != CLIENT {
+            fixture.recording.threads.push(Thread { tid, pid: CLIENT, start, ..Thread::default() });
+        }
+        let mut idle = fixture.now;
+        for _ in 0..20 {
+            fixture.computes(tid, 10 * MS, 7);
+            request(&mut fixture, CLIENT, 1, 50 * US, &mut idle);
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn compression_before_requests_is_found_where_the_thread_that_asks_does_it() {
+        let answer = answer(&before_requests(CLIENT));
+        let finding = answer.findings.iter().find(|finding| finding.name == "compression-level").expect("found");
+        assert!((9 * MS..11 * MS).contains(&finding.cost.between_ns_per_exchange), "{:?}", finding.cost);
+        assert!(finding.mechanism[0].contains("before they are sent"), "{:?}", finding.mechanism);
+        assert!(!names(&before_requests(CLIENT + 9)).contains(&"compression-level".to_string()));
     }
 
     /// The same, with 40 ms in each request for which its last bytes are held until the server's delayed acknowledgement.

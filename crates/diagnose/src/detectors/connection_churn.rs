@@ -1,8 +1,8 @@
 //! P07: a fresh connection for about every exchange.
 
-use super::fresh_connections::{Charge, KEPT, charge, churns};
+use super::fresh_connections::{Charge, Churn, KEPT, charge, churns};
 use super::{Found, body_not_drained, client_per_request, costly_call, detector, rows};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, PotentialSaving};
 use crate::exchange::{Exchange, SetUp};
 use case::Nanos;
 
@@ -17,7 +17,8 @@ detector! {
     /// Five connections or more to the same address and port, with fewer than two exchanges each on average, over all
     /// processes watched; and the time of connect and handshake, without what the program does between them or before
     /// its request. A connection counts only if an earlier one had become idle in the 5 s before: concurrent requests
-    /// need connections of their own, and a server does not keep an idle one for long.
+    /// need connections of their own, and a server does not keep an idle one for long. Or more exchanges than that on
+    /// average, where for a fifth of them the client had closed a connection that it could have kept: its pool is small.
     ///
     /// ## What proves it
     /// A keep-alive proxy in front, or keep-alive switched on: the wall and CPU time of the handshakes goes away.
@@ -42,13 +43,13 @@ const NEARLY_ALL: f64 = 0.8;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let groups = churns(analysis);
-    charge(analysis, &groups).map(|charge| found(analysis, charge))
+    let is_habit = |churn: &Churn| churn.is_habit() || churn.is_small_pool(analysis);
+    charge(analysis, &groups, is_habit).map(|charge| found(analysis, charge))
 }
 
 fn found(analysis: &Analysis, charge: Charge) -> Found {
     let Charge { saving, explains, name, churn } = charge;
     let connections = churn.firsts.len();
-    let with_tls = churn.firsts.iter().filter(|(_, set_up)| set_up.handshake < set_up.application).count();
     let processes: std::collections::BTreeSet<u32> =
         churn.firsts.iter().map(|(exchange, _)| analysis.connections.row(exchange.connection).pid).collect();
     let connect_of = |exchange: &Exchange| analysis.connections.all()[exchange.connection].connect;
@@ -58,7 +59,6 @@ fn found(analysis: &Analysis, charge: Charge) -> Found {
     };
     let place = costly_call(analysis, churn.firsts.iter().filter_map(took));
     let count = analysis.exchanges.len().max(1) as u64;
-    let mean = saving.wall / saving.affected.max(1);
     let of = if churn.avoidable.len() as f64 >= NEARLY_ALL * churn.exchanges as f64 {
         "nearly every request".to_string()
     } else {
@@ -70,11 +70,32 @@ fn found(analysis: &Analysis, charge: Charge) -> Found {
         Nanos(analysis.exchange_wall() / count),
         place.in_words(),
     );
+    let mechanism = mechanism(analysis, &saving, name, churn, processes.len());
+    let remedy = remedy(analysis, churn, processes.len());
+    let rows = if connects.is_empty() {
+        rows("connections", churn.firsts.iter().map(|(exchange, _)| exchange.connection))
+    } else {
+        rows("calls", connects)
+    };
+    let what = format!("A new connection is set up for {of}");
+    Found { title, what, mechanism, saving, place, remedy: remedy.to_string(), rows, explains, ..Found::default() }
+}
+
+fn mechanism(
+    analysis: &Analysis,
+    saving: &PotentialSaving,
+    name: &str,
+    churn: &Churn,
+    processes: usize,
+) -> Vec<String> {
+    let connections = churn.firsts.len();
+    let with_tls = churn.firsts.iter().filter(|(_, set_up)| set_up.handshake < set_up.application).count();
+    let mean = saving.wall / saving.affected.max(1);
     let mut mechanism = vec![
         format!(
             "{connections} connections to {name} carried {} exchanges, opened by {}.",
             churn.exchanges,
-            match (analysis.is_capture(), processes.len()) {
+            match (analysis.is_capture(), processes) {
                 (true, 1) => "one host".to_string(),
                 (true, hosts) => format!("{hosts} hosts"),
                 (false, 1) => "one process".to_string(),
@@ -103,28 +124,36 @@ fn found(analysis: &Analysis, charge: Charge) -> Found {
             Nanos(saving.cpu / saving.affected.max(1))
         ));
     }
-    let remedy = if !analysis.is_capture() && processes.len() > 1 && processes.len() * 2 > connections {
+    if !churn.is_habit() {
+        mechanism.push(format!(
+            "{} of the earlier ones the client had closed itself, though the server had not: it keeps fewer connections than it \
+             uses at a time.",
+            churn.discarded(analysis)
+        ));
+    }
+    mechanism
+}
+
+fn remedy(analysis: &Analysis, churn: &Churn, processes: usize) -> &'static str {
+    if !churn.is_habit() {
+        "Let the client's pool keep as many idle connections as requests run at a time (Go: MaxIdleConnsPerHost, which is 2 \
+         unless it is set; Python's requests: pool_maxsize, which is 10)."
+    } else if !analysis.is_capture() && processes > 1 && processes * 2 > churn.firsts.len() {
         "Make many requests from one process over one connection (here, each process opens its own), with keep-alive \
          enabled at both ends."
     } else {
         "Keep the connection open and reuse it: one client, session or pool for all requests, with keep-alive enabled \
          at both ends."
-    };
-    let rows = if connects.is_empty() {
-        rows("connections", churn.firsts.iter().map(|(exchange, _)| exchange.connection))
-    } else {
-        rows("calls", connects)
-    };
-    let what = format!("A new connection is set up for {of}");
-    let remedy = remedy.to_string();
-    Found { title, what, mechanism, saving, place, remedy, rows, explains, ..Found::default() }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::connections::End;
     use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, request};
     use crate::tests::{answer, names};
     use case::Recording;
+    use case::tables::{direction, flags};
 
     /// Connections that carry this many requests each, all from one process or each from its own.
     fn connections(count: u32, requests: u32, processes: u32) -> Recording {
@@ -212,6 +241,49 @@ mod tests {
         assert!(title(&[1; 20]).contains("for nearly every request"), "{}", title(&[1; 20]));
         let mixed = [1, 1, 1, 2].repeat(5);
         assert!(title(&mixed).contains("for 20 of 25 requests"), "{}", title(&mixed));
+    }
+
+    /// Ten rounds of four requests at a time, after each of which so many of the four connections are closed; whoever closes them.
+    fn in_rounds(discards: u32, closes: End) -> Recording {
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        let mut open: Vec<u32> = Vec::new();
+        let mut next = 1;
+        for _ in 0..10 {
+            while open.len() < 4 {
+                fixture.connect(next, CLIENT);
+                open.push(next);
+                next += 1;
+            }
+            open.iter().rev().for_each(|&id| request(&mut fixture, CLIENT, id, 50 * US, &mut idle));
+            for id in open.split_off(4 - discards as usize) {
+                if closes == End::Server {
+                    fixture.segment(fixture.now, id, direction::IN, 0);
+                    fixture.recording.segments.last_mut().expect("a segment").flags |= flags::FIN;
+                    fixture.now += US;
+                }
+                fixture.close(id);
+            }
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn a_pool_that_keeps_fewer_connections_than_it_opens_is_found() {
+        let answer = answer(&in_rounds(2, End::Client));
+        let finding = answer.findings.iter().find(|one| one.name == "connection-churn").expect("it is found");
+        assert!(finding.title.starts_with("A new connection for 22 of 40 requests"), "{}", finding.title);
+        assert!(
+            finding.mechanism.iter().any(|one| one.starts_with("18 of the earlier ones the client")),
+            "{finding:?}"
+        );
+        assert!(finding.remedy.contains("pool"), "{}", finding.remedy);
+    }
+
+    #[test]
+    fn connections_that_the_server_closes_and_few_are_no_small_pool() {
+        assert_eq!(names(&in_rounds(2, End::Server)), Vec::<String>::new());
+        assert_eq!(names(&in_rounds(0, End::Client)), Vec::<String>::new());
     }
 
     #[test]

@@ -4,10 +4,15 @@
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::{Exchange, SetUp};
+use case::tables::{Segment, direction, flags};
 use std::collections::BTreeMap;
 
 /// Fewer connections than this are no habit.
 pub(super) const HABIT: usize = 5;
+
+/// Where a pool discards so many connections for its requests, it is too small for them; a connection that is replaced now and
+/// then has come to its end.
+const FAIR_PART: f64 = 0.2;
 
 /// A plain connect's CPU time is a fraction of what a program does for any request: only its wall time counts,
 /// from this share of the exchanges',
@@ -63,10 +68,34 @@ impl Churn<'_> {
         self.avoidable.len() >= HABIT && self.exchanges < 2 * self.avoidable.len()
     }
 
+    /// How many of the earlier connections the client had closed itself, idle and whole as they were.
+    pub(super) fn discarded(&self, analysis: &Analysis) -> usize {
+        self.avoidable.iter().filter(|fresh| is_discarded(analysis, fresh.instead_of)).count()
+    }
+
+    /// Whether a pool keeps fewer connections than it opens, so that a fair part of the requests meets none.
+    pub(super) fn is_small_pool(&self, analysis: &Analysis) -> bool {
+        let discarded = self.discarded(analysis);
+        discarded >= HABIT && discarded as f64 >= FAIR_PART * self.exchanges as f64
+    }
+
     /// Whether any of the connections is encrypted.
     fn is_encrypted(&self) -> bool {
         self.firsts.iter().any(|(_, set_up)| set_up.handshake < set_up.application)
     }
+}
+
+/// Whether a client closed a connection that its server had not.
+fn is_discarded(analysis: &Analysis, slot: usize) -> bool {
+    let closing = analysis.connections.closing(slot);
+    let is_over = has_ended(analysis.connections.segments(slot), closing);
+    analysis.end(slot) == End::Client && closing < analysis.recording.manifest.end.0 && !is_over
+}
+
+/// Whether the server's end was over before the client closed.
+pub(super) fn has_ended(segments: &[Segment], closing: u64) -> bool {
+    let before = segments.iter().take_while(|row| row.time.0 <= closing);
+    before.into_iter().any(|row| row.direction == direction::IN && row.flags & (flags::FIN | flags::RST) != 0)
 }
 
 /// The fresh connections of a run by whom they are to.
@@ -93,12 +122,16 @@ pub(super) struct Charge<'c, 'e> {
 }
 
 /// What those of some churns cost that are a habit; none where there is no such, or where nobody feels it.
-pub(super) fn charge<'c, 'e>(analysis: &Analysis, groups: &'c BTreeMap<String, Churn<'e>>) -> Option<Charge<'c, 'e>> {
+pub(super) fn charge<'c, 'e>(
+    analysis: &Analysis,
+    groups: &'c BTreeMap<String, Churn<'e>>,
+    is_habit: impl Fn(&Churn) -> bool,
+) -> Option<Charge<'c, 'e>> {
     let mut saving = PotentialSaving::default();
     let mut costs = Vec::new();
     let mut explains = Vec::new();
     let mut top: Option<(&String, &Churn)> = None;
-    for (name, churn) in groups.iter().filter(|(_, churn)| churn.is_habit()) {
+    for (name, churn) in groups.iter().filter(|(_, churn)| is_habit(churn)) {
         saving.wall += wall(churn);
         saving.affected += churn.avoidable.len() as u64;
         for Fresh { exchange, set_up, .. } in &churn.avoidable {
@@ -155,7 +188,8 @@ fn spans_at(analysis: &Analysis, slot: usize, set_up: &SetUp) -> Vec<(u32, u64, 
     first.map_or_else(Vec::new, |tid| set_up.stretches().map(|(start, end)| (tid, start, end)).to_vec())
 }
 
-fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
+/// The CPU time of some threads' stretches, each moment once.
+pub(super) fn cpu(analysis: &Analysis, spans: &[(u32, u64, u64)]) -> u64 {
     let mut by_thread: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for &(tid, start, end) in spans {
         by_thread.entry(tid).or_default().push((start, end));

@@ -1,5 +1,6 @@
 //! P08: full TLS handshakes where a resumed one would do.
 
+use super::fresh_connections::cpu;
 use super::{Found, ca_bundle_per_context, context_per_request, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
@@ -155,11 +156,10 @@ fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found 
         let peer = analysis.connections.all()[one.slot].peer;
         let peer_tid = peer.and_then(|peer| analysis.connections.handshake(peer)).map(|row| row.tid);
         for tid in std::iter::once(one.handshake.tid).chain(peer_tid) {
-            let (user, kernel) = analysis.threads.on_processor(tid, start, end);
-            saving.cpu += user + kernel;
             explains.push((tid, start, end));
         }
     }
+    saving.cpu = cpu(analysis, &explains);
     let observed = observed(needless);
     // Where the server is to blame, no line of the client's is.
     let at_the_client = observed.1.blame() != Some(End::Server);
@@ -242,9 +242,9 @@ fn remedy(why: WhyFull) -> &'static str {
 mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE, request};
     use crate::tests::{answer, names};
-    use case::Answer;
     use case::facts::{End, Observation, WhyFull};
     use case::tables::Handshake;
+    use case::{Answer, Nanos};
 
     #[derive(Clone, Copy, PartialEq)]
     enum Closed {
@@ -293,6 +293,14 @@ mod tests {
     #[test]
     fn a_client_that_was_given_a_ticket_and_offers_none_is_to_blame() {
         assert_eq!(blamed(|_, _| {}), Some((WhyFull::NotOffered, Some(End::Client))));
+    }
+
+    #[test]
+    fn handshakes_at_the_same_time_share_the_cpu_time_of_their_thread() {
+        let answer = shaken(1, Closed::AfterUse, |row, _| row.start = Nanos(0));
+        let finding = &answer.findings[0];
+        assert_eq!(finding.name, "no-resumption");
+        assert!(finding.cost.cpu_ns_per_exchange * answer.exchanges <= answer.wall_ns, "{:?}", finding.cost);
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! P52: requests wait until a process has started that only they need.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
+use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::images;
 use crate::syscall;
@@ -24,7 +28,8 @@ detector! {
     /// Processes that become another program (exec) and end within a request, again and again; and requests whose waits,
     /// followed from whoever waits to whoever ended the wait, lead to these processes while they start. Starting lasts from
     /// the fork until the last file is open that nearly all processes of that program open, but no longer than until the
-    /// process writes, starts another one or computes for longer than it has run so far.
+    /// process writes, starts another one or computes for longer than it has run so far. Where the new process asks itself (a curl
+    /// for each page), its start lies before its request, and is charged as well.
     ///
     /// ## What proves it
     /// Nothing from outside: no environment keeps a process for the next request. It remains a suspicion with an upper bound,
@@ -52,7 +57,7 @@ const MOST_THREADS: usize = 64;
 /// less than 10 ms, Node.js 20). Who computes for longer, and for longer than all it did before, works.
 const INITIALISES: u64 = 20_000_000;
 
-/// A process that became another program and ended within a request.
+/// A process that became another program and ended within a request, or that asks and ends.
 struct Started<'r> {
     /// The program, of which this row tells.
     image: &'r Process,
@@ -61,6 +66,15 @@ struct Started<'r> {
     ready: u64,
     /// The call that started it, or else one that waited for it: a row of the table of calls.
     asked: Option<usize>,
+    /// When its own first request began, where it asks itself.
+    asks: Option<u64>,
+}
+
+impl Started<'_> {
+    /// How long its own request waited for its start, before it began.
+    fn before_request(&self) -> u64 {
+        self.asks.map_or(0, |asks| self.ready.min(asks).saturating_sub(self.forked))
+    }
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
@@ -80,11 +94,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         }
     }
     let waited = waited(analysis, &started);
-    let of = |processes: &[usize]| processes.iter().map(|&index| waited[index]).sum::<f64>();
+    let before = |processes: &[usize]| processes.iter().map(|&index| started[index].before_request()).sum::<u64>();
+    let within = |processes: &[usize]| processes.iter().map(|&index| waited[index]).sum::<f64>();
+    let of = |processes: &[usize]| within(processes) + before(processes) as f64;
     let (executable, most) = programs.iter().max_by(|one, other| of(one.1).total_cmp(&of(other.1)))?;
     let habitual: Vec<usize> = programs.values().flatten().copied().collect();
-    let wall = (of(&habitual) as u64).min(analysis.exchange_wall());
-    if wall == 0 {
+    let wall = (within(&habitual) as u64).min(analysis.exchange_wall());
+    let outside = before(&habitual);
+    if wall + outside == 0 {
         return None;
     }
     let cpu = habitual
@@ -96,10 +113,11 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let usual = Nanos(median(most.iter().map(|&index| length(index)).collect()));
     let life = |index: usize| started[index].image.end.0.saturating_sub(started[index].forked);
     let lives = Nanos(median(most.iter().map(|&index| life(index)).collect()));
-    let asked = || habitual.iter().filter_map(|&index| started[index].asked.map(|row| (row, waited[index] as u64)));
+    let cost = |index: usize| waited[index] as u64 + started[index].before_request();
+    let asked = || habitual.iter().filter_map(|&index| started[index].asked.map(|row| (row, cost(index))));
     let place = costly_call(analysis, asked());
     let count = analysis.exchanges.len().max(1) as u64;
-    let (part, whole) = (Nanos(wall / count), Nanos(analysis.exchange_wall() / count));
+    let (part, whole) = (Nanos((wall + outside) / count), Nanos((analysis.exchange_wall() + outside) / count));
     let program = base_name(executable);
     let parent = images::Images::new(analysis.recording);
     let by = parent.at(started[most[0]].image.parent, started[most[0]].forked);
@@ -120,7 +138,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
                  them opens."
             ),
         ],
-        saving: PotentialSaving { wall, cpu, affected: habitual.len() as u64, ..PotentialSaving::default() },
+        saving: PotentialSaving { wall, outside, cpu, affected: habitual.len() as u64 },
         rows: rows("calls", asked().map(|(row, _)| row)),
         place,
         remedy: "Keep the process for the next requests (FastCGI, a pool of workers, a library instead of a command), or start it \
@@ -130,13 +148,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     })
 }
 
-/// The processes that were forked and became another program within a request, and ended with it.
+/// The processes that were forked and became another program within a request, and ended with it, or that asked themselves.
 fn started<'r>(analysis: &Analysis<'r>) -> Vec<Started<'r>> {
     let mut images: BTreeMap<u32, Vec<&'r Process>> = BTreeMap::new();
     for row in &analysis.recording.processes {
         images.entry(row.pid).or_default().push(row);
     }
     let asking = asking(analysis);
+    let first_requests = first_requests(analysis);
     let mut started = Vec::new();
     for rows in images.values_mut() {
         rows.sort_by_key(|row| row.start);
@@ -144,13 +163,23 @@ fn started<'r>(analysis: &Analysis<'r>) -> Vec<Started<'r>> {
         let forked = first.start.0;
         // What runs at the end of the recording ended with nothing.
         let is_over = last.exit >= 0 && first.parent != 0;
-        if is_over && is_within_a_request(&analysis.exchanges, forked, last.end.0) {
+        let asks = first_requests.get(&last.pid).copied().filter(|&asks| asks >= last.start.0);
+        if is_over && (asks.is_some() || is_within_a_request(&analysis.exchanges, forked, last.end.0)) {
             let calls = asking.get(&first.parent).map_or(&[][..], Vec::as_slice);
             let asked = asked(analysis, calls, forked, last.end.0);
-            started.push(Started { image: last, forked, ready: forked, asked });
+            started.push(Started { image: last, forked, ready: forked, asked, asks });
         }
     }
     started
+}
+
+/// When the first request of each process began that asks.
+fn first_requests(analysis: &Analysis) -> FxHashMap<u32, u64> {
+    let mut first = FxHashMap::default();
+    for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
+        first.entry(analysis.connections.row(exchange.connection).pid).or_insert(exchange.start);
+    }
+    first
 }
 
 /// The calls of each process that start others or wait, and of which is known where they were made; in order of their starts.
@@ -254,130 +283,4 @@ fn cpu(analysis: &Analysis, pid: u32, from: u64, to: u64) -> u64 {
         }
     });
     cpu
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
-    use crate::tests::{answer, names};
-    use case::tables::{Process, Thread};
-    use case::{Nanos, Recording};
-
-    const OPEN: u16 = 257;
-    const VFORK: u16 = 58;
-    const PIPE: i32 = 9;
-
-    /// What a server starts for each of twenty requests.
-    #[derive(Clone, Copy)]
-    struct Child {
-        /// How long it takes until it has opened what all of them open, whether it does so bit by bit, and until it answers.
-        loads: u64,
-        at_once: bool,
-        works: u64,
-        executes: bool,
-        lives_on: bool,
-    }
-
-    const SCRIPT: Child = Child { loads: 30 * MS, at_once: false, works: MS, executes: true, lives_on: false };
-
-    fn requests(child: Child) -> Recording {
-        let mut fixture = Fixture::new();
-        fixture.path(1, "/usr/lib/python3/json.py");
-        fixture.path(2, "/usr/lib/python3/os.py");
-        fixture.script(5, &["server.py:22:answer"]);
-        fixture.connect(1, CLIENT);
-        let mut idle = fixture.now;
-        let mut ends = Vec::new();
-        for number in 0..20 {
-            let start = fixture.now;
-            fixture.moves(CLIENT, 1, WRITE, 200);
-            fixture.travels(start + 3 * US, 1, 1001, 200);
-            let waiting = fixture.now;
-            fixture.now = idle;
-            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
-            fixture.moves(SERVER, 1001, READ, 200);
-            let pid = 1000 + number;
-            let forked = fixture.now + 50 * US;
-            fixture.does(SERVER, 100 * US, VFORK, |call| (call.result, call.script_stack) = (i64::from(pid), 5));
-            let begun = fixture.now;
-            let written = runs(&mut fixture, pid, forked, child);
-            fixture.now = begun;
-            fixture.waits(SERVER, written + US - begun, READ, |call| (call.fd, call.result) = (PIPE, 900));
-            fixture.recording.switches.last_mut().expect("it waited").waker = pid;
-            let answered = fixture.now;
-            fixture.moves(SERVER, 1001, WRITE, 1000);
-            fixture.travels(answered + 3 * US, 1001, 1, 1000);
-            idle = fixture.now;
-            fixture.now = waiting;
-            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
-            fixture.now += 20 * US;
-            ends.push((pid, written + 200 * US));
-        }
-        fixture.off(SERVER, idle, fixture.now + MS);
-        let mut recording = fixture.end();
-        if !child.lives_on {
-            for (pid, end) in ends {
-                let end = Nanos(end);
-                let last = recording.processes.iter_mut().rfind(|row| row.pid == pid).expect("a process");
-                (last.end, last.exit) = (end, 0);
-                recording.threads.iter_mut().filter(|row| row.tid == pid).for_each(|row| row.end = end);
-            }
-        }
-        recording
-    }
-
-    /// The process itself; when it has written its answer.
-    fn runs(fixture: &mut Fixture, pid: u32, forked: u64, child: Child) -> u64 {
-        let row = |start: u64, executable: &str| Process {
-            pid,
-            parent: SERVER,
-            start: Nanos(start),
-            role: "server".into(),
-            executable: executable.into(),
-            exit: -1,
-            ..Process::default()
-        };
-        fixture.recording.processes.push(row(forked, "/usr/bin/server"));
-        if child.executes {
-            fixture.recording.processes.push(row(forked + 100 * US, "/usr/bin/python3"));
-        }
-        fixture.recording.threads.push(Thread { tid: pid, pid, start: Nanos(forked), ..Thread::default() });
-        let steps = if child.at_once { 1 } else { 10 };
-        for step in 1..steps {
-            fixture.now = forked + child.loads * step / steps;
-            fixture.does(pid, 10 * US, OPEN, |call| (call.path, call.result) = (2, 3));
-        }
-        fixture.now = forked + child.loads;
-        fixture.does(pid, 10 * US, OPEN, |call| (call.path, call.result) = (1, 3));
-        fixture.now += child.works;
-        fixture.does(pid, 10 * US, WRITE, |call| (call.fd, call.result) = (1, 900));
-        fixture.now - 5 * US
-    }
-
-    #[test]
-    fn an_interpreter_that_is_started_for_each_request_is_found_where_it_is_started() {
-        let answer = answer(&requests(SCRIPT));
-        let finding = answer.findings.iter().find(|one| one.name == "process-per-request").expect("it is found");
-        assert!(finding.cost.share_of_wall > 0.9 && finding.place[0].line == 22, "{finding:#?}");
-        assert!(finding.mechanism[0].starts_with("server started python3 20 times for 20 requests"), "{finding:#?}");
-    }
-
-    #[test]
-    fn work_that_takes_long_in_a_process_of_its_own_is_no_start() {
-        let recording = requests(Child { loads: 300 * US, works: 30 * MS, ..SCRIPT });
-        assert!(!names(&recording).contains(&"process-per-request".to_string()));
-    }
-
-    #[test]
-    fn work_before_another_file_is_opened_is_no_start() {
-        let recording = requests(Child { at_once: true, ..SCRIPT });
-        assert!(!names(&recording).contains(&"process-per-request".to_string()));
-    }
-
-    #[test]
-    fn a_child_that_stays_the_same_program_and_workers_that_stay_are_left_alone() {
-        for child in [Child { executes: false, ..SCRIPT }, Child { lives_on: true, ..SCRIPT }] {
-            assert!(!names(&requests(child)).contains(&"process-per-request".to_string()));
-        }
-    }
 }
