@@ -278,6 +278,11 @@ pub fn is_given_descriptors(number: u16) -> bool {
     given.contains(&libc::c_long::from(number))
 }
 
+/// Whether the call waits for one descriptor alone; `argument_1` is its second argument. An event loop waits for many.
+pub fn is_poll_of_one(number: u16, argument_1: u64) -> bool {
+    [libc::SYS_poll, libc::SYS_ppoll].contains(&libc::c_long::from(number)) && argument_1 == 1
+}
+
 /// Whether the call takes a connection: `accept`, `accept4`.
 pub fn is_accept(number: u16) -> bool {
     class(number) == Class::Accept

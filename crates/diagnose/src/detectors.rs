@@ -220,7 +220,7 @@ fn median(mut values: Vec<u64>) -> u64 {
 
 /// The place where most of some samples were taken.
 fn common_place(analysis: &Analysis, samples: &[&Sample]) -> Located {
-    place::of_most(&analysis.code, samples.iter().map(|sample| ((sample.script_stack, sample.stack), 1)))
+    place::of_most_on_cpu(&analysis.code, samples.iter().map(|sample| ((sample.script_stack, sample.stack), 1)))
 }
 
 /// From where a function that the test accepts was called when most of some samples were taken.

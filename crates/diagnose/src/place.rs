@@ -16,6 +16,9 @@ pub fn of_call(code: &Code, call: &Call) -> Vec<Place> {
 /// Places that carry less than this share of a cost are not counted beside the one that carries most.
 const MATTERS: f64 = 0.05;
 
+/// Where the place that carries most has less than this share of a cost, the cost is elsewhere: in code without names, as a rule.
+const LEAST: f64 = 0.02;
+
 /// The place that carries most of a cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Located {
@@ -82,7 +85,8 @@ pub fn of_most_by(
     let most = by_place.iter().map(|(_, weight)| *weight).max().unwrap_or_default();
     let share = |weight: u64| weight as f64 / whole.max(1) as f64;
     let matter = by_place.iter().filter(|(_, weight)| share(*weight) >= MATTERS).count();
-    let Some((places, weight)) = by_place.into_iter().find(|(_, weight)| *weight == most) else {
+    let best = by_place.into_iter().find(|(_, weight)| *weight == most);
+    let Some((places, weight)) = best.filter(|(_, weight)| share(*weight) >= LEAST) else {
         return Located::default();
     };
     let others = matter.saturating_sub(usize::from(share(weight) >= MATTERS)) as u32;
@@ -221,10 +225,10 @@ pub fn in_words(places: &[Place]) -> String {
     match places.first() {
         None => String::new(),
         Some(place) if place.line > 0 => {
-            format!(", {}:{} in {}", base_name(&place.file), place.line, place.function)
+            format!(", {}:{} in {}", base_name(&place.file), place.line, Function::short(&place.function))
         }
         Some(place) if Function::of(&place.function).is_address() => format!(", {}", place.function),
-        Some(place) => format!(", {} in {}", place.function, base_name(&place.module)),
+        Some(place) => format!(", {} in {}", Function::short(&place.function), base_name(&place.module)),
     }
 }
 

@@ -1,15 +1,18 @@
 //! The server that a run starts: until it listens, and until it is gone.
 
 mod asked;
+mod work;
 
 use crate::{LabError, Subject};
 use record::{Ended, Held, Running};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+use work::Work;
 
 /// A server that needs longer to start is better started by hand.
 const LONGEST_START: Duration = Duration::from_secs(10);
-/// So long after something listens is waited for the ports that the client asks for: where one starts in front of another.
+/// So long after something listens, and after the server was last at work, is waited for the ports that the client asks for:
+/// where one starts in front of another, such as a database before what uses it.
 const LONGEST_LATER: Duration = Duration::from_secs(1);
 /// What a server gets to finish its work after SIGTERM.
 const LONGEST_STOP: Duration = Duration::from_secs(5);
@@ -47,16 +50,18 @@ impl Server {
         let process = held.release()?;
         let mut server = Server { process, client, adopted: BTreeSet::new() };
         let deadline = Instant::now() + LONGEST_START;
-        let (mut ended, mut first) = (None, None);
+        let (mut ended, mut first, mut work) = (None, None, Work::new());
         let asked = asked::ports(&subject.client);
         let name = || subject.server.as_deref().unwrap_or_default().join(" ");
         loop {
             server.adopt();
             let members = server.members();
+            let is_late = Instant::now() > deadline;
             if members.iter().copied().any(record::listens) {
                 let first = *first.get_or_insert_with(Instant::now);
                 let is_open = |port: &u16| members.iter().any(|&pid| record::ports(pid).contains(port));
-                if asked.iter().all(is_open) || first.elapsed() > LONGEST_LATER {
+                let is_settled = first.elapsed() > LONGEST_LATER && work.rests_for(&members) > LONGEST_LATER;
+                if asked.iter().all(is_open) || is_settled || is_late {
                     return Ok(server);
                 }
             }
@@ -66,7 +71,7 @@ impl Server {
                     return Err(LabError::ServerEnded { command: name(), ended: how });
                 }
             }
-            if Instant::now() > deadline {
+            if is_late {
                 return Err(LabError::ServerSilent { command: name(), waited: LONGEST_START });
             }
             if wait(TICK) {

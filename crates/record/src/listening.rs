@@ -15,6 +15,8 @@ pub struct ProcessStat {
     pub session: u32,
     /// One letter: R running, S sleeping, Z ended and not yet collected, ...
     pub state: char,
+    /// For how long its threads have been on CPU, in clock ticks.
+    pub ran_ticks: u64,
     /// When it was started, in clock ticks since boot.
     pub started_ticks: u64,
 }
@@ -77,13 +79,15 @@ pub fn process(pid: u32) -> Option<ProcessStat> {
 fn parse_stat(line: &str) -> Option<ProcessStat> {
     let (pid, rest) = line.split_once(" (")?;
     let fields = rest[rest.rfind(')')? + 1..].split_whitespace().collect::<Vec<_>>();
-    // proc(5) counts from 1, and the first two fields are cut off: state is 3, parent 4, session 6, start time 22.
+    // proc(5) counts from 1, and the first two fields are cut off: state is 3, parent 4, session 6, CPU time 14 and 15 (of the
+    // kernel for it), start time 22.
     let field = |number: usize| fields.get(number - 3).copied();
     Some(ProcessStat {
         pid: pid.trim().parse().ok()?,
         state: field(3)?.chars().next()?,
         parent: field(4)?.parse().ok()?,
         session: field(6)?.parse().ok()?,
+        ran_ticks: field(14)?.parse::<u64>().ok()?.saturating_add(field(15)?.parse().ok()?),
         started_ticks: field(22)?.parse().ok()?,
     })
 }
@@ -154,7 +158,7 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_does_not_confuse_the_reader() {
         let line = "42 (a) b (c) S 7 42 41 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 0 0";
-        let expected = ProcessStat { pid: 42, parent: 7, session: 41, state: 'S', started_ticks: 9876 };
+        let expected = ProcessStat { pid: 42, parent: 7, session: 41, state: 'S', ran_ticks: 11, started_ticks: 9876 };
         assert_eq!(parse_stat(line), Some(expected));
         assert_eq!(parse_stat("42 (torn"), None);
     }

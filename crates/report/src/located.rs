@@ -10,7 +10,7 @@ const NEARLY_ALL: f64 = 0.95;
 pub(crate) fn in_sentence(places: &[Place], share: Option<PlaceShare>) -> String {
     let Some(place) = places.first() else { return String::new() };
     let base = |path: &str| clean(path.rsplit('/').next().unwrap_or(path));
-    let function = clean(&place.function);
+    let function = clean(&Function::short(&place.function));
     let words = match (place.line, place.module.is_empty()) {
         (line, _) if line > 0 => format!(", {}:{line} in {function}", base(&place.file)),
         (_, true) => format!(", {function}"),
@@ -40,7 +40,7 @@ fn more(others: u32) -> String {
 
 /// A place as one would type it into an editor: `client.py:31 in send_body`.
 pub(crate) fn whole(place: &Place) -> String {
-    let function = clean(&place.function);
+    let function = clean(&Function::short(&place.function));
     let position = match (place.file.is_empty(), place.line) {
         (true, _) => clean(&place.module),
         (false, 0) => clean(&place.file),

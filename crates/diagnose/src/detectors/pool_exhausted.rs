@@ -3,17 +3,13 @@
 mod asked_in_turn;
 mod handed_over;
 mod in_hand;
+mod unread_requests;
 
-use super::occupied::is_others;
-use super::{Found, common_place, costly_call, detector, median, rows, uneven_accept};
+use super::{Found, common_place, costly_call, detector, rows, uneven_accept};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::spans;
 use crate::syscall;
-use crate::threads::{Cursor, State};
-use crate::waits::{most_at_a_time, unread};
 use case::Nanos;
 use case::tables::Sample;
-use std::collections::{BTreeMap, BTreeSet};
 
 detector! {
     /// # pool-exhausted
@@ -25,7 +21,8 @@ detector! {
     ///
     /// ## Evidence
     /// Requests that have arrived and lie unread. The thread that reads them later is blocked meanwhile: asleep, in a disk, or
-    /// waiting for somebody else, and not for requests. Or requests that one thread has read and hands over to others, a pool: while
+    /// waiting for somebody else, and not for requests. Those requests may be what a server asks another one that was recorded, too.
+    /// Or requests that one thread has read and hands over to others, a pool: while
     /// none of those waits for work (at the place where they wait when there are no requests), more requests are in hand than the pool
     /// has threads. Those threads are blocked for somebody else, or compute and are fewer than the processors. Or requests for each of
     /// which the server asks another one, of which it asks only so many questions at a time: while it does so more requests are
@@ -55,17 +52,8 @@ const LEAST_SHARE: f64 = 0.2;
 const LEAST_REQUESTS: usize = 3;
 const RARE: usize = 20;
 
-/// A request that lay unread.
-struct Queued {
-    from: u64,
-    to: u64,
-    /// For how long the thread that read it was blocked in others meanwhile.
-    blocked: u64,
-    reader: u32,
-}
-
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let found = [unread_requests(analysis), behind_a_pool(analysis), asked_in_turn::detect(analysis)];
+    let found = [unread_requests::detect(analysis), behind_a_pool(analysis), asked_in_turn::detect(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall)
 }
 
@@ -113,73 +101,6 @@ fn behind_a_pool(analysis: &Analysis) -> Option<Found> {
                  do faster."
             .to_string(),
         rows,
-        ..Found::default()
-    })
-}
-
-/// Requests that have arrived and lie unread while whoever reads them later is blocked in others.
-fn unread_requests(analysis: &Analysis) -> Option<Found> {
-    let (mut queued, mut readers) = (Vec::new(), BTreeSet::new());
-    let mut calls: BTreeMap<usize, u64> = BTreeMap::new();
-    let mut cursors = BTreeMap::new();
-    let in_hand = in_hand::by_reader(analysis);
-    for exchange in &analysis.exchanges {
-        let Some((arrived, read)) = unread(analysis, exchange) else { continue };
-        readers.insert(read.tid);
-        let Some(thread) = analysis.threads.slot(read.tid) else { continue };
-        let mut blocked = 0;
-        let cursor = cursors.entry(thread).or_insert_with(Cursor::default);
-        analysis.threads.walk(thread, arrived, read.start.0, cursor, &mut |moment| {
-            let Some(row) = moment.call.filter(|&row| is_others(analysis, row)) else { return };
-            if matches!(moment.state, State::Blocked | State::BlockedOnDisk) {
-                // Whoever has read no other request waits for something else: a time to look again, say.
-                let of_others = in_hand.get(&read.tid).map_or(&[][..], Vec::as_slice);
-                let length = spans::length(spans::within(of_others, moment.start, moment.end));
-                blocked += length;
-                *calls.entry(row).or_default() += length;
-            }
-        });
-        if blocked > 0 {
-            queued.push(Queued { from: arrived, to: read.start.0, blocked, reader: read.tid });
-        }
-    }
-    let wall: u64 = queued.iter().map(|one| one.blocked).sum();
-    let (count, whole) = (analysis.exchanges.len(), analysis.exchange_wall());
-    if queued.len() < LEAST_REQUESTS.max(count / RARE) || (wall as f64) < LEAST_SHARE * whole as f64 {
-        return None;
-    }
-    let blocking = calls.iter().max_by_key(|(_, length)| **length).map(|(&row, _)| analysis.call(row))?;
-    let place = costly_call(analysis, calls.iter().map(|(&row, &length)| (row, length)));
-    let line = most_at_a_time(queued.iter().map(|one| (one.from, one.to)));
-    let usual = Nanos(median(queued.iter().map(|one| one.to - one.from).collect()));
-    let workers = match readers.len() {
-        1 => "the server's only worker".to_string(),
-        several => format!("the server's {several} workers"),
-    };
-    let requests = count.max(1) as u64;
-    let (part, each) = (Nanos(wall / requests), Nanos(whole / requests));
-    let idle = queued.iter().map(|one| one.reader).collect::<BTreeSet<_>>().len();
-    Some(Found {
-        title: format!("Requests wait in line for {workers}: {part} of every {each} request{}", place.in_words()),
-        what: format!("Requests wait in line for {workers}"),
-        mechanism: vec![
-            format!(
-                "{} of {count} requests had arrived and lay unread, half of them for at least {usual}, up to {line} at a time.",
-                queued.len()
-            ),
-            format!(
-                "Meanwhile the {} blocked on behalf of others, mostly in {}.",
-                if idle == 1 { "thread that reads them was".to_string() } else { format!("{idle} threads that read them were") },
-                syscall::name(blocking.number)
-            ),
-        ],
-        saving: PotentialSaving { wall, affected: queued.len() as u64, ..PotentialSaving::default() },
-        place,
-        remedy: "Allow more workers (threads or processes), keep blocking calls out of the thread that serves everybody, or make \
-                 what the workers wait for faster."
-            .to_string(),
-        rows: rows("calls", calls.keys().copied()),
-        stalls: queued.iter().map(|one| (one.from, one.to)).collect(),
         ..Found::default()
     })
 }

@@ -1,5 +1,7 @@
 //! P50: one thread is the bottleneck while other processors idle.
 
+mod in_line;
+
 use super::{Found, common_place, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::threads::ThreadRows;
@@ -16,17 +18,19 @@ detector! {
     /// ## Evidence
     /// A thread on CPU for 95 % of its life or more (at least 2 s), mostly in user mode; the other CPUs mostly idle;
     /// exchanges one at a time that fill the time and spend most of it on that thread's work; at least five nanoseconds
-    /// per byte moved.
+    /// per byte moved. Or requests that wait in line for the threads that answer them, which compute for ten milliseconds
+    /// or more for each: an event loop that does what takes long itself. There are fewer of these threads than CPUs, and the
+    /// program uses less than half of the CPUs that they leave.
     ///
     /// ## What proves it
     /// A faster core, or cheaper work per byte (another cipher, larger batches): throughput changes in proportion. More
-    /// cores: nothing changes. If neither can be tried, it remains a suspicion with an upper bound.
+    /// cores: nothing changes. Where requests wait in line, more threads that compute: the line gets shorter. If neither can be tried, it remains a suspicion with an upper bound.
     ///
     /// ## Remedy
     /// Make the work per byte cheaper on that thread, or split it among several.
     ///
     /// ## Not to be confused with
-    /// A load test that keeps a server busy (many concurrent requests; being busy is the point); hot-library (if the
+    /// A load test that keeps a server busy (many concurrent requests that take little each; being busy is the point); hot-library (if the
     /// work is in one library).
     "P50" "saturated-thread",
     kind: Kind::Observation, is_general: true
@@ -48,6 +52,10 @@ const AT_A_TIME: f64 = 1.5;
 const PER_BYTE: u64 = 5;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    one_at_a_time(analysis).or_else(|| in_line::detect(analysis))
+}
+
+fn one_at_a_time(analysis: &Analysis) -> Option<Found> {
     let wall = analysis.wall();
     let processors = u64::from(analysis.recording.manifest.host.processors);
     let at_a_time = analysis.exchange_wall() as f64 / wall.max(1) as f64;

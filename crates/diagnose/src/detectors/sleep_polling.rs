@@ -3,7 +3,7 @@
 mod asked_again;
 mod looks;
 
-use super::{Found, costly_call, detector, lock_convoy, median, rows};
+use super::{Found, costly_call, detector, lock_convoy, median, rows, slow_reader};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::images;
 use crate::place::of_stacks;
@@ -36,7 +36,7 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A pause that is meant (a rate limit, a back-off), once in a request; a thread that nobody waits for; lock-convoy, in which
-    /// requests sleep between attempts at a file's lock that others hold.
+    /// requests sleep between attempts at a file's lock that others hold; slow-reader, in which what it sleeps between lies there.
     "P06" "sleep-polling"
 }
 
@@ -78,7 +78,9 @@ fn waited_for_by_requests(analysis: &Analysis) -> Option<Found> {
     let tree = waits::tree(analysis)?;
     let waited = |polling: &Polling| waited_for(&tree, &polling.place);
     let (polling, waited) = places.iter().map(|one| (one, waited(one))).max_by_key(|(_, waited)| *waited)?;
-    if waited == 0 || lock_convoy::explains(analysis, &polling.sleeps) {
+    let is_other =
+        || lock_convoy::explains(analysis, &polling.sleeps) || slow_reader::explains(analysis, &polling.sleeps);
+    if waited == 0 || is_other() {
         return None;
     }
     let count = analysis.exchanges.len().max(1) as u64;

@@ -1,5 +1,7 @@
 //! P23: a receiver reads more slowly than the sender sends.
 
+mod full_pipe;
+
 use super::{Found, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::exchange::Exchange;
@@ -19,7 +21,8 @@ detector! {
     /// ## Evidence
     /// Bytes were written and could not leave, for want of room at the receiver, where others lay unread, while the thread that
     /// reads them was blocked in something other than waiting for data: a sleep, a lock, a disk, another connection. That time
-    /// makes up a fifth of the exchanges' time or more.
+    /// makes up a fifth of the exchanges' time or more. Or requests waited for a write into a pipe that was full, until another
+    /// thread read from it, which had been blocked in something else or on CPU.
     ///
     /// ## What proves it
     /// The receiver without its pauses: where it sleeps, sleeps a hundred times shorter.
@@ -50,6 +53,16 @@ struct Pauses {
 type Unread = BTreeMap<usize, Vec<(u64, u64)>>;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    let pipe = full_pipe::find(analysis).map(|waits| full_pipe::found(analysis, &waits));
+    [on_connection(analysis), pipe].into_iter().flatten().max_by_key(|found| found.saving.wall)
+}
+
+/// Whether some sleeps, rows of the table of calls, are pauses between reads from a pipe that is full.
+pub(super) fn explains(analysis: &Analysis, sleeps: &[usize]) -> bool {
+    full_pipe::find(analysis).is_some_and(|waits| sleeps.iter().any(|row| waits.of_calls.contains_key(row)))
+}
+
+fn on_connection(analysis: &Analysis) -> Option<Found> {
     let (mut pauses, mut unread) = (Pauses::default(), Unread::new());
     for exchange in &analysis.exchanges {
         let before = pauses.wall;

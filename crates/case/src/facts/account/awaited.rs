@@ -89,7 +89,7 @@ impl CodeLine {
         let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
         match self.line {
             0 if self.module.is_empty() || Function::of(&self.function).is_address() => self.function.clone(),
-            0 => format!("{} in {}", self.function, base(&self.module)),
+            0 => format!("{} in {}", Function::short(&self.function), base(&self.module)),
             line => format!("{}:{line}", base(&self.file)),
         }
     }

@@ -13,6 +13,9 @@ use case::tables::Call;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
+/// Whoever has a lock and is blocked for more of the time does not compute under it.
+const MOSTLY: f64 = 0.5;
+
 /// Who had locks, as far as it has been asked.
 pub(super) struct Holders {
     /// Who had locks on files, where those are asked for again and again.
@@ -143,6 +146,9 @@ impl Doing {
         if self.is_kept_between() {
             "Let go of the lock before the answer: end a transaction in the request that changes what others wait for, or \
              change that last; do nothing else while it is open."
+        } else if self.blocked_share() > MOSTLY {
+            "Do what is slow before or after holding the lock, or use finer locks instead of one for everything. Where threads \
+             wait for something of a pool's, such as a connection to a database, give the pool more of them."
         } else {
             "Do what is slow before or after holding the lock, use finer locks instead of one for everything, or processes \
              instead of threads where it is the interpreter's lock."
@@ -159,7 +165,7 @@ impl Doing {
             );
         }
         let most = self.blocked.iter().max_by_key(|(_, length)| **length).map(|(&number, _)| syscall::name(number));
-        match most.filter(|_| blocked > 0.5) {
+        match most.filter(|_| blocked > MOSTLY) {
             Some(call) => {
                 let stacks = self.stacks.iter().map(|(&stacks, &length)| (stacks, length));
                 let place = place::of_most(&analysis.code, stacks).in_words();

@@ -265,17 +265,16 @@ fn work(analysis: &Analysis, pool: &[usize], taken: &[(u64, u64)], line: &mut Li
     work
 }
 
-/// Whether the pool's threads answer the requests, or wake who does.
+/// Whether the pool's threads answer the requests, or wake who has read and not answered them.
 fn completes(analysis: &Analysis, requests: &[InHand], pool: &[usize]) -> bool {
     let threads = analysis.threads.all();
     let is_of_pool = |tid: u32| pool.iter().any(|&slot| threads[slot].tid == tid);
     let answered = requests.iter().filter(|one| is_of_pool(one.answers)).count();
-    let readers: BTreeSet<u32> = requests.iter().map(|one| one.reader).collect();
     let (mut woken, mut asked) = (0, 0);
-    let first = requests.iter().map(|one| one.from).min().unwrap_or_default();
-    let last = requests.iter().map(|one| one.to).max().unwrap_or_default();
-    for slot in readers.into_iter().filter_map(|tid| analysis.threads.slot(tid)) {
-        analysis.threads.walk(slot, first, last, &mut Cursor::default(), &mut |moment| {
+    // Who has no request in hand waits for one.
+    for (reader, in_hand) in in_hand::by_reader_of(requests.iter()) {
+        let Some(slot) = analysis.threads.slot(reader) else { continue };
+        each_moment(analysis, slot, &in_hand, &mut |moment| {
             if moment.state != State::Blocked || asked >= MOST_ASKED {
                 return;
             }

@@ -1,6 +1,7 @@
 //! The requests that a process has read and not answered.
 
 use crate::analysis::Analysis;
+use crate::exchange::Exchange;
 use crate::spans;
 use crate::syscall;
 use crate::threads::call_end;
@@ -14,10 +15,14 @@ pub(super) struct InHand {
     pub answers: u32,
 }
 
-/// The requests of each process, by its id.
+/// The requests of the program's clients in each process, by its id.
 pub(super) fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<InHand>> {
+    of(analysis, analysis.exchanges.iter())
+}
+
+fn of<'a>(analysis: &Analysis, exchanges: impl Iterator<Item = &'a Exchange>) -> BTreeMap<u32, Vec<InHand>> {
     let mut processes: BTreeMap<u32, Vec<InHand>> = BTreeMap::new();
-    for exchange in &analysis.exchanges {
+    for exchange in exchanges {
         let transfers = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
         let Some(read) = transfers.clone().find(|call| syscall::is_read(call.number) && call.result > 0) else {
             continue;
@@ -31,10 +36,18 @@ pub(super) fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<InHand>> {
     processes
 }
 
-/// When each thread, by its id, had a request in hand that it had read, in order of time.
-pub(super) fn by_reader(analysis: &Analysis) -> BTreeMap<u32, Vec<(u64, u64)>> {
+/// When each thread, by its id, had one of some requests in hand that it had read, in order of time.
+pub(super) fn by_reader<'a>(
+    analysis: &Analysis,
+    exchanges: impl Iterator<Item = &'a Exchange>,
+) -> BTreeMap<u32, Vec<(u64, u64)>> {
+    by_reader_of(of(analysis, exchanges).values().flatten())
+}
+
+/// The same, of requests that are known.
+pub(super) fn by_reader_of<'a>(requests: impl Iterator<Item = &'a InHand>) -> BTreeMap<u32, Vec<(u64, u64)>> {
     let mut readers: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
-    for one in by_process(analysis).into_values().flatten() {
+    for one in requests {
         readers.entry(one.reader).or_default().push((one.from, one.to));
     }
     readers.into_iter().map(|(tid, spans)| (tid, spans::merge(spans))).collect()

@@ -271,3 +271,63 @@ fn a_server_that_looks_for_its_only_request_now_and_then_has_no_line() {
     }
     assert!(!names(&fixture.end()).contains(&"pool-exhausted".to_string()));
 }
+
+/// Rounds in which four clients ask at the same time, and the server's first thread wakes a thread for each, which reads the
+/// request and waits 5 ms for somebody's answer. Meanwhile the first one waits for events at another place.
+fn woken_for_each() -> Recording {
+    let mut fixture = connected();
+    let workers: Vec<u32> = (1..=CLIENTS).map(|thread| SERVER + thread).collect();
+    let start = Nanos(fixture.now);
+    let threads = workers.iter().map(|&tid| Thread { tid, pid: SERVER, start, ..Thread::default() });
+    fixture.recording.threads.extend(threads);
+    let (mut idle, mut free) = (fixture.now, vec![fixture.now; workers.len()]);
+    for _ in 0..10 {
+        let start = fixture.now;
+        for client in 0..CLIENTS {
+            fixture.now = start;
+            fixture.moves(CLIENT + client, client + 1, WRITE, 200);
+            fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
+        }
+        fixture.now = idle;
+        fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.script_stack = WAITS_FOR_WORK);
+        let woken: Vec<u64> = workers
+            .iter()
+            .map(|_| {
+                fixture.does(SERVER, 10 * US, FUTEX, |call| call.result = 1);
+                fixture.now - 5 * US
+            })
+            .collect();
+        let handed_over = fixture.now;
+        for (client, &tid) in (0..CLIENTS).zip(&workers) {
+            let index = client as usize;
+            fixture.now = free[index];
+            fixture.waits(tid, woken[index] - fixture.now, FUTEX, |call| call.pid = SERVER);
+            fixture.recording.switches.last_mut().expect("it waited").waker = SERVER;
+            fixture.moves(tid, client + 1001, READ, 200);
+            fixture.waits(tid, 5 * MS, POLL, |call| call.pid = SERVER);
+            fixture.moves(tid, client + 1001, WRITE, 1000);
+            fixture.travels(fixture.now - 2 * US, client + 1001, client + 1, 1000);
+            free[index] = fixture.now;
+        }
+        let answered = fixture.now + 20 * US;
+        fixture.now = handed_over;
+        fixture.waits(SERVER, answered - handed_over, EPOLL_WAIT, |call| call.script_stack = 7);
+        idle = fixture.now;
+        for client in 0..CLIENTS {
+            fixture.now = start + 5 * US;
+            let end = free[client as usize] + 10 * US;
+            fixture.waits_for(CLIENT + client, client + 1, end - fixture.now, 1000);
+        }
+        fixture.now = idle + MS;
+    }
+    fixture.recording.calls.iter_mut().filter(|call| call.tid > SERVER).for_each(|call| call.pid = SERVER);
+    workers.iter().zip(free).for_each(|(&tid, free)| fixture.off(tid, free, fixture.now + MS));
+    fixture.off(SERVER, idle, fixture.now + MS);
+    fixture.end()
+}
+
+#[test]
+fn a_thread_that_only_wakes_others_for_their_requests_is_no_pool() {
+    let found = names(&woken_for_each());
+    assert!(!found.contains(&"pool-exhausted".to_string()), "{found:?}");
+}

@@ -3,6 +3,9 @@
 use crate::text::{clean, counted};
 use case::facts::{Blind, NotLookedFor};
 
+/// What makes Node.js write down what it compiles, in the world of a run.
+const NAMES_JAVASCRIPT: &str = "--env NODE_OPTIONS=--perf-basic-prof";
+
 /// One reason, and what it hides.
 pub(super) fn sentence(one: &NotLookedFor) -> String {
     let names = one.pathologies.iter().map(|one| clean(&one.name)).collect::<Vec<_>>().join(", ");
@@ -74,6 +77,9 @@ pub(super) fn summary(all: &[NotLookedFor]) -> Option<String> {
         Blind::KernelTls { .. } => Some("TLS records in the kernel".into()),
         Blind::AsynchronousIo { .. } => Some("work within io_uring".into()),
         Blind::LookupElsewhere => Some("look-ups by another process".into()),
+        Blind::NoScriptLines { language } if language == "JavaScript" => {
+            Some(format!("lines of {language} ({NAMES_JAVASCRIPT} names compiled code)"))
+        }
         Blind::NoScriptLines { language } => Some(format!("lines of {}", clean(language))),
         Blind::NoSamples => Some("CPU time by function".into()),
         Blind::Lost { .. } | Blind::Other => None,
@@ -105,7 +111,11 @@ mod tests {
         let lost = Blind::Lost { table: "calls".into(), rows: 3 };
         let all = [one(Blind::NoDetector, &["P06"]), one(node, &[]), one(lost, &[])];
         let said = summary(&all).expect("a line");
-        assert_eq!(said, "1 known cause without a detector; lines of JavaScript (listed on the page and in --json)");
+        assert_eq!(
+            said,
+            "1 known cause without a detector; lines of JavaScript (--env NODE_OPTIONS=--perf-basic-prof names compiled \
+             code) (listed on the page and in --json)"
+        );
         assert_eq!(summary(&[]), None);
     }
 }

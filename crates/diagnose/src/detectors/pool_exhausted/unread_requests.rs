@@ -1,0 +1,133 @@
+//! Requests that have arrived and lie unread while whoever reads them later is blocked in others: requests of the program's
+//! clients, or what one of its servers asks another.
+
+use super::{LEAST_REQUESTS, LEAST_SHARE, RARE, in_hand};
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::detectors::occupied::is_others;
+use crate::detectors::{Found, costly_call, median, rows};
+use crate::exchange::Exchange;
+use crate::spans;
+use crate::syscall;
+use crate::threads::{Cursor, State};
+use crate::waits::{most_at_a_time, unread};
+use case::Nanos;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A request that lay unread.
+struct Queued {
+    from: u64,
+    to: u64,
+    /// For how long the thread that read it was blocked in others meanwhile.
+    blocked: u64,
+    reader: u32,
+}
+
+/// The requests that lay unread before one server's threads.
+#[derive(Default)]
+struct Line {
+    /// How many requests there were, unread ones or not.
+    requests: usize,
+    queued: Vec<Queued>,
+    readers: BTreeSet<u32>,
+    /// What the readers were blocked in meanwhile: rows of calls, and for how long.
+    calls: BTreeMap<usize, u64>,
+}
+
+impl Line {
+    fn wall(&self) -> u64 {
+        self.queued.iter().map(|one| one.blocked).sum()
+    }
+}
+
+/// The line in which most time is spent: before the servers that the clients ask, or before one that those ask.
+pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
+    let outer = found(analysis, &line(analysis, analysis.exchanges.iter()), None);
+    let mut asked: BTreeMap<String, Vec<&Exchange>> = BTreeMap::new();
+    for exchange in &analysis.inner {
+        asked.entry(analysis.connections.remote(exchange.connection)).or_default().push(exchange);
+    }
+    let inner = asked.into_iter().map(|(peer, asked)| found(analysis, &line(analysis, asked.into_iter()), Some(&peer)));
+    // Of equals the last is taken, and the requests of the clients are to be that.
+    inner.chain([outer]).flatten().max_by_key(|found| found.saving.wall)
+}
+
+fn line<'a>(analysis: &Analysis, exchanges: impl Iterator<Item = &'a Exchange> + Clone) -> Line {
+    let mut line = Line::default();
+    let mut cursors = BTreeMap::new();
+    let in_hand = in_hand::by_reader(analysis, exchanges.clone());
+    for exchange in exchanges {
+        line.requests += 1;
+        let Some((arrived, read)) = unread(analysis, exchange) else { continue };
+        line.readers.insert(read.tid);
+        let Some(thread) = analysis.threads.slot(read.tid) else { continue };
+        let mut blocked = 0;
+        let cursor = cursors.entry(thread).or_insert_with(Cursor::default);
+        analysis.threads.walk(thread, arrived, read.start.0, cursor, &mut |moment| {
+            let Some(row) = moment.call.filter(|&row| is_others(analysis, row)) else { return };
+            if matches!(moment.state, State::Blocked | State::BlockedOnDisk) {
+                // Whoever has read no other request waits for something else: a time to look again, say.
+                let of_others = in_hand.get(&read.tid).map_or(&[][..], Vec::as_slice);
+                let length = spans::length(spans::within(of_others, moment.start, moment.end));
+                blocked += length;
+                *line.calls.entry(row).or_default() += length;
+            }
+        });
+        if blocked > 0 {
+            line.queued.push(Queued { from: arrived, to: read.start.0, blocked, reader: read.tid });
+        }
+    }
+    line
+}
+
+/// `peer` is the server before which they wait, where that is not the one that the clients ask.
+fn found(analysis: &Analysis, line: &Line, peer: Option<&str>) -> Option<Found> {
+    let Line { queued, calls, .. } = line;
+    let (wall, whole) = (line.wall(), analysis.exchange_wall());
+    if queued.len() < LEAST_REQUESTS.max(line.requests / RARE) || (wall as f64) < LEAST_SHARE * whole as f64 {
+        return None;
+    }
+    let blocking = calls.iter().max_by_key(|(_, length)| **length).map(|(&row, _)| analysis.call(row))?;
+    let place = costly_call(analysis, calls.iter().map(|(&row, &length)| (row, length)));
+    let most = most_at_a_time(queued.iter().map(|one| (one.from, one.to)));
+    let usual = Nanos(median(queued.iter().map(|one| one.to - one.from).collect()));
+    let whose = peer.map_or_else(|| "the server's".to_string(), |peer| format!("{peer}'s"));
+    let workers = match line.readers.len() {
+        1 => format!("{whose} only worker"),
+        several => format!("{whose} {several} workers"),
+    };
+    let requests = analysis.exchanges.len().max(1) as u64;
+    let (part, each) = (Nanos(wall / requests), Nanos(whole / requests));
+    let idle = queued.iter().map(|one| one.reader).collect::<BTreeSet<_>>().len();
+    let asked = peer.map_or_else(String::new, |peer| format!(" that {peer} was asked"));
+    Some(Found {
+        title: format!("Requests wait in line for {workers}: {part} of every {each} request{}", place.in_words()),
+        what: format!("Requests wait in line for {workers}"),
+        mechanism: vec![
+            format!(
+                "{} of {} requests{asked} had arrived and lay unread, half of them for at least {usual}, up to {most} at a time.",
+                queued.len(),
+                line.requests
+            ),
+            format!(
+                "Meanwhile the {} blocked on behalf of others, mostly in {}.",
+                if idle == 1 {
+                    "thread that reads them was".to_string()
+                } else {
+                    format!("{idle} threads that read them were")
+                },
+                syscall::name(blocking.number)
+            ),
+        ],
+        saving: PotentialSaving { wall, affected: queued.len() as u64, ..PotentialSaving::default() },
+        place,
+        remedy: "Allow more workers (threads or processes), keep blocking calls out of the thread that serves everybody, or make \
+                 what the workers wait for faster."
+            .to_string(),
+        rows: rows("calls", calls.keys().copied()),
+        stalls: queued.iter().map(|one| (one.from, one.to)).collect(),
+        ..Found::default()
+    })
+}
+
+#[cfg(test)]
+mod tests;

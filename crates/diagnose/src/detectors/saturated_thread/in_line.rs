@@ -1,0 +1,212 @@
+//! Requests that wait in line for threads which compute for each of them for long: an event loop that does, say, while CPUs idle.
+
+use super::{Found, common_place, rows};
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::syscall;
+use crate::threads::ThreadRows;
+use crate::waits;
+use case::tables::Sample;
+use case::{Activity, Nanos, Queue, ServedKind, Share};
+use std::collections::BTreeSet;
+
+/// A thread that takes less than this for a request and has more to do than it can is at its capacity, as load tests want it. From
+/// here on a request notices each one that is before it.
+const LONG: u64 = 10_000_000;
+/// Where less of the requests' time is spent in line, being computed is what takes it.
+const LEAST_SHARE: f64 = 0.3;
+/// Fewer requests than this, or than one in so many, met by accident.
+const LEAST_REQUESTS: u64 = 5;
+const RARE: u64 = 20;
+
+pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
+    let processors = u64::from(analysis.recording.manifest.host.processors);
+    let threads = readers(analysis);
+    let number = threads.len() as u64;
+    if number == 0 || number >= processors {
+        return None;
+    }
+    let sum = |of: fn(&ThreadRows) -> u64| threads.iter().map(|thread| of(thread)).fold(0, u64::saturating_add);
+    let (on_processor, runnable) = (sum(|thread| thread.on_processor), run_delay(analysis, &threads));
+    let others = analysis.total_cpu().saturating_sub(on_processor);
+    // The CPUs that these threads leave.
+    let left = (processors - number).saturating_mul(analysis.wall());
+    if others.saturating_mul(2) >= left || on_processor < LONG {
+        return None;
+    }
+    let queue = waits::queue(analysis)?;
+    let count = analysis.exchanges.len() as u64;
+    let is_seldom = queue.waited < LEAST_REQUESTS.max(count / RARE);
+    let holder = holder(&queue)?;
+    // On a busy machine a request takes the thread for longer than it computes.
+    let computes = on_processor as f64 / on_processor.saturating_add(runnable).max(1) as f64;
+    let long = (holder.usual_ns as f64 * computes) as u64;
+    if is_seldom || queue.share() < LEAST_SHARE || long < LONG {
+        return None;
+    }
+    Some(found(analysis, &queue, long, &threads, (on_processor, processors)))
+}
+
+/// The kind of requests behind which others wait most, where threads compute for it.
+fn holder(queue: &Queue) -> Option<&ServedKind> {
+    let holder = queue.kinds.iter().max_by_key(|kind| kind.held_ns)?;
+    matches!(holder.activity, Activity::OnCpu | Activity::RunDelay).then_some(holder)
+}
+
+/// The threads that read requests.
+fn readers<'a>(analysis: &'a Analysis) -> Vec<&'a ThreadRows> {
+    let first_read = |exchange| {
+        let calls = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
+        calls.into_iter().find(|call| syscall::is_read(call.number) && call.result > 0).map(|call| call.tid)
+    };
+    let tids: BTreeSet<u32> = analysis.exchanges.iter().filter_map(first_read).collect();
+    tids.into_iter().filter_map(|tid| analysis.threads.get(tid)).collect()
+}
+
+/// For how long some threads were ready to run and waited for a CPU.
+fn run_delay(analysis: &Analysis, threads: &[&ThreadRows]) -> u64 {
+    let switches = threads.iter().flat_map(|thread| &analysis.recording.switches[thread.switches.clone()]);
+    switches.map(|row| row.end.0.saturating_sub(row.runnable.0)).fold(0, u64::saturating_add)
+}
+
+fn found(
+    analysis: &Analysis,
+    queue: &Queue,
+    long: u64,
+    threads: &[&ThreadRows],
+    (on_processor, processors): (u64, u64),
+) -> Found {
+    let numbers: Vec<usize> = threads.iter().flat_map(|thread| thread.samples.clone()).collect();
+    let samples: Vec<&Sample> = numbers.iter().map(|&row| &analysis.recording.samples[row]).collect();
+    let half = analysis.sample_period() / 2;
+    let place = common_place(analysis, &samples);
+    let number = threads.len() as u64;
+    // With as many threads as processors what waits moves as much faster as there are more.
+    let waited = queue.ns.saturating_mul(processors - number) / processors;
+    let (part, each) = (Nanos(waited), Nanos(queue.of_ns));
+    let (whose, they) = match number {
+        1 => ("the server's only thread, which computes".to_string(), "the thread"),
+        several => (format!("the server's {several} threads, which compute"), "a thread"),
+    };
+    let busy: Share = Nanos(on_processor / number).share_of(Nanos(analysis.wall()));
+    Found {
+        title: format!("Requests wait in line for {whose}: {part} of every {each} request{}", place.in_words()),
+        what: format!("Requests wait in line for {whose}"),
+        mechanism: vec![
+            format!(
+                "{} of {} requests had arrived while {they} computed for others, up to {} waited at a time. One of them \
+                 takes {they} for {} of CPU time.",
+                queue.waited,
+                analysis.exchanges.len(),
+                queue.most,
+                Nanos(long),
+            ),
+            format!("The program has {processors} CPUs, and {number} of its threads {} requests, {busy} of the time.", if number == 1 { "computes for" } else { "compute for" }),
+        ],
+        saving: PotentialSaving {
+            wall: waited.saturating_mul(analysis.exchanges.len() as u64),
+            affected: queue.waited,
+            ..PotentialSaving::default()
+        },
+        place,
+        remedy: "Do what computes for long in other threads or processes (a worker thread, a pool, more workers), or do less of it \
+                 for each request: keep its result, or make it cheaper."
+            .to_string(),
+        rows: rows("samples", numbers.iter().copied()),
+        explains: samples
+            .iter()
+            .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)))
+            .collect(),
+        ..Found::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::tests::answer;
+    use case::tables::Switch;
+    use case::{Nanos, Recording};
+
+    const CLIENTS: u32 = 4;
+
+    /// Rounds in which four clients ask at once a server whose only thread computes so long for each request, and is ready to run
+    /// without a CPU for so much of that.
+    fn asked_at_once(work: u64, kept: u64, processors: u32) -> Recording {
+        let mut fixture = Fixture::new();
+        fixture.recording.manifest.host.processors = processors;
+        fixture.stack(7, &["server!render", "server!handle"]);
+        for client in 0..CLIENTS {
+            if client > 0 {
+                fixture.process(CLIENT + client, "client");
+            }
+            fixture.connect(client + 1, CLIENT + client);
+        }
+        let mut idle = fixture.now;
+        for _ in 0..10 {
+            let start = fixture.now;
+            for client in 0..CLIENTS {
+                fixture.now = start;
+                fixture.moves(CLIENT + client, client + 1, WRITE, 200);
+                fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
+            }
+            fixture.now = idle;
+            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = CLIENTS.into());
+            let mut answered = Vec::new();
+            for client in 0..CLIENTS {
+                fixture.moves(SERVER, client + 1001, READ, 200);
+                let begun = fixture.now;
+                fixture.computes(SERVER, work, 7);
+                if kept > 0 {
+                    let (start, end) = (Nanos(begun + MS), Nanos(begun + MS + kept));
+                    fixture.recording.switches.push(Switch {
+                        start,
+                        runnable: start,
+                        end,
+                        tid: SERVER,
+                        ..Switch::default()
+                    });
+                }
+                answered.push(fixture.now);
+                fixture.moves(SERVER, client + 1001, WRITE, 1000);
+                fixture.travels(fixture.now - 2 * US, client + 1001, client + 1, 1000);
+            }
+            idle = fixture.now;
+            for client in 0..CLIENTS {
+                fixture.now = start + 5 * US;
+                let end = answered[client as usize] + 12 * US;
+                fixture.waits_for(CLIENT + client, client + 1, end - fixture.now, 1000);
+                fixture.off(CLIENT + client, end + US, idle + 99 * US);
+            }
+            fixture.now = idle + 100 * US;
+        }
+        fixture.off(SERVER, idle, fixture.now + MS);
+        fixture.end()
+    }
+
+    fn is_found(recording: &Recording) -> bool {
+        answer(recording).findings.iter().any(|finding| finding.name == "saturated-thread")
+    }
+
+    #[test]
+    fn requests_that_wait_for_an_event_loop_that_computes_are_found() {
+        let answer = answer(&asked_at_once(20 * MS, 0, 4));
+        let finding = answer.findings.iter().find(|one| one.name == "saturated-thread").expect("it is found");
+        // Of 20 + 40 + 60 + 80 ms, 20 each are a request's own; three of four processors are left.
+        assert!((0.4..0.5).contains(&finding.cost.share_of_wall), "{finding:#?}");
+        assert!(finding.title.contains("the server's only thread, which computes"), "{}", finding.title);
+        assert!(finding.mechanism[0].starts_with("30 of 40 requests"), "{:?}", finding.mechanism);
+        assert_eq!(finding.place[0].function, "render");
+    }
+
+    #[test]
+    fn a_server_that_takes_little_for_each_and_one_that_has_all_processors_are_left_alone() {
+        assert!(!is_found(&asked_at_once(5 * MS, 0, 4)), "it is at its capacity");
+        assert!(!is_found(&asked_at_once(20 * MS, 0, 1)), "there is no other processor");
+    }
+
+    #[test]
+    fn a_server_that_waits_for_processors_that_others_keep_does_not_compute_for_long() {
+        assert!(is_found(&asked_at_once(20 * MS, 4 * MS, 4)));
+        assert!(!is_found(&asked_at_once(20 * MS, 16 * MS, 4)));
+    }
+}
