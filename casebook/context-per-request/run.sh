@@ -1,7 +1,7 @@
 #!/bin/bash
-# Usage: run.sh [slow|fixed|shared|curl|curl-one|curl-shared] [options of whyslow run]
+# Usage: run.sh [slow|fixed|shared|curl|curl-shared] [options of whyslow run]
 . "$(dirname "$0")/../session.sh"
-choose_variant slow fixed shared curl curl-one curl-shared -- "$@"
+choose_variant slow fixed shared curl curl-shared -- "$@"
 need nginx openssl
 make_certificate
 port=$(free_port)
@@ -13,12 +13,11 @@ slow) program=client.py requests=60 ;;
 fixed) program=fixed.py requests=4000 ;;
 shared) program=shared.py requests=1000 ;;
 curl) program=curl.py requests=60 ;;
-curl-one) program=curl.py requests=400 ;;
 curl-shared) program=curl.py requests=1000 ;;
 esac
 words=()
 case $VARIANT in
-curl | curl-shared)
+curl*)
     # libcurl takes one file: the distribution's bundle with the story's own certificate behind it.
     trusted=$STATE/bundle.pem
     cat /etc/ssl/certs/ca-certificates.crt "$STATE/certificate.pem" >"$trusted"
