@@ -5,8 +5,7 @@ choose_variant slow fixed -- "$@"
 need nginx openssl
 make_certificate
 port=$(free_port)
-program=curl.py
-if [ "$VARIANT" = fixed ]; then program=shared.py; fi
-# A single certificate is trusted: next to nothing has to be parsed.
+handles=each requests=150
+if [ "$VARIANT" = fixed ]; then handles=one requests=4000; fi
 watch --server "$CASEBOOK/serve-nginx.sh $CASEBOOK/nginx.conf $STATE {server} $port tls" -- \
-    "$PYTHON" "$CASEBOOK/context-per-request/$program" {server} "$port" "$STATE/certificate.pem" "${REQUESTS:-400}"
+    "$PYTHON" "$CASEBOOK/contexts/client.py" {server} "$port" "${REQUESTS:-$requests}" "$handles"
