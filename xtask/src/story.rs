@@ -23,6 +23,9 @@ pub struct Shown {
     pub has_twin: bool,
 }
 
+/// Ways of being slow that are told beside an answer, and what `--json` calls them there.
+const TOLD: [(&str, &str); 1] = [("run-queue-delay", "run-delay")];
+
 impl Story {
     /// Its README's place in the repository.
     pub fn source(&self) -> String {
@@ -44,6 +47,21 @@ impl Story {
 
     /// How it shows a way of being slow, as it declares; none where no variant of it must.
     pub fn shows(&self, pathology: &str) -> Option<Shown> {
+        self.finds(pathology).or_else(|| self.tells(pathology))
+    }
+
+    /// How it shows one that is told beside the answer and accuses nobody.
+    fn tells(&self, pathology: &str) -> Option<Shown> {
+        let (_, kind) = TOLD.iter().find(|(name, _)| *name == pathology)?;
+        let says = |variant: &&toml::Value| {
+            let told = variant.get("says").and_then(|says| says.get("/troubles/0/kind"));
+            told.and_then(toml::Value::as_str) == Some(kind)
+        };
+        let told = self.variants().filter(says).count();
+        (told > 0).then(|| Shown { status: "told".to_string(), has_twin: told < self.variants().count() })
+    }
+
+    fn finds(&self, pathology: &str) -> Option<Shown> {
         let is_it = |name: &&toml::Value| name.as_str() == Some(pathology);
         let mut findings = self.variants().flat_map(|variant| items(variant, "expected"));
         let finding = findings.find(|expected| expected.get("finding").as_ref().is_some_and(is_it))?;
@@ -114,6 +132,16 @@ mod tests {
         assert!(story.expects("tiny-reads"));
         assert!(!story.expects("busy-spin") && !story.expects("split-writes"));
         assert_eq!(story.about(), "slow");
+    }
+
+    #[test]
+    fn what_is_told_beside_the_answer_is_shown_as_well() {
+        let declaration =
+            "[[variant]]\nname = 'slow'\nsays = { '/troubles/0/kind' = 'run-delay' }\n[[variant]]\nname = 'fixed'";
+        let declaration = declaration.parse().expect("TOML");
+        let story = Story { name: "x".into(), markdown: String::new(), declaration };
+        let shown = Shown { status: "told".into(), has_twin: true };
+        assert_eq!((story.shows("run-queue-delay"), story.shows("busy-spin")), (Some(shown), None));
     }
 
     #[test]

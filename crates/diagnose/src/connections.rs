@@ -342,15 +342,20 @@ fn is_sent_again(segment: &Segment, previous: &Segment) -> bool {
     (segment.sequence.wrapping_sub(end) as i32) < 0
 }
 
-/// The shortest time from a payload (or the opening SYN) leaving to an arrival that acknowledges it.
+/// The shortest time from a payload (or the opening SYN) leaving to an arrival that acknowledges it. What was sent again is not
+/// measured, since nobody knows which of both is acknowledged (Karn's algorithm, RFC 6298, 3).
 fn shortest_round_trip(segments: &[Segment]) -> Option<u64> {
     let mut waiting: Option<(u64, u32)> = None;
+    let mut sent: Option<u32> = None;
     let mut shortest: Option<u64> = None;
     for segment in segments {
         let syn = u32::from(segment.flags & flags::SYN != 0);
         if segment.direction == direction::OUT {
+            let end = segment.sequence.wrapping_add(segment.payload + syn);
             if segment.payload + syn > 0 {
-                waiting = Some((segment.time.0, segment.sequence.wrapping_add(segment.payload + syn)));
+                let is_new = sent.is_none_or(|sent| segment.sequence.wrapping_sub(sent) as i32 >= 0);
+                waiting = is_new.then_some((segment.time.0, end));
+                sent = sent.filter(|sent| end.wrapping_sub(*sent) as i32 <= 0).or(Some(end));
             }
         } else if let Some((left, last)) = waiting
             && segment.flags & flags::ACK != 0
@@ -362,4 +367,26 @@ fn shortest_round_trip(segments: &[Segment]) -> Option<u64> {
         }
     }
     shortest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use case::Nanos;
+
+    /// A segment of 100 bytes from here, or what acknowledges everything before such a one.
+    fn segment(time: u64, way: u8, sequence: u32) -> Segment {
+        let payload = if way == direction::OUT { 100 } else { 0 };
+        let (direction, acknowledged, flags) = (way, sequence, flags::ACK);
+        Segment { time: Nanos(time), direction, sequence, acknowledged, payload, flags, ..Segment::default() }
+    }
+
+    #[test]
+    fn a_round_trip_is_not_taken_from_what_was_sent_twice() {
+        let first = [segment(10, direction::OUT, 0), segment(50, direction::IN, 100)];
+        let again = [(60, 100), (95, 100)].map(|(time, sequence)| segment(time, direction::OUT, sequence));
+        assert_eq!(shortest_round_trip(&[&first[..], &again, &[segment(100, direction::IN, 200)]].concat()), Some(40));
+        let next = [segment(110, direction::OUT, 200), segment(130, direction::IN, 300)];
+        assert_eq!(shortest_round_trip(&[&first[..], &again, &next].concat()), Some(20));
+    }
 }

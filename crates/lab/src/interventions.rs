@@ -16,6 +16,7 @@ mod drop_log_lines;
 mod empty_openssl_conf;
 mod fast_compression;
 mod hosts_entry;
+mod kept_algorithms;
 mod large_heap;
 mod large_http2_windows;
 mod larger_pool;
@@ -54,7 +55,7 @@ use case::tables::Call;
 use case::{Finding, Recording};
 
 pub use case::Purpose;
-pub use prediction::{Prediction, WITHOUT_CONTROL};
+pub use prediction::{NOT_SWITCHED, Prediction, WITHOUT_CONTROL};
 
 /// A change of the subject's world that removes (or scales) one cause and nothing else.
 pub struct Intervention {
@@ -156,6 +157,7 @@ pub const ALL: &[Intervention] = &[
     share_ssl_context::SHARE_SSL_CONTEXT,
     resume_sessions::RESUME_SESSIONS,
     empty_openssl_conf::EMPTY_OPENSSL_CONF,
+    kept_algorithms::KEPT_ALGORITHMS,
     hosts_entry::HOSTS_ENTRY,
     other_hosts_entry::OTHER_HOSTS_ENTRY,
     listen_queue::LISTEN_QUEUE,
@@ -165,6 +167,7 @@ pub const ALL: &[Intervention] = &[
     timeouts::LONG_TIMEOUTS,
     timeouts::SHORT_TIMEOUTS,
     network::LOSSLESS_LINK,
+    network::LARGE_BUCKET,
     network::WINDOW_KEPT_WHEN_IDLE,
     network::LARGE_FIRST_FLIGHT,
     small_segments::SMALL_SEGMENTS,

@@ -238,12 +238,12 @@ fn set_up_network(world: &World, treatment: &Treatment, pids: Pids, attached: &m
         let mut made = pids.ends().map(|(end, pid)| match change {
             NetworkChange::Setting { name, value } => link::change_setting(end, pid, name, value),
             NetworkChange::Route(words) => link::change_route(pid, words),
-            NetworkChange::NoLoss => Ok(()),
+            NetworkChange::NoLoss | NetworkChange::LargeBucket => Ok(()),
         });
         match made.find_map(Result::err) {
             Some(error) => attached.notes.push(error.to_string()),
-            None if *change != NetworkChange::NoLoss => attached.network.push(change.clone()),
-            None => {}
+            None if matches!(change, NetworkChange::NoLoss | NetworkChange::LargeBucket) => {}
+            None => attached.network.push(change.clone()),
         }
     }
     Ok(())
@@ -254,6 +254,10 @@ fn changed_link(mut link: Link, changes: &[NetworkChange], attached: &mut Attach
     if changes.contains(&NetworkChange::NoLoss) && link.loss > 0 {
         link.loss = 0;
         attached.network.push(NetworkChange::NoLoss);
+    }
+    if let Some(larger) = link.larger_burst().filter(|_| changes.contains(&NetworkChange::LargeBucket)) {
+        link.burst = Some(larger);
+        attached.network.push(NetworkChange::LargeBucket);
     }
     link
 }

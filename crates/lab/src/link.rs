@@ -38,6 +38,8 @@ const DEVICE: &str = "link0";
 
 /// A bucket of this much time keeps the rate on kernels whose timers tick every 4 ms or 10 ms.
 const BURST_MILLISECONDS: u64 = 10;
+/// The kernel keeps a burst as 32 bits of time in units of 64 ns.
+const MOST_BURST_MILLISECONDS: u64 = (64 << 32) / 1_000_000;
 /// The queue before the bucket holds this much time, so that an answer that does not fit the link queues up instead of
 /// being dropped.
 const QUEUE_MILLISECONDS: u64 = 200;
@@ -137,6 +139,14 @@ pub struct Joined {
 }
 
 impl Link {
+    /// Ten times the burst that was asked for, as far as the kernel takes it; none where none was, or where it takes no more.
+    pub(crate) fn larger_burst(&self) -> Option<u64> {
+        const TIMES: u64 = 10;
+        let (burst, rate) = (self.burst?, self.rate?);
+        let most = specification::MOST_BURST_BYTES.min(rate.bytes_in(MOST_BURST_MILLISECONDS));
+        Some(burst.saturating_mul(TIMES).min(most)).filter(|larger| *larger > burst)
+    }
+
     /// The addresses that the ends of any link have.
     pub fn addresses() -> Addresses {
         Addresses { client: IpAddr::V4(CLIENT), server: IpAddr::V4(SERVER) }

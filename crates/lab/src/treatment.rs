@@ -103,6 +103,8 @@ pub enum NetworkChange {
     Route(String),
     /// No packet gets lost on the link.
     NoLoss,
+    /// The link's token bucket holds ten times as much.
+    LargeBucket,
 }
 
 /// Everything that is attached to one trial.

@@ -2,7 +2,7 @@
 
 use case::Purpose;
 use diagnose::Page;
-use lab::interventions::{ALL, Intervention, WITHOUT_CONTROL};
+use lab::interventions::{ALL, Intervention, NOT_SWITCHED, WITHOUT_CONTROL};
 
 /// The casebook's table of stories: which one shows what.
 const CASEBOOK: &str = include_str!("../../../casebook/README.md");
@@ -48,7 +48,9 @@ fn pathology(page: &Page) -> String {
         Some(format!("{} {}{}", one.name, one.summary, why(prediction.purpose)))
     });
     let without = WITHOUT_CONTROL.iter().filter(|(pathology, _)| *pathology == page.id);
+    let switched = NOT_SWITCHED.iter().filter(|(pathology, _)| *pathology == page.id);
     let tried = tried.chain(without.map(|(_, why)| format!("No control: {why}")));
+    let tried = tried.chain(switched.map(|(_, why)| format!("None: {why}")));
     let stories = stories(page.name).map(|story| format!("whyslow story run {story}"));
     format!("# {} ({})\n\n{body}\n", page.name, page.id)
         + &section("Interventions tried", tried)

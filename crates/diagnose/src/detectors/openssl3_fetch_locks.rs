@@ -20,8 +20,8 @@ detector! {
     /// CPU time or more, outside handshakes and the making of a TLS context; in how many threads.
     ///
     /// ## What proves it
-    /// Another build of libcrypto (whyslow matrix), or one thread in each of several processes. Calls within the
-    /// library cannot be intercepted from outside: how much would go is predicted, as the share of the samples.
+    /// What was looked up is handed out again (`kept-algorithms`), where the library can be reached so; elsewhere another build of
+    /// libcrypto (whyslow matrix). An empty configuration is the control.
     ///
     /// ## Remedy
     /// Fetch an algorithm once (EVP_MD_fetch, EVP_CIPHER_fetch) and use it again; copy a prepared context

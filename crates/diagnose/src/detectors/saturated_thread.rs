@@ -16,7 +16,7 @@ detector! {
     /// faster core, or cheaper work per byte, does.
     ///
     /// ## Evidence
-    /// A thread on CPU for 95 % of its life or more (at least 2 s), mostly in user mode; the other CPUs mostly idle;
+    /// A thread on CPU for 95 % or more of its life, or of the time that requests came (at least 2 s), mostly in user mode; the other CPUs mostly idle;
     /// exchanges one at a time that fill the time and spend most of it on that thread's work; at least five nanoseconds
     /// per byte moved. Or requests that wait in line for the threads that answer them, which compute for ten milliseconds
     /// or more for each: an event loop that does what takes long itself. There are fewer of these threads than CPUs, and the
@@ -67,7 +67,8 @@ fn one_at_a_time(analysis: &Analysis) -> Option<Found> {
     let bytes: u64 = analysis.exchanges.iter().map(|exchange| exchange.bytes).sum();
     let idle = others * 2 < (processors - 1) * wall;
     let dear = thread.on_processor >= PER_BYTE.saturating_mul(bytes);
-    if !is_saturated(thread) || !idle || !dear || !analysis.taking_part.contains_key(&thread.tid) {
+    let saturated = saturated(analysis, thread)?;
+    if !idle || !dear || !analysis.taking_part.contains_key(&thread.tid) {
         return None;
     }
     let samples: Vec<&Sample> = analysis.recording.samples[thread.samples.clone()].iter().collect();
@@ -78,21 +79,25 @@ fn one_at_a_time(analysis: &Analysis) -> Option<Found> {
     if in_user_mode * 10 < samples.len() * 6 || samples.is_empty() || work * 2 < analysis.exchange_wall() {
         return None;
     }
-    Some(found(analysis, thread, work, &samples))
+    Some(found(analysis, thread, saturated, work, &samples))
 }
 
-fn is_saturated(thread: &ThreadRows) -> bool {
-    let life = thread.end.saturating_sub(thread.start);
-    life >= LIFE && thread.on_processor_in_all as f64 >= BUSY * life as f64
+/// How long a busy thread lived, or had requests to work on, and how much of that it was on its processor.
+fn saturated(analysis: &Analysis, thread: &ThreadRows) -> Option<(u64, u64)> {
+    let whole = (thread.end.saturating_sub(thread.start), thread.on_processor_in_all);
+    let (from, to) = (analysis.exchanges.first()?.start, analysis.exchanges.iter().map(|one| one.end).max()?);
+    let (outside, within) = analysis.threads.on_processor(thread.tid, from, to);
+    let asked = (to.saturating_sub(from), outside + within);
+    [whole, asked].into_iter().find(|&(time, busy)| time >= LIFE && busy as f64 >= BUSY * time as f64)
 }
 
-fn found(analysis: &Analysis, thread: &ThreadRows, work: u64, samples: &[&Sample]) -> Found {
-    let life = Nanos(thread.end.saturating_sub(thread.start));
+fn found(analysis: &Analysis, thread: &ThreadRows, (time, busy): (u64, u64), work: u64, samples: &[&Sample]) -> Found {
+    let time = Nanos(time);
     let half = analysis.sample_period() / 2;
     let place = common_place(analysis, samples);
-    let busy: Share = Nanos(thread.on_processor_in_all).share_of(life);
+    let busy: Share = Nanos(busy).share_of(time);
     Found {
-        title: format!("One thread is on CPU for {busy} of {life} while other CPUs idle{}", place.in_words()),
+        title: format!("One thread is on CPU for {busy} of {time} while other CPUs idle{}", place.in_words()),
         what: "One thread is on CPU while other CPUs idle".to_string(),
         mechanism: vec![
             format!("Thread {} of process {} was never off CPU for long.", thread.tid, thread.pid),
@@ -122,12 +127,22 @@ fn found(analysis: &Analysis, thread: &ThreadRows, work: u64, samples: &[&Sample
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, MS, SERVER, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, WRITE, keep_alive};
     use crate::tests::names;
 
     /// A client that works 50 ms on each answer for three seconds, with this many processors.
     fn working(processors: u32, server_busy: bool) -> Vec<String> {
-        let mut fixture = keep_alive(1, 50 * US);
+        working_after(0, processors, server_busy)
+    }
+
+    /// The same, when nobody has asked anything for so long.
+    fn working_after(idle: u64, processors: u32, server_busy: bool) -> Vec<String> {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        if idle > 0 {
+            fixture.off(CLIENT, fixture.now, fixture.now + idle);
+            fixture.now += idle;
+        }
         fixture.recording.manifest.host.processors = processors;
         fixture.stack(7, &["client!encrypt", "client!main"]);
         let start = fixture.now;
@@ -146,6 +161,11 @@ mod tests {
     #[test]
     fn one_busy_thread_beside_idle_processors_is_found() {
         assert_eq!(working(4, false), ["saturated-thread"]);
+    }
+
+    #[test]
+    fn a_thread_that_idled_before_the_first_request_is_busy_since() {
+        assert_eq!(working_after(1_000 * MS, 4, false), ["saturated-thread"]);
     }
 
     #[test]

@@ -28,8 +28,8 @@ detector! {
     /// recorded.
     ///
     /// ## What proves it
-    /// A pause before the run fills the bucket; less than its size is fast throughout. Both figures are predicted. No shaper of
-    /// somebody else can be switched off from here, so this remains a suspicion.
+    /// On a link of ours (`--link burst=..`), a bucket ten times as large (`large-bucket`). A shaper of somebody else cannot be
+    /// switched off from here: there it remains a suspicion, and its size and rate are predictions.
     ///
     /// ## Remedy
     /// Find out who shapes (the machine's class, the provider, tc on a host between), and plan with the steady rate; send less,

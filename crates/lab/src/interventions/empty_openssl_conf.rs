@@ -25,7 +25,7 @@ intervention! {
     pub const EMPTY_OPENSSL_CONF: Intervention = Intervention {
         name: "empty-openssl-conf",
         summary: "has OpenSSL start with an empty configuration",
-        predictions: &[Prediction::gains("P16")],
+        predictions: &[Prediction::gains("P16"), Prediction::does_nothing("P12")],
         treat: |_, treatment| {
             treatment.environment.push((FILE.0.to_string(), FILE.1.to_string()));
             Ok(())

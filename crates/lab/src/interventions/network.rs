@@ -37,6 +37,34 @@ intervention! {
 }
 
 intervention! {
+    /// # large-bucket
+    ///
+    /// ## What it does
+    /// Joins client and server by the same link with a token bucket that holds ten times as much: its rate stays.
+    ///
+    /// ## What it reaches
+    /// The bucket that `--link rate=..,burst=..` asked for. A shaper of somebody else cannot be reached from here: there it
+    /// stays a suspicion, and `--link` with the figures that were found shows what it costs.
+    ///
+    /// ## How we know it took effect
+    /// The link is made with the larger bucket.
+    pub const LARGE_BUCKET: Intervention = Intervention {
+        name: "large-bucket",
+        summary: "joins client and server by the same link with a token bucket ten times as large",
+        predictions: &[Prediction::gains("P27")],
+        treat: |request, treatment| {
+            needs_link(request)?;
+            if request.world.link.and_then(|link| link.larger_burst()).is_none() {
+                return Err(NotHere("works on the burst of --link only, and this link has none that could be larger".into()));
+            }
+            treatment.network.push(NetworkChange::LargeBucket);
+            Ok(())
+        },
+        applied: |counters| counters.of_network(|change| *change == NetworkChange::LargeBucket),
+    };
+}
+
+intervention! {
     /// # window-kept-when-idle
     ///
     /// ## What it does
@@ -56,6 +84,7 @@ intervention! {
             Prediction::does_nothing("P21"),
             Prediction::does_nothing("P25"),
             Prediction::does_nothing("P26"),
+            Prediction::does_nothing("P27"),
             Prediction::does_nothing("P49"),
         ],
         treat: |request, treatment| setting(request, treatment, "net.ipv4.tcp_slow_start_after_idle", "0"),
@@ -183,9 +212,17 @@ mod tests {
     use crate::World;
     use crate::intervention_counters::InterventionCounters;
     use crate::interventions::tests::request;
+    use crate::link::Link;
 
-    const ALL: [Intervention; 6] =
-        [LOSSLESS_LINK, WINDOW_KEPT_WHEN_IDLE, LARGE_FIRST_FLIGHT, SMALL_SEGMENTS_ROUTE, MTU_PROBING, BBR_ROUTE];
+    const ALL: [Intervention; 7] = [
+        LOSSLESS_LINK,
+        LARGE_BUCKET,
+        WINDOW_KEPT_WHEN_IDLE,
+        LARGE_FIRST_FLIGHT,
+        SMALL_SEGMENTS_ROUTE,
+        MTU_PROBING,
+        BBR_ROUTE,
+    ];
 
     #[test]
     fn the_hosts_own_network_is_not_touched() {
@@ -202,7 +239,7 @@ mod tests {
 
     #[test]
     fn each_took_effect_where_its_change_was_made() {
-        let world = World { link: "delay=20ms,loss=1%".parse().ok(), ..World::default() };
+        let world = World { link: "rate=80mbit,burst=20m,delay=20ms,loss=1%".parse().ok(), ..World::default() };
         for one in ALL {
             let mut treatment = Treatment::default();
             (one.treat)(&request(&world), &mut treatment).expect("a link of ours");
@@ -217,5 +254,15 @@ mod tests {
         let world = World { link: "delay=20ms".parse().ok(), ..World::default() };
         let refused = (LOSSLESS_LINK.treat)(&request(&world), &mut Treatment::default());
         assert!(refused.is_err_and(|why| why.0.contains("loses nothing")));
+    }
+
+    #[test]
+    fn a_bucket_is_ten_times_as_large_as_far_as_the_kernel_takes_it() {
+        let larger = |link: &str| link.parse::<Link>().expect("a link").larger_burst();
+        assert_eq!(larger("rate=80mbit,burst=20m"), Some(200 << 20));
+        assert_eq!(larger("rate=10gbit,burst=500m"), Some(1 << 30));
+        assert_eq!(larger("rate=8mbit,burst=200m"), Some(274_877_000));
+        assert_eq!(larger("rate=80mbit"), None);
+        assert_eq!(larger("rate=10gbit,burst=1024m"), None);
     }
 }

@@ -22,7 +22,7 @@ intervention! {
     pub const QUICKACK_CLIENT_ROUTE: Intervention = Intervention {
         name: "quickack-client-route",
         summary: "makes the client's kernel ACK at once",
-        predictions: &[Prediction::gains("P01")],
+        predictions: &[Prediction::gains("P01"), Prediction::gains("P02")],
         doses: &[],
         unit: "",
         stands_on: &[],
@@ -48,7 +48,7 @@ intervention! {
     pub const QUICKACK_SERVER_ROUTE: Intervention = Intervention {
         name: "quickack-server-route",
         summary: "makes the server's kernel ACK at once",
-        predictions: &[Prediction::gains("P01")],
+        predictions: &[Prediction::gains("P01"), Prediction::gains("P02")],
         doses: &[],
         unit: "",
         stands_on: &[],
@@ -101,8 +101,10 @@ mod tests {
         ] {
             let (recording, finding) = finding_at(writer);
             let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
-            assert_eq!(cause.purpose("P01", &request), Some(Purpose::Cause));
-            assert_eq!(control.purpose("P01", &request), Some(Purpose::Control));
+            for pathology in ["P01", "P02"] {
+                assert_eq!(cause.purpose(pathology, &request), Some(Purpose::Cause));
+                assert_eq!(control.purpose(pathology, &request), Some(Purpose::Control));
+            }
             assert_eq!(control.purpose("P05", &request), None);
         }
     }

@@ -22,7 +22,7 @@ intervention! {
         name: "tcp-nodelay",
         summary: "disables Nagle's algorithm on every connection",
         // Where small writes cost by their number, holding none of them back saves nothing.
-        predictions: &[Prediction::gains("P01"), Prediction::does_nothing("P03")],
+        predictions: &[Prediction::gains("P01"), Prediction::gains("P02"), Prediction::does_nothing("P03")],
         doses: &[],
         unit: "",
         stands_on: &[],

@@ -13,7 +13,7 @@ const MTU_RANGE: std::ops::RangeInclusive<u32> = 68..=65_535;
 /// hold two of them stalls. (A class of htb goes into debt instead.)
 pub(super) const LEAST_BURST_BYTES: u64 = 128 * 1024;
 /// The kernel keeps a burst as 32 bits of time in units of 64 ns: more than 4 min of anything is none.
-const MOST_BURST_BYTES: u64 = 1 << 30;
+pub(super) const MOST_BURST_BYTES: u64 = 1 << 30;
 
 /// A packet takes no longer than this to anywhere: TCP's first retransmission comes after 1 s.
 const MOST_DELAY: Duration = Duration::from_secs(10);

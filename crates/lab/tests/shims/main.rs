@@ -1,6 +1,7 @@
 //! The shims, each in real programs.
 
 mod accepts;
+mod algorithms;
 mod files;
 mod functions;
 mod objects;

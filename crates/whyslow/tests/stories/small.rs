@@ -434,7 +434,8 @@ fn a_page_behind_a_download_is_bufferbloat_and_a_short_queue_is_not() {
 #[ignore = "long: make stories"]
 fn a_bucket_that_runs_out_is_token_bucket_with_its_size_and_rate_and_one_that_holds_the_file_is_not() {
     let _turn = beside_others();
-    let Some(run) = suspect("burst", "slow") else { return };
+    let Some(run) = proved("burst") else { return };
+    expect_confirmed(&run, "token-bucket", &["large-bucket"]);
     let finding = run.finding("token-bucket");
     assert!(finding.cost.share_of_wall >= 0.5, "{:?}", finding.cost);
     let Some(run) = run_variant("burst", "fixed") else { return };
@@ -476,7 +477,8 @@ fn a_system_call_for_each_random_letter_is_slow_clock_or_entropy_and_a_generator
 #[ignore = "long: make stories"]
 fn an_algorithm_looked_up_for_each_line_is_openssl3_fetch_locks_and_a_copy_is_not() {
     let _turn = beside_others();
-    let Some(run) = suspect("fetches", "slow") else { return };
+    let Some(run) = proved("fetches") else { return };
+    expect_confirmed(&run, "openssl3-fetch-locks", &["kept-algorithms"]);
     expect_place(run.finding("openssl3-fetch-locks"), "fetches/server.py", "an algorithm by its name");
     let Some(run) = run_variant("fetches", "fixed") else { return };
     assert!(!run.names().contains(&"openssl3-fetch-locks"), "{:?}", run.names());

@@ -18,6 +18,8 @@ struct Download {
     /// How long the server computes before it sends the next burst, and how long it waits for a processor.
     computes: u64,
     preempted: u64,
+    /// How long the client waits for a processor before it sends any.
+    client_preempted: u64,
     /// Which of them lets the next burst begin.
     begins_at: usize,
     /// The bytes of a burst, by its number.
@@ -32,6 +34,7 @@ const HELD: Download = Download {
     late: 0,
     computes: 0,
     preempted: 0,
+    client_preempted: 0,
     begins_at: 1,
     burst: |_| WINDOW,
     round_trip: ROUND_TRIP,
@@ -69,8 +72,10 @@ impl Download {
                 fixture.now = arrives(part) + US;
                 fixture.moves(CLIENT, 1, READ, i64::from(burst / 2));
             }
+            fixture.now = arrives(1) + 8 * US;
+            fixture.preempted(CLIENT, self.client_preempted);
             for (part, sends) in (0..2).zip(self.sends).filter(|(_, sends)| *sends > 0) {
-                fixture.now = arrives(part) + self.late + 10 * US;
+                fixture.now = arrives(part) + self.late + self.client_preempted + 10 * US;
                 fixture.segment(fixture.now, 1, direction::OUT, sends);
                 let arrives = fixture.now + half;
                 fixture.segment(arrives, 1001, direction::IN, sends);
@@ -119,6 +124,8 @@ fn updates_that_come_in_pairs_are_no_questions_though_pairs_are_further_apart_th
 fn a_sender_that_waits_for_a_processor_goes_on_late_and_one_that_computes_does_not_wait_for_a_window() {
     assert!(Download { preempted: 4 * MS, ..HELD }.is_found());
     assert!(!Download { computes: 4 * MS, ..HELD }.is_found());
+    assert!(Download { client_preempted: 40 * MS, ..HELD }.is_found());
+    assert!(!Download { late: 40 * MS, ..HELD }.is_found());
 }
 
 #[test]
