@@ -94,12 +94,17 @@ struct {
 	__type(value, u32);
 } listeners SEC(".maps");
 
-/* Events that found no room in the ring, by kind. */
+/* Counts by kind of event, which user space reads all at once. */
+struct counts {
+	u64 of[EVENT_KINDS];
+};
+
+/* Events that found no room in the ring. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, EVENT_KINDS);
+	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, u64);
+	__type(value, struct counts);
 } lost SEC(".maps");
 
 /* Numbers given out: 0 sockets, 1 stacks, 2 scripts. */
@@ -113,9 +118,10 @@ static __always_inline u32 next_number(u32 which)
 
 static __always_inline void count_lost(u32 kind)
 {
-	u64 *count = bpf_map_lookup_elem(&lost, &kind);
-	if (count)
-		(*count)++;
+	u32 key = 0;
+	struct counts *counts = bpf_map_lookup_elem(&lost, &key);
+	if (counts && kind < EVENT_KINDS)
+		counts->of[kind]++;
 }
 
 /* Wakes user space only when the ring fills up: it comes every 20 ms by itself, and a wake-up an event doubles the

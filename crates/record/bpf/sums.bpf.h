@@ -59,16 +59,17 @@ struct {
 enum { WITHHELD_REQUESTS = 0 };
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, EVENT_KINDS);
+	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, u64);
+	__type(value, struct counts);
 } withheld SEC(".maps");
 
 static __always_inline void count_withheld(u32 kind)
 {
-	u64 *count = bpf_map_lookup_elem(&withheld, &kind);
-	if (count)
-		(*count)++;
+	u32 key = 0;
+	struct counts *counts = bpf_map_lookup_elem(&withheld, &key);
+	if (counts && kind < EVENT_KINDS)
+		counts->of[kind]++;
 }
 
 static __always_inline u32 epoch_of_rows(void)

@@ -110,6 +110,11 @@ impl Drain {
         Progress { events: self.intake.events, lost: self.lost_in_all, requests: self.intake.requests }
     }
 
+    /// Whether rows are made.
+    pub fn makes_rows(&self) -> bool {
+        self.switch.makes_rows()
+    }
+
     /// Whether rows can no longer be written.
     pub fn has_failed(&self) -> bool {
         self.has_failed

@@ -195,14 +195,14 @@ impl Kernel {
 }
 
 /// Counts of events, kept by the kernel side.
-pub struct Counts(PerCpuArray<MapData, u64>);
+pub struct Counts(PerCpuArray<MapData, [u64; kind::COUNT as usize]>);
 
 impl Counts {
     /// The counts so far, by kind.
     pub fn counts(&self) -> [u64; kind::COUNT as usize] {
         let mut counts = [0; kind::COUNT as usize];
-        for (kind, count) in counts.iter_mut().enumerate() {
-            *count = self.0.get(&(kind as u32), 0).map_or(0, |processors| processors.iter().sum());
+        for processor in self.0.get(&0, 0).iter().flat_map(|processors| processors.iter()) {
+            counts.iter_mut().zip(processor).for_each(|(sum, count)| *sum += count);
         }
         counts
     }

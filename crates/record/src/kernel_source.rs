@@ -29,6 +29,8 @@ use std::thread::JoinHandle;
 /// How long the drain sleeps where the ring does not fill up: long enough to cost nothing, short enough to find a
 /// short-lived process alive and to keep a 16 MB ring from filling at a million events a second.
 const DRAIN_PERIOD_MS: u16 = 20;
+/// The same while no rows are made: what still comes is rare, and what cannot wait asks for attention.
+const QUIET_PERIOD_MS: u16 = 100;
 
 /// Something for the drain to do between two takings.
 type Task = Box<dyn FnOnce(&mut Drain) + Send>;
@@ -191,15 +193,15 @@ fn run(mut drain: Drain, mut ring: RingBuf<MapData>, tasks: &Receiver<Task>, sha
         if stopping {
             return drain;
         }
-        wait(&ring);
+        wait(&ring, if drain.makes_rows() { DRAIN_PERIOD_MS } else { QUIET_PERIOD_MS });
     }
 }
 
-/// Sleeps until the ring asks for attention or the period is over.
-fn wait(ring: &RingBuf<MapData>) {
+/// Sleeps until the ring asks for attention or the period, in milliseconds, is over.
+fn wait(ring: &RingBuf<MapData>, period: u16) {
     // SAFETY: the descriptor belongs to `ring`, which outlives the borrow.
     let descriptor = unsafe { BorrowedFd::borrow_raw(ring.as_raw_fd()) };
     let mut polled = [PollFd::new(descriptor, PollFlags::POLLIN)];
     // Interrupted or not, the ring is looked at next.
-    let _ = poll(&mut polled, PollTimeout::from(DRAIN_PERIOD_MS));
+    let _ = poll(&mut polled, PollTimeout::from(period));
 }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 /// Recorded for so long where nothing is said: some hundred requests of a program that is worth attaching to.
 pub const DURATION: Duration = Duration::from_secs(5);
-/// How often is looked whether something has happened.
-const TICK: Duration = Duration::from_millis(20);
+/// How often is looked whether something has happened: each time what /proc says of the process is read.
+const TICK: Duration = Duration::from_millis(100);
 
 /// What is to be done.
 pub struct Request {
@@ -100,7 +100,10 @@ fn watch(request: &Request, console: &dyn Console) -> Result<Case, StudyError> {
     let mut activity = Activity::of(console, "recording");
     loop {
         let is_over = !record::is_running(pid) || recorder.has_failed();
-        if is_over || limits.are_reached(begun.elapsed(), &recorder) || console.next(TICK).is_some() {
+        if is_over
+            || limits.are_reached(begun.elapsed(), &recorder)
+            || console.next(tick(begun.elapsed(), limits)).is_some()
+        {
             break;
         }
         activity.recording("recording", &recorder, limits.duration);
@@ -114,6 +117,11 @@ fn watch(request: &Request, console: &dyn Console) -> Result<Case, StudyError> {
         console.note(&format!("process {pid} exited while being watched"));
     }
     Ok(case?)
+}
+
+/// How long to wait before it is looked again whether recording is over.
+fn tick(elapsed: Duration, limits: &Limits) -> Duration {
+    limits.duration.map_or(TICK, |longest| TICK.min(longest.saturating_sub(elapsed)))
 }
 
 /// Who listens is a server.
