@@ -125,7 +125,7 @@ pub(super) struct Charge<'c, 'e> {
 pub(super) fn charge<'c, 'e>(
     analysis: &Analysis,
     groups: &'c BTreeMap<String, Churn<'e>>,
-    is_habit: impl Fn(&Churn) -> bool,
+    is_habit: impl Fn(&Churn<'e>) -> bool,
 ) -> Option<Charge<'c, 'e>> {
     let mut saving = PotentialSaving::default();
     let mut costs = Vec::new();
