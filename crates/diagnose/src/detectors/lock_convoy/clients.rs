@@ -54,8 +54,13 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[(u64, u64)]) -> Option<
     // Who lets go has waited at the same place: threads that are handed work wait for somebody who has not.
     let waiting: BTreeSet<(usize, usize)> = waits.iter().map(|wait| (wait.thread, wait.place)).collect();
     let is_turn = |wait: &&Wait| waiting.contains(&(wait.by, wait.place)) && mostly_under_way(requests, &wait.moment);
-    let turns: Vec<&Wait> = waits.iter().filter(is_turn).collect();
-    let outside: u64 = turns.iter().map(|wait| length(&wait.moment)).sum();
+    let mut by_place: BTreeMap<usize, Vec<&Wait>> = BTreeMap::new();
+    for wait in waits.iter().filter(is_turn) {
+        by_place.entry(wait.place).or_default().push(wait);
+    }
+    let sum = |turns: &[&Wait]| turns.iter().map(|wait| length(&wait.moment)).sum::<u64>();
+    let turns = by_place.into_values().max_by_key(|turns| sum(turns))?;
+    let outside = sum(&turns);
     let taking_turns: BTreeSet<usize> = turns.iter().flat_map(|wait| [wait.thread, wait.by]).collect();
     if turns.len() < LEAST_REQUESTS.max(requests.len() / RARE)
         || (outside as f64) < LEAST_SHARE_BLOCKED * analysis.wall() as f64
