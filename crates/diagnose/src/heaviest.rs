@@ -44,16 +44,14 @@ pub fn heaviest(analysis: &Analysis) -> Option<Heaviest> {
 
 /// Where in the code an account is that is outside all exchanges.
 pub fn located_outside(analysis: &Analysis, account: Account) -> Located {
-    let account = match account {
-        Account::OutsideBlocked(_, Object::TimeOut) => account,
-        other => other.without_who(analysis),
-    };
     match account {
         Account::OutsideCpu(module) => {
             let is_it = |sample: &&Sample| analysis.code.module_of(sample) == module && !is_within(analysis, sample);
             let samples = analysis.recording.samples.iter().filter(is_it);
             of_most_on_cpu(&analysis.code, samples.map(|sample| ((sample.script_stack, sample.stack), 1)))
         }
+        // Who ended the wait is named with where that was.
+        Account::OutsideBlocked(_, Object::Awaited(_)) => Located::default(),
         Account::OutsideBlocked(number, on) => {
             let calls = analysis.recording.calls.iter().enumerate();
             let calls = calls.filter(|(_, call)| call.number == number && call.blocked.0 > 0);

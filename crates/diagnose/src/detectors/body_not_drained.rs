@@ -66,7 +66,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         churn.avoidable.retain(|fresh| is_habit && cut.contains_key(&fresh.instead_of));
         all_cut.insert(name.clone(), cut);
     }
-    let charge = charge(analysis, &groups, Churn::is_habit)?;
+    let charge = charge(analysis, &groups, |_, churn| churn.is_habit())?;
     let cut = all_cut.get(charge.name)?;
     Some(found(analysis, charge, cut))
 }

@@ -43,7 +43,7 @@ const NEARLY_ALL: f64 = 0.8;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let groups = churns(analysis);
-    let is_habit = |churn: &Churn| churn.is_habit() || churn.is_small_pool(analysis);
+    let is_habit = |analysis: &Analysis, churn: &Churn| churn.is_habit() || churn.is_small_pool(analysis);
     charge(analysis, &groups, is_habit).map(|charge| found(analysis, charge))
 }
 

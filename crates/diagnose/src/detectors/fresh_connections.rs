@@ -125,13 +125,13 @@ pub(super) struct Charge<'c, 'e> {
 pub(super) fn charge<'c, 'e>(
     analysis: &Analysis,
     groups: &'c BTreeMap<String, Churn<'e>>,
-    is_habit: impl Fn(&Churn<'e>) -> bool,
+    is_habit: impl Fn(&Analysis, &Churn) -> bool,
 ) -> Option<Charge<'c, 'e>> {
     let mut saving = PotentialSaving::default();
     let mut costs = Vec::new();
     let mut explains = Vec::new();
     let mut top: Option<(&String, &Churn)> = None;
-    for (name, churn) in groups.iter().filter(|(_, churn)| is_habit(churn)) {
+    for (name, churn) in groups.iter().filter(|(_, churn)| is_habit(analysis, churn)) {
         saving.wall += wall(churn);
         saving.affected += churn.avoidable.len() as u64;
         for Fresh { exchange, set_up, .. } in &churn.avoidable {

@@ -1,5 +1,6 @@
 //! P38: requests wait for a lock that other requests hold.
 
+mod clients;
 mod holders;
 mod refused;
 mod signalled;
@@ -33,6 +34,9 @@ detector! {
     /// So is a process that waits for events until another one, which waits at the same place at other times, sends it a
     /// signal: PostgreSQL's do that for a row that another transaction has changed. Where whoever has the lock waited for its
     /// client meanwhile, it was kept from one request to the next.
+    ///
+    /// Or threads of a client that wait at one place and let each other go in turn, while its requests run one at a time: each
+    /// is made under the lock.
     ///
     /// ## What proves it
     /// The same load with a process per worker, or with the work moved out of the lock: the waits disappear. Nothing can take a lock
@@ -89,6 +93,11 @@ struct LockWait {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    among_requests(analysis).or_else(|| clients::detect(analysis))
+}
+
+/// Threads that wait in the middle of a request for another one.
+fn among_requests(analysis: &Analysis) -> Option<Found> {
     let services = services(analysis);
     let waits = lock_waits(analysis, &services);
     let longest: u64 = waits.iter().map(|wait| length(&wait.moment)).sum();
@@ -147,7 +156,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 /// Whether most of some sleeps, rows of the table of calls, are for a file's lock that is refused, and that other requests hold.
 pub(super) fn explains(analysis: &Analysis, sleeps: &[usize]) -> bool {
     let refused = sleeps.iter().filter(|&&row| refused::path_asked_for(analysis, row).is_some()).count();
-    refused * 2 >= sleeps.len() && refused > 0 && detect(analysis).is_some()
+    refused * 2 >= sleeps.len() && refused > 0 && among_requests(analysis).is_some()
 }
 
 fn length(moment: &Moment) -> u64 {

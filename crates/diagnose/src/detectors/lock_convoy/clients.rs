@@ -1,0 +1,187 @@
+//! Threads of a client that wait for a lock before they ask: one at a time has it, and its request is under it.
+
+use super::{LEAST_REQUESTS, LEAST_SHARE_BLOCKED, LEAST_WAIT, length};
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::connections::End;
+use crate::detectors::{Found, costly_call, rows};
+use crate::images;
+use crate::number;
+use crate::place::of_stacks;
+use crate::syscall;
+use crate::threads::{Cursor, Moment, State, ThreadRows};
+use crate::waits;
+use case::syscall::Class;
+use case::{Nanos, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Requests that are under one lock hardly ever run at the same time: one in so many may, where the lock is let go of early.
+const RARE: usize = 20;
+/// So much of a wait somebody's request must have been under way: else it is no request that the lock is held for.
+const MOSTLY: f64 = 0.5;
+
+/// A wait for a lock, outside requests, that another thread ended.
+struct Wait {
+    thread: usize,
+    by: usize,
+    moment: Moment,
+    row: usize,
+    /// Where, by its number.
+    place: usize,
+}
+
+pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
+    let mut by_process: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
+        let pid = analysis.connections.row(exchange.connection).pid;
+        by_process.entry(pid).or_default().push((exchange.start, exchange.end));
+    }
+    let found = by_process.into_iter().filter(|(_, requests)| one_at_a_time(requests));
+    let found = found.filter_map(|(pid, requests)| of_process(analysis, pid, &requests));
+    found.max_by_key(|found| found.saving.outside)
+}
+
+/// Whether hardly any of some requests, in order of their starts, begins before the one before it is over.
+fn one_at_a_time(requests: &[(u64, u64)]) -> bool {
+    let overlaps = requests.windows(2).filter(|pair| pair[1].0 < pair[0].1).count();
+    requests.len() >= RARE && overlaps * RARE <= requests.len()
+}
+
+fn of_process(analysis: &Analysis, pid: u32, requests: &[(u64, u64)]) -> Option<Found> {
+    let threads = || analysis.threads.all().iter().enumerate().filter(|(_, thread)| thread.pid == pid);
+    let mut places = Vec::new();
+    let waits: Vec<Wait> =
+        threads().flat_map(|(slot, thread)| lock_waits(analysis, slot, thread, &mut places)).collect();
+    // Who lets go has waited at the same place: threads that are handed work wait for somebody who has not.
+    let waiting: BTreeSet<(usize, usize)> = waits.iter().map(|wait| (wait.thread, wait.place)).collect();
+    let is_turn = |wait: &&Wait| waiting.contains(&(wait.by, wait.place)) && mostly_under_way(requests, &wait.moment);
+    let mut by_place: BTreeMap<usize, Vec<&Wait>> = BTreeMap::new();
+    for wait in waits.iter().filter(is_turn) {
+        by_place.entry(wait.place).or_default().push(wait);
+    }
+    let sum = |turns: &[&Wait]| turns.iter().map(|wait| length(&wait.moment)).sum::<u64>();
+    let turns = by_place.into_values().max_by_key(|turns| sum(turns))?;
+    let outside = sum(&turns);
+    let taking_turns: BTreeSet<usize> = turns.iter().flat_map(|wait| [wait.thread, wait.by]).collect();
+    if turns.len() < LEAST_REQUESTS.max(requests.len() / RARE)
+        || (outside as f64) < LEAST_SHARE_BLOCKED * analysis.wall() as f64
+    {
+        return None;
+    }
+    let count = analysis.exchanges.len().max(1) as u64;
+    let place = costly_call(analysis, turns.iter().map(|wait| (wait.row, length(&wait.moment))));
+    let program = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
+    let program = program.map_or("a program", |row| images::program(analysis.recording, row));
+    let (part, whole) = (Nanos(outside / count), Nanos((analysis.exchange_wall() + outside) / count));
+    Some(Found {
+        title: format!("Requests wait for a lock before they are sent: {part} of every {whole} request{}", place.in_words()),
+        what: "Requests wait for a lock before they are sent".to_string(),
+        mechanism: vec![format!(
+            "{} threads of {program} wait at one place, {} times, until another one of them lets go. Meanwhile its {} requests run one \
+             at a time: each is made under the lock.",
+            taking_turns.len(),
+            number::count(turns.len() as u64),
+            number::count(requests.len() as u64),
+        )],
+        saving: PotentialSaving { outside, affected: turns.len() as u64, ..PotentialSaving::default() },
+        place,
+        remedy: "Let go of the lock before the request is sent, or give each thread a client or a connection of its own; most clients \
+                 may be shared without a lock."
+            .to_string(),
+        rows: rows("calls", turns.iter().map(|wait| wait.row)),
+        ..Found::default()
+    })
+}
+
+/// Those of one thread; `places` are those seen so far.
+fn lock_waits(analysis: &Analysis, slot: usize, thread: &ThreadRows, places: &mut Vec<Place>) -> Vec<Wait> {
+    let mut found = Vec::new();
+    for row in thread.calls.clone() {
+        let call = analysis.call(row);
+        let is_wait = syscall::class(call.number) == Class::Lock && call.result != syscall::TIMED_OUT;
+        if !is_wait || call.blocked.0 < LEAST_WAIT {
+            continue;
+        }
+        let Some(place) = of_stacks(&analysis.code, call.script_stack, call.stack).into_iter().next() else { continue };
+        let (from, to) = (call.start.0, crate::threads::call_end(call));
+        let mut longest: Option<Moment> = None;
+        analysis.threads.walk(slot, from, to, &mut Cursor::default(), &mut |moment| {
+            let is_longer = longest.as_ref().is_none_or(|known| length(known) < length(&moment));
+            if moment.state == State::Blocked && is_longer {
+                longest = Some(moment);
+            }
+        });
+        let Some(moment) = longest.filter(|moment| length(moment) >= LEAST_WAIT) else { continue };
+        if let Some(by) = waits::ended_by(analysis, slot, &moment).filter(|by| *by != slot) {
+            let place = places.iter().position(|known| *known == place).unwrap_or_else(|| {
+                places.push(place);
+                places.len() - 1
+            });
+            found.push(Wait { thread: slot, by, moment, row, place });
+        }
+    }
+    found
+}
+
+/// Whether requests were under way for most of a wait. They are in order of their starts, and hardly overlap.
+fn mostly_under_way(requests: &[(u64, u64)], wait: &Moment) -> bool {
+    let first = requests.partition_point(|request| request.1 <= wait.start);
+    let within = requests[first..].iter().take_while(|request| request.0 < wait.end);
+    let covered: u64 = within.map(|request| request.1.min(wait.end).saturating_sub(request.0.max(wait.start))).sum();
+    covered as f64 >= MOSTLY * length(wait) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, Fixture, MS, US, request};
+    use crate::syscall::FUTEX;
+    use crate::tests::{answer, names};
+    use case::tables::Thread;
+    use case::{Nanos, Recording};
+
+    const OTHER: u32 = CLIENT + 5;
+    const MAIN: u32 = CLIENT + 6;
+
+    /// Forty requests of 5 ms by two threads in turns; the one that does not ask waits meanwhile, and this one wakes it.
+    fn in_turns(waker: Option<u32>) -> Recording {
+        let mut fixture = Fixture::new();
+        fixture.script(6, &["client.py:7:fetch"]);
+        fixture.connect(1, CLIENT);
+        let start = Nanos(fixture.now);
+        for tid in [OTHER, MAIN] {
+            fixture.recording.threads.push(Thread { tid, pid: CLIENT, start, ..Thread::default() });
+        }
+        let mut idle = fixture.now;
+        for number in 0..40 {
+            let (asks, waits) = if number % 2 == 0 { (CLIENT, OTHER) } else { (OTHER, CLIENT) };
+            let from = fixture.now;
+            let calls = fixture.recording.calls.len();
+            request(&mut fixture, asks, 1, 5 * MS, &mut idle);
+            fixture.recording.calls[calls..]
+                .iter_mut()
+                .filter(|call| call.tid == asks)
+                .for_each(|call| call.pid = CLIENT);
+            let woken = fixture.now;
+            let waker = waker.unwrap_or(asks);
+            fixture.does(waker, 20 * US, FUTEX, |call| (call.pid, call.result) = (CLIENT, 1));
+            fixture.now = from + 10 * US;
+            let length = woken + US - fixture.now;
+            fixture.waits(waits, length, FUTEX, |call| (call.pid, call.script_stack) = (CLIENT, 6));
+            fixture.recording.switches.last_mut().expect("it waited").waker = waker;
+            fixture.now = woken + 30 * US;
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn threads_of_a_client_that_ask_one_at_a_time_under_a_lock_are_found() {
+        let answer = answer(&in_turns(None));
+        let finding = answer.findings.iter().find(|one| one.name == "lock-convoy").expect("it is found");
+        assert!(finding.place[0].line == 7 && finding.cost.between_ns_per_exchange > 4 * MS, "{finding:#?}");
+        assert!(finding.mechanism[0].starts_with("2 threads of client wait at one place, 40 times"), "{finding:#?}");
+    }
+
+    #[test]
+    fn threads_that_wait_for_work_from_another_one_are_left_alone() {
+        assert!(!names(&in_turns(Some(MAIN))).contains(&"lock-convoy".to_string()));
+    }
+}
