@@ -287,6 +287,15 @@ impl<'r> Connections<'r> {
         self.rows[slot].round_trip.or(Some(smoothed).filter(|&nanos| nanos > 0))
     }
 
+    /// When a server's end was there whose client had sent more than a SYN by then: what comes with the end of the three-way
+    /// handshake, or makes a kernel that defers `accept` take the connection, is no segment of the connection's own yet.
+    pub fn arrived_at_once(&self, slot: usize) -> Option<u64> {
+        let established = self.row(slot).established.0;
+        let sent = self.segments(self.all()[slot].peer?).iter();
+        let mut sent = sent.filter(|segment| segment.direction == direction::OUT && segment.payload > 0);
+        sent.next().is_some_and(|first| first.time.0 < established).then_some(established)
+    }
+
     /// `address:port` of the remote end; the path or a blank description where it has none.
     pub fn remote(&self, slot: usize) -> String {
         self.remote_name(slot).unwrap_or_else(|| "a local socket".to_string())

@@ -13,6 +13,9 @@ pub fn of_call(code: &Code, call: &Call) -> Vec<Place> {
     of_stacks(code, call.script_stack, call.stack)
 }
 
+/// A caller with a name so many frames away stands for what it calls.
+const NEARBY: usize = 3;
+
 /// Places that carry less than this share of a cost are not counted beside the one that carries most.
 const MATTERS: f64 = 0.05;
 
@@ -187,7 +190,7 @@ fn is_of_program(location: &Location) -> bool {
 
 /// The frame that caused a native call first, then what it called, then those of its callers that are informative.
 fn native<'l>(frames: &[&'l Location]) -> Vec<&'l Location> {
-    let cause = causing_frame(frames);
+    let cause = named_nearby(frames, causing_frame(frames));
     let called = cause.checked_sub(1).map(|at| frames[at]);
     let mut shown = informative(&frames[cause..]).into_iter();
     shown.next().into_iter().chain(called).chain(shown).take(SHOWN_FRAMES).collect()
@@ -210,6 +213,16 @@ fn causing_frame(frames: &[&Location]) -> usize {
     let package = go_package(&frames[outermost].function);
     let inside = |frame: &&&Location| go_package(&frame.function) == package;
     outermost + 1 - frames[..=outermost].iter().rev().take_while(inside).count().max(1)
+}
+
+/// A frame without a name says nothing to anybody: the function of the same module that called it, where one is near that has a
+/// name. Who called that one from far away may have called anything.
+fn named_nearby(frames: &[&Location], cause: usize) -> usize {
+    let is_bare =
+        |frame: &&&Location| frame.function.is_empty() && frame.line == 0 && frame.module == frames[cause].module;
+    let bare = frames[cause..].iter().take_while(is_bare).count();
+    let caller = frames.get(cause + bare).filter(|frame| bare > 0 && frame.module == frames[cause].module);
+    if caller.is_some() && bare <= NEARBY { cause + bare } else { cause }
 }
 
 /// The innermost frame, whatever it is, and those of its callers that are informative: that have a name, or are the
@@ -335,6 +348,13 @@ mod tests {
         assert_eq!(shown(&[("BIO_write", ""), ("post", "")])[0], "BIO_write");
     }
 
+    #[test]
+    fn a_function_without_a_name_is_called_by_who_called_it_nearby() {
+        let bare = ("", "");
+        assert_eq!(shown(&[bare, bare, ("fill", ""), ("main", "")])[..2], ["fill", "program+0x0"]);
+        assert_eq!(shown(&[bare, bare, bare, bare, ("fill", ""), ("main", "")])[0], "program+0x0");
+    }
+
     /// The first place of a stack of a runtime that runs generated code, and the first with which it goes on.
     fn of_a_runtime(generated: &[(&str, &str, u32)]) -> [Option<String>; 2] {
         let native = |function, file| (kind::NATIVE, "/usr/bin/runtime", function, file, 7);
@@ -382,5 +402,6 @@ mod tests {
         assert_eq!(located.share, Some(PlaceShare { share: 0.6, others: 2 }));
         assert_eq!(located.in_words(), ", server.c:2 in function_2 and 2 more places");
         assert_eq!(of_most(&code, [((0, 0), 5)]), Located::default());
+        assert_eq!(of_most(&code, [((0, 1), 1), ((0, 0), 99)]), Located::default(), "nearly all is elsewhere");
     }
 }

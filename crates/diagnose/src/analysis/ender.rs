@@ -161,6 +161,18 @@ pub(crate) fn is_nap(call: &Call) -> bool {
     syscall::is_given_descriptors(call.number) && call.argument_1 == 0 && call.result == 0
 }
 
+/// Whether a call waits for the answer to what its program asked, in a poll of that connection alone: many libraries do that before
+/// they read, for the sake of a time-out.
+pub(crate) fn is_for_answer(analysis: &Analysis, row: usize) -> bool {
+    let call = analysis.call(row);
+    if !syscall::is_poll_of_one(call.number, call.argument_1) {
+        return false;
+    }
+    let polled = analysis.connections.slot(call.connection).filter(|_| call.connection != 0);
+    let slot = polled.or_else(|| ready::connection(analysis, row).map(|(slot, _)| slot));
+    slot.is_some_and(|slot| analysis.connections.row(slot).role == role::CLIENT)
+}
+
 /// The next few calls of the same thread after one, up to its next wait.
 pub(crate) fn calls_after<'a>(analysis: &Analysis<'a>, row: usize) -> impl Iterator<Item = &'a Call> {
     let tid = analysis.call(row).tid;

@@ -7,12 +7,14 @@ use super::{Found, costly_call, detector, lock_convoy, median, rows, slow_reader
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::images;
 use crate::place::of_stacks;
+use crate::spans;
 use crate::syscall;
 use crate::threads::call_end;
 use crate::waits;
 use case::facts::Wait;
 use case::tables::Call;
 use case::{Activity, Nanos, Place, WaitTree};
+use std::collections::BTreeMap;
 
 detector! {
     /// # sleep-polling
@@ -76,7 +78,10 @@ fn waited_for_by_requests(analysis: &Analysis) -> Option<Found> {
         return None;
     }
     let tree = waits::tree(analysis)?;
-    let waited = |polling: &Polling| waited_for(&tree, &polling.place);
+    // A client that waits for any of several answers is followed to whoever answers next; what a request's own thread does counts
+    // for that request.
+    let waited =
+        |polling: &Polling| waited_for(&tree, &polling.place).max(slept_over_requests(analysis, &polling.sleeps));
     let (polling, waited) = places.iter().map(|one| (one, waited(one))).max_by_key(|(_, waited)| *waited)?;
     let is_other =
         || lock_convoy::explains(analysis, &polling.sleeps) || slow_reader::explains(analysis, &polling.sleeps);
@@ -175,9 +180,32 @@ fn waited_for(tree: &WaitTree, place: &Place) -> u64 {
     if count >= (IN_A_ROW as u64).max(tree.followed / RARE) { ns } else { 0 }
 }
 
+/// How long the mean exchange is with a thread of the server that sleeps in one of some calls, rows of the table, between its first
+/// read and its last write; 0 where hardly any is.
+fn slept_over_requests(analysis: &Analysis, sleeps: &[usize]) -> u64 {
+    let mut of_thread: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    for call in sleeps.iter().map(|&row| analysis.call(row)) {
+        of_thread.entry(call.tid).or_default().push((call.start.0, call_end(call)));
+    }
+    let (mut whole, mut affected) = (0_u64, 0_u64);
+    for exchange in &analysis.exchanges {
+        let transfers = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
+        let Some(read) = transfers.clone().find(|call| syscall::is_read(call.number) && call.result > 0) else {
+            continue;
+        };
+        let written = transfers.filter(|call| syscall::is_write(call.number) && call.tid == read.tid).last();
+        let (Some(written), Some(sleeps)) = (written, of_thread.get(&read.tid)) else { continue };
+        let slept = spans::length(spans::within(sleeps, call_end(read), written.start.0));
+        whole = whole.saturating_add(slept);
+        affected += u64::from(slept > 0);
+    }
+    let count = analysis.exchanges.len().max(1) as u64;
+    if affected >= (IN_A_ROW as u64).max(count / RARE) { whole / count } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, WRITE, request};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, request};
     use crate::syscall::FUTEX;
     use crate::tests::{answer, names};
     use case::Nanos;
@@ -232,6 +260,53 @@ mod tests {
         let answer = answer(&handed_to_a_worker(3, |_| {}).end());
         let finding = answer.findings.iter().find(|one| one.name == "sleep-polling").expect("it is found");
         assert!(finding.cost.share_of_wall > 0.7 && finding.place[0].line == 7, "{finding:#?}");
+    }
+
+    /// Rounds in which a client asks on two connections at once. A thread answers the first after 3 ms, and another one the second,
+    /// after it has slept so often for 3 ms.
+    fn asked_on_two(sleeps: u64) -> Vec<String> {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        fixture.connect(2, CLIENT);
+        let start = Nanos(fixture.now);
+        fixture.recording.threads.push(Thread { tid: WORKER, pid: SERVER, start, ..Thread::default() });
+        fixture.script(6, &["worker.py:7:run"]);
+        for _ in 0..20 {
+            let mut ends = Vec::new();
+            for (connection, tid, sleeps) in [(1, SERVER, 1), (2, WORKER, sleeps)] {
+                fixture.moves(CLIENT, connection, WRITE, 200);
+                let asked = fixture.now;
+                fixture.travels(asked, connection, connection + 1000, 200);
+                fixture.now += 10 * US;
+                fixture.moves(tid, connection + 1000, READ, 200);
+                for _ in 0..sleeps {
+                    match tid {
+                        WORKER => _ = fixture.waits(tid, 3 * MS, NANOSLEEP, |call| call.script_stack = 6),
+                        _ => fixture.now += 3 * MS,
+                    }
+                }
+                fixture.travels(fixture.now, connection + 1000, connection, 1000);
+                fixture.moves(tid, connection + 1000, WRITE, 1000);
+                ends.push((fixture.now + 10 * US, connection));
+                fixture.now = asked;
+            }
+            ends.sort_unstable();
+            for (end, connection) in ends {
+                fixture.waits(CLIENT, (end - fixture.now).max(4 * US), EPOLL_WAIT, |call| call.result = 1);
+                fixture.moves(CLIENT, connection, READ, 1000);
+            }
+            let end = fixture.now + MS;
+            fixture.now = end;
+        }
+        let mut recording = fixture.end();
+        recording.calls.iter_mut().filter(|call| call.tid == WORKER).for_each(|call| call.pid = SERVER);
+        names(&recording)
+    }
+
+    #[test]
+    fn what_the_requests_own_thread_sleeps_counts_though_its_client_waits_for_others_as_well() {
+        assert!(asked_on_two(4).contains(&"sleep-polling".to_string()));
+        assert!(!asked_on_two(1).contains(&"sleep-polling".to_string()), "one pause is no polling");
     }
 
     #[test]

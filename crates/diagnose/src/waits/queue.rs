@@ -4,7 +4,7 @@ use super::Follower;
 use super::group::Groups;
 use super::kinds::Kinds;
 use crate::analysis::Analysis;
-use crate::analysis::ender::{Window, is_nap};
+use crate::analysis::ender::{Window, is_for_answer, is_nap};
 use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::call_end;
@@ -142,9 +142,11 @@ fn behind(one: &Served, list: &[Served], idle: &[(u64, u64)], held: &mut dyn FnM
 
 /// When a thread was blocked since there was nothing to do.
 fn idle(analysis: &Analysis, thread: usize) -> Vec<(u64, u64)> {
-    let calls = &analysis.recording.calls[analysis.threads.all()[thread].calls.clone()];
-    let is_idle = |call: &&Call| syscall::is_poll(call.number) && call.blocked.0 > IDLE && !is_nap(call);
-    let polls = calls.iter().filter(is_idle);
+    let is_idle = |row: &usize| {
+        let call = analysis.call(*row);
+        syscall::is_poll(call.number) && call.blocked.0 > IDLE && !is_nap(call) && !is_for_answer(analysis, *row)
+    };
+    let polls = analysis.threads.all()[thread].calls.clone().filter(is_idle).map(|row| analysis.call(row));
     polls.map(|call| (call.start.0, call_end(call))).collect()
 }
 
@@ -183,7 +185,9 @@ pub(crate) fn unread<'a>(analysis: &Analysis<'a>, exchange: &Exchange) -> Option
     let segments = connections.segments(slot);
     let first = segments.partition_point(|segment| segment.time.0 < exchange.start);
     let mut arrivals = segments[first..].iter().filter(|one| one.direction == direction::IN && one.payload > 0);
-    let arrived = arrivals.next().map(|segment| segment.time.0).filter(|&time| time < exchange.end)?;
+    let at_once = connections.arrived_at_once(slot).filter(|&time| time >= exchange.start);
+    let arrived = at_once.or_else(|| arrivals.next().map(|segment| segment.time.0));
+    let arrived = arrived.filter(|&time| time < exchange.end)?;
     let transfers = connections.transfer_numbers(slot);
     let next = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) < arrived);
     let read = analysis.call(*transfers.get(next)? as usize);
@@ -305,6 +309,20 @@ mod tests {
         let mut waits_for_some = recording;
         waits_for_some.calls.iter_mut().filter(|call| call.number == SELECT).for_each(|call| call.argument_1 = 1);
         assert!(answer(&waits_for_some).queue.map_or(0, |queue| queue.ns) < before);
+    }
+
+    #[test]
+    fn a_request_that_came_before_the_connection_was_there_has_arrived_then() {
+        let mut recording = rounds().end();
+        let first = recording.segments.iter().find(|row| row.connection == 1002 && row.payload > 0);
+        let arrived = first.expect("it came").time;
+        // As with a kernel that takes a connection only once something has come on it.
+        recording.segments.retain(|row| (row.connection, row.time) != (1002, arrived));
+        recording.connections.iter_mut().filter(|row| row.id == 1002).for_each(|row| row.established = arrived);
+        let analysis = crate::Analysis::new(&recording);
+        let asked = analysis.exchanges.iter().find(|one| analysis.connections.row(one.connection).id == 2);
+        let found = super::unread(&analysis, asked.expect("it asks"));
+        assert_eq!(found.map(|(time, _)| time), Some(arrived.0));
     }
 
     #[test]

@@ -28,7 +28,9 @@ impl Walker<'_> {
             } else {
                 // A read that goes on beyond this stretch may be for what comes after it.
                 let arrived = self.arrival(slot, at, call_end(call)).map(|arrived| arrived.min(until));
-                let arrived = arrived.or_else(|| self.arrival_at_once(slot, at, until));
+                let arrived = arrived.or_else(|| {
+                    self.analysis.connections.arrived_at_once(slot).filter(|time| (at..=until).contains(time))
+                });
                 // Where every segment was recorded, what is read and did not arrive since was there before: a piece of a whole.
                 let is_seen = analysis.connections.all()[slot].under_way.is_some();
                 let arrived = arrived.unwrap_or(if is_seen { at } else { until });
@@ -48,17 +50,6 @@ impl Walker<'_> {
         let first = segments.partition_point(|segment| segment.time.0 <= from);
         let mut here = segments[first..].iter().take_while(|segment| segment.time.0 <= to);
         here.find(|segment| segment.direction == direction::IN && segment.payload > 0).map(|segment| segment.time.0)
-    }
-
-    /// When a connection was there whose client had sent more than a SYN by then: what comes with the end of the three-way handshake
-    /// is no segment of the connection's own yet.
-    fn arrival_at_once(&self, slot: usize, from: u64, to: u64) -> Option<u64> {
-        let connections = &self.analysis.connections;
-        let established = connections.row(slot).established.0;
-        let sent = connections.segments(connections.all()[slot].peer?).iter();
-        let mut sent = sent.filter(|segment| segment.direction == direction::OUT && segment.payload > 0);
-        let is_in_time = (from..=to).contains(&established);
-        (is_in_time && sent.next().is_some_and(|first| first.time.0 < established)).then_some(established)
     }
 
     /// Whether a payload reached the server after its transfer before, and before a time.
@@ -143,7 +134,11 @@ impl Walker<'_> {
             (_, Some(call)) if syscall::is_write(call.number) && call.connection == here => {
                 charge(from, to, Account::HeldInKernel(End::Server));
             }
-            (_, Some(call)) if takes(transfer.number) && waits_for_requests(call, here) => {
+            (_, Some(call))
+                if takes(transfer.number)
+                    && waits_for_requests(call, here)
+                    && !moment.call.is_some_and(|row| ender::is_for_answer(analysis, row)) =>
+            {
                 charge(from, to, Account::WakeUp(End::Server));
             }
             (_, Some(_)) if self.waits_for_room(slot, transfer, moment) => {

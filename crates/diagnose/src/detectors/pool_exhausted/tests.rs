@@ -2,7 +2,7 @@
 
 use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
 use crate::tests::{answer, names};
-use case::tables::{Call, Thread};
+use case::tables::{Call, Connection, Thread};
 use case::{Nanos, Recording};
 
 const NANOSLEEP: u16 = 35;
@@ -73,6 +73,22 @@ fn requests_that_lie_unread_while_the_only_thread_sleeps_for_others_are_found() 
     assert!(finding.title.contains("the server's only worker"), "{}", finding.title);
     assert!(finding.mechanism[0].starts_with("30 of 40 requests"), "{:?}", finding.mechanism);
     assert!(finding.mechanism[0].contains("up to 3 at a time"), "{:?}", finding.mechanism);
+}
+
+#[test]
+fn a_worker_that_polls_the_connection_on_which_it_asked_is_not_to_be_had() {
+    let answer = answer(&rounds(|fixture| {
+        if fixture.recording.connections.iter().all(|row| row.id != 77) {
+            let asked = Connection { id: 77, pid: SERVER, peer: 0, ..fixture.recording.connections[0].clone() };
+            fixture.recording.connections.push(asked);
+        }
+        fixture.waits(SERVER, 5 * MS, POLL, |call| (call.connection, call.argument_1, call.result) = (77, 1, 1));
+    }));
+    assert!(answer.findings.iter().any(|finding| finding.name == "pool-exhausted"), "{:?}", answer.findings);
+    // Nor does the ledger say that it is about to wake up for the request.
+    let wake_up = case::Account::WakeUp { end: case::End::Server };
+    let wake_ups = answer.ledger.accounts.iter().filter(|one| one.account == wake_up).map(|one| one.ns);
+    assert!(wake_ups.sum::<u64>() < MS, "{:#?}", answer.ledger);
 }
 
 #[test]

@@ -87,6 +87,7 @@ fn found(
         1 => ("the server's only thread, which computes".to_string(), "the thread"),
         several => (format!("the server's {several} threads, which compute"), "a thread"),
     };
+    let whole = if number == 1 { "The thread was" } else { "Each of the threads was" };
     let busy: Share = Nanos(on_processor / number).share_of(Nanos(analysis.wall()));
     Found {
         title: format!("Requests wait in line for {whose}: {part} of every {each} request{}", place.in_words()),
@@ -100,7 +101,7 @@ fn found(
                 queue.most,
                 Nanos(long),
             ),
-            format!("The program has {processors} CPUs, and {number} of its threads {} requests, {busy} of the time.", if number == 1 { "computes for" } else { "compute for" }),
+            format!("{whole} on CPU for {busy} of the time, and there are {processors} CPUs."),
         ],
         saving: PotentialSaving {
             wall: waited.saturating_mul(analysis.exchanges.len() as u64),
