@@ -17,6 +17,7 @@ mod empty_openssl_conf;
 mod fast_compression;
 mod hosts_entry;
 mod kept_algorithms;
+mod kept_connections;
 mod large_heap;
 mod large_http2_windows;
 mod larger_pool;
@@ -164,6 +165,7 @@ pub const ALL: &[Intervention] = &[
     accept_in_turn::ACCEPT_IN_TURN,
     refuse_silent::REFUSE_SILENT,
     no_time_wait::NO_TIME_WAIT,
+    kept_connections::KEPT_CONNECTIONS,
     timeouts::LONG_TIMEOUTS,
     timeouts::SHORT_TIMEOUTS,
     network::LOSSLESS_LINK,

@@ -21,7 +21,8 @@ detector! {
     /// average, where for a fifth of them the client had closed a connection that it could have kept: its pool is small.
     ///
     /// ## What proves it
-    /// A keep-alive proxy in front, or keep-alive switched on: the wall and CPU time of the handshakes goes away.
+    /// Connections that stay open behind the program's back (`kept-connections`), where the protocol takes a next request on them.
+    /// With TLS, or a process for each request, only the program can keep them, and the handshakes' time is a prediction.
     ///
     /// ## Remedy
     /// Keep the connection open and send the next request on it: one client object, session or pool for the whole

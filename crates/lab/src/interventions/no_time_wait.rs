@@ -23,7 +23,7 @@ intervention! {
     pub const NO_TIME_WAIT: Intervention = Intervention {
         name: "no-time-wait",
         summary: "frees the local port of a connection as soon as it is closed",
-        predictions: &[Prediction::gains("P48")],
+        predictions: &[Prediction::gains("P48"), Prediction::does_nothing("P07")],
         // That is how it ends connections.
         may_change: &[Aspect::Resets],
         treat: |_, treatment| {

@@ -15,10 +15,6 @@ pub const WITHOUT_CONTROL: &[(&str, &str)] = &[
 
 /// Pathologies that nothing outside can switch off, and why: they remain suspicions, with what would be saved as a prediction.
 pub const NOT_SWITCHED: &[(&str, &str)] = &[
-    (
-        "P07",
-        "Only the program can keep its connection: behind a proxy that keeps one, it goes on connecting to the proxy.",
-    ),
     ("P17", "Only the program can go back to a connection that it has forgotten."),
     ("P19", "The program closes the connection: that is over, whoever reads the rest."),
     ("P28", "The limit is the server's, and belongs to what it is asked to do."),

@@ -2,6 +2,7 @@
 
 mod accepts;
 mod algorithms;
+mod connections;
 mod files;
 mod functions;
 mod objects;
