@@ -1,5 +1,5 @@
-"""Runs the questions of this folder over cubes in each engine that is installed (pip install duckdb chdb), and compares the
-answers with those of `whyslow logs merge`. Ends with 1 where one differs.
+"""Runs the questions of this folder over cubes by `whyslow logs merge --sql` and in each engine that is installed (pip install
+duckdb chdb), and compares the answers with each other and with those of `whyslow logs merge`. Ends with 1 where one differs.
 
 Usage: check.py WHYSLOW FOLDER   (cubes in FOLDER/host=NAME/day=DATE/)
 """
@@ -34,6 +34,14 @@ def clickhouse_engine(cubes):
     def ask(query):
         text = str(local.query(query, "JSONCompactEachRow"))
         return [json.loads(line) for line in text.splitlines()]
+
+    return ask
+
+
+def own_engine(whyslow, cubes):
+    def ask(query):
+        asked = subprocess.run([whyslow, "logs", "merge", str(cubes), "--sql", query, "--json"], capture_output=True, check=True)
+        return json.loads(asked.stdout)["rows"]
 
     return ask
 
@@ -73,7 +81,8 @@ def main():
     merged = subprocess.run([whyslow, "logs", "merge", str(cubes), "--json"], capture_output=True, check=False)
     own = expected(json.loads(merged.stdout))
     answers, different = collections.defaultdict(dict), 0
-    for name, engine in (("duckdb", duckdb_engine), ("clickhouse", clickhouse_engine)):
+    engines = {"whyslow": lambda cubes: own_engine(whyslow, cubes), "duckdb": duckdb_engine, "clickhouse": clickhouse_engine}
+    for name, engine in engines.items():
         try:
             ask = engine(cubes)
         except ImportError:

@@ -4,6 +4,7 @@ mod checks;
 mod document;
 mod feeds;
 mod load;
+mod selected;
 mod story;
 mod trial;
 mod undone;
@@ -20,6 +21,7 @@ pub use load::{
     Latency, Load, LoadArrival, LoadCourse, LoadError, LoadFault, LoadMoment, LoadPercentile, LoadPhase, LoadStep,
     Phase, StatusCount,
 };
+pub use selected::{Selected, SelectedCell};
 pub use story::{
     Stories, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryProving, StoryResult, StoryResults,
     StoryState, StoryVariant,

@@ -8,13 +8,14 @@
 
 mod bounds;
 mod reader;
+mod whole;
 mod writer;
 
 pub(crate) use bounds::Budget;
 pub use reader::is_damage_found;
 pub(crate) use reader::{parquet_rows, parquet_rows_within, stream_rows};
+pub(crate) use whole::write_parquet;
 pub use writer::CaseWriter;
-pub(crate) use writer::write_parquet;
 
 use crate::beneath::Beneath;
 use crate::error::CaseError;

@@ -57,9 +57,9 @@ pub use cube::{TrafficRow, read_cube, write_cube};
 pub use documents::{
     Check, Checks, ContentFault, Document, FeedCost, FeedError, FeedFault, FeedHistory, FeedOutcomes, FeedPhase,
     FeedRefresh, FeedRound, Latency, Load, LoadArrival, LoadCourse, LoadError, LoadFault, LoadMoment, LoadPercentile,
-    LoadPhase, LoadStep, PAGE, PastRound, Phase, PortUse, RoundStep, SlowOrigin, StatusCount, Stories, StoryAspect,
-    StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryProving, StoryResult, StoryResults, StoryState, StoryVariant,
-    TrialFigures, Undone, WorldEntry, Worlds,
+    LoadPhase, LoadStep, PAGE, PastRound, Phase, PortUse, RoundStep, Selected, SelectedCell, SlowOrigin, StatusCount,
+    Stories, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryProving, StoryResult, StoryResults,
+    StoryState, StoryVariant, TrialFigures, Undone, WorldEntry, Worlds,
 };
 pub use error::CaseError;
 pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};

@@ -4,8 +4,8 @@
 //! Fields are only ever added, so a schema allows more than it names.
 
 use crate::{
-    Answer, Bisection, Checks, Comparison, Document, FeedHistory, FeedRefresh, Load, Matrix, Steps, Stories, Sweep,
-    Traffic, TrialFigures, Undone, Watched, Worlds,
+    Answer, Bisection, Checks, Comparison, Document, FeedHistory, FeedRefresh, Load, Matrix, Selected, Steps, Stories,
+    Sweep, Traffic, TrialFigures, Undone, Watched, Worlds,
 };
 use schemars::consts::meta_schemas::DRAFT2020_12 as META_SCHEMA;
 use schemars::generate::SchemaSettings;
@@ -30,6 +30,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     of::<Sweep>("sweep", "one parameter varied: cliffs and growth"),
     of::<Matrix>("matrix", "which version of a library is slow and which to use"),
     of::<Traffic>("logs", "who asked for what and when, and what blocking a part would save"),
+    of::<Selected>("logs-sql", "what a question in SQL over access logs selected"),
     of::<Answer>("pcap", "the diagnosis of a capture of packets"),
     of::<Watched>("watch", "what services did over time, and which of them got out of line"),
     of::<Steps>("steps", "levels of a series over time and the steps between them"),

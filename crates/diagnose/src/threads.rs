@@ -109,8 +109,12 @@ pub struct Threads<'r> {
 }
 
 impl<'r> Threads<'r> {
-    /// Gathers every thread that any table names.
+    /// Gathers every thread that any table names; none of a capture, whose rows of calls are payload on the wire.
     pub fn new(recording: &'r Recording, windows: &Windows) -> Threads<'r> {
+        if !recording.manifest.source.is_recording() {
+            let (rows, slots, doubts) = (Vec::new(), FxHashMap::default(), Vec::new());
+            return Threads { recording, rows, slots, doubts, windows: windows.clone() };
+        }
         let mut gathered: std::collections::BTreeMap<u32, ThreadRows> = std::collections::BTreeMap::new();
         for row in &recording.threads {
             let thread =

@@ -3,7 +3,9 @@
 //! What cannot be read is counted by its reason and never an error; where the file itself breaks off, what came before
 //! counts.
 
+mod ahead;
 mod connection;
+mod flow;
 mod heads;
 mod packets;
 mod rows;
@@ -11,15 +13,16 @@ mod stream;
 
 use crate::error::ImportError;
 use crate::files::{self, LogFile, Opened};
-use case::{CaseWriter, Nanos};
+use ahead::Ahead;
+use case::{Nanos, Recording};
 use connection::{Known, Live, Taken};
+use flow::Flow;
 use heads::{Address, Head, Skipped};
 use packets::{Broken, Packets, Step};
-use rows::{Batch, Rows};
+use rows::Rows;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::Path;
-use std::sync::mpsc::sync_channel;
 
 /// Rows of one case, as many as a recording has at most: a diagnosis holds them in memory.
 const MOST_ROWS: u64 = 8_000_000;
@@ -27,9 +30,6 @@ const MOST_ROWS: u64 = 8_000_000;
 /// Connections that are followed at the same time: each takes up to some thousand bytes. Beyond, those that were silent for
 /// longest are given up.
 const MOST_LIVE: usize = 100_000;
-
-/// Batches of rows on their way to the disk.
-const UNDER_WAY: usize = 8;
 
 /// Nobody captures for longer than a year; a later time is that of a broken clock, or meant to overflow.
 const LONGEST: u64 = 366 * 86_400 * 1_000_000_000;
@@ -83,11 +83,11 @@ pub enum Problem {
     Broken(String),
 }
 
-/// Reads a capture into a case that was just made. Sets the manifest's times.
+/// Reads a capture: what it came down to, and its rows, with the times in their manifest.
 ///
 /// # Errors
 /// Where the file cannot be read, or is no capture.
-pub fn read_capture(path: &Path, case: &mut CaseWriter) -> Result<Captured, ImportError> {
+pub fn read_capture(path: &Path) -> Result<(Captured, Recording), ImportError> {
     let file = LogFile { path: path.to_path_buf(), is_named: true };
     let opened = files::open(&file).map_err(ImportError::io(path))?;
     let from: Box<dyn Read + Send> = match opened {
@@ -98,23 +98,15 @@ pub fn read_capture(path: &Path, case: &mut CaseWriter) -> Result<Captured, Impo
     if !packets::is_capture(&begin) {
         return Err(ImportError::NotACapture(path.to_path_buf()));
     }
-    // Rows are written, and so compressed, while the next packets are read.
-    let (to, batches) = sync_channel::<Batch>(UNDER_WAY);
-    let captured = std::thread::scope(|scope| {
-        scope.spawn(|| batches.into_iter().for_each(|batch| batch.write(case)));
-        // The writer only ends where all that sends is gone.
-        let captured = read(&begin, from, MOST_ROWS, &mut |batch| drop(to.send(batch)));
-        drop(to);
-        captured
-    });
-    let captured = captured.map_err(|broken| match broken {
+    let (captured, mut recording) = read(&begin, Ahead::of(from), MOST_ROWS).map_err(|broken| match broken {
         Broken::Io(error) => ImportError::io(path)(error),
         _ => ImportError::NotACapture(path.to_path_buf()),
     })?;
-    let manifest = case.manifest();
+    recording.sort();
+    let manifest = &mut recording.manifest;
     (manifest.start, manifest.end) = (Nanos(FIRST - 1), captured.end);
     manifest.started_unix_seconds = captured.started_unix_seconds;
-    Ok(captured)
+    Ok((captured, recording))
 }
 
 /// The first bytes of a stream, and all of it.
@@ -125,10 +117,10 @@ fn begun(mut from: Box<dyn Read + Send>) -> std::io::Result<(Vec<u8>, Box<dyn Re
     Ok((begin, Box::new(again)))
 }
 
-/// Reads all packets; the rows go to `to`. An error only where not even the file's head can be read.
-fn read(begin: &[u8], from: impl Read, most: u64, to: &mut dyn FnMut(Batch)) -> Result<Captured, Broken> {
+/// Reads all packets into at most so many rows. An error only where not even the file's head can be read.
+fn read(begin: &[u8], from: Ahead, most: u64) -> Result<(Captured, Recording), Broken> {
     let mut packets = Packets::new(begin, from)?;
-    let mut rows = Rows::new(most, to);
+    let mut rows = Rows::new(most);
     let mut reading = Reading::default();
     loop {
         match packets.next() {
@@ -169,7 +161,7 @@ struct Reading {
     first: Option<u64>,
     captured: Captured,
     problems: BTreeMap<Problem, u64>,
-    live: HashMap<[Address; 2], Live>,
+    live: HashMap<Flow, Live>,
     known: Known,
     /// The time of the last packet, and until when there was room for rows.
     now: u64,
@@ -194,23 +186,33 @@ impl Reading {
         // Rows are sorted when they are read; here, time stands still meanwhile.
         let time = time.min(LONGEST).max(self.now);
         (self.now, self.end) = (time, time);
-        let key = if head.from <= head.to { [head.from, head.to] } else { [head.to, head.from] };
-        let is_over = self.live.get(&key).is_some_and(|live| live.is_over_before(head));
-        if is_over && let Some(live) = self.live.remove(&key) {
-            live.end(FIRST - 1, time, &mut self.known, rows);
-        }
-        if self.live.len() >= MOST_LIVE && !self.live.contains_key(&key) {
-            self.make_room(rows);
-        }
-        let connections = &mut self.captured.connections;
-        let live = self.live.entry(key).or_insert_with(|| {
-            *connections += 1;
-            Live::new(*connections as u32, key, time)
-        });
-        match live.take(time, head, &mut self.known, rows) {
+        let ends = if head.from <= head.to { [head.from, head.to] } else { [head.to, head.from] };
+        let flow = Flow::of(ends);
+        let taken = match self.live.get_mut(&flow) {
+            Some(live) if !live.is_over_before(head) => live.take(time, head, &mut self.known, rows),
+            _ => {
+                let mut live = self.begin(flow, ends, time, rows);
+                let taken = live.take(time, head, &mut self.known, rows);
+                self.live.insert(flow, live);
+                taken
+            }
+        };
+        match taken {
             Taken::Row => self.captured.segments += 1,
             Taken::Twice => self.problem(Problem::Twice),
         }
+    }
+
+    /// A connection that begins, in the place of one that is over.
+    fn begin(&mut self, flow: Flow, ends: [Address; 2], time: u64, rows: &mut Rows) -> Live {
+        if let Some(live) = self.live.remove(&flow) {
+            live.end(FIRST - 1, time, &mut self.known, rows);
+        }
+        if self.live.len() >= MOST_LIVE {
+            self.make_room(rows);
+        }
+        self.captured.connections += 1;
+        Live::new(self.captured.connections as u32, ends, time)
     }
 
     /// Gives up connections that are closed, and of the others the half that was silent for longest.
@@ -226,18 +228,18 @@ impl Reading {
         }
     }
 
-    fn finish(mut self, mut rows: Rows) -> Captured {
+    fn finish(mut self, mut rows: Rows) -> (Captured, Recording) {
         let mut left: Vec<Live> = self.live.drain().map(|(_, live)| live).collect();
         left.sort_unstable_by_key(Live::id);
         rows.make_room();
         for live in left {
             live.end(FIRST - 1, self.end, &mut self.known, &mut rows);
         }
-        rows.finish(Nanos(self.end), Nanos(self.now));
+        let recording = rows.finish(Nanos(self.end), Nanos(self.now));
         self.captured.end = Nanos(self.end + 1);
         self.captured.started_unix_seconds = self.first.unwrap_or_default() / 1_000_000_000;
         self.captured.problems = self.problems.into_iter().collect();
-        self.captured
+        (self.captured, recording)
     }
 }
 
@@ -257,7 +259,7 @@ impl From<Skipped> for Problem {
 pub(crate) fn fuzz(bytes: &[u8]) {
     let begin = &bytes[..bytes.len().min(4)];
     if packets::is_capture(begin) {
-        let _ = read(begin, bytes, 10_000, &mut drop);
+        let _ = read(begin, Ahead::of(std::io::Cursor::new(bytes.to_vec())), 10_000);
     }
 }
 

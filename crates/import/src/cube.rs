@@ -73,7 +73,7 @@ pub fn read(path: &Path) -> Result<Done, ImportError> {
 }
 
 /// All rows, in an order that does not depend on who counted what.
-fn rows(done: &Done) -> Vec<TrafficRow> {
+pub(crate) fn rows(done: &Done) -> Vec<TrafficRow> {
     let counts = &done.counts;
     let all = TrafficRow {
         timed: counts.timed,

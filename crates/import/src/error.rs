@@ -30,6 +30,9 @@ pub enum ImportError {
     /// A cube cannot be read or written.
     #[error(transparent)]
     Cube(#[from] case::CaseError),
+    /// A question in SQL cannot be answered.
+    #[error("{0}")]
+    Question(String),
     /// A file of address ranges holds none.
     #[error("{} holds no address range", .0.display())]
     NoRanges(PathBuf),

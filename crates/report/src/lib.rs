@@ -50,7 +50,7 @@ pub use blocks::traffic::live::{live_line, live_screen};
 pub use conclusion::{Conclusion, conclusion_of, steps_conclusion, traffic_conclusion, watched_conclusion};
 pub use document::{Body, Document, Feeds, Measured};
 pub use listing::{
-    checks, page_entry, page_text, recording, removed_worlds, stories, story, story_table, trial, worlds,
+    checks, page_entry, page_text, recording, removed_worlds, selected, stories, story, story_table, trial, worlds,
 };
 pub use markdown::markdown;
 pub use page::page;

@@ -3,6 +3,7 @@
 mod checks;
 mod pages;
 mod recording;
+mod selected;
 mod stories;
 mod trial;
 mod worlds;
@@ -10,6 +11,7 @@ mod worlds;
 pub use checks::checks;
 pub use pages::{page_entry, page_text};
 pub use recording::recording;
+pub use selected::selected;
 pub use stories::{stories, story, story_table};
 pub use trial::trial;
 pub use worlds::{removed_worlds, worlds};

@@ -49,5 +49,5 @@ pub use sample::{mean, median, quantile, variance};
 pub use schedule::schedule;
 pub use signed_rank::{SignedRank, center_interval, hodges_lehmann, signed_rank};
 pub use sprt::{Mean, SequentialTest};
-pub use stairs::{Place, Step, differ, is_settled, stairs, suspected_stairs};
+pub use stairs::{Hidden, Place, Step, differ, is_settled, stairs, suspected_stairs};
 pub use student::{mean_interval, two_means};

@@ -91,6 +91,25 @@ fn steps(places: &[Place], line: &Line) -> Vec<Step> {
     refined.iter().enumerate().map(step).collect()
 }
 
+/// What may hide where no step is clear: by how much the places from `at` on lie above those before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hidden {
+    /// The size that was measured.
+    pub size: f64,
+    /// How many standard errors that is, whatever its sign.
+    pub clearness: f64,
+    /// The size that would be clear.
+    pub least_clear: f64,
+}
+
+impl Hidden {
+    /// That before the place `at`.
+    pub fn before(places: &[Place], at: usize, deviation: f64) -> Hidden {
+        let (size, error) = Line::of(places, deviation, 0.0, CLEAR).difference(0, at, places.len());
+        Hidden { size, clearness: size.abs() / error, least_clear: CLEAR * error }
+    }
+}
+
 /// Whether the values of a place tell enough about the levels beside it: whether it lies on one of them, or on neither.
 pub fn is_settled(values: &[f64], levels: [f64; 2], deviation: f64) -> bool {
     let range = values.iter().fold(f64::NEG_INFINITY, |most, value| most.max(*value))
@@ -170,7 +189,7 @@ impl Line {
 mod tests {
     use fastrand::Rng;
 
-    use super::{Place, is_settled, stairs};
+    use super::{Hidden, Place, is_settled, stairs};
     use crate::noise::normal;
 
     /// Places at these levels, each measured `values` times with noise of 0.05.
@@ -208,6 +227,20 @@ mod tests {
         let long = stairs(&places(&levels, 2, &mut random), 0.05, 0.0);
         assert_eq!((short.len(), long.len()), (0, 1), "{short:?} {long:?}");
         assert!(stairs(&places(&levels, 2, &mut random), 0.05, 0.3).is_empty(), "smaller than what counts");
+    }
+
+    #[test]
+    fn what_would_be_clear_is_found_nearly_always_and_half_of_it_seldom() {
+        let clear = Hidden::before(&places(&[0.0; 6], 3, &mut Rng::with_seed(1)), 2, 0.05).least_clear;
+        let found = |size: f64| {
+            let levels = [[0.0; 2].as_slice(), &[size; 4]].concat();
+            let steps = |seed| stairs(&places(&levels, 3, &mut Rng::with_seed(seed)), 0.05, 0.0);
+            (0..100).filter(|seed| steps(*seed).len() == 1).count()
+        };
+        let [large, small] = [found(1.5 * clear), found(0.5 * clear)];
+        assert!(large > 95 && small < 5, "{large} {small}");
+        let seen = Hidden::before(&places(&[0.0, 0.0, 1.0, 1.0], 3, &mut Rng::with_seed(1)), 2, 0.05);
+        assert!((seen.size - 1.0).abs() < 0.1 && seen.clearness > 20.0, "{seen:?}");
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct Request {
 pub fn attach(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let case = watch(request, console)?;
     let recording = diagnosis::load_with_names(&case, console)?;
-    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
+    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, case.folder(), request.reading, console);
     case.add(analysis.wait_rows())?;
     let proved = match request.budget.filter(|_| !console.has_come()) {
         Some(budget) => prove(&mut answer, &case, request.pid, budget, console),

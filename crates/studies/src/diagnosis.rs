@@ -3,6 +3,7 @@
 use crate::{Activity, Console, StudyError};
 use case::{Answer, Case, Names, Pseudonyms, Recording};
 use diagnose::Analysis;
+use std::path::Path;
 
 /// What is being done while a recording is read and diagnosed.
 pub const LOOKING: &str = "analysing the recording";
@@ -43,15 +44,15 @@ pub struct Diagnosis<'r> {
 }
 
 impl<'r> Diagnosis<'r> {
-    /// Reads the recording of a case.
+    /// Reads the recording of the case in a folder.
     pub fn of(
         recording: &'r Recording,
-        case: &Case,
+        folder: &Path,
         reading: diagnose::Options,
         console: &dyn Console,
     ) -> Diagnosis<'r> {
         let _activity = Activity::of(console, LOOKING);
-        let folder = std::path::absolute(case.folder()).unwrap_or_else(|_| case.folder().to_path_buf());
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
         let analysis = Analysis::new(recording);
         let answer = analysis.answer(&folder.display().to_string(), reading);
         Diagnosis { analysis, answer }

@@ -10,7 +10,7 @@ mod timeline;
 pub use follow::follow;
 
 use crate::StudyError;
-use case::{AgentFamily, AgentKind, Claim, Demand, MalformedLine, Ranked, SCHEMA, Traffic, TrafficFile};
+use case::{AgentFamily, AgentKind, Claim, Demand, MalformedLine, Ranked, SCHEMA, Selected, Traffic, TrafficFile};
 use cost::Costs;
 use import::{Counted, Counts, Done, Family, Format, ImportError, LogFile, Network, Options, Ranges, network_text};
 use std::collections::HashMap;
@@ -47,6 +47,25 @@ pub fn logs(request: &Request) -> Result<Traffic, StudyError> {
     let done = import::read(&files, &options);
     keep(&done, request.cube.as_deref())?;
     Ok(traffic(&done, costs.as_ref()))
+}
+
+/// Answers a question in SQL over the logs' counts.
+///
+/// # Errors
+/// As [`logs`], and where the question cannot be answered.
+pub fn select(request: &Request, query: &str) -> Result<Selected, StudyError> {
+    let options = options(request)?;
+    let done = import::read(&import::find(&request.paths)?, &options);
+    keep(&done, request.cube.as_deref())?;
+    Ok(import::select_of(&done, query)?)
+}
+
+/// Answers a question in SQL over cubes as they lie: with a host and a day for each.
+///
+/// # Errors
+/// Where there are none, one cannot be read, or the question cannot be answered.
+pub fn select_of_cubes(cubes: &[PathBuf], query: &str) -> Result<Selected, StudyError> {
+    Ok(import::select_of_cubes(&import::find_cubes(cubes)?, query)?)
 }
 
 /// Writes the cube where one is wanted.

@@ -4,7 +4,8 @@
 use crate::diagnosis::{self, Diagnosis};
 use crate::{Activity, Console, Document, Done, StudyError, views};
 use case::facts::{NotTried, WhyNot};
-use case::{Case, CaseWriter, Manifest, Names, Source};
+use case::views::PageViews;
+use case::{Answer, CaseWriter, Manifest, Names, Recording, Source};
 use import::{Captured, Problem, read_capture};
 use lab::Experiment;
 use std::path::{Path, PathBuf};
@@ -26,24 +27,59 @@ pub struct Request {
 /// # Errors
 /// Where the capture cannot be read, or the case cannot be written.
 pub fn pcap(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
-    let case = import(request, console)?;
-    let recording = diagnosis::load(&case, console)?;
-    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
-    if !answer.findings.is_empty() {
-        let why = "a capture cannot be run again; whyslow run records the program itself, and proves";
-        let not_tried = vec![NotTried::of_all(WhyNot::NotHere, why)];
-        let experiment = Experiment { not_tried, ..Experiment::default() };
-        lab::judge(&mut answer, &experiment, &[]);
-        case.keep(lab::EXPERIMENT_FILE, &experiment)?;
+    let (mut writer, recording) = import(request, console)?;
+    // The case is written while its rows, which are in memory, are diagnosed.
+    let missing = recording.manifest.missing.clone();
+    let folder = writer.folder().to_path_buf();
+    let (closed, told) = std::thread::scope(|scope| {
+        let closing = scope.spawn(|| {
+            recording.write(&mut writer);
+            writer.close()
+        });
+        let told = Told::of(&recording, &folder, request.reading, console);
+        (closing.join(), told)
+    });
+    let case = closed.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    // Where rows found no room on the disk, the answer is what the case still tells.
+    let told = if case.manifest().missing == missing {
+        told
+    } else {
+        Told::of(&diagnosis::load(&case, console)?, case.folder(), request.reading, console)
+    };
+    if let Some(experiment) = &told.experiment {
+        case.keep(lab::EXPERIMENT_FILE, experiment)?;
     }
     if diagnosis::keeps_no_names(&case) {
         return Done::without_names(case, request.reading, console);
     }
-    let views = views::gathered(console, || Ok(views::of_answer(&answer, &analysis, &[])));
-    Ok(Done::of(Document::Answer(Box::new(answer)), case, views))
+    Ok(Done::of(Document::Answer(Box::new(told.answer)), case, told.views))
 }
 
-fn import(request: &Request, console: &dyn Console) -> Result<Case, StudyError> {
+/// What a capture tells.
+struct Told {
+    answer: Answer,
+    views: Result<PageViews, StudyError>,
+    /// Why nothing was tried, where something was found.
+    experiment: Option<Experiment>,
+}
+
+impl Told {
+    fn of(recording: &Recording, folder: &Path, reading: diagnose::Options, console: &dyn Console) -> Told {
+        let Diagnosis { analysis, mut answer } = Diagnosis::of(recording, folder, reading, console);
+        let experiment = (!answer.findings.is_empty()).then(|| {
+            let why = "a capture cannot be run again; whyslow run records the program itself, and proves";
+            let not_tried = vec![NotTried::of_all(WhyNot::NotHere, why)];
+            let experiment = Experiment { not_tried, ..Experiment::default() };
+            lab::judge(&mut answer, &experiment, &[]);
+            experiment
+        });
+        let views = views::gathered(console, || Ok(views::of_answer(&answer, &analysis, &[])));
+        Told { answer, views, experiment }
+    }
+}
+
+/// The case, with nothing in it yet, and its rows.
+fn import(request: &Request, console: &dyn Console) -> Result<(CaseWriter, Recording), StudyError> {
     let _activity = Activity::of(console, "reading the capture");
     let manifest = Manifest {
         schema: case::SCHEMA,
@@ -54,7 +90,7 @@ fn import(request: &Request, console: &dyn Console) -> Result<Case, StudyError> 
         ..Manifest::default()
     };
     let mut writer = CaseWriter::create(&request.folder, manifest)?;
-    let captured = read_capture(&request.file, &mut writer).inspect_err(|_| {
+    let (captured, mut recording) = read_capture(&request.file).inspect_err(|_| {
         // It holds nothing, and would only be in the way.
         remove(&request.folder);
     })?;
@@ -63,9 +99,13 @@ fn import(request: &Request, console: &dyn Console) -> Result<Case, StudyError> 
         let problems = captured.problems.iter().map(|(problem, count)| words(problem, *count)).collect();
         return Err(StudyError::NoSegments { file: request.file.clone(), packets: captured.packets, problems });
     }
-    let missing = sentences(&captured);
-    writer.manifest().missing.extend(missing);
-    Ok(writer.close()?)
+    let read = &recording.manifest;
+    let manifest = writer.manifest();
+    (manifest.start, manifest.end) = (read.start, read.end);
+    manifest.started_unix_seconds = read.started_unix_seconds;
+    manifest.missing.extend(sentences(&captured));
+    recording.manifest = Manifest { closed: true, ..manifest.clone() };
+    Ok((writer, recording))
 }
 
 fn remove(folder: &Path) {

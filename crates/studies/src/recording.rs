@@ -93,7 +93,7 @@ pub fn record_quietly(
         return Err(StudyError::GivenUp { case: folder.to_path_buf() });
     }
     let recording = diagnosis::load_with_names(&case, console)?;
-    let Diagnosis { answer, .. } = Diagnosis::of(&recording, &case, diagnose::Options::default(), console);
+    let Diagnosis { answer, .. } = Diagnosis::of(&recording, case.folder(), diagnose::Options::default(), console);
     let said = std::fs::read(errors.path()).unwrap_or_default();
     let said =
         String::from_utf8_lossy(&said).lines().rev().map(str::trim).find(|line| !line.is_empty()).map(String::from);

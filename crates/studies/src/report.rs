@@ -20,7 +20,7 @@ pub fn read(case: &Case, reading: diagnose::Options, console: &dyn Console) -> R
 /// Works out what a recording means, what was tried included. Its page is still to be filled in.
 fn answer(case: &Case, reading: diagnose::Options, console: &dyn Console) -> Result<Answer, StudyError> {
     let recording = diagnosis::load(case, console)?;
-    let Diagnosis { mut answer, .. } = Diagnosis::of(&recording, case, reading, console);
+    let Diagnosis { mut answer, .. } = Diagnosis::of(&recording, case.folder(), reading, console);
     proof::judge_again(&mut answer, case, &recording.trials)?;
     if let Some(switched) = Switched::kept(case)? {
         switched.enter(&mut answer);

@@ -35,7 +35,7 @@ pub struct Request {
 pub fn run(request: &Request, console: &dyn Console) -> Result<Done, StudyError> {
     let Taken { case, ended, .. } = recording::record(take(request), console)?;
     let recording = diagnosis::load_with_names(&case, console)?;
-    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, request.reading, console);
+    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, case.folder(), request.reading, console);
     case.add(analysis.wait_rows())?;
     let ground = Ground { subject: &request.subject, world: &request.world, wish: &request.proof };
     let proved = proof::prove(&mut answer, &case, &recording, &ground, console);

@@ -167,8 +167,48 @@ fn cubes_of_each_day_are_together_what_one_pass_says() {
     assert_eq!(onset["file"], "b:log/access.log.2.gz");
     assert_eq!(stage.run(&["logs", "merge", "all.parquet", "--json"]).json()["total"], whole["total"]);
     assert!(std::fs::read_to_string(stage.path("page.html")).expect("a page").contains("class=\"hours wide\""));
+    let question = "SELECT host, sum(requests) AS requests FROM traffic WHERE part = 'all' GROUP BY host ORDER BY host";
+    let asked = stage.run(&["logs", "merge", "cubes", "--sql", question, "--json"]).json();
+    let requests = |row: usize| asked["rows"][row][1].as_u64().unwrap_or_default();
+    assert_eq!((&asked["rows"][0][0], &asked["rows"][1][0]), (&"a".into(), &"b".into()), "{asked}");
+    assert_eq!(Some(requests(0) + requests(1)), whole["total"]["requests"].as_u64());
     let refused = stage.run(&["logs", "merge", "log/access.log"]);
     assert!(refused.error()[1].contains("no Parquet file"), "{refused:?}");
+}
+
+#[test]
+fn a_question_in_sql_is_answered_as_a_table_and_one_that_changes_anything_refused() {
+    let stage = Stage::new();
+    std::fs::write(stage.path("log"), hour(ONSET)).expect("written");
+    let question = "SELECT agent, requests FROM traffic WHERE part = 'agent' ORDER BY requests DESC LIMIT 1";
+    let answer = stage.run(&["logs", "log", "--sql", question]);
+    assert_eq!(answer.code, 0, "{answer:?}");
+    let lines: Vec<Vec<&str>> = answer.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!((&lines[0][..], lines[1][0]), (&["agent", "requests"][..], "ExampleBot"), "{answer:?}");
+    let refused = stage.run(&["logs", "log", "--sql", "DROP TABLE traffic"]);
+    assert!(refused.error()[1].contains("only SELECT"), "{refused:?}");
+    let misspelt = stage.run(&["logs", "log", "--sql", "SELECT agents FROM traffic"]);
+    assert!(misspelt.error()[1].contains("no such column: agents"), "{misspelt:?}");
+}
+
+#[test]
+fn questions_in_sql_are_answered_as_duckdb_answers_them() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/sql/check.py");
+    let has_it = Command::new("python3").args(["-c", "import duckdb"]).output().is_ok_and(|ran| ran.status.success());
+    if !has_it {
+        return testing::skip("DuckDB for Python is not installed");
+    }
+    let stage = Stage::new();
+    story(&stage);
+    for day in ["access.log", "access.log.1"] {
+        let cube = format!("cubes/host=a/day={day}/cube.parquet");
+        stage.run(&["logs", &format!("log/{day}"), "--cube", &cube]);
+    }
+    let cubes = stage.path("cubes");
+    let checked = Command::new("python3").args([script, env!("CARGO_BIN_EXE_whyslow")]).arg(cubes).output();
+    let checked = checked.expect("python3 runs");
+    let said = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success() && said.contains("duckdb hours"), "{said}");
 }
 
 #[test]

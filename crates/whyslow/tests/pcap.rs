@@ -38,6 +38,8 @@ fn the_stall_of_the_nagle_capture_is_named_with_its_length_from_either_end() {
         let sum: u64 = accounts.iter().filter_map(|one| one["ns"].as_u64()).sum();
         assert_eq!(Some(sum), said["ledger"]["total"].as_u64());
         assert!(said["not_looked_for"].to_string().contains("wire-only"));
+        // What threads did, or waited for, no packet tells.
+        assert!(said["queue"].is_null() && said["waits"].is_null(), "{said:#}");
         assert!(said["proof"]["not_tried"][0].as_str().is_some_and(|why| why.contains("cannot be run again")));
     }
 }

@@ -3,7 +3,7 @@
 //! Where a table's stream cannot be written any more, its rows are counted and dropped, whatever else is recorded goes on, and the
 //! manifest says in the end what is missing. The manifest itself has its place on the disk from the beginning.
 
-use super::{Case, MANIFEST, TABLES, parquet_of, stream_of, table_error};
+use super::{Case, MANIFEST, TABLES, parquet_of, stream_of, table_error, whole};
 use crate::beneath::Beneath;
 use crate::error::CaseError;
 use crate::manifest::Manifest;
@@ -152,6 +152,22 @@ impl CaseWriter {
         })
     }
 
+    /// Adds a table of which all rows are there, as a finished file at once: whoever has them can write them again, and nothing is
+    /// gained by a stream that a crash leaves readable.
+    ///
+    /// # Errors
+    /// Where the disk refuses; then the table is not there, and its rows are counted.
+    pub fn append_whole<R: Row>(&mut self, rows: &[R]) -> Result<(), CaseError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let written = whole::write(&self.folder, rows, self.pseudonyms);
+        written.map_err(|error| {
+            let rows = rows.len() as u64;
+            self.gave_up(R::TABLE, Unwritten { rows, since: Some(Instant::now()), error })
+        })
+    }
+
     fn write<R: Row>(&mut self, rows: &mut impl Iterator<Item = R>) -> Result<(), Unwritten> {
         let stream = match self.streams.entry(R::TABLE) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
@@ -252,7 +268,7 @@ impl CaseWriter {
 }
 
 /// A row as it is written.
-fn without_names<R: Row>(mut row: R, pseudonyms: Option<&Pseudonyms>) -> R {
+pub(super) fn without_names<R: Row>(mut row: R, pseudonyms: Option<&Pseudonyms>) -> R {
     if let Some(pseudonyms) = pseudonyms {
         row.rename(&mut |kind, text| pseudonyms.replace(kind, text));
     }
@@ -367,16 +383,4 @@ fn stream_to_parquet(folder: &Beneath, stream: &str, parquet: &str) -> Result<()
     }
     writer.close().map_err(|error| CaseError::damaged(&to, &error))?;
     Ok(())
-}
-
-/// Writes rows as a Parquet file, and hands it back to be synced or renamed; errors name `path`.
-pub(crate) fn write_parquet<R: Row>(file: File, path: &Path, rows: &[R], level: i32) -> Result<File, CaseError> {
-    let damaged = |error: parquet::errors::ParquetError| CaseError::damaged(path, &error);
-    let level = ZstdLevel::try_new(level).map_err(damaged)?;
-    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
-    let mut writer = ArrowWriter::try_new(file, R::schema(), Some(properties)).map_err(damaged)?;
-    for rows in rows.chunks(BATCH_ROWS) {
-        writer.write(&R::to_batch(rows)).map_err(damaged)?;
-    }
-    writer.into_inner().map_err(damaged)
 }

@@ -42,9 +42,12 @@ struct Sums {
 
 /// What the server's threads did for which requests, and how long others waited in line; none where no server was recorded.
 pub(crate) fn queue(analysis: &Analysis) -> Option<Queue> {
+    let served = served(analysis);
+    if served.is_empty() {
+        return None;
+    }
     let kinds = Kinds::new(analysis);
     let of: Vec<RequestKind> = analysis.exchanges.iter().map(|exchange| kinds.of(exchange)).collect();
-    let served = served(analysis);
     let mut sums: BTreeMap<&RequestKind, Sums> = BTreeMap::new();
     for (&thread, list) in &served {
         for one in list.iter().filter(|one| one.from < one.to) {
@@ -154,6 +157,9 @@ fn idle(analysis: &Analysis, thread: usize) -> Vec<(u64, u64)> {
 /// deals with one: what it does before an answer, since the answer before, is for that one.
 pub(super) fn served(analysis: &Analysis) -> BTreeMap<usize, Vec<Served>> {
     let mut threads: BTreeMap<usize, Vec<Served>> = BTreeMap::new();
+    if analysis.threads.all().is_empty() {
+        return threads;
+    }
     for (index, exchange) in analysis.exchanges.iter().enumerate() {
         let transfers = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
         let is_read = |call: &&Call| syscall::is_read(call.number) && call.result > 0;

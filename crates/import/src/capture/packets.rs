@@ -1,11 +1,11 @@
 //! The packets of a capture, one after another: pcap and pcapng, in a buffer of fixed size whatever the file's.
 
-use pcap_file::pcap::PcapReader;
+use super::ahead::Ahead;
+use pcap_file::pcap::{PcapParser, RawPcapPacket};
 use pcap_file::pcapng::PcapNgReader;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::{Endianness, PcapError, TsResolution};
 use std::borrow::Cow;
-use std::io::Read;
 
 /// A file that describes more interfaces is no capture: machines with many containers have some thousand.
 const MOST_INTERFACES: usize = 65_536;
@@ -14,6 +14,9 @@ const MOST_INTERFACES: usize = 65_536;
 const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
+
+/// A longer packet is none: links carry at most some hundred kilobytes at a time.
+const LONGEST_PACKET: usize = 8_000_000;
 
 /// Ticks in a second where an interface says nothing: microseconds.
 const MICROSECONDS: u64 = 1_000_000;
@@ -64,16 +67,22 @@ impl From<PcapError> for Broken {
 }
 
 /// The packets of a file.
-pub enum Packets<R: Read> {
+pub enum Packets {
     /// The older format: one link, one resolution of time.
-    Pcap(PcapReader<R>, Clock, u32),
+    Pcap(Records, Clock, u32),
     /// The newer one.
-    PcapNg(Box<Blocks<R>>),
+    PcapNg(Box<Blocks>),
+}
+
+/// A file of the older format, from which packets are slices.
+pub struct Records {
+    parser: PcapParser,
+    from: Ahead,
 }
 
 /// A file of blocks, and what its interfaces said.
-pub struct Blocks<R: Read> {
-    reader: PcapNgReader<R>,
+pub struct Blocks {
+    reader: PcapNgReader<Ahead>,
     interfaces: Vec<Interface>,
     /// Packets without a time have that of the one before.
     last_time: u64,
@@ -108,27 +117,27 @@ pub fn is_capture(begin: &[u8]) -> bool {
     )
 }
 
-impl<R: Read> Packets<R> {
+impl Packets {
     /// Reads a file's head. `begin` are its first bytes, which `from` gives once more.
-    pub fn new(begin: &[u8], from: R) -> Result<Packets<R>, Broken> {
+    pub fn new(begin: &[u8], from: Ahead) -> Result<Packets, Broken> {
         if begin.first() == Some(&0x0a) {
             let reader = PcapNgReader::new(from)?;
             return Ok(Packets::PcapNg(Box::new(Blocks { reader, interfaces: Vec::new(), last_time: 0 })));
         }
-        let reader = PcapReader::new(from)?;
-        let header = reader.header();
+        let records = Records::new(from)?;
+        let header = records.parser.header();
         let resolution = match header.ts_resolution {
             TsResolution::MicroSecond => MICROSECONDS,
             TsResolution::NanoSecond => 1_000_000_000,
         };
-        Ok(Packets::Pcap(reader, Clock { resolution, offset: 0 }, header.datalink.into()))
+        Ok(Packets::Pcap(records, Clock { resolution, offset: 0 }, header.datalink.into()))
     }
 
     /// What comes next.
     pub fn next(&mut self) -> Result<Step<'_>, Broken> {
         match self {
-            Packets::Pcap(reader, clock, link) => {
-                let Some(packet) = reader.next_raw_packet().transpose()? else { return Ok(Step::End) };
+            Packets::Pcap(records, clock, link) => {
+                let Some(packet) = records.next()? else { return Ok(Step::End) };
                 let seconds = u64::from(packet.ts_sec).saturating_mul(1_000_000_000);
                 let time = seconds.saturating_add(clock.nanos(u64::from(packet.ts_frac)));
                 let Cow::Borrowed(bytes) = packet.data else { return Ok(Step::Other) };
@@ -139,7 +148,46 @@ impl<R: Read> Packets<R> {
     }
 }
 
-impl<R: Read> Blocks<R> {
+impl Records {
+    /// Reads the file's head.
+    fn new(mut from: Ahead) -> Result<Records, Broken> {
+        loop {
+            match PcapParser::new(from.left()) {
+                Ok((rest, parser)) => {
+                    let head = from.left().len() - rest.len();
+                    from.pass(head);
+                    return Ok(Records { parser, from });
+                }
+                Err(PcapError::IncompleteBuffer) => {}
+                Err(other) => return Err(other.into()),
+            }
+            if !from.more().map_err(Broken::Io)? {
+                return Err(Broken::Truncated);
+            }
+        }
+    }
+
+    /// The next packet.
+    fn next(&mut self) -> Result<Option<RawPcapPacket<'_>>, Broken> {
+        let length = loop {
+            let left = self.from.left();
+            match self.parser.next_raw_packet(left) {
+                Ok((rest, _)) => break left.len() - rest.len(),
+                Err(PcapError::IncompleteBuffer) if left.len() < LONGEST_PACKET => {}
+                Err(PcapError::IncompleteBuffer) => return Err(Broken::Truncated),
+                Err(other) => return Err(other.into()),
+            }
+            let is_between = left.is_empty();
+            if !self.from.more().map_err(Broken::Io)? {
+                return if is_between { Ok(None) } else { Err(Broken::Truncated) };
+            }
+        };
+        let (_, packet) = self.parser.next_raw_packet(self.from.pass(length))?;
+        Ok(Some(packet))
+    }
+}
+
+impl Blocks {
     fn next(&mut self) -> Result<Step<'_>, Broken> {
         self.keep_interfaces()?;
         let endianness = self.reader.section().endianness;

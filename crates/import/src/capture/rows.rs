@@ -1,71 +1,20 @@
-//! The rows that a capture gives, on their way to the case: so many and no more, the rest counted.
+//! The rows that a capture gives: so many and no more, the rest counted.
 
 use case::tables::{Call, Command, Connection, Handshake, HttpMessage, Loss, Segment, TcpEvent, TlsRecord};
-use case::{CaseWriter, Nanos};
+use case::{Nanos, Recording};
 use protocol::Seen;
 use std::collections::BTreeMap;
 
-/// Rows that are gathered before they are handed over.
-const BATCH: usize = 8_192;
-
-/// Rows of one kind.
-#[derive(Debug)]
-pub enum Batch {
-    /// Segments.
-    Segments(Vec<Segment>),
-    /// What else TCP did.
-    TcpEvents(Vec<TcpEvent>),
-    /// Payload as transfers.
-    Calls(Vec<Call>),
-    /// TLS records.
-    TlsRecords(Vec<TlsRecord>),
-    /// HTTP/1 heads.
-    HttpMessages(Vec<HttpMessage>),
-    /// Commands.
-    Commands(Vec<Command>),
-    /// Handshakes.
-    Handshakes(Vec<Handshake>),
-    /// Connections.
-    Connections(Vec<Connection>),
-    /// What there was no room for.
-    Losses(Vec<Loss>),
-}
-
-impl Batch {
-    /// Writes the rows. What a full disk refuses the case counts by itself.
-    pub fn write(self, case: &mut CaseWriter) {
-        let _ = match self {
-            Batch::Segments(rows) => case.append(rows),
-            Batch::TcpEvents(rows) => case.append(rows),
-            Batch::Calls(rows) => case.append(rows),
-            Batch::TlsRecords(rows) => case.append(rows),
-            Batch::HttpMessages(rows) => case.append(rows),
-            Batch::Commands(rows) => case.append(rows),
-            Batch::Handshakes(rows) => case.append(rows),
-            Batch::Connections(rows) => case.append(rows),
-            Batch::Losses(rows) => case.append(rows),
-        };
-    }
-}
-
-/// Gathers rows and hands them over.
-pub struct Rows<'t> {
-    to: &'t mut dyn FnMut(Batch),
+/// Gathers rows.
+pub struct Rows {
+    recording: Recording,
     left: u64,
     lost: BTreeMap<&'static str, u64>,
-    segments: Vec<Segment>,
-    tcp_events: Vec<TcpEvent>,
-    calls: Vec<Call>,
-    tls_records: Vec<TlsRecord>,
-    http_messages: Vec<HttpMessage>,
-    commands: Vec<Command>,
-    handshakes: Vec<Handshake>,
-    connections: Vec<Connection>,
 }
 
 macro_rules! gather {
-    ($($(#[doc = $doc:literal])+ $name:ident: $row:ident into $list:ident as $variant:ident in $table:literal;)+) => {
-        impl Rows<'_> {
+    ($($(#[doc = $doc:literal])+ $name:ident: $row:ident into $list:ident in $table:literal;)+) => {
+        impl Rows {
             $(
                 $(#[doc = $doc])+
                 pub fn $name(&mut self, row: $row) {
@@ -74,74 +23,39 @@ macro_rules! gather {
                         return;
                     }
                     self.left -= 1;
-                    self.$list.push(row);
-                    if self.$list.len() >= BATCH {
-                        (self.to)(Batch::$variant(std::mem::take(&mut self.$list)));
-                    }
+                    self.recording.$list.push(row);
                 }
             )+
-
-            /// Hands over what is left, and how much there was no room for between two times.
-            pub fn finish(mut self, from: Nanos, until: Nanos) {
-                $(
-                    if !self.$list.is_empty() {
-                        (self.to)(Batch::$variant(std::mem::take(&mut self.$list)));
-                    }
-                )+
-                let loss = |(table, count): (&&str, &u64)| Loss {
-                    start: from,
-                    end: until,
-                    table: (*table).to_string(),
-                    reason: "size limit".to_string(),
-                    count: *count,
-                };
-                let losses: Vec<Loss> = self.lost.iter().map(loss).collect();
-                if !losses.is_empty() {
-                    (self.to)(Batch::Losses(losses));
-                }
-            }
         }
     };
 }
 
 gather! {
     /// Adds a segment.
-    segment: Segment into segments as Segments in "segments";
+    segment: Segment into segments in "segments";
     /// Adds something else that TCP did.
-    tcp_event: TcpEvent into tcp_events as TcpEvents in "tcp_events";
+    tcp_event: TcpEvent into tcp_events in "tcp_events";
     /// Adds a transfer.
-    call: Call into calls as Calls in "calls";
+    call: Call into calls in "calls";
     /// Adds a TLS record.
-    tls_record: TlsRecord into tls_records as TlsRecords in "tls_records";
+    tls_record: TlsRecord into tls_records in "tls_records";
     /// Adds an HTTP/1 head.
-    http_message: HttpMessage into http_messages as HttpMessages in "http_messages";
+    http_message: HttpMessage into http_messages in "http_messages";
     /// Adds a command.
-    command: Command into commands as Commands in "commands";
+    command: Command into commands in "commands";
     /// Adds a handshake.
-    handshake: Handshake into handshakes as Handshakes in "handshakes";
+    handshake: Handshake into handshakes in "handshakes";
     /// Adds a connection.
-    connection: Connection into connections as Connections in "connections";
+    connection: Connection into connections in "connections";
 }
 
-impl<'t> Rows<'t> {
-    /// Room for so many rows, which go to `to`.
-    pub fn new(most: u64, to: &'t mut dyn FnMut(Batch)) -> Rows<'t> {
-        Rows {
-            to,
-            left: most,
-            lost: BTreeMap::new(),
-            segments: Vec::new(),
-            tcp_events: Vec::new(),
-            calls: Vec::new(),
-            tls_records: Vec::new(),
-            http_messages: Vec::new(),
-            commands: Vec::new(),
-            handshakes: Vec::new(),
-            connections: Vec::new(),
-        }
+impl Rows {
+    /// Room for so many rows.
+    pub fn new(most: u64) -> Rows {
+        Rows { recording: Recording::default(), left: most, lost: BTreeMap::new() }
     }
 
-    /// Whether there is room.
+    /// Whether there is room for more.
     pub fn has_room(&self) -> bool {
         self.left > 0
     }
@@ -159,5 +73,18 @@ impl<'t> Rows<'t> {
         if let Some(handshake) = seen.handshake.take() {
             self.handshake(handshake);
         }
+    }
+
+    /// All rows, and how many there was no room for between two times.
+    pub fn finish(mut self, from: Nanos, until: Nanos) -> Recording {
+        let loss = |(table, count): (&&str, &u64)| Loss {
+            start: from,
+            end: until,
+            table: (*table).to_string(),
+            reason: "size limit".to_string(),
+            count: *count,
+        };
+        self.recording.losses.extend(self.lost.iter().map(loss));
+        self.recording
     }
 }

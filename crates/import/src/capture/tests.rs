@@ -1,6 +1,6 @@
 use super::*;
 use case::tables::{Call, Connection, Handshake, HttpMessage, Segment, direction, role};
-use case::{Case, Manifest, SCHEMA, Source};
+use case::{Case, CaseWriter, Manifest, SCHEMA, Source};
 use std::path::PathBuf;
 
 /// The rows of one case.
@@ -22,10 +22,14 @@ impl Imported {
 
 fn import(path: &Path) -> Result<Imported, ImportError> {
     let home = tempfile::tempdir().expect("a folder");
-    let manifest = Manifest { schema: SCHEMA, source: Source::Capture, ..Manifest::default() };
+    let (captured, recording) = read_capture(path)?;
+    let manifest = Manifest { schema: SCHEMA, source: Source::Capture, ..recording.manifest.clone() };
     let mut writer = CaseWriter::create(&home.path().join("case"), manifest).expect("a case");
-    let captured = read_capture(path, &mut writer)?;
-    Ok(Imported { captured, case: writer.close().expect("closed"), _home: home })
+    recording.write(&mut writer);
+    let case = writer.close().expect("closed");
+    let recording = Recording { manifest: case.manifest().clone(), ..recording };
+    assert!(recording == Recording::load(&case).expect("a recording"), "other rows are read than were written");
+    Ok(Imported { captured, case, _home: home })
 }
 
 fn import_bytes(bytes: &[u8]) -> Result<Imported, ImportError> {
@@ -267,21 +271,15 @@ fn a_connection_is_closed_when_its_own_end_says_so_and_whoever_comes_again_is_an
 #[test]
 fn rows_beyond_those_that_a_case_holds_are_counted() {
     let bytes = pcap(RAW, &page(1_000, 10));
-    let mut segments = 0;
-    let mut take = |batch: Batch| {
-        if let Batch::Segments(rows) = &batch {
-            segments += rows.len();
-        }
-    };
-    let captured = read(&bytes[..4], &bytes[..], 3, &mut take).expect("a capture");
+    let from = Ahead::of(std::io::Cursor::new(bytes.clone()));
+    let (captured, recording) = read(&bytes[..4], from, 3).expect("a capture");
     assert_eq!((captured.segments, captured.problems), (3, vec![(Problem::NoRoom, 2)]));
-    assert_eq!(segments, 3);
+    assert_eq!(recording.segments.len(), 3);
 }
 
 #[test]
 fn however_many_connections_there_are_only_so_many_are_followed() {
-    let mut rows_to = |_: Batch| {};
-    let mut rows = Rows::new(u64::MAX, &mut rows_to);
+    let mut rows = Rows::new(u64::MAX);
     let mut reading = Reading::default();
     for number in 0..(MOST_LIVE as u32 + 1_000) {
         let ip = std::net::IpAddr::V4(std::net::Ipv4Addr::from(number));
@@ -301,5 +299,5 @@ fn however_many_connections_there_are_only_so_many_are_followed() {
         reading.take(u64::from(number), false, &head, &mut rows);
         assert!(reading.live.len() <= MOST_LIVE);
     }
-    assert_eq!(reading.finish(rows).connections, MOST_LIVE as u64 + 1_000);
+    assert_eq!(reading.finish(rows).0.connections, MOST_LIVE as u64 + 1_000);
 }

@@ -10,9 +10,17 @@ use crate::error::LabError;
 use gap::Gap;
 use stats::Place;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 /// A step of less than this part of the whole is not looked for.
 const LEAST_PART: f64 = 0.05;
+/// Where places seem to differ, a step of this size, as a logarithm, is to be clear before they are believed to lie on one level.
+/// A step of a tenth is larger by a fifth.
+const COUNTS: f64 = 0.08;
+/// So many standard errors make it seem so: of a step that would only just be clear one in a thousand shows less.
+const SEEMS: f64 = 1.0;
+/// So many pairs more each time.
+const MORE_VALUES: usize = 3;
 /// After this many pairs of runs, a commit of which it is still not known which side of a step it is on is passed over.
 const MOST_VALUES: usize = 36;
 /// The standard deviation of normal values over the middle of their distances from their middle.
@@ -34,6 +42,8 @@ pub struct Line {
     silent: BTreeSet<usize>,
     /// What those that were built were built into.
     built: BTreeMap<usize, Artefact>,
+    /// How many of the values were measured to see what may hide: that takes at most as much as all else.
+    looked_again: usize,
     /// The deviation of a single value.
     deviation: f64,
     /// The logarithm of the whole gain.
@@ -90,7 +100,7 @@ impl Line {
         let bad = vec![0.0; good.len()];
         let places = BTreeMap::from([(0, 0), (count, 1)]);
         let (silent, built) = Default::default();
-        Line { end: count, measured: vec![good, bad], places, silent, built, deviation, whole }
+        Line { end: count, measured: vec![good, bad], places, silent, built, looked_again: 0, deviation, whole }
     }
 
     /// Notes what the good and the bad commit were built into.
@@ -106,8 +116,13 @@ impl Line {
     pub fn search(&mut self, side_by_side: usize, workshop: &mut dyn Workshop) -> Result<(), LabError> {
         loop {
             let Some(next) = self.next() else {
-                let Some(two) = self.doubtful().or_else(|| self.suspected()) else { return Ok(()) };
-                self.measure_again(two, workshop)?;
+                if let Some(two) = self.doubtful().or_else(|| self.suspected()) {
+                    self.measure_again(two, workshop)?;
+                } else if let Some(place) = self.unclear() {
+                    self.look_again(place, workshop)?;
+                } else {
+                    return Ok(());
+                }
                 continue;
             };
             if !self.built.contains_key(&next) {
@@ -158,6 +173,56 @@ impl Line {
             *place != 0 && *place != self.end && self.measured[self.places[place]].len() < MOST_VALUES
         };
         two.into_iter().find(can_tell)
+    }
+
+    /// The place to measure again where a step that counts may hide: places were measured until they lay near a level beside them,
+    /// and beside a large step a small one is near. That is where the places seem to differ most; of the side that is known less,
+    /// the place that was measured least.
+    fn unclear(&self) -> Option<usize> {
+        if self.looked_again >= self.measured.iter().map(Vec::len).sum::<usize>() / 2 {
+            return None;
+        }
+        let known = self.places.keys().copied().collect::<Vec<_>>();
+        let (places, least) = self.measured_places();
+        let (deviation, counts) = (self.deviation(), least.max(COUNTS));
+        let mut borders = self.steps().iter().map(|step| step.at).collect::<Vec<_>>();
+        borders.insert(0, 0);
+        borders.push(known.len());
+        let stretches = borders.windows(2).flat_map(|ends| (ends[0] + 1..ends[1]).map(|at| (ends[0], at, ends[1])));
+        let hidden = stretches.filter_map(|(from, at, to)| {
+            let hidden = stats::Hidden::before(&places[from..to], at - from, deviation);
+            let may_count = hidden.least_clear > counts && hidden.clearness >= SEEMS;
+            let two = (from..at, at..to);
+            (may_count && self.gap(known[at - 1], known[at]).next().is_some()).then_some((hidden.clearness, two))
+        });
+        let mut hidden = hidden.collect::<Vec<_>>();
+        hidden.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        hidden.into_iter().find_map(|(_, (before, after))| self.less_known(&known, &places, [before, after]))
+    }
+
+    /// Of two sides, each a range of the known places, the place to measure again.
+    fn less_known(&self, known: &[usize], places: &[Place], mut sides: [Range<usize>; 2]) -> Option<usize> {
+        let values = |side: &Range<usize>| places[side.clone()].iter().map(|place| place.values).sum::<f64>();
+        sides.sort_by(|one, other| values(one).total_cmp(&values(other)));
+        // What both ends were measured by, all are compared with.
+        let can_tell = |place: &usize| self.places[place] > 1 && self.values(*place) < MOST_VALUES;
+        let least =
+            |side: Range<usize>| known[side].iter().copied().filter(can_tell).min_by_key(|place| self.values(*place));
+        sides.into_iter().find_map(least)
+    }
+
+    /// How often a place was measured.
+    fn values(&self, place: usize) -> usize {
+        self.measured[self.places[&place]].len()
+    }
+
+    /// Measures a place a few times more.
+    fn look_again(&mut self, place: usize, workshop: &mut dyn Workshop) -> Result<(), LabError> {
+        let more = workshop.measure(place - 1, &|values| values.len() >= MORE_VALUES)?.unwrap_or_default();
+        // One that gives none any more is not asked again.
+        self.looked_again += more.len().max(MORE_VALUES);
+        self.measured[self.places[&place]].extend(more);
+        Ok(())
     }
 
     /// The one that was measured less comes first; those at both ends, which all are compared with, last.

@@ -55,7 +55,8 @@ pub fn cures(
     let ground = Ground { subject: &asked.terms.subject, world: &world, wish: &wish };
     console.note("trying fixes for the bad world that need no downgrade");
     let recording = diagnosis::load_with_names(&case, console)?;
-    let Diagnosis { analysis, mut answer } = Diagnosis::of(&recording, &case, diagnose::Options::default(), console);
+    let Diagnosis { analysis, mut answer } =
+        Diagnosis::of(&recording, case.folder(), diagnose::Options::default(), console);
     let proved = proof::prove(&mut answer, &case, &recording, &ground, console);
     if diagnosis::keeps_no_names(&case) {
         let done = Done::without_names(case, diagnose::Options::default(), console)?;

@@ -28,7 +28,7 @@ pub struct LogsArguments {
     pub ranges: Vec<String>,
 
     /// Follow the files as they grow, across rotation: who asked for what in the last minute
-    #[arg(short = 'f', long, conflicts_with_all = ["file", "case"])]
+    #[arg(short = 'f', long, conflicts_with_all = ["file", "case", "sql"])]
     pub follow: bool,
 
     /// Send alarms by the rules in this file while following: 'share > 30 % for 10 min', for an agent
@@ -54,6 +54,10 @@ pub struct LogsAnswer {
     /// Also write the counts to this file, as a Parquet table that `logs merge` and SQL engines read
     #[arg(long, value_name = "FILE.parquet")]
     pub cube: Option<PathBuf>,
+
+    /// Answer this question in SQL instead, over the table traffic that --cube writes (contrib/sql has questions)
+    #[arg(long, value_name = "QUERY", conflicts_with_all = ["file", "case"])]
+    pub sql: Option<String>,
 
     /// Also write a page, Markdown or JSON to this file, by its ending: .html, .md or .json
     #[arg(short = 'o', long = "output", value_name = "FILE")]

@@ -7,7 +7,7 @@ use crate::fail::Failure;
 use crate::form::Form;
 use crate::output;
 use crate::progress::Progress;
-use case::Traffic;
+use case::{Selected, Traffic};
 use report::Document;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -32,6 +32,11 @@ pub fn logs(typed: LogsArguments) -> Result<u8, Failure> {
         return show(&traffic, None, answer.json);
     }
     let progress = Progress::of("reading logs");
+    if let Some(query) = &answer.sql {
+        let selected = studies::logs::select(&request, query)?;
+        drop(progress);
+        return tell(&selected, answer.json);
+    }
     let traffic = studies::logs::logs(&request)?;
     drop(progress);
     show(&traffic, form.zip(answer.file), answer.json)
@@ -42,6 +47,11 @@ fn merge(typed: &LogsMergeArguments) -> Result<u8, Failure> {
     let answer = &typed.answer;
     let form = answer.file.as_deref().map(Form::of).transpose()?;
     let progress = Progress::of("reading cubes");
+    if let Some(query) = &answer.sql {
+        let selected = studies::logs::select_of_cubes(&typed.cubes, query)?;
+        drop(progress);
+        return tell(&selected, answer.json);
+    }
     let traffic = studies::logs::merge(&typed.cubes, answer.case.as_deref(), answer.cube.as_deref())?;
     drop(progress);
     show(&traffic, form.zip(answer.file.clone()), answer.json)
@@ -121,6 +131,12 @@ fn show(traffic: &Traffic, file: Option<(Form, PathBuf)>, as_json: bool) -> Resu
     }
     output::document(traffic, as_json, |traffic| report::text(&Document::of(traffic), &output::style()))?;
     Ok(code_of(&report::traffic_conclusion(traffic)))
+}
+
+/// What a question selected: an answer, and no finding.
+fn tell(selected: &Selected, as_json: bool) -> Result<u8, Failure> {
+    output::document(selected, as_json, |selected| report::selected(selected, output::style()))?;
+    Ok(0)
 }
 
 /// A crawler's name and the file of its ranges; without a name where the file says it.

@@ -35,6 +35,10 @@ impl From<ImportError> for Failure {
                 Failure::system(Some(&path), "reading or writing the cube", &source)
             }
             ImportError::Cube(other) => other.into(),
+            ImportError::Question(_) => {
+                let remedy = "whyslow logs FILES --sql \"SELECT agent, requests FROM traffic WHERE part = 'agent'\"";
+                Failure::new("the question cannot be answered", why, remedy)
+            }
             ImportError::NoRanges(_) => {
                 let remedy = "whyslow logs --ranges Googlebot=FILE: a file in which ranges like 192.0.2.0/24 stand";
                 Failure::new("no address ranges", why, remedy)

@@ -92,18 +92,14 @@ impl<'e> Walker<'e> {
     }
 
     fn duty(&self, exchange: &Exchange, call: &Call, before: Option<u32>, from: u64, to: u64) -> Duty {
-        let segments = self.analysis.connections.segments(exchange.connection);
-        let first = segments.partition_point(|segment| segment.time.0 <= from);
-        let arrived = segments[first..]
-            .iter()
-            .take_while(|segment| segment.time.0 <= to)
-            .find(|segment| segment.direction == direction::IN && segment.payload > 0);
+        // Of a capture nobody asks what a thread waits for.
+        let arrival = if self.analysis.is_capture() { None } else { self.arrival(exchange.connection, from, to) };
         Duty {
             slot: self.analysis.threads.slot(call.tid),
             pid: call.pid,
             reads: syscall::is_read(call.number),
             handed_over: before.is_some_and(|tid| tid != call.tid),
-            arrival: arrived.map_or(u64::MAX, |segment| segment.time.0),
+            arrival: arrival.unwrap_or(u64::MAX),
         }
     }
 
