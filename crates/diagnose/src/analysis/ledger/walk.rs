@@ -13,7 +13,7 @@ use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State, call_end};
-use case::tables::{Call, direction, role};
+use case::tables::{Call, role};
 
 /// Takes a stretch of time and the account it goes into.
 pub type Charge<'c> = dyn FnMut(u64, u64, Account) + 'c;
