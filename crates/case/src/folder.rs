@@ -31,6 +31,9 @@ const MANIFEST: &str = "manifest.json";
 /// The folder of the tables.
 const TABLES: &str = "tables";
 
+/// Rows gathered before a batch is written: large enough for the columns to compress, small enough to lose.
+const BATCH_ROWS: usize = 16_384;
+
 /// No document of a case is larger: the largest that were written have some hundred kilobytes. What is read of one takes up to
 /// a hundred times as much memory.
 const LARGEST_DOCUMENT_BYTES: u64 = 8 << 20;
@@ -213,9 +216,16 @@ fn read_json<T: serde::de::DeserializeOwned>(folder: &Beneath, name: &str) -> Re
     serde_json::from_str(&text).map_err(|error| damaged(&error))
 }
 
+/// A row as it is written.
+fn without_names<R: Row>(mut row: R, pseudonyms: Option<&Pseudonyms>) -> R {
+    if let Some(pseudonyms) = pseudonyms {
+        row.rename(&mut |kind, text| pseudonyms.replace(kind, text));
+    }
+    row
+}
+
 #[cfg(test)]
 mod tests {
-    use super::writer::BATCH_ROWS;
     use super::*;
     use crate::tables::{Call, Path as PathRow};
     use crate::units::Nanos;

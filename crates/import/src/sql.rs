@@ -129,7 +129,7 @@ fn refused(error: rusqlite::Error) -> ImportError {
 
 /// All rows of an answer, up to so many.
 fn answer(statement: &mut Statement, most: usize) -> rusqlite::Result<Selected> {
-    let columns: Vec<String> = statement.column_names().into_iter().map(String::from).collect();
+    let columns: Vec<String> = statement.column_names().map(String::from).collect();
     let mut selected = Selected { schema: SCHEMA, columns, rows: Vec::new(), cut: false };
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

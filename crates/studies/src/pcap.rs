@@ -46,6 +46,8 @@ pub fn pcap(request: &Request, console: &dyn Console) -> Result<Done, StudyError
     } else {
         Told::of(&diagnosis::load(&case, console)?, case.folder(), request.reading, console)
     };
+    // Freeing millions of rows takes as long as drawing the page: nobody waits for it.
+    std::thread::spawn(move || drop(recording));
     if let Some(experiment) = &told.experiment {
         case.keep(lab::EXPERIMENT_FILE, experiment)?;
     }

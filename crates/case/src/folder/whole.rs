@@ -1,7 +1,6 @@
 //! Tables of which all rows are there, written as Parquet at once.
 
-use super::parquet_of;
-use super::writer::{BATCH_ROWS, without_names};
+use super::{BATCH_ROWS, parquet_of, without_names};
 use crate::beneath::Beneath;
 use crate::error::CaseError;
 use crate::names::Pseudonyms;

@@ -3,7 +3,7 @@
 //! Where a table's stream cannot be written any more, its rows are counted and dropped, whatever else is recorded goes on, and the
 //! manifest says in the end what is missing. The manifest itself has its place on the disk from the beginning.
 
-use super::{Case, MANIFEST, TABLES, parquet_of, stream_of, table_error, whole};
+use super::{BATCH_ROWS, Case, MANIFEST, TABLES, parquet_of, stream_of, table_error, whole, without_names};
 use crate::beneath::Beneath;
 use crate::error::CaseError;
 use crate::manifest::Manifest;
@@ -21,9 +21,6 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 use std::time::Instant;
-
-/// Rows gathered before a batch is written: large enough for the columns to compress, small enough to lose.
-pub(super) const BATCH_ROWS: usize = 16_384;
 
 /// Room for the manifest on a disk that is full by then: a long command line, and a line for each table.
 const MANIFEST_BYTES: usize = 64 << 10;
@@ -265,14 +262,6 @@ impl CaseWriter {
             .or_else(|_| self.folder.replace(name, text.as_bytes()))
             .map_err(CaseError::io(&self.folder.path().join(name)))
     }
-}
-
-/// A row as it is written.
-pub(super) fn without_names<R: Row>(mut row: R, pseudonyms: Option<&Pseudonyms>) -> R {
-    if let Some(pseudonyms) = pseudonyms {
-        row.rename(&mut |kind, text| pseudonyms.replace(kind, text));
-    }
-    row
 }
 
 /// A manifest as it is written.
