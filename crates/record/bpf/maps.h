@@ -71,6 +71,16 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
+/* Whether any thread with an id that ends so was ever watched: all others are known not to be without a look-up by hash, which
+ * every call and every switch of the host would pay for. */
+enum { ENDINGS = 4096 };
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ENDINGS);
+	__type(key, u32);
+	__type(value, u8);
+} watched_endings SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -141,5 +151,17 @@ static __always_inline void *reserve(u64 size, u32 kind)
 
 static __always_inline struct thread *watched(u32 tid)
 {
-	return bpf_map_lookup_elem(&threads, &tid);
+	u32 ending = tid & (ENDINGS - 1);
+	u8 *is_known = bpf_map_lookup_elem(&watched_endings, &ending);
+	return is_known && *is_known ? bpf_map_lookup_elem(&threads, &tid) : 0;
+}
+
+/* Watches a thread from now on; not 0 where there is no room. */
+static __always_inline long watch(u32 tid, struct thread *thread)
+{
+	u32 ending = tid & (ENDINGS - 1);
+	u8 *is_known = bpf_map_lookup_elem(&watched_endings, &ending);
+	if (is_known)
+		*is_known = 1;
+	return bpf_map_update_elem(&threads, &tid, thread, BPF_ANY);
 }

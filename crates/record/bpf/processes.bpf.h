@@ -24,7 +24,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct thread thread = { .pid = child->tgid, .off_since = now, .runnable = now, .begun = BEGUN_ENTERED };
 	/* Not always nothing: some kernels leave a child its parent's run delay. */
 	read_sums(child, &thread.begin);
-	if (bpf_map_update_elem(&threads, &tid, &thread, BPF_ANY)) {
+	if (watch(tid, &thread)) {
 		count_lost(EVENT_FORK);
 		return 0;
 	}
@@ -76,7 +76,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		copy.recorded_calls = 0;
 		copy.withheld = (struct withheld_rows){};
 		read_sums(task, &copy.begin);
-		bpf_map_update_elem(&threads, &tid, &copy, BPF_ANY);
+		watch(tid, &copy);
 		bpf_map_delete_elem(&threads, &old);
 	}
 	/* Descriptors may have been given up on the way. */

@@ -12,7 +12,8 @@ use crate::programs::{InterpreterMaps, Programs};
 use crate::row_switch::RowSwitch;
 use crate::running::Found;
 use crate::source::{Progress, Role};
-use aya::maps::{HashMap, MapData, RingBuf};
+use crate::watched::Watched;
+use aya::maps::{MapData, RingBuf};
 use case::tables::{CallSum, Loss, Switch};
 use case::{CaseError, CaseWriter, Counted, Nanos};
 use std::collections::BTreeMap;
@@ -207,7 +208,7 @@ impl Drain {
     /// are the scheduler's of the threads that still run, each with the number of recorded calls; `call_sums` are all calls'.
     pub fn finish(
         mut self,
-        threads: &HashMap<MapData, u32, ThreadState>,
+        threads: &Watched,
         sums: &BTreeMap<u32, (Sums, u64)>,
         call_sums: Vec<CallSum>,
         end: Nanos,
@@ -275,13 +276,8 @@ impl Drain {
     }
 
     /// Threads that still run: the calls they are in, and whether they are off the processor.
-    fn take_unfinished(
-        &mut self,
-        threads: &HashMap<MapData, u32, ThreadState>,
-        sums: &BTreeMap<u32, (Sums, u64)>,
-        end: Nanos,
-    ) {
-        let mut running: Vec<(u32, ThreadState)> = threads.iter().filter_map(Result::ok).collect();
+    fn take_unfinished(&mut self, threads: &Watched, sums: &BTreeMap<u32, (Sums, u64)>, end: Nanos) {
+        let mut running: Vec<(u32, ThreadState)> = threads.all().collect();
         running.sort_by_key(|(tid, _)| *tid);
         for (tid, state) in &running {
             if state.entered > 0 {

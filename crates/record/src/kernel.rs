@@ -33,9 +33,10 @@ const OF_ROWS: [(&str, &str); 3] =
     [("on_transmit", "net_dev_start_xmit"), ("on_receive", "tcp_probe"), ("on_enter", "sys_enter")];
 
 /// The maps that its user reads and fills.
-pub(crate) const MAPS: [&str; 13] = [
+pub(crate) const MAPS: [&str; 14] = [
     "ring",
     "threads",
+    "watched_endings",
     "listeners",
     "interpreters",
     "any_interpreter",

@@ -16,6 +16,7 @@ use crate::own_cost::{OwnCost, time_of_a_call};
 use crate::programs::InterpreterMaps;
 use crate::row_switch::RowSwitch;
 use crate::source::{Options, Progress, Role, Source};
+use crate::watched::Watched;
 use aya::maps::{HashMap, MapData, RingBuf};
 use case::{CaseWriter, Manifest};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -48,7 +49,7 @@ struct Shared {
 /// The recorder in the kernel, and the thread that takes its events.
 pub struct KernelSource {
     kernel: Kernel,
-    threads: Mutex<HashMap<MapData, u32, ThreadState>>,
+    threads: Mutex<Watched>,
     listeners: Mutex<HashMap<MapData, ListenerKey, u32>>,
     tasks: Sender<Task>,
     shared: Arc<Shared>,
@@ -74,7 +75,7 @@ impl KernelSource {
         manifest.missing.push("operations inside io_uring: only io_uring_enter itself is seen".to_string());
         let writer = CaseWriter::create(folder, manifest)?;
         let ring = kernel.take_ring()?;
-        let threads = Mutex::new(kernel.take_map("threads")?);
+        let threads = Mutex::new(Watched::take(&mut kernel)?);
         let listeners = Mutex::new(kernel.take_map("listeners")?);
         let maps =
             InterpreterMaps { offsets: kernel.take_map("interpreters")?, any: kernel.take_array("any_interpreter")? };
@@ -113,7 +114,7 @@ impl KernelSource {
     }
 
     /// The kernel side's table of watched threads.
-    pub fn threads(&self) -> Result<MutexGuard<'_, HashMap<MapData, u32, ThreadState>>, RecordError> {
+    pub fn threads(&self) -> Result<MutexGuard<'_, Watched>, RecordError> {
         self.threads.lock().map_err(|_| stopped())
     }
 
@@ -139,7 +140,7 @@ impl Source for KernelSource {
             begin: Sums::look(pid, pid).unwrap_or_default().before_this_wait(),
             ..Default::default()
         };
-        self.threads()?.insert(pid, state, 0).map_err(|error| refused("threads", &error))
+        self.threads()?.insert(pid, &state, 0).map_err(|error| refused("threads", &error))
     }
 
     fn attach(&self, pid: u32, role: Role) -> Result<(), RecordError> {
@@ -160,7 +161,7 @@ impl Source for KernelSource {
 
     fn finish(self: Box<Self>) -> Result<CaseWriter, RecordError> {
         let threads = self.threads.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let watched = threads.iter().filter_map(Result::ok);
+        let watched = threads.all();
         // The number of calls at the same moment: while the programs are taken off one after the other, some are seen to begin
         // and not to end.
         let sums = watched.filter_map(|(tid, state)| Some((tid, (Sums::look(state.pid, tid)?, state.recorded_calls))));

@@ -50,6 +50,7 @@ mod source;
 pub mod stack;
 mod standing;
 mod tunnel;
+mod watched;
 
 pub use error::RecordError;
 pub use host::needed_capabilities;

@@ -59,7 +59,7 @@ fn follow_listed(
     let listed: Vec<u32> = [pid].into_iter().chain(listening::descendants(pid)).collect();
     let threads = source.threads()?;
     // A process that a watched one has made since is known.
-    let is_new = |process: &u32| processes.insert(*process) && threads.get(process, 0).is_err();
+    let is_new = |process: &u32| processes.insert(*process) && threads.get(*process).is_none();
     let new: Vec<u32> = listed.iter().copied().filter(is_new).collect();
     drop(threads);
     let found = now();
@@ -69,7 +69,7 @@ fn follow_listed(
     let firsts = new.iter().map(|pid| (*pid, *pid));
     let all: BTreeSet<(u32, u32)> = listed.iter().copied().flat_map(threads_of).chain(firsts).collect();
     let threads = source.threads()?;
-    let new: Vec<(u32, u32)> = all.into_iter().filter(|(tid, _)| threads.get(tid, 0).is_err()).collect();
+    let new: Vec<(u32, u32)> = all.into_iter().filter(|(tid, _)| threads.get(*tid).is_none()).collect();
     drop(threads);
     if new.is_empty() {
         return Ok(false);
@@ -118,7 +118,7 @@ fn enter(source: &KernelSource, tid: u32, pid: u32) -> Result<bool, RecordError>
         let seen_at = now().0;
         let Some(before) = Standing::look(pid, tid) else { return Ok(false) };
         let begin = Sums::look(pid, tid).unwrap_or_default().before_this_wait();
-        match threads.insert(tid, ThreadState { begin, ..before.state(pid, seen_at) }, IF_NEW) {
+        match threads.insert(tid, &ThreadState { begin, ..before.state(pid, seen_at) }, IF_NEW) {
             Ok(()) => {}
             // The kernel side follows it since a moment: a watched thread made it.
             Err(MapError::SyscallError(error)) if error.io_error.raw_os_error() == Some(libc::EEXIST) => {
@@ -128,16 +128,16 @@ fn enter(source: &KernelSource, tid: u32, pid: u32) -> Result<bool, RecordError>
         }
         let Some(after) = Standing::look(pid, tid) else {
             // It has ended. Had the kernel side not seen that, another thread could get its id and be watched.
-            let _ = threads.remove(&tid);
+            threads.remove(tid);
             return Ok(false);
         };
         // Where there is no entry any more, the kernel side has seen it end.
-        let Ok(entry) = threads.get(&tid, 0) else { return Ok(true) };
+        let Some(entry) = threads.get(tid) else { return Ok(true) };
         if after.confirms(&before, &entry) || look == MOST_LOOKS {
             return Ok(true);
         }
         // Nothing of what it did in between is kept: it is looked at again.
-        let _ = threads.remove(&tid);
+        threads.remove(tid);
     }
     Ok(true)
 }
