@@ -63,8 +63,8 @@ static void keep(fetch *kind, up_ref *refer, void *context, const char *name, co
 		one->kind = kind;
 		one->context = context;
 		one->algorithm = algorithm;
-		strcpy(one->name, name);
-		strcpy(one->properties, properties);
+		memcpy(one->name, name, strlen(name) + 1);
+		memcpy(one->properties, properties, strlen(properties) + 1);
 	}
 	give();
 }
