@@ -15,7 +15,7 @@ use crate::place::{self, Located};
 use crate::threads::{Threads, call_end};
 use crate::windows::Windows;
 use awaited::Awaited;
-use case::tables::{Call, HttpMessage, direction};
+use case::tables::{Call, HttpMessage, Sample, direction};
 use case::{Cost, Ledger, Recording};
 use ends::Ends;
 use ledger::{Account, Accounts, Breakdown, Pools};
@@ -163,6 +163,14 @@ impl<'r> Analysis<'r> {
     /// The CPU time a sample stands for.
     pub fn sample_period(&self) -> u64 {
         1_000_000_000 / u64::from(self.recording.manifest.sampling_hertz.max(1))
+    }
+
+    /// The stretches that samples stand for, each with its thread: a period, with the sample in its middle.
+    pub fn stretches(&self, samples: &[&Sample]) -> Vec<(u32, u64, u64)> {
+        let half = self.sample_period() / 2;
+        let stretch = |time: u64| (time.saturating_sub(half), time.saturating_add(half));
+        let stretches = samples.iter().map(|sample| (sample.tid, stretch(sample.time.0)));
+        stretches.map(|(tid, (from, to))| (tid, from, to)).collect()
     }
 
     /// Wall time of a stretch of one thread, split into what falls within its exchanges and what falls outside.

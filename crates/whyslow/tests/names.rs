@@ -207,8 +207,10 @@ fn neither_a_comparison_nor_a_sweep_writes_names_down() {
     assert!(hidden.json()["b"]["changes"][0].as_str().is_some_and(|change| change.starts_with("env=n")), "{hidden:?}");
     expect_no_name(&stage, "compared", &["text", "json", "html", "markdown"]);
 
-    let options = ["--vary", "size=1,2", "-o", "swept", "--keep-names", "no"];
-    let words = [&["sweep"], &own[..], &options, &["--"], &client, &["{size}"]].concat();
+    // A sixth of it must be enough for a run.
+    let budget = testing::budget(24);
+    let options = ["--json", "--budget", &budget, "--server", &serve, "--vary", "size=1,2", "-o", "swept"];
+    let words = [&["sweep"], &options[..], &["--keep-names", "no"], &["--"], &client, &["{size}"]].concat();
     assert_eq!(sightings(&stage.run(&words).answered().stdout), Vec::<String>::new());
     expect_no_name(&stage, "swept", &["text", "json", "html", "markdown"]);
     let words =

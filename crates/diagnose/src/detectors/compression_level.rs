@@ -100,8 +100,6 @@ fn is_compressor(function: &str) -> bool {
 
 fn found(analysis: &Analysis, saving: PotentialSaving, found_rows: &[usize], samples: &[&Sample]) -> Found {
     let count = analysis.exchanges.len().max(1) as u64;
-    let half = analysis.sample_period() / 2;
-    let span = |sample: &&Sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half));
     let place = common_caller(analysis, samples, is_compressor);
     let (part, whole) = (Nanos(saving.wall + saving.outside), Nanos(analysis.exchange_wall() + saving.outside));
     let where_to = if saving.outside > 0 { ", or before they are sent" } else { "" };
@@ -127,7 +125,7 @@ fn found(analysis: &Analysis, saving: PotentialSaving, found_rows: &[usize], sam
             "Lower the level, leave out what is small or already compressed, and compress what does not change once."
                 .to_string(),
         rows: rows("samples", found_rows.iter().copied()),
-        explains: samples.iter().map(span).collect(),
+        explains: analysis.stretches(samples),
         ..Found::default()
     }
 }

@@ -96,10 +96,6 @@ fn found(
     samples: &[&Sample],
 ) -> Found {
     let count = analysis.exchanges.len().max(1) as u64;
-    let half = analysis.sample_period() / 2;
-    let explains = samples
-        .iter()
-        .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)));
     let place = common_place(analysis, samples);
     Found {
         title: format!(
@@ -118,7 +114,7 @@ fn found(
         place,
         remedy: format!("See what the caller asks of {name}: ask for less, cache the result, or use another version."),
         rows: rows("samples", found_rows.iter().copied()),
-        explains: explains.collect(),
+        explains: analysis.stretches(samples),
         ..Found::default()
     }
 }

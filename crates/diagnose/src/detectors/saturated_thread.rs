@@ -93,7 +93,6 @@ fn saturated(analysis: &Analysis, thread: &ThreadRows) -> Option<(u64, u64)> {
 
 fn found(analysis: &Analysis, thread: &ThreadRows, (time, busy): (u64, u64), work: u64, samples: &[&Sample]) -> Found {
     let time = Nanos(time);
-    let half = analysis.sample_period() / 2;
     let place = common_place(analysis, samples);
     let busy: Share = Nanos(busy).share_of(time);
     Found {
@@ -117,10 +116,7 @@ fn found(analysis: &Analysis, thread: &ThreadRows, (time, busy): (u64, u64), wor
         place,
         remedy: "Make the work per byte cheaper on that thread, or split it among several.".to_string(),
         rows: rows("samples", thread.samples.clone()),
-        explains: samples
-            .iter()
-            .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)))
-            .collect(),
+        explains: analysis.stretches(samples),
         ..Found::default()
     }
 }

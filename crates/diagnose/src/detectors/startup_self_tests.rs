@@ -78,7 +78,6 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     }
     let place = common_caller(analysis, &samples, is_loader);
     let what = "A crypto library tests itself or reads its configuration before the first byte";
-    let half = period / 2;
     Some(Found {
         title: format!("{what}: {} at each start{}", Nanos(cpu / count.max(1)), place.in_words()),
         what: what.to_string(),
@@ -97,10 +96,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
                  one process for many requests."
             .to_string(),
         rows: rows("samples", found_rows),
-        explains: samples
-            .iter()
-            .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)))
-            .collect(),
+        explains: analysis.stretches(&samples),
         ..Found::default()
     })
 }

@@ -129,11 +129,7 @@ fn is_sscanf(function: &str) -> bool {
 
 fn found(analysis: &Analysis, total: usize, found_rows: &[usize], samples: &[&Sample]) -> Found {
     let period = analysis.sample_period();
-    let half = period / 2;
-    let spans = samples
-        .iter()
-        .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)));
-    let explains: Vec<(u32, u64, u64)> = spans.collect();
+    let explains = analysis.stretches(samples);
     let cpu = samples.len() as u64 * period;
     let saving = saving(analysis, &explains, cpu);
     let place = common_place(analysis, samples);

@@ -25,7 +25,7 @@ fn sentences(run: &WholeRun) -> String {
         0 => format!("the first {rows} of {wall}: after that no single events were kept (--events)"),
         windows => format!(
             "{}, {rows} of {wall} in all: in between, single events were left out to keep the overhead down (--overhead{}). \
-             They are a sample, {} of the time; what follows is whole",
+             They are a sample, {} of the time; the counts that follow are of all of it",
             if windows == 1 { "one window".to_string() } else { format!("{} windows", count(windows)) },
             run.cost.as_ref().map(|cost| format!(" {}", Percent(cost.asked))).unwrap_or_default(),
             rows.share_of(wall),
@@ -34,8 +34,8 @@ fn sentences(run: &WholeRun) -> String {
     let cost = run.cost.as_ref().filter(|_| run.windows > 0).map(spent).unwrap_or_default();
     format!(
         "Findings and the ledger are about {covered}. \
-         Over all {wall} the kernel counted {}, of which {} have rows, and in {} {} on a CPU{waited}.{cost} Most time went to, where \
-         all but waiting is taken to be as long for each call as for those with rows:",
+         Over all {wall} the kernel counted {}, of which {} have rows, and in {} {} on a CPU{waited}.{cost} Most time went to \
+         (waiting is counted, the rest estimated from the calls with rows):",
         counted(run.calls, "syscall"),
         count(run.calls_with_rows),
         counted(run.threads, "thread"),
@@ -110,7 +110,9 @@ mod tests {
         let thinned = sentences(&WholeRun { windows: 7, cost: Some(cost), ..run.clone() });
         assert!(thinned.contains("about 7 windows, 12.0 s of 60.0 s in all"), "{thinned}");
         assert!(
-            thinned.contains("(--overhead 2). They are a sample, 20 % of the time; what follows is whole."),
+            thinned.contains(
+                "(--overhead 2). They are a sample, 20 % of the time; the counts that follow are of all of it."
+            ),
             "{thinned}"
         );
         assert!(thinned.contains("Recording took 900 ms of CPU time, 2.0 % of the 45.0 s that"), "{thinned}");

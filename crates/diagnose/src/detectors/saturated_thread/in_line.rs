@@ -77,7 +77,6 @@ fn found(
 ) -> Found {
     let numbers: Vec<usize> = threads.iter().flat_map(|thread| thread.samples.clone()).collect();
     let samples: Vec<&Sample> = numbers.iter().map(|&row| &analysis.recording.samples[row]).collect();
-    let half = analysis.sample_period() / 2;
     let place = common_place(analysis, &samples);
     let number = threads.len() as u64;
     // With as many threads as processors what waits moves as much faster as there are more.
@@ -113,10 +112,7 @@ fn found(
                  for each request: keep its result, or make it cheaper."
             .to_string(),
         rows: rows("samples", numbers.iter().copied()),
-        explains: samples
-            .iter()
-            .map(|sample| (sample.tid, sample.time.0.saturating_sub(half), sample.time.0.saturating_add(half)))
-            .collect(),
+        explains: analysis.stretches(&samples),
         ..Found::default()
     }
 }
