@@ -144,6 +144,20 @@ enum Work {
 /// Where the pool's threads wait for work, and what they sleep in.
 const WAITS_FOR_WORK: u32 = 8;
 
+/// What a thread of the pool does for a request, which takes 5 ms.
+fn works(fixture: &mut Fixture, tid: u32, work: Work) {
+    let waits = |call: &mut Call| (call.pid, call.script_stack) = (SERVER, 6);
+    match work {
+        Work::Sleeps => _ = fixture.waits(tid, 5 * MS, NANOSLEEP, waits),
+        Work::Polls => _ = fixture.waits(tid, 5 * MS, POLL, waits),
+        Work::Locks => _ = fixture.waits(tid, 5 * MS, FUTEX, waits),
+        Work::Computes => {
+            fixture.computes(tid, 5 * MS, 9);
+            fixture.recording.samples.iter_mut().filter(|row| row.tid == tid).for_each(|row| row.pid = SERVER);
+        }
+    }
+}
+
 /// Rounds in which four clients ask at the same time, whose requests the server's first thread reads and hands over to so many
 /// others, which wake it for each answer.
 fn handed_over(threads: u32, processors: u32, work: Work) -> Recording {
@@ -175,16 +189,7 @@ fn handed_over(threads: u32, processors: u32, work: Work) -> Recording {
             } else {
                 fixture.now = free[worker];
             }
-            let waits = |call: &mut Call| (call.pid, call.script_stack) = (SERVER, 6);
-            match work {
-                Work::Sleeps => _ = fixture.waits(tid, 5 * MS, NANOSLEEP, waits),
-                Work::Polls => _ = fixture.waits(tid, 5 * MS, POLL, waits),
-                Work::Locks => _ = fixture.waits(tid, 5 * MS, FUTEX, waits),
-                Work::Computes => {
-                    fixture.computes(tid, 5 * MS, 9);
-                    fixture.recording.samples.iter_mut().filter(|row| row.tid == tid).for_each(|row| row.pid = SERVER);
-                }
-            }
+            works(&mut fixture, tid, work);
             answered.push((fixture.now, client, tid));
             // An eventfd.
             fixture.does(tid, 5 * US, WRITE, |call| (call.pid, call.result) = (SERVER, 8));

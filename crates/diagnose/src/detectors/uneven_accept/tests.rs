@@ -43,6 +43,21 @@ const EVEN: Load = Load { first: 4, work: 5 * MS, sleeps: false, preempted: 0, w
 const UNEVEN: Load = Load { first: 7, ..EVEN };
 const ALL: Load = Load { first: 8, ..EVEN };
 
+/// A worker reads a client's request, works and answers: when that was.
+fn serve(fixture: &mut Fixture, worker: u32, client: u32, load: Load) -> u64 {
+    fixture.moves(worker, client + 1001, READ, 200);
+    if load.sleeps {
+        fixture.waits(worker, load.work, NANOSLEEP, |_| {});
+    } else {
+        fixture.now += load.work;
+        fixture.preempted(worker, load.preempted);
+    }
+    let answered = fixture.now;
+    fixture.moves(worker, client + 1001, WRITE, 1000);
+    fixture.travels(fixture.now - 2 * US, client + 1001, client + 1, 1000);
+    answered
+}
+
 /// Rounds in which eight clients ask at the same time.
 fn rounds(load: Load) -> Recording {
     let mut fixture = Fixture::new();
@@ -87,16 +102,7 @@ fn rounds(load: Load) -> Recording {
                 fixture.preempted(one, load.woken_late);
             }
             for client in own {
-                fixture.moves(one, client + 1001, READ, 200);
-                if load.sleeps {
-                    fixture.waits(one, load.work, NANOSLEEP, |_| {});
-                } else {
-                    fixture.now += load.work;
-                    fixture.preempted(one, load.preempted);
-                }
-                answered[client as usize] = fixture.now;
-                fixture.moves(one, client + 1001, WRITE, 1000);
-                fixture.travels(fixture.now - 2 * US, client + 1001, client + 1, 1000);
+                answered[client as usize] = serve(&mut fixture, one, client, load);
             }
             idle[place] = fixture.now;
         }
