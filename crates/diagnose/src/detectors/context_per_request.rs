@@ -90,10 +90,7 @@ fn handshakes(analysis: &Analysis) -> BTreeMap<u32, Vec<u64>> {
 
 fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: usize, handshakes: usize) -> Found {
     let period = analysis.sample_period();
-    let spans = samples
-        .iter()
-        .map(|sample| (sample.tid, sample.time.0.saturating_sub(period / 2), sample.time.0.saturating_add(period / 2)));
-    let explains: Vec<(u32, u64, u64)> = spans.collect();
+    let explains = analysis.stretches(samples);
     let cpu = samples.len() as u64 * period;
     let inside: u64 = explains.iter().map(|&(tid, start, end)| analysis.split(tid, start, end).0).sum();
     let saving = PotentialSaving { wall: inside.min(cpu), outside: cpu - inside.min(cpu), cpu, affected: made as u64 };
