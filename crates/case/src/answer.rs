@@ -241,12 +241,15 @@ pub enum Moment {
     Throughout,
 }
 
+/// Where one part in so many of a cost passes between exchanges, the time from one to the next shows more of it than their own.
+const PART_BETWEEN: u64 = 3;
+
 impl Cost {
     /// The metric in which a finding's cost would fall, were it removed. `exchanges` is how many there were.
     pub fn metric(&self, exchanges: u64) -> Metric {
         let is_wall = self.share_of_wall >= self.share_of_cpu;
         match (exchanges > 0, is_wall) {
-            (true, true) if self.between_ns_per_exchange * 2 > self.ns_per_exchange => Metric::ElapsedPerExchange,
+            (true, true) if self.between_ns_per_exchange * PART_BETWEEN > self.ns_per_exchange => Metric::ElapsedPerExchange,
             (true, true) => Metric::WallPerExchange,
             (true, false) => Metric::CpuPerExchange,
             (false, true) => Metric::Wall,
