@@ -156,11 +156,11 @@ const WORSE: f64 = 1.05;
 /// What came of it. A control says what it did, as its success is to do nothing.
 fn word(tried: &Tried) -> &'static str {
     match (tried.status, tried.purpose) {
-        (Status::Confirmed, Purpose::Control) => "not as it must",
+        (Status::Confirmed, Purpose::Control) => "not as expected",
         (Status::Confirmed, _) => "confirmed",
         (Status::Refuted, _) if tried.high < 1.0 / WORSE => "made it worse",
         (Status::Refuted, _) => "did nothing",
-        (Status::Undecided | Status::Suspected, _) => "open",
+        (Status::Undecided | Status::Suspected, _) => "undecided",
     }
 }
 

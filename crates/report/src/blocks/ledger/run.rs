@@ -28,7 +28,7 @@ pub(super) fn ledger(answer: &Answer, document: &Document) -> Option<Ledger> {
         intro: intro(answer),
         bars: vec![Bar {
             name: String::new(),
-            total: format!("{whole} in all"),
+            total: format!("{whole} in total"),
             width: "100".into(),
             segments: segments.collect(),
         }],
@@ -41,11 +41,13 @@ fn intro(answer: &Answer) -> String {
     let whole = Nanos(answer.ledger.total);
     match answer.exchanges {
         0 => {
-            format!("All {whole} of the run, booked to one account each moment. Open an account to see what it means.")
+            format!(
+                "All {whole} of the run; each moment counts towards one account. Open an account to see what it means."
+            )
         }
         _ => format!(
-            "All {whole} with {}, booked to one account each moment; an exchange is a request with its answer. Open an \
-             account to see what it means and which requests have most of it.",
+            "All {whole} of the run, with {}; each moment counts towards one account. Open an account to see what it means \
+             and which requests have most of it.",
             counted(answer.exchanges, "request")
         ),
     }

@@ -39,7 +39,7 @@ pub(super) fn text(answer: &Answer, style: Style) -> String {
     let total = Nanos(ledger.total);
     let names = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
     let bar_columns = style.columns().saturating_sub(names + NUMBER_COLUMNS);
-    let mut text = format!("Where the time went ({total} in all):\n");
+    let mut text = format!("Where the time went ({total} in total):\n");
     for line in lines {
         let share = line.time.share_of(total);
         let bar = bar("#", share.0, bar_columns, style);
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn accounts_have_bars_and_small_ones_are_folded() {
         let expected = "\
-Where the time went (11.0 s in all):
+Where the time went (11.0 s in total):
   held back until the peer's ACK   93 %   10.3 s  ############################
   server thinking                 4.2 %   462 ms  #
   other (2 accounts)              1.2 %   132 ms
