@@ -108,7 +108,9 @@ fn of_matrix(matrix: &Matrix) -> String {
     match worst(matrix) {
         Some((version, compared)) => {
             let (version, ratio) = (clean(&version.version), three(compared.ratio.max(compared.ratio.recip())));
-            format!("{library} {version} takes {ratio} times as much as {first}")
+            let what = noun(&compared.metric);
+            let how = if compared.ratio > 1.0 { "higher" } else { "lower" };
+            format!("{library} {version}: {what} {ratio} times {how} than with {first}")
         }
         None => format!("No version of {library} is slower than {first}"),
     }

@@ -100,12 +100,16 @@ fn trend(finding: &Finding, one: &Tried) -> String {
     let found = finding.trend.as_ref().filter(|_| one.purpose == Purpose::Dose).filter(is_of);
     let Some((trend, (_, unit))) = found.zip(one.dose.split_once(' ')) else { return String::new() };
     // `10 certificates`, but each certificate.
-    let unit = if unit.len() > 2 { unit.trim_end_matches('s') } else { unit };
+    let unit = match unit {
+        "times" => "1x",
+        long if long.len() > 2 => long.trim_end_matches('s'),
+        short => short,
+    };
     if trend.low <= 0.0 {
         return "The cost does not measurably rise with the dose.".to_string();
     }
     let slope = spread(&trend.metric, trend.slope, trend.low, trend.high);
-    format!("Each {} more adds {slope} to the {}.", clean(unit), noun(&trend.metric))
+    format!("Each further {} adds {slope} to the {}.", clean(unit), noun(&trend.metric))
 }
 
 fn rank(purpose: Purpose) -> u8 {

@@ -184,6 +184,7 @@ fn what(heaviest: &Heaviest) -> String {
 /// In what most of the CPU time was spent.
 fn mostly(heaviest: &Heaviest) -> String {
     let module = match &heaviest.account {
+        Account::CpuOutside { module: Some(module) } if module == "kernel" => "the kernel".into(),
         Account::UserCpu { module: Some(module), .. } | Account::CpuOutside { module: Some(module) } => clean(module),
         Account::KernelCpu { .. } => "the kernel".into(),
         _ => return String::new(),

@@ -70,14 +70,17 @@ fn line(number: usize, part: &Part, whole: Nanos, answer: &Answer, views: Option
     entry
 }
 
-/// What a part is called and shown as: where no exchange was seen, there is nothing to be outside of.
+/// What a part is called and shown as.
 fn named(part: &Part, answer: &Answer) -> (String, Option<Account>) {
     match &part.account {
-        Some(account) if account.is_outside() && answer.exchanges == 0 => {
-            (account.name_of_run(), Some(account.of_run()))
-        }
+        Some(account) if is_of_the_run(account, answer) => (account.name_of_run(), Some(account.of_run())),
         account => (part.name.clone(), account.clone()),
     }
+}
+
+/// Where no request was seen, there is nothing to be between.
+pub(super) fn is_of_the_run(account: &Account, answer: &Answer) -> bool {
+    account.is_outside() && answer.exchanges == 0
 }
 
 fn account<'a>(views: &'a Views, account: &Account) -> Option<&'a AccountView> {

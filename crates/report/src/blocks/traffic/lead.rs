@@ -80,6 +80,12 @@ fn since(suspect: &Suspect) -> String {
 /// How much there was in all.
 fn whole(traffic: &Traffic) -> String {
     let read = traffic.files.iter().filter(|file| !file.skipped).count() as u64;
+    if traffic.total.requests == 0 {
+        let (lines, files) = (counted(traffic.lines, "line"), counted(read, "file"));
+        return format!(
+            "No request in {lines} of {files}: this is no access log of a known format (--format gives one)."
+        );
+    }
     let span = match (traffic.first_s, traffic.last_s) {
         (Some(first), Some(last)) => format!(", {} to {} UTC", moment(first), moment(last)),
         _ => String::new(),
