@@ -184,7 +184,7 @@ pub fn standing(findings: &[Finding]) -> String {
         ((Status::Confirmed, None), "confirmed"),
         ((Status::Suspected, Some(Kind::Cause)), "suspected"),
         ((Status::Suspected, Some(Kind::Observation)), "observed"),
-        ((Status::Undecided, None), "left open"),
+        ((Status::Undecided, None), "undecided"),
         ((Status::Refuted, None), "refuted"),
     ];
     let clauses = words.into_iter().filter_map(|(which, word)| match names(which).as_slice() {

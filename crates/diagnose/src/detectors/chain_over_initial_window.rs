@@ -14,7 +14,7 @@ detector! {
     /// A chain of certificates that is longer takes one round trip more, in each full handshake.
     ///
     /// ## Evidence
-    /// In the middle of its part of the handshake the server stops, with its first flight of segments under way and more to
+    /// In the middle of its part of the handshake the server stops, with its first flight of segments in flight and more to
     /// send, until the client's acknowledgement arrives. Charged is that stop.
     ///
     /// ## What proves it

@@ -23,7 +23,7 @@ detector! {
     /// ## Evidence
     /// Five connections or more of one process to one address and port that stand open and idle when the next is
     /// opened, and are not used again by the end; nearly all of the process's connections there; fewer than two
-    /// exchanges each. The time of connect, socket options and handshake is charged. Where the process starts threads for each of them after
+    /// requests each. The time of connect, socket options and handshake is charged. Where the process starts threads for each of them after
     /// the request before (an event loop of its own, workers), so is the time from the first of these to the request.
     ///
     /// ## What proves it

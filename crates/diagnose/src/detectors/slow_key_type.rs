@@ -30,7 +30,7 @@ detector! {
     /// Let X25519 and P-256 come first among the groups. Resumed sessions need no signature.
     ///
     /// ## Not to be confused with
-    /// no-resumption and connection-churn (fewer handshakes would do; here each is dear); signatures that are no
+    /// no-resumption and connection-churn (fewer handshakes would do; here each is expensive); signatures that are no
     /// handshake's, of tokens for example; verifying a certificate, which is quick with RSA.
     "P13" "slow-key-type"
 }

@@ -76,7 +76,7 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[(u64, u64)]) -> Option<
         title: format!("Requests wait for a lock before they are sent: {part} of every {whole} request{}", place.in_words()),
         what: "Requests wait for a lock before they are sent".to_string(),
         mechanism: vec![format!(
-            "{} threads of {program} wait at one place, {} times, until another one of them lets go. Meanwhile its {} requests run one \
+            "{} threads of {program} wait at one place, {} times, until another of them releases it. Meanwhile its {} requests run one \
              at a time: each is made under the lock.",
             taking_turns.len(),
             number::count(turns.len() as u64),
@@ -84,7 +84,7 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[(u64, u64)]) -> Option<
         )],
         saving: PotentialSaving { outside, affected: turns.len() as u64, ..PotentialSaving::default() },
         place,
-        remedy: "Let go of the lock before the request is sent, or give each thread a client or a connection of its own; most clients \
+        remedy: "Release the lock before the request is sent, or give each thread a client or a connection of its own; most clients \
                  may be shared without a lock."
             .to_string(),
         rows: rows("calls", turns.iter().map(|wait| wait.row)),

@@ -105,7 +105,7 @@ fn found(analysis: &Analysis, asked: &[&Exchange], again: &[usize], slept: u64) 
         title: format!("{what}: it sleeps for {} per request{}", Nanos(slept / count), place.in_words()),
         what,
         mechanism: vec![format!(
-            "{} times the client asked what it had just asked, each time after a sleep of {usual} in the middle; before anything else \
+            "{} times the client asked what it had just asked, each time after a sleep (median {usual}); before anything else \
              it does not sleep.",
             number::count(again.len() as u64)
         )],
