@@ -100,3 +100,21 @@ impl Extent {
 fn nanos(duration: Duration) -> u64 {
     duration.as_nanos() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use case::Finding;
+
+    #[test]
+    fn what_shows_in_the_last_exchanges_only_is_tried_whole() {
+        let extent = |id: &str| {
+            let finding = Finding { id: id.into(), ..Finding::default() };
+            let run = Answer { wall_ns: 4_000_000_000, exchanges: 100, subject_exit: Some(0), ..Answer::default() };
+            Extent::of_run(&Answer { findings: vec![finding], ..run }, false)
+        };
+        // Who finds the queue of a server full asks again after a second, when all others are done.
+        assert_eq!(extent("P20").window, None);
+        assert!(extent("P01").window.is_some());
+    }
+}
