@@ -248,13 +248,19 @@ impl Cost {
     /// The metric in which a finding's cost would fall, were it removed. `exchanges` is how many there were.
     pub fn metric(&self, exchanges: u64) -> Metric {
         let is_wall = self.share_of_wall >= self.share_of_cpu;
+        let shows_between = self.between_ns_per_exchange * PART_BETWEEN > self.ns_per_exchange;
         match (exchanges > 0, is_wall) {
-            (true, true) if self.between_ns_per_exchange * PART_BETWEEN > self.ns_per_exchange => Metric::ElapsedPerExchange,
+            (true, true) if shows_between => Metric::ElapsedPerExchange,
             (true, true) => Metric::WallPerExchange,
             (true, false) => Metric::CpuPerExchange,
             (false, true) => Metric::Wall,
             (false, false) => Metric::Cpu,
         }
+    }
+
+    /// Whether most of it lies outside requests, between one and the next.
+    pub fn is_between_requests(&self) -> bool {
+        self.between_ns_per_exchange * 2 > self.ns_per_exchange
     }
 }
 

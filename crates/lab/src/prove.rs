@@ -35,8 +35,8 @@ const DOSE_ROUNDS: u32 = 4;
 /// The part of the budget that is kept for what is tried together.
 const KEPT_FOR_LATER: f64 = 0.35;
 
-/// A whole run without an intervention and one that is cured take about so many times as long as the recorded run.
-const WITH_A_CURE: f64 = 1.4;
+/// A whole run without an intervention and one with a cure, which may gain little, take so many times as long as the recorded run.
+const WITH_A_CURE: u32 = 2;
 
 /// Runs one trial of an arm.
 pub type Execute<'a> = dyn FnMut(&Arm, &Extent) -> Result<Outcome, LabError> + 'a;
@@ -156,12 +156,14 @@ impl Study for Proving<'_, '_> {
 impl Proving<'_, '_> {
     fn all(&mut self, alone: &[Arm], increments: &[Arm]) -> Result<(), LabError> {
         let may_join = self.base.is_none() && (!increments.is_empty() || self.answer.findings.len() > 1);
-        let budget = self.terms.budget.saturating_sub(self.for_whole_runs());
+        let mut budget = self.terms.budget.saturating_sub(self.for_whole_runs());
         let kept = if may_join { KEPT_FOR_LATER } else { 0.0 };
         // What would not fit if starting the programs took no time needs no run to show what that takes.
         let mut arms = self.affordable(alone, budget.mul_f64(1.0 - kept));
         if arms.iter().any(|arm| !is_reference(arm)) {
             self.pilot()?;
+            // What starting the programs takes is known now.
+            budget = self.terms.budget.saturating_sub(self.for_whole_runs());
             let left = budget.saturating_sub(self.state.spent());
             arms = self.affordable(&arms, left.mul_f64(1.0 - kept));
         }
@@ -188,7 +190,7 @@ impl Proving<'_, '_> {
         let is_needed =
             self.extent.window.is_some() && self.answer.subject_exit.is_some() && self.terms.compares_output;
         let whole = Duration::from_nanos(self.answer.wall_ns) + self.overhead;
-        let kept = whole.mul_f64(WITH_A_CURE);
+        let kept = whole * WITH_A_CURE;
         if is_needed && kept <= self.terms.budget / 2 { kept } else { Duration::ZERO }
     }
 
@@ -201,7 +203,7 @@ impl Proving<'_, '_> {
             order: Order::Random(self.terms.seed + u64::from(first)),
             most_rounds: MOST_ROUNDS,
             budget: Budget { time: budget, pace: Pace::Usual { expected: self.expected() } },
-            open: Box::new(|proving: &mut Self| proving.open(arms, first)),
+            open: Box::new(|proving: &mut Self| proving.open(arms, first, budget)),
             stop: Stop::at_trials(|proving: &Self| {
                 soundness::hopeless(&proving.outcomes).map(|_| Stopped::NothingSound)
             }),
@@ -216,9 +218,13 @@ impl Proving<'_, '_> {
         Ok(())
     }
 
-    /// Which arms have a turn in the next round: those with a question open, and what they are compared with.
-    fn open(&self, arms: &[Arm], first: u32) -> Vec<usize> {
-        let own = arms.iter().map(|arm| self.is_open(arm, first)).collect::<Vec<_>>();
+    /// Which arms have a turn in the next round: those with a question open, and what they are compared with. Doses have none where
+    /// the first look at the cause would not fit into the budget with them.
+    fn open(&self, arms: &[Arm], first: u32, budget: Duration) -> Vec<usize> {
+        let mut own = arms.iter().map(|arm| self.is_open(arm, first)).collect::<Vec<_>>();
+        if self.is_short_of_time(arms, &own, first, budget) {
+            own.iter_mut().zip(arms).for_each(|(open, arm)| *open &= !self.is_for(arm, Purpose::Dose));
+        }
         let names = arms.iter().zip(&own).filter(|(_, open)| **open).map(|(arm, _)| arm.name.as_str());
         let names = names.collect::<Vec<_>>();
         let joints = self.experiment.joints.iter().filter(|joint| names.contains(&joint.arm.as_str()));

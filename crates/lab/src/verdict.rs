@@ -45,6 +45,7 @@ pub fn judge(answer: &mut Answer, experiment: &Experiment, trials: &[Trial]) {
         compares_work: experiment.compares_work,
         ends: answer.subject_exit.is_some(),
         enough: enough.next_multiple_of(10),
+        budget: Duration::from_nanos(experiment.budget_ns),
     };
     let before = answer.clone();
     for finding in &mut answer.findings {
@@ -127,6 +128,8 @@ struct Judge<'a> {
     ends: bool,
     /// A budget into which whole runs would fit, in seconds.
     enough: u64,
+    /// Time for all trials.
+    budget: Duration,
 }
 
 impl Judge<'_> {
@@ -269,6 +272,7 @@ impl Judge<'_> {
         let has_gained = ratio.as_ref().is_some_and(|ratio| ratio.low > 1.0);
         // An occasional trial that failed is left out of the pairs; it is a problem where it leaves none.
         let problem = match did {
+            _ if ratio.is_none() && applied && problem.is_none() => self.too_few(pairs.len()),
             _ if ratio.is_none() || !applied => problem.unwrap_or_default(),
             _ if !has_same_output => "the program's output was not compared or not the same".to_string(),
             _ if is_overruled => format!("it could not be seen to take effect: {overruled_by}"),
@@ -305,6 +309,15 @@ impl Judge<'_> {
             work: did,
             reference: attempt.reference.clone(),
         })
+    }
+
+    /// Why there is no figure though every trial ended well.
+    fn too_few(&self, pairs: usize) -> String {
+        let enough = self.budget.as_secs() * LEAST_PAIRS as u64 / pairs.max(1) as u64;
+        format!(
+            "only {pairs} of the {LEAST_PAIRS} pairs of runs that a figure takes fit into the budget; --budget {} would do",
+            enough.next_multiple_of(10)
+        )
     }
 
     fn effect(&self, tried: &Tried, attempts: &[&Attempt], answer: &Answer) -> Option<Effect> {
