@@ -140,13 +140,24 @@ impl<'e> Follower<'e> {
         (windows, followed)
     }
 
-    /// The threads that make one exchange, each for the time until its transfer.
+    /// The threads that make one exchange, each for the time until its transfer; at a server's end whoever accepted the
+    /// connection, until then.
     fn exchange(&self, exchange: &Exchange, windows: &mut Vec<Window>) {
         let mut from = exchange.start;
-        for &row in self.analysis.transfers(exchange) {
+        for (number, &row) in self.analysis.transfers(exchange).iter().enumerate() {
             let call = self.analysis.call(row as usize);
             let to = call_end(call).clamp(from, exchange.end);
             if let Some(thread) = self.analysis.threads.slot(call.tid) {
+                let taken = if number == 0 && exchange.end_seen == crate::connections::End::Server {
+                    ender::taken(self.analysis, exchange.connection, thread)
+                } else {
+                    None
+                };
+                if let Some(taken) = taken.filter(|taken| from < taken.until) {
+                    let until = taken.until.min(to);
+                    windows.push(Window { thread: taken.thread, from, to: until, weight: 1.0 });
+                    from = until;
+                }
                 windows.push(Window { thread, from, to, weight: 1.0 });
             }
             from = to;
