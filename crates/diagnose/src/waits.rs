@@ -88,6 +88,14 @@ pub fn trees_of(analysis: &Analysis, exchanges: &[usize]) -> Vec<Option<WaitTree
     exchanges.iter().map(tree).collect()
 }
 
+/// Follows some exchanges, by their places, together; none where there is nothing to follow.
+pub(crate) fn tree_of(analysis: &Analysis, exchanges: &[usize]) -> Option<WaitTree> {
+    let follower = Follower::new(analysis);
+    let mut windows = Vec::new();
+    exchanges.iter().for_each(|&index| follower.exchange(&analysis.exchanges[index], &mut windows));
+    follower.tree(windows, exchanges.len())
+}
+
 /// The thread that ended a part of a thread's time in which it was blocked, by its place in the table of threads: the one that
 /// answers for most of it, where any does.
 pub fn ended_by(analysis: &Analysis, thread: usize, moment: &Moment) -> Option<usize> {

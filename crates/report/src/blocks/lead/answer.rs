@@ -1,7 +1,7 @@
 //! The first sentences about a run, or about something that was watched while running.
 
 use super::heaviest::sentence;
-use super::queue;
+use super::{queue, tail};
 use crate::blocks::findings::{head_word, headline, ordered};
 use crate::conclusion::{Conclusion, conclusion};
 use crate::document::Document;
@@ -16,6 +16,13 @@ fn opening(answer: &Answer) -> Option<String> {
     match conclusion(answer) {
         Conclusion::Findings => None,
         Conclusion::Nothing if leads_outside(answer) => Some(outside(answer)),
+        Conclusion::Nothing if slow_few(answer).is_some() => {
+            let few = slow_few(answer).unwrap_or_default();
+            Some(match line(answer).or_else(|| mostly(answer)) {
+                Some(mostly) => format!("{few} Of all requests: {mostly} {NOT_RECOGNISED}"),
+                None => format!("{few} {NOT_RECOGNISED}"),
+            })
+        }
         Conclusion::Nothing => Some(match (line(answer), answer.one_wait(), mostly(answer)) {
             (Some(line), ..) => format!("{line} {NOT_RECOGNISED}"),
             (_, Some(wait), _) => format!("{} {NOT_RECOGNISED}", sentence(wait, answer)),
@@ -46,6 +53,11 @@ fn outside(answer: &Answer) -> String {
 }
 
 const NOT_RECOGNISED: &str = "No known cause of slowness was recognised in that.";
+
+/// What the slow few wait for, where nothing that was found is about them.
+fn slow_few(answer: &Answer) -> Option<String> {
+    answer.leading_tail().and_then(|tail| tail::sentence(tail, answer.exchanges))
+}
 
 /// That requests wait in line most of their time, where nothing that was found explains it.
 fn line(answer: &Answer) -> Option<String> {
@@ -89,7 +101,9 @@ fn leading(answer: &Answer) -> Option<String> {
     if conclusion(answer) != Conclusion::Findings {
         return None;
     }
-    line(answer).or_else(|| answer.leading_account().map(|heaviest| sentence(heaviest, answer)))
+    let mostly = line(answer).or_else(|| answer.leading_account().map(|heaviest| sentence(heaviest, answer)));
+    let said = [slow_few(answer), mostly].into_iter().flatten().collect::<Vec<_>>();
+    (!said.is_empty()).then(|| said.join(" Of all requests: "))
 }
 
 /// For the terminal: nothing where a finding is said first.
