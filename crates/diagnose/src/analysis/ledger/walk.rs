@@ -67,7 +67,11 @@ impl<'e> Walker<'e> {
             let call = analysis.call(index as usize);
             let to = call_end(call).clamp(from, exchange.end);
             // Of a server alone nobody knows how the request came; it begins with that it was there.
-            if before.is_none() && exchange.end_seen == End::Server && exchange.set_up.is_none() && !analysis.is_capture() {
+            if before.is_none()
+                && exchange.end_seen == End::Server
+                && exchange.set_up.is_none()
+                && !analysis.is_capture()
+            {
                 self.answering(exchange.connection, call, from, to, charge);
             } else {
                 let duty = self.duty(exchange, call, before, from, to);
