@@ -9,7 +9,7 @@ use crate::escape::escape;
 use crate::style::Style;
 use crate::text::{clean, wrap};
 
-use case::{Account, Answer, Kind, Status};
+use case::{Account, Answer, Kind, Status, Tail};
 
 /// What is said before the summary where nothing stands.
 fn opening(answer: &Answer) -> Option<String> {
@@ -18,7 +18,7 @@ fn opening(answer: &Answer) -> Option<String> {
         Conclusion::Nothing if leads_outside(answer) => Some(outside(answer)),
         Conclusion::Nothing if slow_few(answer).is_some() => {
             let few = slow_few(answer).unwrap_or_default();
-            Some(match line(answer).or_else(|| mostly(answer)) {
+            Some(match line(answer).or_else(|| mostly(answer)).filter(|_| !is_said_of_few(answer)) {
                 Some(mostly) => format!("{few} Of all requests: {mostly} {NOT_RECOGNISED}"),
                 None => format!("{few} {NOT_RECOGNISED}"),
             })
@@ -57,6 +57,13 @@ const NOT_RECOGNISED: &str = "No known cause of slowness was recognised in that.
 /// What the slow few wait for, where nothing that was found is about them.
 fn slow_few(answer: &Answer) -> Option<String> {
     answer.leading_tail().and_then(|tail| tail::sentence(tail, answer.exchanges))
+}
+
+/// Whether what most of the time of all requests goes into is what the slow few wait for.
+fn is_said_of_few(answer: &Answer) -> bool {
+    let few = answer.leading_tail().and_then(Tail::cause).and_then(|cause| cause.place.first());
+    let all = answer.heaviest.as_ref().and_then(|heaviest| heaviest.place.first());
+    few.is_some() && few == all
 }
 
 /// That requests wait in line most of their time, where nothing that was found explains it.
@@ -102,6 +109,7 @@ fn leading(answer: &Answer) -> Option<String> {
         return None;
     }
     let mostly = line(answer).or_else(|| answer.leading_account().map(|heaviest| sentence(heaviest, answer)));
+    let mostly = mostly.filter(|_| !is_said_of_few(answer));
     let said = [slow_few(answer), mostly].into_iter().flatten().collect::<Vec<_>>();
     (!said.is_empty()).then(|| said.join(" Of all requests: "))
 }
