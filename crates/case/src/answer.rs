@@ -5,6 +5,7 @@ mod heaviest;
 mod ledger;
 mod proof;
 mod queue;
+mod tail;
 mod trouble;
 mod waits;
 
@@ -12,6 +13,7 @@ pub use heaviest::Heaviest;
 pub use ledger::{AccountTime, Ledger};
 pub use proof::{Effect, Measured, Proof, Purpose, Together, Trend, Tried};
 pub use queue::{Queue, RequestKind, ServedKind};
+pub use tail::Tail;
 pub use trouble::Trouble;
 pub use waits::{Ended, RequestWaits, WaitNode, WaitTree};
 
@@ -56,6 +58,10 @@ pub struct Answer {
     /// too old to say.
     #[serde(default)]
     pub queue: Option<Queue>,
+    /// The few requests that take many times as long as most, for another reason; null where there are none, or if the file is too
+    /// old to say.
+    #[serde(default)]
+    pub tail: Option<Tail>,
     /// What went wrong again and again, whether or not anybody waited for it.
     #[serde(default)]
     pub troubles: Vec<Trouble>,

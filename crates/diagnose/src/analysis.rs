@@ -12,7 +12,7 @@ use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
 use crate::place::{self, Located};
-use crate::threads::{Threads, call_end};
+use crate::threads::{Cursor, State, Threads, call_end};
 use crate::windows::Windows;
 use awaited::Awaited;
 use case::tables::{Call, HttpMessage, Sample, direction};
@@ -158,6 +158,22 @@ impl<'r> Analysis<'r> {
     pub fn total_cpu(&self) -> u64 {
         let exact: u64 = self.threads.all().iter().map(|thread| thread.on_processor).sum();
         if exact > 0 { exact } else { self.recording.samples.len() as u64 * self.sample_period() }
+    }
+
+    /// How long a process's threads were on CPU, or waited for one, within some spans, which are in order.
+    pub fn busy(&self, pid: u32, spans: &[(u64, u64)]) -> u64 {
+        let mut sum = 0_u64;
+        for (slot, _) in self.threads.all().iter().enumerate().filter(|(_, thread)| thread.pid == pid) {
+            let mut cursor = Cursor::default();
+            for &(from, to) in spans {
+                self.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
+                    if matches!(moment.state, State::OnProcessor | State::Runnable) {
+                        sum = sum.saturating_add(moment.end - moment.start);
+                    }
+                });
+            }
+        }
+        sum
     }
 
     /// The CPU time a sample stands for.

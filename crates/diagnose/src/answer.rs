@@ -8,6 +8,7 @@ use crate::detectors::{ALL, Detector, Found};
 use crate::exchange::Exchange;
 use crate::heaviest::{heaviest, located_outside};
 use crate::overlap;
+use crate::tail;
 use crate::troubles;
 use crate::views;
 use crate::waits;
@@ -29,7 +30,7 @@ const WORTH_OF_A_PROCESSOR: f64 = 0.01;
 /// Draws the answer from the evidence.
 pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
     let manifest = &analysis.recording.manifest;
-    let findings = findings(analysis, options);
+    let (findings, stalls) = findings(analysis, options);
     let subject = &manifest.subject;
     Answer {
         schema: SCHEMA,
@@ -44,6 +45,7 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         waits: waits::tree(analysis),
         request: request(analysis),
         queue: waits::queue(analysis),
+        tail: tail::find(analysis, &stalls),
         troubles: troubles::find(analysis),
         findings,
         ledger: ledger::of_run(analysis),
@@ -62,7 +64,8 @@ fn request(analysis: &Analysis) -> Option<RequestWaits> {
     Some(RequestWaits { number: index as u64 + 1, tree })
 }
 
-fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {
+/// What was found, and the stretches that it is about.
+fn findings(analysis: &Analysis, options: Options) -> (Vec<Finding>, Vec<(u64, u64)>) {
     let is_dear = |cost: &Cost| dearness(analysis, cost).max(share_behind_held(analysis, cost)) >= WORTH_A_CHANGE;
     let worth = |cost: &Cost| options.all || is_dear(cost);
     let mut found: Vec<(&Detector, Found)> = Vec::new();
@@ -75,11 +78,12 @@ fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {
             found.push((detector, one));
         }
     }
+    let stalls = found.iter().flat_map(|(_, one)| one.stalls.iter().copied()).collect();
     let mut findings: Vec<Finding> =
         found.into_iter().map(|(detector, one)| finding(analysis, detector, one)).collect();
     // The sort is stable: of two equally dear, the more specific stays first.
     findings.sort_by(|one, other| rank(analysis, &other.cost).total_cmp(&rank(analysis, &one.cost)));
-    findings
+    (findings, stalls)
 }
 
 /// By the clock that the user waits for; what takes CPU time alone comes after all that somebody waits for.

@@ -34,6 +34,7 @@ mod segment_tie;
 mod send_stalls;
 mod single_wait;
 mod spans;
+mod tail;
 mod threads;
 mod troubles;
 mod units;

@@ -1,6 +1,6 @@
 //! P38: requests wait for a lock that other requests hold.
 
-mod clients;
+pub(super) mod clients;
 mod holders;
 mod refused;
 mod signalled;

@@ -43,7 +43,7 @@ impl<'e> Kinds<'e> {
     }
 
     fn commanded(&self, exchange: &Exchange) -> Option<RequestKind> {
-        Some(RequestKind::Command { name: self.commands.first(exchange)?.name.clone() })
+        Some(RequestKind::Command { name: words(self.commands.first(exchange)?) })
     }
 
     fn asked_by(&self, exchange: &Exchange) -> Option<RequestKind> {
@@ -54,6 +54,11 @@ impl<'e> Kinds<'e> {
         let place = of_call(&self.analysis.code, call).into_iter().next()?;
         Some(RequestKind::AskedBy { file: place.file, line: place.line, function: place.function })
     }
+}
+
+/// A command's words: `KEYS`, `SELECT orders`.
+pub(super) fn words(command: &Command) -> String {
+    if command.object.is_empty() { command.name.clone() } else { format!("{} {}", command.name, command.object) }
 }
 
 /// A target's path, without its query, numbers replaced: those of one route are one.

@@ -8,6 +8,7 @@ mod matrix;
 mod origin;
 mod queue;
 mod sweep;
+mod tail;
 
 pub use self::bisection::bisection_sentence;
 pub use self::comparison::contrast_sentence;

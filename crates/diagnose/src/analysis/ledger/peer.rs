@@ -97,7 +97,7 @@ impl Walker<'_> {
 
     /// The server's thread has the request, or part of it: what it did until the transfer. Before the connection was accepted,
     /// and before the thread was started, that is for whoever accepted it.
-    fn answering(&mut self, slot: usize, call: &Call, from: u64, to: u64, charge: &mut Charge) {
+    pub(super) fn answering(&mut self, slot: usize, call: &Call, from: u64, to: u64, charge: &mut Charge) {
         if from >= to {
             return;
         }

@@ -66,8 +66,17 @@ impl<'e> Walker<'e> {
         for &index in analysis.transfers(exchange) {
             let call = analysis.call(index as usize);
             let to = call_end(call).clamp(from, exchange.end);
-            let duty = self.duty(exchange, call, before, from, to);
-            self.stretch(exchange, &duty, from, to, charge);
+            // Of a server alone nobody knows how the request came; it begins with that it was there.
+            if before.is_none()
+                && exchange.end_seen == End::Server
+                && exchange.set_up.is_none()
+                && !analysis.is_capture()
+            {
+                self.answering(exchange.connection, call, from, to, charge);
+            } else {
+                let duty = self.duty(exchange, call, before, from, to);
+                self.stretch(exchange, &duty, from, to, charge);
+            }
             from = to;
             before = Some(call.tid);
         }

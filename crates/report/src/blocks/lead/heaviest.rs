@@ -30,8 +30,9 @@ pub(super) fn sentence(heaviest: &Heaviest, answer: &Answer) -> String {
         Some(node) => format!("the {} {}", heaviest.group.end().unwrap_or(End::Client), activity::untimed(node)),
         None => what(heaviest),
     };
+    let asking = node_of(heaviest, answer).map(activity::asking).unwrap_or_default();
     let serving = serving(heaviest, answer).unwrap_or_default();
-    format!("{} of {of} is {what}{place}{serving}.{}", Share(heaviest.share()), followed(heaviest, answer))
+    format!("{} of {of} is {what}{asking}{place}{serving}.{}", Share(heaviest.share()), followed(heaviest, answer))
 }
 
 /// Whom those wait for who are blocked, and what these do meanwhile, as far as it is known: ` It waits for another thread, which
