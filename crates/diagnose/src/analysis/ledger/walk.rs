@@ -11,6 +11,7 @@ use crate::analysis::ender::is_nap;
 use crate::analysis::ready;
 use crate::connections::End;
 use crate::exchange::Exchange;
+use crate::search::not_after;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State, call_end};
 use case::tables::{Call, role};
@@ -129,7 +130,7 @@ impl<'e> Walker<'e> {
             State::Absent if duty.handed_over => self.waiting(exchange, duty, from, to, charge),
             State::Absent => charge(from, to, Account::Unexplained),
             State::Blocked | State::BlockedOnDisk => {
-                let start = exchange.set_up.map_or(0, |set_up| set_up.application);
+                let start = exchange.set_up.as_ref().map_or(0, |set_up| set_up.application);
                 if from < start {
                     self.setting_up(exchange, duty, moment, charge);
                 } else if self.waits_for_connection(exchange, duty, call, from) {
@@ -143,7 +144,7 @@ impl<'e> Walker<'e> {
 
     /// Blocked before the first request: the phase of the set-up it falls into, at the seams cut in two.
     fn setting_up(&mut self, exchange: &Exchange, duty: &Duty, moment: Moment, charge: &mut Charge) {
-        let Some(set_up) = exchange.set_up else { return };
+        let Some(set_up) = &exchange.set_up else { return };
         let resumed = self.analysis.connections.handshake(exchange.connection).is_some_and(|row| row.resumed);
         let handshake = if resumed { Phase::ResumedHandshake } else { Phase::FullHandshake };
         let phases = [
@@ -317,7 +318,7 @@ pub(super) fn overlay<T>(
     emit: &mut dyn FnMut(u64, u64, Option<&T>),
 ) {
     let mut at = from;
-    let first = list.partition_point(|item| span(item).1 <= from);
+    let first = not_after(list, |item| span(item).1, from);
     for item in &list[first..] {
         let (start, end) = span(item);
         if start >= to || at >= to {
