@@ -109,9 +109,20 @@ impl<'e> Walker<'e> {
         if analysis.is_capture() {
             return captured::stretch(analysis, exchange, captured::Ends::of(duty.reads), (from, to), charge);
         }
+        let held_at_peer = analysis.peer_stalls.get(&exchange.connection).filter(|_| exchange.end_seen == End::Server);
+        let held_at_peer = held_at_peer.map_or(&[][..], Vec::as_slice);
+        overlay(held_at_peer, |stall| (stall.start, stall.end), from, to, &mut |from, to, stall| match stall {
+            // What a server's thread does for others meanwhile is not for this one.
+            Some(_) => charge(from, to, Account::HeldAtPeer),
+            None => self.by_the_thread(exchange, duty, (from, to), charge),
+        });
+    }
+
+    /// By what the thread did that answers for a stretch.
+    fn by_the_thread(&mut self, exchange: &Exchange, duty: &Duty, (from, to): (u64, u64), charge: &mut Charge) {
         let Some(slot) = duty.slot else { return charge_unless_empty(from, to, Account::Unexplained, charge) };
         let mut cursor = self.cursors[slot];
-        analysis.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
+        self.analysis.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
             self.moment(exchange, duty, moment, charge);
         });
         self.cursors[slot] = cursor;
