@@ -13,8 +13,8 @@ use crate::tables::{
 /// No more than so many numbers that no row has for each row: beyond that, counting takes more room than the rows.
 const SPARSE: usize = 4;
 
-/// Deals rows out by a number (a connection's, a thread's), without changing the order of those of one number: what was recorded
-/// is in order of time as a rule, and then there is nothing left to sort.
+/// Deals rows out by a number (a connection's, a thread's), without changing the order of those of one number: what was
+/// recorded is in order of time as a rule, and then there is nothing left to sort.
 fn deal<R: Default>(rows: &mut Vec<R>, number: fn(&R) -> u32) {
     let most = rows.iter().map(number).max().unwrap_or_default() as usize;
     if most > rows.len().saturating_mul(SPARSE) || u32::try_from(rows.len()).is_err() || rows.is_sorted_by_key(number) {
@@ -43,7 +43,9 @@ fn in_order<R: Default, K: Ord, const NUMBERS: usize>(
     numbers: [fn(&R) -> u32; NUMBERS],
     key: fn(&R) -> K,
 ) {
-    numbers.into_iter().for_each(|number| deal(rows, number));
+    for number in numbers {
+        deal(rows, number);
+    }
     if !rows.is_sorted_by_key(key) {
         // Rows are much larger than what they are sorted by.
         rows.sort_by_cached_key(key);
