@@ -91,7 +91,10 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
         exchange.end = exchange.end.clamp(first, last);
     }
     found.retain(|exchange| windows.is_whole(exchange.start, exchange.end));
-    found.sort_by_key(|exchange| (exchange.start, exchange.connection));
+    let order = |exchange: &Exchange| (exchange.start, exchange.connection);
+    if !found.is_sorted_by_key(order) {
+        found.sort_by_key(order);
+    }
     for exchange in &mut found {
         exchange.served = served::by_server(recording, connections, exchange);
     }
@@ -100,7 +103,10 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
         roles.get(&connections.row(exchange.connection).pid).is_some_and(|&role| role == "server")
     };
     let has_outer = found.iter().any(|exchange| !is_server(exchange));
-    let (inner, counted) = found.into_iter().partition(|exchange| has_outer && is_server(exchange));
+    if !has_outer || !found.iter().any(is_server) {
+        return Exchanges { counted: found, inner: Vec::new() };
+    }
+    let (inner, counted) = found.into_iter().partition(is_server);
     Exchanges { counted, inner }
 }
 

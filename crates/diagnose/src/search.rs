@@ -1,5 +1,6 @@
-//! Searches among rows in order of time. A search by halves reads a row here and a row there of millions, none of them in the
-//! processor's cache; rows are spread over time nearly evenly, and so where one stands is nearly known beforehand.
+//! Searches among rows in order of time. A search by halves reads a row here and a row there of millions, none of them
+//! in the processor's cache; rows are spread over time nearly evenly, and so where one stands is nearly known
+//! beforehand.
 
 /// Below so many rows a guess saves nothing.
 const FEW: usize = 32;

@@ -16,8 +16,8 @@ use crate::threads::{Cursor, State, call_end};
 use case::tables::{Call, Segment, direction, event, flags, transport};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Linux delays an acknowledgement by 40 ms at least, adapting up to 200 ms, others by more; anything under half of that
-/// is no such timer.
+/// Linux delays an acknowledgement by 40 ms at least, adapting up to 200 ms, others by more; anything under half of
+/// that is no such timer.
 const DELAYED: u64 = 20_000_000;
 
 /// How soon after the timer the acknowledgement leaves: measured 13 to 15 us; 1 ms allows for a busy processor.
@@ -28,8 +28,8 @@ const LATE: u64 = 1_000_000;
 
 /// Beyond one and a half round trips, how late the rest may be in four cases of five: on a loopback whose round trip is
 /// 4 to 9 us nine tenths came within 26 to 50 us, all of it in the kernel. A program that has to be woken first takes
-/// longer: behind relays on the same machine, whose own delayed acknowledgement fires at the same tick of the clock, nine
-/// tenths took up to 89 and 159 us.
+/// longer: behind relays on the same machine, whose own delayed acknowledgement fires at the same tick of the clock,
+/// nine tenths took up to 89 and 159 us.
 const LATE_AS_A_RULE: u64 = 50_000;
 
 /// How much more than the distance from the first piece the distance from the acknowledgement may vary: a few runs of
@@ -183,7 +183,8 @@ impl Towards {
         let Some(piece) = unacknowledged_piece(segments, time) else { return };
         self.fired += 1;
         let Some(stall) = stall(analysis, exchange, timer, piece) else { return };
-        // A rest that comes much later than the acknowledgement has nothing to do with it, and says nothing about others.
+        // A rest that comes much later than the acknowledgement has nothing to do with it, and says nothing about
+        // others.
         if stall.release().saturating_mul(2) > stall.length() {
             return;
         }
@@ -298,8 +299,9 @@ fn is_bare(segment: &Segment) -> bool {
     segment.payload == 0 && segment.flags & (flags::SYN | flags::FIN | flags::RST) == 0
 }
 
-/// How long the thread of a read waited for its bytes between two times: blocked, or busy with other connections from where it
-/// asked which of them had something to where it asked so last. What had come meanwhile it would have had by then.
+/// How long the thread of a read waited for its bytes between two times: blocked, or busy with other connections from
+/// where it asked which of them had something to where it asked so last. What had come meanwhile it would have had by
+/// then.
 fn waited(analysis: &Analysis, read: &Call, from: u64, to: u64) -> u64 {
     let Some(slot) = analysis.threads.slot(read.tid) else { return 0 };
     let calls = &analysis.recording.calls[analysis.threads.all()[slot].calls.clone()];

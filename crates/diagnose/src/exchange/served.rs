@@ -8,8 +8,9 @@ use crate::threads::call_end;
 use case::Recording;
 use std::ops::Range;
 
-/// The part of [`Connections::transfers`] by which the server moved an exchange's bytes; empty where it was not recorded. A read
-/// belongs to it by its end: a thread that reads before the request comes is in that call when the exchange begins.
+/// The part of [`Connections::transfers`] by which the server moved an exchange's bytes; empty where it was not
+/// recorded. A read belongs to it by its end: a thread that reads before the request comes is in that call when the
+/// exchange begins.
 pub(super) fn by_server(recording: &Recording, connections: &Connections, exchange: &Exchange) -> Range<u32> {
     let slot = match exchange.end_seen {
         End::Client => connections.all()[exchange.connection].peer,
