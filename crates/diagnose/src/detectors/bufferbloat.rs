@@ -132,7 +132,7 @@ fn behind(analysis: &Analysis, load: &Load, filled: &[(u64, u64)], index: usize)
     let last = load.grown.partition_point(|&(time, _)| time < exchange.end);
     let meanwhile = &load.grown[first..(last + 1).min(load.grown.len())];
     let round_trip = meanwhile.iter().map(|&(_, length)| length).max()?;
-    let trips = 1 + u64::from(exchange.set_up.is_some_and(|set_up| set_up.connect >= exchange.start));
+    let trips = 1 + u64::from(exchange.set_up.as_ref().is_some_and(|set_up| set_up.connect >= exchange.start));
     let waited = (round_trip.saturating_sub(load.shortest) * trips).min(overlap);
     (waited > 0).then_some(Behind { exchange: index, waited })
 }

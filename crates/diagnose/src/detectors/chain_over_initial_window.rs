@@ -50,7 +50,9 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let (mut stops, mut of_calls) = (Vec::new(), Vec::new());
     for exchange in &analysis.exchanges {
         let own = exchange.connection;
-        let (Some(set_up), Some(peer)) = (exchange.set_up, analysis.connections.all()[own].peer) else { continue };
+        let (Some(set_up), Some(peer)) = (exchange.set_up.as_deref(), analysis.connections.all()[own].peer) else {
+            continue;
+        };
         let server = if exchange.end_seen == End::Server { own } else { peer };
         if set_up.handshake == 0 {
             continue;

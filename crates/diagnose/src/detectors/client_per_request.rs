@@ -96,7 +96,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     for exchange in all.filter(|exchange| exchange.end_seen == End::Client) {
         let slot = exchange.connection;
         let group = groups.entry((analysis.connections.row(slot).pid, analysis.connections.remote(slot))).or_default();
-        if let Some(set_up) = exchange.set_up {
+        if let Some(set_up) = exchange.set_up.as_deref().copied() {
             let set = options.get(&analysis.connections.row(slot).id).map_or(&[][..], Vec::as_slice);
             let configured = configured(set, &set_up);
             let (first, last_end) = (exchange, exchange.end);

@@ -118,7 +118,7 @@ fn in_words(again: &[Again]) -> String {
 fn again(analysis: &Analysis) -> Vec<Again> {
     let mut found = Vec::new();
     for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
-        let (slot, Some(set_up)) = (exchange.connection, exchange.set_up) else { continue };
+        let (slot, Some(set_up)) = (exchange.connection, exchange.set_up.as_deref()) else { continue };
         let Some(connect) = analysis.connections.all()[slot].connect else { continue };
         let events = analysis.connections.events(slot).iter();
         let again = events.filter(|one| one.event == event::RETRANSMIT && one.time.0 < set_up.connected);

@@ -105,7 +105,7 @@ fn sending(analysis: &Analysis, slots: &[usize]) -> Vec<(u64, u64)> {
     let rows = |slot: usize| &analysis.connections.all()[slot];
     let peers = slots.iter().filter_map(|&slot| rows(slot).peer).map(rows);
     let mut spans: Vec<(u64, u64)> = peers.flat_map(|rows| rows.unsent.iter().copied()).collect();
-    spans.extend(slots.iter().filter_map(|&slot| rows(slot).under_way.as_ref()).flatten());
+    spans.extend(slots.iter().filter_map(|&slot| rows(slot).under_way.as_deref()).flatten());
     spans
 }
 
