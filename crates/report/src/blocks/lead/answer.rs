@@ -53,7 +53,7 @@ fn outside(answer: &Answer) -> String {
     }
 }
 
-const NOT_RECOGNISED: &str = "No known cause of slowness was recognised in that.";
+const NOT_RECOGNISED: &str = "No known cause of slowness was recognised.";
 
 /// That requests wait in line most of their time, where nothing that was found explains it.
 fn line(answer: &Answer) -> Option<String> {
