@@ -2,6 +2,7 @@
 
 mod lab;
 
+use crate::error::RecordError;
 use crate::kernel::Kernel;
 use crate::{host, peer};
 use case::Check;
@@ -35,7 +36,8 @@ fn privileges() -> Check {
 }
 
 fn types() -> Check {
-    let size = fs::metadata("/sys/kernel/btf/vmlinux").map(|file| format!("{} bytes of kernel types", file.len()));
+    let size =
+        fs::metadata("/sys/kernel/btf/vmlinux").map(|file| format!("{} of kernel types", case::Bytes(file.len())));
     let remedy = "run a kernel built with CONFIG_DEBUG_INFO_BTF=y (Debian's kernels since 11 are)";
     check("kernel types (BTF)", size.map_err(|error| format!("/sys/kernel/btf/vmlinux: {error}")), remedy)
 }
@@ -45,9 +47,17 @@ fn programs() -> Check {
     let result = match loaded {
         Ok(missing) if missing.is_empty() => Ok("all BPF programs load and attach; CPU sampling works".to_string()),
         Ok(missing) => Err(missing.join("; ")),
-        Err(error) => Err(first_words(&error.to_string())),
+        Err(error) => Err(refused(&error)),
     };
     check("recorder in the kernel", result, "sudo whyslow doctor; if that fails, too, see the kernel's message above")
+}
+
+/// Why something cannot be attached: the list of missing privileges is said once.
+fn refused(error: &RecordError) -> String {
+    match error {
+        RecordError::NotPrivileged { .. } => "needs the privileges above".to_string(),
+        other => first_words(&other.to_string()),
+    }
 }
 
 /// The beginning of a message that can hold a verifier's log of many pages.

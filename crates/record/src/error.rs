@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// Recording needs capabilities that this process lacks.
-    #[error("recording needs the capabilities {missing}, which user {uid} does not have")]
+    #[error("recording needs the capabilities {}, which user {uid} does not have", missing.replace(',', ", "))]
     NotPrivileged {
         /// Names of the capabilities that are missing, separated by commas.
         missing: String,

@@ -71,10 +71,10 @@ fn comparisons_that_cannot_be_made_say_what_can() {
     assert!(compare(&["true"]).error()[1].contains("B COMMAND"));
     assert!(compare(&["--buget", "1s", "true", "--", "true"]).error()[0].contains("--buget"));
     assert!(compare(&["--a", "colour=red", "--", "true"]).error()[1].contains("server, with"));
-    assert!(compare(&["--b", "with=warp", "--", "true"]).error()[1].contains("tcp-nodelay"));
+    assert!(compare(&["--b", "with=warp", "--", "true"]).error()[1].contains("`warp` is not an intervention"));
     assert!(compare(&["--fail-if", "speed > 1.05x", "--", "true"]).error()[1].contains("wall, cpu"));
     assert!(compare(&["--fail-if", "wall > 5%", "--", "true"]).error()[2].contains("whyslow compare --help"));
-    assert!(compare(&["--baseline", "nowhere", "--", "true"]).error()[0].contains("not a case"));
+    assert!(compare(&["--baseline", "nowhere", "--", "true"]).error()[0].contains("there is no such case"));
     assert!(compare(&["-o", ".", "--", "true"]).error()[0].contains("already exists"));
     assert!(compare(&["true 'x", "--", "true"]).error()[1].contains("quote"));
 }

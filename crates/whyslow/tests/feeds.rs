@@ -102,9 +102,9 @@ fn a_round_is_told_in_words_and_ended_by_a_signal() {
     let out = std::io::read_to_string(child.0.stdout.take().expect("a pipe")).expect("text");
     assert_eq!(child.0.wait().expect("ended").code(), Some(1), "{out}");
     let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("It was interrupted; the next `feeds refresh` goes on with it."), "{out}");
+    assert!(text.contains("It was interrupted; the next `feeds refresh` resumes it."), "{out}");
     let whole = refresh(&stage, &[]);
-    assert!(whole.stdout.contains("What came of the feeds:") && whole.stdout.contains("What went wrong:"), "{whole:?}");
+    assert!(whole.stdout.contains("Outcomes:") && whole.stdout.contains("What went wrong:"), "{whole:?}");
     assert!(whole.stdout.lines().all(|line| line.chars().count() <= 80), "{whole:?}");
 }
 

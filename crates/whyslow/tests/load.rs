@@ -127,7 +127,7 @@ fn a_server_that_stands_still_is_not_spared_and_the_page_shows_it() {
         both["latency"]["max_ns"].as_u64()
     );
     let again = stage.run(&["load", "--merge", "both.csv"]);
-    assert!(again.stdout.starts_with("1,550 requests of 1 file were answered."), "{again:?}");
+    assert!(again.stdout.starts_with("1,550 requests from 1 file were answered."), "{again:?}");
 }
 
 #[test]

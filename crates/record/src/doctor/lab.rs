@@ -1,6 +1,6 @@
 //! What this host lets the lab do when it tries causes: each thing is done once, on nothing of anybody's, and undone.
 
-use super::{Check, check, first_words};
+use super::{Check, check, first_words, refused};
 use crate::error::RecordError;
 use crate::meter::Meter;
 use crate::program::{self, Input, Mount, ParentDeathSignal, Program};
@@ -69,7 +69,7 @@ fn sockets(group: Result<&Group, &String>) -> Check {
 
 fn meter() -> Check {
     let result = Meter::load().map(|_| "loads and attaches".to_string());
-    let result = result.map_err(|error| first_words(&error.to_string()));
+    let result = result.map_err(|error| refused(&error));
     check("meter of trials", result, "sudo whyslow doctor; if that fails, too, see the kernel's message above")
 }
 

@@ -77,7 +77,7 @@ fn said(outcome: &StoryOutcome) -> String {
     match (findings.as_ref().is_some_and(Vec::is_empty), *exit, names_a_wait) {
         (false, ..) => summary,
         (true, INCONCLUSIVE, _) => format!("Inconclusive. {summary}"),
-        (true, _, true) => format!("{summary} No known cause of slowness was recognised in that."),
+        (true, _, true) => format!("{summary} No known cause of slowness was recognised."),
         (true, _, false) => format!("No cause found. {summary}"),
     }
 }
@@ -157,7 +157,7 @@ mod tests {
             })
         };
         assert_eq!(of(0, false), "No cause found. All was a wait.");
-        assert_eq!(of(0, true), "All was a wait. No known cause of slowness was recognised in that.");
+        assert_eq!(of(0, true), "All was a wait. No known cause of slowness was recognised.");
         assert_eq!(of(3, true), "Inconclusive. All was a wait.");
     }
 }

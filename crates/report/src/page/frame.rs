@@ -76,7 +76,8 @@ pub(super) fn frame(document: &Document, drawn: &[(Section, String)]) -> String 
         let (id, title, short) = names(*section, document);
         Drawn { id, title, short, html }
     });
-    let headline = headline::headline(document.body);
+    // A line may break within `->`.
+    let headline = headline::headline(document.body).replace(" -> ", " \u{2192} ");
     let subject = subject(document.body);
     let scripts = SCRIPTS.join("\n");
     let frame = Frame {

@@ -208,7 +208,7 @@ fn what_hurts_is_said_before_a_finding_that_is_not_it() {
     let text = text_of(&answer);
     let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let wanted = "server.py:14 in answer. It waits for another thread, which is asleep (clock_nanosleep), 20.0 ms each time, \
-                  book.py:99 in write. No known cause of slowness was recognised in that.";
+                  book.py:99 in write. No known cause of slowness was recognised.";
     assert!(flowing.contains(wanted) && !text.contains("No cause found"), "{text}");
     let tree = "\nWho waits for whom in each 44.0 ms request:\n   44.0 ms  the client curl blocked in recvfrom\n     \
                 40.0 ms  the server python3 waiting for a lock or another thread (futex),\n              server.py:14 in answer\n       \

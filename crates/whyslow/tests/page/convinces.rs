@@ -22,7 +22,7 @@ fn is_quiet(browser: &Browser) {
 #[test]
 fn the_verdict_the_proof_and_the_place_stand_on_top() {
     let Some(mut browser) = shown(WIDE) else { return };
-    assert!(browser.text("document.querySelector('h1').innerText").contains("nagle-delayed-ack"));
+    assert!(browser.text("document.querySelector('h1').innerText").contains("Nagle's algorithm and delayed ACKs hold"));
     let verdict = browser.text("document.querySelector('#verdict').innerText");
     for word in ["Confirmed", "nagle-delayed-ack", "client.py:", "TCP_NODELAY", "95 % interval"] {
         assert!(verdict.contains(word), "{word} in: {verdict}");

@@ -60,7 +60,7 @@ fn outside(answer: &Answer) -> String {
     }
 }
 
-const NOT_RECOGNISED: &str = "No known cause of slowness was recognised in that.";
+const NOT_RECOGNISED: &str = "No known cause of slowness was recognised.";
 
 /// What the slow few wait for, where nothing that was found is about them.
 fn slow_few(answer: &Answer) -> Option<String> {

@@ -118,6 +118,6 @@ fn since(deviation: &Deviation) -> String {
 }
 
 /// A time to the second: `2024-05-09 14:00:10`.
-fn exactly(at_ms: u64) -> String {
+pub(super) fn exactly(at_ms: u64) -> String {
     format!("{}:{:02}", moment(at_ms as i64 / 1_000), at_ms / 1_000 % 60)
 }

@@ -1,5 +1,6 @@
 //! The services, one a row: what they used and served, and how CPU time went over time.
 
+use super::lead::exactly;
 use crate::block::{Block, Section};
 use crate::blocks::traffic::words::moment;
 use crate::document::Document;
@@ -61,8 +62,13 @@ pub(crate) const EACH: Block = Block::of(Section::Services, |document: &Document
     under("Each request", [Part::Table(Table::of("service", columns, rows))])
 });
 
+/// A span shorter than this is given to the second, in milliseconds.
+const SHORT_MS: u64 = 600_000;
+
 fn heading(watched: &Watched) -> String {
-    let [from, to] = [watched.from_ms, watched.to_ms].map(|at_ms| moment(at_ms as i64 / 1_000));
+    let is_short = watched.to_ms.saturating_sub(watched.from_ms) < SHORT_MS;
+    let clock = |at_ms: u64| if is_short { exactly(at_ms) } else { moment(at_ms as i64 / 1_000) };
+    let [from, to] = [watched.from_ms, watched.to_ms].map(clock);
     format!("Services, {from} to {to} UTC")
 }
 
@@ -111,6 +117,13 @@ fn sparkline(series: &[WatchedPoint]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_span_is_given_to_the_second() {
+        let of = |to_ms| heading(&Watched { from_ms: 1_000, to_ms, ..Watched::default() });
+        assert_eq!(of(9_000), "Services, 1970-01-01 00:00:01 to 1970-01-01 00:00:09 UTC");
+        assert_eq!(of(900_000), "Services, 1970-01-01 00:00 to 1970-01-01 00:15 UTC");
+    }
 
     #[test]
     fn a_sparkline_shows_cost_by_request_and_leaves_out_where_nobody_asked() {

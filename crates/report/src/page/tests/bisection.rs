@@ -70,7 +70,7 @@ fn what_was_proved_has_the_first_card() {
 fn the_page_has_its_headline_the_cures_and_the_command_to_copy() {
     let html = whole(&examples::bundle());
     assert_eq!(html.matches("<h1").count(), 1);
-    assert!(html.contains("<h1>Confirmed: openssl (1.1.1w-0+deb11u1 -&#62; 3.0.20-1~deb12u1)</h1>"), "{html}");
+    assert!(html.contains("<h1>Confirmed: openssl (1.1.1w-0+deb11u1 → 3.0.20-1~deb12u1)</h1>"), "{html}");
     assert!(html.contains("<code class=\"copyable\">apt-get install --allow-downgrades libcurl4=7.74"), "{html}");
     assert!(html.contains("id=\"finding-1\"") && html.contains("parse-ca-once"), "{html}");
     assert!(html.contains("whyslow bisect --good debian:bullseye --bad debian:bookworm --server "), "{html}");
