@@ -91,7 +91,9 @@ fn kind(analysis: &Analysis, slow: &[usize], others: &[usize]) -> Option<Request
     let kinds = Kinds::new(analysis);
     let count = |of: &[usize]| {
         let mut counts: BTreeMap<RequestKind, usize> = BTreeMap::new();
-        of.iter().for_each(|&index| *counts.entry(kinds.of(&analysis.exchanges[index])).or_default() += 1);
+        for &index in of {
+            *counts.entry(kinds.of(&analysis.exchanges[index])).or_default() += 1;
+        }
         counts
     };
     let (kind, most) = count(slow).into_iter().max_by_key(|(_, count)| *count)?;
@@ -149,7 +151,7 @@ mod tests {
         assert_eq!(tail(&slow(40, 4 * MS, 0, 0)), None, "4 ms");
         assert_eq!(tail(&slow(40, 60 * MS, 20 * MS, 0)), None, "three times as long");
         assert_eq!(tail(&slow(200, 60 * MS, 0, 0)), None, "one");
-        assert_eq!(tail(&slow(13, 60 * MS, 0, 185)), None, "the last ones");
+        assert_eq!(tail(&slow(8, 60 * MS, 0, 180)), None, "the last ones");
     }
 
     #[test]

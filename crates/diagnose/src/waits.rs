@@ -92,7 +92,9 @@ pub fn trees_of(analysis: &Analysis, exchanges: &[usize]) -> Vec<Option<WaitTree
 pub(crate) fn tree_of(analysis: &Analysis, exchanges: &[usize]) -> Option<WaitTree> {
     let follower = Follower::new(analysis);
     let mut windows = Vec::new();
-    exchanges.iter().for_each(|&index| follower.exchange(&analysis.exchanges[index], &mut windows));
+    for &index in exchanges {
+        follower.exchange(&analysis.exchanges[index], &mut windows);
+    }
     follower.tree(windows, exchanges.len())
 }
 
