@@ -190,7 +190,7 @@ pub fn standing(findings: &[Finding]) -> String {
         ((Status::Confirmed, None), "confirmed"),
         ((Status::Suspected, Some(Kind::Cause)), "suspected"),
         ((Status::Suspected, Some(Kind::Observation)), "observed"),
-        ((Status::Undecided, None), "left open"),
+        ((Status::Undecided, None), "undecided"),
         ((Status::Refuted, None), "refuted"),
     ];
     let clauses = words.into_iter().filter_map(|(which, word)| match names(which).as_slice() {
@@ -247,17 +247,26 @@ pub enum Moment {
     Throughout,
 }
 
+/// Where one part in so many of a cost passes between exchanges, the time from one to the next shows more of it than their own.
+const PART_BETWEEN: u64 = 3;
+
 impl Cost {
     /// The metric in which a finding's cost would fall, were it removed. `exchanges` is how many there were.
     pub fn metric(&self, exchanges: u64) -> Metric {
         let is_wall = self.share_of_wall >= self.share_of_cpu;
+        let shows_between = self.between_ns_per_exchange * PART_BETWEEN > self.ns_per_exchange;
         match (exchanges > 0, is_wall) {
-            (true, true) if self.between_ns_per_exchange * 2 > self.ns_per_exchange => Metric::ElapsedPerExchange,
+            (true, true) if shows_between => Metric::ElapsedPerExchange,
             (true, true) => Metric::WallPerExchange,
             (true, false) => Metric::CpuPerExchange,
             (false, true) => Metric::Wall,
             (false, false) => Metric::Cpu,
         }
+    }
+
+    /// Whether most of it lies outside requests, between one and the next.
+    pub fn is_between_requests(&self) -> bool {
+        self.between_ns_per_exchange * 2 > self.ns_per_exchange
     }
 }
 

@@ -63,7 +63,7 @@ pub use documents::{
 };
 pub use error::CaseError;
 pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};
-pub use folder::{Case, CaseWriter, is_damage_found};
+pub use folder::{Case, CaseWriter, GivenUp, OfThread, is_damage_found};
 pub use folder_name::new_folder;
 pub use format::format;
 pub use history::{HistoryWriter, Resolution, ServiceSample, read_history};

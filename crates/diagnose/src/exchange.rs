@@ -6,6 +6,7 @@
 //! recorded. A TLS handshake is no exchange of its own: it belongs, with the look-up of the name and the connect, to the
 //! first exchange of the connection.
 
+mod served;
 mod set_up;
 
 use crate::connections::{ConnectionRows, Connections, End, transfer_time};
@@ -44,9 +45,11 @@ pub struct Exchange {
     /// Its end.
     pub end: u64,
     /// How the connection was set up, for the first exchange of one.
-    pub set_up: Option<SetUp>,
+    pub set_up: Option<Box<SetUp>>,
     /// Its transfers: a part of [`Connections::transfers`].
-    pub transfers: Range<usize>,
+    pub transfers: Range<u32>,
+    /// Those of the server, where it was recorded: see [`Connections::served`].
+    pub served: Range<u32>,
     /// Bytes written and read.
     pub bytes: u64,
     /// Whether an answer came.
@@ -88,13 +91,22 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
         exchange.end = exchange.end.clamp(first, last);
     }
     found.retain(|exchange| windows.is_whole(exchange.start, exchange.end));
-    found.sort_by_key(|exchange| (exchange.start, exchange.connection));
+    let order = |exchange: &Exchange| (exchange.start, exchange.connection);
+    if !found.is_sorted_by_key(order) {
+        found.sort_by_key(order);
+    }
+    for exchange in &mut found {
+        exchange.served = served::by_server(recording, connections, exchange);
+    }
     let roles: BTreeMap<u32, &str> = recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
     let is_server = |exchange: &Exchange| {
         roles.get(&connections.row(exchange.connection).pid).is_some_and(|&role| role == "server")
     };
     let has_outer = found.iter().any(|exchange| !is_server(exchange));
-    let (inner, counted) = found.into_iter().partition(|exchange| has_outer && is_server(exchange));
+    if !has_outer || !found.iter().any(is_server) {
+        return Exchanges { counted: found, inner: Vec::new() };
+    }
+    let (inner, counted) = found.into_iter().partition(is_server);
     Exchanges { counted, inner }
 }
 
@@ -236,7 +248,8 @@ fn take(
             start,
             end: start,
             set_up: None,
-            transfers: position..position,
+            transfers: position as u32..position as u32,
+            served: 0..0,
             bytes: 0,
             answered: false,
         });
@@ -245,7 +258,7 @@ fn take(
         Some(exchange) => {
             exchange.answered |= !asks;
             exchange.end = exchange.end.max(call_end(call));
-            exchange.transfers.end = position + 1;
+            exchange.transfers.end = position as u32 + 1;
             exchange.bytes += call.result.max(0) as u64;
         }
         // What is read before anything was asked: the end of a handshake, a ticket, a banner.

@@ -30,6 +30,7 @@ mod place;
 mod profile;
 mod questions;
 mod said;
+mod search;
 mod segment_tie;
 mod send_stalls;
 mod single_wait;

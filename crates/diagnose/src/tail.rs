@@ -90,7 +90,7 @@ fn is_the_same(slow: &WaitTree, usually: Option<&WaitTree>) -> bool {
 fn kind(analysis: &Analysis, slow: &[usize], others: &[usize]) -> Option<RequestKind> {
     let kinds = Kinds::new(analysis);
     let count = |of: &[usize]| {
-        let mut counts: BTreeMap<RequestKind, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
         for &index in of {
             *counts.entry(kinds.of(&analysis.exchanges[index])).or_default() += 1;
         }
@@ -99,7 +99,8 @@ fn kind(analysis: &Analysis, slow: &[usize], others: &[usize]) -> Option<Request
     let (kind, most) = count(slow).into_iter().max_by_key(|(_, count)| *count)?;
     let elsewhere = count(others).get(&kind).copied().unwrap_or_default();
     let is_theirs = most as f64 >= NEARLY_ALL * slow.len() as f64 && elsewhere as f64 <= SELDOM * others.len() as f64;
-    (is_theirs && kind != RequestKind::Any).then_some(kind)
+    let kind = kinds.all().into_iter().nth(kind as usize).filter(|_| is_theirs)?;
+    (kind != RequestKind::Any).then_some(kind)
 }
 
 #[cfg(test)]

@@ -47,12 +47,22 @@ static int is_fit(int fd)
 	return raw_call(SYS_recvfrom, fd, (long)&byte, 1, MSG_PEEK | MSG_DONTWAIT, 0, 0) == -EAGAIN;
 }
 
-/* Puts a connection by under another descriptor; the program's own is closed as it wished. */
-static void keep(int fd)
+/* Whether what was sent last is older than what came last, so far as milliseconds tell: nothing is to come any more. */
+static int is_answered(int fd)
 {
+	struct tcp_info about = { 0 };
+	unsigned length = sizeof(about);
+	return !raw_call(SYS_getsockopt, fd, IPPROTO_TCP, TCP_INFO, (long)&about, (long)&length, 0) && about.tcpi_bytes_received &&
+	       about.tcpi_last_data_recv <= about.tcpi_last_data_sent;
+}
+
+/* Puts a connection by under another descriptor; the program's own is closed as it wished. Whether there was room for it. */
+static int keep(int fd)
+{
+	int is_kept = 0;
 	struct kept one = { .process = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0), .length = sizeof(one.peer) };
 	if (!is_fit(fd) || raw_call(SYS_getpeername, fd, (long)&one.peer, (long)&one.length, 0, 0, 0))
-		return;
+		return 0;
 	take();
 	for (int i = 0; i < KEPT; i++)
 		if (!kept[i].length || kept[i].process != one.process) {
@@ -62,11 +72,13 @@ static void keep(int fd)
 			one.fd = raw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, MOST, 0, 0, 0);
 			if (one.fd < 0)
 				one.fd = raw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 512, 0, 0, 0);
-			if (one.fd >= 0)
+			is_kept = one.fd >= 0;
+			if (is_kept)
 				kept[i] = one;
 			break;
 		}
 	give();
+	return is_kept;
 }
 
 /* A connection to this address that is still fit, and not the shim's any more; or -1. */
@@ -116,6 +128,31 @@ WRAP(int, connect, (int fd, const struct sockaddr *to, socklen_t length))
 	opened[fd] = !result || was == EINPROGRESS ? cookie_of(fd) : 0;
 	errno = was;
 	return result;
+}
+
+/* Some runtimes say that they write no more before they close (Java's sockets). The peer would take that for the end, so it is not
+ * told: the program gets the end that the peer's answer to that would have been, from a socket whose other end is closed. */
+WRAP(int, shutdown, (int fd, int how))
+{
+	NEXT(shutdown);
+	int pair[2], was = errno;
+	if (fd < 0 || fd >= MOST || !opened[fd] || shim_is_inert || how == SHUT_RD || opened[fd] != cookie_of(fd) ||
+	    !is_answered(fd) || raw_call(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)pair, 0, 0)) {
+		errno = was;
+		return real(fd, how);
+	}
+	long mode = raw_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+	long at_exec = raw_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0);
+	raw_call(SYS_close, pair[1], 0, 0, 0, 0, 0);
+	int is_kept = keep(fd);
+	if (is_kept) {
+		opened[fd] = 0;
+		raw_call(SYS_dup3, pair[0], fd, at_exec & FD_CLOEXEC ? O_CLOEXEC : 0, 0, 0, 0);
+		raw_call(SYS_fcntl, fd, F_SETFL, mode, 0, 0, 0);
+	}
+	raw_call(SYS_close, pair[0], 0, 0, 0, 0, 0);
+	errno = was;
+	return is_kept ? 0 : real(fd, how);
 }
 
 WRAP(int, close, (int fd))

@@ -2,14 +2,17 @@
  * thrd_sleep, and poll, ppoll, select, pselect that wait for no descriptor. Times that end a wait for descriptors, for locks
  * or for other threads stay as they are. A sleep until a moment (TIMER_ABSTIME) is scaled by what is left until then.
  * With the parameter `halves` each sleep is as long as before, and is taken in two halves.
+ *
+ * A runtime that sleeps in other waits (see pauses.h) has those scaled too, where the parameter names them: `0.5 80000000 110000000 node`.
  * Changed counts sleeps scaled or halved. */
-#include "scale.h"
+#include "pauses.h"
 
 static int in_halves;
 
 __attribute__((constructor)) static void begin(void)
 {
 	shim_begin("sleep-scale");
+	read_pauses();
 	in_halves = !shim_is_inert && !strcmp(shim_parameter, "halves");
 	if (!in_halves)
 		read_factor();
@@ -56,10 +59,14 @@ WRAP(int, nanosleep, (const struct timespec *length, struct timespec *rest))
 WRAP(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *length, struct timespec *rest))
 {
 	NEXT(clock_nanosleep);
-	struct timespec now = { 0, 0 };
+	struct timespec now = { 0, 0 }, whole;
 	int is_until = flags & TIMER_ABSTIME;
-	if (!is_sane(length) || (is_until && clock_gettime(clock, &now)))
+	if (!is_sane(length) || (is_until && kernel_time(clock, &now)))
 		return real(clock, flags, length, rest);
+	if (is_until) { /* by the kernel's clock */
+		whole = timespec(nanoseconds(length) - ahead(clock));
+		length = &whole;
+	}
 	int64_t left = nanoseconds(length) - nanoseconds(&now);
 	if (halves(left)) {
 		struct timespec first = timespec(nanoseconds(&now) + left / 2), second = timespec(left - left / 2);
@@ -138,48 +145,58 @@ WRAP(unsigned, sleep, (unsigned length))
 	return rest.tv_sec + (rest.tv_nsec >= 500000000);
 }
 
+/* Whether a wait in a call for descriptors is a sleep: there are none, or the runtime sleeps so. */
+#define IS_SLEEP(length) (!count || is_pause(length))
+
 #define POLLS(name, parameters, arguments)                                                                 \
 	WRAP(int, name, parameters)                                                                        \
 	{                                                                                                  \
 		NEXT(name);                                                                                \
-		if (!count && halves(limit)) {                                                             \
-			int second = limit - limit / 2;                                                    \
+		int whole = limit;                                                                         \
+		if (limit <= 0 || !IS_SLEEP(limit * MILLION))                                              \
+			return real arguments;                                                             \
+		if (halves(limit)) {                                                                       \
 			limit /= 2;                                                                        \
 			int result = real arguments;                                                       \
 			if (result)                                                                        \
 				return result;                                                             \
-			limit = second;                                                                    \
+			limit = whole - limit;                                                             \
 			return real arguments;                                                             \
 		}                                                                                          \
-		if (!count && limit > 0) {                                                                 \
-			limit = scaled_milliseconds(limit);                                                \
-		}                                                                                          \
-		return real arguments;                                                                     \
+		limit = scaled_milliseconds(limit);                                                        \
+		int result = real arguments;                                                               \
+		if (!result && count)                                                                      \
+			skip((whole - limit) * MILLION);                                                   \
+		return result;                                                                             \
 	}
 
-#define TIMED_POLLS(name, parameters, arguments)                   \
-	WRAP(int, name, parameters)                                \
-	{                                                          \
-		NEXT(name);                                        \
-		struct timespec other;                             \
-		int64_t whole = !count && is_sane(limit) ? nanoseconds(limit) : 0; \
-		if (halves(whole)) {                               \
-			other = timespec(whole / 2);               \
-			limit = &other;                            \
-			int result = real arguments;               \
-			if (result)                                \
-				return result;                     \
-			other = timespec(whole - whole / 2);       \
-			return real arguments;                     \
-		}                                                  \
-		if (!count && is_sane(limit)) {                    \
-			other = timespec(scaled(nanoseconds(limit))); \
-			limit = &other;                            \
-		}                                                  \
-		return real arguments;                             \
+#define TIMED_POLLS(name, parameters, arguments)                           \
+	WRAP(int, name, parameters)                                        \
+	{                                                                  \
+		NEXT(name);                                                \
+		struct timespec other;                                     \
+		int64_t whole = is_sane(limit) ? nanoseconds(limit) : 0;   \
+		if (!limit || whole <= 0 || !IS_SLEEP(whole))              \
+			return real arguments;                             \
+		limit = &other;                                            \
+		if (halves(whole)) {                                       \
+			other = timespec(whole / 2);                       \
+			int result = real arguments;                       \
+			if (result)                                        \
+				return result;                             \
+			other = timespec(whole - whole / 2);               \
+			return real arguments;                             \
+		}                                                          \
+		other = timespec(scaled(whole));                           \
+		int64_t taken = nanoseconds(&other);                       \
+		int result = real arguments;                               \
+		if (!result && count)                                      \
+			skip(whole - taken);                               \
+		return result;                                             \
 	}
 
 DESCRIPTOR_WAITS(POLLS, TIMED_POLLS)
+EVENT_WAITS(POLLS, TIMED_POLLS)
 
 WRAP(int, select, (int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *limit))
 {
@@ -200,4 +217,61 @@ WRAP(int, select, (int count, fd_set *reads, fd_set *writes, fd_set *exceptions,
 	}
 	*limit = timeval(scaled(whole)); /* the kernel, too, writes what is left there */
 	return real(count, reads, writes, exceptions, limit);
+}
+
+/* Waits for other threads until a moment, by a clock that is known; `result` says that nobody came. */
+#define LOCK_WAITS(name, parameters, clock, nobody_came, until)                                       \
+	WRAP(int, name, parameters)                                                                   \
+	{                                                                                             \
+		NEXT(name);                                                                           \
+		struct timespec now, other;                                                           \
+		const struct timespec *given = end;                                                   \
+		if (!is_sane(given) || !is_monotonic(clock) || kernel_time(CLOCK_MONOTONIC, &now))    \
+			return real until(given);                                                     \
+		int64_t end_at = nanoseconds(given) - skipped, left = end_at - nanoseconds(&now);     \
+		struct timespec whole = timespec(end_at);                                             \
+		if (end_at < 0 || left <= 0 || !is_pause(left))                                       \
+			return real until(end_at < 0 ? given : &whole);                               \
+		if (halves(left)) {                                                                   \
+			other = timespec(nanoseconds(&now) + left / 2);                               \
+			int result = real until(&other);                                              \
+			return nobody_came ? real until(&whole) : result;                             \
+		}                                                                                     \
+		int64_t taken = scaled(left);                                                         \
+		other = timespec(nanoseconds(&now) + taken);                                          \
+		int result = real until(&other);                                                      \
+		if (nobody_came)                                                                      \
+			skip(left - taken);                                                           \
+		return result;                                                                        \
+	}
+
+#define ON_CONDITION(end) (condition, lock, end)
+#define ON_CONDITION_BY_CLOCK(end) (condition, lock, clock, end)
+#define ON_SEMAPHORE_BY_CLOCK(end) (semaphore, clock, end)
+LOCK_WAITS(pthread_cond_timedwait, (void *condition, void *lock, const struct timespec *end), clock_of(given),
+	   result == ETIMEDOUT, ON_CONDITION)
+LOCK_WAITS(pthread_cond_clockwait, (void *condition, void *lock, clockid_t clock, const struct timespec *end), clock,
+	   result == ETIMEDOUT, ON_CONDITION_BY_CLOCK)
+LOCK_WAITS(sem_clockwait, (void *semaphore, clockid_t clock, const struct timespec *end), clock,
+	   result == -1 && errno == ETIMEDOUT, ON_SEMAPHORE_BY_CLOCK)
+
+WRAP(int, timerfd_settime, (int fd, int flags, const struct itimerspec *given, struct itimerspec *old))
+{
+	NEXT(timerfd_settime);
+	if (!skipped || !(flags & TFD_TIMER_ABSTIME) || !given || !is_monotonic(clock_of(&given->it_value)))
+		return real(fd, flags, given, old);
+	struct itimerspec other = *given;
+	int64_t end = nanoseconds(&given->it_value) - skipped;
+	if (end > 0)
+		other.it_value = timespec(end);
+	return real(fd, flags, &other, old);
+}
+
+WRAP(int, clock_gettime, (clockid_t clock, struct timespec *time))
+{
+	NEXT(clock_gettime);
+	int result = real(clock, time);
+	if (!result && time && skipped && is_monotonic(clock))
+		*time = timespec(nanoseconds(time) + skipped);
+	return result;
 }

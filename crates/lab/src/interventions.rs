@@ -28,6 +28,7 @@ mod no_time_wait;
 mod nothing;
 mod other_hosts_entry;
 mod parse_ca_once;
+mod pauses;
 mod prediction;
 mod quickack_route;
 mod read_buffer;
@@ -38,6 +39,7 @@ mod same_pool;
 mod send_queue_empty;
 mod share_ssl_context;
 mod short_ca_path;
+mod short_pauses;
 mod short_sleeps;
 mod sleep_in_halves;
 mod sleep_scale;
@@ -190,6 +192,7 @@ pub const ALL: &[Intervention] = &[
     large_heap::LARGE_HEAP,
     larger_pool::LARGER_POOL,
     same_pool::SAME_POOL,
+    short_pauses::SHORT_PAUSES,
     short_sleeps::SHORT_SLEEPS,
     sleep_scale::SLEEP_SCALE,
     sleep_in_halves::SLEEP_IN_HALVES,
@@ -219,6 +222,7 @@ impl Intervention {
     pub fn purpose(&self, pathology: &str, request: &Request) -> Option<Purpose> {
         let usual = share_ssl_context::purpose(self, request, self.prediction(pathology)?.purpose);
         let usual = quickack_route::purpose(self, request, usual)?;
+        let usual = pauses::purpose(self, request, usual)?;
         delayed_ack_cap::purpose(self, request, usual)
     }
 }
@@ -230,11 +234,6 @@ impl Request<'_> {
         known.into_iter().flat_map(|(recording, finding)| {
             finding.evidence.rows.iter().filter_map(move |row| recording.calls.get(*row as usize))
         })
-    }
-
-    /// Whether the finding rests on calls, and all that are known are of these numbers.
-    pub fn rests_on_calls(&self, is_one: impl Fn(u16) -> bool) -> bool {
-        self.calls().next().is_some() && self.calls().all(|call| is_one(call.number))
     }
 
     /// The end whose process made the calls that the finding rests on: where the mechanism sits.

@@ -4,13 +4,12 @@
 //! together, then runs to the program's end for what was only seen cut.
 
 mod planning;
+mod questions;
 mod soundness;
 mod written;
 
 use crate::arms::{Arm, Arms, Base};
-use crate::engine::{
-    self, Budget, Design, Entry, Failing, Order, Pace, Precision, State, Stop, Stopped, Study, Turn, is_given_up,
-};
+use crate::engine::{self, Budget, Design, Entry, Failing, Order, Pace, Precision, State, Stop, Stopped, Study, Turn};
 use crate::error::LabError;
 use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM, is_sham};
 use crate::extent::Extent;
@@ -36,8 +35,8 @@ const DOSE_ROUNDS: u32 = 4;
 /// The part of the budget that is kept for what is tried together.
 const KEPT_FOR_LATER: f64 = 0.35;
 
-/// A whole run without an intervention and one that is cured take about so many times as long as the recorded run.
-const WITH_A_CURE: f64 = 1.4;
+/// A whole run without an intervention and one with a cure, which may gain little, take so many times as long as the recorded run.
+const WITH_A_CURE: u32 = 2;
 
 /// Runs one trial of an arm.
 pub type Execute<'a> = dyn FnMut(&Arm, &Extent) -> Result<Outcome, LabError> + 'a;
@@ -157,12 +156,14 @@ impl Study for Proving<'_, '_> {
 impl Proving<'_, '_> {
     fn all(&mut self, alone: &[Arm], increments: &[Arm]) -> Result<(), LabError> {
         let may_join = self.base.is_none() && (!increments.is_empty() || self.answer.findings.len() > 1);
-        let budget = self.terms.budget.saturating_sub(self.for_whole_runs());
+        let mut budget = self.terms.budget.saturating_sub(self.for_whole_runs());
         let kept = if may_join { KEPT_FOR_LATER } else { 0.0 };
         // What would not fit if starting the programs took no time needs no run to show what that takes.
         let mut arms = self.affordable(alone, budget.mul_f64(1.0 - kept));
         if arms.iter().any(|arm| !is_reference(arm)) {
             self.pilot()?;
+            // What starting the programs takes is known now.
+            budget = self.terms.budget.saturating_sub(self.for_whole_runs());
             let left = budget.saturating_sub(self.state.spent());
             arms = self.affordable(&arms, left.mul_f64(1.0 - kept));
         }
@@ -189,7 +190,7 @@ impl Proving<'_, '_> {
         let is_needed =
             self.extent.window.is_some() && self.answer.subject_exit.is_some() && self.terms.compares_output;
         let whole = Duration::from_nanos(self.answer.wall_ns) + self.overhead;
-        let kept = whole.mul_f64(WITH_A_CURE);
+        let kept = whole * WITH_A_CURE;
         if is_needed && kept <= self.terms.budget / 2 { kept } else { Duration::ZERO }
     }
 
@@ -202,7 +203,7 @@ impl Proving<'_, '_> {
             order: Order::Random(self.terms.seed + u64::from(first)),
             most_rounds: MOST_ROUNDS,
             budget: Budget { time: budget, pace: Pace::Usual { expected: self.expected() } },
-            open: Box::new(|proving: &mut Self| proving.open(arms, first)),
+            open: Box::new(|proving: &mut Self| proving.open(arms, first, budget)),
             stop: Stop::at_trials(|proving: &Self| {
                 soundness::hopeless(&proving.outcomes).map(|_| Stopped::NothingSound)
             }),
@@ -217,9 +218,13 @@ impl Proving<'_, '_> {
         Ok(())
     }
 
-    /// Which arms have a turn in the next round: those with a question open, and what they are compared with.
-    fn open(&self, arms: &[Arm], first: u32) -> Vec<usize> {
-        let own = arms.iter().map(|arm| self.is_open(arm, first)).collect::<Vec<_>>();
+    /// Which arms have a turn in the next round: those with a question open, and what they are compared with. Doses have none where
+    /// the first look at the cause would not fit into the budget with them.
+    fn open(&self, arms: &[Arm], first: u32, budget: Duration) -> Vec<usize> {
+        let mut own = arms.iter().map(|arm| self.is_open(arm, first)).collect::<Vec<_>>();
+        if self.is_short_of_time(arms, &own, first, budget) {
+            own.iter_mut().zip(arms).for_each(|(open, arm)| *open &= !self.is_for(arm, Purpose::Dose));
+        }
         let names = arms.iter().zip(&own).filter(|(_, open)| **open).map(|(arm, _)| arm.name.as_str());
         let names = names.collect::<Vec<_>>();
         let joints = self.experiment.joints.iter().filter(|joint| names.contains(&joint.arm.as_str()));
@@ -269,63 +274,6 @@ impl Proving<'_, '_> {
     /// The arm in which nothing is tried.
     fn bare(&self) -> Arm {
         self.base.as_ref().map_or_else(Arm::plain, |base| base.arm.clone())
-    }
-
-    /// Whether more trials of an arm are needed, in the rounds since `first`.
-    fn is_open(&self, arm: &Arm, first: u32) -> bool {
-        let rows = self.rows().filter(|row| row.arm == arm.name && row.round >= first);
-        let failures = rows.clone().filter(|row| !row.applied || !row.problem.is_empty()).count();
-        let trials = rows.count();
-        if is_given_up(failures, trials) {
-            return false;
-        }
-        if (trials as u32) < FIRST_LOOK {
-            return true;
-        }
-        if is_reference(arm) {
-            // For as long as others are compared with it (see `open`); by itself it is there to show what all the machinery
-            // costs, which takes some rounds, and may not take the others' time.
-            let most = self.usual_cost(arm) * ENOUGH_PAIRS as u32;
-            return trials < ENOUGH_PAIRS && (self.base.is_none() || most < self.terms.budget / 2);
-        }
-        let all = self.rows().cloned().collect::<Vec<_>>();
-        // What stands on others is asked about as such.
-        let is_alone = |attempt: &&Attempt| attempt.arm == arm.name && attempt.purpose != Purpose::Incremental;
-        let attempts = self.experiment.attempts.iter().filter(is_alone);
-        let is_open = |attempt: &Attempt| {
-            let pairs = pairs(&all, &attempt.metric, &attempt.reference, &arm.name);
-            match attempt.purpose {
-                Purpose::Dose => (pairs.len() as u32) < DOSE_ROUNDS,
-                Purpose::Incremental => self.is_step_open(&pairs),
-                Purpose::Cause => !is_settled(&pairs, &self.looks),
-                Purpose::Control => self.is_control_open(&attempt.finding, &pairs, &all),
-                Purpose::Asked => !is_settled(&pairs, &Looks::standard()),
-            }
-        };
-        let mut joints = self.experiment.joints.iter().filter(|joint| joint.arm == arm.name);
-        attempts.clone().any(is_open)
-            || joints.any(|joint| self.is_step_open(&pairs(&all, &joint.metric, &joint.before, &arm.name)))
-    }
-
-    fn is_step_open(&self, pairs: &[(f64, f64)]) -> bool {
-        pairs.len() < ENOUGH_PAIRS && decide(&self.looks, pairs) == Decision::Open
-    }
-
-    /// Whether a control needs more pairs. It is there for a gain that it could put in doubt: until it is certain to gain less than
-    /// that takes, or more, and in no case for longer than other figures.
-    fn is_control_open(&self, finding: &str, pairs: &[(f64, f64)], rows: &[Trial]) -> bool {
-        let is_cause = |attempt: &&Attempt| attempt.finding == finding && attempt.purpose == Purpose::Cause;
-        let causes = self.experiment.attempts.iter().filter(is_cause);
-        let of_cause = |attempt: &Attempt| {
-            let pairs = crate::pairs::pairs(rows, &attempt.metric, &attempt.reference, &attempt.arm);
-            ratio(&self.looks, &pairs)
-                .filter(|ratio| verdict::status(ratio) != Status::Refuted)
-                .map(|ratio| ratio.ratio)
-        };
-        let Some(gain) = causes.filter_map(of_cause).max_by(f64::total_cmp) else { return false };
-        let (looks, suspect) = (Looks::standard(), verdict::suspect_in_a_control(gain));
-        let is_certain = |ratio: stats::Ratio| ratio.high < suspect || ratio.low > suspect;
-        pairs.len() < ENOUGH_PAIRS && !(looks.is_look(pairs.len()) && ratio(&looks, pairs).is_some_and(is_certain))
     }
 
     fn rows(&self) -> impl Iterator<Item = &Trial> + Clone {
@@ -380,19 +328,6 @@ impl Proving<'_, '_> {
 
     fn metric_of(&self, arm: &str) -> Option<crate::metric::Metric> {
         self.experiment.attempts.iter().find(|attempt| attempt.arm == arm).map(|attempt| attempt.metric.clone())
-    }
-}
-
-/// Whether pairs give a verdict, and a ratio worth showing.
-fn is_settled(pairs: &[(f64, f64)], looks: &Looks) -> bool {
-    if !looks.is_look(pairs.len()) {
-        return false;
-    }
-    let Some(ratio) = ratio(looks, pairs) else { return false };
-    match verdict::status(&ratio) {
-        Status::Confirmed => PRECISION.is_met(ratio.low, ratio.high, pairs.len()),
-        Status::Refuted => true,
-        Status::Suspected | Status::Undecided => false,
     }
 }
 

@@ -108,6 +108,7 @@ mod tests {
         command(7, role::CLIENT, &moved).map(|command| (command.name, command.object))
     }
 
+    /// What of a statement is kept.
     fn pair(verb: &str, table: &str) -> (String, String) {
         (verb.to_string(), table.to_string())
     }

@@ -4,6 +4,7 @@
 #include "exchanges.bpf.h"
 
 enum { TASK_DEAD = 128 };
+enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2 };
 
 /* Adds up the running thread's time until now. */
 static __always_inline void add_time(struct slot *slot, u64 now)
@@ -154,6 +155,20 @@ int BPF_PROG(meter_exec, struct task_struct *task, int old_pid, struct linux_bin
 	bpf_map_update_elem(&threads, &tid, thread, BPF_ANY);
 	bpf_map_delete_elem(&threads, &old);
 	slot->running = tid;
+	return 0;
+}
+
+/* A connect that nobody waits for in the call, as all event loops make it and whoever sets a time-out, goes on after its return: the
+ * connection stands ready from now on. */
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(meter_state, struct sock *sk, int before, int after)
+{
+	u64 key = (u64)sk;
+	if (before != TCP_SYN_SENT || after != TCP_ESTABLISHED)
+		return 0;
+	struct exchanging *known = bpf_map_lookup_elem(&sockets, &key);
+	if (known && known->set_up)
+		known->ready = bpf_ktime_get_boot_ns();
 	return 0;
 }
 

@@ -29,10 +29,11 @@ use slots::{Slot, Slots};
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/meter.bpf.o"));
 
 /// Each program and the trace point it watches.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 6] = [
     ("meter_switch", "sched_switch"),
     ("meter_fork", "sched_process_fork"),
     ("meter_exec", "sched_process_exec"),
+    ("meter_state", "inet_sock_set_state"),
     ("meter_enter", "sys_enter"),
     ("meter_return", "sys_exit"),
 ];

@@ -22,13 +22,13 @@ detector! {
     /// such as an event loop that makes a blocking call, is the smallest such pool.
     ///
     /// ## Evidence
-    /// Requests that have arrived and lie unread. The thread that reads them later is blocked meanwhile: asleep, in a disk, or
+    /// Requests that have arrived and wait unread. The thread that reads them later is blocked meanwhile: asleep, in a disk, or
     /// waiting for somebody else, and not for requests. Those requests may be what a server asks another one that was recorded, too.
     /// Or requests that one thread has read and hands over to others, a pool: while
     /// none of those waits for work (at the place where they wait when there are no requests), more requests are in hand than the pool
     /// has threads. Those threads are blocked for somebody else, or compute and are fewer than the processors. Or requests for each of
     /// which the server asks another one, of which it asks only so many questions at a time: while it does so more requests are
-    /// in hand, it has next to nothing to do, and the next question goes out when an answer has come. That is a pool of
+    /// in hand, it has almost nothing to do, and the next question goes out when an answer has come. That is a pool of
     /// connections, a limit that a proxy keeps, or, where it is one, a lock that is held over the question.
     ///
     /// Or threads of a client that wait at one place and let each other go in turn, while as many of its requests are under way
@@ -94,7 +94,7 @@ fn behind_a_pool(analysis: &Analysis) -> Option<Found> {
     let (part, each) = (Nanos(line.waited / requests), Nanos(whole / requests));
     let meanwhile = match blocking.filter(|_| !line.computes) {
         Some(call) => format!("was blocked on behalf of others, mostly in {}", syscall::name(call.number)),
-        None => "was on CPU, and other CPUs were there to be had".to_string(),
+        None => "was on CPU while other CPUs were idle".to_string(),
     };
     Some(Found {
         title: format!("Requests wait in line for {pool}: {part} of every {each} request{}", place.in_words()),

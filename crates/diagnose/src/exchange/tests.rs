@@ -21,7 +21,7 @@ fn an_exchange_runs_from_the_first_byte_written_to_the_last_byte_read() {
 #[test]
 fn the_first_exchange_begins_with_the_connect() {
     let exchanges = exchanges(&keep_alive(3, 300 * US).end());
-    let set_up = exchanges[0].set_up.expect("a set-up");
+    let set_up = exchanges[0].set_up.as_ref().expect("a set-up");
     assert_eq!((set_up.connect, exchanges[0].start), (MS, MS));
     assert!(exchanges[1].set_up.is_none());
 }

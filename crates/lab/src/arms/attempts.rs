@@ -11,6 +11,8 @@ use case::{Answer, Finding, Purpose};
 /// Pathologies whose cure changes how many requests there seem to be, so that whole runs are compared: an update of a window looks like
 /// a request, and what is not given up is not asked again.
 const CHANGES_REQUESTS: [&str; 2] = ["P21", "P45"];
+/// The same where the cost lies between requests: who sleeps for less before it asks again asks more often.
+const ASKS_MORE_OFTEN: &str = "P06";
 
 impl Arms {
     /// Adds what one intervention is tried for in one finding, in each of its doses.
@@ -50,7 +52,7 @@ impl Arms {
             return Ok(());
         }
         let metric = setting.metric.cloned();
-        let exchanges = if CHANGES_REQUESTS.contains(&finding.id.as_str()) { 0 } else { setting.answer.exchanges };
+        let exchanges = if changes_requests(finding) { 0 } else { setting.answer.exchanges };
         let metric = metric.unwrap_or_else(|| finding.cost.metric(exchanges));
         if purpose == Purpose::Incremental {
             // What it stands on is tried by itself.
@@ -135,6 +137,11 @@ impl Arms {
         }
         Ok(())
     }
+}
+
+fn changes_requests(finding: &Finding) -> bool {
+    let id = finding.id.as_str();
+    CHANGES_REQUESTS.contains(&id) || (id == ASKS_MORE_OFTEN && finding.cost.is_between_requests())
 }
 
 /// Whether an intervention that must do nothing for a finding is to show that here. In one dose, the first: none may gain. And not

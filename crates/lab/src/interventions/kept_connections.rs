@@ -12,7 +12,8 @@ intervention! {
     ///
     /// ## What it does
     /// Keeps a TCP connection that a program opened and closes, and gives it back when the same process connects to the same
-    /// address: where both ends are open and all that came has been read.
+    /// address: where both ends are open and all that came has been read. Where a program says that it writes no more before it
+    /// closes, and has its answer, the server is not told.
     ///
     /// ## What it reaches
     /// Dynamically linked programs that connect and close through libc, and whose protocol takes the next request on the same

@@ -1,8 +1,7 @@
 //! `short-sleeps`: sleeps so short that nobody notices them.
 
-use super::{Intervention, NotHere, Prediction, intervention};
+use super::{Intervention, NotHere, Prediction, intervention, pauses};
 use crate::treatment::Preload;
-use case::syscall;
 
 /// A hundredth: of a poll every 50 ms 0.5 ms is left, and a thread that does nothing else still sleeps most of the time.
 const FACTOR: f64 = 0.01;
@@ -15,8 +14,9 @@ intervention! {
     /// `select` without descriptors. Who polls by sleeping then sees at once what it waits for.
     ///
     /// ## What it reaches
-    /// Dynamically linked programs that use libc. Not Go, not static programs, not time-outs of waits for descriptors,
-    /// of locks (Python's `Event.wait`) or timers.
+    /// Dynamically linked programs that use libc. Where a runtime sleeps in waits for events or for other threads (Node.js,
+    /// asyncio, Ruby, Java), those that the recording shows, as `short-pauses` does. Not Go, not static programs, not other
+    /// time-outs of waits, not timers.
     ///
     /// ## How we know it took effect
     /// The shim counts the sleeps it shortened.
@@ -33,10 +33,11 @@ intervention! {
         stands_on: &[],
         treat: |request, treatment| {
             let retries = request.finding.is_some_and(|finding| finding.id == "P45");
-            if retries && !request.rests_on_calls(syscall::is_sleep) {
+            if retries && !request.finding.is_some_and(|finding| finding.cost.is_between_requests()) {
                 return Err(NotHere("needs a client that sleeps after a failure: it gives requests up".into()));
             }
-            treatment.preloads.push(Preload { shim: "sleep-scale", parameter: format!("{FACTOR:.6}") });
+            let parameter = pauses::parameter(request, &format!("{FACTOR:.6}"));
+            treatment.preloads.push(Preload { shim: "sleep-scale", parameter });
             Ok(())
         },
         applied: |counters| counters.of_shim("sleep-scale"),

@@ -1,6 +1,6 @@
 //! `sleep-in-halves`: sleeps as long as before, interrupted once.
 
-use super::{Intervention, Prediction, intervention};
+use super::{Intervention, Prediction, intervention, pauses};
 use crate::treatment::Preload;
 
 intervention! {
@@ -12,7 +12,7 @@ intervention! {
     /// must change nothing and is tried as the negative control.
     ///
     /// ## What it reaches
-    /// As `short-sleeps`: dynamically linked programs that use libc.
+    /// As `short-sleeps`.
     ///
     /// ## How we know it took effect
     /// The shim counts the sleeps it halved.
@@ -23,8 +23,8 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        treat: |_, treatment| {
-            treatment.preloads.push(Preload { shim: "sleep-scale", parameter: "halves".into() });
+        treat: |request, treatment| {
+            treatment.preloads.push(Preload { shim: "sleep-scale", parameter: pauses::parameter(request, "halves") });
             Ok(())
         },
         applied: |counters| counters.of_shim("sleep-scale"),

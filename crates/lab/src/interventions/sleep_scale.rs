@@ -1,6 +1,7 @@
 //! `sleep-scale`: sleeps made longer or shorter.
 
-use super::{Intervention, NotHere, Prediction, intervention};
+use super::{Intervention, NotHere, Prediction, intervention, pauses};
+use crate::aspect::Aspect;
 use crate::treatment::Preload;
 
 /// The dose where none is asked for.
@@ -16,9 +17,8 @@ intervention! {
     /// and `select` without descriptors. If a program polls with sleeps in between, its latency must follow.
     ///
     /// ## What it reaches
-    /// Dynamically linked programs that use libc. Not Go, not static programs, not the timeouts of waits for
-    /// descriptors, of `epoll_wait`, of locks (Python's `Event.wait`) or timers. A sleep until a point in time is
-    /// scaled by what is left until then, so a program that keeps a fixed beat keeps it.
+    /// As `short-sleeps`. A sleep until a point in time is scaled by what is left until then, so a program that keeps a fixed
+    /// beat keeps it.
     ///
     /// ## How we know it took effect
     /// The shim counts the sleeps it scaled.
@@ -32,12 +32,15 @@ intervention! {
         doses: &[0.5, 2.0],
         unit: "times",
         stands_on: &[],
+        // A client that asks until it may go on asks as often as it wakes.
+        may_change: &[Aspect::Exchanges, Aspect::Bytes],
         treat: |request, treatment| {
             let factor = request.dose.unwrap_or(HALF);
             if !SANE.contains(&factor) {
                 return Err(NotHere(format!("takes a factor from {} to {}, not {factor}", SANE.start(), SANE.end())));
             }
-            treatment.preloads.push(Preload { shim: "sleep-scale", parameter: format!("{factor:.6}") });
+            let parameter = pauses::parameter(request, &format!("{factor:.6}"));
+            treatment.preloads.push(Preload { shim: "sleep-scale", parameter });
             Ok(())
         },
         applied: |counters| counters.of_shim("sleep-scale"),

@@ -3,7 +3,6 @@
 use super::{Intervention, NotHere, Prediction, intervention};
 use crate::aspect::Aspect;
 use crate::treatment::Preload;
-use case::syscall;
 
 /// What the shim and its parameter are called, and how it counts.
 const SHIM: &str = "timeout-scale";
@@ -36,7 +35,7 @@ intervention! {
         // What is not given up is not asked again, and has an answer.
         may_change: &[Aspect::Exchanges, Aspect::Bytes],
         treat: |request, treatment| {
-            if request.rests_on_calls(syscall::is_sleep) {
+            if request.finding.is_some_and(|finding| finding.cost.is_between_requests()) {
                 return Err(NotHere("needs requests that are given up: the client sleeps after a failure".into()));
             }
             treatment.preloads.push(Preload { shim: SHIM, parameter: format!("{LONGER:.6}") });
@@ -82,23 +81,20 @@ mod tests {
     use crate::interventions::short_sleeps::SHORT_SLEEPS;
     use crate::interventions::tests::{finding_at, request};
     use crate::treatment::{End, Treatment};
-    use case::Finding;
+    use case::{Cost, Finding};
 
-    const NANOSLEEP: u16 = 35;
-    const POLL: u16 = 7;
-
-    /// Which of the two are tried for a retry storm that rests on a call of this number.
-    fn tried(number: u16) -> [bool; 2] {
-        let (mut recording, finding) = finding_at(End::Client);
-        recording.calls[0].number = number;
-        let (world, finding) = (World::default(), Finding { id: "P45".into(), ..finding });
+    /// Which of the two are tried for a retry storm that costs so much of an exchange's 100 ns between requests.
+    fn tried(between: u64) -> [bool; 2] {
+        let (recording, finding) = finding_at(End::Client);
+        let cost = Cost { ns_per_exchange: 100, between_ns_per_exchange: between, ..Cost::default() };
+        let (world, finding) = (World::default(), Finding { id: "P45".into(), cost, ..finding });
         let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
         [SHORT_SLEEPS, LONG_TIMEOUTS].map(|one| (one.treat)(&request, &mut Treatment::default()).is_ok())
     }
 
     #[test]
     fn sleeps_after_failures_are_made_shorter_and_timeouts_that_give_requests_up_longer() {
-        assert_eq!(tried(NANOSLEEP), [true, false]);
-        assert_eq!(tried(POLL), [false, true]);
+        assert_eq!(tried(100), [true, false]);
+        assert_eq!(tried(0), [false, true]);
     }
 }

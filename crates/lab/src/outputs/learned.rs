@@ -3,7 +3,8 @@
 //! A word that is the same in all of them has to be the same in any other run. Where only figures within a word differ, as in
 //! `took=0.44s`, those are free and the rest has to hold; where more of it does, as in a name drawn at random, the word is free.
 //! Figures that say by their unit or their label that they measure time or rate are free from the start: rounded they can be
-//! the same in all runs with nothing attached, and that they change is what an intervention is for.
+//! the same in all runs with nothing attached, and that they change is what an intervention is for. So is what tells when the program
+//! ran: the time of day, and seconds since 1970.
 
 /// What a program always writes.
 pub struct Learned {
@@ -63,7 +64,8 @@ impl Learned {
             if is_unit_alone(first, at) {
                 return Place::Free;
             }
-            let measures = measures(first, at);
+            let mut measures = measures(first, at);
+            measures.iter_mut().zip(tells_when(first[at])).for_each(|(free, when)| *free |= when);
             Place::of(&all.iter().map(|words| words[at]).collect::<Vec<_>>(), &measures)
         };
         Some(Learned { places: (0..first.len()).map(place).collect() })
@@ -141,6 +143,31 @@ fn measures(words: &[&str], at: usize) -> Vec<bool> {
         has_letters(&word[begin..end]) || is_unit(unit) || is_label(label)
     };
     (0..spans.len()).map(measure).collect()
+}
+
+/// Which figures of a word tell when the program ran. Runs that are minutes apart show other ones, and those with nothing attached
+/// may all lie within one.
+fn tells_when(word: &str) -> Vec<bool> {
+    let spans = spans(word);
+    let texts = spans.iter().map(|&(begin, end)| &word[begin..end]).collect::<Vec<_>>();
+    let is_of_a_clock = |at: usize| {
+        let is_two_digits =
+            |at: usize| texts.get(at).is_some_and(|text| text.split(['.', ',']).next().map(str::len) == Some(2));
+        let is_followed = |at: usize| {
+            let next = spans.get(at + 1).filter(|next| next.0 == spans[at].1 + 1);
+            is_two_digits(at) && is_two_digits(at + 1) && next.is_some() && word[spans[at].1..].starts_with(':')
+        };
+        is_followed(at) || at.checked_sub(1).is_some_and(is_followed)
+    };
+    (0..spans.len()).map(|at| is_of_a_clock(at) || is_since_1970(texts[at])).collect()
+}
+
+/// Whether a figure can be a moment between 2020 and 2050, in seconds since 1970 or a thousandth, millionth or billionth of them.
+fn is_since_1970(figure: &str) -> bool {
+    let whole = figure.split(['.', ',']).next().unwrap_or("");
+    let seconds = whole.get(..10).and_then(|seconds| seconds.parse::<u64>().ok());
+    matches!(whole.len(), 10 | 13 | 16 | 19)
+        && seconds.is_some_and(|seconds| (1_577_836_800..2_524_608_000).contains(&seconds))
 }
 
 /// Whether a word is the unit of the figure before it: another unit is another figure.
@@ -250,6 +277,25 @@ mod tests {
         assert!(!holds(&["took=44ms n=20"], "took=1ms n=19"));
         assert!(!holds(&["20 items in 44 ms"], "19 items in 44 ms"));
         assert!(!holds(&["0 % failed"], "100 % failed"));
+    }
+
+    #[test]
+    fn what_tells_when_a_program_ran_is_free_though_all_runs_beside_it_lie_within_a_minute() {
+        for (plain, other) in [
+            ("done at 04:23:58", "done at 05:07:01"),
+            ("2026-11-26T04:23:58.311Z done", "2026-11-26T04:24:01.007Z done"),
+            ("[04:23] done", "[04:24] done"),
+            ("done 1795667159", "done 1795667244"),
+            ("id=1795667159535 done", "id=1795667243979 done"),
+        ] {
+            assert!(holds(&[plain, plain, plain], other), "{plain}");
+        }
+        assert!(
+            !holds(&["2026-11-26T04:23:58Z done"], "2026-11-27T04:23:58Z done"),
+            "a date is none of the time of day"
+        );
+        assert!(!holds(&["10:200 ok"], "10:150 ok") && !holds(&["sum 9795667159"], "sum 9795667158"));
+        assert!(!holds(&["12 of 34"], "11 of 34") && !holds(&["3:1 for us"], "1:3 for us"));
     }
 
     #[test]

@@ -107,8 +107,18 @@ impl Proving<'_, '_> {
         causes(&arm.name).iter().all(|finding| others.contains(finding))
     }
 
+    /// Whether the rounds that are left until the first look, counted from `first`, take longer than the budget allows. Before the first
+    /// round nobody knows.
+    pub(super) fn is_short_of_time(&self, arms: &[Arm], open: &[bool], first: u32, budget: Duration) -> bool {
+        let done = self.state.round() - first;
+        let rounds = if done > 0 { FIRST_LOOK.saturating_sub(done) } else { 0 };
+        let round: Duration =
+            arms.iter().zip(open).filter(|(_, open)| **open).map(|(arm, _)| self.usual_cost(arm)).sum();
+        round * rounds > budget.saturating_sub(self.state.spent())
+    }
+
     /// Whether an arm is for this, and for nothing that is worth more.
-    fn is_for(&self, arm: &Arm, purpose: Purpose) -> bool {
+    pub(super) fn is_for(&self, arm: &Arm, purpose: Purpose) -> bool {
         let mut attempts = self.experiment.attempts.iter().filter(|attempt| attempt.arm == arm.name).peekable();
         attempts.peek().is_some()
             && attempts.all(|attempt| attempt.purpose == purpose || attempt.purpose == Purpose::Dose)

@@ -491,6 +491,58 @@ fn where_the_budget_is_short_what_repeats_a_proof_goes_before_its_control() {
     assert!(budgets.contains(&[true, false, true]) && budgets.contains(&[true, true, true]), "{budgets:?}");
 }
 
+/// Proves a cure beside two doses within 30 s; starting and ending the program with a dose takes so long.
+fn beside_doses(took: Duration) -> (Finding, usize) {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let tried = [("P01", "cure", Purpose::Cause), ("P01", "one", Purpose::Dose), ("P01", "two", Purpose::Dose)];
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let mut outcome = seen_to_its_end(made(if arm.name == "cure" { 0.2 } else { 44.0 }, turn()), extent);
+        if ["one", "two"].contains(&arm.name.as_str()) {
+            outcome.took = took;
+        }
+        Ok(outcome)
+    };
+    let terms = Terms { budget: Duration::from_secs(30), seed: 7, compares_output: false, say: &|_: &str| {} };
+    let (experiment, trials) = prove(arms(&tried), &answer, &mut execute, &terms).expect("an experiment");
+    verdict::judge(&mut answer, &experiment, &trials);
+    (answer.findings.remove(0), trials.iter().filter(|trial| trial.arm == "one").count())
+}
+
+#[test]
+fn doses_that_take_longer_than_expected_do_not_take_the_time_of_the_cause() {
+    assert!(beside_doses(Duration::from_millis(500)).1 >= 4);
+    let (cause, doses) = beside_doses(Duration::from_secs(5));
+    // The second is begun with what is left at last.
+    assert_eq!((cause.tried[0].ratio > 1.0, doses), (true, 2), "{:?}", cause.tried);
+    let why = "only 2 of the 4 pairs of runs that a figure takes fit into the budget; --budget 60 would do";
+    assert_eq!(cause.tried[1].problem, why);
+}
+
+#[test]
+fn time_is_kept_for_whole_runs_with_what_starting_them_takes() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.5)]);
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let turn = turn();
+        // So much noise that the gain is certain, and never exact.
+        let noise = [0.6, 1.0, 1.5][turn as usize % 3];
+        let mut outcome = made(noise * if arm.name == "cure" { 12.0 } else { 44.0 }, turn);
+        let is_whole = extent.window.is_none();
+        outcome.row.exit = if is_whole { 0 } else { -1 };
+        let length = if is_whole { Duration::from_millis(4_400) } else { Duration::from_nanos(outcome.row.wall.0) };
+        outcome.took = length + Duration::from_secs(2);
+        Ok(outcome)
+    };
+    let terms = Terms { budget: Duration::from_mins(1), seed: 7, compares_output: true, say: &|_: &str| {} };
+    let arms = arms(&[("P01", "cure", Purpose::Cause)]);
+    let (experiment, trials) = prove(arms, &answer, &mut execute, &terms).expect("an experiment");
+    verdict::judge(&mut answer, &experiment, &trials);
+    let cured = trials.iter().filter(|trial| trial.arm == "cure");
+    assert!(cured.clone().count() > 8 && cured.clone().any(|trial| trial.exit >= 0), "{}", cured.count());
+    assert_eq!(answer.findings[0].status, Status::Confirmed, "{:?}", answer.findings[0].tried);
+}
+
 #[test]
 fn a_cost_that_does_not_rise_with_the_dose_leaves_the_cause_open() {
     let proved_with = |of_dose: &dyn Fn(f64) -> f64| {

@@ -7,6 +7,7 @@ mod files;
 mod functions;
 mod objects;
 mod other;
+mod pauses;
 mod preload;
 mod reads;
 mod timeouts;

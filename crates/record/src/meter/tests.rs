@@ -212,6 +212,32 @@ fn setting_up_a_connection_belongs_to_its_first_exchange_unless_it_was_made_ahea
 }
 
 #[test]
+fn a_connect_that_goes_on_after_its_call_belongs_to_the_first_exchange_however_long_it_takes() {
+    let Some(mut bench) = Bench::new() else { return };
+    // The queue is full when the client comes: its SYN is dropped, and sent again after a second.
+    let server = "import socket, sys, time\n\
+        listener = socket.create_server(('127.0.0.1', int(sys.argv[1])), backlog=0)\n\
+        first = socket.create_connection(listener.getsockname())\n\
+        time.sleep(float(sys.argv[2]))\n\
+        listener.accept()\n\
+        connection, _ = listener.accept()\n\
+        connection.recv(9)\n\
+        connection.sendall(b'hello')\n";
+    let client = "import socket, sys, time\n\
+        time.sleep(0.3)\n\
+        connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])), timeout=20)\n\
+        time.sleep(float(sys.argv[2]))\n\
+        connection.sendall(b'first')\n\
+        connection.recv(9)\n";
+    for (pause, least, most) in [("0", 900.0, 1_800.0), ("0.25", 0.0, 100.0)] {
+        let reading = bench.converse((server, "0.8"), (client, pause));
+        assert_eq!(reading.exchanges, 1);
+        let wall = milliseconds(reading.exchange_wall);
+        assert!((least..most).contains(&wall), "{pause} s: {wall} ms");
+    }
+}
+
+#[test]
 fn waiting_for_the_end_of_an_answer_belongs_to_it_and_a_connection_found_closed_does_not() {
     let Some(mut bench) = Bench::new() else { return };
     let server = "import socket, sys, time\n\

@@ -97,7 +97,7 @@ struct Lead {
 
 #[derive(Template)]
 #[template(
-    source = "<p><strong>In all.</strong> {{ whole }} <a href=\"#ledger\">Where the time went</a></p>\n",
+    source = "<p><strong>Overall.</strong> {{ whole }} <a href=\"#ledger\">Where the time went</a></p>\n",
     ext = "html"
 )]
 struct Whole {

@@ -1,5 +1,7 @@
 //! Threads of a client that wait for their turn before they ask: so many at a time have it, and each makes its request then. Where
 //! it is one, that is a lock.
+//!
+//! Those that never ask are a pool that waits for work of its own, as a runtime's compilers do: they wake each other at one place, too.
 
 use super::{LEAST_REQUESTS, LEAST_SHARE_BLOCKED, LEAST_WAIT, length};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -71,7 +73,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
         title: format!("Requests wait for a lock before they are sent: {part} of every {whole} request{}", place.in_words()),
         what: "Requests wait for a lock before they are sent".to_string(),
         mechanism: vec![format!(
-            "{} threads of {} wait at one place, {} times, until another one of them lets go. Meanwhile its {} requests run one \
+            "{} threads of {} wait at one place, {} times, until another of them releases it. Meanwhile its {} requests run one \
              at a time: each is made under the lock.",
             turns.threads,
             turns.program,
@@ -80,7 +82,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
         )],
         saving: turns.saving(),
         place,
-        remedy: "Let go of the lock before the request is sent, or give each thread a client or a connection of its own; most clients \
+        remedy: "Release the lock before the request is sent, or give each thread a client or a connection of its own; most clients \
                  may be shared without a lock."
             .to_string(),
         rows: rows("calls", turns.waits.iter().map(|(row, _)| *row)),
@@ -118,8 +120,11 @@ pub(in crate::detectors) fn turns_of(
         threads().flat_map(|(slot, thread)| lock_waits(analysis, slot, thread, &mut places)).collect();
     // Who lets go has waited at the same place: threads that are handed work wait for somebody who has not.
     let waiting: BTreeSet<(usize, usize)> = waits.iter().map(|wait| (wait.thread, wait.place)).collect();
-    let taken = taken(requests, at_a_time);
-    let is_turn = |wait: &&Wait| waiting.contains(&(wait.by, wait.place)) && mostly_within(&taken, &wait.moment);
+    let (asking, taken) = (asking(analysis, pid), taken(requests, at_a_time));
+    let is_turn = |wait: &&Wait| {
+        let both_ask = asking.contains(&wait.thread) && asking.contains(&wait.by);
+        both_ask && waiting.contains(&(wait.by, wait.place)) && mostly_within(&taken, &wait.moment)
+    };
     let mut by_place: BTreeMap<usize, Vec<&Wait>> = BTreeMap::new();
     for wait in waits.iter().filter(is_turn) {
         by_place.entry(wait.place).or_default().push(wait);
@@ -171,6 +176,14 @@ fn taken(requests: &[(u64, u64)], at_a_time: usize) -> Vec<(u64, u64)> {
     merge(taken)
 }
 
+/// The threads of a process that send requests or read answers.
+fn asking(analysis: &Analysis, pid: u32) -> BTreeSet<usize> {
+    let own = analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client);
+    let calls = own.flat_map(|exchange| analysis.transfers(exchange)).map(|&row| analysis.call(row as usize));
+    let threads: BTreeSet<u32> = calls.filter(|call| call.pid == pid).map(|call| call.tid).collect();
+    threads.into_iter().filter_map(|tid| analysis.threads.slot(tid)).collect()
+}
+
 /// Those of one thread; `places` are those seen so far.
 fn lock_waits(analysis: &Analysis, slot: usize, thread: &ThreadRows, places: &mut Vec<Place>) -> Vec<Wait> {
     let mut found = Vec::new();
@@ -218,8 +231,9 @@ mod tests {
     const OTHER: u32 = CLIENT + 5;
     const MAIN: u32 = CLIENT + 6;
 
-    /// Forty requests of 5 ms by two threads in turns; the one that does not ask waits meanwhile, and this one wakes it.
-    fn in_turns(waker: Option<u32>) -> Recording {
+    /// Forty requests of 5 ms by two threads in turns; the one that does not ask waits meanwhile, and this one wakes it. Or a third one
+    /// wakes it, or asks.
+    fn in_turns(waker: Option<u32>, asker: Option<u32>) -> Recording {
         let mut fixture = Fixture::new();
         fixture.script(6, &["client.py:7:fetch"]);
         fixture.connect(1, CLIENT);
@@ -232,10 +246,11 @@ mod tests {
             let (asks, waits) = if number % 2 == 0 { (CLIENT, OTHER) } else { (OTHER, CLIENT) };
             let from = fixture.now;
             let calls = fixture.recording.calls.len();
-            request(&mut fixture, asks, 1, 5 * MS, &mut idle);
+            let asker = asker.unwrap_or(asks);
+            request(&mut fixture, asker, 1, 5 * MS, &mut idle);
             fixture.recording.calls[calls..]
                 .iter_mut()
-                .filter(|call| call.tid == asks)
+                .filter(|call| call.tid == asker)
                 .for_each(|call| call.pid = CLIENT);
             let woken = fixture.now;
             let waker = waker.unwrap_or(asks);
@@ -251,14 +266,19 @@ mod tests {
 
     #[test]
     fn threads_of_a_client_that_ask_one_at_a_time_under_a_lock_are_found() {
-        let answer = answer(&in_turns(None));
+        let answer = answer(&in_turns(None, None));
         let finding = answer.findings.iter().find(|one| one.name == "lock-convoy").expect("it is found");
         assert!(finding.place[0].line == 7 && finding.cost.between_ns_per_exchange > 4 * MS, "{finding:#?}");
         assert!(finding.mechanism[0].starts_with("2 threads of client wait at one place, 40 times"), "{finding:#?}");
     }
 
     #[test]
+    fn a_runtimes_own_threads_that_wake_each_other_are_left_alone() {
+        assert!(!names(&in_turns(None, Some(MAIN))).contains(&"lock-convoy".to_string()));
+    }
+
+    #[test]
     fn threads_that_wait_for_work_from_another_one_are_left_alone() {
-        assert!(!names(&in_turns(Some(MAIN))).contains(&"lock-convoy".to_string()));
+        assert!(!names(&in_turns(Some(MAIN), None)).contains(&"lock-convoy".to_string()));
     }
 }

@@ -230,10 +230,10 @@ fn found(analysis: &Analysis, line: &Line) -> Found {
         remedy: if line.at_a_time == 1 {
             format!(
                 "Do not hold a lock while {peer} is asked, give the pool more than one connection, or raise the limit, if {peer} \
-                 can bear it."
+                 can take it."
             )
         } else {
-            format!("Give the pool of connections to {peer} more of them, or raise the limit, if {peer} can bear it.")
+            format!("Give the pool of connections to {peer} more of them, or raise the limit, if {peer} can take it.")
         },
         rows: rows("calls", line.questions.iter().map(|one| one.row)),
         ..Found::default()

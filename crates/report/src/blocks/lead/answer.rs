@@ -9,7 +9,7 @@ use crate::escape::escape;
 use crate::style::Style;
 use crate::text::{clean, wrap};
 
-use case::{Account, Answer, Kind, Status, Tail};
+use case::{Account, Answer, End, Kind, Status, Tail};
 
 /// What is said before the summary where nothing stands.
 fn opening(answer: &Answer) -> Option<String> {
@@ -39,7 +39,15 @@ const HARDLY_ANY: f64 = 0.25;
 
 /// Whether nearly all of the run is outside its exchanges: then the answer begins with that.
 fn leads_outside(answer: &Answer) -> bool {
-    answer.exchanges > 0 && outside_ns(answer) as f64 >= (1.0 - HARDLY_ANY) * answer.ledger.total as f64
+    answer.exchanges > 0
+        && !is_of_servers(answer)
+        && outside_ns(answer) as f64 >= (1.0 - HARDLY_ANY) * answer.ledger.total as f64
+}
+
+/// Whether only servers were recorded: nobody waits for one that has no request.
+fn is_of_servers(answer: &Answer) -> bool {
+    let mut ends = answer.ledger.accounts.iter().filter_map(|one| one.account.end()).peekable();
+    ends.peek().is_some() && ends.all(|end| end == End::Server)
 }
 
 /// Where the time outside exchanges went.
