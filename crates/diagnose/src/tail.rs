@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
+use crate::spans::{merge, within};
 use crate::waits::{Kinds, tree_of};
 use case::{Activity, RequestKind, Tail, WaitNode, WaitTree};
 use std::collections::BTreeMap;
@@ -20,7 +21,9 @@ const FEW: usize = 10;
 const SHARE: f64 = 0.1;
 /// All within the first or the last of so many requests are how a run starts or ends.
 const EDGE: usize = 10;
-/// So many of the others are followed, evenly spread: they tell the same story.
+/// So many of them are followed at most, evenly spread ...
+const MOST_FOLLOWED: usize = 1_000;
+/// ... and of the others, which tell the same story.
 const FOLLOWED: usize = 200;
 /// So many of them ask for the same, where that is what they have in common ...
 const NEARLY_ALL: f64 = 0.8;
@@ -52,17 +55,22 @@ pub fn find(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Tail> {
     if share < SHARE {
         return None;
     }
-    let waits = tree_of(analysis, &slow)?;
-    let every = others.len().div_ceil(FOLLOWED).max(1);
-    let usually = tree_of(analysis, &others.iter().copied().step_by(every).collect::<Vec<_>>());
+    let waits = tree_of(analysis, &some(&slow, MOST_FOLLOWED))?;
+    let usually = tree_of(analysis, &some(&others, FOLLOWED));
     if is_the_same(&waits, usually.as_ref()) {
         return None;
     }
-    let has = |&index: &&usize| stalls.iter().any(|&(from, to)| from < all[*index].end && all[*index].start < to);
+    let stalls = merge(stalls.to_vec());
+    let has = |&&index: &&usize| within(&stalls, all[index].start, all[index].end).next().is_some();
     let explained = slow.iter().filter(has).count() * 2 >= slow.len();
     let least_ns = slow.iter().map(|&index| all[index].length()).min()?;
     let kind = kind(analysis, &slow, &others);
     Some(Tail { count: slow.len() as u64, least_ns, usual_ns: usual, share, kind, explained, waits })
+}
+
+/// So many of some exchanges at most, evenly spread.
+fn some(of: &[usize], most: usize) -> Vec<usize> {
+    of.iter().copied().step_by(of.len().div_ceil(most).max(1)).collect()
 }
 
 /// Whether nothing is known of what the slow ones wait for, or it is what the others wait for.
@@ -144,7 +152,18 @@ mod tests {
         assert_eq!(tail(&slow(40, 4 * MS, 0, 0)), None, "4 ms");
         assert_eq!(tail(&slow(40, 60 * MS, 20 * MS, 0)), None, "three times as long");
         assert_eq!(tail(&slow(200, 60 * MS, 0, 0)), None, "one");
-        assert_eq!(tail(&slow(13, 60 * MS, 0, 185)), None, "the last ones");
+        assert_eq!(tail(&slow(8, 60 * MS, 0, 180)), None, "the last ones");
+    }
+
+    #[test]
+    fn what_a_finding_is_about_is_explained() {
+        let recording = slow(40, 60 * MS, 0, 0);
+        let analysis = crate::Analysis::new(&recording);
+        let is_explained = |stalls: &[(u64, u64)]| super::find(&analysis, stalls).expect("a tail").explained;
+        let slow = analysis.exchanges.iter().filter(|one| one.length() > 50 * MS);
+        let stalls: Vec<(u64, u64)> = slow.map(|one| (one.start + MS, one.start + 2 * MS)).collect();
+        assert!(is_explained(&stalls));
+        assert!(!is_explained(&stalls[..2]));
     }
 
     #[test]

@@ -398,6 +398,6 @@ fn what_a_database_was_asked_is_named_where_it_is_waited_for() {
     };
     assert_eq!(asked(&asking("orders", "customers")), ["", "SELECT orders"]);
     let mut of_others = asking("orders", "customers");
-    of_others.commands.iter_mut().for_each(|row| row.connection += 1);
+    of_others.commands.iter_mut().for_each(|row| row.connection -= 1);
     assert_eq!(asked(&of_others), ["", ""]);
 }
