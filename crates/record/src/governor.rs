@@ -204,13 +204,12 @@ impl Governor {
     fn events_by(&self, elapsed: Nanos) -> u64 {
         let elapsed = elapsed.0 as f64;
         let soon = |duration: &Duration| duration.as_nanos() as f64 <= FIRST / AN_HOUR_LATER;
-        let share = match self.budget.duration.filter(soon) {
+        let share = if let Some(duration) = self.budget.duration.filter(soon) {
             // There is nothing left to come after its end.
-            Some(duration) => ((elapsed + AT_ONCE) / (duration.as_nanos() as f64).max(AT_ONCE)).min(1.0),
-            None => {
-                let first = (1.0 + elapsed.min(FIRST) / AT_ONCE).ln() / (1.0 + HORIZON / AT_ONCE).ln();
-                first + AN_HOUR_LATER * (elapsed - FIRST).max(0.0) / FIRST
-            }
+            ((elapsed + AT_ONCE) / (duration.as_nanos() as f64).max(AT_ONCE)).min(1.0)
+        } else {
+            let first = (1.0 + elapsed.min(FIRST) / AT_ONCE).ln() / (1.0 + HORIZON / AT_ONCE).ln();
+            first + AN_HOUR_LATER * (elapsed - FIRST).max(0.0) / FIRST
         };
         (self.budget.events as f64 * share) as u64
     }

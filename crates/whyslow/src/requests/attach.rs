@@ -28,7 +28,6 @@ pub fn request(typed: &AttachArguments) -> Result<Request, Failure> {
             overhead: Some(typed.overhead),
             duration: Some(duration),
             counts_requests: typed.requests.is_some(),
-            ..record::Options::default()
         },
         reading: diagnose::Options { all: typed.answer.all },
     })
