@@ -240,7 +240,8 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// The calls by which the server moved the bytes of an exchange, as rows of the table of calls; none where it was not recorded.
+    /// The calls by which the server moved the bytes of an exchange, as rows of the table of calls; none where it was
+    /// not recorded.
     pub fn server_transfers(&self, exchange: &Exchange) -> &[u32] {
         &self.connections.transfers()[as_rows(&exchange.served)]
     }

@@ -1,4 +1,5 @@
-//! What has rows of exchanges that reach into time without: none of them counts, and none of that time lies between exchanges.
+//! What has rows of exchanges that reach into time without: none of them counts, and none of that time lies between
+//! exchanges.
 
 use super::Exchange;
 use crate::windows::Windows;
@@ -27,7 +28,8 @@ impl<'w> Cut<'w> {
         self.left.extend(current);
     }
 
-    /// Bytes of a request were moved in a window in which no whole exchange has begun yet: as far as anybody knows one begins here.
+    /// Bytes of a request were moved in a window in which no whole exchange has begun yet: as far as anybody knows one
+    /// begins here.
     pub fn is_asked(&mut self, time: u64) {
         self.entered = Some(time);
     }
@@ -42,8 +44,8 @@ impl<'w> Cut<'w> {
         self.entered = None;
     }
 
-    /// The stretches that have rows of them. Where one had been answered, it is taken to last as long as half of the whole ones
-    /// do at least.
+    /// The stretches that have rows of them. Where one had been answered, it is taken to last as long as half of the
+    /// whole ones do at least.
     pub fn spans(mut self, last: Option<&Exchange>, whole: &[Exchange]) -> Vec<(u64, u64)> {
         self.left.extend(last.cloned());
         if self.left.is_empty() {

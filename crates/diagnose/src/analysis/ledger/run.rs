@@ -52,8 +52,8 @@ impl Accounts {
         accounts
     }
 
-    /// Lengthens what the run has of its exchanges by the time in which there was nothing but what is left of those that were cut:
-    /// that consists of what whole ones consist of.
+    /// Lengthens what the run has of its exchanges by the time in which there was nothing but what is left of those
+    /// that were cut: that consists of what whole ones consist of.
     fn stretch(&mut self, cut: f64) {
         let whole: f64 = self.run.values().sum();
         if whole > 0.0 {
