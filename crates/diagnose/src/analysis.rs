@@ -43,6 +43,8 @@ pub struct Analysis<'r> {
     pub(crate) exchanges: Vec<Exchange>,
     /// What servers asked others within them.
     pub(crate) inner: Vec<Exchange>,
+    /// When there was an exchange of which only a part has rows.
+    pub(crate) cut: Vec<(u64, u64)>,
     /// When each thread took part in an exchange that counts: merged, in order of time.
     pub(crate) taking_part: BTreeMap<u32, Vec<(u64, u64)>>,
     /// When bytes were held at peers that nobody watched.
@@ -79,7 +81,7 @@ impl<'r> Analysis<'r> {
     pub fn new(recording: &'r Recording) -> Analysis<'r> {
         let windows = Windows::new(recording);
         let connections = Connections::new(recording, &windows);
-        let exchange::Exchanges { counted, inner } = exchange::find(recording, &connections, &windows);
+        let exchange::Exchanges { counted, inner, cut } = exchange::find(recording, &connections, &windows);
         let taking_part = taking_part(recording, &connections, &counted);
         let mut analysis = Analysis {
             recording,
@@ -89,6 +91,7 @@ impl<'r> Analysis<'r> {
             code: Code::new(recording),
             exchanges: counted,
             inner,
+            cut,
             taking_part,
             peer_stalls: PeerStalls::new(),
             accounts: Accounts::default(),
@@ -253,7 +256,8 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// The calls by which the server moved the bytes of an exchange, as rows of the table of calls; none where it was not recorded.
+    /// The calls by which the server moved the bytes of an exchange, as rows of the table of calls; none where it was
+    /// not recorded.
     pub fn server_transfers(&self, exchange: &Exchange) -> &[u32] {
         &self.connections.transfers()[as_rows(&exchange.served)]
     }

@@ -5,7 +5,6 @@ use crate::analysis::Analysis;
 use crate::analysis::ledger;
 use crate::blind::not_looked_for;
 use crate::detectors::{ALL, Detector, Found};
-use crate::exchange::Exchange;
 use crate::heaviest::{heaviest, located_outside};
 use crate::overlap;
 use crate::tail;
@@ -122,7 +121,7 @@ fn finding(analysis: &Analysis, detector: &Detector, found: Found) -> Finding {
         what: found.what,
         mechanism: found.mechanism,
         observed: found.observed,
-        cost: Cost { few: few(analysis, &found.stalls), ..analysis.cost(&found.saving) },
+        cost: Cost { few: few(analysis, found.saving.affected, &found.stalls), ..analysis.cost(&found.saving) },
         place: found.place.places,
         place_share: found.place.share,
         remedy: found.remedy,
@@ -136,14 +135,15 @@ fn finding(analysis: &Analysis, detector: &Detector, found: Found) -> Finding {
 const FEW: usize = 10;
 
 /// Stalls that few exchanges have, where that is so.
-fn few(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Few> {
+fn few(analysis: &Analysis, affected: u64, stalls: &[(u64, u64)]) -> Option<Few> {
     let all = analysis.exchanges.len();
-    let has = |exchange: &Exchange| stalls.iter().any(|&(start, end)| start < exchange.end && exchange.start < end);
-    if stalls.is_empty() || stalls.len() * FEW > all {
+    if stalls.is_empty() || stalls.len() * FEW > all || affected * FEW as u64 > all as u64 {
         return None;
     }
-    let touched: Vec<usize> = (0..all).filter(|&index| has(&analysis.exchanges[index])).collect();
-    let (first, last) = (*touched.first()?, *touched.last()?);
+    // Others that were under way meanwhile need not be touched.
+    let (start, end) = (stalls.iter().map(|stall| stall.0).min()?, stalls.iter().map(|stall| stall.1).max()?);
+    let first = analysis.exchanges.iter().position(|exchange| start < exchange.end)?;
+    let last = analysis.exchanges.iter().rposition(|exchange| exchange.start < end)?;
     let when = match () {
         () if last * FEW < all => Moment::Start,
         () if (all - 1 - first) * FEW < all => Moment::End,
@@ -151,8 +151,7 @@ fn few(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Few> {
     };
     let mut lengths: Vec<u64> = stalls.iter().map(|(start, end)| end.saturating_sub(*start)).collect();
     lengths.sort_unstable();
-    let is_few = touched.len() * FEW <= all;
-    is_few.then(|| Few { count: stalls.len() as u64, ns: lengths[lengths.len() / 2], when })
+    Some(Few { count: stalls.len() as u64, ns: lengths[lengths.len() / 2], when })
 }
 
 /// What was lost while the findings' rows were recorded. They spread over the whole run, so every loss concerns them.
@@ -295,13 +294,16 @@ mod tests {
         let recording = keep_alive(100, 300 * US).end();
         let analysis = Analysis::new(&recording);
         let stall = |index: usize| (analysis.exchanges[index].start, analysis.exchanges[index].end);
-        let few = |indexes: &[usize]| few(&analysis, &indexes.iter().map(|&index| stall(index)).collect::<Vec<_>>());
+        let stalls = |indexes: &[usize]| indexes.iter().map(|&index| stall(index)).collect::<Vec<_>>();
+        let few = |indexes: &[usize]| few(&analysis, indexes.len() as u64, &stalls(indexes));
         let (from, to) = stall(1);
         assert_eq!(few(&[1, 2]), Some(Few { count: 2, ns: to - from, when: Moment::Start }));
         assert_eq!(few(&[97, 98]).map(|few| few.when), Some(Moment::End));
         assert_eq!(few(&[0, 50]).map(|few| few.when), Some(Moment::Throughout));
         assert_eq!(few(&(0..20).collect::<Vec<_>>()), None);
         assert_eq!(few(&[]), None);
+        // One that holds all of them.
+        assert_eq!(super::few(&analysis, 100, &stalls(&[50])), None);
     }
 
     #[test]

@@ -6,15 +6,18 @@
 //! recorded. A TLS handshake is no exchange of its own: it belongs, with the look-up of the name and the connect, to the
 //! first exchange of the connection.
 
+mod cut;
 mod served;
 mod set_up;
 
 use crate::connections::{ConnectionRows, Connections, End, transfer_time};
+use crate::spans;
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use crate::windows::Windows;
 use case::Recording;
 use case::tables::{Call, TlsRecord, direction, role, transport};
+use cut::Cut;
 use set_up::SetUps;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -69,6 +72,8 @@ pub struct Exchanges {
     pub counted: Vec<Exchange>,
     /// What a server asks others in order to answer, where the exchange that it answers was seen: a part of that one.
     pub inner: Vec<Exchange>,
+    /// When there was one of which only a part has rows: merged, in order of time.
+    pub cut: Vec<(u64, u64)>,
 }
 
 /// Finds the exchanges of a recording. None reaches into time without rows.
@@ -77,11 +82,11 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
     let mut set_ups = SetUps::new(recording);
     let mut order: Vec<usize> = (0..connections.all().len()).collect();
     order.sort_by_key(|&slot| (connections.row(slot).opened, slot));
-    let mut found = Vec::new();
+    let (mut found, mut cut) = (Vec::new(), Vec::new());
     for slot in order {
         let row = connections.row(slot);
         if row.transport == wanted && row.role != role::LISTENER && !is_seen_from_the_peer(connections, slot) {
-            on_connection((recording, windows), connections, slot, &mut set_ups, &mut found);
+            on_connection((recording, windows), connections, slot, &mut set_ups, (&mut found, &mut cut));
         }
     }
     let (first, last) = (recording.manifest.start.0, recording.manifest.end.0.max(recording.manifest.start.0));
@@ -91,6 +96,7 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
         exchange.end = exchange.end.clamp(first, last);
     }
     found.retain(|exchange| windows.is_whole(exchange.start, exchange.end));
+    let cut = spans::merge(cut.into_iter().filter(|(from, to)| from < to).collect());
     let order = |exchange: &Exchange| (exchange.start, exchange.connection);
     if !found.is_sorted_by_key(order) {
         found.sort_by_key(order);
@@ -104,10 +110,10 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
     };
     let has_outer = found.iter().any(|exchange| !is_server(exchange));
     if !has_outer || !found.iter().any(is_server) {
-        return Exchanges { counted: found, inner: Vec::new() };
+        return Exchanges { counted: found, inner: Vec::new(), cut };
     }
     let (inner, counted) = found.into_iter().partition(is_server);
-    Exchanges { counted, inner }
+    Exchanges { counted, inner, cut }
 }
 
 /// TCP, or Unix sockets where nothing went over TCP.
@@ -139,7 +145,7 @@ fn on_connection(
     connections: &Connections,
     slot: usize,
     set_ups: &mut SetUps,
-    found: &mut Vec<Exchange>,
+    (found, cut): (&mut Vec<Exchange>, &mut Vec<(u64, u64)>),
 ) {
     let rows = &connections.all()[slot];
     let Some(end_seen) = rows.end else { return };
@@ -154,18 +160,25 @@ fn on_connection(
     let opened = connections.row(slot).opened.0;
     let mut since = opened;
     let (mut window, mut is_under_way) = (windows.number(opened), !windows.has_rows_at(opened));
+    let mut cut_here = Cut::new(windows, opened);
     for position in rows.transfers.clone() {
         let call = &recording.calls[connections.transfers()[position] as usize];
         let arrived_after = std::mem::replace(&mut since, transfer_time(call));
         if windows.number(transfer_time(call)) != window {
             // Where one exchange ends and another begins is not known until it is the other end's turn again.
             (window, is_under_way) = (windows.number(transfer_time(call)), true);
-            current = None;
+            cut_here.enters(transfer_time(call), current.take());
         }
         if is_under_way && asks(call, end_seen) {
+            cut_here.is_asked(transfer_time(call));
             continue;
         }
         is_under_way = false;
+        if !asks(call, end_seen) && current.is_none() {
+            cut_here.is_answered(call_end(call));
+        } else {
+            cut_here.begins();
+        }
         let handshaking = transfer_time(call) < application && !carries_more(recording, call, application);
         if handshaking || is_alert(recording, call) {
             last_before = if handshaking { call_end(call) } else { last_before };
@@ -176,7 +189,9 @@ fn on_connection(
         take(&mut current, found, (call, position, arrived), slot, end_seen, &mut last_before);
     }
     let closed = connections.closing(slot).min(recording.manifest.end.0);
-    if let Some(mut exchange) = current.filter(|exchange| windows.is_whole(exchange.start, closed)) {
+    let is_whole = |exchange: &Exchange| windows.is_whole(exchange.start, closed);
+    cut.extend(cut_here.spans(current.as_ref().filter(|exchange| !is_whole(exchange)), &found[first_found..]));
+    if let Some(mut exchange) = current.filter(is_whole) {
         if !exchange.answered && closed.saturating_sub(exchange.end) >= UNANSWERED {
             exchange.end = closed;
             found.push(exchange);

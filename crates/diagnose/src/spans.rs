@@ -22,6 +22,20 @@ pub fn within(spans: &[(u64, u64)], start: u64, end: u64) -> impl Iterator<Item 
     inside.map(move |&(from, to)| (from.max(start), to.min(end)))
 }
 
+/// What of some spans lies in none of others, which are merged.
+pub fn without(spans: &[(u64, u64)], others: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut left = Vec::with_capacity(spans.len());
+    for &(start, end) in spans {
+        let mut at = start;
+        for (from, to) in within(others, start, end) {
+            left.extend((at < from).then_some((at, from)));
+            at = to;
+        }
+        left.extend((at < end).then_some((at, end)));
+    }
+    left
+}
+
 /// How much time they take together.
 pub fn length(spans: impl Iterator<Item = (u64, u64)>) -> u64 {
     spans.map(|(from, to)| to.saturating_sub(from)).fold(0, u64::saturating_add)
@@ -39,5 +53,6 @@ mod tests {
         assert_eq!(length(within(&spans, 25, 30)), 5);
         assert_eq!(length(within(&spans, 40, 50)), 0);
         assert_eq!(length(within(&spans, 60, 55)), 0);
+        assert_eq!(without(&[(5, 15), (20, 30), (35, 70)], &spans), [(10, 15), (40, 50), (60, 70)]);
     }
 }

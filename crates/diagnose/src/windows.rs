@@ -37,6 +37,13 @@ impl Windows {
         self.thinned.is_empty() || spans::within(&self.thinned, from, to.max(from.saturating_add(1))).next().is_none()
     }
 
+    /// The window that a time lies in: its beginning and its end; of a time between two, the later one's.
+    pub fn around(&self, time: u64) -> (u64, u64) {
+        let number = self.number(time);
+        let start = number.checked_sub(1).map_or(0, |before| self.thinned[before].1);
+        (start, self.thinned.get(number).map_or(u64::MAX, |next| next.0))
+    }
+
     /// How much of the time between two moments has rows.
     pub fn length(&self, from: u64, to: u64) -> u64 {
         let length = to.saturating_sub(from);

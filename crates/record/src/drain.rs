@@ -213,7 +213,8 @@ impl Drain {
         self.keep_failure(&result);
     }
 
-    /// Hands the rows gathered so far to the case. After a failure the case counts and drops them: the subject goes on undisturbed.
+    /// Hands the rows gathered so far to the case. After a failure the case counts and drops them: the subject goes on
+    /// undisturbed.
     fn hand_on(&mut self) {
         let result = self.intake.write(&mut self.writer);
         self.keep_failure(&result);
@@ -223,8 +224,9 @@ impl Drain {
         self.has_failed |= result.is_err();
     }
 
-    /// Writes everything that is known only at the end, and hands back the writer, which knows what could not be written. `sums`
-    /// are the scheduler's of the threads that still run, each with the number of recorded calls; `call_sums` are all calls'.
+    /// Writes everything that is known only at the end, and hands back the writer, which knows what could not be
+    /// written. `sums` are the scheduler's of the threads that still run, each with the number of recorded calls;
+    /// `call_sums` are all calls'.
     pub fn finish(
         mut self,
         threads: &Watched,
@@ -313,7 +315,8 @@ fn loss(table: &str, reason: &str, count: u64, (start, end): (Nanos, Nanos)) -> 
     Loss { start, end, table: table.to_string(), reason: reason.to_string(), count }
 }
 
-/// What was given up of each thread: beside its sum, in a row of its own, which begins when nothing of it is left to be counted.
+/// What was given up of each thread: beside its sum, in a row of its own, which begins when nothing of it is left to be
+/// counted.
 fn sums_of(given_up: &GivenUp, end: Nanos) -> Vec<SchedulerSum> {
     let sum = |(&tid, of): (&u32, &case::OfThread)| SchedulerSum {
         tid,

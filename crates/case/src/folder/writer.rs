@@ -4,8 +4,10 @@
 //! on, and the manifest says in the end what is missing. The manifest itself has its place on the disk from the
 //! beginning.
 
-use super::thin::{GivenUp, is_thinned, take_away};
-use super::{BATCH_ROWS, Case, MANIFEST, TABLES, parquet_of, reader, stream_of, table_error, whole, without_names};
+mod anew;
+
+use super::thin::GivenUp;
+use super::{BATCH_ROWS, Case, MANIFEST, TABLES, parquet_of, stream_of, table_error, whole, without_names};
 use crate::beneath::Beneath;
 use crate::error::CaseError;
 use crate::manifest::Manifest;
@@ -315,22 +317,6 @@ impl<R: Row> TypedStream<R> {
         Ok(TypedStream { name, pending: Vec::new(), pending_since: None, writer, failed: false })
     }
 
-    /// Writes what stays of a table into another file.
-    fn without(&self, folder: &Beneath, stretches: &[(Nanos, Nanos)]) -> Result<(TypedStream<R>, GivenUp), CaseError> {
-        let mut given_up = GivenUp::default();
-        let mut thinner = TypedStream::<R>::create_as(folder, format!("{}.thinner", self.name))?;
-        let mut written = Ok(());
-        reader::read_stream::<R>(folder, &self.name, &mut |mut rows| {
-            take_away(&mut rows, stretches, &mut given_up);
-            thinner.pending.append(&mut rows);
-            if written.is_ok() && thinner.pending.len() >= BATCH_ROWS {
-                written = thinner.flush();
-            }
-        })?;
-        written.and_then(|()| thinner.flush()).map_err(|unwritten| unwritten.error)?;
-        Ok((thinner, given_up))
-    }
-
     /// Remembers that no more can be written after what is there.
     fn check(&mut self, rows: usize, written: Result<(), arrow_schema::ArrowError>) -> Result<(), Unwritten> {
         let since = self.pending_since.take();
@@ -363,22 +349,7 @@ impl<R: Row> Stream for TypedStream<R> {
     }
 
     fn thin(&mut self, folder: &Beneath, stretches: &[(Nanos, Nanos)]) -> Result<GivenUp, Unwritten> {
-        if !is_thinned::<R>() {
-            return Ok(GivenUp::default());
-        }
-        self.flush()?;
-        let Ok((thinner, given_up)) = self.without(folder, stretches) else {
-            // All rows are where they were.
-            let _ = folder.remove(Path::new(&format!("{}.thinner", self.name)));
-            return Ok(GivenUp::default());
-        };
-        let renamed = folder.rename(Path::new(&thinner.name), Path::new(&self.name));
-        if renamed.is_err() {
-            let _ = folder.remove(Path::new(&thinner.name));
-            return Ok(GivenUp::default());
-        }
-        self.writer = thinner.writer;
-        Ok(given_up)
+        self.thin_out(folder, stretches)
     }
 
     fn has_failed(&self) -> bool {

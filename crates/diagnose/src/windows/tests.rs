@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{CLIENT, Fixture, US, WRITE, keep_alive};
+use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, keep_alive};
 use crate::threads::call_end;
 use crate::{Analysis, Exchange, Options};
 use case::Nanos;
@@ -75,6 +75,7 @@ fn a_time_lies_in_a_window_or_between_two() {
     assert_eq!([9, 10, 19, 20, 35, 40].map(|time| windows.number(time)), [0, 1, 1, 1, 2, 2]);
     assert_eq!([9, 10, 19, 20, 35, 40].map(|time| windows.has_rows_at(time)), [true, false, false, true, false, true]);
     assert_eq!([5, 10, 20, 39, 40].map(|time| windows.next_change(time)), [10, 20, 30, 40, u64::MAX]);
+    assert_eq!([9, 15, 20, 40].map(|time| windows.around(time)), [(0, 10), (20, 30), (20, 30), (40, u64::MAX)]);
 }
 
 #[test]
@@ -95,6 +96,29 @@ fn exchanges_are_whole_and_the_ledger_has_the_time_with_rows() {
     assert_eq!(answer.ledger.accounts.iter().map(|account| account.ns).sum::<u64>(), known);
     assert!(answer.ledger.unexplained * 50 < known, "{:?}", answer.ledger);
     assert_eq!(answer.findings, []);
+}
+
+#[test]
+fn what_is_left_of_exchanges_that_are_cut_is_no_time_between_them() {
+    // Nearly all of the time an exchange is under way, and a window holds two or three.
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    for _ in 0..200 {
+        fixture.moves(CLIENT, 1, WRITE, 100);
+        fixture.waits_for(CLIENT, 1, 40 * MS, 200);
+        fixture.now += MS;
+    }
+    let whole = fixture.end();
+    let (start, end) = (whole.manifest.start.0, whole.manifest.end.0);
+    let between = |recording: &Recording| {
+        let answer = Analysis::new(recording).answer("case", Options::default());
+        let accounts = answer.ledger.accounts.iter().filter(|account| account.name.contains("outside"));
+        accounts.map(|account| account.ns).sum::<u64>() as f64 / answer.ledger.total as f64
+    };
+    let starts = (start + 113 * MS..end).step_by(487 * MS as usize);
+    let cuts: Vec<(u64, u64)> = starts.map(|at| (at, at + 374 * MS)).collect();
+    let (of_all, of_windows) = (between(&whole), between(&thinned_out(whole, &cuts)));
+    assert!((0.01..0.04).contains(&of_all) && (of_all - of_windows).abs() < 0.015, "{of_all} {of_windows}");
 }
 
 #[test]

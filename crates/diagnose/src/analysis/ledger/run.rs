@@ -5,6 +5,7 @@ use super::account::Account;
 use super::idle;
 use super::walk::Walker;
 use crate::analysis::Analysis;
+use crate::spans;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -42,10 +43,22 @@ impl Accounts {
         }
         let gaps = shares.gaps(analysis);
         let with_rows = gaps.iter().flat_map(|&(from, to)| analysis.windows.parts(from, to)).collect::<Vec<_>>();
-        idle::book(analysis, &with_rows, &mut |account, length| {
+        let idle = spans::without(&with_rows, &analysis.cut);
+        let cut = spans::length(with_rows.into_iter()) - spans::length(idle.iter().copied());
+        accounts.stretch(cut as f64);
+        idle::book(analysis, &idle, &mut |account, length| {
             *accounts.run.entry(account).or_default() += length;
         });
         accounts
+    }
+
+    /// Lengthens what the run has of its exchanges by the time in which there was nothing but what is left of those
+    /// that were cut: that consists of what whole ones consist of.
+    fn stretch(&mut self, cut: f64) {
+        let whole: f64 = self.run.values().sum();
+        if whole > 0.0 {
+            self.run.values_mut().for_each(|length| *length *= 1.0 + cut / whole);
+        }
     }
 
     /// The exchanges' time in the accounts that the test accepts.

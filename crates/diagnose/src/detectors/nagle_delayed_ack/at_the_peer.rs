@@ -375,6 +375,8 @@ mod tests {
         let answer = answer(&busy_loop(true));
         let finding = answer.findings.iter().find(|finding| finding.id == "P01").expect("P01");
         assert!(finding.title.starts_with("The client, which was not recorded, holds"), "{}", finding.title);
+        // Few have it, though hundreds are under way meanwhile.
+        assert_eq!(finding.cost.few.as_ref().map(|few| few.count), Some(20), "{:?}", finding.cost);
         let held = answer.ledger.accounts.iter().find(|row| row.name.starts_with("held at the peer"));
         assert!(held.is_some_and(|row| row.ns > answer.wall_ns / 3), "{:?}", answer.ledger);
         assert!(!is_accused(&busy_loop(false)));
