@@ -338,6 +338,28 @@ fn a_gain_far_below_what_was_suspected_confirms_nothing() {
 }
 
 #[test]
+fn a_run_that_becomes_shorter_by_more_than_its_sleeps_did_something_else() {
+    // Of 4.4 s, 1 s is spent in sleeps that may be too long.
+    let status = |cured: f64| {
+        let turn = turns();
+        let mut finding = finding("P45", 0.95);
+        (finding.cost.ns_per_exchange, finding.cost.between_ns_per_exchange) = (10_000_000, 10_000_000);
+        let mut answer = answer(vec![finding]);
+        let mut arms = arms(&[("P45", "cure", Purpose::Cause)]);
+        arms.experiment.attempts[0].metric = Metric::Wall;
+        proved(&mut answer, arms, &|arm| {
+            let mut outcome = made(if arm == "cure" { cured } else { 440.0 }, turn());
+            (outcome.row.exit, outcome.output) = (0, b"done".to_vec());
+            outcome
+        });
+        let found = answer.findings.remove(0);
+        (found.status, found.caveats.iter().any(|caveat| caveat.contains("saves more than the sleeps")))
+    };
+    assert_eq!(status(360.0), (Status::Confirmed, false));
+    assert_eq!(status(40.0), (Status::Undecided, true));
+}
+
+#[test]
 fn a_gain_that_only_makes_up_for_the_machinery_confirms_nothing() {
     let turn = turns();
     let mut answer = answer(vec![finding("P01", 0.3)]);
