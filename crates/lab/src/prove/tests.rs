@@ -232,6 +232,21 @@ fn a_run_whose_beginning_is_not_like_the_whole_is_tried_whole() {
 }
 
 #[test]
+fn a_run_whose_long_exchanges_are_the_last_is_tried_whole() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P20", 0.9)]);
+    // As many a second as in the whole run have their answers before it is cut, those that need not wait.
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let mut outcome = made(44.0, turn());
+        let later = if arm.name == "cure" { 4.0 } else { 44.0 };
+        outcome.row.exchange_wall = made(if extent.window.is_some() { 4.0 } else { later }, turn()).row.exchange_wall;
+        Ok(seen_to_its_end(outcome, extent))
+    };
+    executed(&mut answer, arms(&[("P20", "cure", Purpose::Cause)]), &mut execute);
+    assert_eq!(answer.findings[0].status, Status::Confirmed);
+}
+
+#[test]
 fn a_run_that_recording_made_much_longer_is_planned_by_what_it_takes_without() {
     let turn = turns();
     let mut answer = answer(vec![finding("P42", 0.95)]);
