@@ -29,7 +29,7 @@ healthy=(memcached:memcached libmemcached-tools:memcslap postgresql:/usr/lib/pos
     python3-waitress:/usr/lib/python3/dist-packages/waitress python3-twisted:/usr/lib/python3/dist-packages/twisted
     libmojolicious-perl:/usr/share/perl5/Mojo.pm 'php-fpm:/usr/sbin/php-fpm*' subversion:svnserve etcd-server:etcd slapd:slapd
     ldap-utils:ldapsearch)
-bench=(strace:strace tcpdump:tcpdump linux-perf:perf nghttp2-client:h2load)
+bench=(strace:strace tcpdump:tcpdump linux-perf:perf nghttp2-client:h2load postgresql:/usr/lib/postgresql postgresql-contrib:pgbench)
 
 case $purpose in
 build) wanted=("${build[@]}") ;;

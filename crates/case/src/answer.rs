@@ -5,6 +5,7 @@ mod heaviest;
 mod ledger;
 mod proof;
 mod queue;
+mod tail;
 mod trouble;
 mod waits;
 
@@ -12,6 +13,7 @@ pub use heaviest::Heaviest;
 pub use ledger::{AccountTime, Ledger};
 pub use proof::{Effect, Measured, Proof, Purpose, Together, Trend, Tried};
 pub use queue::{Queue, RequestKind, ServedKind};
+pub use tail::Tail;
 pub use trouble::Trouble;
 pub use waits::{Ended, RequestWaits, WaitNode, WaitTree};
 
@@ -56,6 +58,10 @@ pub struct Answer {
     /// too old to say.
     #[serde(default)]
     pub queue: Option<Queue>,
+    /// The few requests that take many times as long as most, for another reason; null where there are none, or if the file is too
+    /// old to say.
+    #[serde(default)]
+    pub tail: Option<Tail>,
     /// What went wrong again and again, whether or not anybody waited for it.
     #[serde(default)]
     pub troubles: Vec<Trouble>,
@@ -184,7 +190,7 @@ pub fn standing(findings: &[Finding]) -> String {
         ((Status::Confirmed, None), "confirmed"),
         ((Status::Suspected, Some(Kind::Cause)), "suspected"),
         ((Status::Suspected, Some(Kind::Observation)), "observed"),
-        ((Status::Undecided, None), "left open"),
+        ((Status::Undecided, None), "undecided"),
         ((Status::Refuted, None), "refuted"),
     ];
     let clauses = words.into_iter().filter_map(|(which, word)| match names(which).as_slice() {
@@ -241,12 +247,16 @@ pub enum Moment {
     Throughout,
 }
 
+/// Where one part in so many of a cost passes between exchanges, the time from one to the next shows more of it than their own.
+const PART_BETWEEN: u64 = 3;
+
 impl Cost {
     /// The metric in which a finding's cost would fall, were it removed. `exchanges` is how many there were.
     pub fn metric(&self, exchanges: u64) -> Metric {
         let is_wall = self.share_of_wall >= self.share_of_cpu;
+        let shows_between = self.between_ns_per_exchange * PART_BETWEEN > self.ns_per_exchange;
         match (exchanges > 0, is_wall) {
-            (true, true) if self.is_between_requests() => Metric::ElapsedPerExchange,
+            (true, true) if shows_between => Metric::ElapsedPerExchange,
             (true, true) => Metric::WallPerExchange,
             (true, false) => Metric::CpuPerExchange,
             (false, true) => Metric::Wall,

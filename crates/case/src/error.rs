@@ -11,6 +11,9 @@ pub enum CaseError {
     /// The folder holds no manifest: it is not a case.
     #[error("{0} is not a case: it has no manifest.json")]
     NotACase(PathBuf),
+    /// Nothing was ever watched into the folder.
+    #[error("nothing was watched into {0}")]
+    NoHistory(PathBuf),
     /// The case was written by another version of the schema.
     #[error("{path} has schema {found}; this whyslow reads schema {expected}")]
     Schema {

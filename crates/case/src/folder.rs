@@ -8,12 +8,14 @@
 
 mod bounds;
 mod reader;
+mod thin;
 mod whole;
 mod writer;
 
 pub(crate) use bounds::Budget;
 pub use reader::is_damage_found;
 pub(crate) use reader::{parquet_rows, parquet_rows_within, stream_rows};
+pub use thin::{GivenUp, OfThread};
 pub(crate) use whole::write_parquet;
 pub use writer::CaseWriter;
 
@@ -266,6 +268,24 @@ mod tests {
         let case = Case::open(&folder).expect("a case");
         assert!(!case.manifest().closed);
         assert_eq!(case.read::<Call>().expect("calls").len(), BATCH_ROWS);
+    }
+
+    #[test]
+    fn rows_that_are_given_up_are_gone_and_others_follow() {
+        let home = tempfile::tempdir().expect("a folder");
+        let mut writer = new_case(&home.path().join("c"));
+        writer.append((0..40_000).map(call)).expect("rows");
+        writer.append([PathRow { id: 1, path: "/etc/hosts".into() }]).expect("rows");
+        let given_up = writer.give_up(&[(Nanos(100), Nanos(20_100)), (Nanos(30_000), Nanos(30_010))]).expect("thinned");
+        assert_eq!((given_up.rows, given_up.of_threads[&7].calls), (20_010, 20_010));
+        writer.append((40_000..40_005).map(call)).expect("more rows");
+        assert_eq!(writer.give_up(&[(Nanos(0), Nanos(100))]).expect("thinned again").rows, 100);
+        let case = writer.close().expect("closed");
+        let calls: Vec<Call> = case.read().expect("calls");
+        let expected: Vec<Call> = (20_100..30_000).chain(30_010..40_005).map(call).collect();
+        assert!(calls == expected, "{} of {}", calls.len(), expected.len());
+        assert_eq!(case.read::<PathRow>().expect("paths").len(), 1);
+        assert_eq!(fs::read_dir(home.path().join("c/tables")).expect("a folder").count(), 2);
     }
 
     #[test]

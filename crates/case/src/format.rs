@@ -32,7 +32,7 @@ only.
 
 ## Without names
 
-`whyslow run --keep-names no` (and `attach`) writes a case that may leave the house. Before anything is written, pseudonyms
+`whyslow run --keep-names no` (and `attach`) writes a case that can be given away. Before anything is written, pseudonyms
 such as `n3f9a2c81d0` take the place of hosts and addresses, of parts of HTTP paths and queries, of names that are looked
 up, of files outside of system folders, and of what programs and threads are called and given as arguments. In each
 column below that says so, the same name has the same pseudonym everywhere in the case. They are digests with random bytes

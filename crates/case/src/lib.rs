@@ -41,8 +41,8 @@ mod watched;
 
 pub use answer::{
     AccountTime, Answer, Cost, Effect, Ended, Evidence, Few, Finding, Heaviest, Kind, Ledger, LossTotals, Measured,
-    Moment, Place, PlaceShare, Proof, Purpose, Queue, RequestKind, RequestWaits, ServedKind, Status, Together, Trend,
-    Tried, Trouble, Verdict, WaitNode, WaitTree, standing,
+    Moment, Place, PlaceShare, Proof, Purpose, Queue, RequestKind, RequestWaits, ServedKind, Status, Tail, Together,
+    Trend, Tried, Trouble, Verdict, WaitNode, WaitTree, standing,
 };
 pub use bisection::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,
@@ -63,7 +63,7 @@ pub use documents::{
 };
 pub use error::CaseError;
 pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric};
-pub use folder::{Case, CaseWriter, is_damage_found};
+pub use folder::{Case, CaseWriter, GivenUp, OfThread, is_damage_found};
 pub use folder_name::new_folder;
 pub use format::format;
 pub use history::{HistoryWriter, Resolution, ServiceSample, read_history};

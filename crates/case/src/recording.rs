@@ -9,34 +9,52 @@ use crate::tables::{
     Call, CallSum, Command, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample,
     SchedulerSum, Segment, StackFrame, Switch, TcpEvent, Thinned, Thread, TlsRecord, Trial, Wait,
 };
-use crate::units::Nanos;
 
-/// Deals rows that are in order of time out to their connections, which leaves nothing to sort; others stay as they are.
-fn deal<R: Default>(rows: &mut Vec<R>, connection: fn(&R) -> u32, time: fn(&R) -> Nanos) {
-    let most = rows.iter().map(connection).max().unwrap_or_default() as usize;
-    // Numbers that nobody gave one after another would take more room than the rows.
-    if most > rows.len() * 4 || !rows.is_sorted_by_key(time) {
+/// No more than so many numbers that no row has for each row: beyond that, counting takes more room than the rows.
+const SPARSE: usize = 4;
+
+/// Deals rows out by a number (a connection's, a thread's), without changing the order of those of one number: what was
+/// recorded is in order of time as a rule, and then there is nothing left to sort.
+fn deal<R: Default>(rows: &mut Vec<R>, number: fn(&R) -> u32) {
+    let most = rows.iter().map(number).max().unwrap_or_default() as usize;
+    if most > rows.len().saturating_mul(SPARSE) || u32::try_from(rows.len()).is_err() || rows.is_sorted_by_key(number) {
         return;
     }
-    let mut next = vec![0; most + 2];
+    let mut next = vec![0_u32; most + 2];
     for row in rows.iter() {
-        next[connection(row) as usize + 1] += 1;
+        next[number(row) as usize + 1] += 1;
     }
-    for connection in 1..next.len() {
-        next[connection] += next[connection - 1];
+    for number in 1..next.len() {
+        next[number] += next[number - 1];
     }
-    let mut order = vec![0; rows.len()];
+    // Which row comes to which place.
+    let mut from = vec![0_u32; rows.len()];
     for (at, row) in rows.iter().enumerate() {
-        let place = &mut next[connection(row) as usize];
-        order[*place] = at;
+        let place = &mut next[number(row) as usize];
+        from[*place as usize] = at as u32;
         *place += 1;
     }
-    *rows = order.into_iter().map(|at| std::mem::take(&mut rows[at])).collect();
+    *rows = from.into_iter().map(|at| std::mem::take(&mut rows[at as usize])).collect();
+}
+
+/// Puts rows into the order of a key that begins with the number that they can be dealt out by, if any.
+fn in_order<R: Default, K: Ord, const NUMBERS: usize>(
+    rows: &mut Vec<R>,
+    numbers: [fn(&R) -> u32; NUMBERS],
+    key: fn(&R) -> K,
+) {
+    for number in numbers {
+        deal(rows, number);
+    }
+    if !rows.is_sorted_by_key(key) {
+        // Rows are much larger than what they are sorted by.
+        rows.sort_by_cached_key(key);
+    }
 }
 
 /// Lists every table once; everything that concerns all tables is made from this list.
 macro_rules! recording {
-    ($( $(#[doc = $doc:literal])+ $field:ident: $row:ident sorted by $key:expr; )+) => {
+    ($( $(#[doc = $doc:literal])+ $field:ident: $row:ident $(of $number:expr,)? sorted by $key:expr; )+) => {
         /// What was recorded: every table of a case, rows in the order named at each.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Recording {
@@ -51,8 +69,10 @@ macro_rules! recording {
             /// # Errors
             /// Where a table's file is damaged.
             pub fn load(case: &Case) -> Result<Recording, CaseError> {
-                let mut recording = Recording { manifest: case.manifest().clone(), $( $field: case.read()?, )+ };
-                recording.sort();
+                let mut recording = Recording { manifest: case.manifest().clone(), ..Recording::default() };
+                // Each is put into its order before the next one takes its memory.
+                $( recording.$field = case.read()?;
+                   in_order(&mut recording.$field, [$($number)?], $key); )+
                 if !recording.manifest.closed {
                     recording.was_cut_off();
                 }
@@ -61,13 +81,7 @@ macro_rules! recording {
 
             /// Puts every table into its order. The sort is stable: rows with equal keys keep the order of recording.
             pub fn sort(&mut self) {
-                deal(&mut self.segments, |row| row.connection, |row| row.time);
-                deal(&mut self.http_messages, |row| row.connection, |row| row.time);
-                $( let key: fn(&$row) -> _ = $key;
-                   if !self.$field.is_sorted_by_key(key) {
-                       // Rows are much larger than what they are sorted by.
-                       self.$field.sort_by_cached_key(key);
-                   } )+
+                $( in_order(&mut self.$field, [$($number)?], $key); )+
             }
 
             /// Puts names back where this process has written pseudonyms for them. Those of another's stay.
@@ -117,11 +131,11 @@ recording! {
     /// The scheduler's own sums for them.
     scheduler_sums: SchedulerSum sorted by |row| row.tid;
     /// System calls.
-    calls: Call sorted by |row| (row.tid, row.start);
+    calls: Call of |row| row.tid, sorted by |row| (row.tid, row.start);
     /// All of them, added up.
     call_sums: CallSum sorted by |row| (row.pid, row.number);
     /// Intervals off the processor.
-    switches: Switch sorted by |row| (row.tid, row.start);
+    switches: Switch of |row| row.tid, sorted by |row| (row.tid, row.start);
     /// CPU samples.
     samples: Sample sorted by |row| (row.tid, row.time);
     /// Stacks, frame by frame.
@@ -131,7 +145,7 @@ recording! {
     /// Sockets.
     connections: Connection sorted by |row| row.id;
     /// TCP segments.
-    segments: Segment sorted by |row| (row.connection, row.time);
+    segments: Segment of |row| row.connection, sorted by |row| (row.connection, row.time);
     /// Other things TCP did.
     tcp_events: TcpEvent sorted by |row| (row.connection, row.time);
     /// TLS handshakes.
@@ -139,7 +153,7 @@ recording! {
     /// TLS records.
     tls_records: TlsRecord sorted by |row| (row.connection, row.time);
     /// HTTP/1 message heads.
-    http_messages: HttpMessage sorted by |row| (row.connection, row.time);
+    http_messages: HttpMessage of |row| row.connection, sorted by |row| (row.connection, row.time);
     /// Commands by their names.
     commands: Command sorted by |row| (row.connection, row.time);
     /// DNS messages.
@@ -174,7 +188,7 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SCHEMA;
+    use crate::{Nanos, SCHEMA};
 
     #[test]
     fn rows_are_in_order_when_they_are_loaded_whatever_order_they_were_written_in() {
@@ -198,13 +212,9 @@ mod tests {
             };
             let mut rows: Vec<Segment> = (1..100).map(row).collect();
             let mut sorted = rows.clone();
-            sorted.sort_by_key(|row| (row.connection, row.time));
-            deal(&mut rows, |row| row.connection, |row| row.time);
+            sorted.sort_by_key(|row| row.connection);
+            deal(&mut rows, |row| row.connection);
             assert_eq!(rows == sorted, connections < u32::MAX, "{connections}");
-            rows.swap(3, 70);
-            let before = rows.clone();
-            deal(&mut rows, |row| row.connection, |row| row.time);
-            assert_eq!(rows, before);
         }
     }
 }

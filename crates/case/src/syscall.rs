@@ -210,6 +210,12 @@ pub const MOST_BYTES: i64 = 0x7fff_f000;
 /// What `connect` returns where no local port is free.
 pub const NO_PORT: i64 = -(libc::EADDRNOTAVAIL as i64);
 
+/// What a call returns that would open a file descriptor where the process has as many as it may.
+pub const NO_DESCRIPTOR: i64 = -(libc::EMFILE as i64);
+
+/// The same, where the machine has as many as it may.
+pub const NO_DESCRIPTOR_ANYWHERE: i64 = -(libc::ENFILE as i64);
+
 /// "Try again": nothing to read, or no room to write.
 pub const EAGAIN: i64 = -(libc::EAGAIN as i64);
 

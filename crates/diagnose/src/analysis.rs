@@ -12,7 +12,8 @@ use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange};
 use crate::place::{self, Located};
-use crate::threads::{Threads, call_end};
+use crate::search::not_after;
+use crate::threads::{Cursor, State, Threads, call_end};
 use crate::windows::Windows;
 use awaited::Awaited;
 use case::tables::{Call, HttpMessage, Sample, direction};
@@ -22,6 +23,7 @@ use ledger::{Account, Accounts, Breakdown, Pools};
 use peer_stalls::PeerStalls;
 use reconcile::{Reconciliation, reconcile};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A recording, indexed once. The rows of each table are in order, as [`Recording::load`] and [`Recording::sort`] leave
@@ -160,6 +162,22 @@ impl<'r> Analysis<'r> {
         if exact > 0 { exact } else { self.recording.samples.len() as u64 * self.sample_period() }
     }
 
+    /// How long a process's threads were on CPU, or waited for one, within some spans, which are in order.
+    pub fn busy(&self, pid: u32, spans: &[(u64, u64)]) -> u64 {
+        let mut sum = 0_u64;
+        for (slot, _) in self.threads.all().iter().enumerate().filter(|(_, thread)| thread.pid == pid) {
+            let mut cursor = Cursor::default();
+            for &(from, to) in spans {
+                self.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
+                    if matches!(moment.state, State::OnProcessor | State::Runnable) {
+                        sum = sum.saturating_add(moment.end - moment.start);
+                    }
+                });
+            }
+        }
+        sum
+    }
+
     /// The CPU time a sample stands for.
     pub fn sample_period(&self) -> u64 {
         1_000_000_000 / u64::from(self.recording.manifest.sampling_hertz.max(1))
@@ -176,7 +194,7 @@ impl<'r> Analysis<'r> {
     /// Wall time of a stretch of one thread, split into what falls within its exchanges and what falls outside.
     pub fn split(&self, tid: u32, start: u64, end: u64) -> (u64, u64) {
         let spans = self.taking_part.get(&tid).map_or(&[][..], Vec::as_slice);
-        let first = spans.partition_point(|&(_, span_end)| span_end <= start);
+        let first = not_after(spans, |span| span.1, start);
         let overlaps = spans[first..].iter().take_while(|&&(span_start, _)| span_start < end);
         let inside: u64 = overlaps.map(|&(from, to)| to.min(end).saturating_sub(from.max(start))).sum();
         (inside, self.windows.length(start, end).saturating_sub(inside))
@@ -215,7 +233,7 @@ impl<'r> Analysis<'r> {
 
     /// The calls that moved an exchange's bytes, as rows.
     pub fn transfers(&self, exchange: &Exchange) -> &[u32] {
-        &self.connections.transfers()[exchange.transfers.clone()]
+        &self.connections.transfers()[as_rows(&exchange.transfers)]
     }
 
     /// The head of an exchange's final answer as its client read it, where it is in plain text.
@@ -236,23 +254,8 @@ impl<'r> Analysis<'r> {
     }
 
     /// The calls by which the server moved the bytes of an exchange, as rows of the table of calls; none where it was not recorded.
-    /// A read belongs to it by its end: a thread that reads before the request comes is in that call when the exchange begins.
     pub fn server_transfers(&self, exchange: &Exchange) -> &[u32] {
-        let Some(slot) = self.server_slot(exchange) else { return &[] };
-        // They are in order of their ends.
-        let rows = self.connections.transfer_numbers(slot);
-        let rows = &rows[rows.partition_point(|&row| call_end(self.call(row as usize)) <= exchange.start)..];
-        let is_write_before = |time: u64| {
-            move |&&row: &&u32| {
-                let call = self.call(row as usize);
-                crate::syscall::is_write(call.number) && call.start.0 < time
-            }
-        };
-        // The answer before may have reached its client before the call that wrote it ended.
-        let rows = &rows[rows.iter().take_while(is_write_before(exchange.start)).count()..];
-        let ended = rows.partition_point(|&row| call_end(self.call(row as usize)) <= exchange.end);
-        let under_way = rows[ended..].iter().take_while(is_write_before(exchange.end)).count();
-        &rows[..ended + under_way]
+        &self.connections.transfers()[as_rows(&exchange.served)]
     }
 
     /// The end that a connection is of; the client's where that is not known.
@@ -263,6 +266,11 @@ impl<'r> Analysis<'r> {
 
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part as f64 / whole as f64).clamp(0.0, 1.0) }
+}
+
+/// A part of a list, as it is kept.
+fn as_rows(part: &Range<u32>) -> Range<usize> {
+    part.start as usize..part.end as usize
 }
 
 /// When each thread, at either end, took part in exchanges.
@@ -280,12 +288,12 @@ fn taking_part(
         }
     };
     for exchange in exchanges {
-        let ours = &connections.transfers()[exchange.transfers.clone()];
+        let ours = &connections.transfers()[as_rows(&exchange.transfers)];
         let peers = connections.all()[exchange.connection].peer.map_or(&[][..], |peer| {
             let rows = connections.transfer_numbers(peer);
             let time = |&index: &u32| call_end(&recording.calls[index as usize]);
-            let first = rows.partition_point(|index| time(index) <= exchange.start);
-            let last = rows.partition_point(|index| time(index) <= exchange.end);
+            let first = not_after(rows, time, exchange.start);
+            let last = not_after(rows, time, exchange.end);
             &rows[first.min(last)..last]
         });
         let mut before = 0;

@@ -8,6 +8,7 @@ use crate::detectors::{ALL, Detector, Found};
 use crate::exchange::Exchange;
 use crate::heaviest::{heaviest, located_outside};
 use crate::overlap;
+use crate::tail;
 use crate::troubles;
 use crate::views;
 use crate::waits;
@@ -29,7 +30,7 @@ const WORTH_OF_A_PROCESSOR: f64 = 0.01;
 /// Draws the answer from the evidence.
 pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
     let manifest = &analysis.recording.manifest;
-    let findings = findings(analysis, options);
+    let (findings, stalls) = findings(analysis, options);
     let subject = &manifest.subject;
     Answer {
         schema: SCHEMA,
@@ -44,6 +45,7 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         waits: waits::tree(analysis),
         request: request(analysis),
         queue: waits::queue(analysis),
+        tail: tail::find(analysis, &stalls),
         troubles: troubles::find(analysis),
         findings,
         ledger: ledger::of_run(analysis),
@@ -62,7 +64,8 @@ fn request(analysis: &Analysis) -> Option<RequestWaits> {
     Some(RequestWaits { number: index as u64 + 1, tree })
 }
 
-fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {
+/// What was found, and the stretches that it is about.
+fn findings(analysis: &Analysis, options: Options) -> (Vec<Finding>, Vec<(u64, u64)>) {
     let is_dear = |cost: &Cost| dearness(analysis, cost).max(share_behind_held(analysis, cost)) >= WORTH_A_CHANGE;
     let worth = |cost: &Cost| options.all || is_dear(cost);
     let mut found: Vec<(&Detector, Found)> = Vec::new();
@@ -75,11 +78,12 @@ fn findings(analysis: &Analysis, options: Options) -> Vec<Finding> {
             found.push((detector, one));
         }
     }
+    let stalls = found.iter().flat_map(|(_, one)| one.stalls.iter().copied()).collect();
     let mut findings: Vec<Finding> =
         found.into_iter().map(|(detector, one)| finding(analysis, detector, one)).collect();
     // The sort is stable: of two equally dear, the more specific stays first.
     findings.sort_by(|one, other| rank(analysis, &other.cost).total_cmp(&rank(analysis, &one.cost)));
-    findings
+    (findings, stalls)
 }
 
 /// By the clock that the user waits for; what takes CPU time alone comes after all that somebody waits for.
@@ -204,7 +208,7 @@ fn of_the_run(analysis: &Analysis) -> String {
     let Some(largest) = ledger.accounts.first() else { return "Nothing was recorded.".to_string() };
     let share = Nanos(largest.ns).share_of(Nanos(ledger.total));
     let name = largest.account.name_of_run();
-    format!("No exchanges; the largest part of the {}, {share}, is: {name}.", Nanos(ledger.total))
+    format!("No requests were seen. The largest part of the {}, {share}, is '{name}'.", Nanos(ledger.total))
 }
 
 fn of_the_time_between(analysis: &Analysis, count: usize, between: f64) -> String {
@@ -213,9 +217,9 @@ fn of_the_time_between(analysis: &Analysis, count: usize, between: f64) -> Strin
         return of_the_exchanges(analysis);
     };
     let wall = analysis.wall().max(1) as f64;
-    let exchanges = if count == 1 { "the one exchange".to_string() } else { format!("{count} exchanges") };
+    let requests = if count == 1 { "the one request".to_string() } else { format!("its {count} requests") };
     format!(
-        "{} of the {} was spent outside {exchanges}; the largest part, {}, is: {}{}.",
+        "{} of the {} passed outside {requests}; the largest part, {}, is '{}'{}.",
         Share(between / wall),
         Nanos(analysis.wall()),
         Share(length / wall),
@@ -231,14 +235,17 @@ fn of_the_exchanges(analysis: &Analysis) -> String {
     }
     let total: f64 = classes.values().sum();
     let Some((&group, &length)) = classes.iter().max_by(|one, other| one.1.total_cmp(other.1)) else {
-        return "The exchanges took no time.".to_string();
+        return "The requests took no time.".to_string();
     };
     let count = analysis.exchanges.len();
     let mean = Nanos(analysis.exchange_wall() / count.max(1) as u64);
     let share = Share(length / total.max(1.0));
-    let of =
-        if count == 1 { format!("the one exchange's {mean}") } else { format!("{count} exchanges of {mean} each") };
-    format!("{share} of {of} was {}.{}", words(group), advice(analysis, group, share))
+    let of = if count == 1 {
+        format!("The one request took {mean}")
+    } else {
+        format!("{count} requests took {mean} each on average")
+    };
+    format!("{of}; {share} of that was {}.", words(group))
 }
 
 fn words(group: AccountGroup) -> &'static str {
@@ -246,23 +253,15 @@ fn words(group: AccountGroup) -> &'static str {
         AccountGroup::ClientCpu => "CPU time of the client",
         AccountGroup::ServerCpu => "CPU time of the server",
         AccountGroup::RunDelay => "waiting for a CPU",
-        AccountGroup::ClientBlocked => "the client blocked on something local",
-        AccountGroup::ServerBlocked => "the server blocked on something local",
+        AccountGroup::ClientBlocked => "the client waiting for something local",
+        AccountGroup::ServerBlocked => "the server waiting for something local",
         AccountGroup::SetUp => "connection setup",
-        AccountGroup::Held => "bytes held back in a kernel before they were sent",
+        AccountGroup::Held => "bytes held back in a kernel before they left",
         AccountGroup::NetworkAndPeer => "the network and the peer, which was not recorded",
-        AccountGroup::Network => "the network between the two",
+        AccountGroup::Network => "the network between client and server",
         AccountGroup::Client => "the client itself",
         AccountGroup::Server => "the server itself",
         AccountGroup::Other => "unexplained time",
-    }
-}
-
-fn advice(analysis: &Analysis, group: AccountGroup, share: Share) -> &'static str {
-    if group == AccountGroup::NetworkAndPeer && share.0 >= 0.5 && !analysis.is_capture() {
-        " Record the server, too (--server), to look inside."
-    } else {
-        ""
     }
 }
 
@@ -288,7 +287,7 @@ mod tests {
             fixture.recording.calls[from..].iter_mut().for_each(|call| call.script_stack = 6);
         }
         let summary = answer(&fixture.end()).summary;
-        assert!(summary.ends_with("is: asleep in nanosleep, client.py:7 in wait."), "{summary}");
+        assert!(summary.ends_with("is 'asleep in nanosleep', client.py:7 in wait."), "{summary}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use case::Recording;
 use case::tables::{Call, Connection, Handshake, Segment, TcpEvent, direction, event, flags, role, transport};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use std::rc::Rc;
 pub use wire_stalls::{Held, transfer_at};
 
 /// One end of a connection and its rows.
@@ -46,7 +47,7 @@ pub struct ConnectionRows {
     /// When the other end held bytes until this one's acknowledgement, as the wire shows; only of captures.
     pub held_at_peer: Vec<Held>,
     /// When payload was under way to or from the other end, which was recorded; none where that is not known.
-    pub under_way: Option<Vec<(u64, u64)>>,
+    pub under_way: Option<Rc<[(u64, u64)]>>,
 }
 
 /// All connections, in the order of the table.
@@ -76,7 +77,10 @@ impl<'r> Connections<'r> {
             connections.study_the_wire();
         }
         for slot in 0..connections.rows.len() {
-            connections.rows[slot].under_way = connections.find_under_way(slot);
+            let peer = connections.rows[slot].peer.filter(|&peer| connections.rows[peer].peer == Some(slot));
+            // What is under way between two ends is so for both.
+            let known = peer.and_then(|peer| connections.rows[peer].under_way.clone());
+            connections.rows[slot].under_way = known.or_else(|| connections.find_under_way(slot));
         }
         connections
     }
@@ -219,9 +223,9 @@ impl<'r> Connections<'r> {
         }
     }
 
-    fn find_under_way(&self, slot: usize) -> Option<Vec<(u64, u64)>> {
+    fn find_under_way(&self, slot: usize) -> Option<Rc<[(u64, u64)]>> {
         let (own, peer) = (self.segments(slot), self.segments(self.rows[slot].peer?));
-        (!own.is_empty() && !peer.is_empty()).then(|| flights::under_way(own, peer))
+        (!own.is_empty() && !peer.is_empty()).then(|| flights::under_way(own, peer).into())
     }
 
     /// Every connection's rows, in the order of the table.

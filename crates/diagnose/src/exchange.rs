@@ -1,11 +1,12 @@
 //! Exchanges: one request's bytes out and its response's bytes back on one connection.
 //!
 //! At the client's end: from the first bytes written to the last bytes read before the next write. At the server's end:
-//! from the first bytes read to the last bytes written, or to when they left where Nagle's algorithm held them: somebody
-//! waits for them until then. Each is counted once, at the client's end where both were
+//! from when the first bytes read had arrived to the last bytes written, or to when they left where Nagle's algorithm held
+//! them: somebody waits for them all that time. Each is counted once, at the client's end where both were
 //! recorded. A TLS handshake is no exchange of its own: it belongs, with the look-up of the name and the connect, to the
 //! first exchange of the connection.
 
+mod served;
 mod set_up;
 
 use crate::connections::{ConnectionRows, Connections, End, transfer_time};
@@ -44,9 +45,11 @@ pub struct Exchange {
     /// Its end.
     pub end: u64,
     /// How the connection was set up, for the first exchange of one.
-    pub set_up: Option<SetUp>,
+    pub set_up: Option<Box<SetUp>>,
     /// Its transfers: a part of [`Connections::transfers`].
-    pub transfers: Range<usize>,
+    pub transfers: Range<u32>,
+    /// Those of the server, where it was recorded: see [`Connections::served`].
+    pub served: Range<u32>,
     /// Bytes written and read.
     pub bytes: u64,
     /// Whether an answer came.
@@ -88,13 +91,22 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
         exchange.end = exchange.end.clamp(first, last);
     }
     found.retain(|exchange| windows.is_whole(exchange.start, exchange.end));
-    found.sort_by_key(|exchange| (exchange.start, exchange.connection));
+    let order = |exchange: &Exchange| (exchange.start, exchange.connection);
+    if !found.is_sorted_by_key(order) {
+        found.sort_by_key(order);
+    }
+    for exchange in &mut found {
+        exchange.served = served::by_server(recording, connections, exchange);
+    }
     let roles: BTreeMap<u32, &str> = recording.processes.iter().map(|row| (row.pid, row.role.as_str())).collect();
     let is_server = |exchange: &Exchange| {
         roles.get(&connections.row(exchange.connection).pid).is_some_and(|&role| role == "server")
     };
     let has_outer = found.iter().any(|exchange| !is_server(exchange));
-    let (inner, counted) = found.into_iter().partition(|exchange| has_outer && is_server(exchange));
+    if !has_outer || !found.iter().any(is_server) {
+        return Exchanges { counted: found, inner: Vec::new() };
+    }
+    let (inner, counted) = found.into_iter().partition(is_server);
     Exchanges { counted, inner }
 }
 
@@ -140,9 +152,11 @@ fn on_connection(
     let mut current: Option<Exchange> = None;
     let mut last_before = 0;
     let opened = connections.row(slot).opened.0;
+    let mut since = opened;
     let (mut window, mut is_under_way) = (windows.number(opened), !windows.has_rows_at(opened));
     for position in rows.transfers.clone() {
         let call = &recording.calls[connections.transfers()[position] as usize];
+        let arrived_after = std::mem::replace(&mut since, transfer_time(call));
         if windows.number(transfer_time(call)) != window {
             // Where one exchange ends and another begins is not known until it is the other end's turn again.
             (window, is_under_way) = (windows.number(transfer_time(call)), true);
@@ -157,7 +171,9 @@ fn on_connection(
             last_before = if handshaking { call_end(call) } else { last_before };
             continue;
         }
-        take(&mut current, found, call, position, slot, end_seen, &mut last_before);
+        let is_read_request = end_seen == End::Server && asks(call, end_seen);
+        let arrived = if is_read_request { arrived(connections, slot, arrived_after, call) } else { None };
+        take(&mut current, found, (call, position, arrived), slot, end_seen, &mut last_before);
     }
     let closed = connections.closing(slot).min(recording.manifest.end.0);
     if let Some(mut exchange) = current.filter(|exchange| windows.is_whole(exchange.start, closed)) {
@@ -198,28 +214,42 @@ fn asks(call: &Call, end_seen: End) -> bool {
     syscall::is_write(call.number) == (end_seen == End::Client)
 }
 
+/// When the bytes of a read had arrived, as far as they came since a time; none where that was not recorded.
+fn arrived(connections: &Connections, slot: usize, since: u64, read: &Call) -> Option<u64> {
+    let segments = connections.segments(slot);
+    let first = segments.partition_point(|segment| segment.time.0 <= since);
+    let mut later = segments[first..].iter().take_while(|segment| segment.time.0 < call_end(read));
+    later.find(|segment| segment.direction == direction::IN && segment.payload > 0).map(|segment| segment.time.0)
+}
+
 /// Adds a transfer to the exchange it belongs to, closing the one before where it begins another.
 fn take(
     current: &mut Option<Exchange>,
     found: &mut Vec<Exchange>,
-    call: &Call,
-    position: usize,
+    (call, position, arrived): (&Call, usize, Option<u64>),
     slot: usize,
     end_seen: End,
     last_before: &mut u64,
 ) {
     let asks = asks(call, end_seen);
     if asks && current.as_ref().is_none_or(|exchange| exchange.answered) {
-        found.extend(current.take());
-        let start =
-            if syscall::is_write(call.number) { call.start.0 } else { call_end(call).saturating_sub(busy_part(call)) };
+        let before = current.take();
+        let earliest = before.as_ref().map_or(0, |exchange| exchange.end);
+        found.extend(before);
+        let read = || call_end(call).saturating_sub(busy_part(call));
+        let start = match arrived {
+            _ if syscall::is_write(call.number) => call.start.0,
+            Some(arrived) => arrived.max(earliest).min(read()),
+            None => read(),
+        };
         *current = Some(Exchange {
             connection: slot,
             end_seen,
             start,
             end: start,
             set_up: None,
-            transfers: position..position,
+            transfers: position as u32..position as u32,
+            served: 0..0,
             bytes: 0,
             answered: false,
         });
@@ -228,7 +258,7 @@ fn take(
         Some(exchange) => {
             exchange.answered |= !asks;
             exchange.end = exchange.end.max(call_end(call));
-            exchange.transfers.end = position + 1;
+            exchange.transfers.end = position as u32 + 1;
             exchange.bytes += call.result.max(0) as u64;
         }
         // What is read before anything was asked: the end of a handshake, a ticket, a banner.

@@ -261,5 +261,5 @@ fn turns(analysis: &Analysis, works: &[Work], input: Input, end: End) -> Vec<Tur
 
 /// Where an exchange begins once its connection is set up.
 fn begins(exchange: &Exchange) -> u64 {
-    exchange.set_up.map_or(exchange.start, |set_up| set_up.application)
+    exchange.set_up.as_ref().map_or(exchange.start, |set_up| set_up.application)
 }

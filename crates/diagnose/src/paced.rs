@@ -9,7 +9,6 @@ use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::call_end;
 use crate::waits::Kinds;
-use case::RequestKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer distances between answers do not show a pace.
@@ -97,7 +96,7 @@ fn pace(turns: &[Turn]) -> Option<u64> {
 /// another kind than those that were held back tell nothing of it.
 fn passes_when_alone(analysis: &Analysis, turns: &[Turn], pace: u64) -> bool {
     let kinds = Kinds::new(analysis);
-    let held: BTreeSet<RequestKind> =
+    let held: BTreeSet<u32> =
         turns.iter().filter(|one| one.timer.is_some()).map(|one| kinds.of(one.exchange)).collect();
     let mut by_arrival: Vec<&Turn> = turns.iter().collect();
     by_arrival.sort_by_key(|one| one.read);

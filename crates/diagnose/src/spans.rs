@@ -1,21 +1,23 @@
 //! Spans of time: from, to.
 
+use crate::search::not_after;
+
 /// Sorted spans without overlaps.
 pub fn merge(mut spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     spans.sort_unstable();
-    let mut merged: Vec<(u64, u64)> = Vec::with_capacity(spans.len());
-    for (start, end) in spans {
-        match merged.last_mut() {
-            Some(last) if start <= last.1 => last.1 = last.1.max(end),
-            _ => merged.push((start, end)),
+    spans.dedup_by(|next, last| {
+        let joins = next.0 <= last.1;
+        if joins {
+            last.1 = last.1.max(next.1);
         }
-    }
-    merged
+        joins
+    });
+    spans
 }
 
 /// What of some spans, which are merged, lies between two times.
 pub fn within(spans: &[(u64, u64)], start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
-    let first = spans.partition_point(|span| span.1 <= start);
+    let first = not_after(spans, |span| span.1, start);
     let inside = spans[first..].iter().take_while(move |span| span.0 < end);
     inside.map(move |&(from, to)| (from.max(start), to.min(end)))
 }

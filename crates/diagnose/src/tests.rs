@@ -102,8 +102,8 @@ fn a_program_without_exchanges_is_accounted_for_as_well() {
     fixture.computes(CLIENT, 50_000 * US, 7);
     let answer = answer(&fixture.end());
     add_up(&answer.ledger);
-    assert_eq!(answer.ledger.accounts[0].name, "CPU outside exchanges: libz.so.1");
-    assert_eq!(answer.summary, "No exchanges; the largest part of the 51.0 ms, 100 %, is: CPU: libz.so.1.");
+    assert_eq!(answer.ledger.accounts[0].name, "CPU between requests: libz.so.1");
+    assert_eq!(answer.summary, "No requests were seen. The largest part of the 51.0 ms, 100 %, is 'CPU: libz.so.1'.");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! Between its switches a thread is on a processor. Where a call says that it blocked and no switch tells when (switches
 //! lost, or not recorded), the blocked part is taken to be the call's beginning.
 
+use crate::search::not_after_near;
 use crate::windows::Windows;
 use case::Recording;
 use case::tables::{Call, Switch, reason};
@@ -188,8 +189,8 @@ impl<'r> Threads<'r> {
         let doubt = self.doubt(slot);
         let calls = &self.recording.calls[thread.calls.clone()];
         let switches = &self.recording.switches[thread.switches.clone()];
-        cursor.calls = started(calls, cursor.calls, |row| row.start.0, from);
-        cursor.switches = started(switches, cursor.switches, |row| row.start.0, from);
+        cursor.calls = not_after_near(calls, cursor.calls, |row| row.start.0, from);
+        cursor.switches = not_after_near(switches, cursor.switches, |row| row.start.0, from);
         let mut at = from;
         while at < to {
             while cursor.calls < calls.len() && calls[cursor.calls].start.0 <= at {
@@ -262,29 +263,6 @@ pub fn groups<T>(rows: &[T], key: impl Fn(&T) -> u32) -> Vec<(u32, Range<usize>)
         start += length;
     }
     found
-}
-
-/// How many rows have started at a time, searched outwards from a guess: nearly always a step or two away.
-fn started<T>(rows: &[T], guess: usize, start: impl Fn(&T) -> u64, at: u64) -> usize {
-    let guess = guess.min(rows.len());
-    let mut step = 1;
-    if guess < rows.len() && start(&rows[guess]) <= at {
-        let mut low = guess;
-        while low + step < rows.len() && start(&rows[low + step]) <= at {
-            low += step;
-            step *= 2;
-        }
-        let high = (low + step).min(rows.len());
-        low + rows[low..high].partition_point(|row| start(row) <= at)
-    } else {
-        let mut high = guess;
-        while high >= step && start(&rows[high - step]) > at {
-            high -= step;
-            step *= 2;
-        }
-        let low = high.saturating_sub(step);
-        low + rows[low..high].partition_point(|row| start(row) <= at)
-    }
 }
 
 fn include(thread: &mut ThreadRows, start: u64, end: u64) {
@@ -405,16 +383,5 @@ mod tests {
         fixture.does(CLIENT, 50 * US, READ, |call| call.blocked = case::Nanos(40 * US));
         let moments = states(&fixture.end(), start, start + 50 * US);
         assert_eq!(moments, [(40, State::Blocked, true), (10, State::OnProcessor, true)]);
-    }
-
-    #[test]
-    fn a_search_finds_the_same_place_from_any_guess() {
-        let rows: Vec<u64> = (0..100).map(|number| number * 3).collect();
-        for guess in [0, 1, 37, 50, 99, 100, 5_000] {
-            for at in 0..310 {
-                let expected = rows.partition_point(|&row| row <= at);
-                assert_eq!(started(&rows, guess, |&row| row, at), expected, "from {guess} to {at}");
-            }
-        }
     }
 }

@@ -88,6 +88,16 @@ pub fn trees_of(analysis: &Analysis, exchanges: &[usize]) -> Vec<Option<WaitTree
     exchanges.iter().map(tree).collect()
 }
 
+/// Follows some exchanges, by their places, together; none where there is nothing to follow.
+pub(crate) fn tree_of(analysis: &Analysis, exchanges: &[usize]) -> Option<WaitTree> {
+    let follower = Follower::new(analysis);
+    let mut windows = Vec::new();
+    for &index in exchanges {
+        follower.exchange(&analysis.exchanges[index], &mut windows);
+    }
+    follower.tree(windows, exchanges.len())
+}
+
 /// The thread that ended a part of a thread's time in which it was blocked, by its place in the table of threads: the one that
 /// answers for most of it, where any does.
 pub fn ended_by(analysis: &Analysis, thread: usize, moment: &Moment) -> Option<usize> {
@@ -140,13 +150,24 @@ impl<'e> Follower<'e> {
         (windows, followed)
     }
 
-    /// The threads that make one exchange, each for the time until its transfer.
+    /// The threads that make one exchange, each for the time until its transfer; at a server's end whoever accepted the
+    /// connection, until then.
     fn exchange(&self, exchange: &Exchange, windows: &mut Vec<Window>) {
         let mut from = exchange.start;
-        for &row in self.analysis.transfers(exchange) {
+        for (number, &row) in self.analysis.transfers(exchange).iter().enumerate() {
             let call = self.analysis.call(row as usize);
             let to = call_end(call).clamp(from, exchange.end);
             if let Some(thread) = self.analysis.threads.slot(call.tid) {
+                let taken = if number == 0 && exchange.end_seen == crate::connections::End::Server {
+                    ender::taken(self.analysis, exchange.connection, thread)
+                } else {
+                    None
+                };
+                if let Some(taken) = taken.filter(|taken| from < taken.until) {
+                    let until = taken.until.min(to);
+                    windows.push(Window { thread: taken.thread, from, to: until, weight: 1.0 });
+                    from = until;
+                }
                 windows.push(Window { thread, from, to, weight: 1.0 });
             }
             from = to;

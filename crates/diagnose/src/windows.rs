@@ -1,5 +1,5 @@
-//! When there are rows. Where they were thinned out on purpose, so that recording costs no more than it may, nothing is known of
-//! the time between two windows but sums: no exchange reaches across it, and no ledger has it.
+//! When there are rows. Where they were thinned out on purpose, so that recording costs or keeps no more than it may,
+//! nothing is known of the time between two windows but sums: no exchange reaches across it, and no ledger has it.
 
 use crate::spans;
 use case::Recording;

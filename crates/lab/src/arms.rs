@@ -161,8 +161,18 @@ impl Arms {
         self.experiment.not_tried.append(&mut refusals);
     }
 
+    /// Drops controls of findings of which nothing else is tried: there is no gain that they could put in doubt.
+    fn drop_idle_controls(&mut self) {
+        let attempts = &mut self.experiment.attempts;
+        let others = attempts.iter().filter(|attempt| attempt.purpose != Purpose::Control);
+        let tried = others.map(|attempt| attempt.finding.clone()).collect::<Vec<_>>();
+        attempts.retain(|attempt| tried.contains(&attempt.finding));
+        self.alone.retain(|arm| attempts.iter().any(|attempt| attempt.arm == arm.name));
+    }
+
     /// Adds the arms that the others are compared with.
     fn complete(mut self, setting: &Setting) -> Arms {
+        self.drop_idle_controls();
         let mut all = Treatment::default();
         for arm in self.alone.iter().chain(&self.increments) {
             all.join(arm.treatment.clone());

@@ -54,8 +54,7 @@ impl FromStr for Asked {
         let (name, argument) =
             text.split_once('=').map_or((text, None), |(name, argument)| (name, Some(argument.trim())));
         let Some(intervention) = interventions::find(name) else {
-            let known = interventions::ALL.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
-            return Err(LabError::World(format!("`{name}` is not an intervention; these are: {known}")));
+            return Err(LabError::World(format!("`{name}` is not an intervention; `whyslow explain` lists them")));
         };
         let usual = Asked::simply(intervention);
         let wrong = |why: String| Err(LabError::World(why));

@@ -4,13 +4,12 @@
 //! together, then runs to the program's end for what was only seen cut.
 
 mod planning;
+mod questions;
 mod soundness;
 mod written;
 
 use crate::arms::{Arm, Arms, Base};
-use crate::engine::{
-    self, Budget, Design, Entry, Failing, Order, Pace, Precision, State, Stop, Stopped, Study, Turn, is_given_up,
-};
+use crate::engine::{self, Budget, Design, Entry, Failing, Order, Pace, Precision, State, Stop, Stopped, Study, Turn};
 use crate::error::LabError;
 use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM, is_sham};
 use crate::extent::Extent;
@@ -277,63 +276,6 @@ impl Proving<'_, '_> {
         self.base.as_ref().map_or_else(Arm::plain, |base| base.arm.clone())
     }
 
-    /// Whether more trials of an arm are needed, in the rounds since `first`.
-    fn is_open(&self, arm: &Arm, first: u32) -> bool {
-        let rows = self.rows().filter(|row| row.arm == arm.name && row.round >= first);
-        let failures = rows.clone().filter(|row| !row.applied || !row.problem.is_empty()).count();
-        let trials = rows.count();
-        if is_given_up(failures, trials) {
-            return false;
-        }
-        if (trials as u32) < FIRST_LOOK {
-            return true;
-        }
-        if is_reference(arm) {
-            // For as long as others are compared with it (see `open`); by itself it is there to show what all the machinery
-            // costs, which takes some rounds, and may not take the others' time.
-            let most = self.usual_cost(arm) * ENOUGH_PAIRS as u32;
-            return trials < ENOUGH_PAIRS && (self.base.is_none() || most < self.terms.budget / 2);
-        }
-        let all = self.rows().cloned().collect::<Vec<_>>();
-        // What stands on others is asked about as such.
-        let is_alone = |attempt: &&Attempt| attempt.arm == arm.name && attempt.purpose != Purpose::Incremental;
-        let attempts = self.experiment.attempts.iter().filter(is_alone);
-        let is_open = |attempt: &Attempt| {
-            let pairs = pairs(&all, &attempt.metric, &attempt.reference, &arm.name);
-            match attempt.purpose {
-                Purpose::Dose => (pairs.len() as u32) < DOSE_ROUNDS,
-                Purpose::Incremental => self.is_step_open(&pairs),
-                Purpose::Cause => !is_settled(&pairs, &self.looks),
-                Purpose::Control => self.is_control_open(&attempt.finding, &pairs, &all),
-                Purpose::Asked => !is_settled(&pairs, &Looks::standard()),
-            }
-        };
-        let mut joints = self.experiment.joints.iter().filter(|joint| joint.arm == arm.name);
-        attempts.clone().any(is_open)
-            || joints.any(|joint| self.is_step_open(&pairs(&all, &joint.metric, &joint.before, &arm.name)))
-    }
-
-    fn is_step_open(&self, pairs: &[(f64, f64)]) -> bool {
-        pairs.len() < ENOUGH_PAIRS && decide(&self.looks, pairs) == Decision::Open
-    }
-
-    /// Whether a control needs more pairs. It is there for a gain that it could put in doubt: until it is certain to gain less than
-    /// that takes, or more, and in no case for longer than other figures.
-    fn is_control_open(&self, finding: &str, pairs: &[(f64, f64)], rows: &[Trial]) -> bool {
-        let is_cause = |attempt: &&Attempt| attempt.finding == finding && attempt.purpose == Purpose::Cause;
-        let causes = self.experiment.attempts.iter().filter(is_cause);
-        let of_cause = |attempt: &Attempt| {
-            let pairs = crate::pairs::pairs(rows, &attempt.metric, &attempt.reference, &attempt.arm);
-            ratio(&self.looks, &pairs)
-                .filter(|ratio| verdict::status(ratio) != Status::Refuted)
-                .map(|ratio| ratio.ratio)
-        };
-        let Some(gain) = causes.filter_map(of_cause).max_by(f64::total_cmp) else { return false };
-        let (looks, suspect) = (Looks::standard(), verdict::suspect_in_a_control(gain));
-        let is_certain = |ratio: stats::Ratio| ratio.high < suspect || ratio.low > suspect;
-        pairs.len() < ENOUGH_PAIRS && !(looks.is_look(pairs.len()) && ratio(&looks, pairs).is_some_and(is_certain))
-    }
-
     fn rows(&self) -> impl Iterator<Item = &Trial> + Clone {
         self.outcomes.iter().map(|outcome| &outcome.row)
     }
@@ -386,19 +328,6 @@ impl Proving<'_, '_> {
 
     fn metric_of(&self, arm: &str) -> Option<crate::metric::Metric> {
         self.experiment.attempts.iter().find(|attempt| attempt.arm == arm).map(|attempt| attempt.metric.clone())
-    }
-}
-
-/// Whether pairs give a verdict, and a ratio worth showing.
-fn is_settled(pairs: &[(f64, f64)], looks: &Looks) -> bool {
-    if !looks.is_look(pairs.len()) {
-        return false;
-    }
-    let Some(ratio) = ratio(looks, pairs) else { return false };
-    match verdict::status(&ratio) {
-        Status::Confirmed => PRECISION.is_met(ratio.low, ratio.high, pairs.len()),
-        Status::Refuted => true,
-        Status::Suspected | Status::Undecided => false,
     }
 }
 

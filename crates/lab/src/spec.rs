@@ -199,7 +199,7 @@ mod tests {
         let spec = TrialSpec { command: vec!["true".into()], ..TrialSpec::default() };
         let arm =
             |name: &str| TrialSpec { interventions: vec![name.into()], ..spec.clone() }.arm(None, &[]).map(|_| ());
-        assert!(arm("warp").is_err_and(|why| why.to_string().contains("tcp-nodelay")));
+        assert!(arm("warp").is_err_and(|why| why.to_string().contains("`warp` is not an intervention")));
         assert!(arm("tcp-nodelay=8").is_err_and(|why| why.to_string().contains("no dose")));
         assert!(arm("delayed-ack-cap=soon").is_err_and(|why| why.to_string().contains("number of ms")));
     }

@@ -9,7 +9,7 @@ use crate::work;
 use case::facts::Work;
 use case::tables::{Trial, output};
 use case::{Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Trend, Tried, Verdict, standing};
-use stats::{Decision, Looks};
+use stats::{Decision, Looks, Ratio};
 use std::time::Duration;
 
 /// A gain below this is what attaching the machinery can differ by; it proves nothing, however certain it is.
@@ -18,6 +18,10 @@ const LEAST_GAIN: f64 = 1.02;
 const LEAST_PAIRS: usize = 4;
 /// A control that gains this share of the cause's own gain (in logarithms) was no control: the mechanism is another.
 const CONTROL_SHARE: f64 = 0.1;
+/// One that is certain to gain less than this share explains too little of the cause's gain to be measured any longer.
+const EXPLAINS_LITTLE: f64 = 0.5;
+/// And this is the most that is little, beside a cause that gains however much.
+const LITTLE: f64 = 1.25;
 /// Of the interval of a trend.
 const CONFIDENCE: f64 = 0.95;
 /// A gain of less than this share of the time suspected is not the gain that was suspected.
@@ -160,7 +164,7 @@ impl Judge<'_> {
             Some(if removed.high < gain.low { gains_by(both, besides) } else { may_gain_by(both, besides) })
         });
         finding.trend = self.trend(attempts);
-        let controlled = confirmed.as_ref().map(|cause| suspect_in_a_control(cause.ratio));
+        let controlled = confirmed.as_ref().map(|cause| cause.ratio);
         let misled =
             explained.or_else(|| confirmed.as_ref().and_then(|cause| self.doubt(finding, cause, attempts, answer)));
         (finding.status, finding.effect) = match (confirmed, open, refuted) {
@@ -173,7 +177,9 @@ impl Judge<'_> {
         finding.caveats.extend(misled);
         // What is certain to gain too little to put the cause in doubt did what it must, however wide its interval is.
         let controls = finding.tried.iter_mut().filter(|one| one.purpose == Purpose::Control && one.applied);
-        for control in controls.filter(|one| controlled.is_some_and(|suspect| one.ratio > 0.0 && one.high < suspect)) {
+        let did_little =
+            |one: &&mut Tried| one.ratio > 0.0 && controlled.is_some_and(|gain| explains_little(one.high, gain));
+        for control in controls.filter(did_little) {
             control.status = Status::Refuted;
         }
         let metric = attempts.first().map(|attempt| &attempt.metric).filter(|_| finding.effect.is_some());
@@ -372,7 +378,7 @@ impl Judge<'_> {
 }
 
 /// What a ratio says of an intervention that took effect, whatever was suspected of its cause.
-pub fn status(ratio: &stats::Ratio) -> Status {
+pub fn status(ratio: &Ratio) -> Status {
     match stats::decision(ratio, WORTH) {
         _ if ratio.high < WORTH => Status::Refuted,
         Decision::Differs if ratio.low > 1.0 && ratio.ratio >= LEAST_GAIN => Status::Confirmed,
@@ -381,7 +387,7 @@ pub fn status(ratio: &stats::Ratio) -> Status {
 }
 
 /// Whether an interval that is too wide to exclude every gain excludes at least the one that was suspected.
-pub fn is_far_below(ratio: &stats::Ratio, finding: &Finding) -> bool {
+pub fn is_far_below(ratio: &Ratio, finding: &Finding) -> bool {
     ratio.low <= 1.0 && ratio.high < a_part_of(finding)
 }
 
@@ -423,8 +429,18 @@ fn may_gain_by((gain, removed): (&str, &str), besides: &str) -> String {
 }
 
 /// The gain of a control that puts a cause's gain in doubt.
-pub fn suspect_in_a_control(gain: f64) -> f64 {
+fn suspect_in_a_control(gain: f64) -> f64 {
     gain.max(1.0).powf(CONTROL_SHARE).max(LEAST_GAIN)
+}
+
+/// Whether a control is told apart from a cause with this gain: certain to put it in doubt, or to explain little of it.
+pub fn is_told_apart(control: &Ratio, gain: f64) -> bool {
+    control.low > suspect_in_a_control(gain) || explains_little(control.high, gain)
+}
+
+/// Whether a control that gains this at most explains too little of a cause's gain to put it in doubt.
+fn explains_little(most: f64, gain: f64) -> bool {
+    most < suspect_in_a_control(gain).max(gain.powf(EXPLAINS_LITTLE).min(LITTLE))
 }
 
 /// Whether the sham is certain to differ from nothing attached by more than noise is forgiven.

@@ -1,9 +1,9 @@
 //! One end of a connection, from its first byte to its last.
 
 use super::http::Http;
-use super::resp;
 use super::tls::{self, Tls};
 use super::{Moved, Seen, content_of};
+use super::{resp, sql};
 use case::tables::{Handshake, content, role};
 
 /// What one end of a connection has said and heard so far, as far as it matters for the calls to come.
@@ -46,7 +46,8 @@ impl Conversation {
             Kind::Tls(tls) => tls.feed(self.connection, moved, seen),
             Kind::Plain(http) => {
                 seen.content = http.feed(self.connection, moved, &mut seen.messages);
-                seen.commands.extend(resp::command(self.connection, self.role, moved));
+                let command = resp::command(self.connection, self.role, moved);
+                seen.commands.extend(command.or_else(|| sql::command(self.connection, self.role, moved)));
             }
             Kind::Other => {}
         }

@@ -1,5 +1,5 @@
 //! Wire formats read from the first bytes of the buffers that calls moved: TLS records and hellos, HTTP/1 heads, RESP
-//! commands, DNS messages. Nothing here does I/O, keeps payload, or panics on any bytes; what cannot be known stays unknown.
+//! commands, statements to databases, DNS messages. Nothing here does I/O, keeps payload, or panics on any bytes; what cannot be known stays unknown.
 //!
 //! Each end of a connection has one [`Conversation`], fed with every call that moved bytes (not with peeks, which move
 //! none), in order.
@@ -12,6 +12,7 @@ pub mod fuzz;
 mod http;
 mod reader;
 mod resp;
+mod sql;
 mod tls;
 
 pub use content::content_of;

@@ -15,7 +15,14 @@ pub(super) fn command(connection: u32, asks: u8, moved: &Moved) -> Option<Comman
         return None;
     }
     let name = name(moved.captured())?;
-    Some(Command { time: moved.start, connection, tid: moved.tid, direction: moved.direction, name })
+    Some(Command {
+        time: moved.start,
+        connection,
+        tid: moved.tid,
+        direction: moved.direction,
+        name,
+        ..Command::default()
+    })
 }
 
 /// `*2\r\n$4\r\nKEYS\r\n$1\r\n*\r\n`, of which whoever calls may have sent the name alone so far.

@@ -32,6 +32,9 @@ static __always_inline u32 head_room(const u8 *head, struct thread *thread, bool
 		return HEAD_LARGE;
 	if (head[0] >= 'A' && head[0] <= 'Z' && head[1] >= 'A' && head[1] <= 'Z')
 		return 512;
+	/* A statement to PostgreSQL (Query, Parse) or MariaDB (COM_QUERY, COM_STMT_PREPARE): its table comes after the columns. */
+	if (((head[0] == 'Q' || head[0] == 'P') && !head[1]) || (!head[3] && (head[4] == 3 || head[4] == 22)))
+		return HEAD_PATH;
 	return is_dns ? HEAD_PATH : HEAD_SMALL;
 }
 

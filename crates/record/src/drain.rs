@@ -14,8 +14,8 @@ use crate::running::Found;
 use crate::source::{Progress, Role};
 use crate::watched::Watched;
 use aya::maps::{MapData, RingBuf};
-use case::tables::{CallSum, Loss, Switch};
-use case::{CaseError, CaseWriter, Counted, Nanos};
+use case::tables::{CallSum, Loss, SchedulerSum, Switch, Thinned};
+use case::{CaseError, CaseWriter, Counted, GivenUp, Nanos};
 use std::collections::BTreeMap;
 
 /// Files without readable code that are named in the answer.
@@ -34,6 +34,7 @@ pub struct Drain {
     limit: Limit,
     switch: RowSwitch,
     governed: Option<Governed>,
+    given_up: GivenUp,
     lost_before: [u64; kind::COUNT as usize],
     lost_since: Nanos,
     lost_in_all: u64,
@@ -58,6 +59,7 @@ impl Drain {
             limit,
             switch,
             governed,
+            given_up: GivenUp::default(),
             lost_before: [0; kind::COUNT as usize],
             lost_since: now(),
             lost_in_all: 0,
@@ -178,8 +180,25 @@ impl Drain {
     /// Lets the governor decide, once something is watched.
     fn govern(&mut self) {
         let Some(governed) = self.governed.as_mut().filter(|_| !self.followed.is_empty()) else { return };
-        let thinned = governed.turn(&mut self.switch, self.intake.events);
+        let events = self.intake.events;
+        let thinned = governed.turn(&mut self.switch, events);
+        if thinned.is_some() {
+            self.intake.turns.forget();
+        }
+        let given_up = governed.thin(&self.switch, events, || self.intake.turns.slowest());
         let result = self.writer.append(thinned);
+        self.keep_failure(&result);
+        if !given_up.is_empty() {
+            self.give_up(&given_up);
+        }
+    }
+
+    /// Gives rows up of a recording that has become long.
+    fn give_up(&mut self, stretches: &[(Nanos, Nanos)]) {
+        self.hand_on();
+        let given_up = self.writer.give_up(stretches);
+        let stretches = stretches.iter().map(|&(start, end)| Thinned { start, end });
+        let result = self.writer.append(stretches).and(given_up.map(|given_up| self.given_up.add(given_up)));
         self.keep_failure(&result);
     }
 
@@ -220,7 +239,7 @@ impl Drain {
         self.write_over_limit(end);
         let events = self.intake.events;
         let governed = self.governed.as_mut().map(|governed| (governed.end(events, end), governed.has_thinned()));
-        let (intake, mut writer) = (self.intake, self.writer);
+        let (intake, mut writer, given_up) = (self.intake, self.writer, self.given_up);
         let started = writer.manifest().start;
         // What cannot be appended is counted by the writer.
         if intake.places.incomplete > 0 {
@@ -262,6 +281,7 @@ impl Drain {
             manifest.missing.push(format!("{what} that were open before recording began: {found}"));
         }
         let _ = writer.append(governed.and_then(|((thinned, _), _)| thinned));
+        let _ = writer.append(sums_of(&given_up, end));
         let _ = writer.append(call_sums);
         let _ = writer.append(counters::moved(&self.counters, &self.counters.again()));
         let resolver = intake.places.resolver.clone();
@@ -291,6 +311,20 @@ impl Drain {
 
 fn loss(table: &str, reason: &str, count: u64, (start, end): (Nanos, Nanos)) -> Loss {
     Loss { start, end, table: table.to_string(), reason: reason.to_string(), count }
+}
+
+/// What was given up of each thread: beside its sum, in a row of its own, which begins when nothing of it is left to be counted.
+fn sums_of(given_up: &GivenUp, end: Nanos) -> Vec<SchedulerSum> {
+    let sum = |(&tid, of): (&u32, &case::OfThread)| SchedulerSum {
+        tid,
+        start: end,
+        has_run_delay: true,
+        thinned_calls: of.calls,
+        thinned_waits: of.waits,
+        thinned_preemptions: of.preemptions,
+        ..SchedulerSum::default()
+    };
+    given_up.of_threads.iter().map(sum).collect()
 }
 
 /// The interval off the processor that a thread was in when recording ended.

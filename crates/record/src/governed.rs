@@ -1,14 +1,16 @@
-//! A recording whose rows are governed: measures, asks the governor, turns the switch, and keeps when there were no rows.
+//! A recording whose rows are governed: measures, asks the governor, turns the switch, and keeps when there were no
+//! rows.
 
 use crate::clock::now;
 use crate::governor::{Budget, Governor, Measured, Order};
 use crate::own_cost::OwnCost;
 use crate::row_switch::RowSwitch;
+use crate::thinning::{PIECE, Piece, Thinning};
 use case::tables::Thinned;
 use case::{Detail, Nanos};
 
-/// How long a program in the kernel may still act on what it read before the switch was turned: it is not interrupted for
-/// longer than an interrupt takes.
+/// How long a program in the kernel may still act on what it read before the switch was turned: it is not interrupted
+/// for longer than an interrupt takes.
 const SETTLES: Nanos = Nanos(50_000);
 
 /// The governor with what it measures by.
@@ -20,6 +22,9 @@ pub struct Governed {
     first: Option<Figures>,
     closed: Option<Nanos>,
     has_closed: bool,
+    thinning: Thinning,
+    /// Since when there have been rows of this piece, and the events taken before it.
+    piece: Option<(Nanos, u64)>,
 }
 
 /// What was measured, as it stands.
@@ -35,7 +40,16 @@ struct Figures {
 impl Governed {
     /// Nothing watched yet.
     pub fn new(budget: Budget, own: OwnCost) -> Governed {
-        Governed { governor: Governor::new(budget), budget, own, first: None, closed: None, has_closed: false }
+        Governed {
+            governor: Governor::new(budget),
+            budget,
+            own,
+            first: None,
+            closed: None,
+            has_closed: false,
+            thinning: Thinning::new(budget.events),
+            piece: None,
+        }
     }
 
     fn figures(&self, events: u64) -> Figures {
@@ -67,7 +81,29 @@ impl Governed {
             self.has_closed = true;
             return None;
         }
-        self.closed.take().map(|start| Thinned { start, end: now() + SETTLES })
+        let thinned = self.closed.take().map(|start| Thinned { start, end: now() + SETTLES });
+        self.piece = thinned.as_ref().map(|thinned| (thinned.end, figures.events));
+        thinned
+    }
+
+    /// Cuts the time with rows into pieces; `slowest` tells how long the slowest exchange took that has ended since it
+    /// was asked last. The stretches whose rows are given up now, where there are too many.
+    pub fn thin(&mut self, switch: &RowSwitch, events: u64, slowest: impl FnOnce() -> Nanos) -> Vec<(Nanos, Nanos)> {
+        let now = now();
+        let is_over = |(since, _): (Nanos, u64)| !switch.makes_rows() || now.0.saturating_sub(since.0) >= PIECE.0;
+        if let Some((start, before)) = self.piece.take_if(|piece| is_over(*piece)) {
+            let end = self.closed.unwrap_or(now);
+            self.thinning.add(Piece { start, end, events: events - before, slowest: slowest() });
+        }
+        if switch.makes_rows() {
+            self.piece.get_or_insert((now, events));
+        }
+        // With rows being made, some may find no room while tables are written anew.
+        if !self.thinning.is_due(switch.makes_rows()) {
+            return Vec::new();
+        }
+        self.has_closed = true;
+        self.thinning.thin()
     }
 
     /// The stretch without rows in which it ended, if in one, and what recording has cost; none where all has rows.

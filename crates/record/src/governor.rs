@@ -1,7 +1,8 @@
 //! The governor: how much of the time has rows, so that recording costs no more than it may.
 //!
-//! Sums are made all the time; rows in *windows*, whose share of the time follows from what recording is measured to cost
-//! with and without them. It decides and does nothing: time, costs and events come in, and what is to be done comes out.
+//! Sums are made all the time; rows in *windows*, whose share of the time follows from what recording is measured to
+//! cost with and without them. It decides and does nothing: time, costs and events come in, and what is to be done
+//! comes out.
 //!
 //! The budget is a credit. It grows with time by what rows may cost; a window spends it. As long as there is some, the
 //! window goes on: what is quiet has rows of everything. Events are a second credit, so that they spread over the time.
@@ -25,19 +26,24 @@ const LEAST_FOR_ROWS: f64 = 0.25;
 /// What sums are taken to cost of what all costs, until they have been measured alone: 0.3 to 0.4 on a ping-pong.
 const SUMS_AT_FIRST: f64 = 0.35;
 
-/// The credit that can be saved up, for each CPU that the subject keeps busy: a window that costs half of one. And the debt.
+/// The credit that can be saved up, for each CPU that the subject keeps busy: a window that costs half of one. And the
+/// debt.
 const MOST_SAVED: f64 = 0.5 * WINDOW.0 as f64;
 const MOST_OWED: f64 = 2.0 * WINDOW.0 as f64;
 
 /// What sums cost is smoothed over this time.
 const SMOOTHED: f64 = 1e9;
 
-/// The credit at first: reading what the subject's images say for the first time costs some 100 ms of CPU time, which is no sign
-/// of what its rows will cost.
+/// The credit at first: reading what the subject's images say for the first time costs some 100 ms of CPU time, which
+/// is no sign of what its rows will cost.
 const AT_FIRST: f64 = 125e6;
 
-/// Where the end is not known, events are spread over a day: half of them over the first 15 minutes.
+/// Where the end is not known, or hours away, two thirds of the events are spread over the first hour, evenly on a
+/// logarithmic scale of time: what a day would have all of. From then on as many come each hour as a quarter of them:
+/// as many older ones are given up.
 const HORIZON: f64 = 24.0 * 3600e9;
+const FIRST: f64 = 3600e9;
+const AN_HOUR_LATER: f64 = 0.25;
 
 /// So long events may come as they come, and from then on evenly on a logarithmic scale of time.
 const AT_ONCE: f64 = 10e9;
@@ -197,11 +203,15 @@ impl Governor {
     /// Events that may have been taken by a time.
     fn events_by(&self, elapsed: Nanos) -> u64 {
         let elapsed = elapsed.0 as f64;
-        let share = match self.budget.duration {
-            Some(duration) => (elapsed + AT_ONCE) / (duration.as_nanos() as f64).max(AT_ONCE),
-            None => (1.0 + elapsed / AT_ONCE).ln() / (1.0 + HORIZON / AT_ONCE).ln(),
+        let soon = |duration: &Duration| duration.as_nanos() as f64 <= FIRST / AN_HOUR_LATER;
+        let share = if let Some(duration) = self.budget.duration.filter(soon) {
+            // There is nothing left to come after its end.
+            ((elapsed + AT_ONCE) / (duration.as_nanos() as f64).max(AT_ONCE)).min(1.0)
+        } else {
+            let first = (1.0 + elapsed.min(FIRST) / AT_ONCE).ln() / (1.0 + HORIZON / AT_ONCE).ln();
+            first + AN_HOUR_LATER * (elapsed - FIRST).max(0.0) / FIRST
         };
-        (self.budget.events as f64 * share.min(1.0)) as u64
+        (self.budget.events as f64 * share) as u64
     }
 }
 

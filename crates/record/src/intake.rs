@@ -9,13 +9,11 @@ use crate::events::{
 };
 use crate::places::Places;
 use crate::programs::Programs;
-use case::tables::{self, Process, Sample, SchedulerSum, Segment, Switch, Thread, direction, event, role};
+use crate::turns::{Moved, Turns};
+use case::tables::{self, Process, Sample, SchedulerSum, Segment, Switch, Thread, direction, event};
 use case::{CaseError, CaseWriter, Counted, Nanos};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
-
-/// Sockets of which it is remembered who spoke last. Where there are more, some requests are counted twice.
-const MOST_TURNS: usize = 1_000_000;
 
 /// Turns events into rows, which wait here until they are written.
 pub struct Intake {
@@ -42,7 +40,8 @@ pub struct Intake {
     samples: Vec<Sample>,
     segments: Vec<Segment>,
     tcp_events: Vec<tables::TcpEvent>,
-    turns: FxHashMap<u32, u8>,
+    /// Whose turn it is on each socket.
+    pub turns: Turns,
     event_limit: u64,
 }
 
@@ -63,7 +62,7 @@ impl Intake {
             samples: Vec::new(),
             segments: Vec::new(),
             tcp_events: Vec::new(),
-            turns: FxHashMap::default(),
+            turns: Turns::default(),
             event_limit,
         }
     }
@@ -200,24 +199,18 @@ impl Intake {
         }
     }
 
-    /// A request: bytes out on a client's connection after bytes in, or first of all.
     fn count_request(&mut self, event: &CallEvent) {
         if event.socket == 0 || event.result <= 0 {
             return;
         }
-        let turn = match calls::recorded(event.number).map(|recorded| recorded.flow()) {
+        let direction = match calls::recorded(event.number).map(|recorded| recorded.flow()) {
             Some(Flow::In) => direction::IN,
             Some(Flow::Out) => direction::OUT,
             Some(Flow::Nothing) | None => return,
         };
-        if self.turns.len() >= MOST_TURNS {
-            self.turns.clear();
-        }
-        let before = self.turns.insert(event.socket, turn);
-        let is_request = turn == direction::OUT && before != Some(direction::OUT);
-        if is_request && self.connections.role(event.socket) == role::CLIENT {
-            self.requests += 1;
-        }
+        let (socket, role) = (event.socket, self.connections.role(event.socket));
+        let (start, end) = (Nanos(event.start), Nanos(event.start.saturating_add(event.duration)));
+        self.requests += u64::from(self.turns.take(Moved { socket, role, direction, start, end }));
     }
 
     fn switch(&mut self, bytes: &[u8]) {

@@ -49,7 +49,9 @@ mod socket_program;
 mod source;
 pub mod stack;
 mod standing;
+mod thinning;
 mod tunnel;
+mod turns;
 mod watched;
 
 pub use error::RecordError;
@@ -69,5 +71,5 @@ pub use requests::REQUESTS;
 pub use running::{is_running, is_stopped};
 pub use services::{Looked, MOST_SERVICES, Selected, Services, all_listening};
 pub use socket_program::{SocketCounts, SocketProgram};
-pub use source::{DEFAULT_EVENTS, Options, Progress, Role, usual_hertz};
+pub use source::{ATTACHED_EVENTS, DEFAULT_EVENTS, Options, Progress, Role, usual_hertz};
 pub use tunnel::{Tunnel, run_at_once};

@@ -8,15 +8,21 @@ use std::time::Duration;
 /// Events that are kept unless asked otherwise: eight million, calls all of them, are diagnosed within 1 GB of memory.
 pub const DEFAULT_EVENTS: u64 = 8_000_000;
 
-/// CPU samples a second, unless asked otherwise, of what is recorded for up to a minute. Prime, so that samples do not run in
-/// step with timers.
+/// The same of what is attached to, beside programs that need their memory: diagnosed within 300 MB, and in a case of
+/// 30 MB.
+pub const ATTACHED_EVENTS: u64 = 3_000_000;
+
+/// CPU samples a second, unless asked otherwise, of what is recorded for up to a minute. Prime, so that samples do not
+/// run in step with timers.
 const HERTZ: u32 = 997;
-/// The same of longer recordings: as many samples as in six seconds by the other come within a minute, at a tenth of the cost.
+/// The same of longer recordings: as many samples as in six seconds by the other come within a minute, at a tenth of
+/// the cost.
 const HERTZ_OF_LONG: u32 = 97;
 /// What is recorded for longer than this is long.
 const LONG: Duration = Duration::from_mins(1);
 
-/// CPU samples a second on each processor that suit so long a recording; of one whose end is not known, as if it were short.
+/// CPU samples a second on each processor that suit so long a recording; of one whose end is not known, as if it were
+/// short.
 pub fn usual_hertz(duration: Option<Duration>) -> u32 {
     if duration.is_some_and(|duration| duration > LONG) { HERTZ_OF_LONG } else { HERTZ }
 }
@@ -28,9 +34,9 @@ pub struct Options {
     pub sampling_hertz: u32,
     /// Most events that are kept; those beyond are counted as lost, by table.
     pub event_limit: u64,
-    /// What recording may cost, as a share of the CPU time that the subject takes, and at least of one CPU: rows are thinned
-    /// out by it, over all the time, and so that there are no more than `event_limit`. None: there are rows of everything
-    /// up to that limit.
+    /// What recording may cost, as a share of the CPU time that the subject takes, and at least of one CPU: rows are
+    /// thinned out by it, over all the time, and so that there are no more than `event_limit`. None: there are rows of
+    /// everything up to that limit.
     pub overhead: Option<Share>,
     /// How long recording is going to last, where that is known.
     pub duration: Option<Duration>,
@@ -66,8 +72,8 @@ pub struct Progress {
     pub events: u64,
     /// Events lost.
     pub lost: u64,
-    /// Requests (first bytes out after bytes in) seen so far on clients' connections; where single events are thinned out, of
-    /// those only if [`Options::counts_requests`].
+    /// Requests (first bytes out after bytes in) seen so far on clients' connections; where single events are thinned
+    /// out, of those only if [`Options::counts_requests`].
     pub requests: u64,
 }
 

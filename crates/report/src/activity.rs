@@ -49,5 +49,23 @@ pub(crate) fn of(node: &WaitNode) -> String {
         Activity::BlockedElsewhere => "blocked outside recorded calls".into(),
         Activity::Other => "doing something else".into(),
     };
+    let what = format!("{what}{}", asking(node));
     if node.regular { format!("{what}, {} each time", Nanos(node.usual_ns)) } else { what }
+}
+
+/// What was asked for meanwhile, behind a comma: `, asking SELECT orders`; empty where that is not known.
+pub(crate) fn asking(node: &WaitNode) -> String {
+    if node.asked.is_empty() { String::new() } else { format!(", asking {}", clean(&node.asked)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_says_what_was_asked_for() {
+        let activity = Activity::Blocked { call: "poll".into(), wait: Wait::Events, object: None };
+        let node = WaitNode { activity, asked: "SELECT orders".into(), ..WaitNode::default() };
+        assert_eq!(of(&node), "waiting for other events (poll), asking SELECT orders");
+    }
 }

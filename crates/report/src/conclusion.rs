@@ -64,14 +64,14 @@ pub fn conclusion(answer: &Answer) -> Conclusion {
         return Conclusion::Findings;
     }
     if answer.findings.iter().any(|finding| finding.status == Status::Undecided) {
-        return Conclusion::Inconclusive("The trials left every suspicion open.".into());
+        return Conclusion::Inconclusive("The trials settled none of the suspicions.".into());
     }
     if answer.ledger.total == 0 {
         return Conclusion::Inconclusive("Nothing was recorded of the program's time.".into());
     }
     let unexplained = Nanos(answer.ledger.unexplained).share_of(Nanos(answer.ledger.total));
     if unexplained.0 > MOST_UNEXPLAINED {
-        return Conclusion::Inconclusive(format!("Of the time recorded, {unexplained} could not be explained."));
+        return Conclusion::Inconclusive(format!("{unexplained} of the recorded time could not be explained."));
     }
     Conclusion::Nothing
 }
@@ -83,7 +83,7 @@ pub fn comparison_conclusion(comparison: &Comparison) -> Conclusion {
         return Conclusion::Findings;
     }
     if has(GateState::Open) {
-        return Conclusion::Inconclusive("A limit lies within its interval.".into());
+        return Conclusion::Inconclusive("A limit is within the interval of what was measured.".into());
     }
     match comparison.outcome {
         _ if !comparison.gates.is_empty() => Conclusion::Nothing,
@@ -108,7 +108,7 @@ pub fn sweep_conclusion(sweep: &Sweep) -> Conclusion {
             Conclusion::Inconclusive(format!("Of {all} values only {sound} had a sound trial."))
         }
         // Every sweep that goes to its end records a run; one that was ended early has not found that there is nothing.
-        _ if sweep.regimes.is_empty() => Conclusion::Inconclusive("It was ended before it was done.".into()),
+        _ if sweep.regimes.is_empty() => Conclusion::Inconclusive("It was ended early.".into()),
         _ => Conclusion::Nothing,
     }
 }
@@ -121,7 +121,7 @@ pub fn bisection_conclusion(bisection: &Bisection) -> Conclusion {
         BisectionOutcome::NotSeparable => {
             Conclusion::Inconclusive("Nothing that can be switched alone makes the difference.".into())
         }
-        BisectionOutcome::Undecided => Conclusion::Inconclusive("The search ended before it was done.".into()),
+        BisectionOutcome::Undecided => Conclusion::Inconclusive("The search ended early.".into()),
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn word(outcome: Contrast) -> &'static str {
         Contrast::More => "more",
         Contrast::Less => "less",
         Contrast::Same => "same",
-        Contrast::Open => "open",
+        Contrast::Open => "undecided",
     }
 }
 

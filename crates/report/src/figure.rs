@@ -151,7 +151,7 @@ pub(crate) fn times(metric: &Metric, ratio: f64, low: f64, high: f64) -> String 
 /// A ratio over 1 for a gain in words, and its interval: `210 times less`, `198 to 223`.
 pub(crate) fn factor(metric: &Metric, ratio: f64, low: f64, high: f64) -> (String, String) {
     let is_gain = ratio >= 1.0;
-    if three(ratio) == "1.00" {
+    if three(ratio) == "1.00" || three(1.0 / ratio) == "1.00" {
         return ("unchanged".into(), range(low, high));
     }
     // Over 1 in either direction: a ratio below it is turned round, and so is its interval.

@@ -91,7 +91,7 @@ pub(crate) fn who(bisection: &Bisection, culprit: &Culprit) -> String {
     let labels = all.iter().map(|name| label(bisection, name)).collect::<Vec<_>>();
     match culprit.bond {
         Bond::Single => joined(&labels),
-        Bond::Bundle if is_of_commits(bisection) => format!("one of {}", joined(&labels)),
+        Bond::Bundle if is_of_commits(bisection) => labels.join(" or "),
         Bond::Bundle => format!("a bundle: {}", joined(&labels)),
         Bond::Together => format!("{} together", joined(&labels)),
         Bond::Each => format!("{}, each by itself", joined(&labels)),

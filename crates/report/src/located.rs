@@ -6,9 +6,14 @@ use case::{Function, Place, PlaceShare, Share};
 /// A share this close to the whole is not worth a clause.
 const NEARLY_ALL: f64 = 0.95;
 
+/// What code that belongs to no known file is recorded as, with its address.
+const UNKNOWN: &str = "[unknown]";
+
 /// A place in a sentence, behind a comma: `, client.py:31 in send_body and 3 more places`; empty where none is known.
 pub(crate) fn in_sentence(places: &[Place], share: Option<PlaceShare>) -> String {
-    let Some(place) = places.first() else { return String::new() };
+    // An address in no file helps nobody.
+    let is_known = |place: &&Place| place.line > 0 || !place.function.starts_with(UNKNOWN);
+    let Some(place) = places.first().filter(is_known) else { return String::new() };
     let base = |path: &str| clean(path.rsplit('/').next().unwrap_or(path));
     let function = clean(&Function::short(&place.function));
     let words = match (place.line, place.module.is_empty()) {
@@ -70,5 +75,11 @@ mod tests {
         assert_eq!(part(share(0.6, 3)), "60 % of it; 3 more places");
         assert_eq!((part(share(0.99, 0)), part(None)), (String::new(), String::new()));
         assert_eq!(in_sentence(&[], share(0.6, 3)), "");
+    }
+
+    #[test]
+    fn an_address_in_no_file_is_not_said() {
+        let place = Place { function: "[unknown]+0x7f2f75487ad7".into(), ..Place::default() };
+        assert_eq!(in_sentence(&[place], None), "");
     }
 }

@@ -90,7 +90,7 @@ impl Arguments {
 pub enum Command {
     /// Record a program, name what makes it slow, and prove it
     Run(Box<RunArguments>),
-    /// Do the same to a running program, without restarting it
+    /// Diagnose a running program, and prove it, without restarting it
     Attach(AttachArguments),
     /// Find which of two commands or worlds is faster, by how much, and why
     Compare(Box<CompareArguments>),
@@ -100,11 +100,11 @@ pub enum Command {
     Sweep(Box<SweepArguments>),
     /// Build several versions of a library and compare a program on each
     Matrix(Box<MatrixArguments>),
-    /// Measure how a server bears a load: rates, latencies, errors by name
+    /// Measure a server under load: rates, latencies, errors by name
     Load(Box<LoadArguments>),
-    /// Refresh feeds by the ten thousand, and see how long it took over days
+    /// Refresh thousands of feeds, and see how long rounds took over days
     Feeds(Box<FeedsArguments>),
-    /// Read access logs: who asked for what, since when, and what blocking them saves
+    /// Read access logs: who asked for what, since when, and what blocking them would save
     Logs(LogsArguments),
     /// Diagnose a capture of packets that was made elsewhere
     Pcap(PcapArguments),
@@ -216,7 +216,7 @@ pub enum KeepNames {
     /// As they are
     #[default]
     Yes,
-    /// Pseudonyms: for a case that leaves the house
+    /// Pseudonyms, for a case that goes to somebody else
     No,
 }
 
@@ -304,7 +304,7 @@ pub struct AnswerArguments {
     #[arg(long)]
     pub all: bool,
 
-    /// Print JSON; the program's own output goes to standard error
+    /// Print JSON, alone on standard output
     #[arg(long)]
     pub json: bool,
 }

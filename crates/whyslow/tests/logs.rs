@@ -114,7 +114,7 @@ fn a_blog_without_a_crawler_has_nobody_to_turn_away() {
     std::fs::write(stage.path("log"), (0..72).map(hour).collect::<String>()).expect("written");
     let ran = stage.run(&["logs", "log"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stdout.starts_with("No crawler makes 5 %"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("No crawler makes up 5 %"), "{}", ran.stdout);
 }
 
 #[test]

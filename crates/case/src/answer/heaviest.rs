@@ -58,6 +58,12 @@ impl Answer {
         (self.explained() < PART * queue.share()).then_some(queue)
     }
 
+    /// Whether one wait, or a line that requests wait in, takes most of the time the user waits for, and no finding that
+    /// stands explains it: then the answer names it, recognised or not.
+    pub fn names_a_wait(&self) -> bool {
+        self.leading_line().is_some() || self.leading_account().is_some_and(|one| one.group.is_wait())
+    }
+
     /// The largest share of the time the user waits for that a finding explains which stands.
     fn explained(&self) -> f64 {
         let standing = self.findings.iter().filter(|finding| finding.status != Status::Refuted);
@@ -120,6 +126,18 @@ mod tests {
         // CPU time that went away says nothing about the wait: the ledger's bound stands.
         answer.findings[0].effect = Some(Effect { metric: Metric::CpuPerExchange, ratio: 1.03, ..Effect::default() });
         assert!(answer.leading_account().is_none());
+    }
+
+    #[test]
+    fn a_wait_that_takes_most_of_the_time_is_named_and_work_is_not() {
+        let of = |group: AccountGroup, share: f64| {
+            let mut answer = answer(share);
+            answer.heaviest.as_mut().expect("there is one").group = group;
+            answer.names_a_wait()
+        };
+        assert!(of(AccountGroup::ServerBlocked, 0.0));
+        assert!(!of(AccountGroup::ServerBlocked, 0.9));
+        assert!(!of(AccountGroup::ServerCpu, 0.0));
     }
 
     #[test]

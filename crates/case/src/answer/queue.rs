@@ -56,9 +56,9 @@ pub enum RequestKind {
         /// The path, numbers in it replaced by `:n`, without its query.
         path: String,
     },
-    /// By the command, in a protocol that has such words and could be read: RESP.
+    /// By the command, in a protocol that has such words and could be read: RESP, SQL.
     Command {
-        /// The word, in capitals.
+        /// The word, in capitals; of a statement with the first table that it names.
         name: String,
     },
     /// By the line of the client's code that asks.

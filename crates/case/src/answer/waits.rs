@@ -53,6 +53,10 @@ pub struct WaitNode {
     /// began, or not known.
     #[serde(default)]
     pub then: Vec<Place>,
+    /// What most of it was waited for that another one was asked, in a protocol that could be read: `SELECT orders`; empty where
+    /// that is not known.
+    #[serde(default)]
+    pub asked: String,
     /// What ended the waits where no recorded thread did, most time first.
     pub ended: Vec<Ended>,
     /// What those did meanwhile who ended the waits, most time first.

@@ -154,6 +154,8 @@ pub enum StoryOutcome {
         summary: String,
         /// The titles of its findings; none where the answer has no list of them.
         findings: Option<Vec<String>>,
+        /// Whether the answer names one wait that takes most of the time, without knowing its cause.
+        names_a_wait: bool,
         /// The case's folder.
         case: String,
         /// The file of its page.

@@ -202,11 +202,11 @@ impl Account {
     /// The name in the answer's ledger. The end that exchanges are seen from, the client's, has no prefix.
     pub fn name(&self) -> String {
         match self {
-            Account::CpuOutside { module: None } => "CPU outside exchanges".to_string(),
-            Account::CpuOutside { module: Some(module) } => format!("CPU outside exchanges: {module}"),
-            Account::RunDelayOutside => "waiting for a CPU outside exchanges".to_string(),
+            Account::CpuOutside { module: None } => "CPU between requests".to_string(),
+            Account::CpuOutside { module: Some(module) } => format!("CPU between requests: {module}"),
+            Account::RunDelayOutside => "waiting for a CPU between requests".to_string(),
             Account::BlockedOutside { .. } | Account::BlockedElsewhereOutside | Account::PageFaultOutside => {
-                format!("outside exchanges: {}", self.name_of_run())
+                format!("between requests: {}", self.name_of_run())
             }
             _ => self.name_of_run(),
         }

@@ -1,14 +1,17 @@
 //! A case being recorded: a stream for each table, and what becomes of them when the disk is full.
 //!
-//! Where a table's stream cannot be written any more, its rows are counted and dropped, whatever else is recorded goes on, and the
-//! manifest says in the end what is missing. The manifest itself has its place on the disk from the beginning.
+//! Where a table's stream cannot be written any more, its rows are counted and dropped, whatever else is recorded goes
+//! on, and the manifest says in the end what is missing. The manifest itself has its place on the disk from the
+//! beginning.
 
-use super::{BATCH_ROWS, Case, MANIFEST, TABLES, parquet_of, stream_of, table_error, whole, without_names};
+use super::thin::{GivenUp, is_thinned, take_away};
+use super::{BATCH_ROWS, Case, MANIFEST, TABLES, parquet_of, reader, stream_of, table_error, whole, without_names};
 use crate::beneath::Beneath;
 use crate::error::CaseError;
 use crate::manifest::Manifest;
 use crate::names::Pseudonyms;
 use crate::row::Row;
+use crate::units::Nanos;
 use arrow_array::RecordBatch;
 use arrow_ipc::CompressionType;
 use arrow_ipc::reader::StreamReader;
@@ -27,7 +30,8 @@ const MANIFEST_BYTES: usize = 64 << 10;
 /// The file that keeps it.
 const MANIFEST_ROOM: &str = ".manifest";
 
-/// Room for what is written last and names everything else: processes, stacks, places in the code. Most runs' take less.
+/// Room for what is written last and names everything else: processes, stacks, places in the code. Most runs' take
+/// less.
 const LAST_ROWS_BYTES: usize = 1 << 20;
 /// The file that keeps it.
 const LAST_ROWS_ROOM: &str = ".room";
@@ -49,6 +53,8 @@ trait Stream: Send {
     fn as_any(&mut self) -> &mut dyn std::any::Any;
     fn flush(&mut self) -> Result<(), Unwritten>;
     fn finish(&mut self) -> Result<(), Unwritten>;
+    /// Gives up what lies within some stretches; what it was.
+    fn thin(&mut self, folder: &Beneath, stretches: &[(Nanos, Nanos)]) -> Result<GivenUp, Unwritten>;
     /// Whether a batch could not be written whole: nothing can follow it.
     fn has_failed(&self) -> bool;
 }
@@ -131,8 +137,8 @@ impl CaseWriter {
     /// Adds rows to their table.
     ///
     /// # Errors
-    /// Where the disk refuses, or did so before for this table; rows written earlier stay readable, those that are not written are
-    /// counted.
+    /// Where the disk refuses, or did so before for this table; rows written earlier stay readable, those that are not
+    /// written are counted.
     pub fn append<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<(), CaseError> {
         if let Some((count, reason)) = self.lost.get_mut(R::TABLE) {
             let rows = rows.into_iter().count() as u64;
@@ -149,8 +155,8 @@ impl CaseWriter {
         })
     }
 
-    /// Adds a table of which all rows are there, as a finished file at once: whoever has them can write them again, and nothing is
-    /// gained by a stream that a crash leaves readable.
+    /// Adds a table of which all rows are there, as a finished file at once: whoever has them can write them again, and
+    /// nothing is gained by a stream that a crash leaves readable.
     ///
     /// # Errors
     /// Where the disk refuses; then the table is not there, and its rows are counted.
@@ -218,8 +224,24 @@ impl CaseWriter {
         first
     }
 
-    /// Ends recording: turns every stream into Parquet and writes the manifest for good. On a full disk what was written stays
-    /// as it is, and the manifest says what is missing.
+    /// Gives up the rows that lie within some stretches of time, which are in order: of calls, switches, samples and
+    /// segments, and of what calls' bytes told. What it was is counted. Every table is written anew, which takes about
+    /// half a second for a million rows.
+    ///
+    /// # Errors
+    /// Where the disk refuses; a table that cannot be written anew stays as it is.
+    pub fn give_up(&mut self, stretches: &[(Nanos, Nanos)]) -> Result<GivenUp, CaseError> {
+        let folder = self.folder.clone();
+        let given_up = std::cell::RefCell::new(GivenUp::default());
+        self.each_stream(|stream| {
+            given_up.borrow_mut().add(stream.thin(&folder, stretches)?);
+            Ok(())
+        })?;
+        Ok(given_up.into_inner())
+    }
+
+    /// Ends recording: turns every stream into Parquet and writes the manifest for good. On a full disk what was
+    /// written stays as it is, and the manifest says what is missing.
     ///
     /// # Errors
     /// Where not even the manifest can be written; what was recorded stays readable as streams.
@@ -279,7 +301,10 @@ fn reason(error: &CaseError) -> String {
 
 impl<R: Row> TypedStream<R> {
     fn create(folder: &Beneath) -> Result<TypedStream<R>, CaseError> {
-        let name = stream_of(R::TABLE);
+        TypedStream::create_as(folder, stream_of(R::TABLE))
+    }
+
+    fn create_as(folder: &Beneath, name: String) -> Result<TypedStream<R>, CaseError> {
         let path = folder.path().join(&name);
         let file = folder.create_new(Path::new(&name)).map_err(CaseError::io(&path))?;
         let file = BufWriter::with_capacity(1 << 18, UntilRefused { file, refused: false });
@@ -288,6 +313,22 @@ impl<R: Row> TypedStream<R> {
         let writer = StreamWriter::try_new_with_options(file, &R::schema(), options);
         let writer = writer.map_err(|error| table_error(&path, error))?;
         Ok(TypedStream { name, pending: Vec::new(), pending_since: None, writer, failed: false })
+    }
+
+    /// Writes what stays of a table into another file.
+    fn without(&self, folder: &Beneath, stretches: &[(Nanos, Nanos)]) -> Result<(TypedStream<R>, GivenUp), CaseError> {
+        let mut given_up = GivenUp::default();
+        let mut thinner = TypedStream::<R>::create_as(folder, format!("{}.thinner", self.name))?;
+        let mut written = Ok(());
+        reader::read_stream::<R>(folder, &self.name, &mut |mut rows| {
+            take_away(&mut rows, stretches, &mut given_up);
+            thinner.pending.append(&mut rows);
+            if written.is_ok() && thinner.pending.len() >= BATCH_ROWS {
+                written = thinner.flush();
+            }
+        })?;
+        written.and_then(|()| thinner.flush()).map_err(|unwritten| unwritten.error)?;
+        Ok((thinner, given_up))
     }
 
     /// Remembers that no more can be written after what is there.
@@ -319,6 +360,25 @@ impl<R: Row> Stream for TypedStream<R> {
         self.flush()?;
         let written = self.writer.finish();
         self.check(0, written)
+    }
+
+    fn thin(&mut self, folder: &Beneath, stretches: &[(Nanos, Nanos)]) -> Result<GivenUp, Unwritten> {
+        if !is_thinned::<R>() {
+            return Ok(GivenUp::default());
+        }
+        self.flush()?;
+        let Ok((thinner, given_up)) = self.without(folder, stretches) else {
+            // All rows are where they were.
+            let _ = folder.remove(Path::new(&format!("{}.thinner", self.name)));
+            return Ok(GivenUp::default());
+        };
+        let renamed = folder.rename(Path::new(&thinner.name), Path::new(&self.name));
+        if renamed.is_err() {
+            let _ = folder.remove(Path::new(&thinner.name));
+            return Ok(GivenUp::default());
+        }
+        self.writer = thinner.writer;
+        Ok(given_up)
     }
 
     fn has_failed(&self) -> bool {

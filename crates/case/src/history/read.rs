@@ -34,8 +34,7 @@ pub fn read_history(history: &Path, from_ms: u64, to_ms: u64, length_ms: u64) ->
         }
     }
     if !is_history {
-        let missing = std::io::Error::new(ErrorKind::NotFound, "nothing was watched into this folder");
-        return Err(io(history)(missing));
+        return Err(CaseError::NoHistory(history.to_path_buf()));
     }
     let names = files.keys().chain(open.keys()).cloned().collect::<BTreeSet<_>>();
     let is_wanted = |sample: &ServiceSample| sample.at_ms > from_ms && sample.at_ms <= to_ms;

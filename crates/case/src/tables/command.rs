@@ -2,8 +2,8 @@ use crate::row::table;
 use crate::units::Nanos;
 
 table! {
-    /// One command of a protocol in which a word says what is asked for: RESP, as Redis speaks it. Of several that one call
-    /// moves, the first. Nothing but that word is kept.
+    /// One command of a protocol in which words say what is asked for: RESP, as Redis speaks it, or a statement to PostgreSQL or
+    /// MariaDB. Of several that one call moves, the first. Nothing but these words is kept.
     pub struct Command in "commands" {
         /// Start of the call that wrote or read its first byte.
         pub time: Nanos,
@@ -13,7 +13,9 @@ table! {
         pub tid: u32,
         /// Out or in; see `direction`.
         pub direction: u8,
-        /// The word, in capitals: GET, KEYS.
+        /// The word, in capitals: GET, KEYS, SELECT.
         pub name: String as Word,
+        /// The first table that a statement names; empty where there is none, or the captured bytes end before.
+        pub object: String as Program = String::new(),
     }
 }

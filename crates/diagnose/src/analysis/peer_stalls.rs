@@ -9,14 +9,15 @@
 use crate::analysis::Analysis;
 use crate::connections::{End, transfer_at};
 use crate::exchange::Exchange;
+use crate::search::before;
 use crate::send_stalls::USUAL_SEGMENT;
 use crate::syscall;
 use crate::threads::{Cursor, State, call_end};
 use case::tables::{Call, Segment, direction, event, flags, transport};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Linux delays an acknowledgement by 40 ms at least, adapting up to 200 ms, others by more; anything under half of that
-/// is no such timer.
+/// Linux delays an acknowledgement by 40 ms at least, adapting up to 200 ms, others by more; anything under half of
+/// that is no such timer.
 const DELAYED: u64 = 20_000_000;
 
 /// How soon after the timer the acknowledgement leaves: measured 13 to 15 us; 1 ms allows for a busy processor.
@@ -27,8 +28,8 @@ const LATE: u64 = 1_000_000;
 
 /// Beyond one and a half round trips, how late the rest may be in four cases of five: on a loopback whose round trip is
 /// 4 to 9 us nine tenths came within 26 to 50 us, all of it in the kernel. A program that has to be woken first takes
-/// longer: behind relays on the same machine, whose own delayed acknowledgement fires at the same tick of the clock, nine
-/// tenths took up to 89 and 159 us.
+/// longer: behind relays on the same machine, whose own delayed acknowledgement fires at the same tick of the clock,
+/// nine tenths took up to 89 and 159 us.
 const LATE_AS_A_RULE: u64 = 50_000;
 
 /// How much more than the distance from the first piece the distance from the acknowledgement may vary: a few runs of
@@ -55,7 +56,7 @@ pub struct PeerStall {
     pub timer: Option<usize>,
     /// The read that waited for them: a row of the table of calls.
     pub read: usize,
-    /// How long the reader's thread was blocked meanwhile, within the exchange.
+    /// How long the reader's thread waited for them meanwhile, within the exchange.
     pub waited: u64,
 }
 
@@ -166,7 +167,7 @@ fn in_order(tied: impl Iterator<Item = (usize, usize, PeerStall)>) -> PeerStalls
 
 /// The firings of the delayed-ACK timer within an exchange, once its connection was set up.
 fn firings(analysis: &Analysis, exchange: &Exchange) -> Vec<usize> {
-    let start = exchange.start.max(exchange.set_up.map_or(0, |set_up| set_up.application));
+    let start = exchange.start.max(exchange.set_up.as_ref().map_or(0, |set_up| set_up.application));
     let range = analysis.connections.all()[exchange.connection].events.clone();
     let events = analysis.connections.events(exchange.connection);
     let first = events.partition_point(|row| row.time.0 < start);
@@ -182,7 +183,8 @@ impl Towards {
         let Some(piece) = unacknowledged_piece(segments, time) else { return };
         self.fired += 1;
         let Some(stall) = stall(analysis, exchange, timer, piece) else { return };
-        // A rest that comes much later than the acknowledgement has nothing to do with it, and says nothing about others.
+        // A rest that comes much later than the acknowledgement has nothing to do with it, and says nothing about
+        // others.
         if stall.release().saturating_mul(2) > stall.length() {
             return;
         }
@@ -271,7 +273,7 @@ fn stall(analysis: &Analysis, exchange: &Exchange, timer: usize, piece: &Segment
         wrote |= !syscall::is_read(call.number) && call.start.0 > start;
         wrote || (syscall::is_read(call.number) && call_end(call) >= end)
     })?;
-    let waited = blocked(analysis, analysis.call(read), start.max(exchange.start), end);
+    let waited = waited(analysis, analysis.call(read), start.max(exchange.start), end);
     let waits = !wrote && waited.saturating_mul(2) >= end - start;
     let (acknowledged, bytes, timer) = (acknowledgement.time.0, rest.payload, Some(timer));
     waits.then_some(PeerStall { start, end, acknowledged, piece: piece.payload, bytes, timer, read, waited })
@@ -295,6 +297,20 @@ fn released<'r>(segments: &'r [Segment], after: u64, piece: &Segment) -> Option<
 
 fn is_bare(segment: &Segment) -> bool {
     segment.payload == 0 && segment.flags & (flags::SYN | flags::FIN | flags::RST) == 0
+}
+
+/// How long the thread of a read waited for its bytes between two times: blocked, or busy with other connections from
+/// where it asked which of them had something to where it asked so last. What had come meanwhile it would have had by
+/// then.
+fn waited(analysis: &Analysis, read: &Call, from: u64, to: u64) -> u64 {
+    let Some(slot) = analysis.threads.slot(read.tid) else { return 0 };
+    let calls = &analysis.recording.calls[analysis.threads.all()[slot].calls.clone()];
+    let within = |time| before(calls, |call| call.start.0, time);
+    let (first, last) = (within(from), within(to));
+    let mut polls = calls[first.min(last)..last].iter().filter(|call| syscall::is_poll(call.number));
+    let Some(asked) = polls.next().map(|call| call.start.0) else { return blocked(analysis, read, from, to) };
+    let asked_last = polls.next_back().map_or(asked, |call| call.start.0);
+    (asked_last - asked) + blocked(analysis, read, from, asked) + blocked(analysis, read, asked_last, to)
 }
 
 /// How long the thread of a read was blocked between two times in something that the read's bytes can end.

@@ -14,7 +14,7 @@ detector! {
     /// # app-window-below-bdp
     ///
     /// ## What it is
-    /// In HTTP/2 a receiver says how many bytes may be under way to it, on each stream and on the connection: 65,535 if it says
+    /// In HTTP/2 a receiver says how many bytes may be in flight to it, on each stream and on the connection: 65,535 if it says
     /// nothing. Then the sender stops, whatever TCP would allow, until a WINDOW_UPDATE arrives a round trip later. However
     /// fast the path, a transfer gets no further than a window in each round trip.
     ///
@@ -93,7 +93,7 @@ fn found(
         mechanism: vec![
             format!(
                 "{} times the {sender} sent a window's worth and stopped with nothing left in its kernel; small frames of a \
-                 WINDOW_UPDATE's length let it go on, {} after the last byte in the middle.",
+                 WINDOW_UPDATE's length let it go on, a median of {} after the last byte.",
                 number::count(top.turns.len() as u64),
                 Nanos(median(top.turns.iter().map(|turn| turn.to - turn.from).collect())),
             ),

@@ -15,7 +15,7 @@ detector! {
     ///
     /// ## What it is
     /// A client wants to know only how an answer begins (its status, a header, the first lines) and closes the connection while
-    /// the rest is still in its kernel or under way. What has not been read stands before the next answer, so that
+    /// the rest is still in its kernel or under way. Unread bytes would be taken for the next answer, so that
     /// the connection is of no more use, though both ends would have kept it: the next request has to connect, and to
     /// shake hands, anew. As a rule it is the client library that closes, since the program dropped the response.
     ///
@@ -164,7 +164,7 @@ fn found(analysis: &Analysis, charge: Charge, cut: &BTreeMap<usize, u64>) -> Fou
             number::count(churn.last_uses.len() as u64),
             Bytes(left),
         ),
-        "What is not read stands before the next answer: no library uses such a connection again.".to_string(),
+        "Unread bytes would be taken for the next answer, so no library reuses such a connection.".to_string(),
         format!(
             "{} times a fresh connection followed; connect and handshake take {} on average, and {} of CPU.",
             number::count(saving.affected),

@@ -19,8 +19,8 @@ detector! {
     /// downloads.
     ///
     /// ## Evidence
-    /// With 64 KiB or more of a sender's own under way, round trips grow to four times the shortest one or more, and by 50 ms at
-    /// least; next to nothing is sent again. Other requests to the same host, of which little is to be sent, take longer meanwhile. What
+    /// With 64 KiB or more of a sender's own in flight, round trips grow to four times the shortest one or more, and by 50 ms at
+    /// least; almost nothing is sent again. Other requests to the same host, of which little is to be sent, take longer meanwhile. What
     /// the round trip has grown by is charged to them, once each, and once more where they connect. The sender has to be recorded.
     ///
     /// ## What proves it
@@ -41,7 +41,7 @@ detector! {
 const GROWN: u64 = 4;
 /// and less than this is not felt; a delayed ACK alone takes 40 ms.
 const LEAST_DELAY: u64 = 50_000_000;
-/// Fewer bytes under way fill no queue.
+/// Fewer bytes in flight fill no queue.
 const LEAST_UNDER_WAY: u64 = 65_536;
 /// A transfer of less is over before it fills one.
 const LEAST_SENT: u64 = 500_000;
@@ -60,7 +60,7 @@ struct Load {
     shortest: u64,
     /// Round trips while the queue was filled: when they ended, and how long they took, in order of time.
     grown: Vec<(u64, u64)>,
-    /// What was under way then.
+    /// What was in flight then.
     under_way: u64,
     sent: u64,
 }
@@ -132,7 +132,7 @@ fn behind(analysis: &Analysis, load: &Load, filled: &[(u64, u64)], index: usize)
     let last = load.grown.partition_point(|&(time, _)| time < exchange.end);
     let meanwhile = &load.grown[first..(last + 1).min(load.grown.len())];
     let round_trip = meanwhile.iter().map(|&(_, length)| length).max()?;
-    let trips = 1 + u64::from(exchange.set_up.is_some_and(|set_up| set_up.connect >= exchange.start));
+    let trips = 1 + u64::from(exchange.set_up.as_ref().is_some_and(|set_up| set_up.connect >= exchange.start));
     let waited = (round_trip.saturating_sub(load.shortest) * trips).min(overlap);
     (waited > 0).then_some(Behind { exchange: index, waited })
 }
@@ -169,13 +169,13 @@ fn found(analysis: &Analysis, load: &Load, behind: &[Behind]) -> Found {
         what,
         mechanism: vec![
             format!(
-                "While {} were sent to {}, round trips grew from {} to a median of {usual}, with {} under way.",
+                "While {} were sent to {}, round trips grew from {} to a median of {usual}, with {} in flight.",
                 Bytes(load.sent),
                 analysis.connections.row(load.slot).remote_address,
                 Nanos(load.shortest),
                 Bytes(load.under_way),
             ),
-            "Next to nothing got lost, so that the sender went on filling the queue.".to_string(),
+            "Almost nothing was lost, so the sender kept filling the queue.".to_string(),
             format!(
                 "{} small requests were made meanwhile and took a median of {meanwhile}{}.",
                 number::count(behind.len() as u64),
@@ -232,7 +232,7 @@ mod tests {
         fixture.recording.calls.last_mut().expect("a call").script_stack = 6;
     }
 
-    /// A download on connection 1 whose segments take `round_trip` with so many segments under way; pages meanwhile and before.
+    /// A download on connection 1 whose segments take `round_trip` with so many segments in flight; pages meanwhile and before.
     fn download(round_trip: u64, under_way: u64, again: u32) -> Recording {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
@@ -290,7 +290,7 @@ mod tests {
         let finding = answer.findings.iter().find(|one| one.name == "bufferbloat").expect("it is found");
         assert!(finding.mechanism[0].contains("While 4000 kB were sent to 10.0.0.1"), "{:?}", finding.mechanism);
         assert!(
-            finding.mechanism[0].contains("to a median of 400 ms, with 400 kB under way"),
+            finding.mechanism[0].contains("to a median of 400 ms, with 400 kB in flight"),
             "{:?}",
             finding.mechanism
         );

@@ -95,7 +95,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         format!("Thread {tid} repeats: {unit}."),
         format!("The same call returns the same result up to {} times in a row.", count(longest.repeated as u64)),
         format!(
-            "In all, {} calls in {} stretches move no data and take {} of CPU time.",
+            "In total, {} calls in {} stretches move no data and take {} of CPU time.",
             count(calls as u64),
             count(stretches.len() as u64),
             Nanos(cpu)

@@ -33,7 +33,7 @@ detector! {
     /// ## Not to be confused with
     /// context-per-request (creating the context is itself expensive, with or without files); no-resumption; a program
     /// that is started anew for each request (each process then loads the bundle once); a certificate, a key or a chain
-    /// of the program's own, which is no bundle; certificates read by a program that shakes no hands.
+    /// of the program's own, which is no bundle; certificates read by a program that makes no TLS handshake.
     "P10" "ca-bundle-per-context",
     // Files of one name that are gone through in a handshake are searched, not loaded with the context.
     follows_from: &[ca_path_layout::DETECTOR.page.id]
@@ -175,7 +175,7 @@ fn found(
     let name = path_name(analysis, repeated[0].path);
     let different = match files.len() {
         1 => format!("{name} is opened {opened} times"),
-        several => format!("{several} certificate files, including {name}, are opened {opened} times in all"),
+        several => format!("{several} certificate files, including {name}, are opened {opened} times in total"),
     };
     let mechanism = vec![
         if once_each {

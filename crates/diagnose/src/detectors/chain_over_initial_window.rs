@@ -14,7 +14,7 @@ detector! {
     /// A chain of certificates that is longer takes one round trip more, in each full handshake.
     ///
     /// ## Evidence
-    /// In the middle of its part of the handshake the server stops, with its first flight of segments under way and more to
+    /// In the middle of its part of the handshake the server stops, with its first flight of segments in flight and more to
     /// send, until the client's acknowledgement arrives. Charged is that stop.
     ///
     /// ## What proves it
@@ -50,7 +50,9 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let (mut stops, mut of_calls) = (Vec::new(), Vec::new());
     for exchange in &analysis.exchanges {
         let own = exchange.connection;
-        let (Some(set_up), Some(peer)) = (exchange.set_up, analysis.connections.all()[own].peer) else { continue };
+        let (Some(set_up), Some(peer)) = (exchange.set_up.as_deref(), analysis.connections.all()[own].peer) else {
+            continue;
+        };
         let server = if exchange.end_seen == End::Server { own } else { peer };
         if set_up.handshake == 0 {
             continue;

@@ -23,7 +23,7 @@ detector! {
     /// ## Evidence
     /// Five connections or more of one process to one address and port that stand open and idle when the next is
     /// opened, and are not used again by the end; nearly all of the process's connections there; fewer than two
-    /// exchanges each. The time of connect, socket options and handshake is charged. Where the process starts threads for each of them after
+    /// requests each. The time of connect, socket options and handshake is charged. Where the process starts threads for each of them after
     /// the request before (an event loop of its own, workers), so is the time from the first of these to the request.
     ///
     /// ## What proves it
@@ -96,7 +96,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     for exchange in all.filter(|exchange| exchange.end_seen == End::Client) {
         let slot = exchange.connection;
         let group = groups.entry((analysis.connections.row(slot).pid, analysis.connections.remote(slot))).or_default();
-        if let Some(set_up) = exchange.set_up {
+        if let Some(set_up) = exchange.set_up.as_deref().copied() {
             let set = options.get(&analysis.connections.row(slot).id).map_or(&[][..], Vec::as_slice);
             let configured = configured(set, &set_up);
             let (first, last_end) = (exchange, exchange.end);

@@ -18,12 +18,12 @@ detector! {
     /// timeout for idle connections ends.
     ///
     /// ## Evidence
-    /// After the last byte of an answer the thread that asked waits on, and nothing comes but the end of the connection, or the
+    /// After the last byte of an answer the thread that asked keeps waiting, and nothing comes but the end of the connection, or the
     /// time runs out and it closes; at once after that it goes on. Three times or more, for a fifth of the time that requests and these waits
     /// take.
     ///
     /// ## What proves it
-    /// Shorter timeouts, the server's and the client's (`short-timeouts`): the wait follows, since nothing else ends it. The same
+    /// Shorter timeouts, the server's and the client's (`short-timeouts`): the wait gets shorter with them, since nothing else ends it. The same
     /// answer with its length (Content-Length, chunks) has no such wait, and nothing outside the programs can add that.
     ///
     /// ## Remedy
@@ -139,10 +139,10 @@ fn found(analysis: &Analysis, waits: &[Wait], outside: u64) -> Found {
     let has_length = waits.iter().filter(|wait| wait.head.is_some_and(|length| length >= 0)).count();
     let until = if closed * 2 >= waits.len() { "until the server closes the connection" } else { "until it gives up" };
     let place = costly_call(analysis, waits.iter().map(|wait| (wait.call, wait.length)));
-    let what = format!("A client has the whole answer and waits on {until}");
+    let what = format!("A client has the whole answer and keeps waiting {until}");
     let share = Share(waits.len() as f64 / count as f64);
     let mut mechanism = vec![format!(
-        "After {} of {} answers ({share}) it waited on, half of the times for {usual} or more, and nothing came.",
+        "After {} of {} answers ({share}) it kept waiting, half of the times for {usual} or more, and nothing came.",
         number::count(waits.len() as u64),
         number::count(count),
     )];

@@ -18,7 +18,7 @@ detector! {
     ///
     /// ## Evidence
     /// CPU samples inside a compressor (zlib, zstd, brotli, LZ4, bzip2, xz and those of Go and Java) make up a fifth of the
-    /// exchanges' time or more, without the time in which bytes were held for Nagle's algorithm or a delayed ACK: that can
+    /// requests' time or more, without the time in which bytes were held for Nagle's algorithm or a delayed ACK: that can
     /// hide it, and goes by itself. Or those in threads that ask, before their requests, make up a fifth of the run. They
     /// say that time goes into compression, not at which level: until a lower one has been tried, this is an observation.
     ///

@@ -14,10 +14,10 @@ detector! {
     /// TCP and TLS handshakes: their round trips, and their CPU time at both ends.
     ///
     /// ## Evidence
-    /// Five connections or more to the same address and port, with fewer than two exchanges each on average, over all
+    /// Five connections or more to the same address and port, with fewer than two requests each on average, over all
     /// processes watched; and the time of connect and handshake, without what the program does between them or before
     /// its request. A connection counts only if an earlier one had become idle in the 5 s before: concurrent requests
-    /// need connections of their own, and a server does not keep an idle one for long. Or more exchanges than that on
+    /// need connections of their own, and a server does not keep an idle one for long. Or more requests than that on
     /// average, where for a fifth of them the client had closed a connection that it could have kept: its pool is small.
     ///
     /// ## What proves it
@@ -94,7 +94,7 @@ fn mechanism(
     let mean = saving.wall / saving.affected.max(1);
     let mut mechanism = vec![
         format!(
-            "{connections} connections to {name} carried {} exchanges, opened by {}.",
+            "{connections} connections to {name} carried {} requests, opened by {}.",
             churn.exchanges,
             match (analysis.is_capture(), processes) {
                 (true, 1) => "one host".to_string(),
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(answer.findings[0].name, "connection-churn");
         assert_eq!(answer.findings[0].cost.affected, 19);
         assert!(
-            answer.findings[0].mechanism[0].contains("10.0.0.2:80 carried 20 exchanges"),
+            answer.findings[0].mechanism[0].contains("10.0.0.2:80 carried 20 requests"),
             "{:?}",
             answer.findings[0]
         );

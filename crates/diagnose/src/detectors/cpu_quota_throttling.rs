@@ -153,7 +153,7 @@ fn found(
         what: format!("A CPU quota throttles {who}"),
         mechanism: vec![
             format!("The cgroup {group} used up its quota in {throttled} of {periods} periods ({share})."),
-            format!("It was throttled for {} in all, summed over CPUs.", Nanos(*time)),
+            format!("It was throttled for {} in total, summed over CPUs.", Nanos(*time)),
             format!(
                 "Meanwhile threads were runnable but not running {} times, half of them for {middle} or longer.",
                 gaps.len()

@@ -67,7 +67,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     }
     let usual = Nanos(median(repeated.iter().map(|one| one.to - one.from).collect()));
     let place = costly_call(analysis, repeated.iter().map(|one| (one.connect, one.to - one.from)));
-    let what = format!("Connections wait since {} does not answer", first.address);
+    let what = format!("Connections wait because {} does not answer", first.address);
     Some(Found {
         title: format!("{what}: {usual} each before another address is tried{}", place.in_words()),
         what,

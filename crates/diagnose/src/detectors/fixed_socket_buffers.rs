@@ -16,11 +16,11 @@ detector! {
     ///
     /// ## What it is
     /// A program sets the size of a socket's buffer (SO_SNDBUF, SO_RCVBUF), which otherwise grows as needed. Only so many
-    /// bytes can be under way at a time; then the sender waits for an acknowledgement, a round trip or, where the buffer holds
+    /// bytes can be in flight at a time; then the sender waits for an acknowledgement, a round trip or, where the buffer holds
     /// less than two segments, until the receiver's delayed ACK.
     ///
     /// ## Evidence
-    /// The option is set, the message is longer than the buffer, and in the middle of it a buffer's worth is under way, the
+    /// The option is set, the message is longer than the buffer, and in the middle of it a buffer's worth is in flight, the
     /// sender waits and the receiver waits for data, until an acknowledgement arrives and the sender goes on. Charged is the
     /// time from the last segment before to the next one.
     ///
@@ -32,7 +32,7 @@ detector! {
     /// on the loopback).
     ///
     /// ## Not to be confused with
-    /// A receiver that reads slowly (it does not wait for data then), Nagle's algorithm (little is under way), a slow start. Where
+    /// A receiver that reads slowly (it does not wait for data then), Nagle's algorithm (little is in flight), a slow start. Where
     /// the sender was not recorded this is not looked for.
     "P22" "fixed-socket-buffers"
 }
@@ -74,7 +74,7 @@ struct Wait {
     end: End,
     from: u64,
     to: u64,
-    /// Bytes under way meanwhile.
+    /// Bytes in flight meanwhile.
     under_way: u64,
 }
 
@@ -123,7 +123,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         title: format!("{what}: the sender waits for {part} of every {each} request{}", place.in_words()),
         what,
         mechanism: vec![format!(
-            "{} times the sender stopped in the middle of a message, with {under_way} under way in half of them, until these \
+            "{} times the sender stopped in the middle of a message, with {under_way} in flight in half of them, until these \
              were acknowledged; half of the waits took {usual} or more. The receiver was waiting for data.",
             number::count(waits.len() as u64)
         )],
@@ -229,13 +229,13 @@ fn find_waits(analysis: &Analysis, exchange: &Exchange, limited: usize, limit: L
     }
 }
 
-/// What the sender has under way.
+/// What the sender has in flight.
 struct Sent {
     /// When its last segment left.
     at: u64,
     /// Up to where it is acknowledged.
     known: u32,
-    /// Bytes under way when the last segment had left.
+    /// Bytes in flight when the last segment had left.
     under_way: u64,
     /// When the last acknowledgement since then arrived.
     acknowledged: Option<u64>,

@@ -104,7 +104,7 @@ pub(super) fn churns<'a>(analysis: &'a Analysis) -> BTreeMap<String, Churn<'a>> 
     for exchange in &analysis.exchanges {
         let group = groups.entry(peer_name(analysis, exchange)).or_default();
         group.exchanges += 1;
-        group.firsts.extend(exchange.set_up.map(|set_up| (exchange, set_up)));
+        group.firsts.extend(exchange.set_up.as_deref().map(|set_up| (exchange, *set_up)));
         let last_use = group.last_uses.entry(exchange.connection).or_default();
         *last_use = exchange.end.max(*last_use);
     }

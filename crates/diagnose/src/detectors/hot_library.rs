@@ -11,11 +11,11 @@ detector! {
     /// # hot-library
     ///
     /// ## What it is
-    /// Most of the exchanges' time is spent in the code of one library, far more than moving their bytes could need.
+    /// Most of the requests' time is spent in the code of one library, far more than moving their bytes could need.
     ///
     /// ## Evidence
     /// CPU samples, with time in libc and the kernel charged to the first caller outside them: one shared library takes
-    /// half of the exchanges' time or more, at least a millisecond per exchange, and at least 200 ns per byte moved.
+    /// half of the requests' time or more, at least a millisecond per request, and at least 200 ns per byte moved.
     ///
     /// ## What proves it
     /// Another build or version of the library, or doing without what it does. If neither can be tried, it remains a
@@ -106,7 +106,7 @@ fn found(
         ),
         what: format!("CPU time is spent in {name}"),
         mechanism: vec![
-            format!("{share} of the exchanges' time is spent in {name}: {} samples.", samples.len()),
+            format!("{share} of the requests' time is spent in {name}: {} samples.", samples.len()),
             "That is where the time goes, not why: only trying shows what replacing or bypassing it would save."
                 .to_string(),
         ],

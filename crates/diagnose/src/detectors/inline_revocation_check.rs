@@ -64,7 +64,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let what = format!("TLS handshakes wait for an answer of {host}");
     Some(Found {
         title: format!(
-            "{what}, asked in their middle: {} of every {} request{}",
+            "{what} in the middle: {} of every {} request{}",
             Nanos(whole / count),
             Nanos(analysis.exchange_wall() / count),
             place.in_words(),

@@ -67,10 +67,10 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let place = costly_call(analysis, again.iter().map(|one| (one.connect, one.waited)));
     Some(Found {
         title: format!(
-            "Connections wait since the server's listen queue is full: {part} of every {whole} request{}",
+            "Connections wait because the server's listen queue is full: {part} of every {whole} request{}",
             place.in_words()
         ),
-        what: "Connections wait since the server's listen queue is full".to_string(),
+        what: "Connections wait because the server's listen queue is full".to_string(),
         mechanism: vec![
             in_words(&again),
             format!("Meanwhile the kernel counted {dropped} overflows of listen queues."),
@@ -104,11 +104,11 @@ fn in_words(again: &[Again]) -> String {
              end was there, too; {half}."
         ),
         (_, 0) => format!(
-            "{asked} connections got no answer to their SYN and sent it again, {syns} times in all; half of them took {usual} or \
+            "{asked} connections got no answer to their SYN and sent it again, {syns} times in total; half of them took {usual} or \
              more to connect."
         ),
         (_, _) => format!(
-            "{asked} connections got no answer to their SYN and sent it again, {syns} times in all; the clients of {left_out} took \
+            "{asked} connections got no answer to their SYN and sent it again, {syns} times in total; the clients of {left_out} took \
              them for established and sent their first request again until the server's end was there, too; {half}."
         ),
     }
@@ -118,7 +118,7 @@ fn in_words(again: &[Again]) -> String {
 fn again(analysis: &Analysis) -> Vec<Again> {
     let mut found = Vec::new();
     for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
-        let (slot, Some(set_up)) = (exchange.connection, exchange.set_up) else { continue };
+        let (slot, Some(set_up)) = (exchange.connection, exchange.set_up.as_deref()) else { continue };
         let Some(connect) = analysis.connections.all()[slot].connect else { continue };
         let events = analysis.connections.events(slot).iter();
         let again = events.filter(|one| one.event == event::RETRANSMIT && one.time.0 < set_up.connected);

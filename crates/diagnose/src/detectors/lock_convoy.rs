@@ -1,6 +1,6 @@
 //! P38: requests wait for a lock that other requests hold.
 
-mod clients;
+pub(super) mod clients;
 mod holders;
 mod refused;
 mod signalled;
@@ -140,7 +140,7 @@ fn among_requests(analysis: &Analysis) -> Option<Found> {
         what: "Requests wait for a lock that other requests hold".to_string(),
         mechanism: vec![
             format!(
-                "Half of {} requests waited at least {usual} in total, each time until another request let go.",
+                "Half of {} requests waited at least {usual} in total, each time until another request released it.",
                 affected.min(count)
             ),
             doing.in_words(analysis),

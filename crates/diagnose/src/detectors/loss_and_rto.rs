@@ -20,7 +20,7 @@ detector! {
     /// shrinks the congestion window, so that a long transfer over a long way never gets fast.
     ///
     /// ## Evidence
-    /// Segments of established connections that were sent again, while nothing else was under way; where both ends were
+    /// Segments of established connections that were sent again, while nothing else was in flight; where both ends were
     /// recorded, the first did not arrive. Or one long transfer whose segments get lost at any size of its window, not only at the
     /// largest ones, with room at the receiver and no queue on the way (round trips do not grow). Charged is the silence before
     /// each retransmission, and the time for which a transfer was held back by its window.
@@ -54,7 +54,7 @@ const EPISODES: usize = 8;
 const LARGEST_WINDOWS: f64 = 0.75;
 /// A transfer is long where its bytes wait to be sent for more round trips than this.
 const LONG: u64 = 3;
-/// So many segments are under way without any congestion window at work (RFC 6928).
+/// So many segments are in flight without any congestion window at work (RFC 6928).
 const FIRST_WINDOW: u64 = 10;
 /// Packets overtake each other by less than this, on several queues of a card or of a link.
 const LEAST_GAP: u64 = 1_000_000;
@@ -244,7 +244,7 @@ fn found(analysis: &Analysis, waits: &Waits, segments: usize, sent: usize) -> Fo
         let lengths: Vec<u64> = waits.stalls.iter().map(|(from, to)| to.saturating_sub(*from)).collect();
         let longest = Nanos(lengths.iter().copied().max().unwrap_or_default());
         mechanism.push(format!(
-            "Before {} of them nothing was sent for {} in the middle, {longest} at most.",
+            "Before {} of them nothing was sent for a median of {}, {longest} at most.",
             number::count(lengths.len() as u64),
             Nanos(median(lengths)),
         ));

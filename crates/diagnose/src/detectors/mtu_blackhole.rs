@@ -104,7 +104,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
                 Bytes(vanished),
                 Bytes(passed),
             ),
-            "No message told the sender that they were too large.".to_string(),
+            "No ICMP message said that they were too large.".to_string(),
         ],
         saving: PotentialSaving { wall, affected, ..PotentialSaving::default() },
         place,

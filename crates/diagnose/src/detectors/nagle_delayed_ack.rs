@@ -28,7 +28,7 @@ detector! {
     ///
     /// If only the reading end was recorded: a piece smaller than a segment arrived, the reader's thread waited for the
     /// rest, its own delayed-ACK timer fired, and a round trip after that ACK the rest arrived, also smaller than a
-    /// segment. This must happen in three exchanges or more, in nearly all that stalled, and in step with the ACK
+    /// segment. This must happen in three requests or more, in nearly all that stalled, and in step with the ACK
     /// rather than with the first piece.
     ///
     /// In a capture of packets: a small segment, its ACK 20 ms or more after it, and the next small segment at once after that

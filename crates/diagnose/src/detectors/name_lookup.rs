@@ -126,7 +126,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 /// The look-ups that exchanges waited for while their connection was set up: first query, last answer.
 fn spans(analysis: &Analysis) -> Vec<Span> {
     let set_ups = analysis.exchanges.iter().filter_map(|exchange| {
-        let (start, end) = exchange.set_up?.lookup;
+        let (start, end) = exchange.set_up.as_ref()?.lookup;
         let pid = analysis.connections.row(exchange.connection).pid;
         (start < end).then_some(Span { pid, tid: None, start, end, in_hand: false })
     });

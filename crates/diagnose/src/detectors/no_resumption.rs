@@ -22,7 +22,7 @@ detector! {
     /// replaces one that was used and closed. (A pool that fills up makes one full handshake per connection; that is not
     /// counted.) Which end is to blame follows from what was seen: whether the server had given something to resume (in
     /// TLS 1.2 in the clear; in TLS 1.3 only where the server is recorded), whether the client offered it, whether its
-    /// hello asks for tickets at all. Where it was not seen, the finding says that it cannot be told.
+    /// hello asks for tickets at all. Where it was not seen, the finding says so.
     ///
     /// ## What proves it
     /// Offering the session from outside; as the negative control, switching tickets off at the server. The cost moves

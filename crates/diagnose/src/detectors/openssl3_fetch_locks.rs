@@ -64,9 +64,6 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let count = analysis.exchanges.len() as u64;
     let threads: BTreeSet<u32> = samples.iter().map(|sample| sample.tid).collect();
     let place = common_caller(analysis, &samples, is_fetch);
-    let span = |sample: &&Sample| {
-        (sample.tid, sample.time.0.saturating_sub(period / 2), sample.time.0.saturating_add(period / 2))
-    };
     let what = "OpenSSL looks up the same algorithms again and again";
     let in_threads = match threads.len() {
         1 => "in one thread".to_string(),
@@ -90,7 +87,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         remedy: "Fetch each algorithm once and use it again, copy a prepared context, or use OpenSSL 3.2 or later."
             .to_string(),
         rows: rows("samples", found_rows),
-        explains: samples.iter().map(span).collect(),
+        explains: analysis.stretches(&samples),
         ..Found::default()
     })
 }

@@ -1,8 +1,10 @@
-//! P18: requests wait in line for workers that are blocked in others.
+//! P18: requests wait in line for workers that are blocked in others, or for a turn of their client.
 
 mod asked_in_turn;
 mod handed_over;
 mod in_hand;
+mod no_descriptor;
+mod own_limit;
 mod unread_requests;
 
 use super::{Found, common_place, costly_call, detector, rows, uneven_accept};
@@ -20,14 +22,18 @@ detector! {
     /// such as an event loop that makes a blocking call, is the smallest such pool.
     ///
     /// ## Evidence
-    /// Requests that have arrived and lie unread. The thread that reads them later is blocked meanwhile: asleep, in a disk, or
+    /// Requests that have arrived and wait unread. The thread that reads them later is blocked meanwhile: asleep, in a disk, or
     /// waiting for somebody else, and not for requests. Those requests may be what a server asks another one that was recorded, too.
     /// Or requests that one thread has read and hands over to others, a pool: while
     /// none of those waits for work (at the place where they wait when there are no requests), more requests are in hand than the pool
     /// has threads. Those threads are blocked for somebody else, or compute and are fewer than the processors. Or requests for each of
     /// which the server asks another one, of which it asks only so many questions at a time: while it does so more requests are
-    /// in hand, it has next to nothing to do, and the next question goes out when an answer has come. That is a pool of
+    /// in hand, it has almost nothing to do, and the next question goes out when an answer has come. That is a pool of
     /// connections, a limit that a proxy keeps, or, where it is one, a lock that is held over the question.
+    ///
+    /// Or threads of a client that wait at one place and let each other go in turn, while as many of its requests are under way
+    /// as ever, two or more, and it computes next to nothing: a semaphore, or a pool of connections, of its own. Or connections
+    /// that are accepted only once accept has failed for want of a file descriptor (EMFILE, ENFILE): those are a pool, too.
     ///
     /// ## What proves it
     /// More workers, or fewer requests at once: the line disappears, and a request takes as long as its own work. The pool of libuv
@@ -36,12 +42,14 @@ detector! {
     ///
     /// ## Remedy
     /// Allow more workers (threads, processes), keep blocking calls out of the thread that serves everybody (asynchronous calls, a
-    /// pool for slow work), or make what the workers wait for faster.
+    /// pool for slow work), or make what the workers wait for faster. A client's own limit can be raised if the server bears it,
+    /// and so can the number of open files (ulimit -n).
     ///
     /// ## Not to be confused with
     /// A server whose workers compute all the time: it is at its capacity, and more workers need more CPUs; lock-convoy, in which
     /// requests are being dealt with and wait for each other; listen-backlog-overflow, in which they are not let in; uneven-accept, in
-    /// which other workers idle.
+    /// which other workers idle; a client whose limit only its runtime knows (asyncio, Go, Node.js): there nothing shows that more
+    /// requests wait, and as many at a time may be all that there are.
     "P18" "pool-exhausted",
     follows_from: &[uneven_accept::DETECTOR.page.id]
 }
@@ -53,8 +61,14 @@ const LEAST_REQUESTS: usize = 3;
 const RARE: usize = 20;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let found = [unread_requests::detect(analysis), behind_a_pool(analysis), asked_in_turn::detect(analysis)];
-    found.into_iter().flatten().max_by_key(|found| found.saving.wall)
+    let found = [
+        unread_requests::detect(analysis),
+        behind_a_pool(analysis),
+        asked_in_turn::detect(analysis),
+        no_descriptor::detect(analysis),
+        own_limit::detect(analysis),
+    ];
+    found.into_iter().flatten().max_by_key(|found| found.saving.wall.saturating_add(found.saving.outside))
 }
 
 /// Requests that were read, and wait in line for a pool of threads to which they are handed over.
@@ -80,7 +94,7 @@ fn behind_a_pool(analysis: &Analysis) -> Option<Found> {
     let (part, each) = (Nanos(line.waited / requests), Nanos(whole / requests));
     let meanwhile = match blocking.filter(|_| !line.computes) {
         Some(call) => format!("was blocked on behalf of others, mostly in {}", syscall::name(call.number)),
-        None => "was on CPU, and other CPUs were there to be had".to_string(),
+        None => "was on CPU while other CPUs were idle".to_string(),
     };
     Some(Found {
         title: format!("Requests wait in line for {pool}: {part} of every {each} request{}", place.in_words()),

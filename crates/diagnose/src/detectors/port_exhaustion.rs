@@ -61,7 +61,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     }
     let place = costly_call(analysis, costs);
     let count = analysis.exchanges.len().max(1) as u64;
-    let what = "Connections cannot be opened, since no local port is free".to_string();
+    let what = "Connections cannot be opened because no local port is free".to_string();
     Some(Found {
         title: format!("{what}: {} per request{}", Nanos((saving.wall + saving.outside) / count), place.in_words()),
         what,

@@ -17,7 +17,7 @@ detector! {
     ///
     /// ## Evidence
     /// A thread on CPU for 95 % or more of its life, or of the time that requests came (at least 2 s), mostly in user mode; the other CPUs mostly idle;
-    /// exchanges one at a time that fill the time and spend most of it on that thread's work; at least five nanoseconds
+    /// requests one at a time that fill the time and spend most of it on that thread's work; at least five nanoseconds
     /// per byte moved. Or requests that wait in line for the threads that answer them, which compute for ten milliseconds
     /// or more for each: an event loop that does what takes long itself. There are fewer of these threads than CPUs, and the
     /// program uses less than half of the CPUs that they leave.
@@ -101,7 +101,7 @@ fn found(analysis: &Analysis, thread: &ThreadRows, (time, busy): (u64, u64), wor
         mechanism: vec![
             format!("Thread {} of process {} was never off CPU for long.", thread.tid, thread.pid),
             format!(
-                "The exchanges came one at a time and spent {} of their {} on its work.",
+                "The requests came one at a time and spent {} of their {} on its work.",
                 Nanos(work),
                 Nanos(analysis.exchange_wall())
             ),

@@ -20,7 +20,7 @@ detector! {
     /// then for each of its rows (N+1 queries), while one request waits.
     ///
     /// ## Evidence
-    /// Ten exchanges or more between one process and one peer that never overlap and follow each other closely; a round
+    /// Ten requests or more between one process and one peer that never overlap and follow each other closely; a round
     /// trip of a millisecond or more; and a wait of one to two round trips for each answer, so the peer's work takes
     /// less time than the network. Or ten questions or more of one length that a server asks one peer within one
     /// request, one after another, in at least half of its requests, however near the peer is. What each of those costs
@@ -84,7 +84,7 @@ fn distant(analysis: &Analysis) -> Option<Found> {
     let place = costly_call(analysis, series.exchanges.iter().filter_map(first));
     let count = series.exchanges.len();
     let title = format!(
-        "{count} requests to {remote} run one after another, each waiting a round trip: {} in all{}",
+        "{count} requests to {remote} run one after another, each waiting a round trip: {} in total{}",
         Nanos(wall),
         place.in_words(),
     );

@@ -20,7 +20,7 @@ detector! {
     /// # sleep-polling
     ///
     /// ## What it is
-    /// A thread looks whether something has come, sleeps for a fixed time, and looks again. What comes meanwhile waits until
+    /// A thread looks whether something has arrived, sleeps for a fixed time, and looks again. What comes meanwhile waits until
     /// the sleep is over: half of its length on average, for each thing that it waits for.
     ///
     /// ## Evidence
@@ -38,7 +38,7 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A pause that is meant (a rate limit, a back-off), once in a request; a thread that nobody waits for; lock-convoy, in which
-    /// requests sleep between attempts at a file's lock that others hold; slow-reader, in which what it sleeps between lies there.
+    /// requests sleep between attempts at a file's lock that others hold; slow-reader, in which what it sleeps between has already arrived.
     "P06" "sleep-polling"
 }
 
@@ -115,8 +115,8 @@ fn waited_for_by_requests(analysis: &Analysis) -> Option<Found> {
             ..PotentialSaving::default()
         },
         place,
-        remedy: "Wait for the event itself (a condition variable, a queue, an eventfd, epoll), not for time; where nothing tells \
-                 of it, sleep for less."
+        remedy: "Wait for the event itself (a condition variable, a queue, an eventfd, epoll), not for time; if there is none, \
+                 sleep for less."
             .to_string(),
         rows: rows("calls", polling.sleeps.iter().copied()),
         ..Found::default()

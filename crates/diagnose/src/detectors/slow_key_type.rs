@@ -30,7 +30,7 @@ detector! {
     /// Let X25519 and P-256 come first among the groups. Resumed sessions need no signature.
     ///
     /// ## Not to be confused with
-    /// no-resumption and connection-churn (fewer handshakes would do; here each is dear); signatures that are no
+    /// no-resumption and connection-churn (fewer handshakes would do; here each is expensive); signatures that are no
     /// handshake's, of tokens for example; verifying a certificate, which is quick with RSA.
     "P13" "slow-key-type"
 }
@@ -174,9 +174,6 @@ fn found(analysis: &Analysis, pid: u32, process: &Computing) -> Found {
     let count = analysis.exchanges.len().max(1) as u64;
     // Whoever shakes hands, not which function of its library signs.
     let place = common_caller(analysis, &samples, shakes_hands);
-    let span = |sample: &&Sample| {
-        (sample.tid, sample.time.0.saturating_sub(period / 2), sample.time.0.saturating_add(period / 2))
-    };
     Found {
         title: format!(
             "TLS handshakes compute with {key}: the {} takes {each} of CPU for each, {} of every {} request{}",
@@ -201,7 +198,7 @@ fn found(analysis: &Analysis, pid: u32, process: &Computing) -> Found {
         place,
         remedy: remedy.to_string(),
         rows: rows("samples", process.rows.iter().copied()),
-        explains: samples.iter().map(span).collect(),
+        explains: analysis.stretches(&samples),
         ..Found::default()
     }
 }

@@ -19,9 +19,9 @@ detector! {
     /// sender's kernel, and the message takes as long as the receiver's pauses.
     ///
     /// ## Evidence
-    /// Bytes were written and could not leave, for want of room at the receiver, where others lay unread, while the thread that
+    /// Bytes were written and could not leave, because the receiver had no room, where others waited unread, while the thread that
     /// reads them was blocked in something other than waiting for data: a sleep, a lock, a disk, another connection. That time
-    /// makes up a fifth of the exchanges' time or more. Or requests waited for a write into a pipe that was full, until another
+    /// makes up a fifth of the requests' time or more. Or requests waited for a write into a pipe that was full, until another
     /// thread read from it, which had been blocked in something else or on CPU.
     ///
     /// ## What proves it
@@ -174,7 +174,7 @@ fn found(analysis: &Analysis, pauses: &Pauses, share: Share) -> Found {
         ),
         what,
         mechanism: vec![format!(
-            "While bytes could not leave the {sender} for want of room at the {reader}, the {reader}'s thread was blocked in \
+            "While bytes could not leave the {sender} because the {reader} had no room, the {reader}'s thread was blocked in \
              something else, mostly in {}, for {share} of the requests' time.",
             syscall::name(call.number),
         )],

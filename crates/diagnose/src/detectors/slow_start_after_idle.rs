@@ -16,8 +16,8 @@ detector! {
     /// round trip, sends twice as many, and so on: it takes as long as on a new connection.
     ///
     /// ## Evidence
-    /// After such a pause a sender stops after half of what it had under way before, or less, with more to send, until an
-    /// acknowledgement arrives; nothing was lost. Charged are these stops until as much is under way as before.
+    /// After such a pause a sender stops after half of what it had in flight before, or less, with more to send, until an
+    /// acknowledgement arrives; nothing was lost. Charged are these stops until as much is in flight as before.
     ///
     /// ## What proves it
     /// The window is kept: net.ipv4.tcp_slow_start_after_idle=0.
@@ -41,7 +41,7 @@ const LEAST_IDLE: u64 = 200_000_000;
 /// A message after a pause.
 struct Restart {
     idle: u64,
-    /// The connection's bytes under way before the pause at most, and at the first stop after it.
+    /// The connection's bytes in flight before the pause at most, and at the first stop after it.
     before: u64,
     after: u64,
     /// The stops.
@@ -82,7 +82,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         what,
         mechanism: vec![
             format!(
-                "{} times a connection was idle (for {} in the middle) and then stopped after {}, where it had had {} under way \
+                "{} times a connection was idle (for a median of {}) and then stopped after {}, where it had had {} in flight \
                  before.",
                 number::count(restarts.len() as u64),
                 Nanos(middle(|one| one.idle)),

@@ -19,10 +19,10 @@ detector! {
     /// token costs a pass over all the remaining text.
     ///
     /// ## Evidence
-    /// The power by which an end's CPU time for an exchange grows with the size of the request or the response, with its
-    /// 95 % interval: fitted over steps of a quarter octave with three exchanges or more each, four of them over a factor
+    /// The power by which an end's CPU time for a request grows with the size of the request or the response, with its
+    /// 95 % interval: fitted over steps of a quarter octave with three requests or more each, four of them over a factor
     /// of four at least. It is out of hand where the interval lies above 1.5: sorting stays below 1.2, memory that outgrows
-    /// caches below 1.5. Where sizes are all alike, the same with the number of exchanges so far: an exchange's cost that
+    /// caches below 1.5. Where sizes are all alike, the same with the number of requests so far: a request's cost that
     /// grows with a power above 0.5, which makes the run's grow with 1.5.
     ///
     /// For `sscanf`: CPU samples within it or its relatives, at least three quarters of them in one function that only
@@ -188,7 +188,7 @@ fn by_measure(analysis: &Analysis) -> Option<Found> {
     };
     let exchanges = analysis.exchanges.len().max(1) as u64;
     let title =
-        format!("{what}: {} per request too much at the {}{in_words}", Nanos(saving.cpu / exchanges), growth.end);
+        format!("{what}: {} too much per request at the {}{in_words}", Nanos(saving.cpu / exchanges), growth.end);
     let mechanism = vec![format!(
         "{} requests took the {} {} of CPU time{}; {than} they would have taken {}.",
         growth.exchanges,

@@ -17,7 +17,7 @@ detector! {
     /// A program reads a byte, or a few, at a time although more is available. Each read costs a syscall.
     ///
     /// ## Evidence
-    /// Fifty reads or more per exchange from a connection or file, 64 bytes or fewer on average, of which at
+    /// Fifty reads or more per request from a connection or file, 64 bytes or fewer on average, of which at
     /// least four in five got as much as they asked for (the finding says how many); the CPU time of these calls.
     ///
     /// ## What proves it

@@ -24,7 +24,7 @@ detector! {
     /// ## Evidence
     /// The bytes that arrive from one host, over all connections, come at one rate and then, from one moment on, at half of it or less,
     /// and that steadily (nine tenths of the time within 15 %), for a third of the time at least. From then on the sender had more
-    /// to send, the receiver waited for it, and next to nothing was sent again: neither end explains it, nor loss. Both ends have to be
+    /// to send, the receiver waited for it, and almost nothing was sent again: neither end explains it, nor loss. Both ends have to be
     /// recorded.
     ///
     /// ## What proves it
@@ -105,7 +105,7 @@ fn sending(analysis: &Analysis, slots: &[usize]) -> Vec<(u64, u64)> {
     let rows = |slot: usize| &analysis.connections.all()[slot];
     let peers = slots.iter().filter_map(|&slot| rows(slot).peer).map(rows);
     let mut spans: Vec<(u64, u64)> = peers.flat_map(|rows| rows.unsent.iter().copied()).collect();
-    spans.extend(slots.iter().filter_map(|&slot| rows(slot).under_way.as_ref()).flatten());
+    spans.extend(slots.iter().filter_map(|&slot| rows(slot).under_way.as_deref()).flatten());
     spans
 }
 
@@ -149,7 +149,7 @@ fn found(analysis: &Analysis, host: &str, slots: &[usize], step: &Step) -> Found
     let reads: Vec<(usize, u64)> = slots.iter().flat_map(|&slot| reads(analysis, slot, step)).collect();
     let place = costly_call(analysis, reads.iter().copied());
     let what =
-        format!("After {} the rate drops in one step and stays there, as of a token bucket", Bytes(step.fast_bytes));
+        format!("After {} the rate drops in one step and stays there, as with a token bucket", Bytes(step.fast_bytes));
     let refilled = Nanos((step.bucket as f64 / step.slow) as u64);
     let plateau = Share((step.end - step.at) as f64 / (step.end - step.start).max(1) as f64);
     Found {
@@ -165,7 +165,7 @@ fn found(analysis: &Analysis, host: &str, slots: &[usize], step: &Step) -> Found
                 number::per_second(step.slow),
                 Share(step.steady),
             ),
-            "The sender had more to send, the receiver waited for it, and next to nothing got lost.".to_string(),
+            "The sender had more to send, the receiver waited for it, and almost nothing was lost.".to_string(),
             format!(
                 "A bucket of {} that fills at {} explains it. Then less than {} at a time is fast throughout, and {refilled} without \
                  traffic fill the bucket again.",

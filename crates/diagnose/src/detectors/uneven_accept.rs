@@ -27,7 +27,7 @@ detector! {
     ///
     /// ## Evidence
     /// Two workers or more, of which one answers most of the requests (more than half the way from an even share to all of them).
-    /// Requests of its connections lie unread for a millisecond or more, since it computes or is blocked for others, or has lost the CPU
+    /// Requests of its connections wait unread for a millisecond or more, since it computes or is blocked for others, or has lost the CPU
     /// in the middle of another's request, and meanwhile another worker waits for something to do. With that one's help the line would move twice as fast: half of these waits is charged, with
     /// two idle ones two thirds.
     ///
@@ -157,7 +157,7 @@ fn found(analysis: &Analysis, service: &Service, busy: &Worker, idle: &Idle, que
                 busy.connections.len(),
             ),
             format!(
-                "{} of them lay unread while it was busy with others, half of them for at least {usual}, up to {line} at a time.",
+                "{} of them waited unread while it was busy with others, half of them for at least {usual}, up to {line} at a time.",
                 number::count(queued.len() as u64),
             ),
             format!(

@@ -84,7 +84,8 @@ impl SetUps {
                 let ready = handshake.end.0.clamp(start, application);
                 let (connect, connected, handshake) = (start, start, start);
                 first.start = start;
-                first.set_up = Some(SetUp { start, lookup, connect, connected, handshake, ready, application });
+                first.set_up =
+                    Some(Box::new(SetUp { start, lookup, connect, connected, handshake, ready, application }));
             }
             return;
         }
@@ -108,7 +109,7 @@ impl SetUps {
             return;
         }
         first.start = start;
-        first.set_up = Some(SetUp { start, lookup, connect, connected, handshake, ready, application });
+        first.set_up = Some(Box::new(SetUp { start, lookup, connect, connected, handshake, ready, application }));
     }
 
     /// The look-ups that a process made since its last exchange ended and before a connect; each is claimed once.

@@ -21,7 +21,7 @@ fn an_exchange_runs_from_the_first_byte_written_to_the_last_byte_read() {
 #[test]
 fn the_first_exchange_begins_with_the_connect() {
     let exchanges = exchanges(&keep_alive(3, 300 * US).end());
-    let set_up = exchanges[0].set_up.expect("a set-up");
+    let set_up = exchanges[0].set_up.as_ref().expect("a set-up");
     assert_eq!((set_up.connect, exchanges[0].start), (MS, MS));
     assert!(exchanges[1].set_up.is_none());
 }
@@ -105,6 +105,52 @@ fn a_server_alone_is_seen_from_its_own_end() {
     let exchanges = exchanges(&recording);
     assert_eq!(exchanges.len(), 5);
     assert!((300 * US..330 * US).contains(&exchanges[0].length()), "{exchanges:?}");
+}
+
+/// A server, watched alone, that sleeps so long while each of five requests, on connections of their own, has arrived.
+fn read_late(sleep: u64) -> Recording {
+    const NANOSLEEP: u16 = 35;
+    let mut fixture = Fixture::new();
+    for client in 1..=5 {
+        let server = client + 1000;
+        fixture.connect(client, CLIENT);
+        for _ in 0..2 {
+            fixture.waits(SERVER, 5 * MS, EPOLL_WAIT, |_| {});
+            fixture.travels(fixture.now, client, server, 100);
+            fixture.now += 6 * US;
+            fixture.waits(SERVER, sleep, NANOSLEEP, |_| {});
+            fixture.moves(SERVER, server, READ, 100);
+            fixture.now += 300 * US;
+            fixture.moves(SERVER, server, WRITE, 200);
+        }
+    }
+    let mut recording = fixture.end();
+    recording.connections.retain(|row| row.role == role::SERVER);
+    recording.connections.iter_mut().for_each(|row| row.peer = 0);
+    recording.calls.retain(|call| call.tid == SERVER);
+    recording.segments.retain(|segment| segment.connection > 1000);
+    recording
+}
+
+#[test]
+fn a_request_to_a_server_alone_begins_when_it_has_arrived() {
+    let recording = read_late(20 * MS);
+    let exchanges = exchanges(&recording);
+    assert_eq!(exchanges.len(), 10);
+    assert!(exchanges.iter().all(|one| (20 * MS..21 * MS).contains(&one.length())), "{exchanges:?}");
+    let answer = answer(&recording);
+    let asleep = |row: &&case::AccountTime| row.name.contains("asleep in nanosleep");
+    let asleep: u64 = answer.ledger.accounts.iter().filter(asleep).map(|row| row.ns).sum();
+    assert!(asleep > 195 * MS && answer.ledger.unexplained < MS, "{:?}", answer.ledger);
+    let queue = answer.queue.expect("a server");
+    assert_eq!(queue.waited, 0, "it slept, and was with no other request");
+}
+
+#[test]
+fn where_segments_were_not_recorded_it_begins_when_it_is_read() {
+    let mut recording = read_late(20 * MS);
+    recording.segments.clear();
+    assert!(exchanges(&recording).iter().all(|one| one.length() < MS));
 }
 
 /// A server, watched alone, that writes head and body one after the other; the client acknowledges the head so late.

@@ -1,16 +1,20 @@
 //! What threads did, added up by program and activity.
 
 use super::end;
+use super::kinds::words;
 use crate::analysis::Analysis;
 use crate::analysis::awaited;
 use crate::analysis::ender::{self, Wait, Window};
 use crate::analysis::ledger::{Account, Object};
+use crate::analysis::ready;
 use crate::connections::End;
 use crate::images;
 use crate::place::{Located, of_most, of_most_by, of_most_on_cpu, of_stacks, of_what_goes_on};
-use case::tables::Process;
+use crate::syscall;
+use case::tables::{Command, Process, direction};
 use case::{Activity, Place, Recording, WaitNode};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Waits of which so many are about as long as the median are regular.
 const NEARLY_ALL: f64 = 0.9;
@@ -18,6 +22,8 @@ const NEARLY_ALL: f64 = 0.9;
 const ABOUT: f64 = 0.1;
 /// Of so many waits it is asked where the program went on.
 const MOST_LOOKED_AT: usize = 200;
+/// So much of the time that is waited for an answer stands for all of it.
+const MOSTLY: f64 = 0.8;
 /// Fewer waits than this are no rule.
 const FEW: usize = 3;
 
@@ -210,6 +216,7 @@ impl Group {
             usual_ns: usual,
             regular,
             then: self.then(analysis, places.first()),
+            asked: self.asked(analysis),
             place: places,
             place_share: share,
             ..WaitNode::default()
@@ -231,6 +238,23 @@ impl Group {
         of_most_by(timed_out, |script, native| of_what_goes_on(&analysis.code, script, native)).places
     }
 
+    /// What the waits were for that others were asked, where nearly all of them have one answer in common.
+    fn asked(&self, analysis: &Analysis) -> String {
+        let mut by_words: BTreeMap<String, f64> = BTreeMap::new();
+        let mut whole = 0.0;
+        if analysis.recording.commands.is_empty() {
+            return String::new();
+        }
+        for wait in self.waits.iter().step_by(self.waits.len().div_ceil(MOST_LOOKED_AT).max(1)) {
+            whole += wait.window.length();
+            if let Some(command) = wait.call.and_then(|row| asked_before(analysis, row)) {
+                *by_words.entry(words(command)).or_default() += wait.window.length();
+            }
+        }
+        let most = by_words.into_iter().max_by(|one, other| one.1.total_cmp(&other.1));
+        most.filter(|(_, length)| *length >= MOSTLY * whole).map_or(String::new(), |(words, _)| words)
+    }
+
     fn activity(&self, analysis: &Analysis) -> Activity {
         match self.doing {
             Doing::OnCpu => Activity::OnCpu,
@@ -243,6 +267,21 @@ impl Group {
             },
         }
     }
+}
+
+/// The last command that was sent, before a call that waits, on the connection that it waits for.
+fn asked_before<'a>(analysis: &Analysis<'a>, row: usize) -> Option<&'a Command> {
+    let call = analysis.call(row);
+    let connection = if syscall::is_poll(call.number) {
+        let (slot, _) = ready::connection(analysis, row)?;
+        analysis.connections.row(slot).id
+    } else {
+        call.connection
+    };
+    let commands = &analysis.recording.commands;
+    let end = commands.partition_point(|one| (one.connection, one.time) <= (connection, call.start));
+    let last = commands[..end].last().filter(|one| one.connection == connection)?;
+    (last.direction == direction::OUT).then_some(last)
 }
 
 /// How long a wait was, also what of it nobody waited for.

@@ -6,6 +6,7 @@ use super::kinds::Kinds;
 use crate::analysis::Analysis;
 use crate::analysis::ender::{Window, is_for_answer, is_nap};
 use crate::exchange::Exchange;
+use crate::search::before;
 use crate::syscall;
 use crate::threads::call_end;
 use case::tables::{Call, direction};
@@ -47,12 +48,12 @@ pub(crate) fn queue(analysis: &Analysis) -> Option<Queue> {
         return None;
     }
     let kinds = Kinds::new(analysis);
-    let of: Vec<RequestKind> = analysis.exchanges.iter().map(|exchange| kinds.of(exchange)).collect();
-    let mut sums: BTreeMap<&RequestKind, Sums> = BTreeMap::new();
+    let of: Vec<u32> = analysis.exchanges.iter().map(|exchange| kinds.of(exchange)).collect();
+    let mut sums: BTreeMap<u32, Sums> = BTreeMap::new();
     for (&thread, list) in &served {
         for one in list.iter().filter(|one| one.from < one.to) {
             let window = Window { thread, from: one.from, to: one.to, weight: 1.0 };
-            sums.entry(&of[one.exchange]).or_default().served.push(window);
+            sums.entry(of[one.exchange]).or_default().served.push(window);
         }
     }
     if sums.is_empty() {
@@ -63,24 +64,25 @@ pub(crate) fn queue(analysis: &Analysis) -> Option<Queue> {
         let idle = idle(analysis, thread);
         for one in list {
             let waited = behind(one, list, &idle, &mut |other, part| {
-                let held = &mut sums.entry(&of[other]).or_default().held;
+                let held = &mut sums.entry(of[other]).or_default().held;
                 *held = held.saturating_add(part);
             });
             if waited > 0 {
-                let sum = &mut sums.entry(&of[one.exchange]).or_default().waited;
+                let sum = &mut sums.entry(of[one.exchange]).or_default().waited;
                 *sum = sum.saturating_add(waited);
                 lines.push((one.arrived, one.from));
             }
         }
     }
     let count = analysis.exchanges.len().max(1) as u64;
+    let names = kinds.all();
     Some(Queue {
         ns: total(sums.values().map(|sums| sums.held)) / count,
         of_ns: analysis.exchange_wall() / count,
         threads: served.len() as u64,
         most: most_at_a_time(lines.iter().copied()) as u64,
         waited: lines.len() as u64,
-        kinds: shown(analysis, sums, count),
+        kinds: shown(analysis, sums.into_iter().map(|(kind, sums)| (&names[kind as usize], sums)).collect(), count),
     })
 }
 
@@ -189,13 +191,13 @@ pub(crate) fn unread<'a>(analysis: &Analysis<'a>, exchange: &Exchange) -> Option
     let connections = &analysis.connections;
     let slot = analysis.server_slot(exchange)?;
     let segments = connections.segments(slot);
-    let first = segments.partition_point(|segment| segment.time.0 < exchange.start);
+    let first = before(segments, |segment| segment.time.0, exchange.start);
     let mut arrivals = segments[first..].iter().filter(|one| one.direction == direction::IN && one.payload > 0);
     let at_once = connections.arrived_at_once(slot).filter(|&time| time >= exchange.start);
     let arrived = at_once.or_else(|| arrivals.next().map(|segment| segment.time.0));
     let arrived = arrived.filter(|&time| time < exchange.end)?;
     let transfers = connections.transfer_numbers(slot);
-    let next = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) < arrived);
+    let next = before(transfers, |&row| call_end(analysis.call(row as usize)), arrived);
     let read = analysis.call(*transfers.get(next)? as usize);
     (syscall::is_read(read.number) && read.start.0 > arrived && read.start.0 < exchange.end).then_some((arrived, read))
 }

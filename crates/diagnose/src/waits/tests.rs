@@ -2,8 +2,8 @@ use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, r
 use crate::syscall::{FUTEX, TIMED_OUT};
 use crate::tests::answer;
 use case::facts::Wait;
-use case::tables::{Connection, Switch, Thread, reason, role, transport};
-use case::{Activity, End, Ender, Nanos, WaitNode, WaitTree};
+use case::tables::{Command, Connection, Switch, Thread, direction, reason, role, transport};
+use case::{Activity, End, Ender, Nanos, Recording, WaitNode, WaitTree};
 
 /// Another thread of the server.
 const HOLDER: u32 = SERVER + 1;
@@ -359,4 +359,45 @@ fn before_whoever_ended_a_wait_was_there_those_count_who_started_it() {
     let tree = super::trees_of(&analysis, &[0]).pop().flatten().expect("something was waited for");
     let sleeps = tree.nodes().find(|node| matches!(&node.activity, Activity::Blocked { wait: Wait::Sleep, .. }));
     assert!(sleeps.is_some_and(|node| node.ns > 5 * MS && node.ns < 7 * MS), "{tree:#?}");
+}
+
+/// Ten requests for each of which a server asks a database that was not recorded, this and then that, and waits 5 ms for the first.
+fn asking(first: &str, second: &str) -> Recording {
+    const DATABASE: u32 = 7;
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    let peer = Connection { id: DATABASE, pid: SERVER, peer: 0, ..fixture.recording.connections[0].clone() };
+    fixture.recording.connections.push(peer);
+    for _ in 0..10 {
+        let start = fixture.now;
+        fixture.moves(CLIENT, 1, WRITE, 200);
+        fixture.travels(start + 3 * US, 1, 1001, 200);
+        fixture.now = start + 12 * US;
+        fixture.moves(SERVER, 1001, READ, 200);
+        for (object, length) in [(first, 5 * MS), (second, 100 * US)] {
+            let row = Command { time: Nanos(fixture.now), connection: DATABASE, tid: SERVER, ..Command::default() };
+            let row = Command { direction: direction::OUT, name: "SELECT".into(), object: object.into(), ..row };
+            fixture.recording.commands.push(row);
+            fixture.moves(SERVER, DATABASE, WRITE, 60);
+            fixture.waits_for(SERVER, DATABASE, length, 300);
+        }
+        fixture.moves(SERVER, 1001, WRITE, 300);
+        let answered = fixture.now;
+        fixture.travels(answered - 2 * US, 1001, 1, 300);
+        fixture.now = start + 6 * US;
+        fixture.waits_for(CLIENT, 1, answered + 12 * US - fixture.now, 300);
+    }
+    fixture.end()
+}
+
+#[test]
+fn what_a_database_was_asked_is_named_where_it_is_waited_for() {
+    let asked = |recording: &Recording| {
+        let tree = answer(recording).waits.expect("a tree");
+        tree.main_branch().iter().map(|node| node.asked.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(&asking("orders", "customers")), ["", "SELECT orders"]);
+    let mut of_others = asking("orders", "customers");
+    of_others.commands.iter_mut().for_each(|row| row.connection += 1);
+    assert_eq!(asked(&of_others), ["", ""]);
 }

@@ -86,6 +86,17 @@ fn a_control_takes_one_arm_more_and_no_sham_of_its_own() {
 }
 
 #[test]
+fn where_no_cause_can_be_switched_off_no_control_is_run() {
+    let mut arms = of_connected(&["P07", "P39"]);
+    assert_eq!(controls(&arms, "P07"), [("no-time-wait", "nothing:no-time-wait")]);
+    // As where the connections are TLS, so that nothing from outside can keep them.
+    arms.experiment.attempts.retain(|attempt| attempt.arm != "kept-connections");
+    arms.drop_idle_controls();
+    assert_eq!((controls(&arms, "P07"), controls(&arms, "P39").len()), (vec![], 1));
+    assert!(arms.alone.iter().all(|arm| arm.name != "no-time-wait"), "{:?}", arms.experiment.attempts);
+}
+
+#[test]
 fn what_another_finding_gains_by_is_no_control_unless_it_tells_the_two_apart() {
     assert_eq!(controls(&of_connected(&["P42"]), "P42").len(), 1);
     assert_eq!(controls(&of_connected(&["P01", "P42"]), "P42"), []);

@@ -56,7 +56,7 @@ impl<'d, S> Stop<'d, S> {
 }
 
 /// An interval as wide as this part of the effect itself (in logarithms) is narrow.
-const OF_THE_EFFECT: f64 = 0.4;
+const OF_THE_EFFECT: f64 = 0.5;
 
 /// How exact an effect has to be before no more trials are spent on it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -105,7 +105,7 @@ fn left_out(rest: Rest) -> String {
         return String::new();
     }
     let carried = format!("{} and {}", counted(rest.exchanges, "request"), Bytes(rest.bytes));
-    format!("{} more found no place here; together they carried {carried}.", counted(rest.rows, "connection"))
+    format!("{} more are not listed; together they carried {carried}.", counted(rest.rows, "connection"))
 }
 
 /// What is looked at first, as wide as a window; the rest is [`particulars`].
@@ -153,7 +153,7 @@ fn particulars(connections: &[ConnectionView]) -> Sheet {
         Column::words("Cipher suite"),
         Column::words("Server name").meaning("The name that the client asked for"),
         Column::figures("Opened").meaning("Since recording began"),
-        Column::figures("Time in requests").meaning("The lengths of its requests, added up"),
+        Column::figures("Time in requests").meaning("The durations of its requests, added up"),
         Column::figures("RTT").meaning("Smoothed round-trip time, as the kernel has it"),
         Column::figures("MSS").meaning("Maximum segment size, in bytes"),
     ];
@@ -235,7 +235,7 @@ mod tests {
         let html = drawn(Views { connections, connections_left_out: rest, ..views() });
         assert!(html.contains("43 connections, TLS 1.3, 2 with resumed handshake, 1 with full handshake"), "{html}");
         assert!(html.contains("700 requests, 4 segments retransmitted."), "{html}");
-        assert!(html.contains("40 connections more found no place here"), "{html}");
+        assert!(html.contains("40 connections more are not listed"), "{html}");
     }
 
     #[test]

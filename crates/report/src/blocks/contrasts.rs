@@ -115,7 +115,7 @@ fn ledger(comparison: &Comparison) -> Lines {
 
 fn libraries(comparison: &Comparison) -> Lines {
     Lines {
-        title: format!("CPU time by library ({}; libc's counts for its caller)", per(comparison)),
+        title: format!("CPU time by library ({}; libc counts towards its caller)", per(comparison)),
         all: comparison.libraries.iter().map(line).collect(),
         rest: Rest::Added,
     }
@@ -156,7 +156,7 @@ fn summed(document: &Document, style: Style, of: fn(&Comparison) -> Lines) -> St
     let Some((mut lines, most)) = document.comparison().and_then(|comparison| of(comparison).sorted()) else {
         return String::new();
     };
-    let whole = Line { name: "in all".into(), a: sum(&lines.all, |line| line.a), b: sum(&lines.all, |line| line.b) };
+    let whole = Line { name: "total".into(), a: sum(&lines.all, |line| line.a), b: sum(&lines.all, |line| line.b) };
     let is_large = |line: &Line| line.a.abs_diff(line.b) as f64 >= LEAST_SHARE * most as f64;
     let shown = lines.all.iter().take(MOST_LINES).filter(|line| is_large(line)).count();
     let small = lines.all.split_off(shown);

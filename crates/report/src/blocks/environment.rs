@@ -292,7 +292,7 @@ mod tests {
     fn without_a_recording_nothing_is_claimed() {
         let comparison = Comparison::default();
         let html = section(&document(Body::Comparison(&comparison), Vec::new()));
-        assert!(html.contains("No recording") && !html.contains("Nothing was lost"), "{html}");
+        assert!(html.contains("no recording") && !html.contains("Nothing was lost"), "{html}");
         assert!(!html.contains("was looked for."), "not found differs from not looked for: {html}");
     }
 }

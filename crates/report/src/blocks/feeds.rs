@@ -21,7 +21,7 @@ pub(crate) fn headline(feeds: Feeds) -> String {
             None => "No round".into(),
         },
         Feeds::History(history) => match &history.steps[..] {
-            [] => format!("{} rounds, as long all along", count(history.rounds.len() as u64)),
+            [] => format!("{} rounds, no change", count(history.rounds.len() as u64)),
             [.., last] => {
                 let times = last.after_ns as f64 / (last.before_ns as f64).max(1.0);
                 format!("Rounds took {} times as long from {} on", three(times), moment(last.at_s))

@@ -115,14 +115,14 @@ fn paint_head(head: &str, style: Style) -> String {
 /// The cost in a sentence, its base named: the mean request, or the run where there were none. What the title has said
 /// already is not said again.
 fn cost(finding: &Finding, answer: &Answer) -> String {
-    let verb = if is_measured(finding) { "The ledger allows" } else { "It costs" };
+    let verb = if is_measured(finding) { "The recording allows for" } else { "It costs" };
     let said = costing(verb, finding, answer);
     let waited_for = finding.cost.share_of_wall >= LEAST_SHARE;
     let burns = finding.cost.share_of_cpu >= LEAST_SHARE;
     if waited_for || !burns {
         return said;
     }
-    format!("{said} Nobody waits for it: it is CPU time alone.").trim_start().to_string()
+    format!("{said} It is CPU time only: nobody waits for it.").trim_start().to_string()
 }
 
 /// Whether trials say what the finding costs: then that is its figure, and the ledger's is a bound.
@@ -185,7 +185,7 @@ fn part(finding: &Finding, answer: &Answer) -> String {
         text += &labelled("Mechanism.", &observed::mechanism(finding).join(" "));
         text += &places(finding);
         text += &labelled("Remedy.", &finding.remedy);
-        text += &labelled("How sure.", &certainty);
+        text += &labelled("Certainty.", &certainty);
     }
     text += &tables(finding);
     text + &labelled("But:", &finding.caveats.join(" "))

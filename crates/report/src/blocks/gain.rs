@@ -139,7 +139,7 @@ fn of_bisection(bisection: &Bisection) -> Option<Gain> {
         |name: String, figure: String, value: f64, class| Bar { name, figure, percent: percent(value, most), class };
     let mut bars = vec![bar(clean(&bisection.bad.name), bad.clone(), first.b, "slow")];
     if let Some(culprit) = cured {
-        let name = format!("{} with {} of the good one", clean(&bisection.bad.name), names(&culprit.cure));
+        let name = format!("{} with the good {}", clean(&bisection.bad.name), names(&culprit.cure));
         let figure = pair(&first.metric, culprit.gain.a, first.b).0;
         bars.push(bar(name, figure, culprit.gain.a, "fast"));
     }
@@ -158,12 +158,12 @@ fn of_bisection(bisection: &Bisection) -> Option<Gain> {
     })
 }
 
-/// `B is 5.22 times A`, the larger one first.
+/// `B is 5.22 times as high as A`, the larger one first.
 fn against(one: &str, other: &str, ratio: f64) -> String {
     if ratio >= 1.0 {
-        format!("{one} is {} times {other}", crate::figure::three(ratio))
+        format!("{one} is {} times as high as {other}", crate::figure::three(ratio))
     } else {
-        format!("{other} is {} times {one}", crate::figure::three(1.0 / ratio))
+        format!("{other} is {} times as high as {one}", crate::figure::three(1.0 / ratio))
     }
 }
 

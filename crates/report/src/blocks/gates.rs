@@ -49,7 +49,7 @@ fn line(gate: &Gate) -> String {
     let word = match gate.state {
         GateState::Failed => "FAILED",
         GateState::Passed => "passed",
-        GateState::Open => "open",
+        GateState::Open => "undecided",
     };
     // What the user called it; a condition that names nothing falls back on the metric.
     let typed = condition.rfind(['<', '>']).map_or("", |sign| condition[..sign].trim());

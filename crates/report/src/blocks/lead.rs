@@ -8,6 +8,7 @@ mod matrix;
 mod origin;
 mod queue;
 mod sweep;
+mod tail;
 
 pub use self::bisection::bisection_sentence;
 pub use self::comparison::contrast_sentence;
@@ -96,7 +97,7 @@ struct Lead {
 
 #[derive(Template)]
 #[template(
-    source = "<p><strong>In all.</strong> {{ whole }} <a href=\"#ledger\">Where the time went</a></p>\n",
+    source = "<p><strong>Overall.</strong> {{ whole }} <a href=\"#ledger\">Where the time went</a></p>\n",
     ext = "html"
 )]
 struct Whole {

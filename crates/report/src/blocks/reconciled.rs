@@ -25,23 +25,23 @@ fn parts(answer: &Answer) -> Vec<Part> {
         parts.push(Part::Paragraph(intro(reconciled)));
         parts.push(Part::Table(Table::of(
             "All threads together",
-            ["By the events", "By the scheduler", "Apart"],
+            ["From the events", "From the scheduler", "Difference"],
             reconciled.sums.iter().map(sum).collect(),
         )));
         if !reconciled.deviations.is_empty() {
             parts.push(Part::Paragraph(
-                "Where every switch and call of a thread was recorded, a difference is one of clocks, as where a hypervisor \
-                 takes the CPU away. Where some are missing, what the events say too much is unexplained:"
+                "Where every switch and call of a thread was recorded, only the clocks can differ, for example because a \
+                 hypervisor takes the CPU away. Where some are missing, the excess in the events counts as unexplained:"
                     .into(),
             ));
         }
-        let columns = ["By the events", "By the scheduler", "Unexplained"];
+        let columns = ["From the events", "From the scheduler", "Unexplained"];
         let rows = reconciled.deviations.iter().map(deviation).collect();
         parts.push(Part::Table(Table::of("Thread", columns, rows).most(MOST_ROWS)));
     }
     parts.extend(lost(reconciled));
     parts.extend(errors(answer));
-    under("The ledger beside the scheduler's own sums", parts)
+    under("Cross-check with the scheduler", parts)
 }
 
 /// What somebody at a terminal has to know.
@@ -65,11 +65,11 @@ fn intro(reconciled: &Reconciled) -> String {
     };
     let unknown = match reconciled.not_compared {
         0 => String::new(),
-        some => format!(" Of {} the scheduler's sums are not known.", counted(some, "more thread")),
+        some => format!(" The scheduler's sums of {} are not known.", counted(some, "more thread")),
     };
     let threads = counted(reconciled.threads, "thread");
     format!(
-        "The scheduler's sums do not come from the events that the ledger is made of. Of {threads}, {deviating}.{unknown}"
+        "The ledger is made from recorded events; the scheduler keeps sums of its own. Of {threads}, {deviating}.{unknown}"
     )
 }
 
@@ -93,14 +93,14 @@ fn said(worst: &Deviation) -> String {
     let (ledger, scheduler) = (figure(worst.measure, worst.ledger), figure(worst.measure, worst.scheduler));
     let unexplained = Nanos(worst.unexplained_ns);
     format!(
-        "Checked against the scheduler: of {name} (thread {tid}) the events say {ledger} {measure}, the scheduler \
-         {scheduler}; {unexplained} of its time are unexplained for that."
+        "Cross-check of {name} (thread {tid}), {measure}: {ledger} from the events, {scheduler} from the scheduler; \
+         {unexplained} of its time therefore counts as unexplained."
     )
 }
 
 fn lost(reconciled: &Reconciled) -> Option<Part> {
     let lost = Nanos(reconciled.lost_ns);
-    let sentence = || format!("Events were lost in stretches of {lost} in all. That time is booked as unexplained.");
+    let sentence = || format!("Events were lost in stretches of {lost} in total. That time counts as unexplained.");
     (reconciled.lost_ns > 0).then(|| Part::Paragraph(sentence()))
 }
 
@@ -184,7 +184,7 @@ mod tests {
         answer.ledger.reconciled = Some(Reconciled { lost_ns: 40_000_000, ..Reconciled::default() });
         let (text, markdown) = of(&answer);
         for shown in [text.replace('\n', " "), markdown] {
-            assert!(shown.contains("40.0 ms in all") && shown.contains("5.00 ms more than the total"), "{shown}");
+            assert!(shown.contains("40.0 ms in total") && shown.contains("5.00 ms more than the total"), "{shown}");
         }
     }
 }

@@ -58,7 +58,7 @@ fn of_the_last(one: &Together, name: Option<&String>) -> String {
     match (&one.step, name) {
         (Some(step), Some(name)) if one.interventions.len() > 1 => {
             format!(
-                " The part of {name}, on top of the others: {}).",
+                " Of that, {name} adds, on top of the others: {}).",
                 times(&step.metric, step.ratio, step.low, step.high)
             )
         }
@@ -121,8 +121,7 @@ fn drawn(rows: &[Row], metric: &Metric, style: Style) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let header =
-        Row { name: String::new(), after: "with it".into(), whole: "in all".into(), step: "by this step".into() };
+    let header = Row { name: String::new(), after: "with it".into(), whole: "so far".into(), step: "this step".into() };
     let title = format!("Step by step ({}; ratios are {}, 95 % intervals):", noun(metric), base(metric));
     let mut text = wrap(&title, style.columns(), "  ", "  ");
     let lines = || [&header].into_iter().chain(rows);

@@ -48,9 +48,9 @@ fn of_comparison(comparison: &Comparison) -> String {
     };
     let output = match &comparison.output {
         Sameness::NothingRun => String::new(),
-        Sameness::Same => "; A and B wrote the same".into(),
-        Sameness::SameButForFigures => "; A and B wrote the same apart from figures".into(),
-        Sameness::Different => "; A and B wrote different things".into(),
+        Sameness::Same => "; both wrote the same output".into(),
+        Sameness::SameButForFigures => "; both wrote the same output apart from numbers".into(),
+        Sameness::Different => "; they wrote different output".into(),
         Sameness::NotCompared(why) => format!("; their output was not compared: {}", clean(why).trim_end_matches('.')),
     };
     format!("{run}{output}.")
@@ -69,15 +69,15 @@ fn of_bisection(bisection: &Bisection) -> String {
     let probes = counted(bisection.trials.into(), "probe");
     let runs = counted(bisection.runs.into(), "run");
     if bisection.trials == 0 {
-        return format!("{runs} alternating between the worlds; {preparing} to prepare them, {spent} to run.");
+        return format!("{runs}, alternating between the worlds; {preparing} to prepare them, {spent} to run.");
     }
-    format!("{probes} to find it, {runs} in all; {preparing} to prepare the worlds, {spent} to search.")
+    format!("{probes}, {runs} in total; {preparing} to prepare the worlds, {spent} to search.")
 }
 
 fn of_matrix(matrix: &Matrix) -> String {
     let (preparing, spent) = (Nanos(matrix.preparing_ns), Nanos(matrix.spent_ns));
     let rounds = counted(matrix.rounds.into(), "round");
-    format!("{rounds} of every version in random order; {preparing} to build, {spent} to run.")
+    format!("{rounds} of all versions in random order; {preparing} to build, {spent} to run.")
 }
 
 /// How many trials there were, what the sham did, and whether the output stayed the same.
@@ -85,25 +85,28 @@ fn of_proof(proof: &Proof) -> String {
     let (trials, rounds) = (u64::from(proof.trials), u64::from(proof.rounds));
     let (spent, budget) = (Nanos(proof.spent_ns), Nanos(proof.budget_ns));
     let run = match trials {
-        0 => "none".to_string(),
+        // What was not tried, and why, follows.
+        0 => return String::new(),
         _ => format!("{} in {}, {spent} of the {budget} budget", counted(trials, "run"), counted(rounds, "round")),
     };
     let sham = proof.sham.as_ref().map(sham).unwrap_or_default();
     let output = match &proof.output {
         Sameness::NothingRun => String::new(),
-        Sameness::Same => "; the program's output was the same".into(),
-        Sameness::SameButForFigures => "; the program's output was the same apart from figures".into(),
-        Sameness::Different => "; the program's output was different".into(),
+        Sameness::Same => " The program's output was always the same.".into(),
+        Sameness::SameButForFigures => " The program's output was always the same apart from numbers.".into(),
+        Sameness::Different => " The program's output was not always the same.".into(),
         Sameness::NotCompared(why) => {
-            format!("; the program's output was not compared: {}", clean(why).trim_end_matches('.'))
+            format!(" The program's output was not compared: {}.", clean(why).trim_end_matches('.'))
         }
     };
-    format!("{run}{sham}{output}.")
+    format!("{run}.{sham}{output}")
 }
 
 fn sham(sham: &Measured) -> String {
     let figures = format!("{} ({})", three(sham.ratio), range(sham.low, sham.high));
-    format!("; {}, nothing attached / sham (everything attached, inert): {figures}", noun(&sham.metric))
+    let verdict = if sham.low <= 1.0 && sham.high >= 1.0 { "changes nothing measurable" } else { "has an effect" };
+    let metric = noun(&sham.metric);
+    format!(" The machinery itself {verdict}: {metric} without / with it, inert (sham): {figures}.")
 }
 
 /// What was not tried, but for what its finding's paragraph says already.

@@ -21,15 +21,12 @@ fn sentence(trouble: &Trouble) -> String {
         }
         Trouble::SynAgain { remote, count } => {
             let to = remote.as_deref().map(|remote| format!(" to {}", clean(remote))).unwrap_or_default();
-            format!("Nobody answered a SYN{to}, so that it was sent again: {}.", counted(*count, "time"))
+            format!("A SYN{to} got no answer and was sent again: {}.", counted(*count, "time"))
         }
         Trouble::Reset { count } => format!("The other end reset {}.", counted(*count, "connection")),
         Trouble::Overflow { counter, count } => {
             let counter = clean(counter);
-            format!(
-                "A queue of the kernel overflowed {} ({counter}; other programs count, too).",
-                counted(*count, "time")
-            )
+            format!("A kernel queue overflowed {} ({counter}; counted for the whole machine).", counted(*count, "time"))
         }
         Trouble::RunDelay { count, ns_per_exchange, share } => format!(
             "Other programs kept the CPUs: threads that were ready to run waited {} for a millisecond or more, {} of each \
@@ -38,7 +35,7 @@ fn sentence(trouble: &Trouble) -> String {
             Nanos(*ns_per_exchange),
             Share(*share)
         ),
-        Trouble::Other => "Something that this version of whyslow has no words for.".into(),
+        Trouble::Other => "Something this version of whyslow cannot name.".into(),
     }
 }
 
@@ -54,13 +51,13 @@ mod tests {
             Trouble::Failed { call: "connect".into(), error: "ECONNREFUSED".into(), count: 1_400, place: vec![place] };
         assert_eq!(sentence(&refused), "connect failed 1,400 times with ECONNREFUSED, client.py:12 in dial.");
         let syn = Trouble::SynAgain { remote: Some("10.0.0.2:80".into()), count: 1 };
-        assert_eq!(sentence(&syn), "Nobody answered a SYN to 10.0.0.2:80, so that it was sent again: 1 time.");
+        assert_eq!(sentence(&syn), "A SYN to 10.0.0.2:80 got no answer and was sent again: 1 time.");
         let kept = Trouble::RunDelay { count: 1_200, ns_per_exchange: 5_600_000, share: 0.64 };
         let said = "Other programs kept the CPUs: threads that were ready to run waited 1,200 times for a millisecond or more, \
                     5.60 ms of each request (64 %).";
         assert_eq!(sentence(&kept), said);
         let overflow = Trouble::Overflow { counter: "TcpExt.ListenOverflows".into(), count: 7 };
-        let said = "A queue of the kernel overflowed 7 times (TcpExt.ListenOverflows; other programs count, too).";
+        let said = "A kernel queue overflowed 7 times (TcpExt.ListenOverflows; counted for the whole machine).";
         assert_eq!(sentence(&overflow), said);
     }
 }

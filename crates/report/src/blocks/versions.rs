@@ -44,7 +44,7 @@ impl<'m> Pair<'m> {
     }
 
     fn carried_by(&self) -> String {
-        format!("What carries most of the difference of {} in CPU time", clean(&self.version.version))
+        format!("The call chain behind most of the extra CPU time of {}", clean(&self.version.version))
     }
 }
 

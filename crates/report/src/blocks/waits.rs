@@ -48,17 +48,22 @@ fn title(tree: &WaitTree) -> String {
     let of = Nanos(tree.of_ns);
     match tree.followed {
         0 => format!("Who waits for whom in the {of} run"),
-        1 => format!("Who waits for whom in the one request's {of}"),
+        1 => format!("Who waits for whom in the one request ({of})"),
         _ => format!("Who waits for whom in each {of} request"),
     }
 }
 
 fn how(answer: &Answer, tree: &WaitTree) -> String {
-    let how = "Each line is part of the one it is indented under: what those did meanwhile who ended that wait.";
+    let how =
+        "Each line is part of the line above that it is indented under: what whoever ended that wait did until then.";
     if tree.followed == 0 || tree.followed >= answer.exchanges {
         return how.into();
     }
-    format!("{how} Means of {}, evenly spread over all {}.", counted(tree.followed, "request"), count(answer.exchanges))
+    format!(
+        "{how} Averages over {}, evenly spread over all {}.",
+        counted(tree.followed, "request"),
+        count(answer.exchanges)
+    )
 }
 
 fn lines(tree: &WaitTree) -> Vec<Line> {
@@ -114,9 +119,9 @@ pub(crate) fn who(node: &WaitNode, waits: Option<&WaitNode>) -> String {
 /// What ended a wait, where it is no thread.
 pub(crate) fn ended_by(by: &Ender) -> String {
     match by {
-        Ender::Timer => "a time that the program set".into(),
-        Ender::Disk => "a disk, or what else the kernel waits for".into(),
-        Ender::Network => "bytes under way, or held in a kernel".into(),
+        Ender::Timer => "a time-out that the program set".into(),
+        Ender::Disk => "a disk, or something else the kernel waits for".into(),
+        Ender::Network => "bytes in flight, or held in a kernel".into(),
         Ender::Peer { remote: Some(remote) } => format!("{}, which was not recorded", clean(remote)),
         Ender::Peer { remote: None } => "a peer that was not recorded".into(),
         Ender::Unknown => "unknown: an interrupt, or a process that was not recorded".into(),

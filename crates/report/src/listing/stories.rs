@@ -46,13 +46,12 @@ pub fn story(run: &StoryResult) -> String {
 
 /// What whyslow answered: its summary, the titles of its findings, and where everything else is.
 fn answer(variant: &StoryVariant) -> String {
-    let (summary, findings, case, page) = match &variant.outcome {
-        StoryOutcome::Answered { summary, findings, case, page, .. } => (summary, findings, case, page),
+    let (said, findings, case, page) = match &variant.outcome {
+        StoryOutcome::Answered { findings, case, page, .. } => (said(&variant.outcome), findings, case, page),
         StoryOutcome::Skipped => return "  Skipped: something it needs is missing (see above).\n".to_string(),
         StoryOutcome::Failed { problem } => return wrap(&clean(problem), COLUMNS, "  No answer: ", "  "),
     };
-    let nothing = if findings.as_ref().is_some_and(Vec::is_empty) { "No cause found. " } else { "" };
-    let mut text = wrap(&clean(&format!("{nothing}{summary}")), COLUMNS, "  ", "  ");
+    let mut text = wrap(&said, COLUMNS, "  ", "  ");
     for title in findings.iter().flatten() {
         text += &wrap(&clean(title), COLUMNS, "  - ", "    ");
     }
@@ -65,6 +64,22 @@ fn answer(variant: &StoryVariant) -> String {
         text += &format!("  Page: {}\n", clean(page));
     }
     text
+}
+
+/// The exit status of an answer that decides nothing.
+const INCONCLUSIVE: i32 = 3;
+
+/// The summary, and what it means that there are no findings. A wait that takes most of the time is no such thing as no
+/// cause: its cause is not known.
+fn said(outcome: &StoryOutcome) -> String {
+    let StoryOutcome::Answered { summary, findings, exit, names_a_wait, .. } = outcome else { return String::new() };
+    let summary = clean(summary);
+    match (findings.as_ref().is_some_and(Vec::is_empty), *exit, names_a_wait) {
+        (false, ..) => summary,
+        (true, INCONCLUSIVE, _) => format!("Inconclusive. {summary}"),
+        (true, _, true) => format!("{summary} No known cause of slowness was recognised in that."),
+        (true, _, false) => format!("No cause found. {summary}"),
+    }
 }
 
 /// A thing that was checked.
@@ -120,5 +135,29 @@ fn word(aspect: StoryAspect) -> &'static str {
         StoryAspect::Located => "located",
         StoryAspect::Confirmed => "confirmed",
         StoryAspect::TwinSilent => "twin silent",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_story_without_findings_says_what_that_means() {
+        let of = |exit, names_a_wait| {
+            said(&StoryOutcome::Answered {
+                summary: "All was a wait.".into(),
+                findings: Some(Vec::new()),
+                names_a_wait,
+                case: String::new(),
+                page: None,
+                exit,
+                seconds: 1.0,
+                proving: None,
+            })
+        };
+        assert_eq!(of(0, false), "No cause found. All was a wait.");
+        assert_eq!(of(0, true), "All was a wait. No known cause of slowness was recognised in that.");
+        assert_eq!(of(3, true), "Inconclusive. All was a wait.");
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn facts(document: &Document) -> Vec<(&'static str, String)> {
 }
 
 /// When it was recorded, as the environment's facts say.
-fn recorded(document: &Document) -> Option<String> {
+pub(super) fn recorded(document: &Document) -> Option<String> {
     let facts = document.sides.iter().flat_map(|side| &side.views.environment);
     let mut times = facts.filter(|fact| {
         let name = fact.name.to_lowercase();
@@ -42,12 +42,12 @@ pub(super) struct Typed {
 /// Commands to type: the same again, and the same text.
 pub(super) fn commands(document: &Document) -> Vec<Typed> {
     let (line, note) = again(document);
-    let mut commands = vec![Typed { name: "Again", line, note }];
+    let mut commands = vec![Typed { name: "Run again", line, note }];
     let case = document.body.case();
     if !case.is_empty() {
         let case = typed(&[case.to_string()]);
         let mut add = |name, line| commands.push(Typed { name, line, note: "" });
-        add("As text", format!("whyslow report {case}"));
+        add("Text", format!("whyslow report {case}"));
         add("This page", format!("whyslow report {case} --format html -o report.html"));
     }
     commands
@@ -65,7 +65,7 @@ fn again(document: &Document) -> (String, &'static str) {
             let is_cut = views.is_some_and(|views| views.cut_short);
             // A program that was running already is found by its process, which is gone by now.
             if !answer.live.is_empty() || (answer.subject_exit.is_none() && !is_cut) {
-                return ("whyslow attach PID".into(), "PID is the process to look at");
+                return ("whyslow attach PID".into(), "with the process's PID");
             }
             let server = views.map_or(String::new(), |views| server(&views.server));
             (format!("whyslow run {server}-- {}", typed(&answer.command)), "")
@@ -91,7 +91,7 @@ fn again(document: &Document) -> (String, &'static str) {
         Body::Sweep(sweep) => {
             let (server, parameter) = (server(&sweep.server), clean(&sweep.parameter));
             let line = format!("whyslow sweep {server}--vary {parameter}=... -- {}", typed(&sweep.command));
-            (line, "with the values that are wanted in place of the dots")
+            (line, "with values in place of the dots")
         }
         Body::Bisection(bisection) => {
             let world = |name: &String| typed(std::slice::from_ref(name));

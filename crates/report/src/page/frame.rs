@@ -43,6 +43,8 @@ struct Frame<'a> {
     title: String,
     headline: String,
     commands_shown: Vec<Shown>,
+    /// When it was recorded; empty where that is not known.
+    recorded: String,
     notice: String,
     styles: String,
     scripts: String,
@@ -82,6 +84,7 @@ pub(super) fn frame(document: &Document, drawn: &[(Section, String)]) -> String 
         title: if subject.is_empty() { headline.clone() } else { format!("{headline} - {subject}") },
         headline,
         commands_shown: shown(document.body),
+        recorded: colophon::recorded(document).unwrap_or_default(),
         notice: notice(document),
         styles: STYLES.concat(),
         scripts,

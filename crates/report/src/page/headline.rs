@@ -24,10 +24,12 @@ pub(super) fn headline(body: Body) -> String {
 
 fn of_answer(answer: &Answer) -> String {
     for word in ["Confirmed", "Suspected", "Observed"] {
-        let findings = answer.findings.iter().filter(|finding| head_word(finding) == word);
-        let names = unique(findings.map(|finding| clean(&finding.name)));
-        if !names.is_empty() {
-            return format!("{word}: {}", names.join(", "));
+        let findings = answer.findings.iter().filter(|finding| head_word(finding) == word).collect::<Vec<_>>();
+        match (&findings[..], unique(findings.iter().map(|finding| clean(&finding.name)))) {
+            ([], _) => (),
+            // One is said in words; several by their names.
+            ([one], _) if !one.what.is_empty() => return format!("{word}: {}", clean(&one.what)),
+            (_, names) => return format!("{word}: {}", names.join(", ")),
         }
     }
     match (conclusion(answer), answer.leading_line(), answer.one_wait()) {
@@ -74,13 +76,13 @@ fn of_sweep(sweep: &Sweep) -> String {
         return format!("A cliff between {parameter} {below} and {above}{more}");
     }
     if let Some(growth) = sweep.growth.as_ref().filter(|growth| growth.out_of_hand) {
-        return format!("Out of hand: grows with {parameter} to the power of {}", power(growth.exponent));
+        return format!("Superlinear: grows with {parameter} to the power of {}", power(growth.exponent));
     }
     let suspects = sweep.regimes.iter().flat_map(standing).map(|finding| clean(&finding.name));
     match (sweep_conclusion(sweep), unique(suspects)) {
         (Conclusion::Inconclusive(_), _) => "Inconclusive".into(),
         (_, names) if !names.is_empty() => format!("Suspected: {}", names.join(", ")),
-        _ => format!("No cliff and no runaway growth with {parameter}"),
+        _ => format!("No cliff and no superlinear growth with {parameter}"),
     }
 }
 
@@ -106,7 +108,9 @@ fn of_matrix(matrix: &Matrix) -> String {
     match worst(matrix) {
         Some((version, compared)) => {
             let (version, ratio) = (clean(&version.version), three(compared.ratio.max(compared.ratio.recip())));
-            format!("{library} {version} takes {ratio} times as much as {first}")
+            let what = noun(&compared.metric);
+            let how = if compared.ratio > 1.0 { "higher" } else { "lower" };
+            format!("{library} {version}: {what} {ratio} times {how} than with {first}")
         }
         None => format!("No version of {library} is slower than {first}"),
     }

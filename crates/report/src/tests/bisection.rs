@@ -49,14 +49,14 @@ fn every_bond_and_kind_is_said_in_plain_words() {
         (examples::variable(), "the variable MALLOC_ARENA_TEST (unset -> 1)"),
         (examples::data(), "the file /etc/ssl/certs/ca-certificates.crt (1,412 bytes"),
         (examples::commit(), "The cause is commit 1f0c3aa9 Parse the table anew for each request: CPU time"),
-        (examples::commits(), "The cause is one of commit 77ab0c12 Say what is listened on and commit 1f0c3aa9"),
+        (examples::commits(), "The cause is commit 77ab0c12 Say what is listened on or commit 1f0c3aa9"),
         (examples::reversed(), "The bad world is faster, not slower: CPU time per request is 5.20 ms"),
         (examples::no_effect(), "A difference of more than 2.1 % is ruled out"),
         (
             examples::not_separable(),
             "the C library glibc (2.31-13+deb11u11 -> 2.36-9+deb12u13): only switching the whole world",
         ),
-        (examples::undecided(), "It lies among openssl, curl and openldap"),
+        (examples::undecided(), "The cause is among openssl, curl and openldap"),
     ];
     for (one, words) in said {
         let sentence = bisection_sentence(&one);
@@ -88,7 +88,7 @@ fn a_commit_is_shown_with_the_figures_before_and_after_it() {
 fn several_steps_along_commits_are_shown_as_stairs() {
     let said = bisection_sentence(&examples::stairs());
     let first = "It became slower in 2 steps: 60 % by 1f0c3aa9 Parse the table anew for each request and 40 % by one of 2 \
-                 commits, 77ab0c12 to 1f0c3aa9. In all, CPU time per request is 5.22 times higher";
+                 commits, 77ab0c12 to 1f0c3aa9. Overall, CPU time per request is 5.22 times higher";
     assert!(said.starts_with(first), "{said}");
     let text = text(&examples::stairs()).replace('\n', " ");
     let parts = ["(built: 31 of 2, 4 of them identical to", "1.92", "2.64", "58 % to 62 %"];

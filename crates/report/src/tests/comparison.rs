@@ -200,7 +200,7 @@ fn each_gate_has_a_line_of_its_own_before_all_else() {
     let expected = "\
 fail-if wall > 1.05x: FAILED, wall is 1.21x (1.18 to 1.24)
 fail-if cpu > 1.1x: passed, cpu is 1.00x (0.990 to 1.02)
-fail-if p95 > 1.2x: open, p95 is 1.03x (0.840 to 1.31): the limit is within the interval
+fail-if p95 > 1.2x: undecided, p95 is 1.03x (0.840 to 1.31): the limit is within the interval
 
 B is 5.22 times slower";
     assert!(text.starts_with(expected), "{text}");
@@ -223,7 +223,7 @@ fn a_ratio_beside_its_limit_shows_on_which_side_it_is() {
     one.gates = vec![examples::gate("wall > 1.05x", 1.05, (1.0402, 1.0482, 1.0496), GateState::Passed)];
     assert!(text_of(&one).starts_with("fail-if wall > 1.05x: passed, wall is 1.0482x (1.04 to 1.0496)\n"));
     one.gates[0] = Gate { ratio: f64::NAN, state: GateState::Open, ..one.gates[0].clone() };
-    assert!(text_of(&one).starts_with("fail-if wall > 1.05x: open, wall was not measured\n"));
+    assert!(text_of(&one).starts_with("fail-if wall > 1.05x: undecided, wall was not measured\n"));
 }
 
 #[test]

@@ -53,14 +53,16 @@ fn answered(answer: &Answered) -> StoryOutcome {
     let titles = |findings: &Vec<serde_json::Value>| {
         findings.iter().filter_map(|finding| finding["title"].as_str().map(str::to_string)).collect()
     };
+    let parsed: Option<Answer> = serde_json::from_value(answer.document.clone()).ok();
     StoryOutcome::Answered {
+        names_a_wait: parsed.as_ref().is_some_and(Answer::names_a_wait),
         summary: answer.summary().to_string(),
         findings: answer.document["findings"].as_array().map(titles),
         case: answer.case.display().to_string(),
         page: answer.page().map(|page| page.display().to_string()),
         exit: answer.exit,
         seconds: answer.seconds,
-        proving: serde_json::from_value(answer.document.clone()).ok().as_ref().and_then(proving),
+        proving: parsed.as_ref().and_then(proving),
     }
 }
 

@@ -24,7 +24,7 @@ pub struct CompareArguments {
     #[arg(long, value_name = "COMMAND")]
     pub server: Option<Words>,
 
-    /// Drive a load in the place of a program, 1000 requests unless you say otherwise: http://{server}:8080/,rate=500,connections=64 (options of whyslow load, without dashes)
+    /// Drive a load instead of a program, 1000 requests unless you say otherwise: http://{server}:8080/,rate=500,connections=64 (options of whyslow load, without dashes)
     #[arg(long, value_name = "URL[,OPTION...]", conflicts_with = "first")]
     pub load: Option<Driver>,
 

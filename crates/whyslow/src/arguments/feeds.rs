@@ -39,7 +39,7 @@ pub struct FeedsRefreshArguments {
     #[arg(long, value_name = "FILE")]
     pub hosts: Option<PathBuf>,
 
-    /// Make so many rounds
+    /// Make this many rounds
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub rounds: u64,
 
@@ -71,7 +71,7 @@ pub struct FeedsRefreshArguments {
     #[arg(long)]
     pub robots: bool,
 
-    /// Say who you are, best with an address to complain to
+    /// Say who you are, ideally with an address for complaints
     #[arg(long, value_name = "TEXT", default_value = concat!("whyslow/", env!("CARGO_PKG_VERSION")))]
     pub user_agent: String,
 

@@ -14,19 +14,19 @@ pub struct LoadArguments {
     #[arg(required_unless_present = "merge", value_name = "[WEIGHT*]URL")]
     pub urls: Vec<Url>,
 
-    /// Start this many requests a second, whatever becomes of those before
+    /// Start this many requests a second, whether or not earlier ones were answered
     #[arg(long, value_name = "N", value_parser = rate)]
     pub rate: Option<f64>,
 
-    /// Start them at random, as independent users do, with --rate as the mean
+    /// Start them at random times, as independent users do, with --rate as the mean
     #[arg(long, requires = "rate")]
     pub poisson: bool,
 
-    /// Start this many a second, one after another for equal times: 100,200,400
+    /// Step through these rates, each for the same time: 100,200,400
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = rate, conflicts_with = "rate")]
     pub steps: Vec<f64>,
 
-    /// Make the requests of an access log again, as far apart as they came: GET, HEAD and OPTIONS
+    /// Repeat the GET, HEAD and OPTIONS requests of an access log, spaced as they were
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "steps", "method"])]
     pub replay: Option<PathBuf>,
 
@@ -34,15 +34,15 @@ pub struct LoadArguments {
     #[arg(long, value_name = "N", requires = "replay", value_parser = speed)]
     pub speed: Option<f64>,
 
-    /// Replay POST, PUT, DELETE and others, too, without their bodies: they may change something
+    /// Also replay POST, PUT, DELETE and others, without their bodies: they may change something
     #[arg(long, requires = "replay")]
     pub all_methods: bool,
 
-    /// Go on for this long: 10s, 500ms, 2m [default: 10s; with --requests or --replay, to their end]
+    /// Run for this long: 10s, 500ms, 2m [default: 10s; with --requests or --replay, until they are done]
     #[arg(long, value_name = "TIME", value_parser = studies::duration)]
     pub duration: Option<Duration>,
 
-    /// End after this many requests
+    /// Stop after this many requests
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
 
@@ -50,7 +50,7 @@ pub struct LoadArguments {
     #[arg(short, long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub connections: u32,
 
-    /// Requests under way on one connection
+    /// Requests in flight on one connection
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub pipeline: u32,
 
@@ -62,7 +62,7 @@ pub struct LoadArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
-    /// A request that takes longer has failed
+    /// Count a request that takes longer as failed
     #[arg(long, value_name = "TIME", value_parser = studies::duration, default_value = "10s")]
     pub timeout: Duration,
 
@@ -74,15 +74,15 @@ pub struct LoadArguments {
     #[arg(long, value_name = "NAME: VALUE")]
     pub header: Vec<String>,
 
-    /// Send this body, or @FILE; what an echo is to repeat
+    /// Send this body, or @FILE; an echo server has to repeat it
     #[arg(long, value_name = "TEXT")]
     pub body: Option<String>,
 
-    /// Answers of another status have failed
+    /// Count answers with another status as failed
     #[arg(long, value_name = "STATUS")]
     pub expect_status: Option<u16>,
 
-    /// Answers without this text in their body have failed
+    /// Count answers without this text in their body as failed
     #[arg(long, value_name = "TEXT")]
     pub expect_body: Option<String>,
 
@@ -90,7 +90,7 @@ pub struct LoadArguments {
     #[command(flatten)]
     pub tls: TlsArguments,
 
-    /// Where random numbers begin
+    /// The seed of random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
@@ -98,7 +98,7 @@ pub struct LoadArguments {
     #[arg(long, value_name = "FILE")]
     pub histogram: Option<PathBuf>,
 
-    /// Drive no load: put such files together, of several drivers or days
+    /// Drive no load: merge such files, of several drivers or days
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["urls", "rate", "steps", "replay"])]
     pub merge: Vec<PathBuf>,
 
@@ -122,7 +122,7 @@ pub struct TlsArguments {
     #[arg(long)]
     pub no_resumption: bool,
 
-    /// Trust these certificates (PEM) in place of the system's
+    /// Trust these certificates (PEM) instead of the system's
     #[arg(long, value_name = "FILE")]
     pub cacert: Option<PathBuf>,
 

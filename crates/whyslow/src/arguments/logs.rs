@@ -71,7 +71,7 @@ pub struct LogsAnswer {
 /// What else can be done.
 #[derive(Subcommand)]
 pub enum LogsAction {
-    /// Put cubes of several logs together: the answer is that of one pass over all of them
+    /// Merge cubes of several logs: the answer is that of one pass over all of them
     Merge(LogsMergeArguments),
 }
 

@@ -20,7 +20,7 @@ pub struct WatchArguments {
     #[arg(value_name = "SERVICE")]
     pub services: Vec<Selected>,
 
-    /// Look this often
+    /// Sample this often
     #[arg(long, value_name = "TIME", value_parser = interval, default_value = "10s")]
     pub every: Duration,
 
@@ -44,11 +44,11 @@ pub struct WatchArguments {
     #[arg(long, value_name = "RULES.toml")]
     pub alarms: Option<PathBuf>,
 
-    /// End after this long [default: with Ctrl-C or SIGTERM]
+    /// Stop after this long [default: until Ctrl-C or SIGTERM]
     #[arg(long, value_name = "TIME", value_parser = studies::duration)]
     pub duration: Option<Duration>,
 
-    /// End when something was recorded
+    /// Stop once something was recorded
     #[arg(long, requires = "record_on_change")]
     pub until_recorded: bool,
 

@@ -15,6 +15,14 @@ impl From<CaseError> for Failure {
                 let remedy = format!("whyslow report {}; or choose another folder with -o", quote_path(&path));
                 Failure::new("the case already exists", why, remedy)
             }
+            CaseError::NoHistory(path) => {
+                let remedy = format!("whyslow watch --history {}", quote_path(&path));
+                Failure::new("there is no history", why, remedy)
+            }
+            CaseError::NotACase(path) if !path.exists() => {
+                let why = format!("{} does not exist", path.display());
+                Failure::new("there is no such case", why, "ls ~/.local/state/whyslow   (where cases go without -o)")
+            }
             CaseError::NotACase(_) => {
                 Failure::new("not a case", why, "ls ~/.local/state/whyslow   (where cases go without -o)")
             }

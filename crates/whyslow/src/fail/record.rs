@@ -55,6 +55,10 @@ fn not_found(name: &str) -> Failure {
         (false, true) => format!("there is no file `{name}`"),
         (false, false) => format!("`{name}` is not in PATH"),
     };
-    let remedy = if is_here { again_with(name, &format!("./{name}")) } else { format!("type -a {name}") };
+    let remedy = match (is_here, name.contains('/')) {
+        (true, _) => again_with(name, &format!("./{name}")),
+        (false, true) => format!("ls -l {name}"),
+        (false, false) => format!("type -a {name}"),
+    };
     Failure::new(format!("command not found: {name}"), why, remedy)
 }

@@ -24,10 +24,10 @@ pub fn request(typed: &AttachArguments) -> Result<Request, Failure> {
         command,
         options: record::Options {
             sampling_hertz: typed.sampling_hertz.unwrap_or_else(|| record::usual_hertz(Some(duration))),
+            event_limit: record::ATTACHED_EVENTS,
             overhead: Some(typed.overhead),
             duration: Some(duration),
             counts_requests: typed.requests.is_some(),
-            ..record::Options::default()
         },
         reading: diagnose::Options { all: typed.answer.all },
     })

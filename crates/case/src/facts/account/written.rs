@@ -8,18 +8,23 @@ use crate::facts::End;
 const WAITING: &str = "waiting for a processor";
 /// What they are called now.
 const WAITING_NOW: &str = "waiting for a CPU";
+/// What accounts of the time without a request were called.
+const OUTSIDE: &str = "outside exchanges";
+/// What they are called now.
+const OUTSIDE_NOW: &str = "between requests";
 
 impl Account {
     /// The account that an older file names so; [`Account::Other`] where none is.
     pub fn from_name(name: &str) -> Account {
-        let today = name.replacen(WAITING, WAITING_NOW, 1);
-        if let Some(account) = fixed().into_iter().find(|account| account.name() == today) {
+        let today = name.replacen(WAITING, WAITING_NOW, 1).replacen(OUTSIDE, OUTSIDE_NOW, 1);
+        let name = today.as_str();
+        if let Some(account) = fixed().into_iter().find(|account| account.name() == name) {
             return account;
         }
-        if let Some(module) = name.strip_prefix("CPU outside exchanges: ") {
+        if let Some(module) = name.strip_prefix("CPU between requests: ") {
             return Account::CpuOutside { module: Some(module.to_string()) };
         }
-        if let Some((call, wait, object)) = name.strip_prefix("outside exchanges: ").and_then(blocked) {
+        if let Some((call, wait, object)) = name.strip_prefix("between requests: ").and_then(blocked) {
             return Account::BlockedOutside { call, wait, object };
         }
         let (end, rest) = match name.strip_prefix("server ") {

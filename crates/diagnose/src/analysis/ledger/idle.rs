@@ -74,17 +74,17 @@ fn without(gaps: &[(u64, u64)], lost: &[(u64, u64)], book: &mut Book) -> Vec<(u6
     known
 }
 
-/// How many threads are in which state; as a change, how many more.
+/// How many threads are in which state; as a change, how many more: in a byte each, there being one for each switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Counts {
-    running: i64,
-    runnable: i64,
+struct Counts<N> {
+    running: N,
+    runnable: N,
     /// Running or runnable, as the rows say and the scheduler does not confirm.
-    doubtful: i64,
+    doubtful: N,
 }
 
 /// A time, and what changes then.
-type Change = (u64, Counts);
+type Change = (u64, Counts<i8>);
 
 /// When the number of running or of runnable threads changes, in order of time.
 fn changes(analysis: &Analysis, threads: &[&ThreadRows]) -> Vec<Change> {
@@ -117,7 +117,7 @@ fn moment_by_moment(analysis: &Analysis, slot: usize, changes: &mut Vec<Change>)
     analysis.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
         let busy = matches!(moment.state, State::OnProcessor | State::Runnable);
         let (runnable, doubtful) =
-            (i64::from(moment.state == State::Runnable && !moment.is_doubtful), i64::from(busy && moment.is_doubtful));
+            (i8::from(moment.state == State::Runnable && !moment.is_doubtful), i8::from(busy && moment.is_doubtful));
         if moment.state != State::OnProcessor || moment.is_doubtful {
             changes.push((moment.start, Counts { running: -1, runnable, doubtful }));
             changes.push((moment.end, Counts { running: 1, runnable: -runnable, doubtful: -doubtful }));
@@ -126,16 +126,16 @@ fn moment_by_moment(analysis: &Analysis, slot: usize, changes: &mut Vec<Change>)
 }
 
 /// Walks changes and gaps side by side: each piece of a gap with the number of threads in each state.
-fn sweep(changes: &[Change], gaps: &[(u64, u64)], emit: &mut dyn FnMut(u64, u64, Counts)) {
-    let mut now = Counts::default();
+fn sweep(changes: &[Change], gaps: &[(u64, u64)], emit: &mut dyn FnMut(u64, u64, Counts<i64>)) {
+    let mut now = Counts::<i64>::default();
     let mut next = 0;
     for &(start, end) in gaps {
         let mut at = start;
         while at < end {
             while let Some((_, change)) = changes.get(next).filter(|change| change.0 <= at) {
-                now.running += change.running;
-                now.runnable += change.runnable;
-                now.doubtful += change.doubtful;
+                now.running += i64::from(change.running);
+                now.runnable += i64::from(change.runnable);
+                now.doubtful += i64::from(change.doubtful);
                 next += 1;
             }
             let to = changes.get(next).map_or(end, |change| change.0.min(end));

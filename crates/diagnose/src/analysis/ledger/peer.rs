@@ -5,6 +5,7 @@ use super::walk::{Charge, Walker, on_processor, overlay};
 use crate::analysis::ender::{self, is_nap};
 use crate::analysis::ready;
 use crate::connections::End;
+use crate::search::not_after;
 use crate::syscall;
 use crate::threads::{Moment, State, call_end};
 use case::tables::{Call, direction};
@@ -14,7 +15,7 @@ impl Walker<'_> {
     pub(super) fn peer(&mut self, slot: usize, from: u64, to: u64, charge: &mut Charge) {
         let analysis = self.analysis;
         let transfers = analysis.connections.transfer_numbers(slot);
-        let mut next = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) <= from);
+        let mut next = not_after(transfers, |&row| call_end(analysis.call(row as usize)), from);
         let mut at = from;
         while at < to {
             let before = next.checked_sub(1).and_then(|row| transfers.get(row)).map(|&row| analysis.call(row as usize));
@@ -47,7 +48,7 @@ impl Walker<'_> {
     /// The first payload that reached an end of a connection in a stretch.
     pub(super) fn arrival(&self, slot: usize, from: u64, to: u64) -> Option<u64> {
         let segments = self.analysis.connections.segments(slot);
-        let first = segments.partition_point(|segment| segment.time.0 <= from);
+        let first = not_after(segments, |segment| segment.time.0, from);
         let mut here = segments[first..].iter().take_while(|segment| segment.time.0 <= to);
         here.find(|segment| segment.direction == direction::IN && segment.payload > 0).map(|segment| segment.time.0)
     }
@@ -97,7 +98,7 @@ impl Walker<'_> {
 
     /// The server's thread has the request, or part of it: what it did until the transfer. Before the connection was accepted,
     /// and before the thread was started, that is for whoever accepted it.
-    fn answering(&mut self, slot: usize, call: &Call, from: u64, to: u64, charge: &mut Charge) {
+    pub(super) fn answering(&mut self, slot: usize, call: &Call, from: u64, to: u64, charge: &mut Charge) {
         if from >= to {
             return;
         }
@@ -164,7 +165,7 @@ impl Walker<'_> {
             return false;
         }
         let transfers = analysis.connections.transfer_numbers(slot);
-        let ended = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) <= moment.start);
+        let ended = not_after(transfers, |&row| call_end(analysis.call(row as usize)), moment.start);
         let before = ended.checked_sub(1).map(|last| analysis.call(transfers[last] as usize));
         before.is_some_and(|call| syscall::is_write(call.number))
     }

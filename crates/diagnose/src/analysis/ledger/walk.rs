@@ -11,6 +11,7 @@ use crate::analysis::ender::is_nap;
 use crate::analysis::ready;
 use crate::connections::End;
 use crate::exchange::Exchange;
+use crate::search::not_after;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State, call_end};
 use case::tables::{Call, role};
@@ -66,8 +67,17 @@ impl<'e> Walker<'e> {
         for &index in analysis.transfers(exchange) {
             let call = analysis.call(index as usize);
             let to = call_end(call).clamp(from, exchange.end);
-            let duty = self.duty(exchange, call, before, from, to);
-            self.stretch(exchange, &duty, from, to, charge);
+            // Of a server alone nobody knows how the request came; it begins with that it was there.
+            if before.is_none()
+                && exchange.end_seen == End::Server
+                && exchange.set_up.is_none()
+                && !analysis.is_capture()
+            {
+                self.answering(exchange.connection, call, from, to, charge);
+            } else {
+                let duty = self.duty(exchange, call, before, from, to);
+                self.stretch(exchange, &duty, from, to, charge);
+            }
             from = to;
             before = Some(call.tid);
         }
@@ -108,9 +118,20 @@ impl<'e> Walker<'e> {
         if analysis.is_capture() {
             return captured::stretch(analysis, exchange, captured::Ends::of(duty.reads), (from, to), charge);
         }
+        let held_at_peer = analysis.peer_stalls.get(&exchange.connection).filter(|_| exchange.end_seen == End::Server);
+        let held_at_peer = held_at_peer.map_or(&[][..], Vec::as_slice);
+        overlay(held_at_peer, |stall| (stall.start, stall.end), from, to, &mut |from, to, stall| match stall {
+            // What a server's thread does for others meanwhile is not for this one.
+            Some(_) => charge(from, to, Account::HeldAtPeer),
+            None => self.by_the_thread(exchange, duty, (from, to), charge),
+        });
+    }
+
+    /// By what the thread did that answers for a stretch.
+    fn by_the_thread(&mut self, exchange: &Exchange, duty: &Duty, (from, to): (u64, u64), charge: &mut Charge) {
         let Some(slot) = duty.slot else { return charge_unless_empty(from, to, Account::Unexplained, charge) };
         let mut cursor = self.cursors[slot];
-        analysis.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
+        self.analysis.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
             self.moment(exchange, duty, moment, charge);
         });
         self.cursors[slot] = cursor;
@@ -129,7 +150,7 @@ impl<'e> Walker<'e> {
             State::Absent if duty.handed_over => self.waiting(exchange, duty, from, to, charge),
             State::Absent => charge(from, to, Account::Unexplained),
             State::Blocked | State::BlockedOnDisk => {
-                let start = exchange.set_up.map_or(0, |set_up| set_up.application);
+                let start = exchange.set_up.as_ref().map_or(0, |set_up| set_up.application);
                 if from < start {
                     self.setting_up(exchange, duty, moment, charge);
                 } else if self.waits_for_connection(exchange, duty, call, from) {
@@ -143,7 +164,7 @@ impl<'e> Walker<'e> {
 
     /// Blocked before the first request: the phase of the set-up it falls into, at the seams cut in two.
     fn setting_up(&mut self, exchange: &Exchange, duty: &Duty, moment: Moment, charge: &mut Charge) {
-        let Some(set_up) = exchange.set_up else { return };
+        let Some(set_up) = &exchange.set_up else { return };
         let resumed = self.analysis.connections.handshake(exchange.connection).is_some_and(|row| row.resumed);
         let handshake = if resumed { Phase::ResumedHandshake } else { Phase::FullHandshake };
         let phases = [
@@ -317,7 +338,7 @@ pub(super) fn overlay<T>(
     emit: &mut dyn FnMut(u64, u64, Option<&T>),
 ) {
     let mut at = from;
-    let first = list.partition_point(|item| span(item).1 <= from);
+    let first = not_after(list, |item| span(item).1, from);
     for item in &list[first..] {
         let (start, end) = span(item);
         if start >= to || at >= to {

@@ -1,4 +1,5 @@
-//! Threads of a client that wait for a lock before they ask: one at a time has it, and its request is under it.
+//! Threads of a client that wait for their turn before they ask: so many at a time have it, and each makes its request then. Where
+//! it is one, that is a lock.
 //!
 //! Those that never ask are a pool that waits for work of its own, as a runtime's compilers do: they wake each other at one place, too.
 
@@ -9,6 +10,7 @@ use crate::detectors::{Found, costly_call, rows};
 use crate::images;
 use crate::number;
 use crate::place::of_stacks;
+use crate::spans::{self, merge};
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State, ThreadRows};
 use crate::waits;
@@ -18,8 +20,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Requests that are under one lock hardly ever run at the same time: one in so many may, where the lock is let go of early.
 const RARE: usize = 20;
-/// So much of a wait somebody's request must have been under way: else it is no request that the lock is held for.
+/// So much of a wait as many requests must have been under way as may: else it is no request that the turn is for.
 const MOSTLY: f64 = 0.5;
+/// Less than this of the waits is while a request of the thread itself is under way.
+const WITHIN: f64 = 0.1;
 
 /// A wait for a lock, outside requests, that another thread ended.
 struct Wait {
@@ -31,15 +35,69 @@ struct Wait {
     place: usize,
 }
 
+/// Threads of a client that wait at one place and let each other go in turn.
+pub(in crate::detectors) struct Turns {
+    /// The client's file name.
+    pub program: String,
+    /// The requests that it makes.
+    pub requests: usize,
+    /// How many threads take turns.
+    pub threads: usize,
+    /// What they wait in, and for how long: rows of calls.
+    pub waits: Vec<(usize, u64)>,
+    /// How much of one CPU's time the client takes while they wait.
+    pub cpu: f64,
+}
+
+impl Turns {
+    /// For how long they wait, all together.
+    pub fn waited(&self) -> u64 {
+        self.waits.iter().map(|(_, length)| length).sum()
+    }
+
+    /// What is saved where nobody waits.
+    pub fn saving(&self) -> PotentialSaving {
+        PotentialSaving { outside: self.waited(), affected: self.waits.len() as u64, ..PotentialSaving::default() }
+    }
+}
+
 pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
+    let turns = by_process(analysis).into_iter().filter(|(_, requests)| one_at_a_time(requests));
+    let turns = turns.filter_map(|(pid, requests)| turns_of(analysis, pid, &requests, 1));
+    let turns = turns.max_by_key(Turns::waited)?;
+    let count = analysis.exchanges.len().max(1) as u64;
+    let place = costly_call(analysis, turns.waits.iter().copied());
+    let outside = turns.waited();
+    let (part, whole) = (Nanos(outside / count), Nanos((analysis.exchange_wall() + outside) / count));
+    Some(Found {
+        title: format!("Requests wait for a lock before they are sent: {part} of every {whole} request{}", place.in_words()),
+        what: "Requests wait for a lock before they are sent".to_string(),
+        mechanism: vec![format!(
+            "{} threads of {} wait at one place, {} times, until another of them releases it. Meanwhile its {} requests run one \
+             at a time: each is made under the lock.",
+            turns.threads,
+            turns.program,
+            number::count(turns.waits.len() as u64),
+            number::count(turns.requests as u64),
+        )],
+        saving: turns.saving(),
+        place,
+        remedy: "Release the lock before the request is sent, or give each thread a client or a connection of its own; most clients \
+                 may be shared without a lock."
+            .to_string(),
+        rows: rows("calls", turns.waits.iter().map(|(row, _)| *row)),
+        ..Found::default()
+    })
+}
+
+/// When each process, by its id, had a request under way at its client's end, in order of their starts.
+pub(in crate::detectors) fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<(u64, u64)>> {
     let mut by_process: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
         let pid = analysis.connections.row(exchange.connection).pid;
         by_process.entry(pid).or_default().push((exchange.start, exchange.end));
     }
-    let found = by_process.into_iter().filter(|(_, requests)| one_at_a_time(requests));
-    let found = found.filter_map(|(pid, requests)| of_process(analysis, pid, &requests));
-    found.max_by_key(|found| found.saving.outside)
+    by_process
 }
 
 /// Whether hardly any of some requests, in order of their starts, begins before the one before it is over.
@@ -48,17 +106,24 @@ fn one_at_a_time(requests: &[(u64, u64)]) -> bool {
     requests.len() >= RARE && overlaps * RARE <= requests.len()
 }
 
-fn of_process(analysis: &Analysis, pid: u32, requests: &[(u64, u64)]) -> Option<Found> {
+/// The turns that threads of a process wait for while so many of its requests are under way; none where they wait for none, or not
+/// for long.
+pub(in crate::detectors) fn turns_of(
+    analysis: &Analysis,
+    pid: u32,
+    requests: &[(u64, u64)],
+    at_a_time: usize,
+) -> Option<Turns> {
     let threads = || analysis.threads.all().iter().enumerate().filter(|(_, thread)| thread.pid == pid);
     let mut places = Vec::new();
     let waits: Vec<Wait> =
         threads().flat_map(|(slot, thread)| lock_waits(analysis, slot, thread, &mut places)).collect();
     // Who lets go has waited at the same place: threads that are handed work wait for somebody who has not.
     let waiting: BTreeSet<(usize, usize)> = waits.iter().map(|wait| (wait.thread, wait.place)).collect();
-    let asking = asking(analysis, pid);
+    let (asking, taken) = (asking(analysis, pid), taken(requests, at_a_time));
     let is_turn = |wait: &&Wait| {
         let both_ask = asking.contains(&wait.thread) && asking.contains(&wait.by);
-        both_ask && waiting.contains(&(wait.by, wait.place)) && mostly_under_way(requests, &wait.moment)
+        both_ask && waiting.contains(&(wait.by, wait.place)) && mostly_within(&taken, &wait.moment)
     };
     let mut by_place: BTreeMap<usize, Vec<&Wait>> = BTreeMap::new();
     for wait in waits.iter().filter(is_turn) {
@@ -66,36 +131,49 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[(u64, u64)]) -> Option<
     }
     let sum = |turns: &[&Wait]| turns.iter().map(|wait| length(&wait.moment)).sum::<u64>();
     let turns = by_place.into_values().max_by_key(|turns| sum(turns))?;
-    let outside = sum(&turns);
+    if !is_for_requests(analysis, &turns) {
+        return None;
+    }
     let taking_turns: BTreeSet<usize> = turns.iter().flat_map(|wait| [wait.thread, wait.by]).collect();
     if turns.len() < LEAST_REQUESTS.max(requests.len() / RARE)
-        || (outside as f64) < LEAST_SHARE_BLOCKED * analysis.wall() as f64
+        || (sum(&turns) as f64) < LEAST_SHARE_BLOCKED * analysis.wall() as f64
     {
         return None;
     }
-    let count = analysis.exchanges.len().max(1) as u64;
-    let place = costly_call(analysis, turns.iter().map(|wait| (wait.row, length(&wait.moment))));
+    let waited = merge(turns.iter().map(|wait| (wait.moment.start, wait.moment.end)).collect());
+    let cpu = analysis.busy(pid, &waited) as f64 / spans::length(waited.iter().copied()).max(1) as f64;
     let program = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
-    let program = program.map_or("a program", |row| images::program(analysis.recording, row));
-    let (part, whole) = (Nanos(outside / count), Nanos((analysis.exchange_wall() + outside) / count));
-    Some(Found {
-        title: format!("Requests wait for a lock before they are sent: {part} of every {whole} request{}", place.in_words()),
-        what: "Requests wait for a lock before they are sent".to_string(),
-        mechanism: vec![format!(
-            "{} threads of {program} wait at one place, {} times, until another one of them lets go. Meanwhile its {} requests run one \
-             at a time: each is made under the lock.",
-            taking_turns.len(),
-            number::count(turns.len() as u64),
-            number::count(requests.len() as u64),
-        )],
-        saving: PotentialSaving { outside, affected: turns.len() as u64, ..PotentialSaving::default() },
-        place,
-        remedy: "Let go of the lock before the request is sent, or give each thread a client or a connection of its own; most clients \
-                 may be shared without a lock."
-            .to_string(),
-        rows: rows("calls", turns.iter().map(|wait| wait.row)),
-        ..Found::default()
-    })
+    let program = program.map_or("a program", |row| images::program(analysis.recording, row)).to_string();
+    let waits = turns.iter().map(|wait| (wait.row, length(&wait.moment))).collect();
+    Some(Turns { program, requests: requests.len(), threads: taking_turns.len(), waits, cpu })
+}
+
+/// Whether threads wait before requests of their own, and not until one is answered. Those of a runtime that runs many tasks on few
+/// threads do both at one place. Who has waited need not get its turn: another thread may come first.
+fn is_for_requests(analysis: &Analysis, turns: &[&Wait]) -> bool {
+    let (mut within, mut whole) = (0_u64, 0_u64);
+    for wait in turns {
+        let tid = analysis.threads.all()[wait.thread].tid;
+        let (inside, outside) = analysis.split(tid, wait.moment.start, wait.moment.end);
+        within = within.saturating_add(inside);
+        whole = whole.saturating_add(inside).saturating_add(outside);
+    }
+    (within as f64) < WITHIN * whole as f64
+}
+
+/// When so many of some requests, or more, were under way.
+fn taken(requests: &[(u64, u64)], at_a_time: usize) -> Vec<(u64, u64)> {
+    let mut steps: Vec<(u64, isize)> = requests.iter().flat_map(|&(from, to)| [(from, 1), (to, -1)]).collect();
+    // Of what happens at one time the ends come first.
+    steps.sort_unstable();
+    let (mut taken, mut count, mut at) = (Vec::new(), 0_isize, 0);
+    for (time, step) in steps {
+        if count.unsigned_abs() >= at_a_time && at < time {
+            taken.push((at, time));
+        }
+        (count, at) = (count + step, time);
+    }
+    merge(taken)
 }
 
 /// The threads of a process that send requests or read answers.
@@ -136,11 +214,9 @@ fn lock_waits(analysis: &Analysis, slot: usize, thread: &ThreadRows, places: &mu
     found
 }
 
-/// Whether requests were under way for most of a wait. They are in order of their starts, and hardly overlap.
-fn mostly_under_way(requests: &[(u64, u64)], wait: &Moment) -> bool {
-    let first = requests.partition_point(|request| request.1 <= wait.start);
-    let within = requests[first..].iter().take_while(|request| request.0 < wait.end);
-    let covered: u64 = within.map(|request| request.1.min(wait.end).saturating_sub(request.0.max(wait.start))).sum();
+/// Whether most of a wait lies within some spans, which are in order.
+fn mostly_within(spans: &[(u64, u64)], wait: &Moment) -> bool {
+    let covered = spans::length(spans::within(spans, wait.start, wait.end));
     covered as f64 >= MOSTLY * length(wait) as f64
 }
 

@@ -144,7 +144,7 @@ impl Doing {
 
     pub(super) fn remedy(&self) -> &'static str {
         if self.is_kept_between() {
-            "Let go of the lock before the answer: end a transaction in the request that changes what others wait for, or \
+            "Release the lock before the answer: end a transaction in the request that changes what others wait for, or \
              change that last; do nothing else while it is open."
         } else if self.blocked_share() > MOSTLY {
             "Do what is slow before or after holding the lock, or use finer locks instead of one for everything. Where threads \

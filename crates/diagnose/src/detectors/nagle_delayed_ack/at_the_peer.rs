@@ -160,7 +160,7 @@ fn is_on_this_machine(analysis: &Analysis, slot: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::tables::direction::{IN, OUT};
@@ -336,6 +336,48 @@ mod tests {
             fixture.moves(CLIENT, 1, READ, 300)
         };
         assert!(!is_accused(&fixture(&NAGLE, busy).end()));
+    }
+
+    /// One loop serves a client whose requests come in two pieces and, between them, another client without a pause.
+    fn busy_loop(asks: bool) -> Recording {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        fixture.connect(2, CLIENT);
+        fixture.recording.connections.retain(|row| row.id > 1000);
+        fixture.recording.connections.iter_mut().for_each(|row| row.peer = 0);
+        for number in 0..20 {
+            let piece = fixture.now;
+            fixture.segment(piece, 1001, IN, 60);
+            fixture.moves(SERVER, 1001, READ, 60);
+            let (acknowledged, rest) = (NAGLE.times)(number);
+            while fixture.now < piece + rest {
+                if asks {
+                    fixture.does(SERVER, 5 * US, EPOLL_WAIT, |call| call.result = 1);
+                }
+                fixture.moves(SERVER, 1002, READ, 200);
+                fixture.now += 500 * US;
+                fixture.moves(SERVER, 1002, WRITE, 200);
+            }
+            fixture.timer_fires(piece + acknowledged - 12 * US, 1001);
+            fixture.segment(piece + acknowledged, 1001, OUT, 0);
+            fixture.segment(piece + rest, 1001, IN, 300);
+            fixture.moves(SERVER, 1001, READ, 300);
+            let answered = fixture.now;
+            fixture.moves(SERVER, 1001, WRITE, 200);
+            fixture.segment(answered + 3 * US, 1001, OUT, 200);
+            fixture.now += 100 * US;
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn a_loop_that_serves_others_meanwhile_waits_for_the_rest_as_long_as_it_asks_for_it() {
+        let answer = answer(&busy_loop(true));
+        let finding = answer.findings.iter().find(|finding| finding.id == "P01").expect("P01");
+        assert!(finding.title.starts_with("The client, which was not recorded, holds"), "{}", finding.title);
+        let held = answer.ledger.accounts.iter().find(|row| row.name.starts_with("held at the peer"));
+        assert!(held.is_some_and(|row| row.ns > answer.wall_ns / 3), "{:?}", answer.ledger);
+        assert!(!is_accused(&busy_loop(false)));
     }
 
     #[test]

@@ -10,7 +10,6 @@ use crate::detectors::{Found, costly_call, median, rows};
 use crate::pieces;
 use crate::questions::{self, Question};
 use crate::spans::{self, merge};
-use crate::threads::{Cursor, State};
 use case::{Nanos, Share};
 use std::collections::BTreeMap;
 
@@ -100,7 +99,7 @@ fn of_peer(
     }
     let taken = merge(taken);
     let whole = spans::length(taken.iter().copied());
-    let cpu = on_cpu(analysis, pid, &taken) as f64 / whole.max(1) as f64;
+    let cpu = analysis.busy(pid, &taken) as f64 / whole.max(1) as f64;
     if (whole as f64) < TAKEN * more as f64 || whole == 0 || cpu > BUSY {
         return None;
     }
@@ -200,23 +199,6 @@ fn at_a_time(levels: &[Level]) -> Option<usize> {
     None
 }
 
-/// How long a process's threads were on CPU, or waited for one, within some spans.
-fn on_cpu(analysis: &Analysis, pid: u32, spans: &[(u64, u64)]) -> u64 {
-    let threads = analysis.threads.all();
-    let mut sum = 0_u64;
-    for slot in (0..threads.len()).filter(|&slot| threads[slot].pid == pid) {
-        let mut cursor = Cursor::default();
-        for &(from, to) in spans {
-            analysis.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
-                if matches!(moment.state, State::OnProcessor | State::Runnable) {
-                    sum = sum.saturating_add(moment.end - moment.start);
-                }
-            });
-        }
-    }
-    sum
-}
-
 fn found(analysis: &Analysis, line: &Line) -> Found {
     let (count, whole) = (analysis.exchanges.len().max(1) as u64, analysis.exchange_wall());
     let place = costly_call(analysis, line.questions.iter().map(|one| (one.row, one.length())));
@@ -248,10 +230,10 @@ fn found(analysis: &Analysis, line: &Line) -> Found {
         remedy: if line.at_a_time == 1 {
             format!(
                 "Do not hold a lock while {peer} is asked, give the pool more than one connection, or raise the limit, if {peer} \
-                 can bear it."
+                 can take it."
             )
         } else {
-            format!("Give the pool of connections to {peer} more of them, or raise the limit, if {peer} can bear it.")
+            format!("Give the pool of connections to {peer} more of them, or raise the limit, if {peer} can take it.")
         },
         rows: rows("calls", line.questions.iter().map(|one| one.row)),
         ..Found::default()

@@ -104,7 +104,7 @@ fn found(analysis: &Analysis, line: &Line, peer: Option<&str>) -> Option<Found> 
         what: format!("Requests wait in line for {workers}"),
         mechanism: vec![
             format!(
-                "{} of {} requests{asked} had arrived and lay unread, half of them for at least {usual}, up to {most} at a time.",
+                "{} of {} requests{asked} had arrived and waited unread, half of them for at least {usual}, up to {most} at a time.",
                 queued.len(),
                 line.requests
             ),

@@ -78,7 +78,7 @@ fn found(analysis: &Analysis, server: &str, pauses: &[Pause], whole: u64) -> Fou
     let most = errors.iter().max_by_key(|(_, count)| **count).map_or(0, |(error, _)| *error);
     let failed = match syscall::telling_error(most) {
         Some(error) => format!("a call on a connection to {server} failed, mostly with {error}"),
-        None => format!("{server} took no connection"),
+        None => format!("{server} accepted no connection"),
     };
     let lengths: Vec<u64> = sleeps().map(|(_, length)| length).collect();
     let longest = Nanos(lengths.iter().copied().max().unwrap_or_default());
@@ -87,7 +87,7 @@ fn found(analysis: &Analysis, server: &str, pauses: &[Pause], whole: u64) -> Fou
         title: format!("{what}: {} per request{}", Nanos(whole / count), place.in_words()),
         what,
         mechanism: vec![format!(
-            "{} times {failed}; each time the client slept, {} in the middle, {longest} at most, and asked again.",
+            "{} times {failed}; each time the client slept (median {}, {longest} at most) and asked again.",
             number::count(pauses.len() as u64),
             Nanos(median(lengths)),
         )],
@@ -99,7 +99,7 @@ fn found(analysis: &Analysis, server: &str, pauses: &[Pause], whole: u64) -> Fou
                  the first time, and back off only after that."
             ),
             None => format!(
-                "Find out why {server} takes no connections (is it running, and there?); ask another one at once where there is \
+                "Find out why {server} accepts no connections (is it running, and at that address?); ask another one at once where there is \
                  one, and pause only after that."
             ),
         },
@@ -195,7 +195,10 @@ mod tests {
         let answer = answer(&after_no_connection(Some(50 * MS)));
         let finding = answer.findings.iter().find(|one| one.name == "retry-storm").expect("it is found");
         assert_eq!(finding.cost.affected, 10);
-        assert!(finding.mechanism[0].starts_with("10 times 10.0.0.9:80 took no connection; each time"), "{finding:#?}");
+        assert!(
+            finding.mechanism[0].starts_with("10 times 10.0.0.9:80 accepted no connection; each time"),
+            "{finding:#?}"
+        );
     }
 
     #[test]

@@ -111,8 +111,8 @@ fn found(analysis: &Analysis, asked: &[&Exchange], again: &[usize], slept: u64) 
         title: format!("{what}: up to {} per request too late{}", Nanos(slept / count), place.in_words()),
         what,
         mechanism: vec![format!(
-            "{} times the client asked what it had just asked, each time after a sleep of {usual} in the middle; before anything else \
-             it does not sleep. What it waits for was not there before the last sleep of each series: that one alone can be too long.",
+            "{} times the client asked what it had just asked, each time after a sleep (median {usual}); before anything else it \
+             does not sleep. Before the last sleep of each series, what it waits for was not there: only that one can be too long.",
             number::count(again.len() as u64)
         )],
         saving: PotentialSaving { outside: slept, affected: again.len() as u64, ..PotentialSaving::default() },

@@ -98,8 +98,8 @@ fn found(analysis: &Analysis, overslept: &[Overslept]) -> Found {
         title: format!("{what}: {} per request{}", Nanos((saving.wall + saving.outside) / count), place.in_words()),
         what,
         mechanism: vec![format!(
-            "{} times a thread of {program} looked for something to read, found nothing, slept ({usual} in the middle), and looked \
-             again. By then it had been there for {} in the middle.",
+            "{} times a thread of {program} looked for something to read, found nothing, slept (median {usual}), and looked \
+             again. By then it had been there for a median of {}.",
             number::count(overslept.len() as u64),
             Nanos(median(overslept.iter().map(lost).collect())),
         )],

@@ -20,7 +20,17 @@ fn view(lengths: &[u64]) -> Lengths {
 
 fn exchange(start: u64, end: u64) -> Exchange {
     let end_seen = crate::connections::End::Client;
-    Exchange { connection: 0, end_seen, start, end, set_up: None, transfers: 0..0, bytes: 0, answered: true }
+    Exchange {
+        connection: 0,
+        end_seen,
+        start,
+        end,
+        set_up: None,
+        transfers: 0..0,
+        served: 0..0,
+        bytes: 0,
+        answered: true,
+    }
 }
 
 #[test]

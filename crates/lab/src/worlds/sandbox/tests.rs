@@ -40,14 +40,16 @@ impl EmptyMirror {
 }
 
 /// The user whose socket has this address, as the kernel says (`/proc/net/tcp`, proc(5)). The table is read in pieces: where
-/// other tests open and close sockets meanwhile, a line can be missing, and is there when it is read once more.
+/// other tests open and close sockets meanwhile, a line can be missing, and is there when it is read once more. A socket that its
+/// process has closed already has no inode, and 0 as its user, whoever that was.
 fn owner(address: SocketAddr) -> Option<u32> {
     let SocketAddr::V4(address) = address else { return None };
     let written = format!("{:08X}:{:04X}", u32::from(*address.ip()).swap_bytes(), address.port());
     (0..100).find_map(|_| {
         let table = std::fs::read_to_string("/proc/net/tcp").expect("the kernel's table");
         let line = table.lines().find(|line| line.split_whitespace().nth(1) == Some(&written))?;
-        line.split_whitespace().nth(7)?.parse().ok()
+        let has_inode = line.split_whitespace().nth(9)? != "0";
+        line.split_whitespace().nth(7).filter(|_| has_inode)?.parse().ok()
     })
 }
 

@@ -92,10 +92,10 @@ fn measured(row: &Words, arms: &[ArmDots]) -> Measured {
 /// What came of it in a word, and the badge's class.
 fn word(row: &Words) -> (String, &'static str) {
     match (row.word, row.tried.purpose) {
-        ("did nothing", Purpose::Control) => ("did nothing, as it must".into(), "none"),
+        ("did nothing", Purpose::Control) => ("changed nothing, as it must".into(), "none"),
         ("confirmed", _) => (row.word.into(), "good"),
         ("did nothing", _) => (row.word.into(), "none"),
-        ("not as it must" | "made it worse", _) => (row.word.into(), "bad"),
+        ("not as expected" | "made it worse", _) => (row.word.into(), "bad"),
         _ => (row.word.into(), "warn"),
     }
 }
@@ -111,10 +111,11 @@ fn sham(proof: &Proof, arms: &[ArmDots]) -> Option<Measured> {
     };
     let (factor, range) = factor(&sham.metric, sham.ratio, sham.low, sham.high);
     let is_inert = sham.low <= 1.0 && sham.high >= 1.0;
+    let factor = if is_inert { "unchanged".to_string() } else { factor };
     Some(Measured {
         intervention: "sham".into(),
         name: "sham".into(),
-        group: "The machinery itself: nothing attached against all of it attached, inert".into(),
+        group: "The machinery itself: nothing attached, and everything attached but inert".into(),
         metric: sham.metric.clone(),
         middles: middle(0).zip(middle(1)).map(|(plain, inert)| [plain, inert]),
         trials: (both[0].len() + both[1].len()) as u32,
@@ -123,7 +124,7 @@ fn sham(proof: &Proof, arms: &[ArmDots]) -> Option<Measured> {
         factor,
         range,
         word: if is_inert {
-            ("does nothing, as it must".into(), "none")
+            ("changes nothing, as it must".into(), "none")
         } else {
             ("changes something by itself".into(), "warn")
         },

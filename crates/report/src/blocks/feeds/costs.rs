@@ -21,7 +21,7 @@ fn costs(round: &FeedRound) -> Vec<Part> {
         Row::new(cost(one.phase), cells).with_bar("#", share.0)
     };
     let rows = round.costs.iter().filter(|one| one.cpu_ns > 0).map(row).collect();
-    under("What took CPU time", [Part::Table(Table::of("", ["in all", "a feed", "share"], rows))])
+    under("What took CPU time", [Part::Table(Table::of("", ["total", "a feed", "share"], rows))])
 }
 
 fn phases(round: &FeedRound) -> Vec<Part> {

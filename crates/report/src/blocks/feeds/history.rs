@@ -14,7 +14,7 @@ use case::{FeedHistory, Nanos, PastRound, RoundStep};
 pub(crate) const LEAD: Block = Block::of(Section::Verdict, |document: &Document| {
     let Some(history) = document.history() else { return Vec::new() };
     let steps = history.steps.iter().map(sentence);
-    let none = history.steps.is_empty().then(|| "Rounds took as long all along: no step was found.".to_string());
+    let none = history.steps.is_empty().then(|| "No change: rounds took about the same time throughout.".to_string());
     steps.chain(none).chain([whole(history)]).map(Part::Paragraph).collect()
 });
 
@@ -54,9 +54,9 @@ fn whole(history: &FeedHistory) -> String {
     let left_out = history.rounds.iter().filter(|round| round.interrupted).count() as u64;
     let left_out = match left_out {
         0 => String::new(),
-        1 => " One was interrupted and is left out of this: only its last part is timed.".into(),
+        1 => " One was interrupted, so only its last part was timed; it is left out here.".into(),
         number => {
-            format!(" {} were interrupted and are left out of this: only their last parts are timed.", count(number))
+            format!(" {} were interrupted, so only their last parts were timed; they are left out here.", count(number))
         }
     };
     format!("{}{span}.{left_out}", counted(history.rounds.len() as u64, "round"))
@@ -75,8 +75,8 @@ fn rows(history: &FeedHistory) -> Vec<Part> {
             count(round.new_entries),
         ];
         let note = match (history.steps.iter().any(|step| step.number == round.number), round.interrupted) {
-            (true, _) => "here it changed",
-            (_, true) => "interrupted: only its last part is timed",
+            (true, _) => "changed here",
+            (_, true) => "interrupted: only its last part was timed",
             _ => "",
         };
         Row::new(moment(round.began_s), cells).with_bar("#", round.wall_ns as f64 / longest as f64).with_note(note)

@@ -17,14 +17,14 @@ fn sentences(refresh: &FeedRefresh, round: &FeedRound) -> String {
     let which = if refresh.rounds.len() > 1 { format!("Round {}: ", round.number) } else { String::new() };
     let began = match (round.done_before, round.finished) {
         (0, _) => String::new(),
-        (before, _) => format!(" It goes on where it was interrupted: {} had been seen to.", counted(before, "feed")),
+        (before, _) => format!(" It resumed an interrupted round with {} already done.", counted(before, "feed")),
     };
-    let unfinished = if round.finished { "" } else { " It was interrupted; the next `feeds refresh` goes on with it." };
+    let unfinished = if round.finished { "" } else { " It was interrupted; the next `feeds refresh` resumes it." };
     let outcomes = &round.outcomes;
     let per_feed = round.cpu_ns / outcomes.all().max(1);
     format!(
-        "{which}{} of {} in {} ({} a second): {} unchanged, {} with {}, {} failed.{began}{unfinished} {}, {} in full and {} \
-         resumed; {} received. CPU time {}, {} a feed; at most {} of memory.{}",
+        "{which}{} from {} in {} ({} a second): {} unchanged, {} with new entries{}, {} failed.{began}{unfinished} {}{} \
+         received. CPU time {}, {} a feed; peak memory {}.{}",
         counted(outcomes.all(), "feed"),
         counted(round.origins, "origin"),
         Nanos(round.wall_ns),
@@ -32,13 +32,11 @@ fn sentences(refresh: &FeedRefresh, round: &FeedRound) -> String {
         count(outcomes.unchanged),
         count(outcomes.with_news),
         match round.new_entries {
-            1 => "1 new entry".into(),
-            new => format!("{} new entries", count(new)),
+            0 => String::new(),
+            new => format!(" ({})", count(new)),
         },
         count(outcomes.failed),
-        counted(round.handshakes_full + round.handshakes_resumed, "TLS handshake"),
-        count(round.handshakes_full),
-        count(round.handshakes_resumed),
+        handshakes(round),
         Bytes(round.received_bytes),
         Nanos(round.cpu_ns),
         Nanos(per_feed),
@@ -47,29 +45,40 @@ fn sentences(refresh: &FeedRefresh, round: &FeedRound) -> String {
     )
 }
 
+fn handshakes(round: &FeedRound) -> String {
+    let (full, resumed) = (round.handshakes_full, round.handshakes_resumed);
+    match full + resumed {
+        0 => String::new(),
+        all => format!("{}, {} full and {} resumed; ", counted(all, "TLS handshake"), count(full), count(resumed)),
+    }
+}
+
 fn ports(round: &FeedRound) -> String {
     let ports = round.ports;
     if !ports.is_short() {
         return String::new();
     }
     format!(
-        " Local ports are running short: there were {} TCP sockets ({} in TIME_WAIT), and the system gives {} ports to \
-         connections. Fewer connections at a time (-c) take fewer.",
+        " Local ports are running short: there were {} TCP sockets ({} in TIME_WAIT) for {} ports. Fewer connections at a \
+         time (-c) need fewer.",
         count(ports.most_sockets),
         count(ports.time_wait),
         count(ports.available)
     )
 }
 
-/// How much less the last round cost than the first.
+/// What the last round cost, against the first.
 fn cheaper(refresh: &FeedRefresh) -> Option<String> {
     let (first, rest) = refresh.rounds.split_first()?;
     let last = rest.last().filter(|last| last.finished && last.cpu_ns > 0 && last.wall_ns > 0)?;
-    let ratio = |first: u64, last: u64| three(first as f64 / last.max(1) as f64);
+    let times = |first: u64, last: u64| match first as f64 / last.max(1) as f64 {
+        less if less >= 1.0 => format!("{} times less", three(less)),
+        more => format!("{} times more", three(more.recip())),
+    };
     Some(format!(
-        "First round / last round: time {}, CPU time {}, bytes received {}.",
-        ratio(first.wall_ns, last.wall_ns),
-        ratio(first.cpu_ns, last.cpu_ns),
-        ratio(first.received_bytes, last.received_bytes)
+        "Compared with the first round, the last took {} time and {} CPU time, and received {}.",
+        times(first.wall_ns, last.wall_ns),
+        times(first.cpu_ns, last.cpu_ns),
+        times(first.received_bytes.max(1), last.received_bytes)
     ))
 }

@@ -47,7 +47,7 @@ fn outcomes(round: &FeedRound) -> Vec<Part> {
     let table = Part::Table(Table::of("", ["feeds", "share"], rows.collect()));
     let statuses = round.statuses.iter().map(|one| format!("{} ({})", one.status, count(one.count)));
     let statuses = Part::Labelled("Statuses", statuses.collect::<Vec<_>>().join(", "));
-    under("What came of the feeds", [table, statuses])
+    under("Outcomes", [table, statuses])
 }
 
 fn slowest(round: &FeedRound) -> Vec<Part> {

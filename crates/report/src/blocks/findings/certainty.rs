@@ -20,7 +20,7 @@ pub(crate) fn certainty(finding: &Finding, proof: Option<&Proof>, live: &[Switch
         }
         (Status::Undecided, Some(effect)) => {
             let compared = compared(finding, effect, live);
-            format!("Inconclusive: {compared}: this neither proves nor refutes it.{}", also(&effect.also))
+            format!("Undecided: {compared}: this neither proves nor refutes it.{}", also(&effect.also))
         }
         (Status::Confirmed | Status::Refuted | Status::Undecided, None) => String::new(),
     }
@@ -35,8 +35,8 @@ fn suspicion(finding: &Finding, proof: Option<&Proof>) -> String {
     let has_dose = finding.tried.iter().any(|one| one.purpose == Purpose::Dose && one.status == Status::Confirmed);
     let what = match (finding.tried.is_empty(), has_dose) {
         (true, _) => "Nothing has been switched off yet",
-        (false, true) => "Doses of it gain, but nothing that switches it off gave a result",
-        (false, false) => "Nothing that was tried gave a result",
+        (false, true) => "Smaller doses help, but nothing that switches it off gave a result",
+        (false, false) => "No trial of it gave a result",
     };
     let reason = reason(finding, proof).map(|reason| format!(" Not tried: {}", clean(reason)));
     let so = match finding.kind {
@@ -84,7 +84,7 @@ fn besides(measured: &Measured) -> String {
     if low * STAYED >= 1.0 && high <= STAYED {
         return format!("{name} did not change (95 % interval {interval})");
     }
-    format!("{name} was not measured precisely enough to say (95 % interval {interval})")
+    format!("{name} may have changed (95 % interval {interval})")
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(said(1.0, 0.99, 1.01), "CPU time per run did not change (95 % interval 1.0 % less to 1.0 % more)");
         assert_eq!(said(2.0, 1.9, 2.1), "CPU time per run fell as well: 2.00 times less (95 % interval 1.90 to 2.10)");
         assert!(said(0.5, 0.4, 0.8).contains("rose: 2.00 times more (95 % interval 1.25 to 2.50)"));
-        assert!(said(1.1, 0.7, 1.6).contains("precisely enough to say (95 % interval 38 % less to 43 % more)"));
+        assert!(said(1.1, 0.7, 1.6).contains("may have changed (95 % interval 38 % less to 43 % more)"));
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
         let mut finding = examples::slow().findings[0].clone();
         finding.tried = vec![examples::tried("small", Purpose::Dose, Status::Confirmed, (8.0, 8.2, 8.4))];
         finding.status = Status::Suspected;
-        assert!(certainty(&finding, None, &[]).starts_with("Doses of it gain, but"));
+        assert!(certainty(&finding, None, &[]).starts_with("Smaller doses help, but"));
     }
 
     #[test]

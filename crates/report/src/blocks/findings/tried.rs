@@ -100,12 +100,16 @@ fn trend(finding: &Finding, one: &Tried) -> String {
     let found = finding.trend.as_ref().filter(|_| one.purpose == Purpose::Dose).filter(is_of);
     let Some((trend, (_, unit))) = found.zip(one.dose.split_once(' ')) else { return String::new() };
     // `10 certificates`, but each certificate.
-    let unit = if unit.len() > 2 { unit.trim_end_matches('s') } else { unit };
+    let unit = match unit {
+        "times" => "1x",
+        long if long.len() > 2 => long.trim_end_matches('s'),
+        short => short,
+    };
     if trend.low <= 0.0 {
         return "The cost does not measurably rise with the dose.".to_string();
     }
     let slope = spread(&trend.metric, trend.slope, trend.low, trend.high);
-    format!("Each {} more adds {slope} to the {}.", clean(unit), noun(&trend.metric))
+    format!("Each further {} adds {slope} to the {}.", clean(unit), noun(&trend.metric))
 }
 
 fn rank(purpose: Purpose) -> u8 {
@@ -156,11 +160,11 @@ const WORSE: f64 = 1.05;
 /// What came of it. A control says what it did, as its success is to do nothing.
 fn word(tried: &Tried) -> &'static str {
     match (tried.status, tried.purpose) {
-        (Status::Confirmed, Purpose::Control) => "not as it must",
+        (Status::Confirmed, Purpose::Control) => "not as expected",
         (Status::Confirmed, _) => "confirmed",
         (Status::Refuted, _) if tried.high < 1.0 / WORSE => "made it worse",
         (Status::Refuted, _) => "did nothing",
-        (Status::Undecided | Status::Suspected, _) => "open",
+        (Status::Undecided | Status::Suspected, _) => "undecided",
     }
 }
 

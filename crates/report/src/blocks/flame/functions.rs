@@ -124,7 +124,7 @@ pub fn share(ns: u64, whole: u64) -> String {
 pub fn difference(flame: &Flame, before: u64, ns: u64) -> String {
     let sign = if ns >= before { "+" } else { "-" };
     let amount = format!("{sign}{}", time(ns.abs_diff(before)));
-    if is_chance(flame, before, ns) { format!("{amount} (chance makes as much)") } else { amount }
+    if is_chance(flame, before, ns) { format!("{amount} (may be chance)") } else { amount }
 }
 
 /// Whether counting samples alone makes such a difference: within two standard deviations. The number of samples in a

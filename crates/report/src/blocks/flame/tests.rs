@@ -72,11 +72,11 @@ fn the_hottest_path_goes_down_to_where_the_time_is() {
 }
 
 #[test]
-fn a_difference_has_a_sign_and_says_what_chance_makes() {
+fn a_difference_has_a_sign_and_says_where_it_may_be_chance() {
     let rows = functions::most(&difference());
     assert_eq!((rows[0].function.as_str(), rows[0].difference.as_str()), ("copy", "+58.0 ms"));
     let send = rows.iter().find(|row| row.function == "send").expect("send");
-    assert_eq!(send.difference, "+2.00 ms (chance makes as much)");
+    assert_eq!(send.difference, "+2.00 ms (may be chance)");
     let names: Vec<String> = hottest::path(&difference()).into_iter().map(|step| step.function).collect();
     assert_eq!(names, ["client shop", "main", "parse", "copy"]);
 }

@@ -141,7 +141,7 @@ mod tests {
             "{}",
             said(&held(Ender::Timer))
         );
-        assert!(markdown(&Document::of(&held(Ender::Network))).contains("bytes under way"));
+        assert!(markdown(&Document::of(&held(Ender::Network))).contains("bytes in flight"));
         let peer = said(&held(Ender::Peer { remote: Some("10.0.0.1:5432".into()) }));
         assert!(peer.contains("10.0.0.1:5432, which was not recorded"), "{peer}");
     }

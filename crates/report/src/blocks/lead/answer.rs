@@ -1,7 +1,7 @@
 //! The first sentences about a run, or about something that was watched while running.
 
 use super::heaviest::sentence;
-use super::queue;
+use super::{queue, tail};
 use crate::blocks::findings::{head_word, headline, ordered};
 use crate::conclusion::{Conclusion, conclusion};
 use crate::document::Document;
@@ -9,13 +9,20 @@ use crate::escape::escape;
 use crate::style::Style;
 use crate::text::{clean, wrap};
 
-use case::{Account, Answer, Kind, Status};
+use case::{Account, Answer, End, Kind, Status, Tail};
 
 /// What is said before the summary where nothing stands.
 fn opening(answer: &Answer) -> Option<String> {
     match conclusion(answer) {
         Conclusion::Findings => None,
         Conclusion::Nothing if leads_outside(answer) => Some(outside(answer)),
+        Conclusion::Nothing if slow_few(answer).is_some() => {
+            let few = slow_few(answer).unwrap_or_default();
+            Some(match line(answer).or_else(|| mostly(answer)).filter(|_| !is_said_of_few(answer)) {
+                Some(mostly) => format!("{few} Of all requests: {mostly} {NOT_RECOGNISED}"),
+                None => format!("{few} {NOT_RECOGNISED}"),
+            })
+        }
         Conclusion::Nothing => Some(match (line(answer), answer.one_wait(), mostly(answer)) {
             (Some(line), ..) => format!("{line} {NOT_RECOGNISED}"),
             (_, Some(wait), _) => format!("{} {NOT_RECOGNISED}", sentence(wait, answer)),
@@ -32,7 +39,15 @@ const HARDLY_ANY: f64 = 0.25;
 
 /// Whether nearly all of the run is outside its exchanges: then the answer begins with that.
 fn leads_outside(answer: &Answer) -> bool {
-    answer.exchanges > 0 && outside_ns(answer) as f64 >= (1.0 - HARDLY_ANY) * answer.ledger.total as f64
+    answer.exchanges > 0
+        && !is_of_servers(answer)
+        && outside_ns(answer) as f64 >= (1.0 - HARDLY_ANY) * answer.ledger.total as f64
+}
+
+/// Whether only servers were recorded: nobody waits for one that has no request.
+fn is_of_servers(answer: &Answer) -> bool {
+    let mut ends = answer.ledger.accounts.iter().filter_map(|one| one.account.end()).peekable();
+    ends.peek().is_some() && ends.all(|end| end == End::Server)
 }
 
 /// Where the time outside exchanges went.
@@ -46,6 +61,18 @@ fn outside(answer: &Answer) -> String {
 }
 
 const NOT_RECOGNISED: &str = "No known cause of slowness was recognised in that.";
+
+/// What the slow few wait for, where nothing that was found is about them.
+fn slow_few(answer: &Answer) -> Option<String> {
+    answer.leading_tail().and_then(|tail| tail::sentence(tail, answer.exchanges))
+}
+
+/// Whether what most of the time of all requests goes into is what the slow few wait for.
+fn is_said_of_few(answer: &Answer) -> bool {
+    let few = answer.leading_tail().and_then(Tail::cause).and_then(|cause| cause.place.first());
+    let all = answer.heaviest.as_ref().and_then(|heaviest| heaviest.place.first());
+    few.is_some() && few == all
+}
 
 /// That requests wait in line most of their time, where nothing that was found explains it.
 fn line(answer: &Answer) -> Option<String> {
@@ -89,7 +116,10 @@ fn leading(answer: &Answer) -> Option<String> {
     if conclusion(answer) != Conclusion::Findings {
         return None;
     }
-    line(answer).or_else(|| answer.leading_account().map(|heaviest| sentence(heaviest, answer)))
+    let mostly = line(answer).or_else(|| answer.leading_account().map(|heaviest| sentence(heaviest, answer)));
+    let mostly = mostly.filter(|_| !is_said_of_few(answer));
+    let said = [slow_few(answer), mostly].into_iter().flatten().collect::<Vec<_>>();
+    (!said.is_empty()).then(|| said.join(" Of all requests: "))
 }
 
 /// For the terminal: nothing where a finding is said first.

@@ -34,7 +34,7 @@ fn found(bisection: &Bisection, culprit: &Culprit) -> Vec<String> {
     if let Some(stairs) = stairs(bisection) {
         let whole = much.trim_start_matches(": ");
         let first = format!("{stairs}.");
-        let second = if whole.is_empty() { None } else { Some(format!("In all, {whole}.")) };
+        let second = if whole.is_empty() { None } else { Some(format!("Overall, {whole}.")) };
         return [Some(first), second, burns(bisection), cured(bisection)].into_iter().flatten().collect();
     }
     let mut sentences = vec![format!("The cause is {}{much}.", who(bisection, culprit))];
@@ -73,7 +73,7 @@ fn bond(bisection: &Bisection, culprit: &Culprit) -> Option<String> {
             Some("Which of them is not known: the commits in between do not build or do not run.".into())
         }
         Bond::Bundle if culprit.split.is_empty() => {
-            Some("They cannot be switched separately: programs do not start otherwise.".into())
+            Some("They cannot be switched separately: the programs would not start.".into())
         }
         Bond::Bundle => {
             let cleared = culprit.cleared.iter().map(|one| one.factor.clone()).collect::<Vec<_>>();
@@ -147,11 +147,11 @@ fn no_effect(bisection: &Bisection) -> Vec<String> {
     };
     let (good, bad) = pair(&first.metric, first.a, first.b);
     if is_better(first) {
-        let interval = range(first.low, first.high);
+        let interval = range(first.high.recip(), first.low.recip());
         let noun = noun(&first.metric);
         let said = format!("The bad world is faster, not slower: {noun} is {bad} there and {good} in the good one");
         return vec![
-            format!("{said} (bad/good {interval}, 95 % interval)."),
+            format!("{said} (good/bad {interval}, 95 % interval)."),
             "So there was nothing to search for.".into(),
         ];
     }
@@ -210,7 +210,8 @@ fn undecided(bisection: &Bisection) -> Vec<String> {
     }
     let good = bisection.probes.iter().filter(|probe| probe.result == ProbeResult::Good);
     if let Some(least) = good.min_by_key(|probe| probe.taken.len()).filter(|probe| !probe.taken.is_empty()) {
-        sentences.push(format!("It lies among {}: taking these from the good world cures it.", names(&least.taken)));
+        sentences
+            .push(format!("The cause is among {}: taking these from the good world cures it.", names(&least.taken)));
     }
     sentences
 }

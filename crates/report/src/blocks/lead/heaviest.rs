@@ -23,24 +23,31 @@ pub(super) fn sentence(heaviest: &Heaviest, answer: &Answer) -> String {
         (1, _) => format!("the one request's {of}"),
         _ => format!("each {of} request"),
     };
-    let place = in_sentence(&heaviest.place, heaviest.place_share);
+    // Where the client waits for somebody else, an address in a library says nothing of it.
+    let is_known = heaviest.group != AccountGroup::NetworkAndPeer || heaviest.place.iter().any(|one| one.line > 0);
+    let place = if is_known { in_sentence(&heaviest.place, heaviest.place_share) } else { String::new() };
     let what = match node_of(heaviest, answer).filter(|node| is_timed_out(node)) {
         Some(node) => format!("the {} {}", heaviest.group.end().unwrap_or(End::Client), activity::untimed(node)),
         None => what(heaviest),
     };
+    let asking = node_of(heaviest, answer).map(activity::asking).unwrap_or_default();
     let serving = serving(heaviest, answer).unwrap_or_default();
-    format!("{} of {of} is {what}{place}{serving}.{}", Share(heaviest.share()), followed(heaviest, answer))
+    format!("{} of {of} is {what}{asking}{place}{serving}.{}", Share(heaviest.share()), followed(heaviest, answer))
 }
 
 /// Whom those wait for who are blocked, and what these do meanwhile, as far as it is known: ` It waits for another thread, which
 /// is asleep (clock_nanosleep), 50.0 ms each time, lock.py:31 in flush.` Empty where nothing is.
 fn followed(heaviest: &Heaviest, answer: &Answer) -> String {
-    if heaviest.group == AccountGroup::SetUp {
-        return most_waits_for(answer);
+    match heaviest.group {
+        AccountGroup::SetUp => return most_waits_for(answer),
+        AccountGroup::NetworkAndPeer if !answer.is_of_capture() => {
+            return " Record the server, too (--server, or whyslow attach there), to look inside.".into();
+        }
+        _ => (),
     }
     let Some(mut node) = node_of(heaviest, answer) else { return String::new() };
     let mut said = String::new();
-    for subject in ["It", "That one", "That one"] {
+    for subject in ["It", "That one in turn", "That one in turn"] {
         if let Some(by) = node.mostly_ended_by() {
             match by {
                 Ender::Timer if !is_sleep(&node.activity) => said += &timed_out(node, subject),
@@ -160,14 +167,14 @@ fn what(heaviest: &Heaviest) -> String {
         AccountGroup::Held => match heaviest.account {
             Account::HeldByNagle { end } if stands => format!("the {end}'s bytes held by Nagle's algorithm"),
             Account::HeldAtPeer if stands => "bytes the peer holds until a delayed ACK".into(),
-            _ => "bytes held back in a kernel before they were sent".into(),
+            _ => "bytes held back in a kernel before they left".into(),
         },
         AccountGroup::NetworkAndPeer => {
             format!("the network and {}, which was not recorded", peer.as_deref().unwrap_or("the peer"))
         }
         AccountGroup::Network => match heaviest.account {
             Account::Retransmission if stands => format!("waiting for lost segments to be sent again{with}"),
-            _ => format!("the network between both ends{with}"),
+            _ => format!("the network between client and server{with}"),
         },
         AccountGroup::Client => "the client itself".into(),
         AccountGroup::Server => "the server itself".into(),
@@ -178,6 +185,7 @@ fn what(heaviest: &Heaviest) -> String {
 /// In what most of the CPU time was spent.
 fn mostly(heaviest: &Heaviest) -> String {
     let module = match &heaviest.account {
+        Account::CpuOutside { module: Some(module) } if module == "kernel" => "the kernel".into(),
         Account::UserCpu { module: Some(module), .. } | Account::CpuOutside { module: Some(module) } => clean(module),
         Account::KernelCpu { .. } => "the kernel".into(),
         _ => return String::new(),
@@ -246,7 +254,7 @@ mod tests {
             ..lock()
         };
         let said = sentence(&heaviest, &examples::slow());
-        assert!(said.ends_with("is the network and 192.0.2.1:443, which was not recorded."), "{said}");
+        assert!(said.contains("is the network and 192.0.2.1:443, which was not recorded. Record the server"), "{said}");
     }
 
     #[test]

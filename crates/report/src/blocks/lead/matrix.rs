@@ -39,11 +39,12 @@ fn slowest(slow: &[&Version], library: &str, first: &str) -> String {
         let compared = slower(version)?;
         let name = clean(&version.version);
         let times = three(compared.ratio.max(compared.ratio.recip()));
+        let which = if compared.ratio > 1.0 { "higher" } else { "lower" };
         if index > 0 {
-            return Some(format!("{name} {times} times"));
+            return Some(format!("that of {name} is {times} times {which}"));
         }
         let (was, is) = pair(&compared.metric, compared.a, compared.b);
-        let (what, which) = (noun(&compared.metric), if compared.ratio > 1.0 { "higher" } else { "lower" });
+        let what = noun(&compared.metric);
         Some(format!(
             "{library} {name} is slower than {first}: its {what} is {times} times {which}, {is} instead of {was}"
         ))

@@ -102,14 +102,14 @@ fn grows(sweep: &Sweep, growth: &Growth, least: &Point, most: &Point) -> String 
         let exponential = if exponent >= ANY_POWER { ", as if exponentially" } else { "" };
         let what = capitalised(&what);
         let to_power = format!("to the power of {} ({interval})", power(exponent));
-        return format!("{what} grows with {parameter} {to_power}{reach}{exponential}: out of hand{culprit}.");
+        return format!("{what} grows with {parameter} {to_power}{reach}{exponential}: superlinear{culprit}.");
     }
     let within = within(sweep, least, most);
     if low >= -LEVEL && high <= LEVEL {
         return format!("{} does not depend on {parameter}: it {within} (exponent {figures}).", capitalised(&what));
     }
     if low <= 0.0 && high >= 0.0 {
-        let coarse = if high - low > WIDEST { "; the interval is wide" } else { "" };
+        let coarse = if high - low > WIDEST { ", a wide interval" } else { "" };
         return format!(
             "{} shows no dependence on {parameter}: it {within} (exponent {figures}){coarse}.",
             capitalised(&what)
@@ -127,13 +127,13 @@ fn law(growth: &Growth, parameter: &str, reach: &str) -> String {
     let to_power = format!("{verb} with {parameter} to the power of {} ({interval}){reach}", power(exponent));
     if high - low > WIDEST {
         let faster = if low > 1.0 { "faster than linearly, but " } else { "" };
-        return format!("{to_power}: {faster}the interval is too wide to say more");
+        return format!("{to_power}; {faster}the interval is too wide to say more");
     }
     match exponent {
         _ if low <= 1.0 && high >= 1.0 => format!("grows linearly with {parameter} {exactly}"),
         _ if low <= -1.0 && high >= -1.0 => format!("is inversely proportional to {parameter} {exactly}"),
         _ if low > AS_SORTING => {
-            format!("{to_power}: faster than sorting, which cache misses alone can explain")
+            format!("{to_power}: faster than sorting, but cache misses alone can explain that")
         }
         _ if low > 1.0 && high <= AS_SORTING => format!("{to_power}: no faster than sorting"),
         _ if low > 1.0 => format!("{to_power}: faster than linearly, but not clearly faster than sorting"),
@@ -172,11 +172,14 @@ fn bends(sweep: &Sweep, knee: &KneePoint) -> String {
         let [at, low, high] = [knee.at, knee.low, knee.high].map(three);
         let most = three(sound(sweep).map(|point| point.measured).fold(0.0, f64::max));
         return format!(
-            "It keeps up with {at} requests a second ({low} to {high}) and answers no more than {most} beyond that (knee)."
+            "The server keeps up with {at} requests a second ({low} to {high}); beyond that it answers {most} a second at most (knee)."
         );
     }
     let (before, after) = (power(knee.before), power(knee.after));
-    format!("It bends at {parameter} {at} ({low} to {high}): the exponent is {before} below, {after} above (knee).")
+    format!(
+        "{} has a knee at {parameter} {at} ({low} to {high}): it grows with the power of {before} below and {after} above.",
+        capitalised(&subject(sweep))
+    )
 }
 
 fn level(sweep: &Sweep, least: &Point, most: &Point, values: usize) -> String {
@@ -213,7 +216,7 @@ fn categories(sweep: &Sweep, least: &Point, most: &Point, values: usize) -> Stri
     }
     let times = three(most.measured / least.measured);
     format!(
-        "{} is least with {} ({low}) and most with {} ({high}, {times} times that).",
+        "{} is lowest with {} ({low}) and highest with {} ({high}, {times} times as much).",
         capitalised(&what),
         name(least),
         name(most)

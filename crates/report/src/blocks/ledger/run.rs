@@ -28,7 +28,7 @@ pub(super) fn ledger(answer: &Answer, document: &Document) -> Option<Ledger> {
         intro: intro(answer),
         bars: vec![Bar {
             name: String::new(),
-            total: format!("{whole} in all"),
+            total: format!("{whole} in total"),
             width: "100".into(),
             segments: segments.collect(),
         }],
@@ -41,11 +41,13 @@ fn intro(answer: &Answer) -> String {
     let whole = Nanos(answer.ledger.total);
     match answer.exchanges {
         0 => {
-            format!("All {whole} of the run, booked to one account each moment. Open an account to see what it means.")
+            format!(
+                "All {whole} of the run; each moment counts towards one account. Open an account to see what it means."
+            )
         }
         _ => format!(
-            "All {whole} with {}, booked to one account each moment; an exchange is a request with its answer. Open an \
-             account to see what it means and which requests have most of it.",
+            "All {whole} of the run, with {}; each moment counts towards one account. Open an account to see what it means \
+             and which requests have most of it.",
             counted(answer.exchanges, "request")
         ),
     }
@@ -68,14 +70,17 @@ fn line(number: usize, part: &Part, whole: Nanos, answer: &Answer, views: Option
     entry
 }
 
-/// What a part is called and shown as: where no exchange was seen, there is nothing to be outside of.
+/// What a part is called and shown as.
 fn named(part: &Part, answer: &Answer) -> (String, Option<Account>) {
     match &part.account {
-        Some(account) if account.is_outside() && answer.exchanges == 0 => {
-            (account.name_of_run(), Some(account.of_run()))
-        }
+        Some(account) if is_of_the_run(account, answer) => (account.name_of_run(), Some(account.of_run())),
         account => (part.name.clone(), account.clone()),
     }
+}
+
+/// Where no request was seen, there is nothing to be between.
+pub(super) fn is_of_the_run(account: &Account, answer: &Answer) -> bool {
+    account.is_outside() && answer.exchanges == 0
 }
 
 fn account<'a>(views: &'a Views, account: &Account) -> Option<&'a AccountView> {

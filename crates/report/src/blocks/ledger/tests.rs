@@ -45,7 +45,7 @@ fn the_parts_add_up_to_the_whole_and_what_is_unexplained_is_one() {
 /// What the shares of a column add up to, in percent, and how many rows there are of unexplained time.
 fn added_up(table: &str) -> (f64, usize) {
     let rows =
-        table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| in all") && line.contains('%'));
+        table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| total") && line.contains('%'));
     let share = |row: &str| row.split('|').nth(2).and_then(|cell| cell.trim().strip_suffix(" %")?.parse::<f64>().ok());
     let rows: Vec<&str> = rows.collect();
     let unexplained = rows.iter().filter(|row| row.contains("unexplained")).count();

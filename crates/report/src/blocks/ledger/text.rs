@@ -1,11 +1,12 @@
 //! The ledger of a run in letters: one line an account, its share and its time beside a bar; and as a table.
 
+use super::run::is_of_the_run;
 use crate::bar::bar;
 use crate::grid::Row;
 use crate::part::{Part, Table, under};
 use crate::style::Style;
 use crate::text::{clean, shorten, wrap};
-use case::{Account, Answer, Ledger, Nanos};
+use case::{Account, AccountTime, Answer, Nanos};
 
 /// Accounts below this share are folded into one line.
 const LEAST_SHARE: f64 = 0.01;
@@ -35,11 +36,11 @@ pub(super) fn text(answer: &Answer, style: Style) -> String {
     if ledger.total == 0 {
         return String::new();
     }
-    let lines = lines(ledger);
+    let lines = lines(answer);
     let total = Nanos(ledger.total);
     let names = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
     let bar_columns = style.columns().saturating_sub(names + NUMBER_COLUMNS);
-    let mut text = format!("Where the time went ({total} in all):\n");
+    let mut text = format!("Where the time went ({total} in total):\n");
     for line in lines {
         let share = line.time.share_of(total);
         let bar = bar("#", share.0, bar_columns, style);
@@ -65,18 +66,19 @@ pub(super) fn parts(answer: &Answer) -> Vec<Part> {
     let accounts = ledger.explained();
     let is_large = |time: Nanos| time.share_of(total).0 >= LEAST_ROW;
     let (large, small): (Vec<_>, Vec<_>) = accounts.into_iter().partition(|account| is_large(Nanos(account.ns)));
-    let mut rows = large.iter().map(|account| row(&account.name, Nanos(account.ns))).collect::<Vec<_>>();
+    let mut rows = large.iter().map(|account| row(&called(account, answer), Nanos(account.ns))).collect::<Vec<_>>();
     if !small.is_empty() {
         let sum = small.iter().map(|account| Nanos(account.ns)).sum();
         rows.push(row(&format!("other ({} accounts)", small.len()), sum));
     }
     rows.push(row(&Account::Unexplained.name(), Nanos(ledger.unexplained)));
-    rows.push(row("in all", total));
+    rows.push(row("total", total));
     under("Where the time went", [Part::Table(Table::of("Account", ["Share", "Time"], rows))])
 }
 
 /// The accounts worth a line, largest first, then what is folded together, then what no account explains.
-fn lines(ledger: &Ledger) -> Vec<Line> {
+fn lines(answer: &Answer) -> Vec<Line> {
+    let ledger = &answer.ledger;
     let accounts = ledger.explained();
     let is_large = |ns: u64| Nanos(ns).share_of(Nanos(ledger.total)).0 >= LEAST_SHARE;
     let shown = accounts.iter().take(MOST_LINES).filter(|account| is_large(account.ns)).count();
@@ -84,10 +86,11 @@ fn lines(ledger: &Ledger) -> Vec<Line> {
         let (name, rest) = in_two(&clean(name));
         Line { name, rest, time: Nanos(ns) }
     };
-    let mut lines = accounts[..shown].iter().map(|account| line(&account.name, account.ns)).collect::<Vec<_>>();
+    let mut lines =
+        accounts[..shown].iter().map(|account| line(&called(account, answer), account.ns)).collect::<Vec<_>>();
     match &accounts[shown..] {
         [] => {}
-        [one] => lines.push(line(&one.name, one.ns)),
+        [one] => lines.push(line(&called(one, answer), one.ns)),
         rest => {
             let sum = rest.iter().map(|account| account.ns).sum();
             lines.push(line(&format!("other ({} accounts)", rest.len()), sum));
@@ -95,6 +98,11 @@ fn lines(ledger: &Ledger) -> Vec<Line> {
     }
     lines.push(line(&Account::Unexplained.name(), ledger.unexplained));
     lines
+}
+
+/// An account by the name that fits the run.
+fn called(one: &AccountTime, answer: &Answer) -> String {
+    if is_of_the_run(&one.account, answer) { one.account.name_of_run() } else { one.name.clone() }
 }
 
 /// A name in at most two lines, the first broken between words.
@@ -114,13 +122,23 @@ mod tests {
     #[test]
     fn accounts_have_bars_and_small_ones_are_folded() {
         let expected = "\
-Where the time went (11.0 s in all):
+Where the time went (11.0 s in total):
   held back until the peer's ACK   93 %   10.3 s  ############################
   server thinking                 4.2 %   462 ms  #
   other (2 accounts)              1.2 %   132 ms
   unexplained                     1.3 %   146 ms
 ";
         assert_eq!(text(&examples::slow(), Style::default()), expected);
+    }
+
+    #[test]
+    fn without_requests_nothing_is_between_them() {
+        let mut answer = examples::slow();
+        answer.ledger.accounts[0] =
+            AccountTime::new(Account::CpuOutside { module: Some("libz.so.1".into()) }, 9_000_000_000);
+        assert!(text(&answer, Style::default()).contains("  CPU between requests: libz.so.1"));
+        answer.exchanges = 0;
+        assert!(text(&answer, Style::default()).contains("  CPU: libz.so.1"));
     }
 
     #[test]

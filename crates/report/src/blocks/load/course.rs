@@ -51,7 +51,7 @@ fn times(found: &Load) -> Panel {
     Panel {
         said: "latency over time".into(),
         caption: format!(
-            "How long requests took that were answered at that time{from}. Blue: half of them; orange: 99 %; dotted: the longest."
+            "Latency of the requests answered at that time{from}. Blue: median; orange: 99th percentile; dotted: longest."
         ),
         curves: vec![
             time(|moment| moment.max_ns, "longest"),

@@ -29,13 +29,13 @@ fn panel(found: &Load) -> Panel {
         curves.insert(0, curve("p50", |one| one.uncorrected_ns));
     }
     let two = if is_open {
-        " Orange: from the intended start; blue: from the actual one, which leaves out how long requests waited for a free connection."
+        " Orange: from the intended start; blue: from the actual start, without the wait for a free connection."
     } else {
         ""
     };
     Panel {
         said: "percentiles of latency".into(),
-        caption: format!("How long this share of requests took at most.{two}"),
+        caption: format!("The time within which this share of requests was answered.{two}"),
         across: (0.0, end),
         curves,
         written: |value| tick(&Metric::Wall, value),

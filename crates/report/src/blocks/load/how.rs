@@ -18,24 +18,24 @@ pub(crate) const BLOCK: Block = Block::of(Section::Environment, |document: &Docu
         parts.push(Part::Labelled("Load", how(found)));
     } else {
         let files = found.merged.iter().map(|file| clean(file)).collect::<Vec<_>>();
-        parts.push(Part::Labelled("Put together from", files.join(", ")));
+        parts.push(Part::Labelled("Merged from", files.join(", ")));
     }
     parts
 });
 
 fn how(found: &Load) -> String {
     let arrival = match &found.arrival {
-        LoadArrival::Closed => "as soon as one before was answered".into(),
+        LoadArrival::Closed => "each as soon as the one before was answered".into(),
         LoadArrival::Constant { rate } => format!("at {} a second", three(*rate)),
-        LoadArrival::Poisson { rate } => format!("at random, {} a second in the mean", three(*rate)),
-        LoadArrival::Steps { rates } => format!("at {} rates in turn", rates.len()),
+        LoadArrival::Poisson { rate } => format!("at random, {} a second on average", three(*rate)),
+        LoadArrival::Steps { rates } => format!("at {} rates, one after another", rates.len()),
         LoadArrival::Replay { requests, left_out, speed } => replayed(*requests, *left_out, *speed),
     };
     let pipeline =
         if found.pipeline > 1 { format!(" with up to {} requests each", found.pipeline) } else { String::new() };
     let tls = if found.tls_version.is_empty() { String::new() } else { format!(", TLS {}", found.tls_version) };
     format!(
-        "{} requests over {} connections at a time{pipeline}{tls}, {arrival}; {} connections opened, {} received, {} sent; {} of CPU time on {} threads.",
+        "{} requests over {} concurrent connections{pipeline}{tls}, {arrival}; {} connections opened, {} received, {} sent; {} of CPU time on {} threads.",
         count(found.requests),
         count(u64::from(found.connections)),
         count(found.opened),
@@ -52,5 +52,5 @@ fn replayed(requests: u64, left_out: u64, speed: f64) -> String {
         0 => String::new(),
         _ => format!(" (left out: {})", count(left_out)),
     };
-    format!("as {} came in an access log{times}{left_out}", counted(requests, "request"))
+    format!("as {} arrived in an access log{times}{left_out}", counted(requests, "request"))
 }

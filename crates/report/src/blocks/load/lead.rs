@@ -13,7 +13,7 @@ pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document
     all.map(Part::Paragraph).collect()
 });
 
-/// Answers of a load that is due to the load itself: it used more than this part of its threads.
+/// A load that used more than this part of its threads' CPU time may be limited by itself.
 const BUSY: f64 = 0.9;
 
 /// The verdict in a few words.
@@ -56,11 +56,15 @@ pub(crate) fn command(found: &Load) -> Vec<String> {
 fn lead(found: &Load) -> String {
     let wall = Nanos(found.wall_ns);
     let Latency { p50_ns, p99_ns, max_ns, .. } = found.latency;
-    let took =
-        format!("Half took up to {}, 99 % up to {}, the longest {}.", Nanos(p50_ns), Nanos(p99_ns), Nanos(max_ns));
+    let took = format!(
+        "The median took {}, the 99th percentile {}, the longest {}.",
+        Nanos(p50_ns),
+        Nanos(p99_ns),
+        Nanos(max_ns)
+    );
     if !found.merged.is_empty() {
         let files = counted(found.merged.len() as u64, "file");
-        return format!("{} of {files} were answered. {took}", counted(found.answered, "request"));
+        return format!("{} from {files} were answered. {took}", counted(found.answered, "request"));
     }
     if found.answered == 0 {
         return format!("No request was answered in {wall}: {} failed.", count(found.failed));
@@ -76,7 +80,7 @@ fn uncorrected(found: &Load) -> Option<String> {
     let differs = found.latency.p99_ns > other.p99_ns.saturating_mul(2);
     differs.then(|| {
         format!(
-            "Requests had to wait for a free connection: counted from when they were sent, 99 % took up to {} only.",
+            "Most of that is waiting for a free connection: counted from when requests were sent, the 99th percentile is only {}.",
             Nanos(other.p99_ns)
         )
     })
@@ -87,12 +91,12 @@ fn warnings(found: &Load) -> Vec<String> {
     if found.unsent > 0 {
         let unsent = count(found.unsent);
         all.push(format!(
-            "{unsent} requests were due and never sent: all connections were busy. Their waits are not among the times."
+            "{unsent} requests were due but never sent, because all connections were busy. Their waits are not included."
         ));
     }
     let capacity = found.wall_ns as f64 * f64::from(found.threads);
     if capacity > 0.0 && found.cpu_ns as f64 > BUSY * capacity {
-        all.push("The load used nearly all CPU time of its threads: it may be what limits the rate.".into());
+        all.push("The load generator used nearly all CPU time of its threads: it may itself limit the rate.".into());
     }
     all
 }

@@ -16,8 +16,8 @@ pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document
     }
     if !driven.trials.is_empty() {
         let rows = driven.trials.iter().map(row).collect();
-        let table = Table::of("run", ["rate", "pause", "predicted", "came", "met"], rows);
-        parts.extend(under("When the step comes", [Part::Table(table)]));
+        let table = Table::of("run", ["rate", "pause", "predicted", "observed", "as predicted"], rows);
+        parts.extend(under("When the rate falls", [Part::Table(table)]));
     }
     parts
 });
@@ -25,24 +25,22 @@ pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document
 fn verdict(driven: &Driven) -> &'static str {
     match driven.limit {
         RateLimit::TokenBucket => {
-            "A token bucket explains the first run, and the further runs went as it predicts: at a lower rate it lasts longer, and \
+            "A token bucket limits the rate. It explains the first run and predicted the others: at a lower rate it lasts longer, \
              after a shorter pause less long."
         }
         RateLimit::Schedule => {
-            "The rate falls at the same time in every run, however much was sent before: it changes by the clock, and is no \
+            "The rate falls at the same time in every run, however much was sent before: it follows the clock and is not a \
              token bucket."
         }
-        RateLimit::None => "The rate does not fall while the command runs: no token bucket shows within that time.",
-        RateLimit::Undecided => {
-            "The rate falls, but further runs did not go as a token bucket predicts: what limits it is not known."
-        }
+        RateLimit::None => "The rate does not fall while the command runs, so no token bucket shows within that time.",
+        RateLimit::Undecided => "The rate falls, but not as a token bucket predicts: what limits it is unknown.",
     }
 }
 
 fn figures(bucket: &Bucket) -> [String; 2] {
     [
         format!(
-            "It fills at {} ({} to {}) and holds {} ({} to {}) of payload; {} without traffic fill it.",
+            "It fills at {} ({} to {}) and holds {} ({} to {}) of payload; it is full after {} without traffic.",
             rate(bucket.rate),
             rate(bucket.rate_low),
             rate(bucket.rate_high),
@@ -52,7 +50,7 @@ fn figures(bucket: &Bucket) -> [String; 2] {
             seconds(bucket.fills_s),
         ),
         format!(
-            "Counted as on the wire, with the heads of Ethernet, IPv4 and TCP on full segments of an MTU of 1,500: {} and {}.",
+            "On the wire, with Ethernet, IPv4 and TCP headers at an MTU of 1,500, that is {} and {}.",
             rate(bucket.wire_rate),
             bytes(bucket.wire_burst_bytes),
         ),

@@ -38,7 +38,7 @@ pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document
 pub(crate) fn headline(series: &Steps) -> String {
     match (series.driven.as_ref().map(|driven| driven.limit), &series.steps[..]) {
         (Some(RateLimit::TokenBucket), _) => "A token bucket limits the rate".into(),
-        (Some(RateLimit::Schedule), _) => "The rate changes by the clock, not by a bucket".into(),
+        (Some(RateLimit::Schedule), _) => "The rate follows the clock, not a token bucket".into(),
         (_, []) => "One level, no step".into(),
         (_, steps) => {
             format!("{} between {}", counted(steps.len() as u64, "step"), counted(series.levels.len() as u64, "level"))
@@ -69,7 +69,7 @@ fn said(series: &Steps, step: &Step, pair: &[Level]) -> String {
     let by = is_number.then(|| format!(": {} times {than} ({} to {})", three(times), three(low), three(high)));
     let by = by.unwrap_or_default();
     let came = match series.quantity {
-        Quantity::BitsPerSecond => format!("; {} had come by then", bytes(step.amount / 8.0)),
+        Quantity::BitsPerSecond => format!("; {} had arrived by then", bytes(step.amount / 8.0)),
         Quantity::Number => String::new(),
     };
     format!(

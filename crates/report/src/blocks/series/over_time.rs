@@ -28,13 +28,13 @@ fn bare(value: f64) -> String {
 fn html(document: &Document) -> String {
     let Some(series) = document.steps().filter(|series| !series.samples.is_empty()) else { return String::new() };
     let caption = match (series.quantity, series.steps.is_empty()) {
-        (Quantity::BitsPerSecond, true) => "Rate over time, in seconds. The line: the level.",
+        (Quantity::BitsPerSecond, true) => "Rate over time, in seconds. Line: the level.",
         (Quantity::BitsPerSecond, false) => {
-            "Rate over time, in seconds. Lines: levels. Dashed, upright: a step; shaded: where it may be as well."
+            "Rate over time, in seconds. Lines: levels. Dashed vertical line: a step; shaded: its 95 % interval."
         }
-        (Quantity::Number, true) => "Values over time, in seconds. The line: the level.",
+        (Quantity::Number, true) => "Values over time, in seconds. Line: the level.",
         (Quantity::Number, false) => {
-            "Values over time, in seconds. Lines: levels. Dashed, upright: a step; shaded: where it may be as well."
+            "Values over time, in seconds. Lines: levels. Dashed vertical line: a step; shaded: its 95 % interval."
         }
     };
     let plots = Size::BOTH.map(|size| plot(series, size)).into();

@@ -25,7 +25,7 @@ fn html(service: &WatchedService, watched: &Watched) -> String {
     let by_request = service.cpu_ns_per_request.is_some();
     let what = if by_request { "CPU time per request" } else { "CPU time" };
     let has_changes = watched.deviations.iter().any(|one| one.service == service.name && !one.from_the_beginning);
-    let dashed = if has_changes { "; dashed: where it changed" } else { "" };
+    let dashed = if has_changes { ". Dashed line: where it changed" } else { "" };
     let plots = Size::BOTH.map(|size| plot(service, watched, by_request, size)).into();
     let caption = format!("{}: {what} over time, UTC{dashed}", clean(&service.name));
     let said = caption.clone();

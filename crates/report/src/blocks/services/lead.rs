@@ -37,8 +37,8 @@ fn recording(recording: &WatchedRecording) -> Vec<Part> {
 pub fn watched_sentence(watched: &Watched) -> String {
     match (&watched.deviations[..], watched.services.len()) {
         ([], 0) => "Nothing was watched.".into(),
-        ([], 1) => format!("{} is not out of line with its past.", clean(&watched.services[0].name)),
-        ([], count) => format!("None of {} is out of line.", counted(count as u64, "service")),
+        ([], 1) => format!("{} is in line with its past.", clean(&watched.services[0].name)),
+        ([], count) => format!("None of the {} is out of line.", counted(count as u64, "service")),
         ([first, ..], _) => deviation_sentence(first),
     }
 }
@@ -78,7 +78,7 @@ pub fn deviation_sentence(deviation: &Deviation) -> String {
             format!("uses {times}{} {what}", if is_more { "more" } else { "less" })
         }
         WatchedMetric::AnswerTime => {
-            format!("takes {times}{} until an answer's first byte", if is_more { "longer" } else { "less" })
+            format!("takes {times}{} to send an answer's first byte", if is_more { "longer" } else { "less" })
         }
         WatchedMetric::Failures => format!("fails {times}{}", if is_more { "more often" } else { "less often" }),
     };
@@ -89,7 +89,7 @@ fn noun(metric: WatchedMetric) -> &'static str {
     match metric {
         WatchedMetric::CpuPerRequest => "CPU time per request",
         WatchedMetric::AnswerTime => "time until an answer's first byte",
-        WatchedMetric::Failures => "answers with a status of 5xx",
+        WatchedMetric::Failures => "5xx answers",
         WatchedMetric::Cpu => "CPU time",
     }
 }
@@ -105,7 +105,7 @@ fn figure(metric: WatchedMetric, value: f64) -> String {
 /// The moment of the change, with its interval.
 fn since(deviation: &Deviation) -> String {
     if deviation.from_the_beginning {
-        return ", as long as it was watched".into();
+        return ", throughout".into();
     }
     let [at, low, high] = [deviation.at_ms, deviation.low_ms, deviation.high_ms].map(exactly);
     // The day is said once.

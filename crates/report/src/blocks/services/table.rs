@@ -38,7 +38,7 @@ pub(crate) const TROUBLES: Block = Block::of(Section::Services, |document: &Docu
     };
     let rows = services.iter().filter(is_worth_saying).map(row).collect();
     let columns = ["run delay", "throttled", "retransmitted", "overflows", "5xx"];
-    under("Waits and troubles", [Part::Table(Table::of("service", columns, rows))])
+    under("Waits and errors", [Part::Table(Table::of("service", columns, rows))])
 });
 
 /// What each request takes.
@@ -71,7 +71,9 @@ fn row(service: &WatchedService) -> Row {
         (false, _) => String::new(),
         (_, rate) => format!("{}/s", three(rate)),
     };
-    let each = service.cpu_ns_per_request.map(|ns| Nanos(ns as u64).to_string()).unwrap_or_default();
+    // Less CPU time than the kernel counts in one step is not known, and not 0.
+    let each = service.cpu_ns_per_request.filter(|ns| *ns > 0.0);
+    let each = each.map(|ns| Nanos(ns as u64).to_string()).unwrap_or_default();
     let cells = [
         requests,
         Share(service.cpus()).to_string(),

@@ -16,8 +16,8 @@ pub(crate) const BLOCK: Block = Block::of(Section::Asked, |document: &Document| 
     let Some(cost) = &traffic.cost else { return Vec::new() };
     let known = Share(cost.known as f64 / traffic.total.requests.max(1) as f64);
     let said = format!(
-        "By what a request of each route took in the recording {}, the requests took {} of CPU time: those of routes \
-         recorded there, {known} of all. What other threads and processes did for a request is not in it.",
+        "Estimated from the CPU time of each route in the recording {}: {} in total. The recorded routes cover {known} of \
+         the requests; work that other threads and processes did for a request is not included.",
         clean(&cost.case),
         answering(cost.cpu_ns),
     );
@@ -28,7 +28,7 @@ pub(crate) const BLOCK: Block = Block::of(Section::Asked, |document: &Document| 
         let cells = [Nanos(one.mean_ns).to_string(), interval, count(one.requests), answering(all), share.to_string()];
         Row::new(one.route.clone(), cells)
     };
-    let columns = ["CPU each", "95 % interval", "requests", "CPU in all", "share"];
+    let columns = ["CPU each", "95 % interval", "requests", "CPU total", "share"];
     let table = Table::of("route", columns, cost.routes.iter().map(row).collect()).most(MOST_ROWS);
     under("What it cost the server", [Part::Paragraph(said), Part::Table(table)])
 });

@@ -29,15 +29,15 @@ const LONGEST_FORMAT: usize = 16;
 
 fn row(file: &TrafficFile) -> Row {
     let format = match file.format.chars().count() {
-        0 => "not known".to_string(),
+        0 => "unknown".to_string(),
         1..=LONGEST_FORMAT => file.format.clone(),
         _ => "as given".into(),
     };
     let begins = file.first_s.map(moment).unwrap_or_default();
     let malformed = if file.malformed == 0 { String::new() } else { count(file.malformed) };
     let note = match (file.skipped, file.problem.is_empty()) {
-        (true, _) => "left out: it does not look like an access log".to_string(),
-        (false, false) => format!("not read to its end: {}", file.problem),
+        (true, _) => "left out: not an access log".to_string(),
+        (false, false) => format!("not read to the end: {}", file.problem),
         (false, true) => String::new(),
     };
     Row::new(file.path.clone(), [format, count(file.lines), malformed, begins]).with_note(note)
@@ -53,10 +53,10 @@ fn exactness(traffic: &Traffic) -> Option<String> {
     let named = if is_exact {
         "Requests, bytes and time are exact."
     } else {
-        "Requests, bytes and time are exact, but for networks and routes, of which there were too many to count all: those are \
-         never too high."
+        "Requests, bytes and time are exact, except by network and route: there were too many to count each, so those \
+         figures are lower bounds."
     };
     let error = case::Share(2.0 * traffic.addresses_error);
-    let sentence = || format!("{named} Numbers of addresses are within {error} in 95 of 100 cases.");
+    let sentence = || format!("{named} Numbers of addresses are estimates, within {error} (95 % confidence).");
     (traffic.total.requests > 0).then(sentence)
 }

@@ -53,7 +53,7 @@ fn rows(traffic: &Traffic) -> Vec<Part> {
         Row::new(date(day), [day.requests.iter().map(digit).collect::<String>(), count(all)])
     };
     let table = Table::of("day", [CLOCK, "requests"], traffic.days.iter().map(row).collect()).words(1).most(MOST_ROWS);
-    let how = format!("One digit per hour, in tenths of the busiest hour's {} requests.", count(most));
+    let how = format!("One digit per hour: tenths of the {} requests in the busiest hour.", count(most));
     under("Requests by hour of the day (UTC)", [Part::Paragraph(how), Part::Table(table)])
 }
 

@@ -12,8 +12,7 @@ pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document
     let Some(traffic) = document.traffic() else { return Vec::new() };
     let suspects = traffic.suspects.iter().map(sentence);
     let none = (traffic.suspects.is_empty() && traffic.total.requests > 0).then(|| {
-        "No crawler makes 5 % of the requests, bytes or time, and no program's traffic has begun or tripled."
-            .to_string()
+        "No crawler makes up 5 % of the requests, bytes or time, and no program's traffic began or tripled.".to_string()
     });
     suspects.chain(none).chain([whole(traffic)]).map(Part::Paragraph).collect()
 });
@@ -38,8 +37,8 @@ pub(crate) fn reading(traffic: &Traffic) -> Vec<String> {
 /// Who, how much of all, since when, from where.
 fn sentence(suspect: &Suspect) -> String {
     let who = match suspect.claim {
-        Claim::Forged => format!("Somebody who calls himself {} but comes from elsewhere", clean(&suspect.name)),
-        Claim::Verified => format!("{} (its addresses are its own)", clean(&suspect.name)),
+        Claim::Forged => format!("An impostor calling itself {} (from other addresses)", clean(&suspect.name)),
+        Claim::Verified => format!("{} (verified by its addresses)", clean(&suspect.name)),
         Claim::Unchecked => format!("{} ({})", capitalised(&clean(&suspect.name)), kind(suspect.kind)),
     };
     let of_bytes = format!("{} of the bytes", Share(suspect.share_of_bytes));
@@ -49,7 +48,7 @@ fn sentence(suspect: &Suspect) -> String {
     };
     let comma = if of_time.is_empty() { " and" } else { "," };
     format!(
-        "{who} makes {} of all requests{comma} {of_bytes}{of_time}, from {}.{}",
+        "{who} makes up {} of all requests{comma} {of_bytes}{of_time}, from {}.{}",
         Share(suspect.share_of_requests),
         addresses(suspect.addresses),
         since(suspect),
@@ -66,7 +65,7 @@ fn addresses(number: u64) -> String {
 }
 
 fn since(suspect: &Suspect) -> String {
-    let Some(onset) = &suspect.onset else { return " It was there all along.".into() };
+    let Some(onset) = &suspect.onset else { return " It was there throughout.".into() };
     let grew = if onset.before < 1.0 {
         "It began".to_string()
     } else {
@@ -81,6 +80,12 @@ fn since(suspect: &Suspect) -> String {
 /// How much there was in all.
 fn whole(traffic: &Traffic) -> String {
     let read = traffic.files.iter().filter(|file| !file.skipped).count() as u64;
+    if traffic.total.requests == 0 {
+        let (lines, files) = (counted(traffic.lines, "line"), counted(read, "file"));
+        return format!(
+            "No request in {lines} of {files}: this is no access log of a known format (--format gives one)."
+        );
+    }
     let span = match (traffic.first_s, traffic.last_s) {
         (Some(first), Some(last)) => format!(", {} to {} UTC", moment(first), moment(last)),
         _ => String::new(),
@@ -89,7 +94,7 @@ fn whole(traffic: &Traffic) -> String {
     let time = if traffic.timed == 0 {
         " The logs do not say how long answers took.".to_string()
     } else {
-        format!(" Answering took {} in all.", answering(total.took_ns))
+        format!(" Answering took {} in total.", answering(total.took_ns))
     };
     let malformed = if traffic.malformed == 0 {
         String::new()

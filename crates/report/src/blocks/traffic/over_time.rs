@@ -65,7 +65,7 @@ fn html(document: &Document) -> String {
     let names = names.map(|(one, colour)| format!("{colour}: {}", called(&one.name, one.claim))).collect::<Vec<_>>();
     let parts = if names.is_empty() { String::new() } else { format!("; {}", names.join(", ")) };
     let has_onset = traffic.suspects.iter().any(|one| one.onset.is_some());
-    let dashed = if has_onset { " Dashed, upright: where it began or grew." } else { "" };
+    let dashed = if has_onset { " Dashed vertical line: where it began or grew." } else { "" };
     let said = capitalised(&format!("requests in each {}", length(traffic.series.bucket_s)));
     let plots = Size::BOTH.map(|size| plot(traffic, size)).into();
     let caption = format!("{said}, UTC. Grey: all{parts}.{dashed}");

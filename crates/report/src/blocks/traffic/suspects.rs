@@ -24,7 +24,7 @@ fn one(suspect: &Suspect) -> Vec<Part> {
         parts.push(Part::Command(rule.text.clone()));
     }
     if suspect.rules.is_empty() {
-        parts.push(Part::Paragraph("Its name cannot be written into a rule without risk.".into()));
+        parts.push(Part::Paragraph("No rule is given: its name cannot safely be put into one.".into()));
     }
     parts.push(ranked("Its networks", &suspect.networks, suspect.demand.requests));
     parts.push(ranked("Its routes", &suspect.routes, suspect.demand.requests));
@@ -35,20 +35,22 @@ fn saved(suspect: &Suspect) -> String {
     let demand = &suspect.demand;
     let time = match demand.took_ns {
         0 => String::new(),
-        ns => format!(" and {} of answering ({})", answering(ns), Share(suspect.share_of_time)),
+        ns => format!(" and {} of answer time ({})", answering(ns), Share(suspect.share_of_time)),
     };
     let cpu = suspect.cpu.as_ref().map_or(String::new(), |saved| {
         let known = Share(saved.known as f64 / demand.requests.max(1) as f64);
         format!(
-            " By the server's recording, {} of CPU time as well: {} of what is known, which covers {known} of its requests.",
+            " According to the server's recording, it would also have saved {} of CPU time: {} of the known total ({known} of its requests are on \
+             recorded routes).",
             answering(saved.cpu_ns),
             Share(saved.share),
         )
     });
     format!(
-        "Blocking it would have saved {} requests ({}), {} ({}){time}.{cpu}",
+        "This would have saved {} requests ({}){} {} ({}){time}.{cpu}",
         count(demand.requests),
         Share(suspect.share_of_requests),
+        if time.is_empty() { " and" } else { "," },
         Bytes(demand.bytes),
         Share(suspect.share_of_bytes),
     )
@@ -58,7 +60,7 @@ fn purpose(rule: &Rule, claim: Claim) -> String {
     match (rule.target, claim) {
         (RuleFor::Nginx, _) => "nginx:".into(),
         (RuleFor::Haproxy, _) => "HAProxy:".into(),
-        (RuleFor::Robots, _) => "robots.txt, if it obeys it:".into(),
+        (RuleFor::Robots, _) => "robots.txt (if it complies):".into(),
     }
 }
 

@@ -80,7 +80,10 @@ fn no_string_of_a_comparison_or_a_sweep_comes_through_as_markup() {
 fn there_is_one_headline_with_the_verdict_and_a_way_past_the_navigation() {
     let html = of(Body::Answer(&examples::proved()));
     assert_eq!(html.matches("<h1").count(), 1);
-    assert!(html.contains("<h1>Confirmed: nagle-delayed-ack</h1>"), "{html}");
+    assert!(
+        html.contains("<h1>Confirmed: Nagle&#39;s algorithm and delayed ACKs hold the client&#39;s writes</h1>"),
+        "{html}"
+    );
     assert!(html.contains("class=\"skip\" href=\"#content\"") && html.contains("id=\"content\""));
     assert!(html.contains("<code class=\"copyable\">whyslow run -- python3 client.py</code>"));
     assert!(of(Body::Answer(&examples::healthy())).contains("<h1>No cause found</h1>"));
@@ -95,7 +98,7 @@ fn a_comparison_and_a_sweep_have_headlines_of_their_own() {
     assert!(of(Body::Comparison(&compared::slower())).contains("<h1>B is 5.22 times slower than A</h1>"));
     assert!(of(Body::Comparison(&compared::same())).contains("<h1>A and B do not differ</h1>"));
     assert!(of(Body::Sweep(&swept::cliff())).contains("<h1>A cliff between "));
-    assert!(of(Body::Sweep(&swept::growth())).contains("<h1>Out of hand: "));
+    assert!(of(Body::Sweep(&swept::growth())).contains("<h1>Superlinear: "));
 }
 
 #[test]
@@ -125,6 +128,17 @@ fn sides(views: Views) -> Vec<crate::document::SideViews> {
 }
 
 #[test]
+fn the_masthead_says_when_it_was_recorded() {
+    let answer = examples::proved();
+    let (group, name, value) = ("Recording".into(), "began".into(), "2026-11-26 04:20:00 UTC".into());
+    let environment = vec![case::views::Fact { group, name, value }];
+    let sides = sides(Views { environment, ..Views::default() });
+    let html = page(&Document { sides, ..Document::of(&answer) });
+    assert!(html.contains("<p class=\"recorded\">Recorded 2026-11-26 04:20:00 UTC</p>"), "{html}");
+    assert!(!of(Body::Answer(&examples::proved())).contains("class=\"recorded\""));
+}
+
+#[test]
 fn the_same_again_is_typed_whole_and_with_its_server() {
     let mut answer = examples::proved();
     answer.command.push("a".repeat(4_000));
@@ -137,7 +151,7 @@ fn the_same_again_is_typed_whole_and_with_its_server() {
         arms: Vec::new(),
         manifest: None,
     });
-    let again = html.split("<dt>Again</dt>").nth(1).expect("again").split("</code>").next().expect("a command");
+    let again = html.split("<dt>Run again</dt>").nth(1).expect("again").split("</code>").next().expect("a command");
     let again = again.replace("&#39;", "'");
     assert!(again.contains(r"whyslow run --server 'nginx -c '\''/a b'\''' -- python3"), "{again}");
     assert!(again.ends_with(&"a".repeat(4_000)), "{again}");

@@ -32,5 +32,5 @@ fn the_chart_shows_every_round_and_where_it_changed() {
     assert_eq!((times("class=\"dot\""), times("class=\"part\"")), (118, 2));
     assert_eq!((times("class=\"level\""), times("class=\"onset\""), times("class=\"maybe\"")), (4, 2, 2));
     let page = of(&examples::level());
-    assert!(page.contains("<h1>60 rounds, as long all along</h1>") && !page.contains("class=\"onset\""));
+    assert!(page.contains("<h1>60 rounds, no change</h1>") && !page.contains("class=\"onset\""));
 }

@@ -58,7 +58,7 @@ fn what_was_attached_from_outside_has_a_table_and_is_in_the_command() {
 #[test]
 fn the_page_has_a_headline_and_the_command_that_does_it_again() {
     let html = whole(&examples::openssl());
-    assert!(html.contains("<h1>openssl 3.0.2 takes 10.4 times as much as 1.1.1w</h1>"), "{html}");
+    assert!(html.contains("<h1>openssl 3.0.2: CPU time per request 10.4 times higher than with 1.1.1w</h1>"), "{html}");
     assert!(html.contains("whyslow matrix --library openssl=1.1.1w,3.0.2,3.1.3,3.6.3,4.0.3 --with curl=8.0.1"));
     assert!(whole(&examples::level()).contains("<h1>No version of openssl is slower than 1.1.1w</h1>"));
     assert!(whole(&examples::alone()).contains("<h1>Undecided: fewer than two"));

@@ -60,7 +60,7 @@ fn values_that_failed_are_marked_and_listed() {
     sweep.points[6] =
         Point { problem: "it ran out of memory".into(), measured: 0.0, trials: 0, ..sweep.points[6].clone() };
     let html = drawn(&sweep);
-    assert!(html.contains(r#"class="failed""#) && html.contains("A cross: no sound trial."), "{html}");
+    assert!(html.contains(r#"class="failed""#) && html.contains("Cross: no sound trial."), "{html}");
     assert!(html.contains("it ran out of memory"), "{html}");
 }
 

@@ -25,7 +25,7 @@ fn no_string_of_a_history_comes_through_as_markup() {
 fn the_headline_names_the_service_and_the_chart_shows_when_it_changed() {
     let page = of(Body::from(&examples::changed()));
     assert!(page.contains("<h1>gopher is out of line</h1>"));
-    assert!(page.contains("class=\"onset\"") && page.contains("dashed: where it changed"));
+    assert!(page.contains("class=\"onset\"") && page.contains("Dashed line: where it changed"));
     let page = of(Body::from(&examples::level()));
     assert!(page.contains("<h1>No service is out of line</h1>") && !page.contains("class=\"onset\""));
 }

@@ -25,7 +25,7 @@ impl Ends {
 /// Breaks a stretch down.
 pub fn stretch(analysis: &Analysis, exchange: &Exchange, ends: Ends, span: (u64, u64), charge: &mut Charge) {
     let (mut from, to) = span;
-    if let Some(set_up) = exchange.set_up {
+    if let Some(set_up) = &exchange.set_up {
         let resumed = analysis.connections.handshake(exchange.connection).is_some_and(|row| row.resumed);
         let handshake = if resumed { Phase::ResumedHandshake } else { Phase::FullHandshake };
         let phases = [

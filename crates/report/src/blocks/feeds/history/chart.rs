@@ -17,10 +17,13 @@ pub(super) fn html(document: &Document) -> String {
     let steps = if history.steps.is_empty() {
         ""
     } else {
-        " Dashed, upright: where it changed; shaded: where that may have been (95 %). Orange: the median before and since."
+        " Dashed vertical line: where it changed; shaded: its 95 % interval. Orange: the median before and since."
     };
-    let hollow =
-        if history.rounds.iter().any(|round| round.interrupted) { " Hollow: interrupted, its last part." } else { "" };
+    let hollow = if history.rounds.iter().any(|round| round.interrupted) {
+        " Hollow: interrupted; only the last part was timed."
+    } else {
+        ""
+    };
     let caption = format!("Time of each round, by when it began (UTC).{steps}{hollow}");
     let plots = Size::BOTH.map(|size| plot(history, size)).into();
     let said = "Time of each round".to_string();

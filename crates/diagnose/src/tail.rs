@@ -1,0 +1,157 @@
+//! The slow few: requests that take many times as long as most, and not for what most of them take their time for.
+
+use crate::analysis::Analysis;
+use crate::exchange::Exchange;
+use crate::waits::{Kinds, tree_of};
+use case::{Activity, RequestKind, Tail, WaitNode, WaitTree};
+use std::collections::BTreeMap;
+
+/// Among fewer requests than this none are few.
+const LEAST_REQUESTS: usize = 50;
+/// They take so many times as long as half of all requests do, at least: what is slower by less is of the same kind.
+const TIMES: u64 = 5;
+/// And so much longer: less is nothing that anybody notices, and what a scheduler does now and then.
+const LONGER: u64 = 5_000_000;
+/// Fewer are an incident.
+const LEAST: usize = 3;
+/// One in so many at most: more are a part of what requests usually take.
+const FEW: usize = 10;
+/// With less than this of all requests' time nobody is slowed by them who waits for many.
+const SHARE: f64 = 0.1;
+/// All within the first or the last of so many requests are how a run starts or ends.
+const EDGE: usize = 10;
+/// So many of the others are followed, evenly spread: they tell the same story.
+const FOLLOWED: usize = 200;
+/// So many of them ask for the same, where that is what they have in common ...
+const NEARLY_ALL: f64 = 0.8;
+/// ... and so many of the others at most.
+const SELDOM: f64 = 0.5;
+
+/// The slow few; none where there are none, or where they take their time for what the others do. Whether what was found is about
+/// them shows in the stretches that the findings are about.
+pub fn find(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Tail> {
+    let all = &analysis.exchanges;
+    if all.len() < LEAST_REQUESTS || analysis.is_capture() {
+        return None;
+    }
+    let mut lengths: Vec<u64> = all.iter().map(Exchange::length).collect();
+    lengths.sort_unstable();
+    let usual = lengths[lengths.len() / 2];
+    let is_slow = |index: &usize| {
+        let length = all[*index].length();
+        length >= usual.saturating_mul(TIMES) && length >= usual.saturating_add(LONGER)
+    };
+    let (slow, others): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(is_slow);
+    let (first, last) = (*slow.first()?, *slow.last()?);
+    let is_at_an_edge = last * EDGE < all.len() || (all.len() - 1 - first) * EDGE < all.len();
+    if slow.len() < LEAST || slow.len() * FEW > all.len() || is_at_an_edge {
+        return None;
+    }
+    let whole: u64 = slow.iter().map(|&index| all[index].length()).sum();
+    let share = whole as f64 / analysis.exchange_wall().max(1) as f64;
+    if share < SHARE {
+        return None;
+    }
+    let waits = tree_of(analysis, &slow)?;
+    let every = others.len().div_ceil(FOLLOWED).max(1);
+    let usually = tree_of(analysis, &others.iter().copied().step_by(every).collect::<Vec<_>>());
+    if is_the_same(&waits, usually.as_ref()) {
+        return None;
+    }
+    let has = |&index: &&usize| stalls.iter().any(|&(from, to)| from < all[*index].end && all[*index].start < to);
+    let explained = slow.iter().filter(has).count() * 2 >= slow.len();
+    let least_ns = slow.iter().map(|&index| all[index].length()).min()?;
+    let kind = kind(analysis, &slow, &others);
+    Some(Tail { count: slow.len() as u64, least_ns, usual_ns: usual, share, kind, explained, waits })
+}
+
+/// Whether nothing is known of what the slow ones wait for, or it is what the others wait for.
+fn is_the_same(slow: &WaitTree, usually: Option<&WaitTree>) -> bool {
+    let what = |node: &WaitNode| {
+        let call = match &node.activity {
+            Activity::Blocked { call, .. } => Some(call.clone()),
+            _ => None,
+        };
+        (node.program.clone(), node.end, std::mem::discriminant(&node.activity), call, node.place.first().cloned())
+    };
+    let Some(end) = slow.main_end() else { return true };
+    usually.and_then(WaitTree::main_end).is_some_and(|other| what(other) == what(end))
+}
+
+/// What nearly all of the slow ones ask for and few of the others do.
+fn kind(analysis: &Analysis, slow: &[usize], others: &[usize]) -> Option<RequestKind> {
+    let kinds = Kinds::new(analysis);
+    let count = |of: &[usize]| {
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        for &index in of {
+            *counts.entry(kinds.of(&analysis.exchanges[index])).or_default() += 1;
+        }
+        counts
+    };
+    let (kind, most) = count(slow).into_iter().max_by_key(|(_, count)| *count)?;
+    let elsewhere = count(others).get(&kind).copied().unwrap_or_default();
+    let is_theirs = most as f64 >= NEARLY_ALL * slow.len() as f64 && elsewhere as f64 <= SELDOM * others.len() as f64;
+    let kind = kinds.all().into_iter().nth(kind as usize).filter(|_| is_theirs)?;
+    (kind != RequestKind::Any).then_some(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, request};
+    use crate::tests::answer;
+    use case::{Recording, Tail};
+
+    const NANOSLEEP: u16 = 35;
+
+    /// Two hundred requests of 300 us, each so many of which the server sleeps over; the others it sleeps over for so long.
+    fn slow(every: usize, sleep: u64, usual: u64, skipped: usize) -> Recording {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        fixture.script(5, &["server.py:9:render"]);
+        fixture.script(6, &["server.py:3:answer"]);
+        let mut idle = fixture.now;
+        for number in 0..200 {
+            let is_slow = number >= skipped && number % every == 7;
+            let (length, script) = if is_slow { (sleep, 5) } else { (usual, 6) };
+            let start = fixture.now;
+            request(&mut fixture, CLIENT, 1, length + 300 * US, &mut idle);
+            let end = fixture.now;
+            if length > 0 {
+                fixture.now = start + 100 * US;
+                fixture.waits(SERVER, length, NANOSLEEP, |call| call.script_stack = script);
+            }
+            fixture.now = end + 20 * US;
+        }
+        fixture.off(SERVER, idle, fixture.now + MS);
+        fixture.end()
+    }
+
+    fn tail(recording: &Recording) -> Option<Tail> {
+        answer(recording).tail
+    }
+
+    #[test]
+    fn the_slow_few_are_named_with_what_they_wait_for() {
+        let tail = tail(&slow(40, 60 * MS, 0, 0)).expect("five are slow");
+        assert_eq!((tail.count, tail.explained), (5, false));
+        assert!(tail.least_ns >= 60 * MS && tail.usual_ns < MS && tail.share > 0.7, "{tail:?}");
+        assert_eq!(tail.cause().expect("a sleep").place[0].line, 9);
+    }
+
+    #[test]
+    fn many_or_those_that_are_hardly_slower_or_a_start_are_no_tail() {
+        assert_eq!(tail(&slow(8, 60 * MS, 0, 0)), None, "one in eight");
+        assert_eq!(tail(&slow(40, 4 * MS, 0, 0)), None, "4 ms");
+        assert_eq!(tail(&slow(40, 60 * MS, 20 * MS, 0)), None, "three times as long");
+        assert_eq!(tail(&slow(200, 60 * MS, 0, 0)), None, "one");
+        assert_eq!(tail(&slow(13, 60 * MS, 0, 185)), None, "the last ones");
+    }
+
+    #[test]
+    fn what_all_wait_for_is_no_reason_of_the_slow_few() {
+        let mut recording = slow(40, 60 * MS, 5 * MS, 0);
+        assert!(tail(&recording).is_some());
+        recording.calls.iter_mut().filter(|call| call.script_stack == 6).for_each(|call| call.script_stack = 5);
+        assert_eq!(tail(&recording), None);
+    }
+}

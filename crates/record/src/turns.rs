@@ -1,0 +1,95 @@
+//! Whose turn it is on each socket: requests are counted by it, and how long the slowest exchange took of those that
+//! end with rows of all of it.
+
+use case::Nanos;
+use case::tables::{direction, role};
+use rustc_hash::FxHashMap;
+
+/// Sockets of which it is remembered who spoke last. Where there are more, some requests are counted twice.
+const MOST: usize = 1_000_000;
+
+/// Who spoke last.
+#[derive(Clone, Copy)]
+struct Turn {
+    direction: u8,
+    /// When the exchange began that is under way; 0 where that is not known.
+    asked: u64,
+}
+
+/// All sockets' turns.
+#[derive(Default)]
+pub struct Turns {
+    of: FxHashMap<u32, Turn>,
+    slowest: Nanos,
+}
+
+/// Bytes that were moved, and by a socket of which role.
+#[derive(Clone, Copy)]
+pub struct Moved {
+    pub socket: u32,
+    pub role: u8,
+    /// See [`direction`].
+    pub direction: u8,
+    pub start: Nanos,
+    pub end: Nanos,
+}
+
+impl Turns {
+    /// Takes note of bytes. Whether they begin a request of a client's: bytes out after bytes in, or first of all.
+    pub fn take(&mut self, moved: Moved) -> bool {
+        if self.of.len() >= MOST {
+            self.of.clear();
+        }
+        let before = self.of.get(&moved.socket).copied();
+        let is_turn = before.is_none_or(|before| before.direction != moved.direction);
+        let asks = if moved.role == role::SERVER { direction::IN } else { direction::OUT };
+        let mut asked = before.map_or(0, |before| before.asked);
+        if moved.direction != asks {
+            if asked > 0 {
+                self.slowest = self.slowest.max(moved.end - Nanos(asked));
+            }
+        } else if is_turn {
+            // What is written begins with the call, what is read with its end.
+            asked = if asks == direction::OUT { moved.start.0 } else { moved.end.0 };
+        }
+        self.of.insert(moved.socket, Turn { direction: moved.direction, asked });
+        is_turn && moved.direction == direction::OUT && moved.role == role::CLIENT
+    }
+
+    /// How long the slowest exchange took that has been answered since this was asked last; 0 where there was none.
+    pub fn slowest(&mut self) -> Nanos {
+        std::mem::take(&mut self.slowest)
+    }
+
+    /// There were no rows for a while: of what is under way nobody knows since when.
+    pub fn forget(&mut self) {
+        self.of.values_mut().for_each(|turn| turn.asked = 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(role: u8, direction: u8, start: u64) -> Moved {
+        Moved { socket: 1, role, direction, start: Nanos(start), end: Nanos(start + 10) }
+    }
+
+    #[test]
+    fn an_exchange_lasts_from_the_first_byte_of_a_request_to_the_last_of_its_answer() {
+        use direction::{IN, OUT};
+        let mut turns = Turns::default();
+        let client = [(OUT, 100), (OUT, 120), (IN, 200), (IN, 290), (OUT, 1000), (IN, 1020)];
+        let requests = client.map(|(way, start)| turns.take(moved(role::CLIENT, way, start)));
+        assert_eq!((requests, turns.slowest()), ([true, false, false, false, true, false], Nanos(200)));
+        assert_eq!(turns.slowest(), Nanos(0));
+        let mut turns = Turns::default();
+        let server = [(IN, 100), (OUT, 300), (IN, 5000)];
+        let requests = server.map(|(way, start)| turns.take(moved(role::SERVER, way, start)));
+        assert_eq!((requests, turns.slowest()), ([false; 3], Nanos(200)));
+        // What began before a time without rows ends nothing.
+        turns.forget();
+        turns.take(moved(role::SERVER, OUT, 9000));
+        assert_eq!(turns.slowest(), Nanos(0));
+    }
+}

@@ -1,0 +1,72 @@
+//! The sentence about the slow few: how slow, what they wait for, and what they ask for.
+
+use super::queue;
+use crate::activity;
+use crate::blocks::waits::who;
+use crate::located::in_sentence;
+use crate::text::count;
+use case::{Nanos, Share, Tail};
+
+/// `10 of 400 requests take 303 ms or longer, half of all 9.4 ms at most: 98 % of the time of those is the server python3 asleep
+/// (clock_nanosleep), 300 ms each time, server.py:14 in render. They take 45 % of all requests' time.`
+pub(super) fn sentence(tail: &Tail, of: u64) -> Option<String> {
+    let cause = tail.cause()?;
+    let share = Share(cause.ns as f64 / tail.waits.of_ns.max(1) as f64);
+    let asking = tail.kind.as_ref().map(|kind| format!(" Nearly all of them are {}.", queue::kind(kind, true)));
+    Some(format!(
+        "{} of {} requests take {} or longer, half of all {} at most: {share} of the time of those is {} {}{}. They take {} \
+         of all requests' time.{}",
+        count(tail.count),
+        count(of),
+        Nanos(tail.least_ns),
+        Nanos(tail.usual_ns),
+        who(cause, None),
+        activity::of(cause),
+        in_sentence(&cause.place, cause.place_share),
+        Share(tail.share),
+        asking.unwrap_or_default(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::examples::answer::slow;
+    use crate::style::Style;
+    use case::facts::Wait;
+    use case::{Activity, End, RequestKind, WaitNode, WaitTree};
+
+    fn tail() -> Tail {
+        let activity = Activity::Blocked { call: "clock_nanosleep".into(), wait: Wait::Sleep, object: None };
+        let node = WaitNode {
+            program: "python3".into(),
+            end: Some(End::Server),
+            activity,
+            ns: 300_000_000,
+            usual_ns: 300_000_000,
+            regular: true,
+            ..WaitNode::default()
+        };
+        let waits = WaitTree { of_ns: 310_000_000, followed: 10, branches: vec![node] };
+        Tail { count: 10, least_ns: 303_000_000, usual_ns: 9_400_000, share: 0.45, waits, ..Tail::default() }
+    }
+
+    #[test]
+    fn the_slow_few_are_told_in_a_sentence() {
+        let wanted = "10 of 1,400 requests take 303 ms or longer, half of all 9.40 ms at most: 97 % of the time of those is the \
+                      server python3 asleep (clock_nanosleep), 300 ms each time. They take 45 % of all requests' time.";
+        assert_eq!(sentence(&tail(), 1_400).as_deref(), Some(wanted));
+        let kind = Some(RequestKind::Http { method: "GET".into(), path: "/report".into() });
+        let said = sentence(&Tail { kind, ..tail() }, 1_400).expect("a sentence");
+        assert!(said.ends_with(" Nearly all of them are GET /report."), "{said}");
+    }
+
+    #[test]
+    fn they_are_said_first_unless_a_finding_is_about_them() {
+        let with = |explained| case::Answer { tail: Some(Tail { explained, ..tail() }), ..slow() };
+        let text = |answer: case::Answer| super::super::text(&Document::of(&answer), Style::default());
+        assert!(text(with(false)).starts_with("10 of "), "{}", text(with(false)));
+        assert!(!text(with(true)).contains("10 of "), "{}", text(with(true)));
+    }
+}
