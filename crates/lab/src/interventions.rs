@@ -222,7 +222,7 @@ impl Intervention {
     pub fn purpose(&self, pathology: &str, request: &Request) -> Option<Purpose> {
         let usual = share_ssl_context::purpose(self, request, self.prediction(pathology)?.purpose);
         let usual = quickack_route::purpose(self, request, usual)?;
-        let usual = pauses::purpose(self, request, usual)?;
+        let usual = short_pauses::purpose(self, request, usual)?;
         delayed_ack_cap::purpose(self, request, usual)
     }
 }

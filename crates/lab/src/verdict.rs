@@ -26,6 +26,8 @@ const LITTLE: f64 = 1.25;
 const CONFIDENCE: f64 = 0.95;
 /// A gain of less than this share of the time suspected is not the gain that was suspected.
 const REFUTED_SHARE: f64 = 0.1;
+/// Sleeps take somewhat longer than they are asked to, and less so where nothing is recorded.
+const MORE_THAN_ALL: f64 = 1.1;
 /// So many runs to the program's end tell whether it still does its work: one with the cure, and those that it is compared with.
 const WHOLE_RUNS: u64 = 4;
 /// A sham this far from nothing attached is itself a change.
@@ -163,7 +165,8 @@ impl Judge<'_> {
         });
         finding.trend = self.trend(attempts);
         let controlled = confirmed.as_ref().map(|cause| cause.ratio);
-        let misled = explained.or_else(|| confirmed.as_ref().and_then(|cause| self.doubt(finding, cause, attempts)));
+        let misled =
+            explained.or_else(|| confirmed.as_ref().and_then(|cause| self.doubt(finding, cause, attempts, answer)));
         (finding.status, finding.effect) = match (confirmed, open, refuted) {
             (Some(cause), _, _) if misled.is_some() => (Status::Undecided, self.effect(&cause, attempts, answer)),
             (Some(cause), _, _) => (Status::Confirmed, self.effect(&cause, attempts, answer)),
@@ -186,7 +189,13 @@ impl Judge<'_> {
     }
 
     /// Why a gain that is certain proves nothing all the same.
-    fn doubt(&self, finding: &Finding, cause: &Tried, attempts: &[&Attempt]) -> Option<String> {
+    fn doubt(&self, finding: &Finding, cause: &Tried, attempts: &[&Attempt], answer: &Answer) -> Option<String> {
+        if saves_more_than_it_costs(finding, cause, answer.exchanges) {
+            return Some(format!(
+                "{} saves more than the sleeps of this finding can cost: the program sleeps elsewhere as well, or gave something up.",
+                cause.intervention
+            ));
+        }
         if let Some(trend) = finding.trend.as_ref().filter(|trend| trend.high <= 0.0) {
             return Some(format!(
                 "The cost does not rise with the dose of {}, which scales this cause: the mechanism must be a different one.",
@@ -387,6 +396,14 @@ pub fn is_far_below(ratio: &Ratio, finding: &Finding) -> bool {
 pub fn a_part_of(finding: &Finding) -> f64 {
     let share = finding.cost.share_of_wall.max(finding.cost.share_of_cpu).clamp(0.0, 1.0);
     1.0 / (1.0 - share * REFUTED_SHARE)
+}
+
+/// Whether a run became shorter by more than the sleeps between its requests that are suspected, which is certain. A client that looks
+/// a certain number of times and then goes on without what it waited for is finished soon, and may write the same.
+fn saves_more_than_it_costs(finding: &Finding, cause: &Tried, exchanges: u64) -> bool {
+    let saved = cause.before * (1.0 - 1.0 / cause.low);
+    let most = finding.cost.ns_per_exchange as f64 * exchanges as f64;
+    finding.cost.is_between_requests() && cause.metric == Metric::Wall && saved > most * MORE_THAN_ALL
 }
 
 /// Whether an intervention would be tried as the cause, did it not stand on another here. Steps above it only show what

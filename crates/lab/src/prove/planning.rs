@@ -16,6 +16,9 @@ const CURED: f64 = 0.5;
 /// nothing attached.
 const WITH_MACHINERY: f64 = 1.5;
 
+/// After so many pairs ranks decide, and one that is odd no longer does. A whole run is cut off from nothing that delays it.
+const STEADY_LOOK: u32 = 8;
+
 impl Proving<'_, '_> {
     /// Runs the program once with nothing attached: what starting it takes, and whether a trial that is cut shows what
     /// the recorded run showed. Where its exchanges are of another length than those of the run, the run has phases, and
@@ -107,11 +110,12 @@ impl Proving<'_, '_> {
         causes(&arm.name).iter().all(|finding| others.contains(finding))
     }
 
-    /// Whether the rounds that are left until the first look, counted from `first`, take longer than the budget allows. Before the first
-    /// round nobody knows.
+    /// Whether the rounds that are left until the first look, counted from `first`, take longer than the budget allows; with whole runs
+    /// those until a look that bears one odd pair. Before the first round nobody knows.
     pub(super) fn is_short_of_time(&self, arms: &[Arm], open: &[bool], first: u32, budget: Duration) -> bool {
         let done = self.state.round() - first;
-        let rounds = if done > 0 { FIRST_LOOK.saturating_sub(done) } else { 0 };
+        let looked = if self.extent.window.is_none() { STEADY_LOOK } else { FIRST_LOOK };
+        let rounds = if done > 0 { looked.saturating_sub(done) } else { 0 };
         let round: Duration =
             arms.iter().zip(open).filter(|(_, open)| **open).map(|(arm, _)| self.usual_cost(arm)).sum();
         round * rounds > budget.saturating_sub(self.state.spent())

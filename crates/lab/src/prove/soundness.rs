@@ -3,11 +3,11 @@
 use super::is_reference_row;
 use crate::engine::MOST_FAILURES;
 use crate::experiment::{Attempt, Experiment};
-use crate::metric::elapsed_per_exchange;
+use crate::metric::{Metric, elapsed_per_exchange};
 use crate::outcome::Outcome;
 use crate::work::Usual;
-use case::Answer;
 use case::tables::{Trial, work};
+use case::{Answer, Finding};
 
 /// The exchanges of a trial may be so many times longer than those of the recorded run, before they are called others.
 const LONGER: f64 = 2.0;
@@ -94,7 +94,16 @@ pub(super) fn stands_for(trial: &Trial, answer: &Answer) -> bool {
     let Some(recorded) = elapsed_per_exchange(answer).filter(|_| trial.exchanges > 0) else { return true };
     let length = trial.wall.0 as f64 / trial.exchanges as f64;
     let ratio = length / recorded.0.max(1) as f64;
-    (1.0 / SHORTER..=LONGER).contains(&ratio)
+    (1.0 / SHORTER..=LONGER).contains(&ratio) && !lacks_long_ones(trial, answer)
+}
+
+/// Whether a trial was cut before the exchanges that take long had their answers: where many are under way at once, those are the last.
+fn lacks_long_ones(trial: &Trial, answer: &Answer) -> bool {
+    let within = |finding: &&Finding| finding.cost.metric(answer.exchanges) == Metric::WallPerExchange;
+    let recorded = |finding: &Finding| finding.cost.ns_per_exchange as f64 / finding.cost.share_of_wall;
+    let own = trial.exchange_wall.0 as f64 / trial.exchanges as f64;
+    let costly = answer.findings.iter().filter(within).filter(|finding| finding.cost.share_of_wall > 0.0);
+    costly.map(recorded).any(|recorded| own * SHORTER < recorded)
 }
 
 /// Whether the exchanges of a trial are shorter than recording alone makes them. The program may have phases, or so many calls that

@@ -232,6 +232,21 @@ fn a_run_whose_beginning_is_not_like_the_whole_is_tried_whole() {
 }
 
 #[test]
+fn a_run_whose_long_exchanges_are_the_last_is_tried_whole() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P20", 0.9)]);
+    // As many a second as in the whole run have their answers before it is cut, those that need not wait.
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let mut outcome = made(44.0, turn());
+        let later = if arm.name == "cure" { 4.0 } else { 44.0 };
+        outcome.row.exchange_wall = made(if extent.window.is_some() { 4.0 } else { later }, turn()).row.exchange_wall;
+        Ok(seen_to_its_end(outcome, extent))
+    };
+    executed(&mut answer, arms(&[("P20", "cure", Purpose::Cause)]), &mut execute);
+    assert_eq!(answer.findings[0].status, Status::Confirmed);
+}
+
+#[test]
 fn a_run_that_recording_made_much_longer_is_planned_by_what_it_takes_without() {
     let turn = turns();
     let mut answer = answer(vec![finding("P42", 0.95)]);
@@ -335,6 +350,28 @@ fn a_gain_far_below_what_was_suspected_confirms_nothing() {
     assert_eq!(answer.findings[0].tried[0].status, Status::Confirmed, "{:?}", answer.findings[0].tried);
     assert_eq!(answer.findings[0].status, Status::Undecided);
     assert!(answer.findings[0].caveats.iter().any(|caveat| caveat.contains("less than a tenth")));
+}
+
+#[test]
+fn a_run_that_becomes_shorter_by_more_than_its_sleeps_did_something_else() {
+    // Of 4.4 s, 1 s is spent in sleeps that may be too long.
+    let status = |cured: f64| {
+        let turn = turns();
+        let mut finding = finding("P45", 0.95);
+        (finding.cost.ns_per_exchange, finding.cost.between_ns_per_exchange) = (10_000_000, 10_000_000);
+        let mut answer = answer(vec![finding]);
+        let mut arms = arms(&[("P45", "cure", Purpose::Cause)]);
+        arms.experiment.attempts[0].metric = Metric::Wall;
+        proved(&mut answer, arms, &|arm| {
+            let mut outcome = made(if arm == "cure" { cured } else { 440.0 }, turn());
+            (outcome.row.exit, outcome.output) = (0, b"done".to_vec());
+            outcome
+        });
+        let found = answer.findings.remove(0);
+        (found.status, found.caveats.iter().any(|caveat| caveat.contains("saves more than the sleeps")))
+    };
+    assert_eq!(status(360.0), (Status::Confirmed, false));
+    assert_eq!(status(40.0), (Status::Undecided, true));
 }
 
 #[test]
