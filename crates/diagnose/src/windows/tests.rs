@@ -112,7 +112,7 @@ fn what_is_left_of_exchanges_that_are_cut_is_no_time_between_them() {
     let (start, end) = (whole.manifest.start.0, whole.manifest.end.0);
     let between = |recording: &Recording| {
         let answer = Analysis::new(recording).answer("case", Options::default());
-        let accounts = answer.ledger.accounts.iter().filter(|account| account.name.contains("outside"));
+        let accounts = answer.ledger.accounts.iter().filter(|account| account.account.is_outside());
         accounts.map(|account| account.ns).sum::<u64>() as f64 / answer.ledger.total as f64
     };
     let starts = (start + 113 * MS..end).step_by(487 * MS as usize);

@@ -140,7 +140,7 @@ mod tests {
         let refused = |text: &str| text.parse::<Change>().map(|_| ()).expect_err("refused");
         assert!(refused("colour=red").ends_with("route, server, with"));
         assert!(refused("env").contains("KEY=VALUE"));
-        assert!(refused("with=warp").contains("tcp-nodelay"));
+        assert!(refused("with=warp").contains("`warp` is not an intervention"));
         assert!(refused("quota=much").contains("as in 0.5"));
     }
 }
