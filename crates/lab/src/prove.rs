@@ -33,7 +33,7 @@ const ENOUGH_PAIRS: usize = PRECISION.enough_pairs;
 /// A dose shows its effect in so many rounds; the cause itself is proved without it.
 const DOSE_ROUNDS: u32 = 4;
 /// The part of the budget that is kept for what is tried together.
-const KEPT_FOR_LATER: f64 = 0.35;
+const KEPT_FOR_LATER: f64 = 0.25;
 
 /// A whole run without an intervention and one with a cure, which may gain little, take so many times as long as the recorded run.
 const WITH_A_CURE: u32 = 2;

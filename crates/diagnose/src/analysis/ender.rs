@@ -4,10 +4,14 @@
 //! on whose processor the wake-up happened: it counts where it was in a call that can wake others, since an interrupt
 //! borrows any thread.
 
+mod peer;
+
+pub(crate) use peer::taken;
+
 use super::Analysis;
 use super::ready;
 use crate::syscall::{self, Class};
-use crate::threads::{Cursor, State, ThreadRows, call_end};
+use crate::threads::{ThreadRows, call_end};
 use case::tables::{Call, Switch, role};
 use case::{Ended, Ender};
 
@@ -105,15 +109,17 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
         Class::Accept => None,
         _ => analysis.connections.slot(call.connection).filter(|_| call.connection != 0).map(|slot| (slot, class)),
     };
-    let connecting = connection.map(|(slot, _)| slot).filter(|&slot| is_connecting(analysis, slot, call, wait));
-    if let Some(window) = connecting.and_then(|slot| busy_acceptor(analysis, slot, wait)) {
+    let connecting = connection.map(|(slot, _)| slot).filter(|&slot| peer::is_connecting(analysis, slot, call, wait));
+    if let Some(window) = connecting.and_then(|slot| peer::busy_acceptor(analysis, slot, wait)) {
         return emit(Part::Thread(window));
     }
     if let Some((slot, class)) = connection
         && connecting.is_none()
         && let Some(peer) = analysis.connections.all()[slot].peer
     {
-        return by_peer(analysis, peer, is_writing(class), wait, emit);
+        let writing = is_writing(class);
+        let other = if syscall::is_poll(call.number) { peer::other_answer(analysis, thread, peer, wait) } else { None };
+        return peer::ended(analysis, other.unwrap_or(peer), writing, wait, emit);
     }
     let window = by_waker(analysis, thread, wait, class).or_else(|| by_end(analysis, thread, wait, row));
     if let Some(window) = window {
@@ -121,7 +127,7 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
     }
     let unwatched = connection.map(|(slot, _)| slot).or_else(|| listener(analysis, call));
     emit(other(match unwatched {
-        Some(slot) if is_connecting(analysis, slot, call, wait) => Ender::Network,
+        Some(slot) if peer::is_connecting(analysis, slot, call, wait) => Ender::Network,
         Some(slot) if analysis.connections.row(slot).role == role::CLIENT => {
             Ender::Peer { remote: analysis.connections.remote_name(slot) }
         }
@@ -237,94 +243,8 @@ fn listener(analysis: &Analysis, call: &Call) -> Option<usize> {
     analysis.connections.slot(call.connection).filter(|_| call.connection != 0)
 }
 
-/// Whether a wait was for a connection to be there.
-fn is_connecting(analysis: &Analysis, slot: usize, call: &Call, wait: &Wait) -> bool {
-    let row = analysis.connections.row(slot);
-    let Window { from, to, .. } = wait.window;
-    let ended = || row.established.0 > from && row.established.0.saturating_add(AT_ONCE) >= to;
-    call.number == syscall::CONNECT || (row.role == role::CLIENT && ended())
-}
-
 fn is_writing(class: Class) -> bool {
     matches!(class, Class::Write | Class::HandOver)
-}
-
-/// A wait that the other end of a connection ended: by writing what was read here, or by reading what was written here. What
-/// is left after its call was under way.
-fn by_peer(analysis: &Analysis, peer: usize, writing: bool, wait: &Wait, emit: &mut dyn FnMut(Part)) {
-    let Window { from, to, .. } = wait.window;
-    let network = |ns: u64| Part::Other(Ended { by: Ender::Network, ns });
-    let rows = analysis.connections.transfer_numbers(peer);
-    // They are in order of their ends: the one that woke us may end after it did so.
-    let ended = rows.partition_point(|&row| call_end(analysis.call(row as usize)) <= to);
-    let fits = |row: &&u32| {
-        let call = analysis.call(**row as usize);
-        call.start.0 <= to && syscall::is_write(call.number) != writing
-    };
-    let just_after = rows[ended..].iter().take(2).find(fits);
-    let Some(&row) = just_after.or_else(|| rows[..ended].iter().rev().find(fits)) else {
-        // It sent nothing so far: the end of the stream, or a connection that was just opened.
-        let thread = rows.first().and_then(|&row| analysis.threads.slot(analysis.call(row as usize).tid));
-        let by_thread = thread.map(|thread| Part::Thread(Window { thread, ..wait.window }));
-        return emit(by_thread.unwrap_or(Part::Other(Ended { by: Ender::Unknown, ns: to - from })));
-    };
-    let call = analysis.call(row as usize);
-    let done = call_end(call).clamp(from, to);
-    if from < done
-        && let Some(thread) = analysis.threads.slot(call.tid)
-    {
-        let taken = taken(analysis, peer, thread).filter(|taken| from < taken.until);
-        let until = taken.as_ref().map_or(from, |taken| taken.until.min(done));
-        if let Some(taken) = taken {
-            emit(Part::Thread(Window { thread: taken.thread, from, to: until, ..wait.window }));
-        }
-        if until < done {
-            emit(Part::Thread(Window { thread, from: until, to: done, ..wait.window }));
-        }
-    }
-    if done < to {
-        emit(network(to - done));
-    }
-}
-
-/// Who took a connection from its listener's queue.
-pub(crate) struct Taken<'r> {
-    /// The `accept`.
-    pub accept: &'r Call,
-    /// Its thread's place in the table of threads.
-    pub thread: usize,
-    /// Until when that one has it, and not the thread that then serves it: until it is accepted, and that one there.
-    pub until: u64,
-}
-
-/// Who took a connection from its listener's queue, where that is not the thread that serves it.
-pub(crate) fn taken<'r>(analysis: &Analysis<'r>, slot: usize, serves: usize) -> Option<Taken<'r>> {
-    let accept = analysis.call(analysis.connections.all()[slot].accept?);
-    let thread = analysis.threads.slot(accept.tid).filter(|&thread| thread != serves)?;
-    Some(Taken { accept, thread, until: call_end(accept).max(analysis.threads.all()[serves].start) })
-}
-
-/// Whoever accepted a connection late, which its client had to ask for again: what it did meanwhile kept it from that, unless it
-/// was idle.
-fn busy_acceptor(analysis: &Analysis, slot: usize, wait: &Wait) -> Option<Window> {
-    let rows = &analysis.connections.all()[slot];
-    let Window { from, to, .. } = wait.window;
-    if !rows.repairs.iter().any(|&(start, end)| start < to && from < end) {
-        return None;
-    }
-    let accept = analysis.call(analysis.connections.all()[rows.peer?].accept?);
-    let thread = analysis.threads.slot(accept.tid)?;
-    let mut idle = 0;
-    analysis.threads.walk(thread, from, to, &mut Cursor::default(), &mut |moment| {
-        let class = moment.call.map(|row| syscall::class(analysis.call(row).number));
-        let is_blocked = matches!(moment.state, State::Blocked | State::Absent);
-        idle += if is_blocked && matches!(class, Some(Class::Accept | Class::Poll) | None) {
-            moment.end - moment.start
-        } else {
-            0
-        };
-    });
-    (idle * 2 < to - from).then_some(Window { thread, ..wait.window })
 }
 
 /// Whoever ended a wait, from when it was there; before that, those who were to start it.
@@ -352,17 +272,24 @@ fn since_it_was_started(analysis: &Analysis, wait: &Wait, mut window: Window, em
 
 /// The thread that woke this one, if it was in a call that wakes others.
 fn by_waker(analysis: &Analysis, thread: &ThreadRows, wait: &Wait, class: Class) -> Option<Window> {
-    let switch = switch(analysis, thread, wait)?;
-    let slot = analysis.threads.slot(switch.waker).filter(|_| switch.waker != 0 && switch.waker != thread.tid)?;
-    let waker = &analysis.threads.all()[slot];
-    let calls = &analysis.recording.calls[waker.calls.clone()];
-    let begun = calls.partition_point(|call| call.start <= switch.runnable);
-    let call = begun.checked_sub(1).map(|index| &calls[index]).filter(|call| call_end(call) >= switch.runnable.0);
+    let (slot, call) = waking(analysis, thread, wait)?;
     let wakes = match call {
         Some(call) => wakes_others(syscall::class(call.number), class),
-        None => waker.end.saturating_sub(switch.runnable.0) <= FAREWELL,
+        None => {
+            let woken = switch(analysis, thread, wait)?.runnable.0;
+            analysis.threads.all()[slot].end.saturating_sub(woken) <= FAREWELL
+        }
     };
     wakes.then_some(Window { thread: slot, ..wait.window })
+}
+
+/// The thread on whose processor this one was woken, by its place in the table of threads, and the call that it was in then.
+fn waking<'r>(analysis: &Analysis<'r>, thread: &ThreadRows, wait: &Wait) -> Option<(usize, Option<&'r Call>)> {
+    let switch = switch(analysis, thread, wait)?;
+    let slot = analysis.threads.slot(switch.waker).filter(|_| switch.waker != 0 && switch.waker != thread.tid)?;
+    let calls = &analysis.recording.calls[analysis.threads.all()[slot].calls.clone()];
+    let begun = calls.partition_point(|call| call.start <= switch.runnable);
+    Some((slot, begun.checked_sub(1).map(|index| &calls[index]).filter(|call| call_end(call) >= switch.runnable.0)))
 }
 
 /// The thread or process whose end was waited for: by who joins it, or reads from a pipe until nobody can write to it any more. Its

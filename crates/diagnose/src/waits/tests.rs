@@ -177,6 +177,35 @@ fn bytes_that_were_sent_before_are_under_way() {
 }
 
 #[test]
+fn a_poll_ends_by_the_answer_that_woke_and_not_by_the_first_that_is_read() {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    fixture.connect(2, CLIENT);
+    for _ in 0..20 {
+        let start = fixture.now;
+        fixture.moves(CLIENT, 1, WRITE, 200);
+        fixture.moves(CLIENT, 2, WRITE, 200);
+        fixture.waits(CLIENT, 10 * MS, EPOLL_WAIT, |call| call.result = 2);
+        fixture.recording.switches.last_mut().expect("it waited").waker = SERVER;
+        let woken = fixture.now;
+        // The second is answered first; before the client is on a processor, the other is as well, and is read first.
+        fixture.now = start + 20 * US;
+        fixture.moves(SERVER, 1001, READ, 200);
+        fixture.moves(SERVER, 1002, READ, 200);
+        fixture.waits(SERVER, woken - 4 * US - fixture.now, NANOSLEEP, |call| call.script_stack = 5);
+        fixture.moves(SERVER, 1002, WRITE, 1000);
+        fixture.moves(SERVER, 1001, WRITE, 1000);
+        fixture.now += 50 * US;
+        fixture.moves(CLIENT, 1, READ, 1000);
+        fixture.moves(CLIENT, 2, READ, 1000);
+    }
+    let tree = tree(fixture);
+    let poll = &tree.branches[0];
+    let waited: u64 = poll.waits_for.iter().filter(|node| node.end == Some(End::Server)).map(|node| node.ns).sum();
+    assert!(poll.ended.is_empty() && waited * 10 > poll.ns * 9, "{tree:#?}");
+}
+
+#[test]
 fn a_queue_for_a_lock_is_one_wait_for_all_that_was_done_with_it() {
     let mut fixture = with_a_holder();
     requests(&mut fixture, |fixture| {
