@@ -218,13 +218,10 @@ impl Proving<'_, '_> {
         Ok(())
     }
 
-    /// Which arms have a turn in the next round: those with a question open, and what they are compared with. Doses have none where
-    /// the first look at the cause would not fit into the budget with them.
+    /// Which arms have a turn in the next round: those with a question open, as far as there is time, and what they are compared with.
     fn open(&self, arms: &[Arm], first: u32, budget: Duration) -> Vec<usize> {
         let mut own = arms.iter().map(|arm| self.is_open(arm, first)).collect::<Vec<_>>();
-        if self.is_short_of_time(arms, &own, first, budget) {
-            own.iter_mut().zip(arms).for_each(|(open, arm)| *open &= !self.is_for(arm, Purpose::Dose));
-        }
+        self.make_room(arms, &mut own, first, budget);
         let names = arms.iter().zip(&own).filter(|(_, open)| **open).map(|(arm, _)| arm.name.as_str());
         let names = names.collect::<Vec<_>>();
         let joints = self.experiment.joints.iter().filter(|joint| names.contains(&joint.arm.as_str()));

@@ -110,15 +110,30 @@ impl Proving<'_, '_> {
         causes(&arm.name).iter().all(|finding| others.contains(finding))
     }
 
-    /// Whether the rounds that are left until the first look, counted from `first`, take longer than the budget allows; with whole runs
-    /// those until a look that bears one odd pair. Before the first round nobody knows.
-    pub(super) fn is_short_of_time(&self, arms: &[Arm], open: &[bool], first: u32, budget: Duration) -> bool {
-        let done = self.state.round() - first;
-        let looked = if self.extent.window.is_none() { STEADY_LOOK } else { FIRST_LOOK };
-        let rounds = if done > 0 { looked.saturating_sub(done) } else { 0 };
+    /// Takes their turn from arms that can be spared, where the first look at the cause would not fit into the budget with them, or
+    /// another round: doses first, then what only shows what the machinery costs, what repeats a proof, and controls.
+    pub(super) fn make_room(&self, arms: &[Arm], open: &mut [bool], first: u32, budget: Duration) {
+        // A whole run is cut off from nothing that delays it: there the look counts that bears one odd pair.
+        let steady = if self.extent.window.is_none() { STEADY_LOOK } else { FIRST_LOOK };
+        let is_dose = |arm: &Arm| self.is_for(arm, Purpose::Dose);
+        let is_idle = |arm: &Arm| is_reference(arm) && !self.is_compared_with(&arm.name, arms);
+        let repeats = |arm: &Arm| self.is_for(arm, Purpose::Cause) && self.repeats(arm, arms);
+        let is_control = |arm: &Arm| self.is_for(arm, Purpose::Control);
+        let spared: [(u32, &dyn Fn(&Arm) -> bool); 4] =
+            [(steady, &is_dose), (FIRST_LOOK, &is_idle), (FIRST_LOOK, &repeats), (FIRST_LOOK, &is_control)];
+        for (look, can_be_spared) in spared {
+            if self.is_short_of_time(arms, open, self.state.round() - first, look, budget) {
+                open.iter_mut().zip(arms).for_each(|(open, arm)| *open &= !can_be_spared(arm));
+            }
+        }
+    }
+
+    /// Whether the rounds that are left until a look, or one where it is past, take longer than the budget allows. Before the first
+    /// round nobody knows.
+    fn is_short_of_time(&self, arms: &[Arm], open: &[bool], done: u32, look: u32, budget: Duration) -> bool {
         let round: Duration =
             arms.iter().zip(open).filter(|(_, open)| **open).map(|(arm, _)| self.usual_cost(arm)).sum();
-        round * rounds > budget.saturating_sub(self.state.spent())
+        done > 0 && round * look.saturating_sub(done).max(1) > budget.saturating_sub(self.state.spent())
     }
 
     /// Whether an arm is for this, and for nothing that is worth more.

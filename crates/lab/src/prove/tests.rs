@@ -547,6 +547,23 @@ fn beside_doses(took: Duration) -> (Finding, usize) {
 }
 
 #[test]
+fn what_only_shows_the_cost_of_machinery_gives_way_to_the_first_look_at_the_cause() {
+    let (turn, answer) = (turns(), answer(vec![finding("P01", 0.95)]));
+    let tried = [("P01", "cure", Purpose::Cause), ("P01", "control", Purpose::Control)];
+    // Starting and ending the program takes so long with anything but the cure: three rounds of all would fit.
+    let mut execute = |arm: &Arm, extent: &Extent| {
+        let is_cure = arm.name == "cure";
+        let mut outcome = seen_to_its_end(made(if is_cure { 0.2 } else { 44.0 }, turn()), extent);
+        outcome.took = if is_cure || turn() < 4 { Duration::from_millis(500) } else { Duration::from_millis(2_500) };
+        Ok(outcome)
+    };
+    let terms = Terms { budget: Duration::from_secs(30), seed: 7, compares_output: false, say: &|_: &str| {} };
+    let (_, trials) = prove(arms(&tried), &answer, &mut execute, &terms).expect("an experiment");
+    let of = |arm: &str| trials.iter().filter(|trial| trial.arm == arm).count();
+    assert!(of(PLAIN) < 4 && of("cure") >= 4 && of("control") >= 4, "{} {} {}", of(PLAIN), of("cure"), of("control"));
+}
+
+#[test]
 fn doses_that_take_longer_than_expected_do_not_take_the_time_of_the_cause() {
     assert!(beside_doses(Duration::from_millis(500)).1 >= 4);
     let (cause, doses) = beside_doses(Duration::from_secs(5));
