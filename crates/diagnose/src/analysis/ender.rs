@@ -273,12 +273,11 @@ fn since_it_was_started(analysis: &Analysis, wait: &Wait, mut window: Window, em
 /// The thread that woke this one, if it was in a call that wakes others.
 fn by_waker(analysis: &Analysis, thread: &ThreadRows, wait: &Wait, class: Class) -> Option<Window> {
     let (slot, call) = waking(analysis, thread, wait)?;
-    let wakes = match call {
-        Some(call) => wakes_others(syscall::class(call.number), class),
-        None => {
-            let woken = switch(analysis, thread, wait)?.runnable.0;
-            analysis.threads.all()[slot].end.saturating_sub(woken) <= FAREWELL
-        }
+    let wakes = if let Some(call) = call {
+        wakes_others(syscall::class(call.number), class)
+    } else {
+        let woken = switch(analysis, thread, wait)?.runnable.0;
+        analysis.threads.all()[slot].end.saturating_sub(woken) <= FAREWELL
     };
     wakes.then_some(Window { thread: slot, ..wait.window })
 }

@@ -113,19 +113,20 @@ impl Proving<'_, '_> {
     /// Takes their turn from arms that can be spared, where the first look at the cause would not fit into the budget with them, or
     /// another round: doses first, then what only shows what the machinery costs, what repeats a proof, and controls.
     pub(super) fn make_room(&self, arms: &[Arm], open: &mut [bool], first: u32, budget: Duration) {
+        let done = self.state.round() - first;
+        let mut spare = |look: u32, can_be_spared: &dyn Fn(usize, &Arm) -> bool| {
+            if self.is_short_of_time(arms, open, done, look, budget) {
+                let arms = arms.iter().enumerate();
+                open.iter_mut().zip(arms).for_each(|(open, (place, arm))| *open &= !can_be_spared(place, arm));
+            }
+        };
         // A whole run is cut off from nothing that delays it: there the look counts that bears one odd pair.
         let steady = if self.extent.window.is_none() { STEADY_LOOK } else { FIRST_LOOK };
-        let is_dose = |arm: &Arm| self.is_for(arm, Purpose::Dose);
-        let is_idle = |arm: &Arm| is_reference(arm) && !self.is_compared_with(&arm.name, arms);
-        let repeats = |arm: &Arm| self.is_for(arm, Purpose::Cause) && self.repeats(arm, arms);
-        let is_control = |arm: &Arm| self.is_for(arm, Purpose::Control);
-        let spared: [(u32, &dyn Fn(&Arm) -> bool); 4] =
-            [(steady, &is_dose), (FIRST_LOOK, &is_idle), (FIRST_LOOK, &repeats), (FIRST_LOOK, &is_control)];
-        for (look, can_be_spared) in spared {
-            if self.is_short_of_time(arms, open, self.state.round() - first, look, budget) {
-                open.iter_mut().zip(arms).for_each(|(open, arm)| *open &= !can_be_spared(arm));
-            }
-        }
+        spare(steady, &|_, arm| self.is_for(arm, Purpose::Dose));
+        spare(FIRST_LOOK, &|_, arm| is_reference(arm) && !self.is_compared_with(&arm.name, arms));
+        // Of two that repeat each other the first stays.
+        spare(FIRST_LOOK, &|place, arm| self.is_for(arm, Purpose::Cause) && self.repeats(arm, &arms[..place]));
+        spare(FIRST_LOOK, &|_, arm| self.is_for(arm, Purpose::Control));
     }
 
     /// Whether the rounds that are left until a look, or one where it is past, take longer than the budget allows. Before the first
