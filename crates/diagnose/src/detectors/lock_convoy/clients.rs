@@ -20,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Requests that are under one lock hardly ever run at the same time: one in so many may, where the lock is let go of early.
 const RARE: usize = 20;
+/// At least one request in so many has such a wait before it: a lock that is contended is waited for before most, while idle threads
+/// of a pool happen to wake each other now and then.
+const CONTENDED: usize = 4;
 /// So much of a wait as many requests must have been under way as may: else it is no request that the turn is for.
 const MOSTLY: f64 = 0.5;
 /// Less than this of the waits is while a request of the thread itself is under way.
@@ -135,7 +138,7 @@ pub(in crate::detectors) fn turns_of(
         return None;
     }
     let taking_turns: BTreeSet<usize> = turns.iter().flat_map(|wait| [wait.thread, wait.by]).collect();
-    if turns.len() < LEAST_REQUESTS.max(requests.len() / RARE)
+    if turns.len() < LEAST_REQUESTS.max(requests.len() / CONTENDED)
         || (sum(&turns) as f64) < LEAST_SHARE_BLOCKED * analysis.wall() as f64
     {
         return None;
@@ -270,6 +273,18 @@ mod tests {
         let finding = answer.findings.iter().find(|one| one.name == "lock-convoy").expect("it is found");
         assert!(finding.place[0].line == 7 && finding.cost.between_ns_per_exchange > 4 * MS, "{finding:#?}");
         assert!(finding.mechanism[0].starts_with("2 threads of client wait at one place, 40 times"), "{finding:#?}");
+    }
+
+    #[test]
+    fn a_pools_threads_that_wake_each_other_now_and_then_are_left_alone() {
+        let mut recording = in_turns(None, None);
+        // Nine waits for forty requests were ended by a thread of its own.
+        let waits = recording.switches.iter_mut().filter(|switch| switch.waker != 0);
+        waits
+            .enumerate()
+            .filter(|(number, _)| number % 4 != 0 || *number == 0)
+            .for_each(|(_, switch)| switch.waker = 0);
+        assert!(!names(&recording).contains(&"lock-convoy".to_string()));
     }
 
     #[test]
