@@ -1,6 +1,10 @@
 //! From trials to verdicts: what became of each intervention, of each finding, and of the answer. Pure: the same trials
 //! give the same verdict.
 
+mod doubts;
+
+pub use doubts::is_told_apart;
+
 use crate::experiment::{Attempt, Experiment, Joint, PLAIN, SHAM};
 use crate::interventions;
 use crate::metric::Metric;
@@ -9,6 +13,7 @@ use crate::work;
 use case::facts::Work;
 use case::tables::{Trial, output};
 use case::{Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Trend, Tried, Verdict, standing};
+use doubts::{explains_little, gains_by, is_a_change, may_gain_by};
 use stats::{Decision, Looks, Ratio};
 use std::time::Duration;
 
@@ -16,23 +21,12 @@ use std::time::Duration;
 const LEAST_GAIN: f64 = 1.02;
 /// Fewer pairs give an interval that reaches from nothing to anything: no figure to show.
 const LEAST_PAIRS: usize = 4;
-/// A control that gains this share of the cause's own gain (in logarithms) was no control: the mechanism is another.
-const CONTROL_SHARE: f64 = 0.1;
-/// One that is certain to gain less than this share explains too little of the cause's gain to be measured any longer.
-const EXPLAINS_LITTLE: f64 = 0.5;
-/// And this is the most that is little, beside a cause that gains however much.
-const LITTLE: f64 = 1.25;
 /// Of the interval of a trend.
 const CONFIDENCE: f64 = 0.95;
 /// A gain of less than this share of the time suspected is not the gain that was suspected.
 const REFUTED_SHARE: f64 = 0.1;
-/// Sleeps take somewhat longer than they are asked to, and less so where nothing is recorded.
-const MORE_THAN_ALL: f64 = 1.1;
 /// So many runs to the program's end tell whether it still does its work: one with the cure, and those that it is compared with.
 const WHOLE_RUNS: u64 = 4;
-/// A sham this far from nothing attached is itself a change.
-const SHAM_BOUND: f64 = 1.05;
-
 /// Puts into an answer what the trials say of it.
 pub fn judge(answer: &mut Answer, experiment: &Experiment, trials: &[Trial]) {
     let trials = &experiment.own(trials)[..];
@@ -177,8 +171,9 @@ impl Judge<'_> {
         finding.caveats.extend(misled);
         // What is certain to gain too little to put the cause in doubt did what it must, however wide its interval is.
         let controls = finding.tried.iter_mut().filter(|one| one.purpose == Purpose::Control && one.applied);
-        let did_little =
-            |one: &&mut Tried| one.ratio > 0.0 && controlled.is_some_and(|gain| explains_little(one.high, gain));
+        let did_little = |one: &&mut Tried| {
+            one.ratio > 0.0 && controlled.is_some_and(|gain| explains_little(one.ratio, one.high, gain))
+        };
         for control in controls.filter(did_little) {
             control.status = Status::Refuted;
         }
@@ -186,40 +181,6 @@ impl Judge<'_> {
         if metric.and_then(|metric| self.sham(metric)).is_some_and(|sham| is_a_change(&sham)) {
             finding.caveats.push("Attaching the machinery alone changes the program noticeably.".to_string());
         }
-    }
-
-    /// Why a gain that is certain proves nothing all the same.
-    fn doubt(&self, finding: &Finding, cause: &Tried, attempts: &[&Attempt], answer: &Answer) -> Option<String> {
-        if saves_more_than_it_costs(finding, cause, answer.exchanges) {
-            return Some(format!(
-                "{} saves more than the sleeps of this finding can cost: the program sleeps elsewhere as well, or gave something up.",
-                cause.intervention
-            ));
-        }
-        if let Some(trend) = finding.trend.as_ref().filter(|trend| trend.high <= 0.0) {
-            return Some(format!(
-                "The cost does not rise with the dose of {}, which scales this cause: the mechanism must be a different one.",
-                trend.intervention
-            ));
-        }
-        let attempt = attempts.iter().find(|attempt| attempt.intervention == cause.intervention)?;
-        let metric = &attempt.metric;
-        let sham = self.measured(metric, PLAIN, &attempt.reference).filter(|_| attempt.reference != PLAIN);
-        if let Some(control) = control_that_gains(&finding.tried, cause, sham.as_ref()) {
-            return Some(format!(
-                "{control}, which should have no effect, helps as well: the mechanism must be a different one."
-            ));
-        }
-        // The sham carries what all arms carry; an arm that carries less would gain by that alone.
-        if let Some(sham) = sham.filter(|sham| sham.high < 1.0 && cause.low * sham.ratio <= 1.0) {
-            let cost = (sham.ratio.recip() - 1.0) * 100.0;
-            return Some(format!("The gain is no larger than the overhead of attaching the machinery ({cost:.0} %)."));
-        }
-        let is_own_figure = metric.is_of_the_program();
-        let is_step = cause.purpose == Purpose::Incremental;
-        (!is_own_figure && !is_step && cause.high < a_part_of(finding)).then(|| {
-            "The gain is less than a tenth of the suspected time: something else takes most of it.".to_string()
-        })
     }
 
     /// How the cost follows the doses of what scales the cause; none where fewer than two doses were tried.
@@ -286,17 +247,7 @@ impl Judge<'_> {
             _ if !has_same_output => "the program's output was not compared or not the same".to_string(),
             _ if is_overruled => format!("it could not be seen to take effect: {overruled_by}"),
             Work::Other if !is_same_work => problem.unwrap_or_default(),
-            Work::NotCompared if !is_same_work && has_gained && is_unsettled => format!(
-                "the program did something else than without it, and too few runs without it fit into the budget to tell \
-                 whether that is usual; --budget {} would",
-                self.enough
-            ),
-            Work::NotCompared if !is_same_work && has_gained && was_cut => format!(
-                "its trials were cut before the program's end, and work that is not done can show late; whole runs would \
-                 fit into --budget {}",
-                self.enough
-            ),
-            Work::NotCompared if !is_same_work && has_gained => work::NOT_COMPARED.to_string(),
+            Work::NotCompared if !is_same_work && has_gained => self.not_compared(is_unsettled, was_cut),
             _ => String::new(),
         };
         let prefix = format!("{}: ", attempt.intervention);
@@ -318,6 +269,23 @@ impl Judge<'_> {
             work: did,
             reference: attempt.reference.clone(),
         })
+    }
+
+    /// Why it is not known whether trials that gain did the same work.
+    fn not_compared(&self, is_unsettled: bool, was_cut: bool) -> String {
+        match (is_unsettled, was_cut) {
+            (true, _) => format!(
+                "the program did something else than without it, and too few runs without it fit into the budget to tell \
+                 whether that is usual; --budget {} would",
+                self.enough
+            ),
+            (false, true) => format!(
+                "its trials were cut before the program's end, and work that is not done can show late; whole runs would \
+                 fit into --budget {}",
+                self.enough
+            ),
+            (false, false) => work::NOT_COMPARED.to_string(),
+        }
     }
 
     /// Why there is no figure though every trial ended well.
@@ -398,61 +366,9 @@ pub fn a_part_of(finding: &Finding) -> f64 {
     1.0 / (1.0 - share * REFUTED_SHARE)
 }
 
-/// Whether a run became shorter by more than the sleeps between its requests that are suspected, which is certain. A client that looks
-/// a certain number of times and then goes on without what it waited for is finished soon, and may write the same.
-fn saves_more_than_it_costs(finding: &Finding, cause: &Tried, exchanges: u64) -> bool {
-    let saved = cause.before * (1.0 - 1.0 / cause.low);
-    let most = finding.cost.ns_per_exchange as f64 * exchanges as f64;
-    finding.cost.is_between_requests() && cause.metric == Metric::Wall && saved > most * MORE_THAN_ALL
-}
-
 /// Whether an intervention would be tried as the cause, did it not stand on another here. Steps above it only show what
 /// more can be had.
 fn is_usual_cause(intervention: &str, finding: &str) -> bool {
     let known = interventions::find(intervention);
     known.and_then(|one| one.prediction(finding)).is_some_and(|one| one.purpose == Purpose::Cause)
-}
-
-/// Why the gain of one intervention proves nothing where the other, the specific one, gains nothing.
-fn gains_by((gain, removed): (&str, &str), besides: &str) -> String {
-    format!(
-        "{gain} helps, but {removed}, which removes this cause and nothing else, does not: {besides}, and that explains the gain."
-    )
-}
-
-/// Why it proves nothing where that is not certain of the other.
-fn may_gain_by((gain, removed): (&str, &str), besides: &str) -> String {
-    format!(
-        "{gain} helps, but whether {removed}, which removes this cause and nothing else, helps as well remains open: {besides}, \
-         and that could explain the gain."
-    )
-}
-
-/// The gain of a control that puts a cause's gain in doubt.
-fn suspect_in_a_control(gain: f64) -> f64 {
-    gain.max(1.0).powf(CONTROL_SHARE).max(LEAST_GAIN)
-}
-
-/// Whether a control is told apart from a cause with this gain: certain to put it in doubt, or to explain little of it.
-pub fn is_told_apart(control: &Ratio, gain: f64) -> bool {
-    control.low > suspect_in_a_control(gain) || explains_little(control.high, gain)
-}
-
-/// Whether a control that gains this at most explains too little of a cause's gain to put it in doubt.
-fn explains_little(most: f64, gain: f64) -> bool {
-    most < suspect_in_a_control(gain).max(gain.powf(EXPLAINS_LITTLE).min(LITTLE))
-}
-
-/// Whether the sham is certain to differ from nothing attached by more than noise is forgiven.
-fn is_a_change(sham: &Measured) -> bool {
-    sham.low > SHAM_BOUND || sham.high < SHAM_BOUND.recip()
-}
-
-/// A control that gains too much to be one.
-fn control_that_gains(tried: &[Tried], cause: &Tried, sham: Option<&Measured>) -> Option<String> {
-    let controls = tried.iter().filter(|one| one.purpose == Purpose::Control && one.applied && one.ratio > 0.0);
-    // As much as the machinery itself may make out.
-    let allowed = sham.map_or(1.0, |sham| sham.high).max(LEAST_GAIN);
-    let gains = |one: &&Tried| one.low > allowed && one.ratio >= suspect_in_a_control(cause.ratio);
-    controls.into_iter().find(gains).map(|one| one.intervention.clone())
 }

@@ -42,7 +42,7 @@ detector! {
     ///
     /// ## Remedy
     /// Allow more workers (threads, processes), keep blocking calls out of the thread that serves everybody (asynchronous calls, a
-    /// pool for slow work), or make what the workers wait for faster. A client's own limit can be raised if the server bears it,
+    /// pool for slow work), or make what the workers wait for faster. A client's own limit can be raised if the server keeps up,
     /// and so can the number of open files (ulimit -n).
     ///
     /// ## Not to be confused with

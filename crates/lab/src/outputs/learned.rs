@@ -6,6 +6,8 @@
 //! the same in all runs with nothing attached, and that they change is what an intervention is for. So is what tells when the program
 //! ran: the time of day, and seconds since 1970.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 /// What a program always writes.
 pub struct Learned {
     places: Vec<Place>,
@@ -50,6 +52,13 @@ const LABELS: [&str; 20] = [
     "ms",
     "us",
 ];
+
+/// As a clock counts them.
+const HOURS: u32 = 24;
+/// Minutes of an hour, and seconds of a minute.
+const MINUTES: u32 = 60;
+/// In seconds: runs that are compared are minutes apart.
+const A_DAY: u64 = 24 * 60 * 60;
 
 impl Learned {
     /// From at least one text; none where they do not even have equally many words.
@@ -150,24 +159,30 @@ fn measures(words: &[&str], at: usize) -> Vec<bool> {
 fn tells_when(word: &str) -> Vec<bool> {
     let spans = spans(word);
     let texts = spans.iter().map(|&(begin, end)| &word[begin..end]).collect::<Vec<_>>();
-    let is_of_a_clock = |at: usize| {
-        let is_two_digits =
-            |at: usize| texts.get(at).is_some_and(|text| text.split(['.', ',']).next().map(str::len) == Some(2));
-        let is_followed = |at: usize| {
-            let next = spans.get(at + 1).filter(|next| next.0 == spans[at].1 + 1);
-            is_two_digits(at) && is_two_digits(at + 1) && next.is_some() && word[spans[at].1..].starts_with(':')
-        };
-        is_followed(at) || at.checked_sub(1).is_some_and(is_followed)
+    let is_below = |at: usize, most: u32| {
+        let whole = texts.get(at).and_then(|text| text.split(['.', ',']).next()).unwrap_or_default();
+        whole.len() == 2 && whole.parse::<u32>().is_ok_and(|number| number < most)
     };
-    (0..spans.len()).map(|at| is_of_a_clock(at) || is_since_1970(texts[at])).collect()
+    let is_followed = |at: usize| {
+        let next = spans.get(at + 1).filter(|next| next.0 == spans[at].1 + 1);
+        is_below(at, MINUTES) && is_below(at + 1, MINUTES) && next.is_some() && word[spans[at].1..].starts_with(':')
+    };
+    let begins = |at: usize| is_followed(at) && is_below(at, HOURS) && !at.checked_sub(1).is_some_and(is_followed);
+    // Hours and minutes, and seconds behind them.
+    let is_of_a_clock = |at: usize| {
+        let back = |by: usize| at.checked_sub(by).is_some_and(begins);
+        begins(at) || back(1) || (back(2) && is_followed(at - 1))
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    (0..spans.len()).map(|at| is_of_a_clock(at) || is_since_1970(texts[at], now)).collect()
 }
 
-/// Whether a figure can be a moment between 2020 and 2050, in seconds since 1970 or a thousandth, millionth or billionth of them.
-fn is_since_1970(figure: &str) -> bool {
+/// Whether a figure can be a moment of the same day as `now`, in seconds since 1970 or a thousandth, millionth or billionth of them:
+/// a figure of something else hardly ever begins with these digits.
+fn is_since_1970(figure: &str, now: u64) -> bool {
     let whole = figure.split(['.', ',']).next().unwrap_or("");
     let seconds = whole.get(..10).and_then(|seconds| seconds.parse::<u64>().ok());
-    matches!(whole.len(), 10 | 13 | 16 | 19)
-        && seconds.is_some_and(|seconds| (1_577_836_800..2_524_608_000).contains(&seconds))
+    matches!(whole.len(), 10 | 13 | 16 | 19) && seconds.is_some_and(|seconds| seconds.abs_diff(now) < A_DAY)
 }
 
 /// Whether a word is the unit of the figure before it: another unit is another figure.
@@ -281,12 +296,15 @@ mod tests {
 
     #[test]
     fn what_tells_when_a_program_ran_is_free_though_all_runs_beside_it_lie_within_a_minute() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+        let seconds = |ago: u64| format!("done {}", now - ago);
+        let id = |ago: u64| format!("id={}535 done", now - ago);
         for (plain, other) in [
             ("done at 04:23:58", "done at 05:07:01"),
             ("2026-11-26T04:23:58.311Z done", "2026-11-26T04:24:01.007Z done"),
             ("[04:23] done", "[04:24] done"),
-            ("done 1795667159", "done 1795667244"),
-            ("id=1795667159535 done", "id=1795667243979 done"),
+            (seconds(85).as_str(), seconds(0).as_str()),
+            (id(85).as_str(), id(0).as_str()),
         ] {
             assert!(holds(&[plain, plain, plain], other), "{plain}");
         }
@@ -296,6 +314,13 @@ mod tests {
         );
         assert!(!holds(&["10:200 ok"], "10:150 ok") && !holds(&["sum 9795667159"], "sum 9795667158"));
         assert!(!holds(&["12 of 34"], "11 of 34") && !holds(&["3:1 for us"], "1:3 for us"));
+        // As many bytes as there were seconds since 1970 two years ago, and what no clock shows.
+        let bytes = |less: u64| format!("sum {}", now - 2 * 365 * A_DAY - less);
+        assert!(
+            !holds(&[&bytes(0)], &bytes(1))
+                && !holds(&["31:70 won"], "31:71 won")
+                && !holds(&["40:50 won"], "40:51 won")
+        );
     }
 
     #[test]

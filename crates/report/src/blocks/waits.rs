@@ -54,8 +54,7 @@ fn title(tree: &WaitTree) -> String {
 }
 
 fn how(answer: &Answer, tree: &WaitTree) -> String {
-    let how =
-        "Each line is part of the line above that it is indented under: what whoever ended that wait did until then.";
+    let how = "Each line is a part of the one it is indented under: what the thread that ended that wait was doing.";
     if tree.followed == 0 || tree.followed >= answer.exchanges {
         return how.into();
     }

@@ -63,7 +63,7 @@ fn found(analysis: &Analysis, at_a_time: usize, turns: &Turns) -> Found {
         what,
         mechanism: vec![
             format!(
-                "{} threads of {} wait at one place, {} times, until another one of them lets go. Meanwhile {at_a_time} of its {} \
+                "{} threads of {} wait at one place, {} times, until another of them is done. Meanwhile {at_a_time} of its {} \
                  requests are under way, and never more.",
                 turns.threads,
                 turns.program,
@@ -74,8 +74,8 @@ fn found(analysis: &Analysis, at_a_time: usize, turns: &Turns) -> Found {
         ],
         saving: turns.saving(),
         place,
-        remedy: "Raise the limit (the size of the pool of connections, the semaphore's count), if the server can bear it: whether it \
-                 can, more requests at a time show."
+        remedy: "Raise the limit (the size of the connection pool, the semaphore's count) step by step, for as long as the server \
+                 keeps up."
             .to_string(),
         rows: rows("calls", turns.waits.iter().map(|(row, _)| *row)),
         ..Found::default()

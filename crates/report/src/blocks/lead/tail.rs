@@ -7,15 +7,15 @@ use crate::located::in_sentence;
 use crate::text::count;
 use case::{Nanos, Share, Tail};
 
-/// `10 of 400 requests take 303 ms or longer, half of all 9.4 ms at most: 98 % of the time of those is the server python3 asleep
-/// (clock_nanosleep), 300 ms each time, server.py:14 in render. They take 45 % of all requests' time.`
+/// `10 of 400 requests take 303 ms or longer; the median is 9.40 ms. 98 % of their time is the server python3 asleep
+/// (clock_nanosleep), 300 ms each time, server.py:14 in render. They account for 45 % of all request time.`
 pub(super) fn sentence(tail: &Tail, of: u64) -> Option<String> {
     let cause = tail.cause()?;
     let share = Share(cause.ns as f64 / tail.waits.of_ns.max(1) as f64);
     let asking = tail.kind.as_ref().map(|kind| format!(" Nearly all of them are {}.", queue::kind(kind, true)));
     Some(format!(
-        "{} of {} requests take {} or longer, half of all {} at most: {share} of the time of those is {} {}{}. They take {} \
-         of all requests' time.{}",
+        "{} of {} requests take {} or longer; the median is {}. {share} of their time is {} {}{}. They account for {} of all \
+         request time.{}",
         count(tail.count),
         count(of),
         Nanos(tail.least_ns),
@@ -54,8 +54,8 @@ mod tests {
 
     #[test]
     fn the_slow_few_are_told_in_a_sentence() {
-        let wanted = "10 of 1,400 requests take 303 ms or longer, half of all 9.40 ms at most: 97 % of the time of those is the \
-                      server python3 asleep (clock_nanosleep), 300 ms each time. They take 45 % of all requests' time.";
+        let wanted = "10 of 1,400 requests take 303 ms or longer; the median is 9.40 ms. 97 % of their time is the server python3 \
+                      asleep (clock_nanosleep), 300 ms each time. They account for 45 % of all request time.";
         assert_eq!(sentence(&tail(), 1_400).as_deref(), Some(wanted));
         let kind = Some(RequestKind::Http { method: "GET".into(), path: "/report".into() });
         let said = sentence(&Tail { kind, ..tail() }, 1_400).expect("a sentence");

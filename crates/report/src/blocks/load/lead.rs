@@ -57,7 +57,7 @@ fn lead(found: &Load) -> String {
     let wall = Nanos(found.wall_ns);
     let Latency { p50_ns, p99_ns, max_ns, .. } = found.latency;
     let took = format!(
-        "The median took {}, the 99th percentile {}, the longest {}.",
+        "The median was {}, the 99th percentile {}, the longest {}.",
         Nanos(p50_ns),
         Nanos(p99_ns),
         Nanos(max_ns)
