@@ -86,6 +86,9 @@ pub struct Intervention {
     pub may_change: &'static [Aspect],
     /// Names of interventions that it stands on: they are attached with it.
     pub stands_on: &'static [&'static str],
+    /// What it is tried for in this finding, given what its prediction declares: none where what is to be expected depends
+    /// on something that is not known, or where another one is meant.
+    pub purpose_here: fn(&Request, Purpose) -> Option<Purpose>,
     /// Asks for the machinery that it needs, or says why it cannot be tried here.
     pub treat: fn(&Request, &mut Treatment) -> Result<(), NotHere>,
     /// Whether it took effect, from its counters: how often it changed something, or why it did not.
@@ -125,6 +128,7 @@ const USUAL: Intervention = Intervention {
     overruled_by: "",
     may_change: &[],
     stands_on: &[],
+    purpose_here: |_, declared| Some(declared),
     treat: |_, _| Ok(()),
     applied: |_| Ok(0),
 };
@@ -217,13 +221,9 @@ impl Intervention {
         self.predictions.iter().find(|prediction| prediction.pathology == pathology)
     }
 
-    /// What it is tried for in a finding of a pathology; none where it is not tried for that, or where what is to be
-    /// expected of it depends on something that is not known.
+    /// What it is tried for in a finding of a pathology; none where it is not tried for that, or not here.
     pub fn purpose(&self, pathology: &str, request: &Request) -> Option<Purpose> {
-        let usual = share_ssl_context::purpose(self, request, self.prediction(pathology)?.purpose);
-        let usual = quickack_route::purpose(self, request, usual)?;
-        let usual = short_pauses::purpose(self, request, usual)?;
-        delayed_ack_cap::purpose(self, request, usual)
+        (self.purpose_here)(request, self.prediction(pathology)?.purpose)
     }
 }
 

@@ -61,18 +61,17 @@ intervention! {
         doses: &DOSES,
         unit: "ms",
         stands_on: &[],
+        purpose_here,
         treat,
         applied: |counters| set_on_connections(counters, |counts| counts.capped),
     };
 }
 
-/// What an intervention is tried for, `usual` for every other than this one. As a control it needs connections of which both
-/// ends are ours.
-pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Purpose) -> Option<Purpose> {
-    let is_control = intervention.name == DELAYED_ACK_CAP.name && usual == Purpose::Control;
+/// As a control it needs connections of which both ends are ours.
+fn purpose_here(request: &Request, declared: Purpose) -> Option<Purpose> {
     let connects = |recording: &Recording| recording.connections.iter().any(|row| row.transport == transport::TCP);
     let may_be_tried = request.has_server && request.recording.is_some_and(connects);
-    (!is_control || may_be_tried).then_some(usual)
+    (declared != Purpose::Control || may_be_tried).then_some(declared)
 }
 
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {

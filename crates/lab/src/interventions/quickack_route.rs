@@ -26,6 +26,7 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
+        purpose_here: |request, _| purpose_of_route(End::Client, request),
         treat: |request, treatment| treat(End::Client, request, treatment),
         applied: |counters| applied(End::Client, counters),
     };
@@ -52,20 +53,15 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
+        purpose_here: |request, _| purpose_of_route(End::Server, request),
         treat: |request, treatment| treat(End::Server, request, treatment),
         applied: |counters| applied(End::Server, counters),
     };
 }
 
-/// What an intervention of this file is tried for, `usual` for every other. The end that holds its write back waits for
-/// the other's ACK: its own route must make no difference. Where the holder is not known, nothing is
-/// predicted, and nothing is tried.
-pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Purpose) -> Option<Purpose> {
-    let end = match intervention.name {
-        name if name == QUICKACK_CLIENT_ROUTE.name => End::Client,
-        name if name == QUICKACK_SERVER_ROUTE.name => End::Server,
-        _ => return Some(usual),
-    };
+/// The end that holds its write back waits for the other's ACK: its own route must make no difference. Where the holder is
+/// not known, nothing is predicted, and nothing is tried.
+fn purpose_of_route(end: End, request: &Request) -> Option<Purpose> {
     let holder = request.end_of_finding()?;
     Some(if end == holder { Purpose::Control } else { Purpose::Cause })
 }

@@ -40,6 +40,7 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &["parse-ca-once"],
+        purpose_here: |request, declared| Some(purpose_here(request, declared)),
         treat: |_, treatment| {
             treatment.preloads.push(Preload { shim: SHIM, parameter: "share-ssl-context".into() });
             Ok(())
@@ -48,10 +49,10 @@ intervention! {
     };
 }
 
-/// What an intervention is tried for, `usual` for every other than this one.
-pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Purpose) -> Purpose {
-    let is_this = intervention.name == SHARE_SSL_CONTEXT.name && usual == Purpose::Cause;
-    if is_this && request.recording.is_some_and(loads_certificates_again) { Purpose::Incremental } else { usual }
+/// A step on top of another where contexts are not all that it spares.
+fn purpose_here(request: &Request, declared: Purpose) -> Purpose {
+    let is_step = declared == Purpose::Cause && request.recording.is_some_and(loads_certificates_again);
+    if is_step { Purpose::Incremental } else { declared }
 }
 
 /// Whether one process was seen opening one file of certificates again and again.

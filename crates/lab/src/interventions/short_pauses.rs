@@ -1,6 +1,6 @@
 //! `short-pauses`: a client that asks until the answer lets it go on asks far more often.
 
-use super::{Intervention, Prediction, Purpose, Request, intervention, pauses, short_sleeps};
+use super::{Intervention, Prediction, intervention, pauses};
 use crate::aspect::Aspect;
 use crate::treatment::Preload;
 
@@ -34,6 +34,8 @@ intervention! {
         needs_same_output: true,
         // Whoever looks more often asks more often, mostly for the short answer that says `not yet`.
         may_change: &[Aspect::Exchanges, Aspect::Bytes],
+        // How often a client looks depends on its sleeps: its whole run is compared, by what it writes.
+        purpose_here: |request, declared| pauses::is_between_requests(request).then_some(declared),
         treat: |request, treatment| {
             treatment.preloads.push(Preload { shim: "sleep-scale", parameter: pauses::parameter(request, FACTOR) });
             Ok(())
@@ -42,24 +44,13 @@ intervention! {
     };
 }
 
-/// What an intervention is tried for, `usual` for every other: how often a client looks depends on its sleeps, so that its whole run
-/// is compared, by what it writes; within requests nothing is done more often, and `short-sleeps` is enough.
-pub(super) fn purpose(intervention: &Intervention, request: &Request, usual: Purpose) -> Option<Purpose> {
-    let is_for_polls = request.finding.is_some_and(|finding| finding.id == "P06");
-    let is_other = match intervention.name {
-        name if name == SHORT_PAUSES.name => !pauses::is_between_requests(request),
-        name if name == short_sleeps::SHORT_SLEEPS.name => is_for_polls && pauses::is_between_requests(request),
-        _ => false,
-    };
-    (!is_other).then_some(usual)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::World;
     use crate::interventions::sleep_scale::SLEEP_SCALE;
     use crate::interventions::tests::request;
+    use crate::interventions::{Purpose, Request, short_sleeps};
     use crate::treatment::Treatment;
     use case::tables::{Call, Thread};
     use case::{Cost, Evidence, Finding, Nanos, Recording};

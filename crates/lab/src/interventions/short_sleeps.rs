@@ -31,6 +31,8 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
+        // Of a client that asks until it is told, `short-pauses` compares whole runs.
+        purpose_here: |request, declared| (!pauses::is_between_requests(request)).then_some(declared),
         treat: |request, treatment| {
             let retries = request.finding.is_some_and(|finding| finding.id == "P45");
             if retries && !request.finding.is_some_and(|finding| finding.cost.is_between_requests()) {
