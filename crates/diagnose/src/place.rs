@@ -261,10 +261,7 @@ const BUNDLED: [&str; 2] = ["/deps/", "/third_party/"];
 fn is_standard_library(location: &Location) -> bool {
     let path = if location.file.is_empty() { &location.module } else { &location.file };
     if location.kind == kind::SCRIPT {
-        return ["/lib/python", "/lib64/python", "/dist-packages/", "/site-packages/"]
-            .iter()
-            .any(|part| path.contains(part))
-            || path.starts_with("<frozen");
+        return location.file.is_empty() || is_installed(path);
     }
     if location.kind == kind::GENERATED {
         // What came with a runtime is in no file, and what was installed for it in a folder that all use.
@@ -274,6 +271,31 @@ fn is_standard_library(location: &Location) -> bool {
     rust || BUNDLED.iter().any(|folder| path.contains(folder))
         || path.starts_with("/usr/include/c++/")
         || is_gos_own(location)
+}
+
+/// What interpreters call the lines that they bring along in no file.
+const BUILT_IN: [&str; 2] = ["<frozen", "<internal:"];
+
+/// Folders of packages that were installed, wherever they are.
+const PACKAGES: [&str; 3] = ["/dist-packages/", "/site-packages/", "/gems/"];
+
+/// How folders are called that have what a language brings along, right below `lib` or `share`: `/usr/lib/python3.11`,
+/// `/usr/share/perl5`, `/usr/lib/x86_64-linux-gnu/perl-base`.
+const LANGUAGES: [&str; 4] = ["perl", "php", "python", "ruby"];
+
+/// Whether a script's file came with its language, or was installed for it.
+fn is_installed(path: &str) -> bool {
+    // Composer's folder, which is of a project: others call folders of their own so.
+    let is_composers = || path.ends_with(".php") && path.contains("/vendor/");
+    let mut folders: Vec<&str> = path.split('/').filter(|part| !part.contains("-linux-")).collect();
+    folders.pop();
+    let is_languages = folders.windows(2).any(|pair| {
+        matches!(pair[0], "lib" | "lib64" | "share") && LANGUAGES.iter().any(|language| pair[1].starts_with(language))
+    });
+    is_languages
+        || BUILT_IN.iter().any(|name| path.starts_with(name))
+        || PACKAGES.iter().any(|part| path.contains(part))
+        || is_composers()
 }
 
 /// Whether a function came with Go: its package's path begins with no domain, and its file lies in a folder `src` under

@@ -1,6 +1,6 @@
 //! Which runtime is in a file: recognised by what the file contains, never by its name.
 
-use super::question::{Embedded, PythonImage};
+use super::question::{Embedded, ScriptImage, ScriptImageOf};
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::fs::File;
@@ -19,22 +19,94 @@ pub(super) fn embedded(file: File) -> Embedded {
     if definitions.any(|symbol| symbol.name_bytes().is_ok_and(is_node)) { Embedded::Node } else { Embedded::None }
 }
 
-/// Reads a file's symbols; `None` where it exports no `_PyRuntime`.
-pub(super) fn python(file: File) -> Option<PythonImage> {
+/// The symbols by which interpreters are found.
+#[derive(Default)]
+struct Symbols {
+    python: Option<u64>,
+    python_version: Option<u64>,
+    php_globals: Option<u64>,
+    php: bool,
+    perl_key: Option<u64>,
+    perl_version: [Option<u64>; 2],
+    ruby: Option<u64>,
+    ruby_version: Option<u64>,
+    thread_values: Option<u64>,
+}
+
+impl Symbols {
+    fn of<'data>(file: &impl Object<'data>) -> Symbols {
+        let mut found = Symbols::default();
+        for symbol in file.dynamic_symbols().filter(ObjectSymbol::is_definition) {
+            let address = Some(symbol.address());
+            match symbol.name_bytes() {
+                Ok(b"_PyRuntime") => found.python = address,
+                Ok(b"Py_Version") => found.python_version = address,
+                Ok(b"executor_globals") => found.php_globals = address,
+                Ok(b"zend_execute_ex") => found.php = true,
+                Ok(b"PL_thr_key") => found.perl_key = address,
+                Ok(b"PL_revision") => found.perl_version[0] = address,
+                Ok(b"PL_version") => found.perl_version[1] = address,
+                Ok(b"ruby_current_vm_ptr") => found.ruby = address,
+                Ok(b"ruby_api_version") => found.ruby_version = address,
+                Ok(b"_thread_db_pthread_specific") => found.thread_values = address,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn image<'data>(&self, file: &impl Object<'data>) -> Option<ScriptImageOf> {
+        if let Some(runtime) = self.python {
+            let version_symbol = self.python_version;
+            let version_tag = if version_symbol.is_none() { version_tag(file) } else { None };
+            return Some(ScriptImageOf::Python { runtime, version_symbol, version_tag });
+        }
+        if self.php {
+            return Some(ScriptImageOf::Php { globals: self.php_globals, interface: php_interface(file) });
+        }
+        if let [Some(revision), Some(version)] = self.perl_version {
+            let version = (constants::<1>(file, revision)?[0], constants::<1>(file, version)?[0]);
+            return Some(ScriptImageOf::Perl { key: self.perl_key, version });
+        }
+        if let (Some(machine), Some(version)) = (self.ruby, self.ruby_version) {
+            // Three numbers, of four bytes each.
+            let version = constants::<12>(file, version)?;
+            return Some(ScriptImageOf::Ruby { machine, version: (version[0], version[4]) });
+        }
+        self.thread_values.map(|description| ScriptImageOf::ThreadValues { description })
+    }
+}
+
+/// Reads a file's symbols; `None` where it exports none by which an interpreter is found.
+pub(super) fn of_scripts(file: File) -> Option<ScriptImage> {
     let cache = ReadCache::new(file);
     let file = object::File::parse(&cache).ok()?;
-    let (mut runtime, mut version_symbol) = (None, None);
-    for symbol in file.dynamic_symbols().filter(ObjectSymbol::is_definition) {
-        match symbol.name_bytes() {
-            Ok(b"_PyRuntime") => runtime = Some(symbol.address()),
-            Ok(b"Py_Version") => version_symbol = Some(symbol.address()),
-            _ => {}
-        }
-    }
-    let runtime = runtime?;
+    let of = Symbols::of(&file).image(&file)?;
     let first = file.segments().find(|segment| segment.file_range().0 == 0)?;
-    let version_tag = if version_symbol.is_none() { version_tag(&file) } else { None };
-    Some(PythonImage { first_address: first.address() & !0xfff, runtime, version_symbol, version_tag })
+    Some(ScriptImage { first_address: first.address() & !0xfff, of })
+}
+
+/// The bytes that a file has at an address that is only read.
+fn constants<'data, const N: usize>(file: &impl Object<'data>, address: u64) -> Option<[u8; N]> {
+    let section = file.sections().find(|one| address >= one.address() && address - one.address() < one.size())?;
+    let bytes = section.data_range(address, N as u64).ok()??;
+    bytes.try_into().ok()
+}
+
+/// The number of PHP's interface for extensions, which every build names as `API20220829,NTS`, or with a 4 before it. None of
+/// builds with threads (`TS`) and those for debugging, which lay out everything differently.
+fn php_interface<'data>(file: &impl Object<'data>) -> Option<u32> {
+    const TAG: &[u8] = b"API";
+    const PLAIN: &[u8] = b",NTS\0";
+    let constants = file.section_by_name(".rodata")?;
+    let bytes = constants.data().ok()?;
+    bytes.windows(TAG.len() + 9 + PLAIN.len()).filter(|window| window.starts_with(TAG)).find_map(|window| {
+        let rest = &window[TAG.len()..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let date = rest[..digits].get(digits.checked_sub(8)?..)?;
+        let number = std::str::from_utf8(date).ok()?.parse().ok()?;
+        rest[digits..].starts_with(PLAIN).then_some(number)
+    })
 }
 
 /// The version that `sys.implementation.cache_tag` names, `cpython-39`: among the constants of every build.

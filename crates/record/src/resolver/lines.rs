@@ -1,4 +1,4 @@
-//! From an instruction to its line, in the three formats that CPython has used: a table is read once, as a whole.
+//! From an instruction to its line, in the formats that interpreters have used: a table is read once, as a whole.
 
 use super::question::Form;
 
@@ -19,6 +19,7 @@ pub(super) fn read(form: Form, table: &[u8], first_line: u32) -> Lines {
         Form::Increments => in_increments(table, first_line, &mut add),
         Form::Ranges => in_ranges(table, first_line, &mut add),
         Form::Locations => in_locations(table, first_line, &mut add),
+        Form::Ranks { entries, entry_bytes, words } => in_ranks(table, [entries, entry_bytes, words], &mut add),
     }
     lines
 }
@@ -73,6 +74,34 @@ fn in_locations(table: &[u8], first_line: u32, add: &mut impl FnMut(u32, i64)) {
         add(end, if kind == 15 { 0 } else { line });
         // Only the first byte of an entry has its top bit set.
         at += 1 + table[at + 1..].iter().take_while(|byte| **byte < 0x80).count();
+    }
+}
+
+/// CRuby's entries, and the ranks of positions behind them: how many entries begin up to each word. Up to word 54 a rank has
+/// seven bits, nine of them a word; beyond, blocks of 512 words have their first rank, seven ranks of nine bits that count from
+/// it, and a bit for each word at which an entry begins (`succ_index_table` in `iseq.c`).
+fn in_ranks(table: &[u8], [entries, entry_bytes, words]: [u32; 3], add: &mut impl FnMut(u32, i64)) {
+    const FIRST: u32 = 54;
+    const BLOCK_BYTES: usize = 80;
+    let length = (entries as usize).saturating_mul(entry_bytes as usize);
+    let Some((entries, ranks)) = table.split_at_checked(length) else { return };
+    let word = |at: usize| ranks.get(at..).and_then(|rest| rest.first_chunk()).map(|bytes| u64::from_le_bytes(*bytes));
+    let of_block = |at: u32| {
+        let (block, within) = (at as usize / 512 * BLOCK_BYTES + FIRST as usize / 9 * 8, at as usize % 512);
+        let small = within / 64;
+        let before = if small == 0 { 0 } else { word(block + 8)? >> (9 * (small - 1)) & 0x1ff };
+        let bits = word(block + 16 + small * 8)? << (63 - within % 64);
+        Some((word(block)? & u64::from(u32::MAX)) + before + u64::from(bits.count_ones()))
+    };
+    for at in 0..words {
+        let rank = match at.checked_sub(FIRST) {
+            None => word(at as usize / 9 * 8).map(|nine| nine >> (7 * (at % 9)) & 0x7f),
+            Some(beyond) => of_block(beyond),
+        };
+        let entry = rank.and_then(|rank| (rank as usize).checked_sub(1)?.checked_mul(entry_bytes as usize));
+        let line = entry.and_then(|at| entries.get(at..)?.first_chunk::<4>());
+        let Some(line) = line else { return };
+        add(at + 1, i64::from(i32::from_le_bytes(*line)));
     }
 }
 
