@@ -29,6 +29,7 @@ struct Symbols {
     perl_key: Option<u64>,
     perl_version: [Option<u64>; 2],
     ruby: Option<u64>,
+    ruby_at_exit: Option<u64>,
     ruby_version: Option<u64>,
     thread_values: Option<u64>,
 }
@@ -47,6 +48,7 @@ impl Symbols {
                 Ok(b"PL_revision") => found.perl_version[0] = address,
                 Ok(b"PL_version") => found.perl_version[1] = address,
                 Ok(b"ruby_current_vm_ptr") => found.ruby = address,
+                Ok(b"ruby_vm_at_exit") => found.ruby_at_exit = address,
                 Ok(b"ruby_api_version") => found.ruby_version = address,
                 Ok(b"_thread_db_pthread_specific") => found.thread_values = address,
                 _ => {}
@@ -68,9 +70,10 @@ impl Symbols {
             let version = (constants::<1>(file, revision)?[0], constants::<1>(file, version)?[0]);
             return Some(ScriptImageOf::Perl { key: self.perl_key, version });
         }
-        if let (Some(machine), Some(version)) = (self.ruby, self.ruby_version) {
+        if let Some(version) = self.ruby_version {
             // Three numbers, of four bytes each.
             let version = constants::<12>(file, version)?;
+            let machine = self.ruby.or_else(|| first_loaded(file, self.ruby_at_exit?));
             return Some(ScriptImageOf::Ruby { machine, version: (version[0], version[4]) });
         }
         self.thread_values.map(|description| ScriptImageOf::ThreadValues { description })
@@ -84,6 +87,22 @@ pub(super) fn of_scripts(file: File) -> Option<ScriptImage> {
     let of = Symbols::of(&file).image(&file)?;
     let first = file.segments().find(|segment| segment.file_range().0 == 0)?;
     Some(ScriptImage { first_address: first.address() & !0xfff, of })
+}
+
+/// The address of the variable that a function loads first: CRuby exports none from 3.3 on, but functions that begin by loading it.
+/// Whoever is told has to look whether it is the one that is meant.
+fn first_loaded<'data>(file: &impl Object<'data>, function: u64) -> Option<u64> {
+    first_load(&constants::<64>(file, function)?, function)
+}
+
+/// The address that the first load in a function's code is from: `REX.W MOV r64, [RIP + disp32]`, of seven bytes, which counts from
+/// the next instruction on.
+fn first_load(code: &[u8], function: u64) -> Option<u64> {
+    const LENGTH: usize = 7;
+    let is_load = |window: &[u8]| window[0] & 0xfb == 0x48 && window[1] == 0x8b && window[2] & 0xc7 == 0x05;
+    let at = code.windows(LENGTH).position(is_load)?;
+    let distance = i32::from_le_bytes(*code[at + 3..].first_chunk()?);
+    Some(function.wrapping_add((at + LENGTH) as u64).wrapping_add_signed(i64::from(distance)))
 }
 
 /// The bytes that a file has at an address that is only read.
@@ -121,4 +140,22 @@ fn version_tag<'data>(file: &impl Object<'data>) -> Option<(u8, u8)> {
         let minor = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
         ends.then_some((3, minor))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How 3.3's `ruby_vm_at_exit` begins in Debian 13: it loads `ruby_current_vm_ptr` as its sixth instruction.
+    const AT_EXIT: [u8; 30] = [
+        0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x53, 0x48, 0x89, 0xfb, 0xbf, 0x10, 0, 0, 0, 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b,
+        0x2d, 0xbf, 0xa2, 0x1f, 0, 0xe8, 0xca, 0x10, 0xdd, 0xff,
+    ];
+
+    #[test]
+    fn the_variable_that_a_function_loads_first_is_found_by_its_distance() {
+        assert_eq!(first_load(&AT_EXIT, 0x27_1910), Some(0x46_bbe8));
+        assert_eq!(first_load(&AT_EXIT[..18], 0x27_1910), None);
+        assert_eq!(first_load(&[0; 64], 0x27_1910), None);
+    }
 }

@@ -154,10 +154,47 @@ mod tests {
         assert_eq!(read(Form::Ranges, &[2, 0, 2, 0, 2, 1, 2, 0x80], 10), [(4, 10), (6, 11), (8, 0)]);
     }
 
+    /// Entries of eight bytes that begin at these words, and the ranks behind them.
+    fn ranks(begins: &[usize], words: usize) -> Vec<u8> {
+        let rank = |at: usize| begins.iter().filter(|begin| **begin <= at).count() as u64;
+        let mut table: Vec<u8> = (1..=begins.len() as u64).flat_map(|line| (line * 10).to_le_bytes()).collect();
+        for first in (0..54).step_by(9) {
+            let nine: u64 = (0..9).map(|at| rank(first + at) << (7 * at)).sum();
+            table.extend(nine.to_le_bytes());
+        }
+        for block in (54..words).step_by(512) {
+            let before = if block == 0 { 0 } else { rank(block - 1) };
+            table.extend(before.to_le_bytes());
+            let small = (1..8).map(|small| (rank(block + small * 64 - 1) - before) << (9 * (small - 1))).sum::<u64>();
+            table.extend(small.to_le_bytes());
+            for bits in (block..block + 512).step_by(64) {
+                let bits: u64 = (0..64).map(|at| u64::from(begins.contains(&(bits + at))) << at).sum();
+                table.extend(bits.to_le_bytes());
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn ranks_say_where_entries_begin_in_short_and_in_long_sequences() {
+        let begins = [0, 3, 10, 53, 54, 70, 117, 118, 400, 565, 566, 567, 1100];
+        let table = ranks(&begins, 1300);
+        let form = Form::Ranks { entries: begins.len() as u32, entry_bytes: 8, words: 1300 };
+        let lines = read(form, &table, 0);
+        for at in 0..1300 {
+            let entry = begins.iter().filter(|begin| **begin <= at).count() as u32;
+            assert_eq!(line_at(&lines, at as u32), entry * 10, "word {at}");
+        }
+        assert_eq!(line_at(&lines, 1300), 0);
+        let short = Form::Ranks { entries: 2, entry_bytes: 8, words: 9 };
+        assert_eq!(read(short, &ranks(&[0, 4], 9), 0), [(4, 10), (9, 20)]);
+    }
+
     proptest! {
         #[test]
         fn no_table_makes_it_panic(table in proptest::collection::vec(any::<u8>(), 0..200), first: u32, index in 0u32..2000) {
-            for form in [Form::Increments, Form::Ranges, Form::Locations] {
+            let ranks = Form::Ranks { entries: first, entry_bytes: index, words: u32::MAX };
+            for form in [Form::Increments, Form::Ranges, Form::Locations, ranks] {
                 line_at(&read(form, &table, first), index);
             }
         }

@@ -177,8 +177,8 @@ pub(crate) enum ScriptImageOf {
     },
     /// CRuby.
     Ruby {
-        /// `ruby_current_vm_ptr`.
-        machine: u64,
+        /// `ruby_current_vm_ptr`, or the variable that is taken for it.
+        machine: Option<u64>,
         version: (u8, u8),
     },
     /// No interpreter, but glibc, which says where it keeps a thread's values by key (`_thread_db_pthread_specific`).

@@ -142,7 +142,10 @@ fn interpreter(
         }
         ScriptImageOf::Php { globals, interface } => php::known(interface?, at(globals?)).map(Interpreter::Php),
         ScriptImageOf::Perl { key, version } => perl::known(version, at(key?), thread_values()?).map(Interpreter::Perl),
-        ScriptImageOf::Ruby { machine, version } => ruby::known(version, at(machine)).map(Interpreter::Ruby),
+        ScriptImageOf::Ruby { machine, version } => {
+            let found = ruby::known(version, at(machine?))?;
+            ruby::runs(&found, Memory::Process(pid)).then_some(Interpreter::Ruby(found))
+        }
         ScriptImageOf::ThreadValues { .. } => None,
     }
 }

@@ -192,3 +192,6 @@ pub(super) fn fuzz(memory: Memory<'_>) {
         let _ = sub(memory, &interpreter, 0x1000);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -184,3 +184,6 @@ pub(super) fn fuzz(memory: Memory<'_>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

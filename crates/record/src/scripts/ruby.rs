@@ -97,6 +97,23 @@ pub(super) fn known(version: (u8, u8), machine: u64) -> Option<Interpreter> {
     Some(Interpreter { machine, layout })
 }
 
+/// Whether an interpreter is where it was looked for, and has begun: its first thread is in the ring of its threads, and is in a
+/// frame of its own stack.
+pub(super) fn runs(interpreter: &Interpreter, memory: Memory<'_>) -> bool {
+    let at = |address: u64, offset: u32| memory.word(address.wrapping_add(u64::from(offset)));
+    let layout = &interpreter.layout;
+    let frame = || {
+        let ractor = at(memory.word(interpreter.machine)?, MAIN_RACTOR)?;
+        let ring = ractor.wrapping_add(u64::from(layout.threads));
+        let thread = memory.word(ring).filter(|thread| at(*thread, 8) == Some(ring))?;
+        let context: [u8; 24] = memory.front(at(thread, layout.thread_context)?)?;
+        let [stack, words, frame] = [0, 8, 16].map(|offset| word_of(&context, offset));
+        let end = words.checked_mul(8).and_then(|bytes| stack.checked_add(bytes))?;
+        Some((stack..end).contains(&frame))
+    };
+    frame().unwrap_or(false)
+}
+
 impl Interpreter {
     /// As the kernel side has them (`struct ruby_offsets`).
     pub(super) fn words(&self) -> [u32; 6] {
@@ -153,7 +170,8 @@ impl Sequences {
             }
         }
         let sequence = self.known.get(&(pid, address))?;
-        let line = sequence.line(instruction);
+        // Beneath the program's first frame Ruby has one of its own, which is on no line.
+        let line = Some(sequence.line(instruction)).filter(|line| *line > 0)?;
         Some(ScriptLine {
             file: sequence.file.clone(),
             function: sequence.label.clone(),
@@ -257,5 +275,9 @@ pub(super) fn fuzz(memory: Memory<'_>) {
             sequences.line((1, memory), &interpreter, 0x1000, instruction);
         }
         let _ = text(memory, &interpreter.layout, 0x1000);
+        let _ = runs(&Interpreter { machine: 0x1000, ..interpreter }, memory);
     }
 }
+
+#[cfg(test)]
+mod tests;
