@@ -4,6 +4,7 @@ use crate::code::{Code, base_name};
 use case::tables::{Call, Location, kind};
 use case::{Function, Place, PlaceShare};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Frames shown: enough to see who called whom, few enough to read.
 const SHOWN_FRAMES: usize = 4;
@@ -289,7 +290,8 @@ const LANGUAGES: [&str; 4] = ["perl", "php", "python", "ruby"];
 /// Whether a script's file came with its language, or was installed for it.
 fn is_installed(path: &str) -> bool {
     // Composer's folder, which is of a project: others call folders of their own so.
-    let is_composers = || path.ends_with(".php") && path.contains("/vendor/");
+    let is_php = || Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("php"));
+    let is_composers = || path.contains("/vendor/") && is_php();
     let mut folders: Vec<&str> = path.split('/').filter(|part| !part.contains("-linux-")).collect();
     folders.pop();
     let is_languages = folders.windows(2).any(|pair| {

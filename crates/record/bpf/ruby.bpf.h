@@ -19,10 +19,11 @@ struct ruby_context {
 /* Methods written in C have frames as well, without code. */
 enum { RUBY_FRAMES = 96 };
 
+/* Native threads serve one of Ruby's after the other: one that has ended keeps its native thread, but no context. */
 static __always_inline bool is_current_ruby(struct ruby_offsets *at, u64 thread, u64 self)
 {
 	u64 native = at->thread_native ? user_word(thread + at->thread_native) : thread;
-	return native && user_word(native + at->thread_id) == self;
+	return native && user_word(native + at->thread_id) == self && user_word(thread + at->thread_context);
 }
 
 /* The record of the current thread, looked for once. Threads form a ring, whose links are the front of each. */

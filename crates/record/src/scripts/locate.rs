@@ -1,6 +1,6 @@
 //! Finding the interpreter of a process: by the symbols that its executable or its library exports.
 
-use super::memory::Memory;
+use super::memory::{Memory, half_of};
 use super::{Interpreter, perl, php, python, ruby};
 use crate::peer;
 use crate::regular::open_image;
@@ -157,15 +157,17 @@ fn python_version(pid: u32, image: &ScriptImageOf, bias: u64) -> Option<(u8, u8)
     Some(((number >> 24) as u8, (number >> 16) as u8))
 }
 
-/// Where glibc keeps a thread's values by key, from the thread's control block on: it describes that to debuggers, by the bits
-/// and the number of the arrays, and their offset (`nptl_db`): pointers to blocks of 32 values.
+/// In how many blocks glibc keeps a thread's values by key: 32 of 32.
+const BLOCKS: u32 = 32;
+
+/// Where glibc has the pointers to a thread's blocks of values, from the thread's control block on: it describes them to debuggers
+/// (`nptl_db`), by their bits, the number of arrays, and the offset.
 fn thread_values(resolver: &Resolver, pid: u32, mappings: &[Mapping]) -> Option<u32> {
     let library = mappings.iter().find(|mapping| mapping.name() == C_LIBRARY)?;
     let image = image(resolver, pid, library)?;
     let ScriptImageOf::ThreadValues { description } = image.of else { return None };
     let described = Memory::Process(pid).front::<12>(description.wrapping_add(library.bias(&image)))?;
-    const POINTERS: u32 = 32;
-    let [bits, _, offset] = [0, 4, 8].map(|at| super::memory::half_of(&described, at));
+    let [bits, _, offset] = [0, 4, 8].map(|at| half_of(&described, at));
     // A control block has some thousand bytes.
-    (bits == POINTERS * 64 && offset < 1 << 16).then_some(offset)
+    (bits == BLOCKS * 64 && offset < 1 << 16).then_some(offset)
 }

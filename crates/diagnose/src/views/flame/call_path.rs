@@ -53,12 +53,10 @@ fn without_importing<'l>(innermost_first: &[&'l Location]) -> Vec<&'l Location> 
 fn beneath_script<'l>(innermost_first: &[&'l Location], program: &str) -> Vec<&'l Location> {
     let interpreter = innermost_first.iter().find(|location| EVALUATION.contains(&location.function.as_str()));
     let interpreter = interpreter.map(|location| location.module.as_str());
+    let is_library = |name: &str| LIBRARIES.iter().any(|library| name.starts_with(library));
     let is_interpreter = |location: &Location| match interpreter {
         Some(module) => location.module == module,
-        None => {
-            let name = base_name(&location.module);
-            name == program || LIBRARIES.iter().any(|library| name.starts_with(library))
-        }
+        None => base_name(&location.module) == program || is_library(base_name(&location.module)),
     };
     let evaluates = |location: &Location| match interpreter {
         Some(_) => EVALUATION.contains(&location.function.as_str()),

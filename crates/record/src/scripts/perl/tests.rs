@@ -28,7 +28,7 @@ fn arena() -> Arena {
     arena.bytes(FILE_NAME, b"/srv/shop.pl\0");
     put_value(&mut arena, CODE, 13);
     put_value(&mut arena, GLOB, 9);
-    put_value(&mut arena, PACKAGE, 12 | HAS_AUX);
+    put_value(&mut arena, PACKAGE, u32::from(TYPE_OF_HASH) | HAS_AUX);
     arena.words(&[(CODE + 0x20 + 56, GLOB), (GLOB + 0x20 + 32, 0x1600), (GLOB + 0x20 + 40, PACKAGE)]);
     arena.words(&[(PACKAGE + 0x20 + 32, 0x1700)]);
     put_key(&mut arena, 0x1600, "pause");
