@@ -19,11 +19,16 @@ struct ruby_context {
 /* Methods written in C have frames as well, without code. */
 enum { RUBY_FRAMES = 96 };
 
-/* Native threads serve one of Ruby's after the other: one that has ended keeps its native thread, but no context. */
 static __always_inline bool is_current_ruby(struct ruby_offsets *at, u64 thread, u64 self)
 {
 	u64 native = at->thread_native ? user_word(thread + at->thread_native) : thread;
-	return native && user_word(native + at->thread_id) == self && user_word(thread + at->thread_context);
+	return native && user_word(native + at->thread_id) == self;
+}
+
+/* Native threads serve one of Ruby's after the other. One that has ended keeps its id, but its neighbours do not know it. */
+static __always_inline bool is_in_ring(u64 thread)
+{
+	return user_word(user_word(thread) + sizeof(u64)) == thread;
 }
 
 /* The record of the current thread, looked for once. Threads form a ring, whose links are the front of each. */
@@ -31,7 +36,7 @@ static __always_inline u64 ruby_thread(struct interpreter *in, struct thread *kn
 {
 	struct ruby_offsets *at = &in->ruby;
 	u64 self = bpf_get_current_task_btf()->thread.fsbase;
-	if (known->script_thread && is_current_ruby(at, known->script_thread, self))
+	if (known->script_thread && is_in_ring(known->script_thread) && is_current_ruby(at, known->script_thread, self))
 		return known->script_thread;
 	u64 machine = user_word(in->base);
 	u64 ractor = machine ? user_word(machine + at->main_ractor) : 0;

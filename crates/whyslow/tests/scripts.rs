@@ -76,6 +76,16 @@ end
 Shop.burn
 ";
 
+/// A native thread serves one of these after the other.
+const RUBY_THREADS: &str = "def pause
+  sleep 0.002
+end
+sleep 0.4
+60.times do
+  Thread.new { pause }.join
+end
+";
+
 /// What a recording has of scripts.
 struct Lines {
     locations: BTreeMap<u32, Location>,
@@ -168,4 +178,12 @@ fn a_ruby_program_waits_and_computes_on_its_lines() {
     let Some(lines) = Lines::of("ruby", RUBY) else { return };
     let waits = [("pause", 3), ("block in <main>", 16), ("block in <main>", 19), ("<main>", 18)];
     lines.are("ruby 3.", &waits, &[("block in burn", 9), ("block in burn", 10), ("burn", 8)]);
+}
+
+#[test]
+fn each_thread_of_a_ruby_program_is_on_its_own_lines() {
+    let Some(lines) = Lines::of("ruby", RUBY_THREADS) else { return };
+    // Two calls a sleep, at least one of which is the wait.
+    assert!(lines.calls_at(&[("pause", 2), ("block (2 levels) in <main>", 6)]) >= 60);
+    assert!(lines.calls_at(&[("block in <main>", 6), ("<main>", 5)]) > 0);
 }
