@@ -12,7 +12,7 @@ use case::Recording;
 use case::tables::{Call, Connection, Handshake, Segment, TcpEvent, direction, event, flags, role, transport};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 pub use wire_stalls::{Held, transfer_at};
 
 /// One end of a connection and its rows.
@@ -47,7 +47,7 @@ pub struct ConnectionRows {
     /// When the other end held bytes until this one's acknowledgement, as the wire shows; only of captures.
     pub held_at_peer: Vec<Held>,
     /// When payload was under way to or from the other end, which was recorded; none where that is not known.
-    pub under_way: Option<Rc<[(u64, u64)]>>,
+    pub under_way: Option<Arc<[(u64, u64)]>>,
 }
 
 /// All connections, in the order of the table.
@@ -223,7 +223,7 @@ impl<'r> Connections<'r> {
         }
     }
 
-    fn find_under_way(&self, slot: usize) -> Option<Rc<[(u64, u64)]>> {
+    fn find_under_way(&self, slot: usize) -> Option<Arc<[(u64, u64)]>> {
         let (own, peer) = (self.segments(slot), self.segments(self.rows[slot].peer?));
         (!own.is_empty() && !peer.is_empty()).then(|| flights::under_way(own, peer).into())
     }
