@@ -2,6 +2,7 @@
 
 pub(super) mod clients;
 mod holders;
+mod interpreter;
 mod refused;
 mod signalled;
 
@@ -34,6 +35,11 @@ detector! {
     /// So is a process that waits for events until another one, which waits at the same place at other times, sends it a
     /// signal: PostgreSQL's do that for a row that another transaction has changed. Where whoever has the lock waited for its
     /// client meanwhile, it was kept from one request to the next.
+    ///
+    /// Or threads of one process of which exactly one computes while others wait for a lock, and never two at the same time,
+    /// though each computes in its turn: an interpreter's own lock (Python's GIL, Ruby's GVL). Who waits for that asks again
+    /// and again, so that no single wait tells who had it; what counts is for how long one thread computed while requests were
+    /// in hand and others waited. As many processes as there are CPUs would leave the last of it, which is taken off.
     ///
     /// Or threads of a client that wait at one place and let each other go in turn, while its requests run one at a time: each
     /// is made under the lock.
@@ -93,7 +99,8 @@ struct LockWait {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    among_requests(analysis).or_else(|| clients::detect(analysis))
+    let among_requests = || among_requests(analysis).or_else(|| clients::detect(analysis));
+    interpreter::detect(analysis).or_else(among_requests)
 }
 
 /// Threads that wait in the middle of a request for another one.

@@ -2,7 +2,7 @@
 
 mod asked_in_turn;
 mod handed_over;
-mod in_hand;
+pub(super) mod in_hand;
 mod no_descriptor;
 mod own_limit;
 mod unread_requests;

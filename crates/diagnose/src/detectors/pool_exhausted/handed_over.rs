@@ -58,11 +58,13 @@ pub(super) fn find(analysis: &Analysis) -> Option<Line> {
     lines.max_by_key(|line| line.waited)
 }
 
-/// A place at which threads wait: the call and its stacks.
+/// A place at which threads wait: the call, and its script's stack where there is one, else its native one.
 type Place = (u16, u32, u32);
 
 fn place(call: &Call) -> Place {
-    (call.number, call.stack, call.script_stack)
+    // An interpreter comes to one line of a script by several ways of its own.
+    let native = if call.script_stack == 0 { call.stack } else { 0 };
+    (call.number, native, call.script_stack)
 }
 
 fn of_process(analysis: &Analysis, pid: u32, requests: &[InHand]) -> Vec<Line> {

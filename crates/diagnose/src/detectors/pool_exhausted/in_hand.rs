@@ -8,7 +8,7 @@ use crate::threads::call_end;
 use std::collections::BTreeMap;
 
 /// A request that a process has read and not answered.
-pub(super) struct InHand {
+pub(in crate::detectors) struct InHand {
     pub from: u64,
     pub to: u64,
     pub reader: u32,
@@ -16,7 +16,7 @@ pub(super) struct InHand {
 }
 
 /// The requests of the program's clients in each process, by its id.
-pub(super) fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<InHand>> {
+pub(in crate::detectors) fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<InHand>> {
     of(analysis, analysis.exchanges.iter())
 }
 
