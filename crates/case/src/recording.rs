@@ -45,6 +45,9 @@ fn in_order<R: Default, K: Ord, const NUMBERS: usize>(
     numbers: [fn(&R) -> u32; NUMBERS],
     key: fn(&R) -> K,
 ) {
+    if rows.is_sorted_by_key(key) {
+        return;
+    }
     for number in numbers {
         deal(rows, number);
     }
@@ -57,8 +60,8 @@ fn in_order<R: Default, K: Ord, const NUMBERS: usize>(
 /// So many numbers have lists of their own while rows are read: those of more are short, and take longer to find than to deal out.
 const MOST_LISTS: usize = 256;
 
-/// The rows of a table, those of one number behind each other as far as that costs nothing: dealt out while they are read, they
-/// are never there twice.
+/// The rows of a table, those of one number behind each other as far as that costs nothing: dealt out while they are read, only
+/// those of one number at a time are there twice.
 fn read<R: Row, const NUMBERS: usize>(case: &Case, numbers: [fn(&R) -> u32; NUMBERS]) -> Result<Vec<R>, CaseError> {
     let mut lists: BTreeMap<u32, Vec<R>> = BTreeMap::new();
     let mut rest = Vec::new();
