@@ -1,8 +1,8 @@
 //! Requests that have arrived and wait in line: who is served meanwhile, and what that takes.
 
-use super::{Above, Follower};
 use super::group::Groups;
 use super::kinds::Kinds;
+use super::{Above, Follower};
 use crate::analysis::Analysis;
 use crate::analysis::ender::{Window, is_for_answer, is_nap};
 use crate::exchange::Exchange;
