@@ -19,7 +19,7 @@ use crate::threads::{Cursor, Moment, State, call_end};
 use case::tables::role;
 use case::{End, Ended, Ender, WaitNode, WaitTree};
 use group::{Group, Groups};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ pub(crate) fn stretches(analysis: &Analysis) -> Vec<Stretch> {
     let follower = Follower::new(analysis);
     let (windows, followed) = follower.exchanges();
     let whole: f64 = windows.iter().map(Window::length).sum();
-    follower.branches(windows, Scale { least: whole * MATTERS, per: 1.0 }, MOST_STEPS);
+    follower.branches(windows, Scale { least: whole * MATTERS, per: 1.0 }, MOST_STEPS, &Above::default());
     let each = analysis.exchanges.len() as f64 / followed.max(1) as f64;
     let stretch = |one: Window| Stretch { thread: one.thread, from: one.from, to: one.to, weight: one.weight * each };
     follower.passed.into_inner().into_iter().map(stretch).collect()
@@ -113,6 +113,9 @@ pub fn ended_by(analysis: &Analysis, thread: usize, moment: &Moment) -> Option<u
     });
     most.map(|window| window.thread)
 }
+
+/// Calls whose waits are being followed: rows of the table of calls. Whoever is found in one of them again waits for itself.
+type Above = FxHashSet<usize>;
 
 /// How times are shown.
 #[derive(Clone, Copy)]
@@ -178,7 +181,7 @@ impl<'e> Follower<'e> {
     fn tree(&self, windows: Vec<Window>, followed: usize) -> Option<WaitTree> {
         let whole: f64 = windows.iter().map(Window::length).sum();
         let per = followed.max(1) as f64;
-        let branches = self.branches(windows, Scale { least: whole * MATTERS, per }, MOST_STEPS);
+        let branches = self.branches(windows, Scale { least: whole * MATTERS, per }, MOST_STEPS, &Above::default());
         let tree = WaitTree { of_ns: (whole / per) as u64, followed: followed as u64, branches };
         (!tree.branches.is_empty()).then_some(tree)
     }
@@ -193,24 +196,24 @@ impl<'e> Follower<'e> {
     }
 
     /// What threads did in some windows, and for the waits among it what those did who ended them.
-    fn branches(&self, windows: Vec<Window>, scale: Scale, steps: usize) -> Vec<WaitNode> {
+    fn branches(&self, windows: Vec<Window>, scale: Scale, steps: usize, above: &Above) -> Vec<WaitNode> {
         let mut groups = Groups::new(self.analysis.recording);
         for window in thinned(windows) {
-            self.walk(window, &mut groups);
+            self.walk(window, above, &mut groups);
             self.passed.borrow_mut().push(window);
         }
         let mut nodes = Vec::new();
         for group in groups.above(scale.least) {
             let mut node = group.node(self.analysis, scale.per);
             if steps > 0 {
-                self.follow(&group, scale, steps, &mut node);
+                self.follow(&group, scale, steps, above, &mut node);
             }
             nodes.push(node);
         }
         nodes
     }
 
-    fn walk(&self, window: Window, groups: &mut Groups<'e>) {
+    fn walk(&self, window: Window, above: &Above, groups: &mut Groups<'e>) {
         let analysis = self.analysis;
         let pid = analysis.threads.all()[window.thread].pid;
         analysis.threads.walk(window.thread, window.from, window.to, &mut Cursor::default(), &mut |moment| {
@@ -218,6 +221,8 @@ impl<'e> Follower<'e> {
             let program = self.images.at(pid, moment.start);
             match moment.state {
                 State::Absent => (),
+                // A sender waits for room and its receiver for data: each ends the other's wait, in turns.
+                State::Blocked if moment.call.is_some_and(|row| above.contains(&row)) => (),
                 State::OnProcessor => groups.on_cpu(analysis, program, part, moment.call),
                 State::Runnable => groups.runnable(analysis, program, part, moment.call),
                 State::Blocked | State::BlockedOnDisk => {
@@ -238,7 +243,7 @@ impl<'e> Follower<'e> {
     }
 
     /// Adds what ended a group's waits.
-    fn follow(&self, group: &Group, scale: Scale, steps: usize, node: &mut WaitNode) {
+    fn follow(&self, group: &Group, scale: Scale, steps: usize, above: &Above, node: &mut WaitNode) {
         let mut windows = Vec::new();
         let mut others: BTreeMap<Ender, f64> = BTreeMap::new();
         let mut queue: Vec<(Wait, usize)> = Vec::new();
@@ -267,7 +272,9 @@ impl<'e> Follower<'e> {
         ended.sort_by_key(|ended| std::cmp::Reverse(ended.ns));
         node.ended = ended;
         if windows.iter().map(Window::length).sum::<f64>() >= scale.least {
-            node.waits_for = self.branches(windows, scale, steps - 1);
+            let calls = group.waits.iter().filter_map(|wait| wait.call);
+            let above = above.iter().copied().chain(calls).collect();
+            node.waits_for = self.branches(windows, scale, steps - 1, &above);
         }
     }
 

@@ -170,13 +170,24 @@ pub(crate) fn is_nap(call: &Call) -> bool {
 /// Whether a call waits for the answer to what its program asked, in a poll of that connection alone: many libraries do that before
 /// they read, for the sake of a time-out.
 pub(crate) fn is_for_answer(analysis: &Analysis, row: usize) -> bool {
+    polled_alone(analysis, row).is_some_and(|slot| analysis.connections.row(slot).role == role::CLIENT)
+}
+
+/// Whether a call waits in a poll of one connection alone, and that is another one than this: the answer to what its program asked,
+/// or the next request of another client, for whom a worker keeps itself free.
+pub(crate) fn is_for_one_other(analysis: &Analysis, row: usize, here: u32) -> bool {
+    let polled = polled_alone(analysis, row).map(|slot| analysis.connections.row(slot));
+    polled.is_some_and(|row| row.role == role::CLIENT || (row.role == role::SERVER && row.id != here))
+}
+
+/// The connection that a call polls alone, by its place in the list of all.
+fn polled_alone(analysis: &Analysis, row: usize) -> Option<usize> {
     let call = analysis.call(row);
     if !syscall::is_poll_of_one(call.number, call.argument_1) {
-        return false;
+        return None;
     }
     let polled = analysis.connections.slot(call.connection).filter(|_| call.connection != 0);
-    let slot = polled.or_else(|| ready::connection(analysis, row).map(|(slot, _)| slot));
-    slot.is_some_and(|slot| analysis.connections.row(slot).role == role::CLIENT)
+    polled.or_else(|| ready::connection(analysis, row).map(|(slot, _)| slot))
 }
 
 /// The next few calls of the same thread after one, up to its next wait.

@@ -44,6 +44,9 @@ const LEAST_SHARE: f64 = 0.1;
 /// What a window holds at most without scaling (RFC 9293). A receiver with less is woken for each of few segments, so that it is on
 /// CPU in its calls rather than blocked in them.
 const SMALL: u64 = 65_535;
+/// What a packet holds at most before it is cut into segments (GSO). A send buffer with any room left takes all of one, however
+/// small the buffer is (`sk_stream_memory_free`, `tcp_sendmsg_locked`).
+const LARGEST_PACKET: u64 = 65_536;
 /// The level of options that all sockets have, SOL_SOCKET, and those that set the size of a buffer, also past the kernel's limit
 /// (`asm-generic/socket.h`).
 const SOCKET_LEVEL: u64 = 1;
@@ -197,7 +200,11 @@ fn find_waits(analysis: &Analysis, exchange: &Exchange, limited: usize, limit: L
     }) else {
         return;
     };
-    let most = limit.bytes.saturating_mul(2).saturating_add(u64::from(connections.row(sender).mss));
+    let beyond = match limit.buffer {
+        Buffer::Send => LARGEST_PACKET.max(u64::from(connections.row(sender).mss)),
+        Buffer::Receive => u64::from(connections.row(sender).mss),
+    };
+    let most = limit.bytes.saturating_mul(2).saturating_add(beyond);
     let segments = connections.segments(sender);
     let first = segments.partition_point(|segment| segment.time.0 < exchange.start);
     let last = segments.partition_point(|segment| segment.time.0 <= exchange.end);
@@ -325,9 +332,11 @@ mod tests {
         bytes: u64,
         /// Whether the client waits for data, rather than computing between its reads.
         is_awaited: bool,
+        /// Segments that leave at once, after which the sender waits.
+        at_once: u32,
     }
 
-    const SMALL: Download = Download { option: SO_SNDBUF, bytes: 2_048, is_awaited: true };
+    const SMALL: Download = Download { option: SO_SNDBUF, bytes: 2_048, is_awaited: true, at_once: 1 };
 
     /// Ten responses of ten segments; each but the last is acknowledged after 40 ms, and the next one leaves then.
     fn downloads(download: &Download) -> Recording {
@@ -345,7 +354,9 @@ mod tests {
             fixture.moves(SERVER, 1001, READ, 200);
             for part in 0..10 {
                 let left = fixture.now;
-                fixture.travels(left + 3 * US, 1001, 1, PART);
+                for segment in 0..u64::from(download.at_once) {
+                    fixture.travels(left + 3 * US + segment * 10, 1001, 1, PART);
+                }
                 let wait = if part < 9 { 40 * MS } else { 20 * US };
                 fixture.now = left;
                 fixture.waits(SERVER, wait, WRITE, |call| {
@@ -387,6 +398,13 @@ mod tests {
     #[test]
     fn a_buffer_that_is_nearly_empty_holds_nothing_up() {
         assert!(!is_found(&Download { bytes: 1 << 20, ..SMALL }));
+    }
+
+    #[test]
+    fn a_send_buffer_takes_a_whole_packet_more_than_fits() {
+        assert!(is_found(&Download { bytes: 8_192, at_once: 50, ..SMALL }));
+        // Without any room left a receive buffer lets no segment in.
+        assert!(!is_found(&Download { option: SO_RCVBUF, bytes: 8_192, at_once: 50, ..SMALL }));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Requests that have arrived and wait in line: who is served meanwhile, and what that takes.
 
-use super::Follower;
 use super::group::Groups;
 use super::kinds::Kinds;
+use super::{Above, Follower};
 use crate::analysis::Analysis;
 use crate::analysis::ender::{Window, is_for_answer, is_nap};
 use crate::exchange::Exchange;
@@ -104,7 +104,7 @@ fn shown(analysis: &Analysis, sums: BTreeMap<&RequestKind, Sums>, count: u64) ->
         let many = sums.served.len().max(1) as u64;
         let mut groups = Groups::new(analysis.recording);
         for window in sums.served.iter().step_by(sums.served.len().div_ceil(MOST_SERVED).max(1)) {
-            follower.walk(*window, &mut groups);
+            follower.walk(*window, &Above::default(), &mut groups);
         }
         let mut nodes = groups.above(0.0).into_iter().map(|group| group.node(analysis, 1.0));
         let most = nodes.next().unwrap_or_default();

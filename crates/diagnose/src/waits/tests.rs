@@ -430,3 +430,34 @@ fn what_a_database_was_asked_is_named_where_it_is_waited_for() {
     of_others.commands.iter_mut().for_each(|row| row.connection -= 1);
     assert_eq!(asked(&of_others), ["", ""]);
 }
+
+/// Ten answers that the server writes in one call, of which the client reads one half 5 ms before the other.
+fn halves() -> Recording {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    for _ in 0..10 {
+        let start = fixture.now;
+        fixture.moves(CLIENT, 1, WRITE, 200);
+        fixture.travels(start + 3 * US, 1, 1001, 200);
+        fixture.now = start + 12 * US;
+        fixture.moves(SERVER, 1001, READ, 200);
+        let writes = fixture.now;
+        fixture.travels(writes + 3 * US, 1001, 1, 500);
+        fixture.travels(writes + 8 * MS, 1001, 1, 500);
+        fixture.acknowledges(writes + 8 * MS - 10 * US, 1, 1001);
+        fixture.waits(SERVER, 8 * MS, WRITE, |call| (call.connection, call.fd, call.result) = (1001, 5, 1000));
+        fixture.recording.switches.last_mut().expect("it waited").waker = CLIENT;
+        fixture.now = start + 6 * US;
+        fixture.waits_for(CLIENT, 1, 8 * MS + 20 * US, 1000);
+        fixture.now += 20 * US;
+    }
+    fixture.end()
+}
+
+#[test]
+fn two_that_wait_for_each_other_in_turns_are_followed_once() {
+    let tree = answer(&halves()).waits.expect("a tree");
+    let of_clients = |node: &&WaitNode| matches!(&node.activity, Activity::Blocked { .. });
+    let branch = tree.main_branch();
+    assert_eq!(branch.into_iter().filter(|node| of_clients(node)).count(), 2, "{tree:#?}");
+}

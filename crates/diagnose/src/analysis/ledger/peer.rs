@@ -138,7 +138,7 @@ impl Walker<'_> {
             (_, Some(call))
                 if takes(transfer.number)
                     && waits_for_requests(call, here)
-                    && !moment.call.is_some_and(|row| ender::is_for_answer(analysis, row)) =>
+                    && !moment.call.is_some_and(|row| ender::is_for_one_other(analysis, row, here)) =>
             {
                 charge(from, to, Account::WakeUp(End::Server));
             }
@@ -188,9 +188,10 @@ fn takes(number: u16) -> bool {
     syscall::is_read(number) || syscall::is_accept(number)
 }
 
-/// Whether a blocked call is one that the request's arrival ends.
+/// Whether a blocked call is one that the request's arrival ends. A poll that timed out was not for this request, which was there:
+/// its connection was not among those that it asked for.
 fn waits_for_requests(call: &Call, connection: u32) -> bool {
-    (syscall::is_poll(call.number) && !is_nap(call))
+    (syscall::is_poll(call.number) && !is_nap(call) && call.result != 0)
         || syscall::is_accept(call.number)
         || (call.connection == connection && syscall::is_read(call.number))
 }

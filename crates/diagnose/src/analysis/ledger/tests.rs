@@ -318,3 +318,47 @@ fn a_server_that_polls_for_room_to_write_is_held_up_by_what_it_wrote() {
     // It waited for something else, and then had more to say.
     assert!(booked(writes_in_two(READABLE), polls) > 48 * MS);
 }
+
+const POLL: u16 = 7;
+
+/// A request that has arrived while the server is in a poll, which returns so many descriptors 50 ms later; then the request is read.
+fn read_after_a_poll(result: i64, of_one: Option<u32>) -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    fixture.connect(2, CLIENT);
+    let start = fixture.now;
+    fixture.moves(CLIENT, 1, WRITE, 200);
+    fixture.travels(start + 3 * US, 1, 1001, 200);
+    let waiting = fixture.now;
+    fixture.now = start + 2 * US;
+    let number = if of_one.is_some() { POLL } else { EPOLL_WAIT };
+    fixture.waits(SERVER, 50 * MS, number, |call| {
+        call.result = result;
+        if let Some(connection) = of_one {
+            (call.connection, call.argument_1) = (connection, 1);
+        }
+    });
+    fixture.moves(SERVER, 1001, READ, 200);
+    fixture.moves(SERVER, 1001, WRITE, 1000);
+    let answered = fixture.now;
+    fixture.travels(answered, 1001, 1, 1000);
+    fixture.now = waiting;
+    fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+    fixture
+}
+
+#[test]
+fn a_poll_that_times_out_was_not_for_the_request_that_lay_there() {
+    let wakes_up = |account: &Account| *account == Account::WakeUp { end: End::Server };
+    let polls = |account: &Account| matches!(account, Account::Blocked { end: End::Server, .. });
+    assert!(booked(read_after_a_poll(1, None), wakes_up) > 48 * MS);
+    assert_eq!(booked(read_after_a_poll(0, None), wakes_up), 0);
+    assert!(booked(read_after_a_poll(0, None), polls) > 48 * MS);
+}
+
+#[test]
+fn a_worker_that_polls_the_connection_of_another_client_is_not_about_to_wake_up() {
+    let wakes_up = |account: &Account| *account == Account::WakeUp { end: End::Server };
+    assert!(booked(read_after_a_poll(1, Some(1001)), wakes_up) > 48 * MS);
+    assert_eq!(booked(read_after_a_poll(1, Some(1002)), wakes_up), 0);
+}
