@@ -20,8 +20,9 @@ detector! {
     ///
     /// ## Evidence
     /// Fifty calls or more per request of `getrandom`, or reads of /dev/urandom and /dev/random, for 64 bytes or fewer;
-    /// the time of these calls. Or CPU samples in the kernel's `clock_gettime` and `gettimeofday`, a twentieth of the
-    /// requests' time or more: a clock that programs can read shows no such samples.
+    /// the time of these calls, and of opening and closing the device in between. Or CPU samples in the kernel's
+    /// `clock_gettime` and `gettimeofday`, a twentieth of the requests' time or more: a clock that programs can read
+    /// shows no such samples.
     ///
     /// ## What proves it
     /// Handing out random bytes from a stock that is filled 4 kB at a time. A clock cannot be made readable from
@@ -77,11 +78,13 @@ fn entropy(analysis: &Analysis) -> Option<Found> {
         let of_device = || syscall::is_read(call.number) && devices.contains(&call.path);
         (call.number == syscall::GETRANDOM || of_device()) && (1..=FEW_BYTES as i64).contains(&call.result)
     };
+    // A device that is opened and closed for each read costs more by that than by the read.
+    let is_of_it = |call: &Call| is_small(call) || devices.contains(&call.path) && !syscall::is_read(call.number);
     let (mut asked, mut wall, mut cpu) = (Vec::new(), 0, 0);
-    for (row, call) in analysis.recording.calls.iter().enumerate().filter(|(_, call)| is_small(call)) {
+    for (row, call) in analysis.recording.calls.iter().enumerate().filter(|(_, call)| is_of_it(call)) {
         let (inside, _) = analysis.split(call.tid, call.start.0, call_end(call));
         if inside > 0 {
-            asked.push(row);
+            asked.extend(is_small(call).then_some(row));
             wall += inside;
             cpu += call.duration.0.saturating_sub(call.blocked.0);
         }
@@ -179,6 +182,29 @@ mod tests {
 
     fn is_found(recording: &Recording) -> bool {
         names(recording).contains(&"slow-clock-or-entropy".to_string())
+    }
+
+    #[test]
+    fn a_device_that_is_opened_for_each_read_costs_its_opening_as_well() {
+        const OPENAT: u16 = 257;
+        let cost = |opens: bool| {
+            let mut fixture = keep_alive(1, 50 * US);
+            fixture.path(1, "/dev/urandom");
+            for _ in 0..20 {
+                fixture.moves(CLIENT, 1, WRITE, 20);
+                for _ in 0..100 {
+                    let path = if opens { 1 } else { 0 };
+                    fixture.does(CLIENT, 6 * US, OPENAT, |call| (call.path, call.result) = (path, 5));
+                    fixture.does(CLIENT, 2 * US, READ, |call| (call.fd, call.path, call.result) = (5, 1, 8));
+                }
+                fixture.waits_for(CLIENT, 1, MS, 100);
+            }
+            let answer = answer(&fixture.end());
+            let finding = answer.findings.iter().find(|one| one.name == "slow-clock-or-entropy").expect("found");
+            (finding.cost.ns_per_exchange, finding.evidence.rows.len())
+        };
+        let ((with, reads), (without, as_many)) = (cost(true), cost(false));
+        assert!(with > 3 * without && reads == as_many, "{with} and {without}");
     }
 
     #[test]

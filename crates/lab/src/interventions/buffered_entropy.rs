@@ -1,7 +1,8 @@
 //! `buffered-entropy`: random bytes from a stock.
 
-use super::{Intervention, Prediction, intervention};
+use super::{Intervention, NotHere, Prediction, intervention};
 use crate::treatment::Preload;
+use case::syscall;
 
 intervention! {
     /// # buffered-entropy
@@ -23,10 +24,34 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
-        treat: |_, treatment| {
+        treat: |request, treatment| {
+            if request.calls().next().is_some_and(|call| syscall::is_read(call.number)) {
+                return Err(NotHere("serves getrandom and getentropy: this program reads the device".into()));
+            }
             treatment.preloads.push(Preload { shim: "buffered-entropy", parameter: "on".into() });
             Ok(())
         },
         applied: |counters| counters.of_shim("buffered-entropy"),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::World;
+    use crate::interventions::Request;
+    use crate::interventions::tests::{finding_at, request};
+    use crate::treatment::{End, Treatment};
+
+    #[test]
+    fn what_a_program_reads_from_the_device_is_not_served() {
+        let (mut recording, finding) = finding_at(End::Client);
+        let world = World::default();
+        let mut is_tried = |number: u16| {
+            recording.calls[0].number = number;
+            let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
+            (BUFFERED_ENTROPY.treat)(&request, &mut Treatment::default()).is_ok()
+        };
+        assert_eq!([syscall::GETRANDOM, libc::SYS_read as u16].map(&mut is_tried), [true, false]);
+    }
 }
