@@ -9,6 +9,8 @@ use crate::tables::{
     Call, CallSum, Command, Connection, Counter, Handshake, HttpMessage, Location, Lookup, Loss, Path, Process, Sample,
     SchedulerSum, Segment, StackFrame, Switch, TcpEvent, Thinned, Thread, TlsRecord, Trial, Wait,
 };
+use std::collections::BTreeMap;
+use std::thread;
 
 /// No more than so many numbers that no row has for each row: beyond that, counting takes more room than the rows.
 const SPARSE: usize = 4;
@@ -43,6 +45,9 @@ fn in_order<R: Default, K: Ord, const NUMBERS: usize>(
     numbers: [fn(&R) -> u32; NUMBERS],
     key: fn(&R) -> K,
 ) {
+    if rows.is_sorted_by_key(key) {
+        return;
+    }
     for number in numbers {
         deal(rows, number);
     }
@@ -51,6 +56,49 @@ fn in_order<R: Default, K: Ord, const NUMBERS: usize>(
         rows.sort_by_cached_key(key);
     }
 }
+
+/// So many numbers have lists of their own while rows are read: those of more are short, and take longer to find than to deal out.
+const MOST_LISTS: usize = 256;
+
+/// The rows of a table, those of one number behind each other as far as that costs nothing: dealt out while they are read, only
+/// those of one number at a time are there twice.
+fn read<R: Row, const NUMBERS: usize>(case: &Case, numbers: [fn(&R) -> u32; NUMBERS]) -> Result<Vec<R>, CaseError> {
+    let mut lists: BTreeMap<u32, Vec<R>> = BTreeMap::new();
+    let mut rest = Vec::new();
+    case.read_batches::<R>(&mut |batch| match numbers.first() {
+        None => rest.extend(batch),
+        Some(number) => {
+            for row in batch {
+                let number = number(&row);
+                if lists.len() < MOST_LISTS {
+                    lists.entry(number).or_default().push(row);
+                } else {
+                    lists.get_mut(&number).unwrap_or(&mut rest).push(row);
+                }
+            }
+        }
+    })?;
+    let all = lists.values().map(Vec::len).sum::<usize>() + rest.len();
+    let mut lists = lists.into_values().chain([rest]);
+    let mut rows = lists.next().unwrap_or_default();
+    rows.reserve_exact(all - rows.len());
+    lists.for_each(|list| rows.extend(list));
+    Ok(rows)
+}
+
+/// The rows of a table in their order.
+fn load<R: Row + Default, K: Ord, const NUMBERS: usize>(
+    case: &Case,
+    numbers: [fn(&R) -> u32; NUMBERS],
+    key: fn(&R) -> K,
+) -> Result<Vec<R>, CaseError> {
+    let mut rows = read(case, numbers)?;
+    in_order(&mut rows, numbers, key);
+    Ok(rows)
+}
+
+/// Below so many rows a table is put into order sooner than a thread is started for it.
+const MANY: usize = 10_000;
 
 /// Lists every table once; everything that concerns all tables is made from this list.
 macro_rules! recording {
@@ -64,15 +112,16 @@ macro_rules! recording {
         }
 
         impl Recording {
-            /// Reads all tables of a case.
+            /// Reads all tables of a case, side by side.
             ///
             /// # Errors
             /// Where a table's file is damaged.
             pub fn load(case: &Case) -> Result<Recording, CaseError> {
-                let mut recording = Recording { manifest: case.manifest().clone(), ..Recording::default() };
-                // Each is put into its order before the next one takes its memory.
-                $( recording.$field = case.read()?;
-                   in_order(&mut recording.$field, [$($number)?], $key); )+
+                let mut recording = thread::scope(|scope| {
+                    $( let $field = scope.spawn(|| load::<$row, _, _>(case, [$($number)?], $key)); )+
+                    let manifest = case.manifest().clone();
+                    Ok(Recording { manifest, $( $field: ended($field)?, )+ })
+                })?;
                 if !recording.manifest.closed {
                     recording.was_cut_off();
                 }
@@ -81,7 +130,14 @@ macro_rules! recording {
 
             /// Puts every table into its order. The sort is stable: rows with equal keys keep the order of recording.
             pub fn sort(&mut self) {
-                $( in_order(&mut self.$field, [$($number)?], $key); )+
+                thread::scope(|scope| {
+                    $( let rows = &mut self.$field;
+                    if rows.len() < MANY {
+                        in_order(rows, [$($number)?], $key);
+                    } else {
+                        scope.spawn(|| in_order(rows, [$($number)?], $key));
+                    } )+
+                });
             }
 
             /// Puts names back where this process has written pseudonyms for them. Those of another's stay.
@@ -172,6 +228,11 @@ recording! {
     trials: Trial sorted by |row| row.position;
 }
 
+/// What a thread has done; what panicked there panics here.
+fn ended<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 impl Recording {
     /// Nobody wrote down when recording ended: it did with the last row that was kept.
     fn was_cut_off(&mut self) {
@@ -201,6 +262,25 @@ mod tests {
         let recording = Recording::load(&writer.close().expect("closed")).expect("loaded");
         let order = recording.calls.iter().map(|row| (row.tid, row.start.0)).collect::<Vec<_>>();
         assert_eq!(order, [(1, 20), (1, 30), (2, 10)]);
+    }
+
+    #[test]
+    fn rows_of_many_numbers_come_together_in_the_order_of_recording() {
+        let place = tempfile::tempdir().expect("a folder");
+        for connections in [1, 3, MOST_LISTS as u32 + 50] {
+            let folder = place.path().join(connections.to_string());
+            let mut writer =
+                CaseWriter::create(&folder, Manifest { schema: SCHEMA, ..Manifest::default() }).expect("a case");
+            let segment = |at: u32| {
+                let connection = 1 + at.wrapping_mul(2_654_435_761) % connections;
+                Segment { time: Nanos(u64::from(at / 5)), connection, sequence: at, ..Segment::default() }
+            };
+            let mut expected: Vec<Segment> = (0..20_000).map(segment).collect();
+            writer.append(expected.clone()).expect("written");
+            expected.sort_by_key(|row| row.connection);
+            let recording = Recording::load(&writer.close().expect("closed")).expect("loaded");
+            assert!(recording.segments == expected, "{connections}");
+        }
     }
 
     #[test]

@@ -10,9 +10,10 @@ mod reconcile;
 
 use crate::code::Code;
 use crate::connections::{Connections, End};
-use crate::exchange::{self, Exchange};
+use crate::exchange::{self, Exchange, Exchanges};
 use crate::place::{self, Located};
 use crate::search::not_after;
+use crate::side_by_side::both;
 use crate::threads::{Cursor, State, Threads, call_end};
 use crate::windows::Windows;
 use awaited::Awaited;
@@ -80,12 +81,17 @@ impl<'r> Analysis<'r> {
     /// Indexes a recording, splits it into exchanges and breaks the time down.
     pub fn new(recording: &'r Recording) -> Analysis<'r> {
         let windows = Windows::new(recording);
-        let connections = Connections::new(recording, &windows);
-        let exchange::Exchanges { counted, inner, cut } = exchange::find(recording, &connections, &windows);
-        let taking_part = taking_part(recording, &connections, &counted);
+        let on_connections = || {
+            let connections = Connections::new(recording, &windows);
+            let exchanges = exchange::find(recording, &connections, &windows);
+            let taking_part = taking_part(recording, &connections, &exchanges.counted);
+            (connections, exchanges, taking_part)
+        };
+        let (on_connections, threads) = both(on_connections, || Threads::new(recording, &windows));
+        let (connections, Exchanges { counted, inner, cut }, taking_part) = on_connections;
         let mut analysis = Analysis {
             recording,
-            threads: Threads::new(recording, &windows),
+            threads,
             windows,
             connections,
             code: Code::new(recording),

@@ -7,6 +7,7 @@ use crate::blind::not_looked_for;
 use crate::detectors::{ALL, Detector, Found};
 use crate::heaviest::{heaviest, located_outside};
 use crate::overlap;
+use crate::side_by_side::{both, each};
 use crate::tail;
 use crate::troubles;
 use crate::views;
@@ -29,7 +30,10 @@ const WORTH_OF_A_PROCESSOR: f64 = 0.01;
 /// Draws the answer from the evidence.
 pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
     let manifest = &analysis.recording.manifest;
-    let (findings, stalls) = findings(analysis, options);
+    let wanted: Vec<&'static Detector> = ALL.iter().filter(|one| one.on_the_wire || !analysis.is_capture()).collect();
+    let (found, answer) = both(|| each(&wanted, |one| (one.detect)(analysis)), || without_findings(analysis));
+    let found = wanted.into_iter().zip(found).filter_map(|(detector, found)| Some((detector, found?)));
+    let (findings, stalls) = findings(analysis, found, options);
     let subject = &manifest.subject;
     Answer {
         schema: SCHEMA,
@@ -40,17 +44,24 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         subject_exit: subject.exit.or(subject.signal.map(|signal| 128 + signal)),
         verdict: if findings.is_empty() { Verdict::None } else { Verdict::Suspected },
         summary: summary(analysis, &findings),
-        heaviest: heaviest(analysis),
-        waits: waits::tree(analysis),
-        request: request(analysis),
-        queue: waits::queue(analysis),
         tail: tail::find(analysis, &stalls),
-        troubles: troubles::find(analysis),
         findings,
         ledger: ledger::of_run(analysis),
         whole_run: whole_run::counted(analysis.recording),
         losses: losses(analysis),
         missing: manifest.missing.clone(),
+        ..answer
+    }
+}
+
+/// What takes long and has nothing to do with what is found.
+fn without_findings(analysis: &Analysis) -> Answer {
+    Answer {
+        request: request(analysis),
+        queue: waits::queue(analysis),
+        troubles: troubles::find(analysis),
+        waits: waits::tree(analysis),
+        heaviest: heaviest(analysis),
         not_looked_for: not_looked_for(analysis),
         ..Answer::default()
     }
@@ -63,14 +74,17 @@ fn request(analysis: &Analysis) -> Option<RequestWaits> {
     Some(RequestWaits { number: index as u64 + 1, tree })
 }
 
-/// What was found, and the stretches that it is about.
-fn findings(analysis: &Analysis, options: Options) -> (Vec<Finding>, Vec<(u64, u64)>) {
+/// What counts of all that was found, and the stretches that it is about.
+fn findings(
+    analysis: &Analysis,
+    all: impl Iterator<Item = (&'static Detector, Found)>,
+    options: Options,
+) -> (Vec<Finding>, Vec<(u64, u64)>) {
     let is_dear = |cost: &Cost| dearness(analysis, cost).max(share_behind_held(analysis, cost)) >= WORTH_A_CHANGE;
     let worth = |cost: &Cost| options.all || is_dear(cost);
     let mut found: Vec<(&Detector, Found)> = Vec::new();
-    for detector in ALL.iter().filter(|detector| detector.on_the_wire || !analysis.is_capture()) {
-        if let Some(one) = (detector.detect)(analysis)
-            && worth(&analysis.cost(&one.saving))
+    for (detector, one) in all {
+        if worth(&analysis.cost(&one.saving))
             && !overlap::is_consequence(detector, &found)
             && !overlap::is_explained(detector, &one, &found)
         {

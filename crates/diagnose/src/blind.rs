@@ -6,7 +6,7 @@ use crate::connections::End;
 use crate::detectors::ALL;
 use crate::syscall;
 use case::facts::{Blind, NotLookedFor};
-use case::tables::{Location, content, kind, transport};
+use case::tables::{Location, Process, content, kind, transport};
 use case::{CATALOGUE, Pathology};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,14 +33,16 @@ const OF_CALLS: &[&str] = &["P03", "P04", "P39", "P42", "P46"];
 /// What is seen in CPU samples alone.
 const OF_SAMPLES: &[&str] = &["P09", "P12", "P13", "P16", "P36", "P37", "P40", "P50", "P51"];
 
-/// Interpreters by the beginning of their file's name, and the languages they run.
-const INTERPRETERS: [(&str, &str); 11] = [
+/// Interpreters by the beginning of their file's name, or of what was recognised in it, and the languages they run.
+const INTERPRETERS: [(&str, &str); 13] = [
     ("python", "Python"),
+    ("cpython ", "Python"),
     ("node", "JavaScript"),
     ("java", "Java"),
     ("ruby", "Ruby"),
     ("perl", "Perl"),
     ("php", "PHP"),
+    ("php-fpm", "PHP"),
     ("lua", "Lua"),
     ("dotnet", "C#"),
     ("beam.smp", "Erlang"),
@@ -181,28 +183,31 @@ fn languages(analysis: &Analysis) -> BTreeSet<String> {
     };
     let mut languages = BTreeSet::new();
     for process in &recording.processes {
-        let name = base_name(&process.executable);
-        let language = INTERPRETERS.iter().find(|(interpreter, _)| {
-            // `node20`, `python3.11`, `ruby`; not `nodemon-helper`.
-            let rest = name.strip_prefix(interpreter);
-            rest.is_some_and(|rest| rest.chars().all(|letter| letter.is_ascii_digit() || letter == '.'))
-        });
-        if let Some((_, language)) = language
-            && !has_lines(process.pid)
-        {
-            languages.insert((*language).to_string());
+        if let Some(language) = language(process).filter(|_| !has_lines(process.pid)) {
+            languages.insert(language.to_string());
         }
     }
     // Where lines of a language were read in one process, the others are its short-lived children.
-    let reads = |language: &str| {
-        recording.processes.iter().any(|process| {
-            let name = base_name(&process.executable);
-            INTERPRETERS.iter().any(|(interpreter, known)| *known == language && name.starts_with(interpreter))
-                && has_lines(process.pid)
-        })
+    let reads = |wanted: &str| {
+        let mut processes = recording.processes.iter();
+        processes.any(|process| language(process).is_some_and(|language| language == wanted) && has_lines(process.pid))
     };
     languages.retain(|language| !reads(language));
     languages
+}
+
+/// What language a process runs: by its executable's name, or by what was recognised in what it loaded, as a server loads PHP.
+fn language(process: &Process) -> Option<&'static str> {
+    let name = base_name(&process.executable);
+    let is_of = |interpreter: &str| {
+        // `node20`, `python3.11`, `ruby`; not `nodemon-helper`.
+        let of = |word: &str| {
+            let rest = word.strip_prefix(interpreter);
+            rest.is_some_and(|rest| rest.trim_start().chars().all(|letter| letter.is_ascii_digit() || letter == '.'))
+        };
+        of(name) || of(&process.runtime)
+    };
+    INTERPRETERS.iter().find(|(interpreter, _)| is_of(interpreter)).map(|(_, language)| *language)
 }
 
 #[cfg(test)]
@@ -210,7 +215,7 @@ mod tests {
     use crate::fixture::{US, keep_alive};
     use crate::tests::answer;
     use case::facts::Blind;
-    use case::tables::{Loss, Process, transport};
+    use case::tables::{Call, Location, Loss, Process, StackFrame, kind, transport};
 
     fn reasons(edit: impl FnOnce(&mut case::Recording)) -> Vec<Blind> {
         let mut recording = keep_alive(20, 300 * US).end();
@@ -257,6 +262,31 @@ mod tests {
         let udp = |one: &Blind| matches!(one, Blind::Udp { .. });
         assert!(found.contains(&Blind::NoTcp) && found.iter().any(udp), "{found:?}");
         assert!(found.contains(&node) && found.contains(&lost), "{found:?}");
+    }
+
+    #[test]
+    fn a_server_that_loads_php_of_a_version_that_is_not_read_hides_its_lines_and_one_that_is_read_does_not() {
+        let server = |executable: &str, runtime: &str| {
+            let (executable, runtime) = (executable.into(), runtime.into());
+            Process { pid: 7, executable, runtime, ..Process::default() }
+        };
+        let php = Blind::NoScriptLines { language: "PHP".into() };
+        for (executable, runtime) in [("/usr/sbin/apache2", "php 7.4"), ("/usr/sbin/php-fpm8.2", ""), ("/bin/php", "")]
+        {
+            let found = reasons(|recording| recording.processes.push(server(executable, runtime)));
+            assert!(found.contains(&php), "{executable}: {found:?}");
+        }
+        assert!(!reasons(|recording| recording.processes.push(server("/usr/sbin/apache2", ""))).contains(&php));
+        let found = reasons(|recording| {
+            recording.processes.push(server("/usr/sbin/php-fpm8.2", "php 8.2"));
+            let id = recording.locations.iter().map(|row| row.id).max().unwrap_or(0) + 1;
+            recording.locations.push(Location { id, kind: kind::SCRIPT, line: 4, ..Location::default() });
+            recording.stacks.push(StackFrame { stack: 9_000, location: id, complete: true, ..StackFrame::default() });
+            let call = Call { pid: 7, script_stack: 9_000, ..recording.calls[0].clone() };
+            recording.calls.push(call);
+            recording.sort();
+        });
+        assert!(!found.contains(&php), "{found:?}");
     }
 
     #[test]

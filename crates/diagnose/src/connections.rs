@@ -4,6 +4,7 @@ mod wire_stalls;
 
 use crate::flights;
 use crate::send_stalls::{self, Release, SendStall};
+use crate::side_by_side::each;
 use crate::syscall;
 use crate::threads::{call_end, groups};
 use crate::windows::Windows;
@@ -12,7 +13,7 @@ use case::Recording;
 use case::tables::{Call, Connection, Handshake, Segment, TcpEvent, direction, event, flags, role, transport};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 pub use wire_stalls::{Held, transfer_at};
 
 /// One end of a connection and its rows.
@@ -47,7 +48,16 @@ pub struct ConnectionRows {
     /// When the other end held bytes until this one's acknowledgement, as the wire shows; only of captures.
     pub held_at_peer: Vec<Held>,
     /// When payload was under way to or from the other end, which was recorded; none where that is not known.
-    pub under_way: Option<Rc<[(u64, u64)]>>,
+    pub under_way: Option<Arc<[(u64, u64)]>>,
+}
+
+/// What the segments of one connection's end tell: see the fields of [`ConnectionRows`].
+#[derive(Default)]
+struct StudiedSegments {
+    send_stalls: Vec<SendStall>,
+    unsent: Vec<(u64, u64)>,
+    repairs: Vec<(u64, u64)>,
+    round_trip: Option<u64>,
 }
 
 /// All connections, in the order of the table.
@@ -71,7 +81,12 @@ impl<'r> Connections<'r> {
             let end = connections.find_end(slot);
             connections.rows[slot].end = end;
             connections.rows[slot].closing = connections.find_closing(slot);
-            connections.study_segments(slot, windows);
+        }
+        let slots: Vec<usize> = (0..connections.rows.len()).collect();
+        let studied = each(&slots, |&slot| connections.studied_segments(slot, windows));
+        for (rows, studied) in connections.rows.iter_mut().zip(studied) {
+            (rows.send_stalls, rows.unsent) = (studied.send_stalls, studied.unsent);
+            (rows.repairs, rows.round_trip) = (studied.repairs, studied.round_trip);
         }
         if !recording.manifest.source.is_recording() {
             connections.study_the_wire();
@@ -184,30 +199,28 @@ impl<'r> Connections<'r> {
     }
 
     /// What bytes waited for is told apart window by window: of those in between nobody knows when they left.
-    fn study_segments(&mut self, slot: usize, windows: &Windows) {
+    fn studied_segments(&self, slot: usize, windows: &Windows) -> StudiedSegments {
         if self.row(slot).transport != transport::TCP || self.rows[slot].segments.is_empty() {
-            return;
+            return StudiedSegments::default();
         }
         let writes = || {
             let transfers = self.transfer_numbers(slot).iter().map(|&index| index as usize);
             transfers.filter(|&index| syscall::is_write(self.recording.calls[index].number))
         };
         let calls = &self.recording.calls;
-        let (mut send_stalls, mut unsent) = (Vec::new(), Vec::new());
+        let mut studied = StudiedSegments::default();
         for (from, to) in windows.parts(0, u64::MAX) {
             let segments = self.segments(slot);
             let first = segments.partition_point(|segment| segment.time.0 < from);
             let segments = &segments[first..segments.partition_point(|segment| segment.time.0 < to).max(first)];
             let within = |index: &usize| (from..to).contains(&calls[*index].start.0);
-            send_stalls.extend(send_stalls::find(self.row(slot), segments, calls, writes().filter(within)));
-            unsent.extend(send_stalls::unsent(segments, calls, writes().filter(within)));
+            studied.send_stalls.extend(send_stalls::find(self.row(slot), segments, calls, writes().filter(within)));
+            studied.unsent.extend(send_stalls::unsent(segments, calls, writes().filter(within)));
         }
-        let mut repairs = repairs(self.segments(slot), self.events(slot));
-        repairs.retain(|&(from, to)| windows.is_whole(from, to));
-        let round_trip = shortest_round_trip(self.segments(slot));
-        let rows = &mut self.rows[slot];
-        (rows.send_stalls, rows.repairs, rows.round_trip) = (send_stalls, repairs, round_trip);
-        rows.unsent = unsent;
+        studied.repairs = repairs(self.segments(slot), self.events(slot));
+        studied.repairs.retain(|&(from, to)| windows.is_whole(from, to));
+        studied.round_trip = shortest_round_trip(self.segments(slot));
+        studied
     }
 
     /// What a recording tells by calls, a capture has to tell by segments alone.
@@ -223,7 +236,7 @@ impl<'r> Connections<'r> {
         }
     }
 
-    fn find_under_way(&self, slot: usize) -> Option<Rc<[(u64, u64)]>> {
+    fn find_under_way(&self, slot: usize) -> Option<Arc<[(u64, u64)]>> {
         let (own, peer) = (self.segments(slot), self.segments(self.rows[slot].peer?));
         (!own.is_empty() && !peer.is_empty()).then(|| flights::under_way(own, peer).into())
     }

@@ -33,6 +33,7 @@ mod said;
 mod search;
 mod segment_tie;
 mod send_stalls;
+mod side_by_side;
 mod single_wait;
 mod spans;
 mod tail;

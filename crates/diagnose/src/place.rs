@@ -4,6 +4,7 @@ use crate::code::{Code, base_name};
 use case::tables::{Call, Location, kind};
 use case::{Function, Place, PlaceShare};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Frames shown: enough to see who called whom, few enough to read.
 const SHOWN_FRAMES: usize = 4;
@@ -261,10 +262,7 @@ const BUNDLED: [&str; 2] = ["/deps/", "/third_party/"];
 fn is_standard_library(location: &Location) -> bool {
     let path = if location.file.is_empty() { &location.module } else { &location.file };
     if location.kind == kind::SCRIPT {
-        return ["/lib/python", "/lib64/python", "/dist-packages/", "/site-packages/"]
-            .iter()
-            .any(|part| path.contains(part))
-            || path.starts_with("<frozen");
+        return location.file.is_empty() || is_installed(path);
     }
     if location.kind == kind::GENERATED {
         // What came with a runtime is in no file, and what was installed for it in a folder that all use.
@@ -274,6 +272,36 @@ fn is_standard_library(location: &Location) -> bool {
     rust || BUNDLED.iter().any(|folder| path.contains(folder))
         || path.starts_with("/usr/include/c++/")
         || is_gos_own(location)
+}
+
+/// What interpreters call lines that are in no file: those that they bring along, and those that a program makes as it runs.
+const BUILT_IN: [&str; 3] = ["<frozen", "<internal:", "(eval"];
+
+/// What PHP calls lines that a program makes as it runs: behind the file and line that made them.
+const EVALUATED: &str = " : eval()'d code";
+
+/// Folders of packages that were installed, wherever they are.
+const PACKAGES: [&str; 3] = ["/dist-packages/", "/site-packages/", "/gems/"];
+
+/// How folders are called that have what a language brings along, right below `lib` or `share`: `/usr/lib/python3.11`,
+/// `/usr/share/perl5`, `/usr/lib/x86_64-linux-gnu/perl-base`.
+const LANGUAGES: [&str; 4] = ["perl", "php", "python", "ruby"];
+
+/// Whether a script's file came with its language, or was installed for it.
+fn is_installed(path: &str) -> bool {
+    // Composer's folder, which is of a project: others call folders of their own so.
+    let is_php = || Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("php"));
+    let is_composers = || path.contains("/vendor/") && is_php();
+    let mut folders: Vec<&str> = path.split('/').filter(|part| !part.contains("-linux-")).collect();
+    folders.pop();
+    let is_languages = folders.windows(2).any(|pair| {
+        matches!(pair[0], "lib" | "lib64" | "share") && LANGUAGES.iter().any(|language| pair[1].starts_with(language))
+    });
+    is_languages
+        || path.ends_with(EVALUATED)
+        || BUILT_IN.iter().any(|name| path.starts_with(name))
+        || PACKAGES.iter().any(|part| path.contains(part))
+        || is_composers()
 }
 
 /// Whether a function came with Go: its package's path begins with no domain, and its file lies in a folder `src` under
@@ -386,6 +414,66 @@ mod tests {
         assert_eq!((first.as_deref(), then.as_deref()), (Some("look:3"), Some("look:3")));
         // The line of the library that it brought along is not where the program waits.
         assert_eq!(of_a_runtime(&[("", "", 0)]), [Some("Stream::Write".to_string()), Some("loop_run".to_string())]);
+    }
+
+    #[test]
+    fn what_came_with_a_language_or_was_installed_for_it_is_told_from_the_programs_own() {
+        let installed = [
+            "/usr/lib/python3.11/ssl.py",
+            "/srv/.venv/lib/python3.11/site-packages/requests/api.py",
+            "<frozen importlib._bootstrap>",
+            "/usr/share/perl/5.36/HTTP/Tiny.pm",
+            "/usr/share/perl5/LWP/UserAgent.pm",
+            "/usr/lib/x86_64-linux-gnu/perl/5.36/IO/Socket.pm",
+            "/usr/lib/x86_64-linux-gnu/perl-base/IO/Select.pm",
+            "(eval 6)",
+            "/usr/lib/ruby/3.1.0/net/http.rb",
+            "/var/lib/gems/3.1.0/gems/rack-2.2/lib/rack.rb",
+            "/srv/shop/vendor/bundle/ruby/3.1.0/gems/puma-5.6/lib/puma/server.rb",
+            "<internal:kernel>",
+            "/srv/shop.php(21) : eval()'d code",
+            "/usr/share/php/PEAR.php",
+            "/srv/shop/vendor/guzzlehttp/guzzle/src/Client.php",
+        ];
+        for path in installed {
+            assert!(is_installed(path), "{path}");
+        }
+        let own = [
+            "/srv/shop/app.py",
+            "client.pl",
+            "/srv/shop/lib/Shop/Cart.pm",
+            "/srv/ruby/shop.rb",
+            "/srv/shop/lib/ruby.rb",
+            "/srv/shop/vendor/views.py",
+            "/srv/php/shop/index.php",
+            "/home/perl/shop.pl",
+        ];
+        for path in own {
+            assert!(!is_installed(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_line_that_calls_a_function_without_a_file_stands_before_it() {
+        let mut recording = Recording::default();
+        let frames = [("curl_exec", "", 0, "curl"), ("Client::price", "/srv/shop.php", 7, "/srv/shop.php")];
+        for (depth, (function, file, line, module)) in frames.into_iter().enumerate() {
+            let id = depth as u32;
+            let (function, file, module) = (function.to_string(), file.to_string(), module.to_string());
+            recording.locations.push(Location {
+                id,
+                kind: kind::SCRIPT,
+                module,
+                function,
+                file,
+                line,
+                ..Location::default()
+            });
+            recording.stacks.push(StackFrame { stack: 1, depth: depth as u16, location: id, complete: true });
+        }
+        let places = of_stacks(&Code::new(&recording), 1, 0);
+        assert_eq!(in_words(&places), ", shop.php:7 in Client::price");
+        assert_eq!((places[1].function.as_str(), places[1].module.as_str()), ("curl_exec", "curl"));
     }
 
     #[test]

@@ -49,6 +49,21 @@ pub struct Counts {
     buckets: usize,
     /// The key of a route, made anew for each request.
     key: Vec<u8>,
+    /// The last requests, whose networks and routes are not counted yet.
+    waiting: Waiting,
+}
+
+/// So many requests wait at most.
+const MOST_WAITING: usize = 64;
+
+/// Requests whose networks and routes are counted together. There are many of both, and hardly any is in the processor's cache:
+/// looked up one behind the other, several are fetched at the same time.
+#[derive(Default)]
+struct Waiting {
+    requests: Vec<((u16, Network), Tally)>,
+    /// The keys of their routes, one behind the other, and where each ends.
+    keys: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 impl Counts {
@@ -66,10 +81,11 @@ impl Counts {
             length: 0,
             buckets: 0,
             key: Vec::with_capacity(256),
+            waiting: Waiting::default(),
         }
     }
 
-    /// Notes a request of a file.
+    /// Notes a request of a file. Its network and its route count once [`Counts::settle`] was called.
     pub fn add(&mut self, file: usize, entry: &Entry, ranges: &Ranges) {
         let address = address::of(entry.client);
         let family = self.families.of(entry.agent, address, ranges);
@@ -87,16 +103,33 @@ impl Counts {
             time.div_euclid(LENGTHS[self.length])
         });
         let network = address.map_or(Network::UNKNOWN, Network::of);
-        self.networks.put((family, network), &tally);
         route::fold(entry.target, &mut self.key);
         self.key.extend_from_slice(&family.to_be_bytes());
-        self.routes.add(&self.key[..], &tally);
+        self.waiting.requests.push(((family, network), tally));
+        self.waiting.keys.extend_from_slice(&self.key);
+        self.waiting.ends.push(self.waiting.keys.len());
+        if self.waiting.requests.len() == MOST_WAITING {
+            self.settle();
+        }
         if self.families.list[usize::from(family)].add(bucket, known, entry.status, &tally) {
             self.buckets += 1;
             if self.buckets > MOST_BUCKETS {
                 self.count_buckets();
             }
         }
+    }
+
+    /// Counts the networks and the routes of the last requests: whoever adds some calls it before anybody reads.
+    pub fn settle(&mut self) {
+        for (network, tally) in &self.waiting.requests {
+            self.networks.put(*network, tally);
+        }
+        let mut start = 0;
+        for ((_, tally), end) in self.waiting.requests.drain(..).zip(self.waiting.ends.drain(..)) {
+            self.routes.add(&self.waiting.keys[start..end], &tally);
+            start = end;
+        }
+        self.waiting.keys.clear();
     }
 
     /// Notes a line of a file that could not be read.

@@ -112,6 +112,7 @@ impl Follower {
                 }
             });
         }
+        counts.settle();
     }
 }
 

@@ -86,6 +86,7 @@ pub fn read(files: &[LogFile], options: &Options) -> Done {
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             carry_out(job, files, options, &mut counts, &outcomes);
         }
+        counts.settle();
         counts
     };
     let counts = thread::scope(|scope| {

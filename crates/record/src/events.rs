@@ -211,8 +211,8 @@ pub struct CallClass {
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for CallClass {}
 
-// SAFETY: `Offsets` is repr(C), integers only, and fills its own padding.
-unsafe impl aya::Pod for crate::python::Offsets {}
+// SAFETY: repr(C), integers only, no padding.
+unsafe impl aya::Pod for crate::scripts::Walk {}
 
 /// Rows of a thread that were not made on purpose (`struct withheld_rows` in `bpf/events.h`).
 #[repr(C)]

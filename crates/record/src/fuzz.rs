@@ -9,11 +9,12 @@ use case::Nanos;
 use case::fuzz::Target;
 
 /// What the bytes are given to, by name.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("elf", elf),
     ("unwinding", unwinding),
     ("debug-info", debug_info),
     ("lines", lines),
+    ("scripts", crate::scripts::fuzz),
     ("perf-map", perf_map),
     ("maps", maps),
     ("proc", proc_files),

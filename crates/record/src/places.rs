@@ -1,8 +1,8 @@
 //! Stacks and the places in them: each distinct stack, and each distinct place, is kept once and named by a number.
 
 use crate::events::{Event, ScriptEvent, ScriptFrame, StackEvent};
-use crate::python::{CodeObjects, Interpreter};
 use crate::resolver::Resolver;
+use crate::scripts::{Interpreter, ScriptLine, Scripts};
 use crate::stack::{Frame, Registers, Stacks};
 use case::tables::{Location, StackFrame, kind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,20 +28,17 @@ pub struct Places {
     pub resolver: Resolver,
     /// Native unwinding and symbols.
     pub native: Stacks,
-    /// CPython's code objects.
-    pub scripts: CodeObjects,
+    /// The lines of scripts.
+    pub scripts: Scripts,
     stacks: FxHashMap<Frames, u32>,
     order: Vec<(Frames, bool)>,
     copied: FxHashMap<u32, u32>,
     walked: FxHashMap<u32, u32>,
-    script_lines: FxHashMap<Location4, u32>,
+    script_lines: FxHashMap<ScriptLine, u32>,
     locations: Vec<Location>,
     /// Stacks that were not walked to their root.
     pub incomplete: u64,
 }
-
-/// File, function and line of a script: its identity.
-type Location4 = (String, String, u32);
 
 impl Places {
     /// Nothing seen yet.
@@ -49,7 +46,7 @@ impl Places {
         let resolver = Resolver::new();
         Places {
             native: Stacks::new(&resolver),
-            scripts: CodeObjects::new(&resolver),
+            scripts: Scripts::new(&resolver),
             resolver,
             stacks: FxHashMap::default(),
             order: Vec::new(),
@@ -83,7 +80,7 @@ impl Places {
         for bytes in bytes.chunks_exact(size_of::<ScriptFrame>()).take(usize::from(event.frames)) {
             let Some(frame) = ScriptFrame::read(bytes) else { break };
             if let Some(line) = self.scripts.line(event.pid, interpreter, frame.code, frame.instruction) {
-                match self.script_line((line.file, line.function, line.line)) {
+                match self.script_line(line) {
                     Some(line) => frames.push(line),
                     None => self.incomplete += 1,
                 }
@@ -121,7 +118,7 @@ impl Places {
     }
 
     /// The number of a script's line; None where there are too many to keep it.
-    fn script_line(&mut self, line: Location4) -> Option<u32> {
+    fn script_line(&mut self, line: ScriptLine) -> Option<u32> {
         if let Some(&id) = self.script_lines.get(&line) {
             return Some(id);
         }
@@ -130,10 +127,10 @@ impl Places {
         }
         let id = self.add(Location {
             kind: kind::SCRIPT,
-            module: line.0.clone(),
-            file: line.0.clone(),
-            function: line.1.clone(),
-            line: line.2,
+            module: if line.file.is_empty() { &line.module } else { &line.file }.clone(),
+            file: line.file.clone(),
+            function: line.function.clone(),
+            line: line.line,
             ..Location::default()
         });
         self.script_lines.insert(line, id);

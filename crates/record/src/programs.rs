@@ -3,8 +3,8 @@
 use crate::events::{ExecEvent, ExitEvent, ForkEvent, MappingEvent};
 use crate::lifetimes::{self, Lifetimes};
 use crate::places::Places;
-use crate::python::{self, Interpreter, Offsets};
 use crate::runtime;
+use crate::scripts::{self, Interpreter, Walk};
 use crate::stack::CodeFile;
 use aya::maps::{Array, HashMap, MapData};
 use case::Nanos;
@@ -17,7 +17,7 @@ const LOOKS: [u64; 4] = [5, 50, 300, 1_500];
 /// The maps by which the kernel side learns of interpreters.
 pub struct InterpreterMaps {
     /// Where the frames are, by process.
-    pub offsets: HashMap<MapData, u32, Offsets>,
+    pub offsets: HashMap<MapData, u32, Walk>,
     /// Whether there is any, for the kernel side to look for frames at all.
     pub any: Array<MapData, u32>,
 }
@@ -110,7 +110,7 @@ impl Programs {
         let mapped: Vec<String> = places.native.mapped_paths(pid).into_iter().map(|(path, _, _)| path).collect();
         self.lifetimes.runs_on(pid, runtime::detect(&places.resolver, pid, &mapped));
         if !self.interpreters.contains_key(&pid)
-            && let Some(interpreter) = python::locate(&places.resolver, pid)
+            && let Some(interpreter) = scripts::locate(&places.resolver, pid)
         {
             self.install(pid, interpreter);
         }
@@ -119,7 +119,7 @@ impl Programs {
     fn install(&mut self, pid: u32, interpreter: Interpreter) {
         // Where the map is full (its limit is in scripts.bpf.h), this process's script lines stay unknown.
         let Some(maps) = &mut self.maps else { return };
-        if maps.offsets.insert(pid, interpreter.offsets, 0).is_ok() {
+        if maps.offsets.insert(pid, interpreter.walk(), 0).is_ok() {
             self.interpreters.insert(pid, interpreter);
             // Setting an entry of an array cannot fail for want of room.
             let _ = maps.any.set(0, 1, 0);

@@ -27,7 +27,7 @@ mod symbols;
 mod worker;
 
 pub use cage::{Limits, serve};
-pub(crate) use question::{Embedded, Facts, Form, Link, Named, Place, PythonImage};
+pub(crate) use question::{Embedded, Facts, Form, Link, Named, Place, ScriptImage, ScriptImageOf};
 pub(crate) use start::pids;
 pub use start::{ARGUMENT, StartResolver, start_apart};
 
@@ -196,15 +196,15 @@ impl Resolver {
         self.counted::<Option<Embedded>>(&Question::Embedded, Some(file), 1).ok().map(Option::unwrap_or_default)
     }
 
-    /// Where CPython is in a file, if it is.
+    /// Which interpreter of scripts is in a file, if any.
     ///
     /// # Errors
     /// Where that could not be told.
-    pub(crate) fn python(&self, file: &Arc<File>) -> Result<Option<PythonImage>, Ended> {
-        self.counted(&Question::Python, Some(file), 1)
+    pub(crate) fn interpreter(&self, file: &Arc<File>) -> Result<Option<ScriptImage>, Ended> {
+        self.counted(&Question::Interpreter, Some(file), 1)
     }
 
-    /// What lines the instructions of a function of CPython's are on.
+    /// What lines the instructions of a script's function are on.
     pub(crate) fn lines(&self, form: Form, table: &[u8], first_line: u32) -> Option<Lines> {
         self.counted(&Question::Lines { form, first_line, table: table.to_vec() }, None, 1).ok()
     }

@@ -1,8 +1,8 @@
 //! Which runtime runs a process: recognised by what its files contain, never by its name.
 
-use crate::python;
 use crate::regular::open_image;
 use crate::resolver::{Embedded, Resolver};
+use crate::scripts;
 use rustc_hash::FxHashMap;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -13,8 +13,8 @@ static KNOWN: LazyLock<Mutex<FxHashMap<(u64, u64), Embedded>>> = LazyLock::new(M
 /// Executables remembered at most.
 const MOST_KNOWN: usize = 4096;
 
-/// The runtime of a process with the given mapped files: `cpython 3.11`, `go`, `node`, `java`, or empty for native code
-/// and for a process that is gone.
+/// The runtime of a process with the given mapped files: `cpython 3.11`, `php 8.2`, `perl 5.36`, `ruby 3.1`, `go`, `node`, `java`,
+/// or empty for native code and for a process that is gone.
 pub fn detect(resolver: &Resolver, pid: u32, mapped: &[String]) -> String {
     match embedded(resolver, &format!("/proc/{pid}/exe")) {
         Embedded::Go => return "go".to_string(),
@@ -30,10 +30,7 @@ pub fn detect(resolver: &Resolver, pid: u32, mapped: &[String]) -> String {
     {
         return "node".to_string();
     }
-    match python::version(resolver, pid) {
-        Some((major, minor)) => format!("cpython {major}.{minor}"),
-        None => String::new(),
-    }
+    scripts::runtime(resolver, pid).unwrap_or_default()
 }
 
 fn file_name(path: &str) -> &str {
@@ -88,6 +85,9 @@ mod tests {
         for (command, arguments, expected) in [
             ("node", ["-e", node], "node"),
             ("python3", ["-c", python], "cpython 3."),
+            ("php", ["-r", "echo 'x'; fgets(STDIN);"], "php 8."),
+            ("perl", ["-e", "$| = 1; print 'x'; <STDIN>"], "perl 5."),
+            ("ruby", ["-e", "$stdout.sync = true; print 'x'; gets"], "ruby 3."),
             ("sh", ["-c", "echo x; read line"], ""),
         ] {
             match runtime_of(command, &arguments) {

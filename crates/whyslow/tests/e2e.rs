@@ -27,6 +27,7 @@ mod resolver;
 mod rights;
 mod running;
 mod schemas;
+mod scripts;
 mod secrets;
 mod stage;
 mod steps;

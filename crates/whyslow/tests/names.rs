@@ -159,7 +159,7 @@ fn no_name_of_any_channel_is_written_down_and_the_verdict_stays() {
     let with_names = files(&stage.path("kept")).into_iter().map(|file| fs::read(file).expect("a file"));
     assert!(with_names.flat_map(|bytes| sightings(&String::from_utf8_lossy(&bytes))).count() > 20, "names are kept");
 
-    let hidden = run(&stage, &["--budget", "30", "--keep-names", "no"], "out");
+    let hidden = run(&stage, &["--budget", &testing::budget(60), "--keep-names", "no"], "out");
     assert_eq!([&hidden, &kept].map(found), [Some("nagle-delayed-ack"); 2], "{hidden:#?}");
     assert_eq!(hidden.verdict, case::Verdict::Confirmed, "{hidden:#?}");
     assert_eq!(sightings(&format!("{hidden:#?}")), Vec::<String>::new(), "in the answer");

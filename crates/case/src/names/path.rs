@@ -31,7 +31,7 @@ const OTHERS: [&str; 5] = ["/usr/local/", "/usr/src/", "/sys/fs/cgroup/", "/dev/
 /// And in those what languages bring along.
 const LANGUAGES: [&str; 2] = ["/usr/local/lib/python", "/usr/local/go/"];
 /// Below these are packages of anybody's.
-const PACKAGES: [&str; 2] = ["/site-packages/", "/dist-packages/"];
+const PACKAGES: [&str; 3] = ["/site-packages/", "/dist-packages/", "/gems/"];
 
 /// Files that every system reads to find hosts, users and libraries.
 const SETTINGS: [&str; 17] = [

@@ -18,7 +18,8 @@ table! {
         pub command: String as Command,
         /// `client` (the subject), `server` (started by `--server`) or `other`; children inherit it.
         pub role: String as Word,
-        /// The runtime of the program: `cpython 3.11`, `go`, `node`, `java`, or empty for native code.
+        /// The runtime of the program: `cpython 3.11`, `php 8.2`, `perl 5.36`, `ruby 3.1`, `go`, `node`, `java`, or empty for
+        /// native code.
         pub runtime: String as Word,
         /// Inode of its network namespace.
         pub network_namespace: u64,

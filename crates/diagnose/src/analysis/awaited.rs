@@ -11,7 +11,7 @@ use crate::threads::{Cursor, Moment, State};
 use case::Ender;
 use case::facts::{self, CodeLine};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// As many steps as a request takes through a proxy, a service, its pool and a database.
 const MOST_STEPS: usize = 8;
@@ -21,11 +21,13 @@ const RECENT: u64 = 20_000_000;
 /// Of what a thread did while it was waited for, so many of the last calls are looked at: what came just before it let go.
 const LAST_CALLS: usize = 200;
 
-/// Whoever ended waits, each one once. Found as they are asked for: most waits of a recording are in nobody's way.
+/// Whoever ended waits, each one once. Found as they are asked for: most waits of a recording are in nobody's way. Breaking the
+/// time down asks for all that are booked; what asks side by side afterwards finds them here, and numbers do not depend on who
+/// is first.
 #[derive(Default)]
 pub(crate) struct Awaited {
-    known: RefCell<FxHashMap<(usize, u64), Object>>,
-    kinds: RefCell<Kinds>,
+    known: Mutex<FxHashMap<(usize, u64), Object>>,
+    kinds: Mutex<Kinds>,
 }
 
 #[derive(Default)]
@@ -61,7 +63,7 @@ impl Awaited {
     /// called on.
     pub fn of(&self, analysis: &Analysis, thread: usize, moment: &Moment, called_on: Object) -> Object {
         let Some(row) = moment.call else { return called_on };
-        if let Some(&known) = self.known.borrow().get(&(row, moment.start)) {
+        if let Some(&known) = held(&self.known).get(&(row, moment.start)) {
             return known;
         }
         let window = Window { thread, from: moment.start, to: moment.end, weight: 1.0 };
@@ -73,26 +75,26 @@ impl Awaited {
             }
             Last::TimeOut | Last::Unknown => called_on,
         };
-        self.known.borrow_mut().insert((row, moment.start), object);
+        held(&self.known).insert((row, moment.start), object);
         object
     }
 
     /// As a fact.
     pub fn fact(&self, number: u32) -> Box<facts::Awaited> {
-        Box::new(self.kinds.borrow().all.get(number as usize).map(|(fact, _)| fact.clone()).unwrap_or_default())
+        Box::new(held(&self.kinds).all.get(number as usize).map(|(fact, _)| fact.clone()).unwrap_or_default())
     }
 
     /// What the call that waited was called on.
     pub fn called_on(&self, number: u32) -> Object {
-        self.kinds.borrow().all.get(number as usize).map_or(Object::Unnamed, |(_, on)| *on)
+        held(&self.kinds).all.get(number as usize).map_or(Object::Unnamed, |(_, on)| *on)
     }
 
     fn number(&self, analysis: &Analysis, link: Link, called_on: Object) -> u32 {
-        if let Some(&number) = self.kinds.borrow().by_link.get(&(link, called_on)) {
+        if let Some(&number) = held(&self.kinds).by_link.get(&(link, called_on)) {
             return number;
         }
         let fact = fact(analysis, link);
-        let mut kinds = self.kinds.borrow_mut();
+        let mut kinds = held(&self.kinds);
         let known = kinds.by_fact.get(&(fact.clone(), called_on)).copied();
         let number = known.unwrap_or_else(|| {
             kinds.all.push((fact.clone(), called_on));
@@ -103,6 +105,11 @@ impl Awaited {
         kinds.by_link.insert((link, called_on), number);
         number
     }
+}
+
+/// What is known, also where another thread panicked over it: nothing is left half done.
+fn held<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where a chain ends.

@@ -49,8 +49,18 @@ impl Ahead {
     /// Takes so many bytes of what is left, or all.
     pub fn pass(&mut self, length: usize) -> &[u8] {
         let start = self.left.start;
-        self.left.start = (start + length).min(self.left.end);
+        self.skip(length);
         &self.buffer[start..self.left.start]
+    }
+
+    /// Passes over so many bytes of what is left, or all.
+    pub fn skip(&mut self, length: usize) {
+        self.left.start = (self.left.start + length).min(self.left.end);
+    }
+
+    /// The last bytes that were passed over: no more than came since the last time that there was more.
+    pub fn skipped(&self, length: usize) -> &[u8] {
+        &self.buffer[self.left.start - length..self.left.start]
     }
 
     /// Puts more behind what is left; false where there is no more.

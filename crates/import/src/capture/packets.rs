@@ -1,7 +1,7 @@
 //! The packets of a capture, one after another: pcap and pcapng, in a buffer of fixed size whatever the file's.
 
 use super::ahead::Ahead;
-use pcap_file::pcap::{PcapParser, RawPcapPacket};
+use pcap_file::pcap::{PcapHeader, PcapParser};
 use pcap_file::pcapng::PcapNgReader;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::{Endianness, PcapError, TsResolution};
@@ -14,6 +14,9 @@ const MOST_INTERFACES: usize = 65_536;
 const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
+
+/// The head of a record in the older format: seconds, ticks, bytes captured, bytes on the wire (draft-ietf-opsawg-pcap, 5).
+const RECORD_HEAD: usize = 16;
 
 /// A longer packet is none: links carry at most some hundred kilobytes at a time.
 const LONGEST_PACKET: usize = 8_000_000;
@@ -76,8 +79,10 @@ pub enum Packets {
 
 /// A file of the older format, from which packets are slices.
 pub struct Records {
-    parser: PcapParser,
+    endianness: Endianness,
     from: Ahead,
+    /// The length of the next record with its head, as far as that was read.
+    next: usize,
 }
 
 /// A file of blocks, and what its interfaces said.
@@ -124,8 +129,7 @@ impl Packets {
             let reader = PcapNgReader::new(from)?;
             return Ok(Packets::PcapNg(Box::new(Blocks { reader, interfaces: Vec::new(), last_time: 0 })));
         }
-        let records = Records::new(from)?;
-        let header = records.parser.header();
+        let (records, header) = Records::new(from)?;
         let resolution = match header.ts_resolution {
             TsResolution::MicroSecond => MICROSECONDS,
             TsResolution::NanoSecond => 1_000_000_000,
@@ -137,26 +141,38 @@ impl Packets {
     pub fn next(&mut self) -> Result<Step<'_>, Broken> {
         match self {
             Packets::Pcap(records, clock, link) => {
-                let Some(packet) = records.next()? else { return Ok(Step::End) };
-                let seconds = u64::from(packet.ts_sec).saturating_mul(1_000_000_000);
-                let time = seconds.saturating_add(clock.nanos(u64::from(packet.ts_frac)));
-                let Cow::Borrowed(bytes) = packet.data else { return Ok(Step::Other) };
-                Ok(Step::Packet(Packet { time, link: *link, length: packet.orig_len, bytes }))
+                let Some(record) = records.next()? else { return Ok(Step::End) };
+                let seconds = u64::from(record.seconds).saturating_mul(1_000_000_000);
+                let time = seconds.saturating_add(clock.nanos(u64::from(record.ticks)));
+                Ok(Step::Packet(Packet { time, link: *link, length: record.length, bytes: record.bytes }))
             }
             Packets::PcapNg(blocks) => blocks.next(),
         }
     }
 }
 
+/// One record of the older format.
+struct Record<'r> {
+    seconds: u32,
+    /// Microseconds or nanoseconds, as the file's head says.
+    ticks: u32,
+    /// How long the packet was on the wire.
+    length: u32,
+    bytes: &'r [u8],
+}
+
 impl Records {
     /// Reads the file's head.
-    fn new(mut from: Ahead) -> Result<Records, Broken> {
+    fn new(mut from: Ahead) -> Result<(Records, PcapHeader), Broken> {
         loop {
             match PcapParser::new(from.left()) {
                 Ok((rest, parser)) => {
                     let head = from.left().len() - rest.len();
                     from.pass(head);
-                    return Ok(Records { parser, from });
+                    let header = parser.header();
+                    let mut records = Records { endianness: header.endianness, from, next: 0 };
+                    records.look_ahead();
+                    return Ok((records, header));
                 }
                 Err(PcapError::IncompleteBuffer) => {}
                 Err(other) => return Err(other.into()),
@@ -168,22 +184,32 @@ impl Records {
     }
 
     /// The next packet.
-    fn next(&mut self) -> Result<Option<RawPcapPacket<'_>>, Broken> {
-        let length = loop {
-            let left = self.from.left();
-            match self.parser.next_raw_packet(left) {
-                Ok((rest, _)) => break left.len() - rest.len(),
-                Err(PcapError::IncompleteBuffer) if left.len() < LONGEST_PACKET => {}
-                Err(PcapError::IncompleteBuffer) => return Err(Broken::Truncated),
-                Err(other) => return Err(other.into()),
+    fn next(&mut self) -> Result<Option<Record<'_>>, Broken> {
+        while self.from.left().len() < self.next {
+            let left = self.from.left().len();
+            if left >= LONGEST_PACKET {
+                return Err(Broken::Truncated);
             }
-            let is_between = left.is_empty();
             if !self.from.more().map_err(Broken::Io)? {
-                return if is_between { Ok(None) } else { Err(Broken::Truncated) };
+                return if left == 0 { Ok(None) } else { Err(Broken::Truncated) };
             }
-        };
-        let (_, packet) = self.parser.next_raw_packet(self.from.pass(length))?;
-        Ok(Some(packet))
+            self.look_ahead();
+        }
+        let length = self.next;
+        self.from.skip(length);
+        // The head of the record after this one is fetched while this one is worked on.
+        self.look_ahead();
+        let (head, bytes) = self.from.skipped(length).split_at(RECORD_HEAD);
+        let fields = Fields { body: head, endianness: self.endianness };
+        let field = |at| fields.u32(at).unwrap_or_default();
+        Ok(Some(Record { seconds: field(0), ticks: field(4), length: field(12), bytes }))
+    }
+
+    /// Reads how long the next record is: of one that is not there yet, its head.
+    fn look_ahead(&mut self) {
+        let fields = Fields { body: self.from.left(), endianness: self.endianness };
+        let captured = fields.u32(8).filter(|_| fields.body.len() >= RECORD_HEAD).unwrap_or_default();
+        self.next = RECORD_HEAD + captured as usize;
     }
 }
 

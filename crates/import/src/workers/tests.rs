@@ -126,3 +126,15 @@ fn who_only_claims_to_be_a_crawler_is_told_from_the_crawler() {
     assert!((200..300).contains(&of(Claim::Verified)), "{}", of(Claim::Verified));
     assert_eq!(of(Claim::Unchecked), 2_000);
 }
+
+#[test]
+fn every_request_counts_for_its_network_and_its_route_also_the_last_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    for lines in [1, 63, 64, 65, 1_000] {
+        let file = log(&folder.path().join(lines.to_string()), text(lines).as_bytes());
+        let counts = read(&[file], &Options::default()).counts;
+        let of_networks: u64 = counts.networks.iter().map(|(_, counted)| counted.tally.requests).sum();
+        let of_routes: u64 = counts.routes().map(|(.., counted)| counted.tally.requests).sum();
+        assert_eq!((of_networks, of_routes), (lines, lines));
+    }
+}

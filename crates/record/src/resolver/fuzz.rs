@@ -71,12 +71,13 @@ pub fn perf_map(bytes: &[u8]) {
     PerfMap::parse(bytes).function(SOMEWHERE);
 }
 
-/// A table of lines, in each form that CPython has used, behind the first line and an instruction.
+/// A table of lines, in each form that interpreters have used, behind the first line and an instruction.
 pub fn lines(bytes: &[u8]) {
     let Some((first, rest)) = bytes.split_first_chunk::<4>() else { return };
     let Some((index, table)) = rest.split_first_chunk::<4>() else { return };
     let (first, index) = (u32::from_le_bytes(*first), u32::from_le_bytes(*index));
-    for form in [Form::Increments, Form::Ranges, Form::Locations] {
+    let ranks = Form::Ranks { entries: first % 64, entry_bytes: 8 + index % 8, words: index };
+    for form in [Form::Increments, Form::Ranges, Form::Locations, ranks] {
         tables::line_at(&tables::read(form, table, first), index);
     }
 }

@@ -1,4 +1,4 @@
-//! From an instruction to its line, in the three formats that CPython has used: a table is read once, as a whole.
+//! From an instruction to its line, in the formats that interpreters have used: a table is read once, as a whole.
 
 use super::question::Form;
 
@@ -19,6 +19,7 @@ pub(super) fn read(form: Form, table: &[u8], first_line: u32) -> Lines {
         Form::Increments => in_increments(table, first_line, &mut add),
         Form::Ranges => in_ranges(table, first_line, &mut add),
         Form::Locations => in_locations(table, first_line, &mut add),
+        Form::Ranks { entries, entry_bytes, words } => in_ranks(table, [entries, entry_bytes, words], &mut add),
     }
     lines
 }
@@ -76,6 +77,34 @@ fn in_locations(table: &[u8], first_line: u32, add: &mut impl FnMut(u32, i64)) {
     }
 }
 
+/// CRuby's entries, and the ranks of positions behind them: how many entries begin up to each word. Up to word 54 a rank has
+/// seven bits, nine of them a word; beyond, blocks of 512 words have their first rank, seven ranks of nine bits that count from
+/// it, and a bit for each word at which an entry begins (`succ_index_table` in `iseq.c`).
+fn in_ranks(table: &[u8], [entries, entry_bytes, words]: [u32; 3], add: &mut impl FnMut(u32, i64)) {
+    const FIRST: u32 = 54;
+    const BLOCK_BYTES: usize = 80;
+    let length = (entries as usize).saturating_mul(entry_bytes as usize);
+    let Some((entries, ranks)) = table.split_at_checked(length) else { return };
+    let word = |at: usize| ranks.get(at..).and_then(|rest| rest.first_chunk()).map(|bytes| u64::from_le_bytes(*bytes));
+    let of_block = |at: u32| {
+        let (block, within) = (at as usize / 512 * BLOCK_BYTES + FIRST as usize / 9 * 8, at as usize % 512);
+        let small = within / 64;
+        let before = if small == 0 { 0 } else { word(block + 8)? >> (9 * (small - 1)) & 0x1ff };
+        let bits = word(block + 16 + small * 8)? << (63 - within % 64);
+        Some((word(block)? & u64::from(u32::MAX)) + before + u64::from(bits.count_ones()))
+    };
+    for at in 0..words {
+        let rank = match at.checked_sub(FIRST) {
+            None => word(at as usize / 9 * 8).map(|nine| nine >> (7 * (at % 9)) & 0x7f),
+            Some(beyond) => of_block(beyond),
+        };
+        let entry = rank.and_then(|rank| (rank as usize).checked_sub(1)?.checked_mul(entry_bytes as usize));
+        let line = entry.and_then(|at| entries.get(at..)?.first_chunk::<4>());
+        let Some(line) = line else { return };
+        add(at + 1, i64::from(i32::from_le_bytes(*line)));
+    }
+}
+
 /// A signed number in groups of six bits, the lowest first; the lowest bit is the sign.
 fn signed(bytes: &[u8]) -> i64 {
     let mut value = 0_u64;
@@ -125,10 +154,47 @@ mod tests {
         assert_eq!(read(Form::Ranges, &[2, 0, 2, 0, 2, 1, 2, 0x80], 10), [(4, 10), (6, 11), (8, 0)]);
     }
 
+    /// Entries of eight bytes that begin at these words, and the ranks behind them.
+    fn ranks(begins: &[usize], words: usize) -> Vec<u8> {
+        let rank = |at: usize| begins.iter().filter(|begin| **begin <= at).count() as u64;
+        let mut table: Vec<u8> = (1..=begins.len() as u64).flat_map(|line| (line * 10).to_le_bytes()).collect();
+        for first in (0..54).step_by(9) {
+            let nine: u64 = (0..9).map(|at| rank(first + at) << (7 * at)).sum();
+            table.extend(nine.to_le_bytes());
+        }
+        for block in (54..words).step_by(512) {
+            let before = if block == 0 { 0 } else { rank(block - 1) };
+            table.extend(before.to_le_bytes());
+            let small = (1..8).map(|small| (rank(block + small * 64 - 1) - before) << (9 * (small - 1))).sum::<u64>();
+            table.extend(small.to_le_bytes());
+            for bits in (block..block + 512).step_by(64) {
+                let bits: u64 = (0..64).map(|at| u64::from(begins.contains(&(bits + at))) << at).sum();
+                table.extend(bits.to_le_bytes());
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn ranks_say_where_entries_begin_in_short_and_in_long_sequences() {
+        let begins = [0, 3, 10, 53, 54, 70, 117, 118, 400, 565, 566, 567, 1100];
+        let table = ranks(&begins, 1300);
+        let form = Form::Ranks { entries: begins.len() as u32, entry_bytes: 8, words: 1300 };
+        let lines = read(form, &table, 0);
+        for at in 0..1300 {
+            let entry = begins.iter().filter(|begin| **begin <= at).count() as u32;
+            assert_eq!(line_at(&lines, at as u32), entry * 10, "word {at}");
+        }
+        assert_eq!(line_at(&lines, 1300), 0);
+        let short = Form::Ranks { entries: 2, entry_bytes: 8, words: 9 };
+        assert_eq!(read(short, &ranks(&[0, 4], 9), 0), [(4, 10), (9, 20)]);
+    }
+
     proptest! {
         #[test]
         fn no_table_makes_it_panic(table in proptest::collection::vec(any::<u8>(), 0..200), first: u32, index in 0u32..2000) {
-            for form in [Form::Increments, Form::Ranges, Form::Locations] {
+            let ranks = Form::Ranks { entries: first, entry_bytes: index, words: u32::MAX };
+            for form in [Form::Increments, Form::Ranges, Form::Locations, ranks] {
                 line_at(&read(form, &table, first), index);
             }
         }

@@ -19,9 +19,9 @@ pub(super) enum Question {
     Generated { addresses: Vec<u64> },
     /// Which runtime is in the file that comes along.
     Embedded,
-    /// Where CPython is in the file that comes along.
-    Python,
-    /// Which instructions a table of CPython's has on which lines.
+    /// Which interpreter of scripts is in the file that comes along, and where.
+    Interpreter,
+    /// Which instructions a table of an interpreter's has on which lines.
     Lines { form: Form, first_line: u32, table: Vec<u8> },
 }
 
@@ -118,15 +118,18 @@ pub(crate) struct Named {
     pub line: u32,
 }
 
-/// The forms of CPython's tables of lines.
+/// The forms of interpreters' tables of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Form {
-    /// 3.9's `co_lnotab`.
+    /// CPython 3.9's `co_lnotab`.
     Increments,
     /// 3.10's `co_linetable` (PEP 626).
     Ranges,
     /// The location table of 3.11 and later.
     Locations,
+    /// CRuby's: so many entries of so many bytes, the line first, and behind them where each begins, as ranks of positions in a
+    /// sequence of so many words.
+    Ranks { entries: u32, entry_bytes: u32, words: u32 },
 }
 
 /// A runtime that is part of an executable or library.
@@ -138,15 +141,46 @@ pub(crate) enum Embedded {
     Node,
 }
 
-/// What an executable or library says about the CPython in it. Addresses are as linked.
+/// What an executable or library says about the interpreter in it. Addresses are as linked.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct PythonImage {
+pub(crate) struct ScriptImage {
     /// The address of the first byte of the file.
     pub first_address: u64,
-    /// `_PyRuntime`.
-    pub runtime: u64,
-    /// `Py_Version` (3.11 on).
-    pub version_symbol: Option<u64>,
-    /// The version that its cache tag names, looked for only where the symbol is missing.
-    pub version_tag: Option<(u8, u8)>,
+    /// What it is of.
+    pub of: ScriptImageOf,
+}
+
+/// By what it is found, and what version it is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum ScriptImageOf {
+    /// CPython.
+    Python {
+        /// `_PyRuntime`.
+        runtime: u64,
+        /// `Py_Version` (3.11 on).
+        version_symbol: Option<u64>,
+        /// The version that its cache tag names, looked for only where the symbol is missing.
+        version_tag: Option<(u8, u8)>,
+    },
+    /// PHP.
+    Php {
+        /// `executor_globals`, which builds with threads do not have.
+        globals: Option<u64>,
+        /// The number of its interface for extensions (`ZEND_MODULE_API_NO`), a date; none where that is not of a plain build.
+        interface: Option<u32>,
+    },
+    /// Perl.
+    Perl {
+        /// `PL_thr_key`, which builds without threads do not have.
+        key: Option<u64>,
+        version: (u8, u8),
+    },
+    /// CRuby.
+    Ruby {
+        /// `ruby_current_vm_ptr`, or the variable that is taken for it.
+        machine: Option<u64>,
+        version: (u8, u8),
+    },
+    /// No interpreter, but glibc, which says where it keeps a thread's values by key (`_thread_db_pthread_specific`).
+    ThreadValues { description: u64 },
 }

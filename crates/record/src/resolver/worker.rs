@@ -42,7 +42,7 @@ impl Worker {
                 said(&addresses.iter().map(|address| map.function(*address)).collect::<Vec<_>>())
             }
             Question::Embedded => said(&file.map(interpreters::embedded)),
-            Question::Python => said(&file.and_then(interpreters::python)),
+            Question::Interpreter => said(&file.and_then(interpreters::of_scripts)),
             Question::Lines { form, first_line, table } => said(&lines::read(form, &table, first_line)),
         }
     }

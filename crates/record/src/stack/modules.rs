@@ -1,7 +1,7 @@
 //! All modules seen: files shared between processes, the vdso, each process's generated code.
 
 use crate::peer;
-use crate::python::memory;
+use crate::scripts::memory;
 use broker::OpenOf;
 use case::tables::{Location, kind};
 use nix::sys::memfd::{MFdFlags, memfd_create};

@@ -7,8 +7,9 @@ use case::{Function, Recording};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The function in which CPython runs a script: what is called from there stands below the script's innermost line.
-const EVALUATES_SCRIPT: &str = "PyEval_EvalFrame";
+/// The functions in which CPython, PHP, Perl and CRuby run a script: what is called from there stands below the script's
+/// innermost line.
+const EVALUATE_SCRIPTS: [&str; 4] = ["PyEval_EvalFrame", "execute_ex", "Perl_runops_standard", "rb_vm_exec"];
 
 /// Index over a recording's stacks and locations.
 pub(super) struct Code<'r> {
@@ -56,7 +57,8 @@ impl<'r> Code<'r> {
     fn below_script(&self, script_stack: u32, stack: u32) -> Vec<&'r Location> {
         let (script, mut native) = (self.frames(script_stack), self.frames(stack));
         if !script.is_empty() {
-            let evaluator = native.iter().position(|frame| frame.function.contains(EVALUATES_SCRIPT));
+            let evaluator =
+                native.iter().position(|frame| EVALUATE_SCRIPTS.iter().any(|name| frame.function.contains(name)));
             native.truncate(evaluator.unwrap_or(native.len()));
         }
         native.extend(script);

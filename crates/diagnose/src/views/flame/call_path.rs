@@ -7,9 +7,13 @@ use crate::code::{Code, base_name};
 use crate::profile::without_start;
 use case::tables::Location;
 
-/// The function of CPython in which a script's lines are evaluated: what is beneath the innermost one was called by the
-/// innermost line. Called so since CPython 3.6, and exported, so that its name is known in stripped builds too.
-const EVALUATION: &str = "_PyEval_EvalFrameDefault";
+/// The functions of CPython, PHP, Perl and CRuby in which a script's lines are evaluated: what is beneath the innermost one was
+/// called by the innermost line. Called so since CPython 3.6, and exported by most, so that their names are known in stripped
+/// builds too.
+const EVALUATION: [&str; 4] = ["_PyEval_EvalFrameDefault", "execute_ex", "Perl_runops_standard", "rb_vm_exec"];
+
+/// What interpreters' libraries are called, where that function has no name.
+const LIBRARIES: [&str; 4] = ["libpython", "libphp", "libperl", "libruby"];
 
 /// What CPython calls its modules that import others. Its own tracebacks leave them out between two lines of scripts.
 const IMPORTING: &str = "<frozen importlib";
@@ -47,14 +51,15 @@ fn without_importing<'l>(innermost_first: &[&'l Location]) -> Vec<&'l Location> 
 /// What the innermost line of a script called, outermost first: from the first library that is not the interpreter's
 /// own; where there is none, the interpreter's functions.
 fn beneath_script<'l>(innermost_first: &[&'l Location], program: &str) -> Vec<&'l Location> {
-    let interpreter = innermost_first.iter().find(|location| location.function == EVALUATION);
+    let interpreter = innermost_first.iter().find(|location| EVALUATION.contains(&location.function.as_str()));
     let interpreter = interpreter.map(|location| location.module.as_str());
+    let is_library = |name: &str| LIBRARIES.iter().any(|library| name.starts_with(library));
     let is_interpreter = |location: &Location| match interpreter {
         Some(module) => location.module == module,
-        None => base_name(&location.module) == program || base_name(&location.module).starts_with("libpython"),
+        None => base_name(&location.module) == program || is_library(base_name(&location.module)),
     };
     let evaluates = |location: &Location| match interpreter {
-        Some(_) => location.function == EVALUATION,
+        Some(_) => EVALUATION.contains(&location.function.as_str()),
         None => is_interpreter(location),
     };
     let mut beneath: Vec<&Location> = innermost_first.iter().copied().take_while(|place| !evaluates(place)).collect();

@@ -75,6 +75,27 @@ fn a_script_is_shown_by_its_own_functions_and_what_they_called_beneath_the_inter
 }
 
 #[test]
+fn what_a_line_called_stands_beneath_it_in_every_language_whose_lines_are_read() {
+    let interpreters = [
+        ["php8.2!spl_call", "php8.2!execute_ex"],
+        ["libperl.so.5.36!pp_call", "libperl.so.5.36!Perl_runops_standard"],
+        ["libruby-3.1.so!call_cfunc", "libruby-3.1.so!rb_vm_exec"],
+        ["libruby-3.1.so!", "libruby-3.1.so!"],
+    ];
+    for interpreter in interpreters {
+        let mut fixture = Fixture::new();
+        fixture.stack(1, &[&["libssl.so!SSL_read"], &interpreter[..], &["server!main"]].concat());
+        fixture.script(2, &["/srv/shop:7:fetch", "/srv/shop:20:main"]);
+        fixture.computes(CLIENT, 2 * MS, 1);
+        let mut recording = fixture.end();
+        recording.samples.iter_mut().for_each(|row| row.script_stack = 2);
+        let flame = processor(&recording);
+        assert!(has(&flame, "client client > main > fetch > SSL_read", 2), "{interpreter:?}: {flame:?}");
+        assert_eq!(flame.nodes.len(), 4, "{interpreter:?}: {flame:?}");
+    }
+}
+
+#[test]
 fn a_small_function_is_folded_into_its_caller_and_the_whole_stays() {
     let names: Vec<String> = (0..3_100).map(|number| format!("client!f{number}")).collect();
     let mut fixture = Fixture::new();

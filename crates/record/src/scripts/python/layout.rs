@@ -4,8 +4,7 @@
 //! 3.9.18, 3.10.13, 3.11.7 and 3.12.1 (64-bit, default build); a minor version keeps its layout from its first release on.
 //! From 3.13 the interpreter publishes its own in `_Py_DebugOffsets`, at the start of `_PyRuntime`.
 
-/// Where the frames of a process are; all but `runtime` are byte offsets. The kernel side mirrors this struct.
-#[repr(C)]
+/// Where the frames of a process are; all but `runtime` are byte offsets.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Offsets {
     /// Address of `_PyRuntime` in the process.
@@ -32,8 +31,25 @@ pub struct Offsets {
     pub instruction_is_index: u32,
     /// Of the calling frame, in a frame.
     pub frame_previous: u32,
-    /// Nothing: it fills the struct up to a multiple of 8 bytes.
-    pub padding: u32,
+}
+
+impl Offsets {
+    /// As the kernel side has them (`struct python_offsets`).
+    pub(in crate::scripts) fn words(&self) -> [u32; 11] {
+        [
+            self.interpreters_head,
+            self.threads_head,
+            self.thread_next,
+            self.thread_id,
+            self.thread_frame,
+            self.cframe_current_frame,
+            self.frame_through_cframe,
+            self.frame_code,
+            self.frame_instruction,
+            self.instruction_is_index,
+            self.frame_previous,
+        ]
+    }
 }
 
 /// Where the parts of code objects and of what they refer to are, in bytes.
@@ -80,7 +96,7 @@ pub(super) const TEXT_LENGTH: usize = 16;
 pub(super) const TEXT_STATE: usize = 32;
 
 /// The offsets of a version before 3.13.
-pub(super) fn known(version: (u8, u8), runtime: u64) -> Option<Interpreter> {
+pub(in crate::scripts) fn known(version: (u8, u8), runtime: u64) -> Option<Interpreter> {
     let offsets = Offsets { runtime, thread_next: 8, ..Offsets::default() };
     let (offsets, code) = match version {
         (3, 9) => (frame_objects(offsets, 104), CodeLayout { instructions: 0, ..old_code(48, 72) }),
@@ -146,7 +162,7 @@ fn new_code(first_line: u32, instructions: u32, ascii_size: u32, compact_size: u
 const COOKIE: &[u8] = b"xdebugpy";
 
 /// So much of `_Py_DebugOffsets` is read: what is used of it lies before.
-pub(super) const PUBLISHED_LENGTH: usize = 432;
+pub(in crate::scripts) const PUBLISHED_LENGTH: usize = 432;
 
 /// Where in `_Py_DebugOffsets` the offsets stand. It grew in the middle from 3.13 to 3.14.
 struct Published {
@@ -163,7 +179,7 @@ const PUBLISHED_3_13: Published = Published { thread_next: 168, previous: 232, f
 const PUBLISHED_3_14: Published = Published { thread_next: 192, previous: 256, filename: 320, instructions: 384 };
 
 /// The offsets that 3.13 and 3.14 publish; `bytes` is the beginning of `_PyRuntime`.
-pub(super) fn published(bytes: &[u8], runtime: u64) -> Option<Interpreter> {
+pub(in crate::scripts) fn published(bytes: &[u8], runtime: u64) -> Option<Interpreter> {
     let at = |position: usize| Some(u64::from_le_bytes(*bytes.get(position..)?.first_chunk::<8>()?));
     let offset =
         |position: usize| at(position).and_then(|value| u32::try_from(value).ok()).filter(|value| *value < 1 << 24);

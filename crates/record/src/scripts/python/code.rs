@@ -1,9 +1,10 @@
 //! Code objects: read once from a process's memory, then asked for lines.
 
 use super::layout::{BYTES_VALUE, Interpreter, OBJECT_SIZE, OBJECT_TYPE, TEXT_LENGTH, TEXT_STATE, TYPE_NAME};
-use super::memory;
 use crate::resolver::lines::{Lines, line_at};
 use crate::resolver::{Form, Resolver};
+use crate::scripts::ScriptLine;
+use crate::scripts::memory::{self, word_of as word};
 use rustc_hash::FxHashMap;
 
 /// Most code objects that are remembered at once, over all processes: about 100 MB. Beyond it a process's are read again.
@@ -20,17 +21,6 @@ const HEADER_LENGTH: usize = 208;
 
 /// Longest name or path that is believed, in characters.
 const LONGEST_TEXT: usize = 4096;
-
-/// A line of a script.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ScriptLine {
-    /// The file, as the interpreter knows it.
-    pub file: String,
-    /// The function: qualified (`Client.fetch`) from 3.11 on, bare before.
-    pub function: String,
-    /// The line; 0 where the instruction has none.
-    pub line: u32,
-}
 
 /// What was read of one code object.
 #[derive(Clone, Debug)]
@@ -70,7 +60,8 @@ impl CodeObjects {
         self.learn(pid, interpreter, code);
         let code = self.known.get(&(pid, address))?.as_ref()?;
         let line = code.line(interpreter, address, instruction);
-        Some(ScriptLine { file: code.file.clone(), function: code.function.clone(), line })
+        let (file, function) = (code.file.clone(), code.function.clone());
+        Some(ScriptLine { file, function, line, ..ScriptLine::default() })
     }
 
     /// Reads a code object now, while the process lives; again where another one took its address.
@@ -182,11 +173,6 @@ fn identity(interpreter: &Interpreter, header: &[u8]) -> [u64; 4] {
     let pointers = [layout.filename, layout.function, layout.line_table].map(|offset| word(header, offset as usize));
     let first_line = word(header, layout.first_line as usize) & u64::from(u32::MAX);
     [pointers[0], pointers[1], pointers[2], first_line]
-}
-
-/// A word of a buffer; 0 beyond its end.
-fn word(buffer: &[u8], offset: usize) -> u64 {
-    buffer.get(offset..).and_then(|rest| rest.first_chunk::<8>()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 /// A Python string.

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::resolver::Resolver;
+use crate::scripts::memory;
+use crate::scripts::{self, ScriptLine};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -117,7 +119,10 @@ fn check(name: &str, python: &Path) {
     std::fs::File::create(&script).and_then(|mut file| file.write_all(SCRIPT.as_bytes())).expect("a script");
     let running = Script::start(python, &script);
     let pid = running.child.id();
-    let interpreter = locate(&Resolver::new(), pid).expect("an interpreter");
+    let interpreter = match scripts::locate(&Resolver::new(), pid) {
+        Some(scripts::Interpreter::Python(interpreter)) => interpreter,
+        other => panic!("{name} at {python:?}: {other:?}"),
+    };
     assert_eq!(format!("{}.{}", interpreter.version.0, interpreter.version.1), name);
     let qualified = interpreter.version >= (3, 11);
     let named = |bare: &str, full: &str| if qualified { full.to_string() } else { bare.to_string() };
@@ -156,19 +161,19 @@ fn every_installed_cpython_gives_file_function_and_line_of_every_frame() {
 
 #[test]
 fn a_process_without_an_interpreter_has_none() {
-    assert_eq!(locate(&Resolver::new(), std::process::id()), None);
+    assert_eq!(scripts::locate(&Resolver::new(), std::process::id()), None);
 }
 
 /// What 3.14 publishes for its default build, as far as it is read.
 #[test]
 fn offsets_of_3_14_are_found_where_its_table_has_them() {
-    let mut bytes = vec![0; layout::PUBLISHED_LENGTH];
+    let mut bytes = vec![0; PUBLISHED_LENGTH];
     let mut put = |position: usize, value: u64| bytes[position..position + 8].copy_from_slice(&value.to_le_bytes());
     let fields = [(8, 0x030e_00f0), (40, 1), (72, 2), (192, 3), (208, 4), (216, 5), (256, 6), (264, 7), (272, 8)];
     let code = [(320, 9), (336, 10), (344, 11), (352, 12), (384, 13)];
     put(0, u64::from_le_bytes(*b"xdebugpy"));
     fields.into_iter().chain(code).for_each(|(position, value)| put(position, value));
-    let found = layout::published(&bytes, 99).expect("offsets");
+    let found = published(&bytes, 99).expect("offsets");
     let offsets = found.offsets;
     assert_eq!((found.version, offsets.runtime, offsets.interpreters_head, offsets.threads_head), ((3, 14), 99, 1, 2));
     assert_eq!((offsets.thread_next, offsets.thread_frame, offsets.thread_id), (3, 4, 5));
@@ -182,25 +187,20 @@ fn offsets_of_3_14_are_found_where_its_table_has_them() {
 
 #[test]
 fn a_table_without_the_cookie_or_of_a_free_threaded_build_is_not_read() {
-    let mut bytes = vec![0; layout::PUBLISHED_LENGTH];
+    let mut bytes = vec![0; PUBLISHED_LENGTH];
     bytes[8..16].copy_from_slice(&0x030d_00f0_u64.to_le_bytes());
-    assert_eq!(layout::published(&bytes, 0), None);
+    assert_eq!(published(&bytes, 0), None);
     bytes[..8].copy_from_slice(b"xdebugpy");
-    assert!(layout::published(&bytes, 0).is_some());
+    assert!(published(&bytes, 0).is_some());
     bytes[16] = 1;
-    assert_eq!(layout::published(&bytes, 0), None);
-    assert_eq!(layout::published(&bytes[..20], 0), None);
-}
-
-#[test]
-fn the_struct_has_the_size_that_the_kernel_side_expects() {
-    assert_eq!(size_of::<Offsets>(), 56);
+    assert_eq!(published(&bytes, 0), None);
+    assert_eq!(published(&bytes[..20], 0), None);
 }
 
 /// What is no code object gives nothing, whatever it points at.
 #[test]
 fn other_objects_give_nothing() {
-    let interpreter = layout::known((3, 11), 0).expect("a known version");
+    let interpreter = known((3, 11), 0).expect("a known version");
     let mut objects = CodeObjects::new(&Resolver::new());
     let object = [0_u64; 64];
     let pid = std::process::id();
@@ -243,7 +243,7 @@ fn forge(object_type: u64, function: &str, first_line: u64) -> Forged {
 
 #[test]
 fn what_took_a_code_objects_address_is_read_again() {
-    let interpreter = layout::known((3, 11), 0).expect("a known version");
+    let interpreter = known((3, 11), 0).expect("a known version");
     let name = u64::from_le_bytes(*b"code\0\0\0\0");
     let object_type = words(8, &[(24, (&raw const name) as u64)]);
     let type_address = object_type.as_ptr() as u64;
@@ -252,9 +252,15 @@ fn what_took_a_code_objects_address_is_read_again() {
     let mut place = first.code.clone();
     let address = place.as_ptr() as u64;
     let mut line = || objects.line(pid, &interpreter, address, address + 184 + 2);
-    assert_eq!(line(), Some(ScriptLine { file: "file.py".into(), function: "first".into(), line: 7 }));
+    assert_eq!(
+        line(),
+        Some(ScriptLine { file: "file.py".into(), function: "first".into(), line: 7, ..ScriptLine::default() })
+    );
     place.copy_from_slice(&second.code);
-    assert_eq!(line(), Some(ScriptLine { file: "file.py".into(), function: "second".into(), line: 40 }));
+    assert_eq!(
+        line(),
+        Some(ScriptLine { file: "file.py".into(), function: "second".into(), line: 40, ..ScriptLine::default() })
+    );
     // Another type at the address: no code object any more.
     place[1] = 8;
     assert_eq!(line(), None);
