@@ -1,5 +1,7 @@
 //! P28: a server limits the rate of requests.
 
+mod parts;
+
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
@@ -16,25 +18,28 @@ detector! {
     ///
     /// ## What it is
     /// A server lets only so many requests through in a time: it turns the others away (status 429, or 503), or answers them
-    /// later, one each so many milliseconds, though it has nothing else to do.
+    /// later, one each so many milliseconds, though it has nothing else to do. Or it limits the rate of bytes: it sends an answer
+    /// in parts, and waits for its own clock before each.
     ///
     /// ## Evidence
     /// Turned away: three or more answers with status 429, or with 503 in less time than the others take, and the time that they
     /// and the sleeps of the client after them take. Delayed: twenty or more requests in a row that the server had read before,
     /// several at a time, and whose answers leave at equal distances, each as a wait of its event loop ends by time; while one that
-    /// comes when nobody waits is answered at once.
+    /// comes when nobody waits is answered at once. In parts: between the writes of one answer five or more waits of one length,
+    /// each of which ends by time, that take most of what lies between; no write was refused before them.
     ///
     /// ## What proves it
     /// More clients or fewer at a time: the rate stays the same. Nothing outside the server switches its limit off.
     ///
     /// ## Remedy
-    /// Raise the limit (nginx: limit_req rate and burst), ask less often or for more at a time, or use a key with a limit of its
+    /// Raise the limit (nginx: limit_req rate and burst, limit_rate for bytes), ask less often or for more at a time, or use a key with a limit of its
     /// own. Heed Retry-After.
     ///
     /// ## Not to be confused with
     /// A server that is busy (it is on CPU, or its workers are blocked in something); one that pauses for each request by itself
     /// (then more at a time are answered at a time); a lock of a language's own (Go's mutex, asyncio's) that is held over a sleep: its
-    /// requests leave at equal distances, too, but one that comes when nobody waits takes as long.
+    /// requests leave at equal distances, too, but one that comes when nobody waits takes as long; token-bucket, in which the
+    /// network lets no more through, and slow-reader, in which the client takes no more: there writes block, or are refused.
     "P28" "server-rate-limit"
 }
 
@@ -45,7 +50,7 @@ const TOO_MANY_REQUESTS: u16 = 429;
 const UNAVAILABLE: u16 = 503;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    turned_away(analysis).or_else(|| delayed(analysis))
+    turned_away(analysis).or_else(|| delayed(analysis)).or_else(|| parts::detect(analysis))
 }
 
 /// An answer by which a client was turned away, and the sleep that followed.

@@ -9,7 +9,6 @@ use super::{LEAST_REQUESTS, LEAST_WAIT, RARE};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::pool_exhausted::in_hand::{self, InHand};
 use crate::detectors::{Found, common_place, rows};
-use crate::images;
 use crate::spans::{self, merge};
 use crate::threads::{Cursor, Moment, State};
 use crate::waits;
@@ -292,7 +291,7 @@ fn lock_name(analysis: &Analysis, pid: u32) -> &'static str {
     let process = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
     match process {
         Some(row) if row.runtime.starts_with("cpython") => "Python's interpreter lock (GIL)",
-        Some(row) if images::program(analysis.recording, row).starts_with("ruby") => "Ruby's interpreter lock (GVL)",
+        Some(row) if row.runtime.starts_with("ruby") => "Ruby's interpreter lock (GVL)",
         _ => "a lock under which all of the process computes",
     }
 }
