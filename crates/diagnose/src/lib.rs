@@ -20,6 +20,7 @@ mod heaviest;
 mod hottest;
 mod images;
 mod input_growth;
+mod installed;
 mod lookups;
 mod number;
 mod overlap;

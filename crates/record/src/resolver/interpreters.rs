@@ -89,14 +89,14 @@ pub(super) fn of_scripts(file: File) -> Option<ScriptImage> {
     Some(ScriptImage { first_address: first.address() & !0xfff, of })
 }
 
-/// The address of the variable that a function loads first: CRuby exports none from 3.3 on, but functions that begin by loading it.
-/// Whoever is told has to look whether it is the one that is meant.
+/// The address of the variable that a function loads first: CRuby exports none from 3.3 on, but functions that begin by
+/// loading it. Whoever is told has to look whether it is the one that is meant.
 fn first_loaded<'data>(file: &impl Object<'data>, function: u64) -> Option<u64> {
     first_load(&constants::<64>(file, function)?, function)
 }
 
-/// The address that the first load in a function's code is from: `REX.W MOV r64, [RIP + disp32]`, of seven bytes, which counts from
-/// the next instruction on.
+/// The address that the first load in a function's code is from: `REX.W MOV r64, [RIP + disp32]`, of seven bytes, which
+/// counts from the next instruction on.
 fn first_load(code: &[u8], function: u64) -> Option<u64> {
     const LENGTH: usize = 7;
     let is_load = |window: &[u8]| window[0] & 0xfb == 0x48 && window[1] == 0x8b && window[2] & 0xc7 == 0x05;

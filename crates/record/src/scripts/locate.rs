@@ -160,8 +160,8 @@ fn python_version(pid: u32, image: &ScriptImageOf, bias: u64) -> Option<(u8, u8)
 /// In how many blocks glibc keeps a thread's values by key: 32 of 32.
 const BLOCKS: u32 = 32;
 
-/// Where glibc has the pointers to a thread's blocks of values, from the thread's control block on: it describes them to debuggers
-/// (`nptl_db`), by their bits, the number of arrays, and the offset.
+/// Where glibc has the pointers to a thread's blocks of values, from the thread's control block on: it describes them to
+/// debuggers (`nptl_db`), by their bits, the number of arrays, and the offset.
 fn thread_values(resolver: &Resolver, pid: u32, mappings: &[Mapping]) -> Option<u32> {
     let library = mappings.iter().find(|mapping| mapping.name() == C_LIBRARY)?;
     let image = image(resolver, pid, library)?;

@@ -64,8 +64,8 @@ pub(super) fn version(interface: u32) -> Option<(u8, u8)> {
     VERSIONS.iter().find(|(number, _)| *number == interface).map(|(_, version)| *version)
 }
 
-/// The layout of a version: `offsetof` values, printed by a C program compiled against the headers of 8.1.2, 8.2.36, 8.3.6, 8.4.27
-/// and 8.5.4 (64-bit, without threads); a minor version keeps its layout, as it keeps its interface for extensions.
+/// The layout of a version: `offsetof` values, printed by a C program compiled against the headers of 8.1.2, 8.2.36, 8.3.6,
+/// 8.4.27 and 8.5.4 (64-bit, without threads); a minor version keeps its layout, as it keeps its interface for extensions.
 pub(super) fn known(interface: u32, globals: u64) -> Option<Interpreter> {
     let layout = |current, last, opcodes, filename, module| Layout { current, last, opcodes, filename, module };
     let layout = match version(interface)? {

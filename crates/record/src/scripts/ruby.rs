@@ -64,8 +64,8 @@ const POSITIONS: usize = 24;
 /// So much of the body is read.
 const BODY_BYTES: usize = 160;
 
-/// The layout of a version: `offsetof` values, printed by a C program compiled against the sources of 3.0.2, 3.1.2, 3.2.3 and 3.3.8
-/// with the configuration of their packages (64-bit); a minor version keeps its layout.
+/// The layout of a version: `offsetof` values, printed by a C program compiled against the sources of 3.0.2, 3.1.2, 3.2.3 and
+/// 3.3.8 with the configuration of their packages (64-bit); a minor version keeps its layout.
 pub(super) fn known(version: (u8, u8), machine: u64) -> Option<Interpreter> {
     let first = Layout {
         threads: 304,
