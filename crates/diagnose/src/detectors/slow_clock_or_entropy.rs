@@ -193,7 +193,7 @@ mod tests {
             for _ in 0..20 {
                 fixture.moves(CLIENT, 1, WRITE, 20);
                 for _ in 0..100 {
-                    let path = if opens { 1 } else { 0 };
+                    let path = u32::from(opens);
                     fixture.does(CLIENT, 6 * US, OPENAT, |call| (call.path, call.result) = (path, 5));
                     fixture.does(CLIENT, 2 * US, READ, |call| (call.fd, call.path, call.result) = (5, 1, 8));
                 }

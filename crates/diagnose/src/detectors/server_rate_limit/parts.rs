@@ -18,6 +18,8 @@ const PAUSES: usize = 5;
 const MOSTLY: f64 = 0.8;
 /// Pauses are even where the middle half of them lies within this part of the middle one.
 const EVEN: f64 = 0.5;
+/// Parts are this many bytes on average: an event stream has fewer to say at a time, and says it when there is something.
+const LEAST_PART: u64 = 4_096;
 /// Where less of all requests' time goes by in pauses, something else makes them slow.
 const LEAST_SHARE: f64 = 0.3;
 
@@ -75,8 +77,9 @@ fn parts<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Parts<'a>> {
     lengths.sort_unstable();
     let of = |part: usize| lengths.get(lengths.len() * part / 4).copied().unwrap_or_default();
     let is_even = (of(3) - of(1)) as f64 <= EVEN * of(2) as f64;
-    let bytes = writes.iter().map(|&row| u64::try_from(analysis.call(row).result).unwrap_or_default()).sum();
-    (lengths.len() >= PAUSES && is_even).then_some(Parts { exchange, pauses, bytes })
+    let bytes: u64 = writes.iter().map(|&row| u64::try_from(analysis.call(row).result).unwrap_or_default()).sum();
+    let are_large = bytes >= LEAST_PART * (pauses.len() as u64 + 1);
+    (lengths.len() >= PAUSES && is_even && are_large).then_some(Parts { exchange, pauses, bytes })
 }
 
 /// The longest wait for a time to pass between two writes of one thread, with its length; none where the thread did something else
@@ -124,6 +127,10 @@ mod tests {
     /// Four answers of ten parts, each so long after the one before; the last part is later by as much again each time where they are
     /// uneven.
     fn answers(between: Between, pauses: &[u64]) -> Recording {
+        in_parts_of(60_000, between, pauses)
+    }
+
+    fn in_parts_of(bytes: i64, between: Between, pauses: &[u64]) -> Recording {
         let mut fixture = Fixture::new();
         fixture.script(6, &["server.py:11:serve"]);
         fixture.connect(1, CLIENT);
@@ -135,8 +142,8 @@ mod tests {
             fixture.does(SERVER, 5 * US, READ, |call| (call.connection, call.fd, call.result) = (1001, 9, 200));
             for part in 0..10 {
                 let at = fixture.now;
-                fixture.moves(SERVER, 1001, WRITE, 60_000);
-                fixture.travels(at + 3 * US, 1001, 1, 60_000);
+                fixture.moves(SERVER, 1001, WRITE, bytes);
+                fixture.travels(at + 3 * US, 1001, 1, bytes as u32);
                 let pause = pauses[part % pauses.len()];
                 let place = |call: &mut case::tables::Call| call.script_stack = 6;
                 if part == 9 {
@@ -187,6 +194,11 @@ mod tests {
         for between in [Between::IsWoken, Between::Computes, Between::IsRefused] {
             assert!(!is_found(between, &[20 * MS]));
         }
+    }
+
+    #[test]
+    fn an_event_stream_that_beats_regularly_is_no_pace() {
+        assert!(!names(&in_parts_of(80, Between::Sleeps, &[20 * MS])).contains(&"server-rate-limit".to_string()));
     }
 
     #[test]

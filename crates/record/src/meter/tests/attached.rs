@@ -1,5 +1,6 @@
 //! Programs that ran before the meter came.
 
+use super::processor_time::compile;
 use super::*;
 use std::process::{Child, Command, Stdio};
 

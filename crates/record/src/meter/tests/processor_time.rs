@@ -23,7 +23,7 @@ int main(int count, char **arguments) {
 }
 ";
 
-fn compile(folder: &Path) -> PathBuf {
+pub(super) fn compile(folder: &Path) -> PathBuf {
     std::fs::write(folder.join("busy.c"), BUSY).expect("written");
     let made = std::process::Command::new("cc").args(["-O1", "busy.c", "-o", "busy"]).current_dir(folder).status();
     assert!(made.expect("a compiler").success());
