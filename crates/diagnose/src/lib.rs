@@ -19,6 +19,7 @@ mod growth;
 mod heaviest;
 mod hottest;
 mod images;
+mod in_hand;
 mod input_growth;
 mod installed;
 mod lookups;

@@ -2,7 +2,6 @@
 
 mod asked_in_turn;
 mod handed_over;
-pub(super) mod in_hand;
 mod no_descriptor;
 mod own_limit;
 mod unread_requests;

@@ -7,8 +7,8 @@
 
 use super::{LEAST_REQUESTS, LEAST_WAIT, RARE};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::detectors::pool_exhausted::in_hand::{self, InHand};
 use crate::detectors::{Found, common_place, rows};
+use crate::in_hand::{self, InHand};
 use crate::spans::{self, merge};
 use crate::threads::{Cursor, Moment, State};
 use crate::waits;

@@ -2,11 +2,11 @@
 //! connections is that large, it keeps a limit, or a lock is held over the question. Where the requests wait meanwhile, in a
 //! list of a runtime's or on a lock of a language's, need not be seen.
 
-use super::in_hand::{self, InHand};
 use super::{LEAST_REQUESTS, LEAST_SHARE, RARE};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::detectors::{Found, costly_call, median, rows};
+use crate::in_hand::{self, InHand};
 use crate::pieces;
 use crate::questions::{self, Question};
 use crate::spans::{self, merge};

@@ -4,9 +4,9 @@
 //! them waits there, of the requests that the process has read and not answered only as many as there are threads are being
 //! dealt with; the others wait in line, wherever the program keeps them.
 
-use super::in_hand::{self, InHand};
 use crate::analysis::Analysis;
 use crate::detectors::occupied::is_others;
+use crate::in_hand::{self, InHand};
 use crate::spans::{self, merge};
 use crate::threads::{Cursor, State, call_end};
 use crate::{syscall, waits};

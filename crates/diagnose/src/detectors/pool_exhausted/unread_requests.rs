@@ -1,11 +1,12 @@
 //! Requests that have arrived and lie unread while whoever reads them later is blocked in others: requests of the program's
 //! clients, or what one of its servers asks another.
 
-use super::{LEAST_REQUESTS, LEAST_SHARE, RARE, in_hand};
+use super::{LEAST_REQUESTS, LEAST_SHARE, RARE};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::occupied::is_others;
 use crate::detectors::{Found, costly_call, median, rows};
 use crate::exchange::Exchange;
+use crate::in_hand;
 use crate::spans;
 use crate::syscall;
 use crate::threads::{Cursor, State};

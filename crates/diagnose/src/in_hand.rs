@@ -8,7 +8,7 @@ use crate::threads::call_end;
 use std::collections::BTreeMap;
 
 /// A request that a process has read and not answered.
-pub(in crate::detectors) struct InHand {
+pub struct InHand {
     pub from: u64,
     pub to: u64,
     pub reader: u32,
@@ -16,7 +16,7 @@ pub(in crate::detectors) struct InHand {
 }
 
 /// The requests of the program's clients in each process, by its id.
-pub(in crate::detectors) fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<InHand>> {
+pub fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<InHand>> {
     of(analysis, analysis.exchanges.iter())
 }
 
@@ -37,7 +37,7 @@ fn of<'a>(analysis: &Analysis, exchanges: impl Iterator<Item = &'a Exchange>) ->
 }
 
 /// When each thread, by its id, had one of some requests in hand that it had read, in order of time.
-pub(super) fn by_reader<'a>(
+pub fn by_reader<'a>(
     analysis: &Analysis,
     exchanges: impl Iterator<Item = &'a Exchange>,
 ) -> BTreeMap<u32, Vec<(u64, u64)>> {
@@ -45,7 +45,7 @@ pub(super) fn by_reader<'a>(
 }
 
 /// The same, of requests that are known.
-pub(super) fn by_reader_of<'a>(requests: impl Iterator<Item = &'a InHand>) -> BTreeMap<u32, Vec<(u64, u64)>> {
+pub fn by_reader_of<'a>(requests: impl Iterator<Item = &'a InHand>) -> BTreeMap<u32, Vec<(u64, u64)>> {
     let mut readers: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for one in requests {
         readers.entry(one.reader).or_default().push((one.from, one.to));
