@@ -1,6 +1,7 @@
 //! P35: many round trips, one after the other.
 
 mod in_hand;
+mod statements;
 
 use super::{Found, app_window_below_bdp, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -23,8 +24,9 @@ detector! {
     /// Ten requests or more between one process and one peer that never overlap and follow each other closely; a round
     /// trip of a millisecond or more; and a wait of one to two round trips for each answer, so the peer's work takes
     /// less time than the network. Or ten questions or more of one length that a server asks one peer within one
-    /// request, one after another, in at least half of its requests, however near the peer is. What each of those costs
-    /// for being asked alone is measured: no more than the time that the quickest tenth of them take.
+    /// request, one after another, in at least half of its requests, however near the peer is; or a hundred statements
+    /// of one verb and table that a client asks a database, one after another. What each of those costs for being asked
+    /// alone is measured: no more than the time that the quickest tenth of them take.
     ///
     /// ## What proves it
     /// Adding d ms to the round trip: the total grows by n times d.
@@ -34,7 +36,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A slow peer (waits of many round trips); nagle-delayed-ack and name-lookup (waits of the program's own making).
-    /// On loopback a round trip takes no time; what a server waits for within one request is counted there, too.
+    /// On loopback a round trip takes no time; what a server waits for within one request is counted there, too, and so
+    /// are statements.
     "P35" "serial-requests",
     kind: Kind::Observation,
     on_the_wire: true,
@@ -56,7 +59,7 @@ struct Series<'e> {
 fn detect(analysis: &Analysis) -> Option<Found> {
     // Which questions a server asks for which request, a capture does not show.
     let within = if analysis.is_capture() { None } else { in_hand::find(analysis) };
-    let found = [distant(analysis), within];
+    let found = [distant(analysis), within, statements::find(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall)
 }
 
