@@ -39,7 +39,8 @@ detector! {
     /// Or threads of one process of which exactly one computes while others wait for a lock, and never two at the same time,
     /// though each computes in its turn: an interpreter's own lock (Python's GIL, Ruby's GVL). Who waits for that asks again
     /// and again, so that no single wait tells who had it; what counts is for how long one thread computed while requests were
-    /// in hand and others waited. As many processes as there are CPUs would leave the last of it, which is taken off.
+    /// in hand and others waited. Processes, of which as many compute at a time as there are CPUs, would not save all of that;
+    /// only what they would save is counted.
     ///
     /// Or threads of a client that wait at one place and let each other go in turn, while its requests run one at a time: each
     /// is made under the lock.

@@ -32,8 +32,8 @@ detector! {
     /// More clients or fewer at a time: the rate stays the same. Nothing outside the server switches its limit off.
     ///
     /// ## Remedy
-    /// Raise the limit (nginx: limit_req rate and burst, limit_rate for bytes), ask less often or for more at a time, or use a key with a limit of its
-    /// own. Heed Retry-After.
+    /// Raise the limit (nginx: limit_req rate and burst, limit_rate for bytes), ask less often or for more at a time, or use a
+    /// key with a limit of its own. Heed Retry-After.
     ///
     /// ## Not to be confused with
     /// A server that is busy (it is on CPU, or its workers are blocked in something); one that pauses for each request by itself

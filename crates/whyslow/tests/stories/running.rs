@@ -149,7 +149,7 @@ pub fn nagle() -> Option<&'static StoryRun> {
     static TOLD: OnceLock<Option<StoryRun>> = OnceLock::new();
     let run_variant = || {
         let _turn = beside_others();
-        run_with("nagle", "slow", &["--budget", &budget(240)])
+        run_with("nagle", "slow", &["--budget", &budget(90)])
     };
     TOLD.get_or_init(run_variant).as_ref()
 }

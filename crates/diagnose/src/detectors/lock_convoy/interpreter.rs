@@ -234,7 +234,7 @@ fn found(analysis: &Analysis, turns: &Turns) -> Found {
     let lock = lock_name(analysis, turns.pid);
     let count = analysis.exchanges.len().max(1) as u64;
     let (part, each) = (Nanos(turns.waited / count), Nanos(analysis.exchange_wall() / count));
-    let what = format!("Requests wait for {lock}, while another thread computes with it");
+    let what = format!("Requests wait for {lock} while another thread holds it");
     let at_once = turns.members.iter().filter(|member| !member.waits.is_empty()).count();
     let processors = u64::from(analysis.recording.manifest.host.processors).max(1).min(at_once.max(1) as u64);
     Found {
@@ -292,7 +292,7 @@ fn lock_name(analysis: &Analysis, pid: u32) -> &'static str {
     match process {
         Some(row) if row.runtime.starts_with("cpython") => "Python's interpreter lock (GIL)",
         Some(row) if row.runtime.starts_with("ruby") => "Ruby's interpreter lock (GVL)",
-        _ => "a lock under which all of the process computes",
+        _ => "the one lock that its process computes under",
     }
 }
 

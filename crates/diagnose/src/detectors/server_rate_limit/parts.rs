@@ -49,8 +49,8 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
         title: format!("{what}: {} of every {} request{}", Nanos(wall / count), Nanos(whole / count), place.in_words()),
         what,
         mechanism: vec![format!(
-            "{} of {} answers have {} pauses in the middle, each of which ends by the server's own clock, and {} of their time. A rate of \
-             {rate} comes of it. No write was refused before them: network and client would take more.",
+            "{} of {} answers have {} pauses in them, each ended by the server's own clock, which make up {} of their time: the result \
+             is {rate}. No write was refused before them: network and client would take more.",
             number::count(answers.len() as u64),
             number::count(count),
             number::count(median(answers.iter().map(|one| one.pauses.len() as u64).collect())),
