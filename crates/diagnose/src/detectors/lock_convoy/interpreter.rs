@@ -292,7 +292,7 @@ fn lock_name(analysis: &Analysis, pid: u32) -> &'static str {
     match process {
         Some(row) if row.runtime.starts_with("cpython") => "Python's interpreter lock (GIL)",
         Some(row) if row.runtime.starts_with("ruby") => "Ruby's interpreter lock (GVL)",
-        _ => "the one lock that its process computes under",
+        _ => "a lock under which all of the process computes",
     }
 }
 
