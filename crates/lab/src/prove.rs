@@ -162,11 +162,6 @@ impl Proving<'_, '_> {
         let mut arms = self.affordable(alone, budget.mul_f64(1.0 - kept));
         if arms.iter().any(|arm| !is_reference(arm)) {
             self.pilot()?;
-            let left = budget.saturating_sub(self.state.spent());
-            // One start that a neighbour held up would cost arms their place for good. A cut run takes little time.
-            if self.extent.window.is_some() && self.first_look(&arms) > left.mul_f64(1.0 - kept) {
-                self.pilot()?;
-            }
             // What starting the programs takes is known now.
             budget = self.terms.budget.saturating_sub(self.for_whole_runs());
             let left = budget.saturating_sub(self.state.spent());

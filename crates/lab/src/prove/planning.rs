@@ -33,9 +33,7 @@ impl Proving<'_, '_> {
             Err(_) => return Ok(()),
             Ok(pilot) => pilot,
         };
-        let overhead = took.saturating_sub(Duration::from_nanos(pilot.row.wall.0)).mul_f64(WITH_MACHINERY);
-        // What else a machine does only ever adds.
-        self.overhead = if self.overhead.is_zero() { overhead } else { overhead.min(self.overhead) };
+        self.overhead = took.saturating_sub(Duration::from_nanos(pilot.row.wall.0)).mul_f64(WITH_MACHINERY);
         if let Some(base) = &self.base {
             self.state.presume(SHAM, base.without + self.overhead);
         }
@@ -94,7 +92,7 @@ impl Proving<'_, '_> {
     }
 
     /// What it takes until the first look. A cause that is switched off is expected to shorten its trials.
-    pub(super) fn first_look(&self, arms: &[Arm]) -> Duration {
+    fn first_look(&self, arms: &[Arm]) -> Duration {
         let window = self.length();
         let cured = |arm: &Arm| if self.is_for(arm, Purpose::Cause) { window.mul_f64(CURED) } else { window };
         let expected = |arm: &Arm| self.state.cost(&arm.name).unwrap_or_else(|| cured(arm) + self.overhead);

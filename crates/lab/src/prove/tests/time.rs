@@ -119,23 +119,6 @@ fn what_only_shows_the_cost_of_machinery_gives_way_to_the_first_look_at_the_caus
 }
 
 #[test]
-fn one_start_that_is_held_up_costs_no_arm_its_place() {
-    let (turn, answer) = (turns(), answer(vec![finding("P01", 0.95)]));
-    let tried = [("P01", "cure", Purpose::Cause), ("P01", "again", Purpose::Cause), ("P01", "dose", Purpose::Dose)];
-    let mut execute = |arm: &Arm, extent: &Extent| {
-        let (is_cure, turn) = (arm.name == "cure" || arm.name == "again", turn());
-        let mut outcome = seen_to_its_end(made(if is_cure { 0.2 } else { 44.0 }, turn), extent);
-        outcome.took = Duration::from_millis(if turn == 1 { 8_000 } else { 500 });
-        Ok(outcome)
-    };
-    let terms = Terms { budget: Duration::from_mins(1), seed: 7, compares_output: false, say: &|_: &str| {} };
-    let (experiment, trials) = prove(arms(&tried), &answer, &mut execute, &terms).expect("an experiment");
-    let of = |arm: &str| trials.iter().filter(|trial| trial.arm == arm).count();
-    let counts = ["cure", "again", "dose"].map(of);
-    assert!(counts.iter().all(|count| *count >= 4), "{counts:?} {:?}", experiment.not_tried);
-}
-
-#[test]
 fn doses_that_take_longer_than_expected_do_not_take_the_time_of_the_cause() {
     assert!(beside_doses(Duration::from_millis(500)).1 >= 4);
     let (cause, doses) = beside_doses(Duration::from_secs(5));
