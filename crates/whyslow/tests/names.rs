@@ -60,7 +60,7 @@ except (OSError, ssl.SSLError):
 connection = socket.create_connection(('127.0.0.1', port))
 head = ('POST /zqcanaryPath/903141592653/zqcanaryFile.json?zqcanaryQuery=1&zqcanaryFlag HTTP/1.1\r\nHost: zqcanaryHost.example:80\r\n'
         'User-Agent: zqcanaryAgent\r\nX-Zqcanaryheader: zqcanaryHeaderValue\r\nContent-Length: 80\r\n\r\n')
-for number in range(60):
+for number in range(int(sys.argv[3])):
     connection.send(head.encode())
     connection.send(b'x' * 80)
     connection.recv(65536)
@@ -95,17 +95,17 @@ fn lay_out(stage: &Stage) {
     shell(&format!("cp /bin/true {}", stage.path("zqcanaryProgram").display()));
 }
 
-/// The commands of server and client.
-fn programs(stage: &Stage) -> (String, Vec<String>) {
+/// The commands of server and client, which makes so many requests.
+fn programs(stage: &Stage, requests: u32) -> (String, Vec<String>) {
     let port = free_port().to_string();
     let path = |name: &str| stage.path(name).display().to_string();
     let serve = format!("python3 {} {port} {}", path("zqcanaryServer.py"), path("zqcanaryFolder/zqcanaryData"));
-    (serve, vec!["python3".into(), path("zqcanaryClient.py"), port, path("zqcanaryProgram")])
+    (serve, vec!["python3".into(), path("zqcanaryClient.py"), port, path("zqcanaryProgram"), requests.to_string()])
 }
 
 /// Runs client and server, names kept or not: the answer.
 fn run(stage: &Stage, options: &[&str], case: &str) -> case::Answer {
-    let (serve, client) = programs(stage);
+    let (serve, client) = programs(stage, 25);
     let client = client.iter().map(String::as_str).collect::<Vec<_>>();
     let before = ["run", "--all", "--json", "--server", &serve, "-o", case];
     let words = [&before, options, &["--"], &client].concat();
@@ -193,9 +193,9 @@ fn neither_a_comparison_nor_a_sweep_writes_names_down() {
         return;
     }
     lay_out(&stage);
-    let (serve, client) = programs(&stage);
+    let (serve, client) = programs(&stage, 5);
     let client = client.iter().map(String::as_str).collect::<Vec<_>>();
-    let budget = testing::budget(8);
+    let budget = testing::budget(4);
     let own = ["--json", "--budget", &budget, "--server", &serve];
     let changed = ["--b", "env=zqcanaryVariable=zqcanaryContent"];
     let both =
@@ -208,7 +208,7 @@ fn neither_a_comparison_nor_a_sweep_writes_names_down() {
     expect_no_name(&stage, "compared", &["text", "json", "html", "markdown"]);
 
     // A sixth of it must be enough for a run.
-    let budget = testing::budget(24);
+    let budget = testing::budget(12);
     let options = ["--json", "--budget", &budget, "--server", &serve, "--vary", "size=1,2", "-o", "swept"];
     let words = [&["sweep"], &options[..], &["--keep-names", "no"], &["--"], &client, &["{size}"]].concat();
     assert_eq!(sightings(&stage.run(&words).answered().stdout), Vec::<String>::new());
@@ -314,7 +314,7 @@ fn a_program_that_was_attached_to_leaves_no_name_nor_that_of_its_control_group()
         return;
     };
     lay_out(&stage);
-    let (serve, client) = programs(&stage);
+    let (serve, client) = programs(&stage, 60);
     // In a group with a quota, whose throttling is recorded under the group's path.
     let _ = fs::write(group.0.join("cpu.max"), "50000 100000");
     let inside = |line: &str| {

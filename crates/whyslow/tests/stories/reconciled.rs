@@ -7,6 +7,7 @@ use case::facts::ThreadMeasure::{self, Blocked, Calls, OnCpu, RunDelay, Waits};
 use case::{Account, Answer, Case, Ledger, Recording};
 use diagnose::{Analysis, Options};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use testing::alone;
 
 /// Real programs, each a story of the casebook with a variant: clients and servers in C, Go, JavaScript, Java and Python.
@@ -118,25 +119,31 @@ fn expect_no_account_to_gain_unnoticed(recording: &Recording, what: &str) {
     }
 }
 
+/// A real program that was recorded, once for all tests, as if nothing had been lost: that is unexplained already and would hide what
+/// is asked here. None where it was skipped.
+fn whole() -> Option<Recording> {
+    static RECORDED: OnceLock<Option<Recording>> = OnceLock::new();
+    let record = || {
+        let _alone = alone();
+        let run = suspect("healthy", "redis")?;
+        let case = Case::open(&run.case).expect("a case");
+        let mut recording = Recording::load(&case).expect("its tables");
+        recording.losses.clear();
+        Some(recording)
+    };
+    RECORDED.get_or_init(record).clone()
+}
+
 #[test]
 fn of_events_that_are_missing_at_least_as_much_is_unexplained_as_accounts_gain() {
-    let _alone = alone();
-    let Some(run) = suspect("healthy", "redis") else { return };
-    let case = Case::open(&run.case).expect("a case");
-    let mut recording = Recording::load(&case).expect("its tables");
-    // What was lost while recording is unexplained already and would hide what is asked here.
-    recording.losses.clear();
+    let Some(recording) = whole() else { return };
     expect_no_account_to_gain_unnoticed(&recording, "redis");
 }
 
 /// Where the recorder counts what it loses, all of the stretch is unexplained.
 #[test]
 fn a_stretch_with_lost_events_is_unexplained() {
-    let _alone = alone();
-    let Some(run) = suspect("healthy", "redis") else { return };
-    let case = Case::open(&run.case).expect("a case");
-    let mut recording = Recording::load(&case).expect("its tables");
-    recording.losses.clear();
+    let Some(mut recording) = whole() else { return };
     let before: Answer = Analysis::new(&recording).answer("case", Options::default());
     let (start, end) = (recording.manifest.start, recording.manifest.end);
     let (from, to) = (case::Nanos(start.0 + (end - start).0 / 2), case::Nanos(start.0 + (end - start).0 * 3 / 4));
