@@ -9,6 +9,7 @@ mod flow;
 mod heads;
 mod packets;
 mod rows;
+mod side;
 mod stream;
 
 use crate::error::ImportError;

@@ -14,3 +14,4 @@ mod slow;
 mod small;
 mod surroundings;
 mod swept;
+mod transport;

@@ -5,9 +5,10 @@
 //! beginning.
 
 mod anew;
+mod stream;
 
 use super::thin::GivenUp;
-use super::{BATCH_ROWS, Case, MANIFEST, TABLES, parquet_of, stream_of, table_error, whole, without_names};
+use super::{BATCH_ROWS, Case, MANIFEST, TABLES, parquet_of, stream_of, whole, without_names};
 use crate::beneath::Beneath;
 use crate::error::CaseError;
 use crate::manifest::Manifest;
@@ -15,17 +16,15 @@ use crate::names::Pseudonyms;
 use crate::row::Row;
 use crate::units::Nanos;
 use arrow_array::RecordBatch;
-use arrow_ipc::CompressionType;
 use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufWriter, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::Path;
 use std::time::Instant;
+use stream::{Stream, TypedStream, Unwritten};
 
 /// Room for the manifest on a disk that is full by then: a long command line, and a line for each table.
 const MANIFEST_BYTES: usize = 64 << 10;
@@ -48,53 +47,6 @@ pub struct CaseWriter {
     lost: BTreeMap<&'static str, (u64, String)>,
     /// When the first rows were handed over that were not written.
     failed_since: Option<Instant>,
-}
-
-/// A table being written, whatever its row type.
-trait Stream: Send {
-    fn as_any(&mut self) -> &mut dyn std::any::Any;
-    fn flush(&mut self) -> Result<(), Unwritten>;
-    fn finish(&mut self) -> Result<(), Unwritten>;
-    /// Gives up what lies within some stretches; what it was.
-    fn thin(&mut self, folder: &Beneath, stretches: &[(Nanos, Nanos)]) -> Result<GivenUp, Unwritten>;
-    /// Whether a batch could not be written whole: nothing can follow it.
-    fn has_failed(&self) -> bool;
-}
-
-/// Rows that could not be written.
-struct Unwritten {
-    rows: u64,
-    since: Option<Instant>,
-    error: CaseError,
-}
-
-struct TypedStream<R: Row> {
-    name: String,
-    pending: Vec<R>,
-    pending_since: Option<Instant>,
-    writer: StreamWriter<BufWriter<UntilRefused>>,
-    failed: bool,
-}
-
-/// A file that takes nothing more once the disk refused something: what follows a gap would only look like rows.
-struct UntilRefused {
-    file: File,
-    refused: bool,
-}
-
-impl Write for UntilRefused {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.refused {
-            return Err(std::io::ErrorKind::StorageFull.into());
-        }
-        let written = self.file.write(bytes);
-        self.refused = written.as_ref().is_err_and(|error| error.kind() != std::io::ErrorKind::Interrupted);
-        written
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
-    }
 }
 
 impl CaseWriter {
@@ -298,62 +250,6 @@ fn reason(error: &CaseError) -> String {
     match error {
         CaseError::Io { source, .. } => source.to_string(),
         other => other.to_string(),
-    }
-}
-
-impl<R: Row> TypedStream<R> {
-    fn create(folder: &Beneath) -> Result<TypedStream<R>, CaseError> {
-        TypedStream::create_as(folder, stream_of(R::TABLE))
-    }
-
-    fn create_as(folder: &Beneath, name: String) -> Result<TypedStream<R>, CaseError> {
-        let path = folder.path().join(&name);
-        let file = folder.create_new(Path::new(&name)).map_err(CaseError::io(&path))?;
-        let file = BufWriter::with_capacity(1 << 18, UntilRefused { file, refused: false });
-        let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME));
-        let options = options.map_err(|error| CaseError::damaged(&path, &error))?;
-        let writer = StreamWriter::try_new_with_options(file, &R::schema(), options);
-        let writer = writer.map_err(|error| table_error(&path, error))?;
-        Ok(TypedStream { name, pending: Vec::new(), pending_since: None, writer, failed: false })
-    }
-
-    /// Remembers that no more can be written after what is there.
-    fn check(&mut self, rows: usize, written: Result<(), arrow_schema::ArrowError>) -> Result<(), Unwritten> {
-        let since = self.pending_since.take();
-        written.map_err(|error| {
-            self.failed = true;
-            Unwritten { rows: rows as u64, since, error: table_error(Path::new(&self.name), error) }
-        })
-    }
-}
-
-impl<R: Row> Stream for TypedStream<R> {
-    fn as_any(&mut self) -> &mut dyn std::any::Any {
-        self
-    }
-
-    fn flush(&mut self) -> Result<(), Unwritten> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        let (rows, batch) = (self.pending.len(), R::to_batch(&self.pending));
-        self.pending.clear();
-        let written = self.writer.write(&batch).and_then(|()| self.writer.flush());
-        self.check(rows, written)
-    }
-
-    fn finish(&mut self) -> Result<(), Unwritten> {
-        self.flush()?;
-        let written = self.writer.finish();
-        self.check(0, written)
-    }
-
-    fn thin(&mut self, folder: &Beneath, stretches: &[(Nanos, Nanos)]) -> Result<GivenUp, Unwritten> {
-        self.thin_out(folder, stretches)
-    }
-
-    fn has_failed(&self) -> bool {
-        self.failed
     }
 }
 

@@ -1,5 +1,7 @@
 //! P05: a thread repeats calls that neither move bytes nor wait.
 
+mod ioctls;
+
 use super::{Found, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::number::count;
@@ -47,13 +49,6 @@ const QUESTIONS: usize = 4;
 
 /// A loop that spends more CPU time than this per call computes; it does not spin.
 const BUSY_CALL: u64 = 50_000;
-
-/// The ioctls that ask for the length of a queue, and the one that makes a descriptor non-blocking (asm-generic/ioctls.h,
-/// linux/sockios.h). SIOCINQ and SIOCOUTQ have the numbers of FIONREAD and TIOCOUTQ.
-const TIOCOUTQ: u64 = 0x5411;
-const FIONREAD: u64 = 0x541b;
-const FIONBIO: u64 = 0x5421;
-const SIOCOUTQNSD: u64 = 0x894b;
 
 /// Units longer than this are shown as counts, not as a cycle.
 const LONGEST_UNIT: usize = 32;
@@ -145,7 +140,7 @@ fn is_idle(call: &Call) -> bool {
         return false;
     }
     match number {
-        syscall::IOCTL => queue(call.argument_1).is_some() || call.argument_1 == FIONBIO,
+        syscall::IOCTL => ioctls::queue(call.argument_1).is_some() || call.argument_1 == ioctls::FIONBIO,
         syscall::EPOLL_CTL | syscall::GETSOCKOPT | syscall::SETSOCKOPT => true,
         // What it returns is how many requests it handed over.
         syscall::IO_URING_ENTER => false,
@@ -163,37 +158,10 @@ fn moves(number: u16) -> bool {
 fn is_vain(call: &Call) -> bool {
     match call.number {
         syscall::IOCTL => {
-            call.result == 0 && queue(call.argument_1).is_some_and(|queue| queue.is_not_ready(call.argument_3))
+            call.result == 0 && ioctls::queue(call.argument_1).is_some_and(|queue| queue.is_not_ready(call.argument_3))
         }
         number if syscall::is_poll(number) => call.result > 0,
         number => moves(number) && call.result == syscall::EAGAIN,
-    }
-}
-
-/// A queue whose length an ioctl asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Queue {
-    /// What has arrived and was not read.
-    ToRead,
-    /// What was written and is not sent, or not acknowledged.
-    ToSend,
-}
-
-impl Queue {
-    /// Whether an answer is one that makes a program ask again: nothing to read, something yet to send.
-    fn is_not_ready(self, length: u64) -> bool {
-        match self {
-            Queue::ToRead => length == 0,
-            Queue::ToSend => length > 0,
-        }
-    }
-}
-
-fn queue(command: u64) -> Option<Queue> {
-    match command {
-        FIONREAD => Some(Queue::ToRead),
-        TIOCOUTQ | SIOCOUTQNSD => Some(Queue::ToSend),
-        _ => None,
     }
 }
 
@@ -279,7 +247,7 @@ fn in_order(names: &[String]) -> String {
 fn described(call: &Call) -> String {
     let name = syscall::name(call.number);
     match call.number {
-        syscall::IOCTL => format!("{name}({})", ioctl_name(call.argument_1)),
+        syscall::IOCTL => format!("{name}({})", ioctls::name(call.argument_1)),
         syscall::EPOLL_CTL => match call.argument_1 {
             1 => format!("{name}(ADD)"),
             2 => format!("{name}(DEL)"),
@@ -287,16 +255,6 @@ fn described(call: &Call) -> String {
         },
         _ if call.result == syscall::EAGAIN => format!("{name} (EAGAIN)"),
         _ => name,
-    }
-}
-
-fn ioctl_name(command: u64) -> String {
-    match command {
-        TIOCOUTQ => "TIOCOUTQ".to_string(),
-        SIOCOUTQNSD => "SIOCOUTQNSD".to_string(),
-        FIONREAD => "FIONREAD".to_string(),
-        FIONBIO => "FIONBIO".to_string(),
-        other => format!("0x{other:x}"),
     }
 }
 

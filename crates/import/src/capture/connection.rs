@@ -6,7 +6,8 @@
 
 use super::heads::{Address, Head};
 use super::rows::Rows;
-use super::stream::{Brought, Stream};
+use super::side::Side;
+use super::stream::Brought;
 use case::Nanos;
 use case::tables::{Call, Connection, Segment, TcpEvent, content, direction, event, flags, role, transport};
 use protocol::{Conversation, Moved, Seen};
@@ -15,9 +16,6 @@ use std::net::IpAddr;
 
 /// Segments without payload that are kept back until it is known from which end the connection is told.
 const MOST_HELD: usize = 8;
-
-/// Two packets that are the same within this time are one that was captured twice.
-const TWICE: u64 = 1_000_000;
 
 /// Payload in segments of this size and more, one behind the other, is one transfer; what a reader finds in its buffer is.
 const LARGE: u32 = 1_000;
@@ -52,30 +50,6 @@ impl Known {
         }
         *self.hosts.entry(ip).or_insert(next)
     }
-}
-
-/// What is known of one end.
-#[derive(Debug, Default)]
-struct Side {
-    stream: Stream,
-    /// The last packet, and when: to tell one that was captured twice.
-    last: Option<(u64, Same)>,
-    /// When its SYN was seen for the last time, and what it offered.
-    syn: Option<u64>,
-    offer: Option<(u16, bool)>,
-    /// When it said that it sends no more.
-    finished: Option<u64>,
-}
-
-/// What makes two packets the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Same {
-    sequence: u32,
-    acknowledged: u32,
-    flags: u8,
-    window: u16,
-    identification: u16,
-    payload: u32,
 }
 
 /// Payload that goes one way.
@@ -376,27 +350,6 @@ impl Live {
             return 0;
         };
         one.min(other).saturating_sub(if one_has && other_has { TIMESTAMPS } else { 0 })
-    }
-}
-
-impl Side {
-    /// Whether a packet is the one before once more: the same in all that an end changes from one to the next. A capture of all
-    /// interfaces shows what stays on the machine as it leaves and as it arrives.
-    fn is_twice(&mut self, time: u64, head: &Head) -> bool {
-        let same = Same {
-            sequence: head.sequence,
-            acknowledged: head.acknowledged,
-            flags: head.flags,
-            window: head.window,
-            identification: head.identification,
-            payload: head.payload,
-        };
-        let is_numbered = head.identification != 0 || head.may_be_twice;
-        let is_twice =
-            is_numbered && self.last.is_some_and(|(before, last)| last == same && time.saturating_sub(before) < TWICE);
-        // A third one is new again.
-        self.last = if is_twice { None } else { Some((time, same)) };
-        is_twice
     }
 }
 

@@ -5,6 +5,7 @@ mod algorithms;
 mod connections;
 mod files;
 mod functions;
+mod libraries;
 mod objects;
 mod other;
 mod pauses;

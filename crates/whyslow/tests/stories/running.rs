@@ -91,12 +91,7 @@ pub fn casebook() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casebook").canonicalize().expect("the casebook")
 }
 
-/// Runs a story's run.sh. None where it was skipped.
-pub fn run_story(story: &str, variant: &str, options: &[&str]) -> Option<Output> {
-    run_words(story, &[&[variant], options].concat(), &[])
-}
-
-/// The same with all its words, and with variables of the environment that it goes by.
+/// Runs a story's run.sh with all its words, and with variables of the environment that it goes by. None where it was skipped.
 fn run_words(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<Output> {
     if !is_root() {
         return None;

@@ -2,7 +2,7 @@
 
 use super::super::thin::{GivenUp, is_thinned, take_away};
 use super::super::{BATCH_ROWS, reader};
-use super::{Stream, TypedStream, Unwritten};
+use super::stream::{Stream, TypedStream, Unwritten};
 use crate::beneath::Beneath;
 use crate::error::CaseError;
 use crate::row::Row;
