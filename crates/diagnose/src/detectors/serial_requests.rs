@@ -1,5 +1,6 @@
 //! P35: many round trips, one after the other.
 
+mod detours;
 mod in_hand;
 mod statements;
 
@@ -18,7 +19,8 @@ detector! {
     /// ## What it is
     /// A program asks a distant peer one question at a time, many times. Each waits for a round trip, although the
     /// questions could have been sent together, in a batch, or concurrently. Or a server asks a database for a list and
-    /// then for each of its rows (N+1 queries), while one request waits.
+    /// then for each of its rows (N+1 queries), while one request waits. Or each request is made twice: the first is only
+    /// redirected, or turned away for lack of credentials.
     ///
     /// ## Evidence
     /// Ten requests or more between one process and one peer that never overlap and follow each other closely; a round
@@ -26,13 +28,16 @@ detector! {
     /// less time than the network. Or ten questions or more of one length that a server asks one peer within one
     /// request, one after another, in at least half of its requests, however near the peer is; or a hundred statements
     /// of one verb and table that a client asks a database, one after another. What each of those costs for being asked
-    /// alone is measured: no more than the time that the quickest tenth of them take.
+    /// alone is measured: no more than the time that the quickest tenth of them take. Or ten requests or more, and a
+    /// quarter of all, that are answered 301, 302, 307 or 308 and followed by one for another address, or answered 401 or
+    /// 407 and followed by the same again, which succeeds.
     ///
     /// ## What proves it
     /// Adding d ms to the round trip: the total grows by n times d.
     ///
     /// ## Remedy
-    /// Ask for many things in one request, pipeline requests, or make them concurrently.
+    /// Ask for many things in one request, pipeline requests, or make them concurrently. Ask for the final address, with
+    /// credentials, at once.
     ///
     /// ## Not to be confused with
     /// A slow peer (waits of many round trips); nagle-delayed-ack and name-lookup (waits of the program's own making).
@@ -59,7 +64,7 @@ struct Series<'e> {
 fn detect(analysis: &Analysis) -> Option<Found> {
     // Which questions a server asks for which request, a capture does not show.
     let within = if analysis.is_capture() { None } else { in_hand::find(analysis) };
-    let found = [distant(analysis), within, statements::find(analysis)];
+    let found = [distant(analysis), within, statements::find(analysis), detours::find(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall)
 }
 
