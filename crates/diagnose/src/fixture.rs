@@ -61,7 +61,8 @@ impl Fixture {
         self.rows(id, pid, start);
     }
 
-    fn rows(&mut self, id: u32, pid: u32, opened: u64) {
+    /// The same of which nothing else is known than that it is there.
+    pub fn rows(&mut self, id: u32, pid: u32, opened: u64) {
         let client = Connection {
             id,
             pid,

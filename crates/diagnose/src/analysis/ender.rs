@@ -180,6 +180,15 @@ pub(crate) fn is_for_one_other(analysis: &Analysis, row: usize, here: u32) -> bo
     polled.is_some_and(|row| row.role == role::CLIENT || (row.role == role::SERVER && row.id != here))
 }
 
+/// The client's connection, by its number, for which alone a call of a server waits until something comes on it.
+pub(crate) fn is_for_one_client(analysis: &Analysis, row: usize) -> Option<u32> {
+    let call = analysis.call(row);
+    let read = || analysis.connections.slot(call.connection).filter(|_| syscall::is_read(call.number));
+    let slot = if syscall::is_poll(call.number) { polled_alone(analysis, row) } else { read() }?;
+    let row = analysis.connections.row(slot);
+    (row.role == role::SERVER && !ready::has_room(call)).then_some(row.id)
+}
+
 /// The connection that a call polls alone, by its place in the list of all.
 fn polled_alone(analysis: &Analysis, row: usize) -> Option<usize> {
     let call = analysis.call(row);

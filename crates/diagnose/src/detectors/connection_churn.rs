@@ -1,10 +1,13 @@
 //! P07: a fresh connection for about every exchange.
 
+mod between_servers;
+
 use super::fresh_connections::{Charge, Churn, KEPT, charge, churns};
 use super::{Found, body_not_drained, client_per_request, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::exchange::{Exchange, SetUp};
 use case::Nanos;
+use std::collections::{BTreeMap, BTreeSet};
 
 detector! {
     /// # connection-churn
@@ -19,6 +22,7 @@ detector! {
     /// its request. A connection counts only if an earlier one had become idle in the 5 s before: concurrent requests
     /// need connections of their own, and a server does not keep an idle one for long. Or more requests than that on
     /// average, where for a fifth of them the client had closed a connection that it could have kept: its pool is small.
+    /// The same holds for connections that a server opens to ask another one, while it has a request to answer.
     ///
     /// ## What proves it
     /// Connections that stay open behind the program's back (`kept-connections`), where the protocol takes a next request on them.
@@ -43,15 +47,27 @@ detector! {
 const NEARLY_ALL: f64 = 0.8;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let groups = churns(analysis);
     let is_habit = |analysis: &Analysis, churn: &Churn| churn.is_habit() || churn.is_small_pool(analysis);
-    charge(analysis, &groups, is_habit).map(|charge| found(analysis, charge))
+    let of = |groups: BTreeMap<String, Churn>, whose: Whose| {
+        charge(analysis, &groups, is_habit).map(|charge| found(analysis, charge, whose))
+    };
+    // Of equals the last is taken, and the connections of the clients are to be that.
+    let found = [of(between_servers::churns(analysis), Whose::Servers), of(churns(analysis), Whose::Clients)];
+    found.into_iter().flatten().max_by_key(|found| found.saving.wall)
 }
 
-fn found(analysis: &Analysis, charge: Charge) -> Found {
+/// Who opens the connections.
+#[derive(Clone, Copy, PartialEq)]
+enum Whose {
+    Clients,
+    /// A server, to ask another one.
+    Servers,
+}
+
+fn found(analysis: &Analysis, charge: Charge, whose: Whose) -> Found {
     let Charge { saving, explains, name, churn } = charge;
     let connections = churn.firsts.len();
-    let processes: std::collections::BTreeSet<u32> =
+    let processes: BTreeSet<u32> =
         churn.firsts.iter().map(|(exchange, _)| analysis.connections.row(exchange.connection).pid).collect();
     let connect_of = |exchange: &Exchange| analysis.connections.all()[exchange.connection].connect;
     let connects: Vec<usize> = churn.firsts.iter().filter_map(|(exchange, _)| connect_of(exchange)).collect();
@@ -65,20 +81,27 @@ fn found(analysis: &Analysis, charge: Charge) -> Found {
     } else {
         format!("{connections} of {} requests", churn.exchanges)
     };
+    let between = match whose {
+        Whose::Clients => String::new(),
+        Whose::Servers => format!(" from the server to {name}"),
+    };
     let title = format!(
-        "A new connection for {of}: setup takes {} of every {} request{}",
+        "A new connection{between} for {of}: setup takes {} of every {} request{}",
         Nanos(saving.wall / count),
         Nanos(analysis.exchange_wall() / count),
         place.in_words(),
     );
     let mechanism = mechanism(analysis, &saving, name, churn, processes.len());
-    let remedy = remedy(analysis, churn, processes.len());
+    let remedy = match whose {
+        Whose::Clients => remedy(analysis, churn, processes.len()),
+        Whose::Servers => between_servers::REMEDY,
+    };
     let rows = if connects.is_empty() {
         rows("connections", churn.firsts.iter().map(|(exchange, _)| exchange.connection))
     } else {
         rows("calls", connects)
     };
-    let what = format!("A new connection is set up for {of}");
+    let what = format!("A new connection{between} is set up for {of}");
     Found { title, what, mechanism, saving, place, remedy: remedy.to_string(), rows, explains, ..Found::default() }
 }
 

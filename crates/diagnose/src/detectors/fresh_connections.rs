@@ -100,11 +100,21 @@ pub(super) fn has_ended(segments: &[Segment], closing: u64) -> bool {
 
 /// The fresh connections of a run by whom they are to.
 pub(super) fn churns<'a>(analysis: &'a Analysis) -> BTreeMap<String, Churn<'a>> {
+    churns_of(analysis, analysis.exchanges.iter(), |_, _| true)
+}
+
+/// The fresh connections of some exchanges by whom they are to; of those that open one only such as count.
+pub(super) fn churns_of<'a>(
+    analysis: &Analysis,
+    exchanges: impl Iterator<Item = &'a Exchange>,
+    counts: impl Fn(&Exchange, &SetUp) -> bool,
+) -> BTreeMap<String, Churn<'a>> {
     let mut groups: BTreeMap<String, Churn> = BTreeMap::new();
-    for exchange in &analysis.exchanges {
+    for exchange in exchanges {
         let group = groups.entry(peer_name(analysis, exchange)).or_default();
         group.exchanges += 1;
-        group.firsts.extend(exchange.set_up.as_deref().map(|set_up| (exchange, *set_up)));
+        let set_up = exchange.set_up.as_deref().filter(|set_up| counts(exchange, set_up));
+        group.firsts.extend(set_up.map(|set_up| (exchange, *set_up)));
         let last_use = group.last_uses.entry(exchange.connection).or_default();
         *last_use = exchange.end.max(*last_use);
     }

@@ -4,6 +4,7 @@ use super::fresh_connections::cpu;
 use super::{Found, ca_bundle_per_context, context_per_request, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
+use crate::images;
 use crate::syscall;
 use case::Nanos;
 use case::facts::{Observation, WhyFull};
@@ -140,6 +141,19 @@ fn replacing<'r>(
     group
 }
 
+/// Who makes a handshake. The client of a server may be a server itself.
+fn who(analysis: &Analysis, one: &Needless) -> String {
+    let pid = analysis.connections.row(one.slot).pid;
+    let process = analysis.recording.processes.iter().rfind(|row| row.pid == pid && row.role == "server");
+    match process.map(|row| images::program(analysis.recording, row)) {
+        _ if analysis.is_capture() => "One host".to_string(),
+        Some(program) if !analysis.inner.is_empty() => {
+            format!("The server {program}, here the client of another,")
+        }
+        _ => "One process".to_string(),
+    }
+}
+
 fn gives_ticket(analysis: &Analysis, peer: Option<usize>) -> bool {
     peer.and_then(|peer| analysis.connections.handshake(peer)).is_some_and(|row| row.ticket)
 }
@@ -177,8 +191,8 @@ fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found 
         place.in_words(),
     );
     let mechanism = vec![format!(
-        "One {} makes full handshakes with {} again and again, {} each.",
-        if analysis.is_capture() { "host" } else { "process" },
+        "{} makes full handshakes with {} again and again, {} each.",
+        who(analysis, first),
         analysis.connections.remote(first.slot),
         Nanos(needless.iter().map(|one| (one.handshake.end - one.handshake.start).0).sum::<u64>() / saving.affected)
     )];

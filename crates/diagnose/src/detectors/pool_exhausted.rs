@@ -2,6 +2,7 @@
 
 mod asked_in_turn;
 mod handed_over;
+mod kept_connections;
 mod no_descriptor;
 mod own_limit;
 mod unread_requests;
@@ -23,6 +24,8 @@ detector! {
     /// ## Evidence
     /// Requests that have arrived and wait unread. The thread that reads them later is blocked meanwhile: asleep, in a disk, or
     /// waiting for somebody else, and not for requests. Those requests may be what a server asks another one that was recorded, too.
+    /// Or it waits for a request, but for that of one other client, whose connection it keeps (keep-alive in a server with a worker for
+    /// each connection): it has read nothing on it that it has not answered.
     /// Or requests that one thread has read and hands over to others, a pool: while
     /// none of those waits for work (at the place where they wait when there are no requests), more requests are in hand than the pool
     /// has threads. Those threads are blocked for somebody else, or compute and are fewer than the processors. Or requests for each of
@@ -41,7 +44,8 @@ detector! {
     ///
     /// ## Remedy
     /// Allow more workers (threads, processes), keep blocking calls out of the thread that serves everybody (asynchronous calls, a
-    /// pool for slow work), or make what the workers wait for faster. A client's own limit can be raised if the server keeps up,
+    /// pool for slow work), or make what the workers wait for faster. Connections that are kept idle belong where they hold no worker:
+    /// in an event loop, or a proxy in front; else keep them for a shorter time. A client's own limit can be raised if the server keeps up,
     /// and so can the number of open files (ulimit -n).
     ///
     /// ## Not to be confused with
@@ -62,6 +66,7 @@ const RARE: usize = 20;
 fn detect(analysis: &Analysis) -> Option<Found> {
     let found = [
         unread_requests::detect(analysis),
+        kept_connections::detect(analysis),
         behind_a_pool(analysis),
         asked_in_turn::detect(analysis),
         no_descriptor::detect(analysis),

@@ -1,6 +1,7 @@
 //! P06: requests wait for a thread that polls by sleeping, or a client polls its server.
 
 mod asked_again;
+mod handed_out;
 mod looks;
 
 use super::{Found, costly_call, detector, lock_convoy, median, rows, slow_reader};
@@ -14,6 +15,7 @@ use crate::waits;
 use case::facts::Wait;
 use case::tables::Call;
 use case::{Activity, Nanos, Place, WaitTree};
+use handed_out::HandedOut;
 use std::collections::BTreeMap;
 
 detector! {
@@ -38,7 +40,9 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A pause that is meant (a rate limit, a back-off), once in a request; a thread that nobody waits for; lock-convoy, in which
-    /// requests sleep between attempts at a file's lock that others hold; slow-reader, in which what it sleeps between has already arrived.
+    /// requests sleep between attempts at a file's lock that others hold; slow-reader, in which what it sleeps between has already
+    /// arrived; work that takes a pause for each thing that it is given, after which it hands out what others have waited for
+    /// since before the pause.
     "P06" "sleep-polling"
 }
 
@@ -126,6 +130,7 @@ fn waited_for_by_requests(analysis: &Analysis) -> Option<Found> {
 /// The places at which sleeps follow one another.
 fn polling(analysis: &Analysis) -> Vec<Polling> {
     let mut places: Vec<Polling> = Vec::new();
+    let handed_out = HandedOut::new(analysis);
     for thread in analysis.threads.all() {
         let mut last: Option<(usize, Place)> = None;
         for row in thread.calls.clone() {
@@ -139,7 +144,10 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
             let Some(place) = of_stacks(&analysis.code, call.script_stack, call.stack).into_iter().next() else {
                 continue;
             };
-            let follows = last.take().is_some_and(|(before, at)| at == place && is_look(analysis.call(before), call));
+            let follows = last.take().is_some_and(|(before, at)| {
+                let before = analysis.call(before);
+                at == place && is_look(before, call) && !handed_out.between(before, call)
+            });
             let known = places.iter().position(|one| one.place == place).unwrap_or_else(|| {
                 places.push(Polling { place: place.clone(), sleeps: Vec::new(), repeated: 0 });
                 places.len() - 1
@@ -204,148 +212,4 @@ fn slept_over_requests(analysis: &Analysis, sleeps: &[usize]) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, request};
-    use crate::syscall::FUTEX;
-    use crate::tests::{answer, names};
-    use case::Nanos;
-    use case::tables::Thread;
-
-    const WORKER: u32 = SERVER + 1;
-    const NANOSLEEP: u16 = 35;
-
-    /// Requests that a server hands to a worker, which sleeps for 3 ms at a time until it sees them; `between` is what the
-    /// worker does after each sleep.
-    fn handed_to_a_worker(sleeps: u64, between: impl Fn(&mut Fixture)) -> Fixture {
-        let mut fixture = Fixture::new();
-        fixture.connect(1, CLIENT);
-        let start = Nanos(fixture.now);
-        fixture.recording.threads.push(Thread { tid: WORKER, pid: SERVER, start, ..Thread::default() });
-        fixture.script(5, &["server.py:12:answer"]);
-        fixture.script(6, &["worker.py:7:run"]);
-        let mut idle = fixture.now;
-        for _ in 0..20 {
-            let start = fixture.now;
-            request(&mut fixture, CLIENT, 1, sleeps * 3 * MS + MS, &mut idle);
-            let end = fixture.now;
-            fixture.now = start + 100 * US;
-            for _ in 0..sleeps {
-                fixture.waits(WORKER, 3 * MS - 20 * US, NANOSLEEP, |call| (call.pid, call.script_stack) = (SERVER, 6));
-                fixture.now += 10 * US;
-                between(&mut fixture);
-            }
-            let woken = fixture.now;
-            fixture.does(WORKER, 20 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
-            fixture.now = start + 100 * US;
-            fixture.waits(SERVER, woken + US - fixture.now, FUTEX, |call| call.script_stack = 5);
-            fixture.recording.switches.last_mut().expect("it waited").waker = WORKER;
-            fixture.now = end + 20 * US;
-        }
-        fixture.off(SERVER, idle, fixture.now + MS);
-        fixture
-    }
-
-    #[test]
-    fn a_thread_that_sleeps_all_the_time_and_is_waited_for_once_in_a_thousand_requests_is_left_alone() {
-        let mut fixture = handed_to_a_worker(3, |_| {});
-        let mut idle = fixture.now;
-        for _ in 0..20_000 {
-            request(&mut fixture, CLIENT, 1, 20 * US, &mut idle);
-        }
-        assert_eq!(names(&fixture.end()), Vec::<String>::new());
-    }
-
-    #[test]
-    fn requests_that_wait_for_a_worker_that_sleeps_and_looks_are_found() {
-        let answer = answer(&handed_to_a_worker(3, |_| {}).end());
-        let finding = answer.findings.iter().find(|one| one.name == "sleep-polling").expect("it is found");
-        assert!(finding.cost.share_of_wall > 0.7 && finding.place[0].line == 7, "{finding:#?}");
-    }
-
-    /// Rounds in which a client asks on two connections at once. A thread answers the first after 3 ms, and another one the second,
-    /// after it has slept so often for 3 ms.
-    fn asked_on_two(sleeps: u64) -> Vec<String> {
-        let mut fixture = Fixture::new();
-        fixture.connect(1, CLIENT);
-        fixture.connect(2, CLIENT);
-        let start = Nanos(fixture.now);
-        fixture.recording.threads.push(Thread { tid: WORKER, pid: SERVER, start, ..Thread::default() });
-        fixture.script(6, &["worker.py:7:run"]);
-        for _ in 0..20 {
-            let mut ends = Vec::new();
-            for (connection, tid, sleeps) in [(1, SERVER, 1), (2, WORKER, sleeps)] {
-                fixture.moves(CLIENT, connection, WRITE, 200);
-                let asked = fixture.now;
-                fixture.travels(asked, connection, connection + 1000, 200);
-                fixture.now += 10 * US;
-                fixture.moves(tid, connection + 1000, READ, 200);
-                for _ in 0..sleeps {
-                    match tid {
-                        WORKER => _ = fixture.waits(tid, 3 * MS, NANOSLEEP, |call| call.script_stack = 6),
-                        _ => fixture.now += 3 * MS,
-                    }
-                }
-                fixture.travels(fixture.now, connection + 1000, connection, 1000);
-                fixture.moves(tid, connection + 1000, WRITE, 1000);
-                ends.push((fixture.now + 10 * US, connection));
-                fixture.now = asked;
-            }
-            ends.sort_unstable();
-            for (end, connection) in ends {
-                fixture.waits(CLIENT, (end - fixture.now).max(4 * US), EPOLL_WAIT, |call| call.result = 1);
-                fixture.moves(CLIENT, connection, READ, 1000);
-            }
-            let end = fixture.now + MS;
-            fixture.now = end;
-        }
-        let mut recording = fixture.end();
-        recording.calls.iter_mut().filter(|call| call.tid == WORKER).for_each(|call| call.pid = SERVER);
-        names(&recording)
-    }
-
-    #[test]
-    fn what_the_requests_own_thread_sleeps_counts_though_its_client_waits_for_others_as_well() {
-        assert!(asked_on_two(4).contains(&"sleep-polling".to_string()));
-        assert!(!asked_on_two(1).contains(&"sleep-polling".to_string()), "one pause is no polling");
-    }
-
-    #[test]
-    fn one_pause_in_a_request_is_no_polling() {
-        let recording = handed_to_a_worker(1, |fixture| {
-            fixture.does(WORKER, 5 * US, WRITE, |call| (call.pid, call.connection, call.result) = (SERVER, 1001, 0));
-        });
-        // It is sent what it slept for: nothing follows another sleep.
-        let mut recording = recording.end();
-        for call in recording.calls.iter_mut().filter(|call| call.tid == WORKER && call.number == WRITE) {
-            call.result = 10;
-        }
-        assert!(!names(&recording).contains(&"sleep-polling".to_string()));
-    }
-
-    #[test]
-    fn a_long_sleep_and_a_short_one_in_turns_are_no_polling() {
-        let naps = |length: u64| {
-            move |fixture: &mut Fixture| {
-                fixture.waits(WORKER, length, NANOSLEEP, |call| (call.pid, call.script_stack) = (SERVER, 6));
-            }
-        };
-        let is_found = |recording: &case::Recording| names(recording).contains(&"sleep-polling".to_string());
-        assert!(!is_found(&handed_to_a_worker(1, naps(100 * US)).end()));
-        assert!(is_found(&handed_to_a_worker(1, naps(3 * MS)).end()));
-    }
-
-    #[test]
-    fn a_thread_that_sleeps_beside_the_requests_is_left_alone() {
-        let mut fixture = crate::fixture::keep_alive(20, 3 * MS);
-        let end = fixture.now;
-        fixture.script(6, &["worker.py:7:run"]);
-        fixture.now = MS;
-        let start = Nanos(fixture.now);
-        fixture.recording.threads.push(Thread { tid: WORKER, pid: SERVER, start, ..Thread::default() });
-        while fixture.now < end {
-            fixture.waits(WORKER, 3 * MS, NANOSLEEP, |call| (call.pid, call.script_stack) = (SERVER, 6));
-        }
-        fixture.now = end;
-        assert!(!names(&fixture.end()).contains(&"sleep-polling".to_string()));
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 mod full_pipe;
 
 use super::{Found, costly_call, detector, rows};
-use crate::analysis::{Analysis, PotentialSaving};
+use crate::analysis::{Analysis, PotentialSaving, ender};
 use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::{Cursor, State, call_end};
@@ -20,8 +20,8 @@ detector! {
     ///
     /// ## Evidence
     /// Bytes were written and could not leave, because the receiver had no room, where others waited unread, while the thread that
-    /// reads them was blocked in something other than waiting for data: a sleep, a lock, a disk, another connection. That time
-    /// makes up a fifth of the requests' time or more. Or requests waited for a write into a pipe that was full, until another
+    /// reads them was blocked in something other than waiting for data: a sleep, a lock, a disk, another connection, or a wait for
+    /// events that ends by a time-out, as a runtime's timer. That time makes up a fifth of the requests' time or more. Or requests waited for a write into a pipe that was full, until another
     /// thread read from it, which had been blocked in something else or on CPU.
     ///
     /// ## What proves it
@@ -150,11 +150,13 @@ fn reader(analysis: &Analysis, slot: usize, from: u64) -> Option<usize> {
     calls.find(|call| syscall::is_read(call.number)).and_then(|call| analysis.threads.slot(call.tid))
 }
 
-/// Whether a call waits for something other than data on a connection: polls may wait for it and for others.
+/// Whether a call waits for something other than data on a connection, some of which lies there. Polls may wait for it and for
+/// others; one that ends by its time-out all the same was not asked about this connection: so runtimes sleep that wait for
+/// events.
 fn is_elsewhere(analysis: &Analysis, row: usize, receiver: usize) -> bool {
     let call = analysis.call(row);
     let reads_it = syscall::is_read(call.number) && call.connection == analysis.connections.row(receiver).id;
-    !reads_it && !syscall::is_poll(call.number)
+    !reads_it && (!syscall::is_poll(call.number) || ender::is_timed_out(call))
 }
 
 fn found(analysis: &Analysis, pauses: &Pauses, share: Share) -> Found {
@@ -175,8 +177,9 @@ fn found(analysis: &Analysis, pauses: &Pauses, share: Share) -> Found {
         what,
         mechanism: vec![format!(
             "While bytes could not leave the {sender} because the {reader} had no room, the {reader}'s thread was blocked in \
-             something else, mostly in {}, for {share} of the requests' time.",
+             something else, mostly in {}{}, for {share} of the requests' time.",
             syscall::name(call.number),
+            if syscall::is_poll(call.number) { " until a time-out" } else { "" },
         )],
         saving: PotentialSaving { wall: pauses.wall, affected: pauses.affected, ..PotentialSaving::default() },
         place,
@@ -188,18 +191,20 @@ fn found(analysis: &Analysis, pauses: &Pauses, share: Share) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::{answer, names};
     use case::Recording;
 
     const NANOSLEEP: u16 = 35;
     const POLL: u16 = 7;
+    /// A call, and what it returns.
+    type Pause = (u16, i64);
     /// Bytes of a part of the answer.
     const PART: u32 = 1_000;
 
     /// Answers of ten parts that are written at once; each leaves when the client has read one of so many that lay there, and has
     /// dealt with it, in a call of this number or on CPU.
-    fn read_slowly(pause: Option<u16>, ahead: usize) -> Recording {
+    fn read_slowly(pause: Option<Pause>, ahead: usize) -> Recording {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
         for _ in 0..10 {
@@ -217,7 +222,9 @@ mod tests {
                 fixture.now = leaves + 20 * US;
                 fixture.moves(CLIENT, 1, READ, i64::from(PART));
                 match pause {
-                    Some(number) => drop(fixture.waits(CLIENT, 5 * MS, number, |_| ())),
+                    Some((number, result)) => {
+                        fixture.waits(CLIENT, 5 * MS, number, |call| call.result = result);
+                    }
                     None => fixture.now += 5 * MS,
                 }
             }
@@ -228,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_client_that_sleeps_between_its_reads_is_found() {
-        let recording = read_slowly(Some(NANOSLEEP), 1);
+        let recording = read_slowly(Some((NANOSLEEP, 0)), 1);
         let answer = answer(&recording);
         let finding = answer.findings.iter().find(|finding| finding.name == "slow-reader").expect("found");
         assert!((30 * MS..50 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
@@ -236,8 +243,15 @@ mod tests {
     }
 
     #[test]
+    fn a_runtime_that_lets_a_timer_run_out_between_its_reads_is_found() {
+        let answer = answer(&read_slowly(Some((EPOLL_WAIT, 0)), 1));
+        let finding = answer.findings.iter().find(|finding| finding.name == "slow-reader").expect("found");
+        assert!(finding.mechanism[0].contains("mostly in epoll_wait until a time-out"), "{:?}", finding.mechanism);
+    }
+
+    #[test]
     fn one_that_waits_for_data_or_computes_is_left_alone() {
-        for pause in [Some(POLL), None] {
+        for pause in [Some((POLL, 1)), None] {
             assert!(!names(&read_slowly(pause, 1)).contains(&"slow-reader".to_string()), "{pause:?}");
         }
     }
@@ -245,6 +259,6 @@ mod tests {
     #[test]
     fn one_that_has_read_all_there_is_is_left_alone_whatever_it_waits_in() {
         // What keeps bytes back is then at the sender's end: Nagle's algorithm, or a queue for the link.
-        assert!(!names(&read_slowly(Some(NANOSLEEP), 0)).contains(&"slow-reader".to_string()));
+        assert!(!names(&read_slowly(Some((NANOSLEEP, 0)), 0)).contains(&"slow-reader".to_string()));
     }
 }

@@ -1,9 +1,9 @@
 //! Continues a wait into the peer's own threads, where both ends were recorded.
 
 use super::account::Account;
+use super::room::Room;
 use super::walk::{Charge, Walker, on_processor, overlay};
 use crate::analysis::ender::{self, is_nap};
-use crate::analysis::ready;
 use crate::connections::End;
 use crate::search::not_after;
 use crate::syscall;
@@ -128,6 +128,7 @@ impl Walker<'_> {
         if moment.is_doubtful {
             return charge(from, to, Account::Unexplained);
         }
+        let room = self.room(slot, transfer, moment);
         match (moment.state, call) {
             (State::OnProcessor, _) => charge(from, to, on_processor(End::Server, transfer.pid, call)),
             (State::Runnable, _) => charge(from, to, Account::Processor(End::Server)),
@@ -142,32 +143,18 @@ impl Walker<'_> {
             {
                 charge(from, to, Account::WakeUp(End::Server));
             }
-            (_, Some(_)) if self.waits_for_room(slot, transfer, moment) => {
+            (_, Some(_)) if room != Room::NotAwaited => {
                 // What it wrote before is on its way meanwhile, or not acknowledged yet.
-                let held = Account::HeldInKernel(End::Server);
+                let otherwise = match room {
+                    Room::Here => Account::HeldInKernel(End::Server),
+                    _ => self.blocked(End::Server, Some(thread), moment),
+                };
                 self.under_way(slot, from, to, &mut |from, to, account| {
-                    charge(from, to, if account == Account::Unexplained { held } else { account });
+                    charge(from, to, if account == Account::Unexplained { otherwise } else { account });
                 });
             }
             _ => charge(from, to, self.blocked(End::Server, Some(thread), moment)),
         }
-    }
-
-    /// Whether a thread that had written to a connection waited, in a call for any of several descriptors, until it could write
-    /// more to it.
-    fn waits_for_room(&self, slot: usize, transfer: &Call, moment: Moment) -> bool {
-        let analysis = self.analysis;
-        let is_for_this = |row: &usize| {
-            ready::has_room(analysis.call(*row))
-                && ready::connection(analysis, *row).is_some_and(|(ready, _)| ready == slot)
-        };
-        if !syscall::is_write(transfer.number) || moment.call.as_ref().is_none_or(|row| !is_for_this(row)) {
-            return false;
-        }
-        let transfers = analysis.connections.transfer_numbers(slot);
-        let ended = not_after(transfers, |&row| call_end(analysis.call(row as usize)), moment.start);
-        let before = ended.checked_sub(1).map(|last| analysis.call(transfers[last] as usize));
-        before.is_some_and(|call| syscall::is_write(call.number))
     }
 }
 

@@ -104,11 +104,16 @@ impl<'e> Walker<'e> {
     fn duty(&self, exchange: &Exchange, call: &Call, before: Option<u32>, from: u64, to: u64) -> Duty {
         // Of a capture nobody asks what a thread waits for.
         let arrival = if self.analysis.is_capture() { None } else { self.arrival(exchange.connection, from, to) };
+        let reads = syscall::is_read(call.number);
+        let handed_over = before.is_some_and(|tid| tid != call.tid);
+        // Where every segment was recorded, what is read and did not arrive since was there before.
+        let is_seen = self.analysis.connections.all()[exchange.connection].under_way.is_some();
+        let arrival = arrival.or_else(|| (reads && handed_over && is_seen).then_some(from));
         Duty {
             slot: self.analysis.threads.slot(call.tid),
             pid: call.pid,
-            reads: syscall::is_read(call.number),
-            handed_over: before.is_some_and(|tid| tid != call.tid),
+            reads,
+            handed_over,
             arrival: arrival.unwrap_or(u64::MAX),
         }
     }
@@ -154,7 +159,11 @@ impl<'e> Walker<'e> {
                 if from < start {
                     self.setting_up(exchange, duty, moment, charge);
                 } else if self.waits_for_connection(exchange, duty, call, from) {
-                    self.waiting(exchange, duty, from, to, charge);
+                    let until = if sleeps_on(duty, &moment, call) { duty.arrival.clamp(from, to) } else { to };
+                    if from < until {
+                        self.waiting(exchange, duty, from, until, charge);
+                    }
+                    charge_unless_empty(until, to, self.blocked(end, duty.slot, moment), charge);
                 } else {
                     charge(from, to, self.blocked(end, duty.slot, moment));
                 }
@@ -295,6 +304,13 @@ impl<'e> Walker<'e> {
             }
         });
     }
+}
+
+/// Whether a thread that has just been handed a connection does something of its own first, whatever has arrived: no arrival ends
+/// a sleep.
+fn sleeps_on(duty: &Duty, moment: &Moment, call: Option<&Call>) -> bool {
+    let sleeps = call.is_some_and(|call| syscall::is_sleep(call.number));
+    duty.handed_over && (sleeps || moment.state == State::BlockedOnDisk)
 }
 
 /// The account of a thread on a processor.
