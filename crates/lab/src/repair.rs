@@ -5,16 +5,18 @@ use crate::journal::{ENDING, Members, Undo, UndoResult, open_undos, place};
 use crate::{group, live, sessions, staged};
 use broker::{Reply, Request, reply};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, TryLockError};
-use std::io;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A broker whose command was killed holds its lock until it is torn down, with all that it has in the kernel. This is how long that
 /// may take on a crowded machine.
 const LONGEST_DEATH: Duration = Duration::from_secs(5);
+/// Writable for the group or for others.
+const OTHERS_WRITE: u32 = 0o022;
 
 /// What is repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,12 +66,20 @@ pub(crate) fn repair_folder(folder: &Path, which: Repair, repaired: &mut Repaire
     Ok(())
 }
 
-/// The journal at a path, locked by us; none where its owner lives, or where it has gone meanwhile.
+/// The journal at a path, locked by us; none where its owner lives, where it has gone meanwhile, or where it is not ours: what it
+/// says is done with our rights.
 fn inherit(path: &Path) -> Result<Option<File>, LabError> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+    // A link, a pipe or another's file is no journal, and nobody waits for it.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Err(error) if is_no_journal(&error) => return Ok(None),
         opened => opened.map_err(LabError::io(path))?,
     };
+    let own = nix::unistd::geteuid().as_raw();
+    let is_ours = |found: Metadata| found.is_file() && found.uid() == own && found.mode() & OTHERS_WRITE == 0;
+    if !file.metadata().is_ok_and(is_ours) {
+        return Ok(None);
+    }
     let deadline = Instant::now() + LONGEST_DEATH;
     loop {
         match file.try_lock() {
@@ -79,6 +89,11 @@ fn inherit(path: &Path) -> Result<Option<File>, LabError> {
             Err(TryLockError::Error(error)) => return Err(LabError::io(path)(error)),
         }
     }
+}
+
+/// Whether there is nothing any more, or a link or a socket.
+fn is_no_journal(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ELOOP | libc::ENXIO))
 }
 
 /// Whether the process that a journal is named after runs.
@@ -92,7 +107,8 @@ fn owner_lives(path: &Path) -> bool {
 
 fn repair_journal(path: &Path, file: File, which: Repair, repaired: &mut Repaired) -> Result<(), LabError> {
     // What was cut off by a crash need not be UTF-8 either.
-    let bytes = std::fs::read(path).map_err(LabError::io(path))?;
+    let mut bytes = Vec::new();
+    (&file).read_to_end(&mut bytes).map_err(LabError::io(path))?;
     let mut is_done = true;
     // What was made last stands on what was made before it.
     for undo in open_undos(&String::from_utf8_lossy(&bytes)).into_iter().rev() {
