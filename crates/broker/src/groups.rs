@@ -121,6 +121,20 @@ pub fn check_group(folder: &Path) -> io::Result<()> {
     if !is_broker() || (is_plain(folder) && is_named) { Ok(()) } else { Err(refused()) }
 }
 
+/// Whether a folder is a control group: on a file system of theirs, and reached over no link. What looks like one elsewhere may list
+/// anybody's processes.
+pub fn is_group(folder: &Path) -> bool {
+    is_plain(folder) && opened(folder).is_ok_and(|(_, is_group)| is_group)
+}
+
+/// Writes a value into a file of a group.
+///
+/// # Errors
+/// Where the folder is no control group, or the kernel refuses.
+pub fn write_in_group(folder: &Path, file: &str, value: &str) -> io::Result<()> {
+    write(folder, file, value).map(|_| ())
+}
+
 /// Whether it is the group, in some hierarchy, that the command runs in: to it a subject is handed back.
 fn is_commands(folder: &Path) -> bool {
     let groups = std::fs::read_to_string(format!("/proc/{}/cgroup", command_pid())).unwrap_or_default();
@@ -146,11 +160,17 @@ fn parted(folder: &Path) -> io::Result<(&Path, &std::ffi::OsStr)> {
 
 /// The folder, opened without following a link; an error where it is no control group.
 fn open(folder: &Path) -> io::Result<OwnedFd> {
+    let (opened, is_group) = opened(folder)?;
+    if !is_broker() || is_group { Ok(opened) } else { Err(refused()) }
+}
+
+/// The folder, opened without following a link, and whether it is a control group.
+fn opened(folder: &Path) -> io::Result<(OwnedFd, bool)> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
     let how = OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_NO_SYMLINKS);
     let opened = openat2(nix::fcntl::AT_FDCWD, folder, how)?;
     let kind = fstatfs(opened.as_fd())?.filesystem_type().0 as i64;
-    if !is_broker() || GROUP_FILE_SYSTEMS.contains(&kind) { Ok(opened) } else { Err(refused()) }
+    Ok((opened, GROUP_FILE_SYSTEMS.contains(&kind)))
 }
 
 fn write(folder: &Path, file: &str, value: &str) -> io::Result<Reply<()>> {

@@ -18,7 +18,7 @@ mod signals;
 mod watched;
 
 pub use divide::{become_user, divide};
-pub use groups::{Enter, MakeGroup, RemoveGroup, SetGroup, check_group};
+pub use groups::{Enter, MakeGroup, RemoveGroup, SetGroup, check_group, is_group, write_in_group};
 pub use processes::{Look, Looked, OpenKernelSymbols, OpenMemory, OpenOf, Place};
 pub use request::{Entry, Reply, Request, ask, reply, with_files};
 pub use role::{

@@ -121,5 +121,29 @@ fn removed(folder: &Path, ended: &[String]) -> UndoResult {
 fn is_ours(folder: &Path) -> bool {
     let is_named = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(PREFIX);
     let names = [folder.file_name(), folder.parent().and_then(Path::file_name)];
-    folder.join("cgroup.procs").is_file() && names.into_iter().flatten().any(is_named)
+    broker::is_group(folder) && names.into_iter().flatten().any(is_named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_forged_list_of_processes_signals_nobody() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("whyslow-1-0");
+        std::fs::create_dir(&folder).expect("made");
+        let mut victim = Command::new("sleep").arg("60").spawn().expect("sleep");
+        std::fs::write(folder.join("cgroup.procs"), victim.id().to_string()).expect("written");
+        let named = [folder.clone(), folder.join("client")];
+        std::fs::create_dir(&named[1]).expect("made");
+        for folder in &named {
+            assert!(matches!(undo(folder), UndoResult::Left(_)), "{}", folder.display());
+            assert!(folder.exists());
+        }
+        let ended = victim.try_wait().expect("ours");
+        victim.kill().and_then(|()| victim.wait()).expect("ended");
+        assert!(ended.is_none(), "{ended:?}");
+    }
 }

@@ -5,16 +5,20 @@ use crate::journal::{ENDING, Members, Undo, UndoResult, open_undos, place};
 use crate::{group, live, sessions, staged};
 use broker::{Reply, Request, reply};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, TryLockError};
-use std::io;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A broker whose command was killed holds its lock until it is torn down, with all that it has in the kernel. This is how long that
-/// may take on a crowded machine.
+/// may take on a crowded machine: the next run waits no longer, and goes on.
 const LONGEST_DEATH: Duration = Duration::from_secs(5);
+/// Who asks for an undo waits for more: on two processors with thirty programs that want them it has taken over five seconds.
+const LONGEST_DEATH_ASKED: Duration = Duration::from_secs(30);
+/// Writable for the group or for others.
+const OTHERS_WRITE: u32 = 0o022;
 
 /// What is repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,29 +60,59 @@ pub(crate) fn repair_folder(folder: &Path, which: Repair, repaired: &mut Repaire
     let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path())).collect::<Vec<_>>();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
     paths.sort();
+    let patience = if which == Repair::All { LONGEST_DEATH_ASKED } else { LONGEST_DEATH };
     for path in paths {
-        if let Some(file) = inherit(&path)? {
-            repair_journal(&path, file, which, repaired)?;
+        match inherit(&path, patience)? {
+            Inherited::Ours(file) => repair_journal(&path, file, which, repaired)?,
+            Inherited::Dying if which == Repair::All => repaired.left.push(format!(
+                "a run that was killed has not quite ended: what it left, written down in {}, cannot be undone yet",
+                path.display()
+            )),
+            Inherited::Dying | Inherited::Nothing => {}
         }
     }
     Ok(())
 }
 
-/// The journal at a path, locked by us; none where its owner lives, or where it has gone meanwhile.
-fn inherit(path: &Path) -> Result<Option<File>, LabError> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+/// What became of a journal.
+enum Inherited {
+    /// Its owner is gone, and we have it locked.
+    Ours(File),
+    /// Its owner is gone, and a process of that run still has it.
+    Dying,
+    /// Its owner lives, it has gone meanwhile, or it is not ours: what it says is done with our rights.
+    Nothing,
+}
+
+/// The journal at a path. One that a dying process has is waited for so long.
+fn inherit(path: &Path, patience: Duration) -> Result<Inherited, LabError> {
+    // A link, a pipe or another's file is no journal, and nobody waits for it.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Err(error) if is_no_journal(&error) => return Ok(Inherited::Nothing),
         opened => opened.map_err(LabError::io(path))?,
     };
-    let deadline = Instant::now() + LONGEST_DEATH;
+    let own = nix::unistd::geteuid().as_raw();
+    let is_ours = |found: Metadata| found.is_file() && found.uid() == own && found.mode() & OTHERS_WRITE == 0;
+    if !file.metadata().is_ok_and(is_ours) {
+        return Ok(Inherited::Nothing);
+    }
+    let deadline = Instant::now() + patience;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(file.metadata().is_ok_and(|found| found.nlink() > 0).then_some(file)),
-            Err(TryLockError::WouldBlock) if owner_lives(path) || Instant::now() > deadline => return Ok(None),
+            Ok(()) if file.metadata().is_ok_and(|found| found.nlink() > 0) => return Ok(Inherited::Ours(file)),
+            Ok(()) => return Ok(Inherited::Nothing),
+            Err(TryLockError::WouldBlock) if owner_lives(path) => return Ok(Inherited::Nothing),
+            Err(TryLockError::WouldBlock) if Instant::now() > deadline => return Ok(Inherited::Dying),
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
             Err(TryLockError::Error(error)) => return Err(LabError::io(path)(error)),
         }
     }
+}
+
+/// Whether there is nothing any more, or a link or a socket.
+fn is_no_journal(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ELOOP | libc::ENXIO))
 }
 
 /// Whether the process that a journal is named after runs.
@@ -92,7 +126,8 @@ fn owner_lives(path: &Path) -> bool {
 
 fn repair_journal(path: &Path, file: File, which: Repair, repaired: &mut Repaired) -> Result<(), LabError> {
     // What was cut off by a crash need not be UTF-8 either.
-    let bytes = std::fs::read(path).map_err(LabError::io(path))?;
+    let mut bytes = Vec::new();
+    (&file).read_to_end(&mut bytes).map_err(LabError::io(path))?;
     let mut is_done = true;
     // What was made last stands on what was made before it.
     for undo in open_undos(&String::from_utf8_lossy(&bytes)).into_iter().rev() {
@@ -151,4 +186,23 @@ impl Request for Mend {
 pub(crate) fn mend(which: Repair) -> Result<Repaired, LabError> {
     let answer = broker::ask(Mend { which }, &[]).map(|reply| reply.answer);
     answer.unwrap_or_else(|error| Err(error.to_string())).map_err(LabError::World)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_has_not_quite_ended_is_distinguished_from_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("1-2.jsonl");
+        let held = File::create(&path).expect("made");
+        held.lock().expect("locked");
+        let now = || inherit(&path, Duration::ZERO).expect("looked at");
+        assert!(matches!(now(), Inherited::Dying), "no process 1 was started two ticks after the boot");
+        drop(held);
+        assert!(matches!(now(), Inherited::Ours(_)));
+        std::fs::remove_file(&path).expect("removed");
+        assert!(matches!(now(), Inherited::Nothing));
+    }
 }

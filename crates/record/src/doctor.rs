@@ -31,7 +31,7 @@ fn privileges() -> Check {
     });
     let executable = std::env::current_exe().map_or_else(|_| "whyslow".into(), |path| path.display().to_string());
     let capabilities = host::needed_capabilities().join(",");
-    let remedy = format!("sudo whyslow ..., or: sudo setcap {capabilities}+ep {executable}");
+    let remedy = format!("sudo whyslow ..., or: {}", host::to_grant(&capabilities, &executable));
     check("privileges", result.map_err(|error| error.to_string()), &remedy)
 }
 

@@ -21,6 +21,17 @@ pub fn needed_capabilities() -> Vec<&'static str> {
     CAPABILITIES.iter().map(|(name, _)| *name).collect()
 }
 
+/// The commands that let whyslow record without sudo: for the group of who runs it alone, since whoever can execute a program
+/// has the capabilities that its file carries. They come last: a change of owner takes them away.
+pub fn to_grant(capabilities: &str, executable: &str) -> String {
+    let gid = nix::unistd::getgid();
+    let name = nix::unistd::Group::from_gid(gid).ok().flatten().map(|group| group.name);
+    let group = name.unwrap_or_else(|| gid.to_string());
+    format!(
+        "sudo chgrp {group} {executable} && sudo chmod 0750 {executable} && sudo setcap {capabilities}+ep {executable}"
+    )
+}
+
 /// Whether this process, or the broker for it, has the capabilities and the kernel the types.
 ///
 /// # Errors

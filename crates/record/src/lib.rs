@@ -55,7 +55,7 @@ mod turns;
 mod watched;
 
 pub use error::RecordError;
-pub use host::needed_capabilities;
+pub use host::{needed_capabilities, to_grant};
 pub use listeners::{Listening, listeners_on};
 pub use listening::{ProcessStat, children, descendants, listens, ports, processes};
 pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};

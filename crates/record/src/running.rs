@@ -7,6 +7,7 @@ use broker::Place;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 
 /// What is known of a process that runs already.
 #[derive(Clone, Debug)]
@@ -49,6 +50,10 @@ pub fn attachable(pid: u32) -> Result<u32, RecordError> {
     if ancestry(std::process::id()).contains(&process) || broker::broker_pid() == Some(process) {
         return Err(RecordError::Ourselves(pid));
     }
+    if !is_within_reach(process) {
+        let reason = "it runs as another user, or with rights that this one lacks; only root may follow it".to_string();
+        return Err(RecordError::NotPermitted { pid, reason });
+    }
     match peer::link(process, Place::Executable) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             Err(RecordError::NotPermitted { pid, reason: error.to_string() })
@@ -56,6 +61,26 @@ pub fn attachable(pid: u32) -> Result<u32, RecordError> {
         Err(_) if !is_running(process) => Err(RecordError::NoProcess(pid)),
         _ => Ok(process),
     }
+}
+
+/// Whether a process may be followed by who runs whyslow: by root all, by anybody else their own. A whyslow whose file carries
+/// capabilities could look into everybody's; as without them, it takes what ptrace(2) would take: the same user and group
+/// throughout, and a process whose memory is not withheld, as that of setuid programs is.
+pub(crate) fn is_within_reach(pid: u32) -> bool {
+    let own = (nix::unistd::getuid().as_raw(), nix::unistd::getgid().as_raw());
+    if broker::acts_as_root() || own.0 == 0 {
+        return true;
+    }
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let owner = fs::metadata(format!("/proc/{pid}")).map(|found| found.uid());
+    are_all(&status, "Uid:", own.0) && are_all(&status, "Gid:", own.1) && owner.is_ok_and(|owner| owner == own.0)
+}
+
+/// Whether all ids in a line of /proc/PID/status (real, effective, saved, that for files) are this one.
+fn are_all(status: &str, name: &str, wanted: u32) -> bool {
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+    let mut ids = line.split_whitespace().map(|id| id.parse::<u32>());
+    ids.clone().count() == 4 && ids.all(|id| id == Ok(wanted))
 }
 
 /// The kernel reports events by the ids of its first PID namespace.
@@ -143,6 +168,16 @@ mod tests {
         for ours in [std::process::id(), nix::unistd::getppid().as_raw() as u32] {
             assert!(matches!(attachable(ours), Err(RecordError::Ourselves(pid)) if pid == ours));
         }
+    }
+
+    #[test]
+    fn a_program_that_runs_as_somebody_else_for_a_part_is_not_ones_own() {
+        let status = |uid: &str| format!("Name:\tcat\nUid:\t{uid}\nGid:\t7\t7\t7\t7\n");
+        assert!(are_all(&status("7\t7\t7\t7"), "Uid:", 7) && are_all(&status("0\t0\t0\t0"), "Gid:", 7));
+        for other in ["7\t0\t0\t0", "7\t7\t0\t7", "0\t7\t7\t7", "7\t7\t7", ""] {
+            assert!(!are_all(&status(other), "Uid:", 7), "{other}");
+        }
+        assert!(!are_all("", "Uid:", 7), "a process that is gone");
     }
 
     #[test]

@@ -28,6 +28,9 @@ use std::time::Instant;
 /// So many services are watched at one time: the kernel's table has that many rows.
 pub const MOST_SERVICES: usize = counters::MOST;
 
+/// What is not counted for who is not root.
+const OTHERS: &str = "requests, connections and bytes of processes of other users: only root counts those";
+
 /// A service, as it is watched.
 struct Watched {
     selected: Selected,
@@ -116,7 +119,12 @@ impl Services {
         let mut found = Vec::new();
         for (index, service) in self.all.iter_mut().enumerate() {
             let processes = service.find(&table, &listening);
-            members.extend(processes.iter().map(|pid| (*pid, index as u32)));
+            let is_within_reach = |pid: &u32| crate::running::is_within_reach(*pid);
+            let (within_reach, others): (Vec<u32>, Vec<u32>) = processes.iter().copied().partition(is_within_reach);
+            members.extend(within_reach.into_iter().map(|pid| (pid, index as u32)));
+            if !others.is_empty() && !self.missing.iter().any(|known| known == OTHERS) {
+                self.missing.push(OTHERS.to_string());
+            }
             let mut sample = service.figures(&processes, &drops);
             sample.length = length;
             sample.service.clone_from(&service.name);

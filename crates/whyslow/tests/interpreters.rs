@@ -6,6 +6,7 @@ use crate::stage::{Stage, shell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use testing::{is_root, skip};
@@ -30,11 +31,37 @@ void _start(void) {
 }
 "#;
 
-/// A library of two versions, as a registry carries them.
+/// Writes its user id into a file as well, and then hands over to the system's loader, so that the program runs.
+const RELAY: &str = r#"
+static long call(long number, long a, long b, long c) {
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return result;
+}
+__asm__(".globl _start\n_start: mov %rsp, %rdi\nand $-16, %rsp\ncall start\n");
+void start(long *stack) {
+    char text[12], *at = text + sizeof text, *line[64], **words = (char **)(stack + 1);
+    long effective = call(107, 0, 0, 0), file = call(2, (long)LOG, 02001, 0), count = stack[0], i;
+    *--at = '\n';
+    do { *--at = '0' + effective % 10; effective /= 10; } while (effective);
+    call(1, file, (long)at, text + sizeof text - at);
+    call(3, file, 0, 0);
+    /* Asked as a loader is, or started by the kernel for the program that the words begin with. */
+    int is_asked = count > 1 && words[1][0] == '-' && words[1][1] == '-';
+    line[0] = LOADER;
+    for (i = is_asked; i < count && i < 62; i++) line[i + 1 - is_asked] = words[i];
+    line[i + 1 - is_asked] = 0;
+    call(59, (long)LOADER, (long)line, (long)(words + count + 1));
+    call(60, 127, 0, 0);
+}
+"#;
+
+/// A library of two versions, as a registry carries them; who builds it is kept beside it.
 const SOURCE: &str = "name = 'tiny'\nabout = 'a library'\ncrate = 'tiny-sys'\nfolder = 'tiny'\n\
-    libraries = ['lib/libtiny.so']\n[[steps]]\nname = 'build'\n\
-    run = 'cc -shared -fPIC -Wl,-soname,libtiny.so.1 {source}/tiny.c -o libtiny.so'\n\
-    [[steps]]\nname = 'install'\nrun = 'mkdir -p {stage}{prefix}/lib && cp libtiny.so {stage}{prefix}/lib/'\n";
+    libraries = ['lib/libtiny.so.1']\n[[steps]]\nname = 'build'\n\
+    run = 'cc -shared -fPIC -Wl,-soname,libtiny.so.1 {source}/tiny.c -o libtiny.so.1'\n\
+    [[steps]]\nname = 'install'\n\
+    run = 'mkdir -p {stage}{prefix}/lib && cp libtiny.so.1 {stage}{prefix}/lib/ && id -u >{stage}{prefix}/lib/built-by'\n";
 
 /// The caller's home, with a program that names the interpreter, and folders of libraries that differ.
 fn staged() -> Option<Stage> {
@@ -52,6 +79,7 @@ fn staged() -> Option<Stage> {
     }
     let home = stage.path("home").display().to_string();
     fs::write(stage.path("interpreter.c"), INTERPRETER).expect("written");
+    fs::write(stage.path("relay.c"), RELAY).expect("written");
     let own = stage.path("").display().to_string();
     let made = shell(&format!(
         "set -e; cd {own}
@@ -60,6 +88,10 @@ fn staged() -> Option<Stage> {
         echo 'int tiny(void) {{ return 2; }}' >tiny.c; cc -shared -fPIC -Wl,-soname,libtiny.so.1 -o home/bad/libtiny.so.1 tiny.c
         echo 'int tiny(void); int main(void) {{ return tiny(); }}' >program.c
         cc -o home/program program.c home/good/libtiny.so.1 -Wl,--dynamic-linker={home}/interpreter
+        cc -nostdlib -static -fno-stack-protector -fno-builtin -DLOADER='\"/lib64/ld-linux-x86-64.so.2\"' \
+            -DLOG='\"{home}/log\"' -o home/relay relay.c
+        echo 'int tiny(void); int main(void) {{ for (volatile long i = 0; i < 20000000; i++); return tiny() < 0; }}' >works.c
+        cc -o home/works works.c home/good/libtiny.so.1 -Wl,--dynamic-linker={home}/relay
         mkdir -p mirror/ti/ny; echo '{{\"dl\":\"file://{own}/mirror/files\"}}' >mirror/config.json
         for version in 1.0.0+1.1 2.0.0+1.2; do
             name=tiny-sys-$version; mkdir -p $name/tiny mirror/files/tiny-sys/$version
@@ -75,16 +107,18 @@ fn staged() -> Option<Stage> {
     Some(stage)
 }
 
-/// How often the interpreter was executed by each user in a command, and what was seen to be root's meanwhile, by name.
-fn executed_by(stage: &Stage, options: &[&str]) -> (BTreeMap<u32, usize>, BTreeSet<String>) {
-    let (log, program) = (stage.path("home/log"), stage.path("home/program").display().to_string());
+/// How often the interpreter of a program was executed by each user in a command, and what was seen to be root's meanwhile, by
+/// name. What the command prints is in the file `answer` then.
+fn executed_by(stage: &Stage, options: &[&str], program: &str) -> (BTreeMap<u32, usize>, BTreeSet<String>) {
+    let (log, program) = (stage.path("home/log"), stage.path("home").join(program).display().to_string());
     fs::write(&log, "").expect("emptied");
     let words = [options, &["--", &program], if options[0] == "sweep" { &["{x}"] } else { &[] }].concat();
     let caller = CALLER.to_string();
     let mut command = stage.whyslow(&words);
     command.env("SUDO_UID", &caller).env("SUDO_GID", &caller).env("WHYSLOW_CACHE", stage.path("cache"));
     command.env("WHYSLOW_CRATES_INDEX", format!("file://{}", stage.path("mirror").display()));
-    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let answer = fs::File::create(stage.path("answer")).expect("made");
+    command.stdout(answer).stderr(Stdio::piped());
     let mut child = command.spawn().expect("whyslow");
     let mut roots = BTreeSet::new();
     while child.try_wait().expect("ours").is_none() {
@@ -107,6 +141,15 @@ fn executed_by(stage: &Stage, options: &[&str]) -> (BTreeMap<u32, usize>, BTreeS
     (by, roots)
 }
 
+/// That all was the caller's, but for whyslow's broker.
+fn expect_callers(options: &[&str], by: &BTreeMap<u32, usize>, roots: &BTreeSet<String>) {
+    assert_eq!(by.keys().copied().collect::<Vec<_>>(), [CALLER], "{options:?}: {by:?}");
+    // And whyslow itself: the broker before it has its name, and a resolver before it has become nobody.
+    let own = ["whyslow-broker", "whyslow", "exe"];
+    let others = roots.iter().filter(|name| !own.contains(&name.as_str())).collect::<Vec<_>>();
+    assert!(others.is_empty() && roots.contains("whyslow-broker"), "{options:?}: {roots:?}");
+}
+
 #[test]
 fn an_interpreter_of_the_callers_is_never_executed_by_root() {
     let Some(stage) = staged() else { return };
@@ -122,11 +165,30 @@ fn an_interpreter_of_the_callers_is_never_executed_by_root() {
         &["world", "run", good],
     ];
     for options in commands {
-        let (by, roots) = executed_by(&stage, options);
-        assert_eq!(by.keys().copied().collect::<Vec<_>>(), [CALLER], "{options:?}: {by:?}");
-        // And whyslow itself: the broker before it has its name, and a resolver before it has become nobody.
-        let own = ["whyslow-broker", "whyslow", "exe"];
-        let others = roots.iter().filter(|name| !own.contains(&name.as_str())).collect::<Vec<_>>();
-        assert!(others.is_empty() && roots.contains("whyslow-broker"), "{options:?}: {roots:?}");
+        let (by, roots) = executed_by(&stage, options, "program");
+        expect_callers(options, &by, &roots);
     }
+}
+
+/// The same of a matrix that gets all the way: built, asked about, recorded and measured.
+#[test]
+fn a_matrix_is_built_and_measured_by_the_caller() {
+    let Some(stage) = staged() else { return };
+    let (source, budget) = (stage.path("tiny.toml").display().to_string(), testing::budget(8));
+    let library = ["--library", "tiny=1.1,1.2", "--source", &source];
+    let options = [&["matrix", "--json", "--budget", &budget], &library[..], &["-o", "home/matrix"]].concat();
+    let (by, roots) = executed_by(&stage, &options, "works");
+    let answer = fs::read_to_string(stage.path("answer")).expect("there");
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    let versions = answer["versions"].as_array().expect("versions");
+    assert_eq!(versions.len(), 2, "{answer:#}");
+    for version in versions {
+        assert_eq!(version["state"], "measured", "{version:#}");
+        let prefix = version["prefix"].as_str().expect("a folder");
+        let builder = fs::read_to_string(Path::new(prefix).join("lib/built-by")).expect("written by the build");
+        assert_eq!(builder.trim(), CALLER.to_string(), "{version:#}");
+    }
+    // Asked about, tried and recorded for each version, and measured in pairs.
+    assert!(by.values().sum::<usize>() >= 10, "{by:?}");
+    expect_callers(&options, &by, &roots);
 }

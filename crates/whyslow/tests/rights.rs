@@ -2,9 +2,11 @@
 //! meanwhile reaches the victim by no link and by no exchanged folder.
 
 use crate::stage::{Stage, shell};
+use crate::undo::with_own_journals;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use testing::is_root;
 
 /// Who called sudo, and whom the subject runs as.
@@ -196,6 +198,43 @@ fn the_caller_cannot_have_root_write_a_case_where_only_root_may() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("Permission denied"), "{said}");
     victim.expect_unchanged("a case in it");
+}
+
+/// What a journal says is done with root's rights: one that the caller can have written says nothing.
+#[test]
+fn a_journal_that_the_caller_forged_is_not_believed() {
+    let Some((stage, _)) = staged() else { return };
+    let (folder, group) = (stage.path("whyslow-1-0"), stage.path("home/whyslow-1-1"));
+    let mut victim = Command::new("sleep").arg("60").spawn().expect("sleep");
+    let journals = stage.path("home/state/whyslow/undo");
+    for made in [&folder, &group, &journals] {
+        fs::create_dir_all(made).expect("made");
+    }
+    fs::write(group.join("cgroup.procs"), victim.id().to_string()).expect("written");
+    let noted = |number: u32, undo: serde_json::Value| {
+        serde_json::json!({"noted": {"entry": number, "undo": undo}}).to_string() + "\n"
+    };
+    let forged = noted(0, serde_json::json!({"folder": {"path": folder}}))
+        + &noted(1, serde_json::json!({"group": {"folder": group, "members": "ours"}}))
+        + &noted(2, serde_json::json!({"session": {"leader": victim.id(), "started_ticks": 0}}));
+    fs::write(journals.join("1-2.jsonl"), forged).expect("written");
+    let mut undone = || {
+        let mut command = with_own_journals(&stage, &["undo"]);
+        command.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
+        let output = command.env("XDG_STATE_HOME", stage.path("home/state")).output().expect("whyslow");
+        (victim.try_wait().expect("ours").is_none(), format!("{output:?}"))
+    };
+    shell(&format!("chown -R {CALLER}:{CALLER} {}", stage.path("home").display()));
+    let (lives, said) = undone();
+    assert!(lives && folder.exists(), "all is the caller's: {said}");
+    std::os::unix::fs::chown(&journals, Some(0), Some(0)).expect("root's right");
+    let (lives, said) = undone();
+    assert!(lives && folder.exists(), "the file is the caller's: {said}");
+    // Root's own is believed, but for a control group that is none.
+    std::os::unix::fs::chown(journals.join("1-2.jsonl"), Some(0), Some(0)).expect("root's right");
+    let (lives, said) = undone();
+    assert!(lives && !folder.exists() && said.contains("is not a control group"), "{said}");
+    victim.kill().and_then(|()| victim.wait()).expect("ended");
 }
 
 #[test]

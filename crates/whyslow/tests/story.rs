@@ -1,8 +1,13 @@
 //! `whyslow story`: the casebook's declarations hold together, and what does not come out as declared fails.
 
 use crate::stage::{Ran, Stage};
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use testing::is_root;
+use testing::{is_root, skip};
+
+/// Who called sudo: nobody, who does not own whyslow.
+const CALLER: u32 = 65_534;
 
 fn casebook() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casebook")
@@ -153,4 +158,85 @@ fn what_is_missing_is_skipped_and_counted_and_what_fails_is_named() {
     let ran = story(&stage, &fake(&stage, "exit 2\n", "silent = true"), &["run", "all"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stdout.contains("run.sh exited with status 2 and printed no answer"), "{}", ran.stdout);
+}
+
+/// The same for the caller of sudo, in a folder that everybody may enter.
+fn story_of_the_callers(stage: &Stage, casebook: &Path, words: &[&str]) -> Ran {
+    std::fs::set_permissions(stage.path(""), Permissions::from_mode(0o755)).expect("the stage is ours");
+    let casebook = casebook.to_str().expect("UTF-8");
+    let mut command = stage.whyslow(&[&["story", "--casebook", casebook], words].concat());
+    let caller = CALLER.to_string();
+    Ran::from(command.env("SUDO_UID", &caller).env("SUDO_GID", caller).output().expect("whyslow"))
+}
+
+/// What root did not write root does not execute, whoever calls sudo; what it did write is root's, and the program in it the caller's.
+#[test]
+fn a_story_of_the_callers_is_never_executed_by_root() {
+    let stage = Stage::new();
+    if !is_root() || !stage.can_record() {
+        return;
+    }
+    if std::fs::metadata(env!("CARGO_BIN_EXE_whyslow")).expect("whyslow").uid() == CALLER {
+        skip("whyslow is the caller's own");
+        return;
+    }
+    let (log, cases) = (stage.path("cases/log"), stage.path("cases"));
+    std::fs::create_dir(&cases).expect("made");
+    chown(&cases, Some(CALLER), Some(CALLER)).expect("root's right");
+    std::fs::write(&log, "").expect("made");
+    std::fs::set_permissions(&log, Permissions::from_mode(0o666)).expect("root's right");
+    let note = format!("echo $(id -u) >>{}", log.display());
+    let run = format!(
+        "{note}\nshift\nexec \"$WHYSLOW\" run --no-prove \"$@\" -- \
+         sh -c '{note}; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'\n"
+    );
+    let casebook = fake(&stage, &run, "silent = true");
+    let (folder, script) = (casebook.join("counting"), casebook.join("counting/run.sh"));
+    let words = ["run", "counting", "-o", cases.to_str().expect("UTF-8")];
+    let refused = |what: &str| {
+        let ran = story_of_the_callers(&stage, &casebook, &words);
+        assert!(ran.code == 2 && ran.stderr.contains("others than root"), "{what}: {ran:?}");
+        assert_eq!(std::fs::read_to_string(&log).expect("there"), "", "{what}");
+    };
+    let own = |path: &Path, uid: u32| chown(path, Some(uid), Some(uid)).expect("root's right");
+    for path in [&script, &folder, &casebook] {
+        own(path, CALLER);
+        refused(&format!("{} is the caller's", path.display()));
+        own(path, 0);
+    }
+    std::fs::set_permissions(&script, Permissions::from_mode(0o666)).expect("root's right");
+    refused("run.sh can be written by all");
+    std::fs::set_permissions(&script, Permissions::from_mode(0o644)).expect("root's right");
+    let aside = cases.join("run.sh");
+    std::fs::rename(&script, &aside).expect("moved");
+    own(&aside, CALLER);
+    symlink(&aside, &script).expect("linked");
+    refused("run.sh is a link to a file of the caller's");
+    std::fs::remove_file(&script).expect("removed");
+    std::fs::rename(&aside, &script).expect("moved");
+    own(&script, 0);
+    let ran = story_of_the_callers(&stage, &casebook, &words);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let by = std::fs::read_to_string(&log).expect("there");
+    assert_eq!(by, format!("0\n{CALLER}\n"), "run.sh, then the program in it");
+    assert_eq!(cases.join("counting-slow").metadata().expect("a case").uid(), CALLER);
+}
+
+#[test]
+fn of_a_declaration_that_the_caller_may_not_read_nothing_is_said() {
+    let stage = Stage::new();
+    if !is_root() {
+        return;
+    }
+    let casebook = fake(&stage, COUNTS, "silent = true");
+    let (declaration, secret) = (casebook.join("counting/story.toml"), stage.path("secret"));
+    std::fs::write(&secret, "the-secret-of-root\n").expect("written");
+    std::fs::remove_file(&declaration).expect("removed");
+    symlink(&secret, &declaration).expect("linked");
+    for (mode, is_said) in [(0o644, true), (0o600, false)] {
+        std::fs::set_permissions(&secret, Permissions::from_mode(mode)).expect("root's right");
+        let ran = story_of_the_callers(&stage, &casebook, &["run", "counting"]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert_eq!(ran.stderr.contains("the-secret-of-root"), is_said, "{mode:o}: {ran:?}");
+    }
 }

@@ -41,6 +41,7 @@ impl Request for Note {
 /// An undo as it is written down, once it is known to be of this run's.
 fn checked(undo: Undo) -> io::Result<Undo> {
     match &undo {
+        // Written down before it is made: that it is a control group is looked at when it is undone.
         Undo::Group { folder, .. } => check_group(folder)?,
         Undo::Session { leader: pid, .. } | Undo::Sockets { pid, .. } => check_subject(*pid)?,
         Undo::Quota { file, .. } => check_quota(file)?,
@@ -55,8 +56,9 @@ fn checked(undo: Undo) -> io::Result<Undo> {
 /// Whether a file sets the quota of a group in which nobody but the subject runs.
 pub(crate) fn check_quota(file: &Path) -> io::Result<()> {
     let is_quota = file.file_name().is_some_and(|name| QUOTAS.iter().any(|quota| name == *quota));
+    let is_group = file.parent().is_some_and(broker::is_group);
     let members = file.parent().map(members).unwrap_or_default();
-    if broker::is_broker() && (!is_quota || members.is_empty()) {
+    if broker::is_broker() && (!is_quota || !is_group || members.is_empty()) {
         return Err(io::Error::from_raw_os_error(libc::EPERM));
     }
     members.into_iter().try_for_each(check_subject)

@@ -1,5 +1,6 @@
 use super::*;
 use crate::repair::{Repair, Repaired, repair_folder};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -121,4 +122,35 @@ fn the_lock_goes_with_its_owner_however_it_ends() {
     owner.kill().and_then(|()| owner.wait()).expect("killed");
     assert_eq!(before, Repaired::default());
     assert_eq!(repaired(place.path()).done.len(), 1);
+}
+
+#[test]
+fn what_somebody_else_could_have_written_is_no_journal() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, journals) = (left_behind(place.path(), "whyslow-1-0"), place.path().join("journals"));
+    std::fs::create_dir(&journals).expect("made");
+    let text = as_text(&Line::Noted { entry: 0, undo: folder_of(&folder) });
+    let (elsewhere, forged) = (place.path().join("elsewhere"), journals.join("1-2.jsonl"));
+    std::fs::write(&elsewhere, &text).expect("written");
+    let ignored = |what: &str| {
+        assert_eq!(repaired(&journals), Repaired::default(), "{what}");
+        assert!(folder.exists() && forged.symlink_metadata().is_ok(), "{what}");
+        std::fs::remove_file(&forged).expect("removed");
+    };
+    std::os::unix::fs::symlink(&elsewhere, &forged).expect("linked");
+    ignored("a link");
+    nix::unistd::mkfifo(&forged, nix::sys::stat::Mode::from_bits_truncate(0o600)).expect("made");
+    ignored("a pipe");
+    std::fs::write(&forged, &text).expect("written");
+    std::fs::set_permissions(&forged, std::fs::Permissions::from_mode(0o666)).expect("ours");
+    ignored("a file that all can write");
+    std::fs::write(&forged, &text).expect("written");
+    if nix::unistd::geteuid().is_root() {
+        std::os::unix::fs::chown(&forged, Some(7), Some(7)).expect("root's right");
+        ignored("another's file");
+        std::fs::write(&forged, &text).expect("written");
+    }
+    // The same, ours.
+    assert_eq!(repaired(&journals).done.len(), 1);
+    assert!(!folder.exists());
 }

@@ -137,6 +137,16 @@ pub fn undo(file: &Path, group: u64, value: &str) -> UndoResult {
         _ => return UndoResult::Left(format!("{} is not a CPU quota", file.display())),
     };
     let folder = file.parent().unwrap_or(file);
+    // Elsewhere the file may be a link to anything.
+    if folder.exists() && !broker::is_group(folder) {
+        return UndoResult::Left(format!("{} is not the quota of a control group", file.display()));
+    }
+    restore(file, group, value, unlimited)
+}
+
+/// The same in a folder that is known to be a group.
+fn restore(file: &Path, group: u64, value: &str, unlimited: &str) -> UndoResult {
+    let folder = file.parent().unwrap_or(file);
     let is_same = fs::metadata(folder).is_ok_and(|found| found.ino() == group) && folder.join("cgroup.procs").exists();
     match read(file) {
         // The group is gone, or somebody has set another quota since.
@@ -163,7 +173,9 @@ impl Request for SetQuota {
 
     fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<()>> {
         check_quota(&self.file)?;
-        std::fs::write(&self.file, &self.value)?;
+        let name = self.file.file_name().and_then(|name| name.to_str());
+        let (folder, name) = self.file.parent().zip(name).ok_or(io::ErrorKind::InvalidInput)?;
+        broker::write_in_group(folder, name, &self.value)?;
         reply(())
     }
 }
@@ -185,19 +197,28 @@ mod tests {
     #[test]
     fn a_quota_that_was_left_lifted_is_put_back_once() {
         let (_folder, file, group) = lifted();
-        assert!(matches!(undo(&file, group, "20000 100000"), UndoResult::Undone(_)));
+        assert!(matches!(restore(&file, group, "20000 100000", "max"), UndoResult::Undone(_)));
         assert_eq!(read(&file).expect("read"), "20000 100000");
-        assert!(matches!(undo(&file, group, "20000 100000"), UndoResult::WasGone));
+        assert!(matches!(restore(&file, group, "20000 100000", "max"), UndoResult::WasGone));
     }
 
     #[test]
     fn a_quota_set_since_or_of_another_group_or_file_is_left_alone() {
         let (folder, file, group) = lifted();
-        assert!(matches!(undo(&file, group + 1, "20000 100000"), UndoResult::WasGone));
+        assert!(matches!(restore(&file, group + 1, "20000 100000", "max"), UndoResult::WasGone));
         assert!(matches!(undo(&folder.path().join("memory.max"), group, "1"), UndoResult::Left(_)));
         assert_eq!(read(&file).expect("read"), "max 100000");
         fs::write(&file, "70000 100000").expect("written");
-        assert!(matches!(undo(&file, group, "20000 100000"), UndoResult::WasGone));
+        assert!(matches!(restore(&file, group, "20000 100000", "max"), UndoResult::WasGone));
         assert_eq!(read(&file).expect("read"), "70000 100000");
+    }
+
+    #[test]
+    fn what_only_looks_like_a_group_is_not_written_to() {
+        let (folder, file, group) = lifted();
+        assert!(matches!(undo(&file, group, "20000 100000"), UndoResult::Left(_)));
+        assert_eq!(read(&file).expect("read"), "max 100000");
+        drop(folder);
+        assert!(matches!(undo(&file, group, "20000 100000"), UndoResult::WasGone));
     }
 }

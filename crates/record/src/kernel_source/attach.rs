@@ -56,7 +56,9 @@ fn follow_listed(
     role: Role,
     processes: &mut BTreeSet<u32>,
 ) -> Result<bool, RecordError> {
-    let listed: Vec<u32> = [pid].into_iter().chain(listening::descendants(pid)).collect();
+    // A program that it has started as somebody else is not followed where we may not follow that.
+    let below = listening::descendants(pid).into_iter().filter(|process| running::is_within_reach(*process));
+    let listed: Vec<u32> = [pid].into_iter().chain(below).collect();
     let threads = source.threads()?;
     // A process that a watched one has made since is known.
     let is_new = |process: &u32| processes.insert(*process) && threads.get(*process).is_none();

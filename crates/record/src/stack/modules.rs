@@ -296,3 +296,31 @@ fn own_vdso() -> Option<File> {
     file.write_all(&bytes).ok()?;
     Some(file)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::chown;
+    use std::os::unix::process::CommandExt;
+    use std::path::PathBuf;
+    use std::process::Command;
+
+    #[test]
+    fn names_of_generated_code_are_believed_of_the_process_itself_and_of_root() {
+        if !testing::is_root() {
+            return;
+        }
+        let mut process = Command::new("sleep").arg("60").uid(65_534).gid(65_534).spawn().expect("sleep");
+        let map = PathBuf::from(format!("/tmp/perf-{}.map", process.id()));
+        std::fs::write(&map, "1000 10 name\n").expect("written");
+        let believed = [65_534, 0, 7].map(|owner| {
+            chown(&map, Some(owner), Some(owner)).expect("root's right");
+            let mut generated = Generated::default();
+            generated.open_names(process.id());
+            generated.file.is_some()
+        });
+        std::fs::remove_file(&map).expect("removed");
+        process.kill().and_then(|()| process.wait()).expect("ended");
+        assert_eq!(believed, [true, true, false]);
+    }
+}

@@ -15,7 +15,8 @@ use studies::story::running::start;
 
 /// Lists the stories, or runs them.
 pub fn story(typed: &StoryArguments) -> Result<u8, Failure> {
-    let casebook = Casebook::open(typed.casebook.as_deref())?;
+    // Of what its caller may not read root says nothing: a declaration that cannot be read is quoted.
+    let casebook = case::as_caller(|| Casebook::open(typed.casebook.as_deref()))?;
     match &typed.action {
         StoryAction::List => {
             output::document(&document::list(&casebook), typed.json, report::stories)?;

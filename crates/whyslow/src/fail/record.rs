@@ -44,8 +44,9 @@ impl From<RecordError> for Failure {
 fn not_privileged(missing: &str, uid: u32) -> Failure {
     let capabilities = if missing.is_empty() { CAPABILITIES.to_string() } else { missing.to_lowercase() };
     let why = format!("user {uid} lacks {}", capabilities.replace(',', ", ").replace("  ", " "));
-    let (grant, own) = (capabilities.replace(' ', ""), quote(&own_path().display().to_string()));
-    Failure::new("recording needs privileges", why, format!("{}   (or, once: sudo setcap {grant}+ep {own})", sudo()))
+    let own = quote(&own_path().display().to_string());
+    let once = record::to_grant(&capabilities.replace(' ', ""), &own);
+    Failure::new("recording needs privileges", why, format!("{}   (or, once: {once})", sudo()))
 }
 
 fn not_found(name: &str) -> Failure {

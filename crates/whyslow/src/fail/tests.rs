@@ -22,6 +22,12 @@ fn a_missing_privilege_names_sudo_and_setcap() {
     let lines = lines(RecordError::NotPrivileged { missing, uid: 1000 });
     assert!(lines[1].contains("user 1000 lacks cap_bpf, cap_perfmon"), "{}", lines[1]);
     assert!(lines[2].contains("sudo /") && lines[2].contains("sudo setcap cap_bpf,cap_perfmon+ep /"), "{}", lines[2]);
+    // For one group alone, and the capabilities last, since the other two take them away.
+    let once = lines[2].split("once: ").nth(1).unwrap_or_default().split(" && ").collect::<Vec<_>>();
+    assert!(
+        once.len() == 3 && once[0].starts_with("sudo chgrp ") && once[1].starts_with("sudo chmod 0750 /"),
+        "{once:?}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What a run does to the machine and to its users: ordinary users, copies of cases, and nothing left behind.
 
 use super::running::{Folder, run_variant, suspect, whyslow};
+use crate::stage::wait_until;
 use case::Answer;
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,6 +13,8 @@ use testing::{alone, is_root, stretched};
 
 /// The user `nobody` of every Debian system.
 const NOBODY: &str = "65534";
+/// What records nearly nothing.
+const RUN: [&str; 3] = ["run", "--", "true"];
 /// How long the client sleeps that is interrupted: no other program sleeps so long.
 const CLIENT_SECONDS: &str = "91";
 
@@ -28,7 +31,7 @@ fn an_ordinary_user_learns_in_three_lines_what_to_run_and_it_works() {
     // By another process: what this one has open for writing may be open in a child that another test starts.
     let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_whyslow")).arg(&binary).status().expect("cp");
     assert!(copied.success());
-    let ordinary = as_nobody(&binary, &folder);
+    let ordinary = as_user(NOBODY, &binary, &RUN, &folder);
     let said = String::from_utf8_lossy(&ordinary.stderr).into_owned();
     assert_eq!(ordinary.status.code(), Some(2), "{said}");
     assert_eq!(said.lines().count(), 3, "{said}");
@@ -44,16 +47,41 @@ fn an_ordinary_user_learns_in_three_lines_what_to_run_and_it_works() {
             .expect("sh");
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    let ordinary = as_nobody(&binary, &folder);
+    let ordinary = as_user(NOBODY, &binary, &RUN, &folder);
     assert_eq!(ordinary.status.code(), Some(0), "after setcap: {}", String::from_utf8_lossy(&ordinary.stderr));
+    expect_others_out_of_reach(&binary, &folder);
 }
 
-/// `whyslow run -- true` as a user without privileges, whose home the folder is.
-fn as_nobody(binary: &Path, home: &Folder) -> Output {
+/// The capabilities are that group's alone, and serve to watch one's own programs alone.
+fn expect_others_out_of_reach(binary: &Path, folder: &Folder) {
+    let daemon = as_user("1", binary, &RUN, folder);
+    assert!(daemon.status.code() == Some(126), "another group may execute it: {daemon:?}");
+    let sleep = |user: &str| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", user, "--regid", user, "--clear-groups", "sleep", CLIENT_SECONDS]);
+        command.stdin(Stdio::null()).spawn().expect("setpriv of util-linux")
+    };
+    for (user, code, words) in [("0", 2, "another user"), ("1", 2, "another user"), (NOBODY, 0, "")] {
+        let mut target = sleep(user);
+        let pid = target.id().to_string();
+        let comm = format!("/proc/{pid}/comm");
+        wait_until("it sleeps", || fs::read_to_string(&comm).is_ok_and(|name| name == "sleep\n"));
+        let attach = ["attach", &pid, "--no-prove", "--duration", "500ms"];
+        let ran = as_user(NOBODY, binary, &attach, folder);
+        target.kill().and_then(|()| target.wait()).expect("ended");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.code() == Some(code) && said.contains(words), "of user {user}: {ran:?}");
+    }
+}
+
+/// whyslow as a user without privileges, and the group of the same number; the folder is the home.
+fn as_user(user: &str, binary: &Path, words: &[&str], home: &Folder) -> Output {
     Command::new("setpriv")
-        .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all"])
+        .args(["--reuid", user, "--regid", user, "--clear-groups", "--inh-caps=-all"])
+        // setpriv itself still has root's right to execute anything.
+        .arg("env")
         .arg(binary)
-        .args(["run", "--", "true"])
+        .args(words)
         .current_dir(&home.0)
         .env("HOME", &home.0)
         .env_remove("XDG_STATE_HOME")
@@ -63,13 +91,11 @@ fn as_nobody(binary: &Path, home: &Folder) -> Output {
         .expect("setpriv of util-linux")
 }
 
-/// The two commands of the error's last line, sudo taken off: `sudo A   (or, once: sudo B)`.
+/// The two commands of the error's last line, sudo taken off: `sudo A   (or, once: sudo B && sudo C)`.
 fn commands_offered(said: &str) -> (String, String) {
-    let line = said.lines().last().unwrap_or_default();
-    let parts: Vec<&str> = line.split("sudo ").skip(1).collect();
-    let [once, always] = parts[..] else { panic!("not two commands with sudo in: {line}") };
-    let once = once.split("(or").next().unwrap_or_default().trim();
-    (once.to_string(), always.trim_end_matches(')').to_string())
+    let line = said.lines().last().unwrap_or_default().trim_end_matches(')').replace("sudo ", "");
+    let (at_once, always) = line.split_once("(or, once: ").unwrap_or_else(|| panic!("not two commands: {line}"));
+    (at_once.trim().trim_start_matches("try: ").to_string(), always.to_string())
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub fn book(analysis: &Analysis, gaps: &[(u64, u64)], book: &mut Book) {
         return gaps.iter().for_each(|(start, end)| book(Account::Unexplained, (end - start) as f64));
     };
     let last = threads.iter().map(|thread| thread.end).max().unwrap_or(first);
-    let changes = changes(analysis, &threads);
+    let changes = changes(analysis, &threads, first);
     let mut innermost = Innermost::new(analysis, &threads);
     let mut on_processor = 0;
     let known = without(gaps, &analysis.reconciliation.lost, book);
@@ -74,8 +74,8 @@ fn without(gaps: &[(u64, u64)], lost: &[(u64, u64)], book: &mut Book) -> Vec<(u6
     known
 }
 
-/// How many threads are in which state; as a change, how many more: in a byte each, there being one for each switch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// How many threads are in which state; as a change, how many more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts<N> {
     running: N,
     runnable: N,
@@ -83,16 +83,45 @@ struct Counts<N> {
     doubtful: N,
 }
 
-/// A time, and what changes then.
-type Change = (u64, Counts<i8>);
+/// When the number of threads in a state changes. Each is a word, there being some for each switch and each call: above six bits
+/// for what changes stands the time since the first.
+struct Changes {
+    first: u64,
+    all: Vec<u64>,
+}
+
+/// What a change of one thread can be: one less, the same, or one more of each, in two bits.
+const BITS: u32 = 6;
+
+impl Changes {
+    fn new(first: u64) -> Changes {
+        Changes { first, all: Vec::new() }
+    }
+
+    /// One more or less of each; times are not before the first.
+    fn push(&mut self, time: u64, [running, runnable, doubtful]: [i8; 3]) {
+        if [running, runnable, doubtful] == [0; 3] {
+            return;
+        }
+        let code = [running, runnable, doubtful].iter().fold(0, |code, more| code << 2 | u64::from((more + 1) as u8));
+        self.all.push((time - self.first) << BITS | code);
+    }
+
+    /// The one of that number, in order of time once they are sorted.
+    fn get(&self, number: usize) -> Option<(u64, Counts<i64>)> {
+        let word = *self.all.get(number)?;
+        let more = |place: u32| (word >> (2 * place) & 3) as i64 - 1;
+        let counts = Counts { running: more(2), runnable: more(1), doubtful: more(0) };
+        Some((self.first + (word >> BITS), counts))
+    }
+}
 
 /// When the number of running or of runnable threads changes, in order of time.
-fn changes(analysis: &Analysis, threads: &[&ThreadRows]) -> Vec<Change> {
-    let one = |running, runnable| Counts { running, runnable, doubtful: 0 };
-    let mut changes = Vec::new();
+fn changes(analysis: &Analysis, threads: &[&ThreadRows], first: u64) -> Changes {
+    let mut changes = Changes::new(first);
     for thread in threads {
-        changes.push((thread.start, one(1, 0)));
-        changes.push((thread.end, one(-1, 0)));
+        changes.push(thread.start, [1, 0, 0]);
+        changes.push(thread.end, [-1, 0, 0]);
         let Some(slot) = analysis.threads.slot(thread.tid) else { continue };
         if thread.switches.is_empty() || analysis.threads.doubt(slot).any() {
             moment_by_moment(analysis, slot, &mut changes);
@@ -103,39 +132,50 @@ fn changes(analysis: &Analysis, threads: &[&ThreadRows]) -> Vec<Change> {
             let start = row.start.0.clamp(before, thread.end);
             let end = row.end.0.clamp(start, thread.end);
             let runnable = row.runnable.0.clamp(start, end);
-            changes.extend([(start, one(-1, 0)), (runnable, one(0, 1)), (end, one(1, -1))]);
+            changes.push(start, [-1, 0, 0]);
+            let waits = i8::from(runnable < end);
+            changes.push(runnable, [0, waits, 0]);
+            changes.push(end, [1, -waits, 0]);
             before = end;
         }
     }
-    changes.sort_unstable();
+    changes.all.sort_unstable();
     changes
 }
 
-/// The same for a thread without switches, from what its calls say, and for one whose rows are in doubt.
-fn moment_by_moment(analysis: &Analysis, slot: usize, changes: &mut Vec<Change>) {
+/// The same for a thread without switches, from what its calls say, and for one whose rows are in doubt. Moments that follow each
+/// other are one where nothing changes between them.
+fn moment_by_moment(analysis: &Analysis, slot: usize, changes: &mut Changes) {
     let thread = &analysis.threads.all()[slot];
+    let (mut until, mut now) = (thread.start, [0; 3]);
     analysis.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
         let busy = matches!(moment.state, State::OnProcessor | State::Runnable);
         let (runnable, doubtful) =
             (i8::from(moment.state == State::Runnable && !moment.is_doubtful), i8::from(busy && moment.is_doubtful));
-        if moment.state != State::OnProcessor || moment.is_doubtful {
-            changes.push((moment.start, Counts { running: -1, runnable, doubtful }));
-            changes.push((moment.end, Counts { running: 1, runnable: -runnable, doubtful: -doubtful }));
-        }
+        let is_plain = moment.state == State::OnProcessor && !moment.is_doubtful;
+        let next = if is_plain { [0; 3] } else { [-1, runnable, doubtful] };
+        changes.push(moment.start, difference(now, next));
+        (until, now) = (moment.end, next);
     });
+    changes.push(until, difference(now, [0; 3]));
+}
+
+/// What changes between two states of one thread.
+fn difference(before: [i8; 3], after: [i8; 3]) -> [i8; 3] {
+    std::array::from_fn(|place| after[place] - before[place])
 }
 
 /// Walks changes and gaps side by side: each piece of a gap with the number of threads in each state.
-fn sweep(changes: &[Change], gaps: &[(u64, u64)], emit: &mut dyn FnMut(u64, u64, Counts<i64>)) {
+fn sweep(changes: &Changes, gaps: &[(u64, u64)], emit: &mut dyn FnMut(u64, u64, Counts<i64>)) {
     let mut now = Counts::<i64>::default();
     let mut next = 0;
     for &(start, end) in gaps {
         let mut at = start;
         while at < end {
             while let Some((_, change)) = changes.get(next).filter(|change| change.0 <= at) {
-                now.running += i64::from(change.running);
-                now.runnable += i64::from(change.runnable);
-                now.doubtful += i64::from(change.doubtful);
+                now.running += change.running;
+                now.runnable += change.runnable;
+                now.doubtful += change.doubtful;
                 next += 1;
             }
             let to = changes.get(next).map_or(end, |change| change.0.min(end));
