@@ -1,6 +1,7 @@
 //! Which runtime is in a file: recognised by what the file contains, never by its name.
 
 use super::question::{Embedded, ScriptImage, ScriptImageOf};
+use super::v8;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::fs::File;
@@ -84,7 +85,10 @@ impl Symbols {
 pub(super) fn of_scripts(file: File) -> Option<ScriptImage> {
     let cache = ReadCache::new(file);
     let file = object::File::parse(&cache).ok()?;
-    let of = Symbols::of(&file).image(&file)?;
+    let of = match v8::exported(&file) {
+        Some(found) => ScriptImageOf::V8(found),
+        None => Symbols::of(&file).image(&file)?,
+    };
     let first = file.segments().find(|segment| segment.file_range().0 == 0)?;
     Some(ScriptImage { first_address: first.address() & !0xfff, of })
 }
@@ -105,8 +109,8 @@ fn first_load(code: &[u8], function: u64) -> Option<u64> {
     Some(function.wrapping_add((at + LENGTH) as u64).wrapping_add_signed(i64::from(distance)))
 }
 
-/// The bytes that a file has at an address that is only read.
-fn constants<'data, const N: usize>(file: &impl Object<'data>, address: u64) -> Option<[u8; N]> {
+/// The bytes that a file has at an address.
+pub(super) fn constants<'data, const N: usize>(file: &impl Object<'data>, address: u64) -> Option<[u8; N]> {
     let section = file.sections().find(|one| address >= one.address() && address - one.address() < one.size())?;
     let bytes = section.data_range(address, N as u64).ok()??;
     bytes.try_into().ok()
