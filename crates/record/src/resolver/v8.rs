@@ -5,7 +5,7 @@
 use super::interpreters::constants;
 use object::read::ReadRef;
 use object::read::elf::ProgramHeader;
-use object::{Object, ObjectSegment, ObjectSymbol, elf, read};
+use object::{Object, ObjectSegment, elf, read};
 use serde::{Deserialize, Serialize};
 
 /// What differs from version to version. Offsets are in bytes.
@@ -29,6 +29,9 @@ pub(crate) struct V8 {
     pub type_of_scope: u16,
     pub type_of_bytecode: u16,
 }
+
+/// V8 exports some hundred.
+const MOST_SYMBOLS: usize = 4096;
 
 /// What all of them begin with.
 const PREFIX: &[u8] = b"v8dbg_";
@@ -63,8 +66,7 @@ const EXPECTED: [(&str, i32); 25] = [
 ];
 
 /// What a file says; `None` where it says nothing, or what is not known.
-pub(super) fn exported<'data, R: ReadRef<'data>>(file: &read::File<'data, R>) -> Option<V8> {
-    let symbols = Exported::of(file);
+pub(super) fn exported<'data, R: ReadRef<'data>>(file: &read::File<'data, R>, symbols: &Exported) -> Option<V8> {
     let at = |name: &str| symbols.value(file, name);
     if EXPECTED.iter().any(|(name, expected)| at(name) != Some(*expected)) {
         return None;
@@ -77,7 +79,7 @@ pub(super) fn exported<'data, R: ReadRef<'data>>(file: &read::File<'data, R>) ->
     Some(V8 {
         version: (number(symbols.major)?, number(symbols.minor)?),
         image_bytes: u32::try_from(end - first).ok()?,
-        isolate: isolate(file, &symbols),
+        isolate: isolate(file, symbols),
         shared: offset("class_JSFunction__shared__")?,
         name: offset("class_SharedFunctionInfo__name_or_scope_info__")?,
         script: offset("class_SharedFunctionInfo__script")?,
@@ -93,7 +95,7 @@ const MOST_OFFSET: u32 = 48;
 
 /// The symbols by name, without what they begin with, and the version's.
 #[derive(Default)]
-struct Exported {
+pub(super) struct Exported {
     addresses: Vec<(String, u64)>,
     major: Option<u64>,
     minor: Option<u64>,
@@ -104,23 +106,19 @@ struct Exported {
 }
 
 impl Exported {
-    fn of<'data, R: ReadRef<'data>>(file: &read::File<'data, R>) -> Exported {
-        let mut found = Exported::default();
-        for symbol in file.dynamic_symbols().filter(|symbol| !symbol.is_undefined()) {
-            let Ok(name) = symbol.name_bytes() else { continue };
-            match name {
-                b"_ZN2v88internal7Version6major_E" => found.major = Some(symbol.address()),
-                b"_ZN2v88internal7Version6minor_E" => found.minor = Some(symbol.address()),
-                b"_ZN2v88internal18g_current_isolate_E" => found.isolate = Some(symbol.address()),
-                b"_ZN2v87Isolate10GetCurrentEv" => found.current = Some(symbol.address()),
-                _ => {
-                    if let Some(rest) = name.strip_prefix(PREFIX) {
-                        found.addresses.push((String::from_utf8_lossy(rest).into_owned(), symbol.address()));
-                    }
+    /// Takes a symbol, if it is one of these.
+    pub fn take(&mut self, name: &[u8], address: u64) {
+        match name {
+            b"_ZN2v88internal7Version6major_E" => self.major = Some(address),
+            b"_ZN2v88internal7Version6minor_E" => self.minor = Some(address),
+            b"_ZN2v88internal18g_current_isolate_E" => self.isolate = Some(address),
+            b"_ZN2v87Isolate10GetCurrentEv" => self.current = Some(address),
+            _ => {
+                if let Some(rest) = name.strip_prefix(PREFIX).filter(|_| self.addresses.len() < MOST_SYMBOLS) {
+                    self.addresses.push((String::from_utf8_lossy(rest).into_owned(), address));
                 }
             }
         }
-        found
     }
 
     /// The number that a symbol stands for: of the only one that begins with `name`, or is called just so.
@@ -161,4 +159,44 @@ fn thread_memory<'data, R: ReadRef<'data>>(file: &read::File<'data, R>) -> Optio
     let is_program = file.elf_program_headers().iter().any(|header| header.p_type(endian) == elf::PT_INTERP);
     let own = file.elf_program_headers().iter().find(|header| header.p_type(endian) == elf::PT_TLS)?;
     is_program.then(|| (own.p_memsz(endian), own.p_align(endian).max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object::ObjectSymbol;
+    use std::fs::File;
+
+    #[test]
+    fn the_isolate_is_where_the_code_that_answers_with_it_loads_it_from() {
+        // As Node 24 has it: a test for hooks, and on either branch `mov rax, fs:[-0xa0]`.
+        let mut code = [0x90; CODE_BYTES];
+        code[16..25].copy_from_slice(&[0x64, 0x48, 0x8b, 0x04, 0x25, 0x60, 0xff, 0xff, 0xff]);
+        assert_eq!(first_of_thread(&code), Some(0xa0));
+        code[24] = 0x7f;
+        assert_eq!(first_of_thread(&code), None, "above the control block is nothing of a program's");
+        assert_eq!(first_of_thread(&[0x90; CODE_BYTES]), None);
+    }
+
+    #[test]
+    fn an_installed_node_says_where_its_parts_are_and_other_programs_say_nothing() {
+        let read = |path: &str| {
+            let cache = read::ReadCache::new(File::open(path).ok()?);
+            let file = read::File::parse(&cache).ok()?;
+            let mut symbols = Exported::default();
+            for symbol in file.dynamic_symbols().filter(|symbol| !symbol.is_undefined()) {
+                symbols.take(symbol.name_bytes().unwrap_or_default(), symbol.address());
+            }
+            exported(&file, &symbols)
+        };
+        assert_eq!(read("/proc/self/exe"), None);
+        match read("/usr/bin/node") {
+            Some(found) => {
+                assert!(found.version.0 >= 10 && found.shared >= 24 && found.script > found.name, "{found:?}");
+                let types = [found.type_of_shared, found.type_of_script, found.type_of_scope, found.type_of_bytecode];
+                assert!(types.iter().all(|instance| *instance > 128), "{found:?}");
+            }
+            None => testing::skip("node is not installed, or says nothing"),
+        }
+    }
 }

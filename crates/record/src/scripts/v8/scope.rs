@@ -10,8 +10,8 @@ pub struct Shape {
     has_small_flags: bool,
     /// Whether the place stands in front of the variables, rather than behind the name.
     is_place_first: bool,
-    /// The scope of a module.
-    module: u32,
+    /// The scope of a module, where that has the number of its variables in front.
+    module: Option<u32>,
 }
 
 /// What it begins with: a map, flags, the number of parameters, and of variables that it keeps.
@@ -31,12 +31,13 @@ const MOST_NAMES: u32 = 75;
 /// More variables than this no function has.
 const MOST_VARIABLES: u32 = 1 << 16;
 
-/// The shape of a version; `None` of those that were not looked into.
+/// The shape of a version; `None` of those that were not looked into. Each was compared with what functions of all sorts are.
 pub fn shape(version: (u8, u8)) -> Option<Shape> {
+    let first = Shape { has_small_flags: true, is_place_first: false, module: None };
     match version {
-        (10, 2) | (11, 3) => Some(Shape { has_small_flags: true, is_place_first: false, module: 3 }),
-        (12, 4) => Some(Shape { has_small_flags: true, is_place_first: false, module: 3 }),
-        (13, 6) => Some(Shape { has_small_flags: false, is_place_first: true, module: 5 }),
+        (10, 2) | (11, 3) => Some(first),
+        (12, 4) => Some(Shape { module: Some(3), ..first }),
+        (13, 6) => Some(Shape { has_small_flags: false, is_place_first: true, module: Some(5) }),
         _ => None,
     }
 }
@@ -58,7 +59,7 @@ impl Scope {
         let names = if variables < MOST_NAMES { variables } else { 1 };
         let skipped = [
             2 * u32::from(shape.is_place_first),
-            u32::from(flags & SCOPE == shape.module),
+            u32::from(shape.module == Some(flags & SCOPE)),
             names,
             variables,
             u32::from(flags & HAS_CLASS != 0),
