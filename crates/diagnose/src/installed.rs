@@ -3,13 +3,13 @@
 use std::path::Path;
 
 /// What interpreters call lines that are in no file: those that they bring along, and those that a program makes as it runs.
-const BUILT_IN: [&str; 3] = ["<frozen", "<internal:", "(eval"];
+const BUILT_IN: [&str; 4] = ["<frozen", "<internal:", "(eval", "node:"];
 
 /// What PHP calls lines that a program makes as it runs: behind the file and line that made them.
 const EVALUATED: &str = " : eval()'d code";
 
 /// Folders of packages that were installed, wherever they are.
-const PACKAGES: [&str; 3] = ["/dist-packages/", "/site-packages/", "/gems/"];
+const PACKAGES: [&str; 4] = ["/dist-packages/", "/site-packages/", "/gems/", "/node_modules/"];
 
 /// How folders are called that have what a language brings along, right below `lib` or `share`: `/usr/lib/python3.11`,
 /// `/usr/share/perl5`, `/usr/lib/x86_64-linux-gnu/perl-base`.
@@ -53,6 +53,8 @@ mod tests {
             "<internal:kernel>",
             "/srv/shop.php(21) : eval()'d code",
             "/usr/share/php/PEAR.php",
+            "node:internal/crypto/pbkdf2",
+            "/srv/shop/node_modules/express/lib/router/index.js",
             "/srv/shop/vendor/guzzlehttp/guzzle/src/Client.php",
         ];
         for path in installed {

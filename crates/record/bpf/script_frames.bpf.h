@@ -39,7 +39,18 @@ struct ruby_offsets {
 	u32 frame_size;
 };
 
-enum { LANGUAGE_PYTHON = 1, LANGUAGE_PHP, LANGUAGE_PERL, LANGUAGE_RUBY };
+struct v8_offsets {
+	u32 image_bytes; /* of node's own code and data, from the interpreter's base on */
+	u32 shared; /* in a function */
+	u32 name; /* in what functions share */
+	u32 script;
+	u32 instance_type; /* in a map */
+	u32 type_of_bytecode;
+	u32 isolate; /* where a thread has its own, below its control block; 0 where that is not known */
+	u32 exit_frame; /* in an isolate */
+};
+
+enum { LANGUAGE_PYTHON = 1, LANGUAGE_PHP, LANGUAGE_PERL, LANGUAGE_RUBY, LANGUAGE_V8 };
 
 /* An interpreter in a process. Mirrored by scripts::Walk. */
 struct interpreter {
@@ -50,6 +61,7 @@ struct interpreter {
 		struct php_offsets php;
 		struct perl_offsets perl;
 		struct ruby_offsets ruby;
+		struct v8_offsets v8;
 	};
 };
 

@@ -5,6 +5,7 @@
 #include "php.bpf.h"
 #include "python.bpf.h"
 #include "ruby.bpf.h"
+#include "v8.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -60,6 +61,9 @@ static __always_inline void walk(struct interpreter *in, struct script_chain *ch
 		break;
 	case LANGUAGE_RUBY:
 		walk_ruby(in, chain, known);
+		break;
+	case LANGUAGE_V8:
+		walk_v8(in, chain);
 		break;
 	}
 }

@@ -79,6 +79,10 @@ impl Places {
         let mut frames = Vec::with_capacity(usize::from(event.frames));
         for bytes in bytes.chunks_exact(size_of::<ScriptFrame>()).take(usize::from(event.frames)) {
             let Some(frame) = ScriptFrame::read(bytes) else { break };
+            let code = interpreter.must_be_in(frame.instruction);
+            if code.is_some_and(|code| self.native.is_in_file(event.pid, code)) {
+                continue;
+            }
             if let Some(line) = self.scripts.line(event.pid, interpreter, frame.code, frame.instruction) {
                 match self.script_line(line) {
                     Some(line) => frames.push(line),

@@ -24,11 +24,13 @@ mod question;
 pub(crate) mod row;
 mod start;
 mod symbols;
+mod v8;
 mod worker;
 
 pub use cage::{Limits, serve};
 pub(crate) use question::{Embedded, Facts, Form, Link, Named, Place, ScriptImage, ScriptImageOf};
 pub(crate) use start::pids;
+pub(crate) use v8::V8;
 pub use start::{ARGUMENT, StartResolver, start_apart};
 
 use broker::message;

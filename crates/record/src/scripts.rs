@@ -12,6 +12,7 @@ pub mod perl;
 pub mod php;
 pub mod python;
 pub mod ruby;
+pub mod v8;
 
 pub(crate) use locate::{locate, runtime};
 
@@ -29,6 +30,8 @@ pub enum Interpreter {
     Perl(perl::Interpreter),
     /// CRuby 3.0 to 3.3.
     Ruby(ruby::Interpreter),
+    /// V8 as Node 18, 20, 22 and 24 have it.
+    V8(v8::Interpreter),
 }
 
 /// Words that any language's offsets take at most.
@@ -61,6 +64,15 @@ impl Interpreter {
             Interpreter::Php(of) => Walk::new(2, of.globals, of.words()),
             Interpreter::Perl(of) => Walk::new(3, of.key, of.words()),
             Interpreter::Ruby(of) => Walk::new(4, of.machine, of.words()),
+            Interpreter::V8(of) => Walk::new(5, of.base, of.words()),
+        }
+    }
+
+    /// The code that a frame must be in, compiled in memory: nothing else of the frame says for certain that it is one.
+    pub fn must_be_in(&self, instruction: u64) -> Option<u64> {
+        match self {
+            Interpreter::V8(_) => (instruction & v8::HAS_BYTECODE == 0).then_some(instruction),
+            _ => None,
         }
     }
 }
@@ -84,6 +96,7 @@ pub struct Scripts {
     php: php::Functions,
     perl: perl::Statements,
     ruby: ruby::Sequences,
+    v8: v8::Functions,
 }
 
 impl Scripts {
@@ -94,6 +107,7 @@ impl Scripts {
             php: php::Functions::default(),
             perl: perl::Statements::default(),
             ruby: ruby::Sequences::new(resolver),
+            v8: v8::Functions::default(),
         }
     }
 
@@ -105,6 +119,7 @@ impl Scripts {
             Interpreter::Php(of) => self.php.line((pid, memory), of, code, instruction),
             Interpreter::Perl(of) => self.perl.line((pid, memory), of, code, instruction),
             Interpreter::Ruby(of) => self.ruby.line((pid, memory), of, code, instruction),
+            Interpreter::V8(of) => self.v8.line((pid, memory), of, code),
         }
     }
 
@@ -114,6 +129,7 @@ impl Scripts {
         self.php.forget(pid);
         self.perl.forget(pid);
         self.ruby.forget(pid);
+        self.v8.forget(pid);
     }
 }
 
@@ -123,6 +139,7 @@ pub(crate) fn fuzz(bytes: &[u8]) {
     php::fuzz(memory);
     perl::fuzz(memory);
     ruby::fuzz(memory);
+    v8::fuzz(memory);
 }
 
 #[cfg(test)]

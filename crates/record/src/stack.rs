@@ -28,7 +28,7 @@ pub use frame::{Frame, Registers, Walk};
 pub use mapped::CodeFile;
 
 use kernel_symbols::KernelSymbols;
-use modules::Modules;
+use modules::{Module, Modules};
 use process::Process;
 use row_cache::RowCache;
 
@@ -70,6 +70,17 @@ impl Stacks {
     pub fn walk(&mut self, pid: u32, registers: &Registers, stack: &[u8]) -> Walk {
         let process = self.processes.entry(pid).or_default();
         walk::walk(pid, process, &mut self.modules, &mut self.rows, registers, stack)
+    }
+
+    /// Whether a process has code of a file, or of the kernel's, at an address, rather than some that it made as it ran.
+    pub fn is_in_file(&mut self, pid: u32, address: u64) -> bool {
+        let process = self.processes.entry(pid).or_default();
+        if process::find(&process.spans(), address).is_none() {
+            process.learn_of_unknown(pid, &mut self.modules);
+        }
+        let spans = process.spans();
+        let module = process::find(&spans, address).map(|span| self.modules.get(span.module));
+        module.is_some_and(|module| !matches!(module, Module::Generated(_)))
     }
 
     /// What frames are, as rows of the locations table without their ids. The second of a pair is the next outer frame of the

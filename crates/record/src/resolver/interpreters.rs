@@ -1,14 +1,22 @@
 //! Which runtime is in a file: recognised by what the file contains, never by its name.
 
+use super::mapping::Mapping;
 use super::question::{Embedded, ScriptImage, ScriptImageOf};
-use object::read::ReadCache;
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
+use super::v8::{self, Exported};
+use object::read::ReadRef;
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, read};
 use std::fs::File;
+
+/// A larger file is none: Node has 130 MB, whose names are too many to ask for one by one.
+const LARGEST_FILE_BYTES: u64 = 1 << 30;
 
 /// The runtime that a program brings along.
 pub(super) fn embedded(file: File) -> Embedded {
-    let cache = ReadCache::new(file);
-    let Ok(file) = object::File::parse(&cache) else { return Embedded::None };
+    Mapping::read(file, LARGEST_FILE_BYTES, embedded_in).unwrap_or_default()
+}
+
+fn embedded_in(bytes: &[u8]) -> Embedded {
+    let Ok(file) = object::File::parse(bytes) else { return Embedded::None };
     // Go's linker writes both into every executable, stripped ones too; programs with cgo have them as well.
     if [".gopclntab", ".go.buildinfo"].iter().any(|name| file.section_by_name(name).is_some()) {
         return Embedded::Go;
@@ -32,12 +40,14 @@ struct Symbols {
     ruby_at_exit: Option<u64>,
     ruby_version: Option<u64>,
     thread_values: Option<u64>,
+    v8: Exported,
 }
 
 impl Symbols {
     fn of<'data>(file: &impl Object<'data>) -> Symbols {
         let mut found = Symbols::default();
-        for symbol in file.dynamic_symbols().filter(ObjectSymbol::is_definition) {
+        // Those of a thread's own memory are definitions, too.
+        for symbol in file.dynamic_symbols().filter(|symbol| !symbol.is_undefined()) {
             let address = Some(symbol.address());
             match symbol.name_bytes() {
                 Ok(b"_PyRuntime") => found.python = address,
@@ -51,13 +61,17 @@ impl Symbols {
                 Ok(b"ruby_vm_at_exit") => found.ruby_at_exit = address,
                 Ok(b"ruby_api_version") => found.ruby_version = address,
                 Ok(b"_thread_db_pthread_specific") => found.thread_values = address,
-                _ => {}
+                Ok(name) => found.v8.take(name, symbol.address()),
+                Err(_) => {}
             }
         }
         found
     }
 
-    fn image<'data>(&self, file: &impl Object<'data>) -> Option<ScriptImageOf> {
+    fn image<'data, R: ReadRef<'data>>(&self, file: &read::File<'data, R>) -> Option<ScriptImageOf> {
+        if let Some(found) = v8::exported(file, &self.v8) {
+            return Some(ScriptImageOf::V8(found));
+        }
         if let Some(runtime) = self.python {
             let version_symbol = self.python_version;
             let version_tag = if version_symbol.is_none() { version_tag(file) } else { None };
@@ -82,8 +96,11 @@ impl Symbols {
 
 /// Reads a file's symbols; `None` where it exports none by which an interpreter is found.
 pub(super) fn of_scripts(file: File) -> Option<ScriptImage> {
-    let cache = ReadCache::new(file);
-    let file = object::File::parse(&cache).ok()?;
+    Mapping::read(file, LARGEST_FILE_BYTES, of_scripts_in)?
+}
+
+fn of_scripts_in(bytes: &[u8]) -> Option<ScriptImage> {
+    let file = object::File::parse(bytes).ok()?;
     let of = Symbols::of(&file).image(&file)?;
     let first = file.segments().find(|segment| segment.file_range().0 == 0)?;
     Some(ScriptImage { first_address: first.address() & !0xfff, of })
@@ -105,8 +122,8 @@ fn first_load(code: &[u8], function: u64) -> Option<u64> {
     Some(function.wrapping_add((at + LENGTH) as u64).wrapping_add_signed(i64::from(distance)))
 }
 
-/// The bytes that a file has at an address that is only read.
-fn constants<'data, const N: usize>(file: &impl Object<'data>, address: u64) -> Option<[u8; N]> {
+/// The bytes that a file has at an address.
+pub(super) fn constants<'data, const N: usize>(file: &impl Object<'data>, address: u64) -> Option<[u8; N]> {
     let section = file.sections().find(|one| address >= one.address() && address - one.address() < one.size())?;
     let bytes = section.data_range(address, N as u64).ok()??;
     bytes.try_into().ok()

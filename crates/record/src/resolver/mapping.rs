@@ -1,6 +1,7 @@
 //! A file mapped into memory, to look at a few pages of a large one.
 
 use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::os::fd::AsRawFd;
 
 /// The mapping; it ends with this.
@@ -16,6 +17,14 @@ impl Mapping {
         };
         // SAFETY: the kernel says that so many bytes are there to be read. Who cuts the file off ends this process.
         (start != libc::MAP_FAILED).then(|| Mapping(unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) }))
+    }
+
+    /// Reads all of a file in another way than by asking for each of its pieces; `None` where it is longer than `most` bytes.
+    pub fn read<T>(file: File, most: u64, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+        let mut file = file;
+        // Not by its metadata: who is shut in cannot ask for those.
+        let length = file.seek(SeekFrom::End(0)).ok().filter(|length| *length <= most)?;
+        Mapping::of(&file, length).map(|mapping| read(mapping.0))
     }
 
     /// Its bytes.

@@ -1,5 +1,6 @@
 //! What is asked of the resolver and what it answers: plain values, which whoever reads them checks as it would a stranger's.
 
+use super::v8::V8;
 use serde::{Deserialize, Serialize};
 
 /// A question; where it is about a file, that comes along.
@@ -181,6 +182,8 @@ pub(crate) enum ScriptImageOf {
         machine: Option<u64>,
         version: (u8, u8),
     },
+    /// V8, as Node brings it along.
+    V8(V8),
     /// No interpreter, but glibc, which says where it keeps a thread's values by key (`_thread_db_pthread_specific`).
     ThreadValues { description: u64 },
 }

@@ -1,7 +1,7 @@
 //! Finding the interpreter of a process: by the symbols that its executable or its library exports.
 
 use super::memory::{Memory, half_of};
-use super::{Interpreter, perl, php, python, ruby};
+use super::{Interpreter, perl, php, python, ruby, v8};
 use crate::peer;
 use crate::regular::open_image;
 use crate::resolver::{Resolver, ScriptImage, ScriptImageOf};
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// What interpreters' libraries are called; a server's module for PHP is one.
-const LIBRARIES: [&str; 4] = ["libpython", "libphp", "libperl", "libruby"];
+const LIBRARIES: [&str; 5] = ["libpython", "libphp", "libperl", "libruby", "libnode"];
 
 /// What glibc is called.
 const C_LIBRARY: &str = "libc.so.6";
@@ -24,7 +24,7 @@ pub fn locate(resolver: &Resolver, pid: u32) -> Option<Interpreter> {
     let mappings = mappings(pid);
     candidates(pid, &mappings).find_map(|mapping| {
         let image = image(resolver, pid, mapping)?;
-        interpreter(pid, &image.of, mapping.bias(&image), || thread_values(resolver, pid, &mappings))
+        interpreter(pid, &image, mapping.bias(&image), || thread_values(resolver, pid, &mappings))
     })
 }
 
@@ -40,7 +40,8 @@ pub fn runtime(resolver: &Resolver, pid: u32) -> Option<String> {
             },
             ScriptImageOf::Perl { version, .. } => ("perl", version),
             ScriptImageOf::Ruby { version, .. } => ("ruby", version),
-            ScriptImageOf::ThreadValues { .. } => return None,
+            // Node is told by its name before this is asked.
+            ScriptImageOf::V8(_) | ScriptImageOf::ThreadValues { .. } => return None,
         };
         Some(format!("{name} {major}.{minor}"))
     })
@@ -124,14 +125,14 @@ fn open(pid: u32, mapping: &Mapping) -> Option<File> {
 /// `thread_values` is where the C library keeps a thread's values by key, if it says so.
 fn interpreter(
     pid: u32,
-    image: &ScriptImageOf,
+    image: &ScriptImage,
     bias: u64,
     thread_values: impl Fn() -> Option<u32>,
 ) -> Option<Interpreter> {
     let at = |address: u64| address.wrapping_add(bias);
-    match *image {
+    match image.of {
         ScriptImageOf::Python { runtime, .. } => {
-            let (runtime, version) = (at(runtime), python_version(pid, image, bias)?);
+            let (runtime, version) = (at(runtime), python_version(pid, &image.of, bias)?);
             let found = if version < (3, 13) {
                 python::known(version, runtime)
             } else {
@@ -146,6 +147,7 @@ fn interpreter(
             let found = ruby::known(version, at(machine?))?;
             ruby::runs(&found, Memory::Process(pid)).then_some(Interpreter::Ruby(found))
         }
+        ScriptImageOf::V8(found) => v8::known(found, at(image.first_address)).map(Interpreter::V8),
         ScriptImageOf::ThreadValues { .. } => None,
     }
 }

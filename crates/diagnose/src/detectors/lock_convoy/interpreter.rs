@@ -83,7 +83,8 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[InHand]) -> Option<Turn
         levels.add(&member.waits, Step::Waits);
     }
     for one in requests {
-        levels.add(&[(one.from, one.to)], Step::InHand);
+        let reader = members.iter().position(|member| threads[member.thread].tid == one.reader);
+        levels.add(&[(one.from, one.to)], Step::InHand(reader));
     }
     let seen = levels.walk();
     let is_lock = seen.together as f64 <= TOGETHER * seen.computing as f64
@@ -149,7 +150,8 @@ fn waits(analysis: &Analysis, thread: usize, attempts: &[Moment]) -> Spans {
 enum Step {
     Computes(usize),
     Waits,
-    InHand,
+    /// A request, and which of the threads has read it.
+    InHand(Option<usize>),
 }
 
 /// How many compute, wait and are in hand, over time.
@@ -183,11 +185,12 @@ impl Levels {
         // Of what happens at one time the ends come first.
         self.steps.sort_unstable();
         let mut seen = Seen::default();
-        let (mut waiting, mut in_hand, mut at) = (0_u64, 0_u64, 0);
+        let (mut waiting, mut at) = (0_u64, 0);
+        let mut in_hand: BTreeMap<Option<usize>, u64> = BTreeMap::new();
         let mut computing: Vec<usize> = Vec::new();
         for (time, begins, step) in self.steps {
             if at < time {
-                seen.add((at, time), &computing, waiting, in_hand);
+                seen.add((at, time), &computing, waiting, &in_hand);
             }
             at = time;
             let count = match step {
@@ -200,7 +203,7 @@ impl Levels {
                     continue;
                 }
                 Step::Waits => &mut waiting,
-                Step::InHand => &mut in_hand,
+                Step::InHand(reader) => in_hand.entry(reader).or_default(),
             };
             *count = if begins { *count + 1 } else { count.saturating_sub(1) };
         }
@@ -210,10 +213,19 @@ impl Levels {
 }
 
 impl Seen {
-    fn add(&mut self, (from, to): (u64, u64), computing: &[usize], waiting: u64, in_hand: u64) {
+    fn add(
+        &mut self,
+        (from, to): (u64, u64),
+        computing: &[usize],
+        waiting: u64,
+        in_hand: &BTreeMap<Option<usize>, u64>,
+    ) {
         let length = to - from;
         self.computing += if computing.is_empty() { 0 } else { length };
         self.together += if computing.len() > 1 { length } else { 0 };
+        // Whoever computes for its own requests keeps nobody from them, and its helpers wait for work.
+        let is_served = |reader: &Option<usize>| reader.is_some_and(|reader| computing == [reader]);
+        let in_hand: u64 = in_hand.iter().filter(|(reader, _)| !is_served(reader)).map(|(_, count)| count).sum();
         if waiting == 0 || in_hand == 0 {
             return;
         }

@@ -47,6 +47,11 @@ fn waits_a_turn(fixture: &mut Fixture, thread: u32, holder: u32, is_next: bool, 
 
 /// Rounds in which each thread reads a request, has every third turn, and answers when all turns are over.
 fn rounds(meanwhile: Meanwhile) -> Recording {
+    rounds_of(THREADS, meanwhile, |turn| (turn % u64::from(THREADS)) as u32)
+}
+
+/// The same, of which the first `readers` threads read requests, and that tells whose turn each one is.
+fn rounds_of(readers: u32, meanwhile: Meanwhile, holder: impl Fn(u64) -> u32) -> Recording {
     let mut fixture = Fixture::new();
     fixture.recording.processes[1].runtime = "cpython 3.11".to_string();
     fixture.script(6, &["server.py:16:get"]);
@@ -60,22 +65,24 @@ fn rounds(meanwhile: Meanwhile) -> Recording {
         fixture.connects_at_once(thread + 1, CLIENT + thread);
     }
     fixture.now += 100 * US;
-    for _ in 0..10 {
+    for round in 0..10 {
         let start = fixture.now;
         let end = start + 30 * US + TURNS * TURN + 50 * US;
         for thread in 0..THREADS {
             let transfer = |call: &mut Call| (call.pid, call.connection, call.fd) = (SERVER, thread + 1001, 9);
-            fixture.now = start;
-            fixture.moves(CLIENT + thread, thread + 1, WRITE, 200);
-            fixture.travels(start + 3 * US, thread + 1, thread + 1001, 200);
-            fixture.now = start + 12 * US;
-            fixture.does(SERVER + thread, 5 * US, READ, |call| {
-                transfer(call);
-                call.result = 200;
-            });
+            if thread < readers {
+                fixture.now = start;
+                fixture.moves(CLIENT + thread, thread + 1, WRITE, 200);
+                fixture.travels(start + 3 * US, thread + 1, thread + 1001, 200);
+                fixture.now = start + 12 * US;
+                fixture.does(SERVER + thread, 5 * US, READ, |call| {
+                    transfer(call);
+                    call.result = 200;
+                });
+            }
             for turn in 0..TURNS {
                 fixture.now = start + 30 * US + turn * TURN;
-                let holder = (turn % u64::from(THREADS)) as u32;
+                let holder = holder(round * TURNS + turn);
                 if holder == thread {
                     fixture.recording.samples.push(Sample {
                         time: Nanos(fixture.now + MS),
@@ -89,6 +96,9 @@ fn rounds(meanwhile: Meanwhile) -> Recording {
                 } else {
                     waits_a_turn(&mut fixture, thread, holder, (holder + 1) % THREADS == thread, meanwhile);
                 }
+            }
+            if thread >= readers {
+                continue;
             }
             fixture.now = end;
             fixture.does(SERVER + thread, 5 * US, WRITE, |call| {
@@ -140,6 +150,16 @@ fn a_thread_that_never_computes_waits_for_work() {
     recording.sort();
     let answer = answer(&recording);
     assert!(!answer.findings.iter().any(|one| one.title.contains("interpreter")), "{answer:#?}");
+}
+
+/// As the helpers of a garbage collector do, which its one thread wakes.
+#[test]
+fn a_thread_that_computes_for_its_own_requests_does_not_keep_its_helpers_waiting() {
+    let helped = |turn: u64| if turn % TURNS == 5 { 1 + (turn / TURNS % 2) as u32 } else { 0 };
+    assert!(!is_found(&rounds_of(1, Meanwhile::Asks, helped)));
+    // What keeps it from its requests is found.
+    let kept = |turn: u64| (turn % u64::from(THREADS)) as u32;
+    assert!(is_found(&rounds_of(1, Meanwhile::Asks, kept)));
 }
 
 #[test]
