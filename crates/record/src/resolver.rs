@@ -27,7 +27,7 @@ mod symbols;
 mod worker;
 
 pub use cage::{Limits, serve};
-pub(crate) use question::{Embedded, Facts, Form, Link, Named, Place, ScriptImage, ScriptImageOf};
+pub(crate) use question::{Embedded, Facts, Form, Link, Named, Numbers, Place, ScriptImage, ScriptImageOf};
 pub(crate) use start::pids;
 pub use start::{ARGUMENT, StartResolver, start_apart};
 

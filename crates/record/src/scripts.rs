@@ -13,7 +13,7 @@ pub mod php;
 pub mod python;
 pub mod ruby;
 
-pub(crate) use locate::{locate, runtime};
+pub(crate) use locate::{hotspot, locate, runtime};
 
 use crate::resolver::Resolver;
 use memory::Memory;
@@ -126,4 +126,4 @@ pub(crate) fn fuzz(bytes: &[u8]) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

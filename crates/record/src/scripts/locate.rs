@@ -15,6 +15,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// What interpreters' libraries are called; a server's module for PHP is one.
 const LIBRARIES: [&str; 4] = ["libpython", "libphp", "libperl", "libruby"];
 
+/// What HotSpot's library is called.
+const VIRTUAL_MACHINE: &str = "libjvm.so";
+
 /// What glibc is called.
 const C_LIBRARY: &str = "libc.so.6";
 
@@ -40,10 +43,20 @@ pub fn runtime(resolver: &Resolver, pid: u32) -> Option<String> {
             },
             ScriptImageOf::Perl { version, .. } => ("perl", version),
             ScriptImageOf::Ruby { version, .. } => ("ruby", version),
-            ScriptImageOf::ThreadValues { .. } => return None,
+            ScriptImageOf::ThreadValues { .. } | ScriptImageOf::HotSpot { .. } => return None,
         };
         Some(format!("{name} {major}.{minor}"))
     })
+}
+
+/// Where a process's HotSpot has the variables that point at its tables of fields, types and constants, and those with the sizes
+/// of their entries; none where it has none.
+pub(crate) fn hotspot(resolver: &Resolver, pid: u32) -> Option<[[u64; 3]; 2]> {
+    let mappings = mappings(pid);
+    let mapping = mappings.iter().find(|mapping| mapping.name().starts_with(VIRTUAL_MACHINE))?;
+    let image = image(resolver, pid, mapping)?;
+    let ScriptImageOf::HotSpot { tables, strides } = image.of else { return None };
+    Some([tables, strides].map(|all| all.map(|address| address.wrapping_add(mapping.bias(&image)))))
 }
 
 /// The first mapping of a file.
@@ -146,7 +159,7 @@ fn interpreter(
             let found = ruby::known(version, at(machine?))?;
             ruby::runs(&found, Memory::Process(pid)).then_some(Interpreter::Ruby(found))
         }
-        ScriptImageOf::ThreadValues { .. } => None,
+        ScriptImageOf::ThreadValues { .. } | ScriptImageOf::HotSpot { .. } => None,
     }
 }
 
