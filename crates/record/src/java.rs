@@ -96,6 +96,9 @@ impl Machines {
 
 impl Lines {
     fn number(&mut self, method: &Method, line: u32) -> Option<u32> {
+        if method.is_hidden {
+            return None;
+        }
         let key = (method.function.clone(), method.file.clone(), line);
         if let Some(number) = self.numbers.get(&key) {
             return Some(*number);

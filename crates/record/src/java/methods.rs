@@ -9,6 +9,9 @@ use crate::scripts::memory::{LONGEST_TEXT, Memory};
 /// The longest table of lines that is read: of a method of 64 KB, in pairs of a byte or some more.
 const LONGEST_TABLE: u64 = 1 << 18;
 
+/// What the names of classes contain that are made for lambdas, and for calls by method handles.
+const HIDDEN: [&str; 2] = ["$$Lambda", "java/lang/invoke/LambdaForm$"];
+
 /// A method.
 #[derive(Clone, Debug)]
 pub(super) struct Method {
@@ -16,6 +19,8 @@ pub(super) struct Method {
     pub constant: u64,
     /// Class and name: `shop.Cart.price`.
     pub function: String,
+    /// Whether it is of a class that the machine made to reach another by, and that Java's own traces leave out.
+    pub is_hidden: bool,
     /// The file as compilers find it, below its package's folders: `shop/Cart.java`; empty where it was made without one.
     pub file: String,
     code: u64,
@@ -57,6 +62,7 @@ impl Method {
         Some(Method {
             constant,
             function: format!("{}.{}", class_name.replace('/', "."), entry(of.name.of(&parts)?)?),
+            is_hidden: HIDDEN.iter().any(|part| class_name.contains(part)),
             file: file(&class_name, &source),
             code,
             code_bytes,
