@@ -248,7 +248,10 @@ pub fn in_words(places: &[Place]) -> String {
             format!(", {}:{} in {}", base_name(&place.file), place.line, Function::short(&place.function))
         }
         Some(place) if Function::of(&place.function).is_address() => format!(", {}", place.function),
-        Some(place) => format!(", {} in {}", Function::short(&place.function), base_name(&place.module)),
+        Some(place) => {
+            let whole = if place.file.is_empty() { &place.module } else { &place.file };
+            format!(", {} in {}", Function::short(&place.function), base_name(whole))
+        }
     }
 }
 

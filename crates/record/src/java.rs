@@ -133,13 +133,14 @@ impl Machine {
             let (address, at_instruction) = place;
             // The last byte of a call is in the same code; where it returns to may be in the next.
             let blob = self.code.blob(memory, &self.layout, address.wrapping_sub(u64::from(!at_instruction)));
-            let Some(blob) = blob else {
-                self.places.remove(&place);
-                return None;
-            };
-            let read = match self.places.remove(&place) {
-                Some(known) if known.what.0 == blob => known.what.1,
-                _ => self.read(resolver, memory, lines, (blob, place)),
+            // Of a process that has ended since, what was known goes on to hold.
+            let is_gone = || memory.word(self.layout.code.heaps).is_none();
+            let known = self.places.remove(&place);
+            let (blob, read) = match (blob, known) {
+                (Some(blob), Some(known)) if known.what.0 == blob => known.what,
+                (Some(blob), _) => (blob, self.read(resolver, memory, lines, (blob, place))),
+                (None, Some(known)) if is_gone() => known.what,
+                (None, _) => return None,
             };
             if self.places.len() >= MOST_KNOWN {
                 self.places.clear();
@@ -172,7 +173,8 @@ impl Machine {
         let now = Instant::now();
         let is_same = self.methods.get_mut(&address).is_some_and(|known| {
             let constant = || methods::constant(memory, &self.layout.method, address);
-            let is_same = now - known.at < BELIEVED || constant() == Some(known.what.constant);
+            let is_same =
+                now - known.at < BELIEVED || constant().is_none_or(|constant| constant == known.what.constant);
             known.at = if is_same && now - known.at >= BELIEVED { now } else { known.at };
             is_same
         });
