@@ -7,6 +7,7 @@
 mod code;
 mod layout;
 mod methods;
+mod small;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -187,5 +188,21 @@ impl Machine {
             self.methods.insert(address, Known { what, at: now });
         }
         self.methods.get(&address).map(|known| &known.what)
+    }
+}
+
+/// A door for fuzzers: the memory of a process that holds any bytes, its tables and all that they lead to.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let memory = Memory::Given { start: 0x1000, bytes };
+    let (resolver, mut lines) = (Resolver::new(), Lines::default());
+    let _ = Layout::read(memory, [[0x1000, 0x1008, 0x1010], [0x1018, 0x1020, 0x1028]]);
+    let mut machine = Machine::new(Layout::small());
+    for address in [0x1010, 0x1880, 0x1890, 0x18a0] {
+        for at_instruction in [true, false] {
+            machine.code(&resolver, memory, &mut lines, (address, at_instruction));
+        }
+    }
+    for address in [0x1000, 0x1200, 0x1210] {
+        machine.method(&resolver, memory, address);
     }
 }

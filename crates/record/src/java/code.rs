@@ -36,18 +36,19 @@ const MOST_METHODS: u64 = 1 << 16;
 const SCOPE_BYTES: usize = 15;
 
 /// What is in a blob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A compiled method, or the way into a native one.
     Compiled,
     /// The interpreter.
     Interpreter,
     /// Anything else: ways in and out, copying of arrays.
+    #[default]
     Stub,
 }
 
 /// A piece of generated code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blob {
     /// What it is.
     pub kind: Kind,

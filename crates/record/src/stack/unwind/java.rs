@@ -90,3 +90,73 @@ impl Machine<'_> {
         Some(Unwound::Caller)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::Registers;
+
+    const STACK: u64 = 0x7000;
+    const CODE: u64 = 0x4000;
+
+    fn blob(kind: Kind, frame_bytes: u64) -> Blob {
+        let mut blob = Blob::default();
+        (blob.kind, blob.frame_bytes, blob.complete) = (kind, frame_bytes, CODE + 12);
+        blob
+    }
+
+    /// Steps from an address, where return addresses are above 0x5000; the caller's address, stack and frame pointer.
+    fn stepped(words: &[u64], frame: u64, (blob, address, at_instruction): (Blob, u64, bool)) -> Option<[u64; 3]> {
+        let mut registers = Registers::default();
+        registers.0[usize::from(STACK_POINTER)] = STACK;
+        registers.0[usize::from(FRAME_POINTER)] = frame;
+        let stack = words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+        let mut machine = Machine::new(&registers, &stack);
+        let step = machine.by_blob(&blob, address, at_instruction, |address| (0x5000..0x6000).contains(&address));
+        let known = |register| machine.register(register).unwrap_or_default();
+        let caller = [INSTRUCTION_POINTER, STACK_POINTER, FRAME_POINTER].map(known);
+        (step == Unwound::Caller).then_some(caller)
+    }
+
+    #[test]
+    fn a_compiled_method_is_left_by_the_size_of_its_frame() {
+        let words = [1, 2, 0x7777, 0x5001];
+        let compiled = blob(Kind::Compiled, 32);
+        assert_eq!(stepped(&words, 0, (compiled, CODE + 50, false)), Some([0x5001, STACK + 32, 0x7777]));
+        assert_eq!(stepped(&words[..3], 0, (compiled, CODE + 50, false)), None, "cut");
+        assert_eq!(stepped(&[1, 2, 3, 4], 0, (compiled, CODE + 50, false)), None, "no return address");
+    }
+
+    #[test]
+    fn a_method_that_begins_or_ends_has_less_on_the_stack() {
+        let compiled = blob(Kind::Compiled, 32);
+        let begins = [0x5001, 2, 3, 0x5002];
+        assert_eq!(stepped(&begins, 0x99, (compiled, CODE + 4, true)), Some([0x5001, STACK + 8, 0x99]));
+        let pushed = [0x7777, 0x5001, 3, 0x5002];
+        assert_eq!(stepped(&pushed, 0x99, (compiled, CODE + 4, true)), Some([0x5001, STACK + 16, 0x7777]));
+        let ends = [0x5001, 2, 3, 4];
+        assert_eq!(stepped(&ends, 0x99, (compiled, CODE + 50, true)), Some([0x5001, STACK + 8, 0x99]));
+    }
+
+    #[test]
+    fn the_interpreter_is_left_by_its_frame_pointer_to_above_the_arguments_of_its_caller() {
+        let words = |sender: u64| [0, 0, sender, 0x7777, 0x5001, 8, 9];
+        let interpreter = blob(Kind::Interpreter, 0);
+        let left = |sender| stepped(&words(sender), STACK + 24, (interpreter, CODE + 50, false));
+        assert_eq!(left(STACK + 56), Some([0x5001, STACK + 56, 0x7777]));
+        assert_eq!(left(STACK + 8), Some([0x5001, STACK + 40, 0x7777]), "below its own frame");
+        assert_eq!(left(STACK + 40 + 256 * 8), Some([0x5001, STACK + 40, 0x7777]));
+    }
+
+    #[test]
+    fn the_interpreters_bytecode_is_in_a_register_until_it_calls() {
+        let mut registers = Registers::default();
+        registers.0[usize::from(STACK_POINTER)] = STACK;
+        registers.0[usize::from(FRAME_POINTER)] = STACK + 64;
+        registers.0[usize::from(BYTECODE_REGISTER)] = 0x21;
+        let stack = [0x20_u64, 0, 0, 0, 0, 0x1200, 0, 0].iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+        let machine = Machine::new(&registers, &stack);
+        assert_eq!(machine.interpreted(true), Some((0x1200, 0x21)));
+        assert_eq!(machine.interpreted(false), Some((0x1200, 0x20)));
+    }
+}
