@@ -35,7 +35,7 @@ pub use connection::{Connection, role, transport};
 pub use counter::Counter;
 pub use handshake::Handshake;
 pub use http_message::HttpMessage;
-pub use location::{Location, kind};
+pub use location::{Location, kind, module};
 pub use lookup::Lookup;
 pub use loss::Loss;
 pub use path::Path;

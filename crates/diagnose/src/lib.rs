@@ -22,6 +22,7 @@ mod images;
 mod in_hand;
 mod input_growth;
 mod installed;
+mod java;
 mod lookups;
 mod number;
 mod overlap;

@@ -2,6 +2,7 @@
 
 use crate::code::{Code, base_name};
 use crate::installed::is_installed;
+use crate::java;
 use case::tables::{Call, Location, kind};
 use case::{Function, Place, PlaceShare};
 use std::collections::BTreeMap;
@@ -159,7 +160,8 @@ enum PassesTo {
 }
 
 fn passes_to(frames: &[&Location]) -> PassesTo {
-    let is_named = |frame: &&Location| frame.kind == kind::GENERATED && frame.line > 0 && !is_standard_library(frame);
+    let has_place = |frame: &&Location| frame.kind == kind::GENERATED && (frame.line > 0 || java::is_of_java(frame));
+    let is_named = |frame: &&Location| has_place(frame) && !is_standard_library(frame);
     let is_nameless = |frame: &&Location| is_nameless(frame);
     let ends = (frames.iter().position(is_nameless), frames.iter().rposition(is_nameless));
     match (frames.iter().position(is_named), ends) {
@@ -204,6 +206,10 @@ fn causing_frame(frames: &[&Location]) -> usize {
     if let PassesTo::Named(cause) = passes_to(frames) {
         return cause;
     }
+    // All else in a thread of Java's is its machine.
+    if let Some(cause) = java::hands_over(frames) {
+        return cause;
+    }
     let own = |frame: &&Location| !is_standard_library(frame);
     let with_line = frames.iter().position(|frame| own(frame) && frame.line > 0);
     if let Some(cause) = with_line.or_else(|| frames.iter().position(own)) {
@@ -242,7 +248,10 @@ pub fn in_words(places: &[Place]) -> String {
             format!(", {}:{} in {}", base_name(&place.file), place.line, Function::short(&place.function))
         }
         Some(place) if Function::of(&place.function).is_address() => format!(", {}", place.function),
-        Some(place) => format!(", {} in {}", Function::short(&place.function), base_name(&place.module)),
+        Some(place) => {
+            let whole = if place.file.is_empty() { &place.module } else { &place.file };
+            format!(", {} in {}", Function::short(&place.function), base_name(whole))
+        }
     }
 }
 
@@ -263,6 +272,9 @@ fn is_standard_library(location: &Location) -> bool {
     let path = if location.file.is_empty() { &location.module } else { &location.file };
     if location.kind == kind::SCRIPT {
         return location.file.is_empty() || is_installed(path);
+    }
+    if java::is_of_java(location) {
+        return java::is_own(location);
     }
     if location.kind == kind::GENERATED {
         // What came with a runtime is in no file, and what was installed for it in a folder that all use.

@@ -9,12 +9,13 @@ use case::Nanos;
 use case::fuzz::Target;
 
 /// What the bytes are given to, by name.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("elf", elf),
     ("unwinding", unwinding),
     ("debug-info", debug_info),
     ("lines", lines),
     ("scripts", crate::scripts::fuzz),
+    ("java", crate::java::fuzz),
     ("perf-map", perf_map),
     ("maps", maps),
     ("proc", proc_files),

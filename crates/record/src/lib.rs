@@ -19,6 +19,7 @@ mod governed;
 mod governor;
 mod host;
 mod intake;
+mod java;
 mod kernel;
 mod kernel_source;
 mod lifetimes;

@@ -14,7 +14,7 @@ pub mod python;
 pub mod ruby;
 pub mod v8;
 
-pub(crate) use locate::{locate, runtime};
+pub(crate) use locate::{hotspot, locate, runtime};
 
 use crate::resolver::Resolver;
 use memory::Memory;
@@ -143,4 +143,4 @@ pub(crate) fn fuzz(bytes: &[u8]) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -19,6 +19,7 @@ mod tests;
 mod unwind;
 mod walk;
 
+use crate::java::Machines;
 use crate::resolver::{Place, Resolver};
 use case::tables::{Location, kind};
 use rustc_hash::FxHashMap;
@@ -31,20 +32,22 @@ use kernel_symbols::KernelSymbols;
 use modules::{Module, Modules};
 use process::Process;
 use row_cache::RowCache;
+use walk::Known;
 
 /// All processes' mappings and all modules seen in them.
 pub struct Stacks {
     processes: FxHashMap<u32, Process>,
     modules: Modules,
     rows: RowCache,
+    java: Machines,
     kernel: Option<KernelSymbols>,
 }
 
 impl Stacks {
     /// Nothing seen yet.
     pub fn new(resolver: &Resolver) -> Stacks {
-        let rows = RowCache::new(resolver);
-        Stacks { processes: FxHashMap::default(), modules: Modules::new(resolver), rows, kernel: None }
+        let (modules, rows, java) = (Modules::new(resolver), RowCache::new(resolver), Machines::new(resolver));
+        Stacks { processes: FxHashMap::default(), modules, rows, java, kernel: None }
     }
 
     /// Reads (again) a process's maps and opens the files in them that are new. Costs one read of the maps where
@@ -63,13 +66,15 @@ impl Stacks {
     /// After an exec or an exit: drops a process's mappings. Its frames stay nameable.
     pub fn forget(&mut self, pid: u32) {
         self.processes.remove(&pid);
+        self.java.forget(pid);
     }
 
     /// Walks one copied stack; `stack` holds the bytes from the stack pointer upward. Maps are read again where an
     /// address is in none, after a pause of 1 ms where the last reading found something new, else of 10 ms.
     pub fn walk(&mut self, pid: u32, registers: &Registers, stack: &[u8]) -> Walk {
         let process = self.processes.entry(pid).or_default();
-        walk::walk(pid, process, &mut self.modules, &mut self.rows, registers, stack)
+        let known = Known { modules: &mut self.modules, rows: &mut self.rows, java: &mut self.java };
+        walk::walk(pid, process, known, registers, stack)
     }
 
     /// Whether a process has code of a file, or of the kernel's, at an address, rather than some that it made as it ran.
@@ -98,7 +103,12 @@ impl Stacks {
                 let caller = caller.and_then(|caller| Some((caller.image, caller.return_address()?)));
                 Place { address: frame.address, caller }
             });
-            let named = self.modules.names(module, &places.collect::<Vec<_>>());
+            let places = places.collect::<Vec<_>>();
+            let named = if module == modules::JAVA {
+                places.iter().map(|place| self.java.line(place.address)).collect()
+            } else {
+                self.modules.names(module, &places)
+            };
             for (at, named) in those.into_iter().zip(named) {
                 let location = &mut locations[at];
                 (location.function, location.function_offset) = (named.function, named.function_offset);

@@ -13,6 +13,7 @@ mod full_disk;
 mod governed;
 mod help;
 mod interpreters;
+mod java;
 mod killed_roles;
 mod left;
 mod load;

@@ -7,7 +7,7 @@ table! {
         pub id: u32,
         /// What kind of code it is; see `kind`.
         pub kind: u8,
-        /// Path of the executable, library or script; `[kernel]`, `[vdso]`, `[jit]` or `[unknown]`.
+        /// Path of the executable, library or script; `[kernel]`, `[vdso]`, `[java]`, `[jit]` or `[unknown]`.
         pub module: String as File,
         /// The function's demangled name; empty if it is not known for certain.
         pub function: String as Function,
@@ -37,4 +37,10 @@ pub mod kind {
     pub const GENERATED: u8 = 3;
     /// An address in no known mapping.
     pub const UNKNOWN: u8 = 4;
+}
+
+/// What modules are called that are no files, where somebody has to know them.
+pub mod module {
+    /// Methods of Java programs, compiled or not: their names begin with their packages, and so do their files.
+    pub const JAVA: &str = "[java]";
 }

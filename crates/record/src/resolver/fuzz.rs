@@ -3,7 +3,7 @@
 use super::elf::{Contents, Room};
 use super::image::Image;
 use super::perf_map::PerfMap;
-use super::{Form, call_site, debug_info as debug, lines as tables};
+use super::{Form, Numbers, call_site, debug_info as debug, lines as tables};
 use gimli::UnwindContext;
 use std::fs::File;
 use std::io::Write;
@@ -77,7 +77,8 @@ pub fn lines(bytes: &[u8]) {
     let Some((index, table)) = rest.split_first_chunk::<4>() else { return };
     let (first, index) = (u32::from_le_bytes(*first), u32::from_le_bytes(*index));
     let ranks = Form::Ranks { entries: first % 64, entry_bytes: 8 + index % 8, words: index };
-    for form in [Form::Increments, Form::Ranges, Form::Locations, ranks] {
+    let compressed = Form::Compressed { code_bytes: index, numbers: Numbers::WithZero };
+    for form in [Form::Increments, Form::Ranges, Form::Locations, ranks, compressed] {
         tables::line_at(&tables::read(form, table, first), index);
     }
 }

@@ -41,6 +41,8 @@ struct Symbols {
     ruby_version: Option<u64>,
     thread_values: Option<u64>,
     v8: Exported,
+    hotspot: [Option<u64>; 3],
+    hotspot_strides: [Option<u64>; 3],
 }
 
 impl Symbols {
@@ -61,6 +63,12 @@ impl Symbols {
                 Ok(b"ruby_vm_at_exit") => found.ruby_at_exit = address,
                 Ok(b"ruby_api_version") => found.ruby_version = address,
                 Ok(b"_thread_db_pthread_specific") => found.thread_values = address,
+                Ok(b"gHotSpotVMStructs") => found.hotspot[0] = address,
+                Ok(b"gHotSpotVMTypes") => found.hotspot[1] = address,
+                Ok(b"gHotSpotVMIntConstants") => found.hotspot[2] = address,
+                Ok(b"gHotSpotVMStructEntryArrayStride") => found.hotspot_strides[0] = address,
+                Ok(b"gHotSpotVMTypeEntryArrayStride") => found.hotspot_strides[1] = address,
+                Ok(b"gHotSpotVMIntConstantEntryArrayStride") => found.hotspot_strides[2] = address,
                 Ok(name) => found.v8.take(name, symbol.address()),
                 Err(_) => {}
             }
@@ -89,6 +97,12 @@ impl Symbols {
             let version = constants::<12>(file, version)?;
             let machine = self.ruby.or_else(|| first_loaded(file, self.ruby_at_exit?));
             return Some(ScriptImageOf::Ruby { machine, version: (version[0], version[4]) });
+        }
+        if let ([Some(fields), Some(types), Some(numbers)], [Some(of_fields), Some(of_types), Some(of_numbers)]) =
+            (self.hotspot, self.hotspot_strides)
+        {
+            let (tables, strides) = ([fields, types, numbers], [of_fields, of_types, of_numbers]);
+            return Some(ScriptImageOf::HotSpot { tables, strides });
         }
         self.thread_values.map(|description| ScriptImageOf::ThreadValues { description })
     }

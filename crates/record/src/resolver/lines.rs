@@ -1,6 +1,6 @@
 //! From an instruction to its line, in the formats that interpreters have used: a table is read once, as a whole.
 
-use super::question::Form;
+use super::question::{Form, Numbers};
 
 /// Where instructions end that are on a line, in bytes or (from 3.11 on) in code units, and that line; 0 for none. In order.
 pub(crate) type Lines = Vec<(u32, u32)>;
@@ -20,6 +20,7 @@ pub(super) fn read(form: Form, table: &[u8], first_line: u32) -> Lines {
         Form::Ranges => in_ranges(table, first_line, &mut add),
         Form::Locations => in_locations(table, first_line, &mut add),
         Form::Ranks { entries, entry_bytes, words } => in_ranks(table, [entries, entry_bytes, words], &mut add),
+        Form::Compressed { code_bytes, numbers } => compressed(table, code_bytes, numbers, &mut add),
     }
     lines
 }
@@ -103,6 +104,56 @@ fn in_ranks(table: &[u8], [entries, entry_bytes, words]: [u32; 3], add: &mut imp
         let Some(line) = line else { return };
         add(at + 1, i64::from(i32::from_le_bytes(*line)));
     }
+}
+
+/// HotSpot's pairs of increments of bytecode and line (`CompressedLineNumberReadStream`): both in one byte where they fit, behind
+/// a byte of ones where not, until a byte of zeros. They come in any order of the bytecodes.
+fn compressed(table: &[u8], code_bytes: u32, numbers: Numbers, add: &mut impl FnMut(u32, i64)) {
+    const LONG: u8 = 0xff;
+    let mut begins: Vec<(i64, i64)> = Vec::new();
+    let (mut code, mut line, mut rest) = (0_i64, 0_i64, table);
+    while let Some((&first, after)) = rest.split_first().filter(|(first, _)| **first != 0) {
+        rest = after;
+        let increments = if first == LONG {
+            let mut next =
+                || number(&mut rest, numbers).map(|number| i64::from((number >> 1) as i32 ^ -((number & 1) as i32)));
+            let code = next();
+            code.zip(next())
+        } else {
+            Some((i64::from(first >> 3), i64::from(first & 7)))
+        };
+        let Some((further, lines)) = increments else { break };
+        (code, line) = (code + further, line + lines);
+        begins.push((code, line));
+    }
+    begins.sort_by_key(|(code, _)| *code);
+    let ends = begins.iter().skip(1).map(|(code, _)| *code).chain([i64::from(code_bytes)]);
+    let first = begins.first().map_or(0, |(code, _)| *code);
+    for (end, line) in [(first, 0)].into_iter().chain(ends.zip(begins.iter().map(|(_, line)| *line))) {
+        if let Some(end) = u32::try_from(end).ok().filter(|end| (1..=code_bytes).contains(end)) {
+            add(end, line);
+        }
+    }
+}
+
+/// The next number of a stream of HotSpot's (`UNSIGNED5`): of up to five bytes of six bits each, the lowest first; a byte of
+/// at least 192 says that there is one more.
+pub(crate) fn number(bytes: &mut &[u8], numbers: Numbers) -> Option<u32> {
+    const MORE: u8 = 192;
+    let less = match numbers {
+        Numbers::WithZero => 0,
+        Numbers::WithoutZero => 1,
+    };
+    let mut value = 0_u32;
+    for group in 0..5 {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value = value.wrapping_add(u32::from(byte.checked_sub(less)?) << (6 * group));
+        if byte < MORE {
+            break;
+        }
+    }
+    Some(value)
 }
 
 /// A signed number in groups of six bits, the lowest first; the lowest bit is the sign.
@@ -190,11 +241,44 @@ mod tests {
         assert_eq!(read(short, &ranks(&[0, 4], 9), 0), [(4, 10), (9, 20)]);
     }
 
+    const PLAIN: Numbers = Numbers::WithZero;
+
+    #[test]
+    fn a_compressed_table_has_short_and_long_pairs() {
+        // Line 7 at 0 (long: +0, +7), line 9 at 4 (short: +4, +2), line 8 at 10 (long: +6, -1).
+        let table = [0xff, 0, 14, 4 << 3 | 2, 0xff, 12, 1, 0];
+        let form = Form::Compressed { code_bytes: 20, numbers: PLAIN };
+        assert_eq!(read(form, &table, 0), [(4, 7), (10, 9), (20, 8)]);
+        let counted_from_one = [0xff, 1, 15, 4 << 3 | 2, 0xff, 13, 2, 0];
+        let form = Form::Compressed { code_bytes: 20, numbers: Numbers::WithoutZero };
+        assert_eq!(read(form, &counted_from_one, 0), [(4, 7), (10, 9), (20, 8)]);
+        // Cut in the middle of a pair, it says what came before.
+        assert_eq!(read(form, &counted_from_one[..5], 0), [(20, 7)]);
+    }
+
+    #[test]
+    fn entries_of_a_compressed_table_that_go_back_are_put_in_order() {
+        // Line 5 at 8, line 3 at 2 (-6, -2).
+        let table = [0xff, 16, 10, 0xff, 11, 3, 0];
+        let form = Form::Compressed { code_bytes: 12, numbers: PLAIN };
+        assert_eq!(read(form, &table, 0), [(2, 0), (8, 3), (12, 5)]);
+    }
+
+    #[test]
+    fn numbers_of_hotspots_streams_have_up_to_five_bytes() {
+        let all = |mut bytes: &[u8], numbers| std::iter::from_fn(|| number(&mut bytes, numbers)).collect::<Vec<_>>();
+        assert_eq!(all(&[0, 191, 192, 0, 255, 1], PLAIN), [0, 191, 192, 255 + 64]);
+        assert_eq!(all(&[1, 191, 192, 1, 255, 2], Numbers::WithoutZero), [0, 190, 191, 254 + 64]);
+        assert_eq!(all(&[1, 0], Numbers::WithoutZero), [0], "a byte that is in none");
+        assert_eq!(all(&[255; 9], PLAIN).len(), 1, "five, and then four without an end");
+    }
+
     proptest! {
         #[test]
         fn no_table_makes_it_panic(table in proptest::collection::vec(any::<u8>(), 0..200), first: u32, index in 0u32..2000) {
             let ranks = Form::Ranks { entries: first, entry_bytes: index, words: u32::MAX };
-            for form in [Form::Increments, Form::Ranges, Form::Locations, ranks] {
+            let compressed = Form::Compressed { code_bytes: first, numbers: Numbers::WithoutZero };
+            for form in [Form::Increments, Form::Ranges, Form::Locations, ranks, compressed] {
                 line_at(&read(form, &table, first), index);
             }
         }

@@ -131,6 +131,17 @@ pub(crate) enum Form {
     /// CRuby's: so many entries of so many bytes, the line first, and behind them where each begins, as ranks of positions in a
     /// sequence of so many words.
     Ranks { entries: u32, entry_bytes: u32, words: u32 },
+    /// HotSpot's compressed table of a method with so many bytes of code.
+    Compressed { code_bytes: u32, numbers: Numbers },
+}
+
+/// How HotSpot writes numbers of up to 32 bits into streams of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Numbers {
+    /// Until JDK 19: any byte may begin one.
+    WithZero,
+    /// From JDK 20 on: each byte counts from 1.
+    WithoutZero,
 }
 
 /// A runtime that is part of an executable or library.
@@ -186,4 +197,8 @@ pub(crate) enum ScriptImageOf {
     V8(V8),
     /// No interpreter, but glibc, which says where it keeps a thread's values by key (`_thread_db_pthread_specific`).
     ThreadValues { description: u64 },
+    /// HotSpot, which says where it keeps what debuggers look for: the variables that point at its tables of fields, of types
+    /// and of constants (`gHotSpotVMStructs`, `gHotSpotVMTypes`, `gHotSpotVMIntConstants`), and those that hold the size of their
+    /// entries.
+    HotSpot { tables: [u64; 3], strides: [u64; 3] },
 }

@@ -15,6 +15,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// What interpreters' libraries are called; a server's module for PHP is one.
 const LIBRARIES: [&str; 5] = ["libpython", "libphp", "libperl", "libruby", "libnode"];
 
+/// What HotSpot's library is called.
+const VIRTUAL_MACHINE: &str = "libjvm.so";
+
 /// What glibc is called.
 const C_LIBRARY: &str = "libc.so.6";
 
@@ -40,11 +43,21 @@ pub fn runtime(resolver: &Resolver, pid: u32) -> Option<String> {
             },
             ScriptImageOf::Perl { version, .. } => ("perl", version),
             ScriptImageOf::Ruby { version, .. } => ("ruby", version),
-            // Node is told by its name before this is asked.
-            ScriptImageOf::V8(_) | ScriptImageOf::ThreadValues { .. } => return None,
+            // Node and Java are told by their names before this is asked.
+            ScriptImageOf::V8(_) | ScriptImageOf::ThreadValues { .. } | ScriptImageOf::HotSpot { .. } => return None,
         };
         Some(format!("{name} {major}.{minor}"))
     })
+}
+
+/// Where a process's HotSpot has the variables that point at its tables of fields, types and constants, and those with the sizes
+/// of their entries; none where it has none.
+pub(crate) fn hotspot(resolver: &Resolver, pid: u32) -> Option<[[u64; 3]; 2]> {
+    let mappings = mappings(pid);
+    let mapping = mappings.iter().find(|mapping| mapping.name().starts_with(VIRTUAL_MACHINE))?;
+    let image = image(resolver, pid, mapping)?;
+    let ScriptImageOf::HotSpot { tables, strides } = image.of else { return None };
+    Some([tables, strides].map(|all| all.map(|address| address.wrapping_add(mapping.bias(&image)))))
 }
 
 /// The first mapping of a file.
@@ -148,7 +161,7 @@ fn interpreter(
             ruby::runs(&found, Memory::Process(pid)).then_some(Interpreter::Ruby(found))
         }
         ScriptImageOf::V8(found) => v8::known(found, at(image.first_address)).map(Interpreter::V8),
-        ScriptImageOf::ThreadValues { .. } => None,
+        ScriptImageOf::ThreadValues { .. } | ScriptImageOf::HotSpot { .. } => None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::IoSliceMut;
 pub(super) const LONGEST: usize = 1 << 20;
 
 /// The longest name or path that is believed, in bytes.
-pub(super) const LONGEST_TEXT: usize = 4096;
+pub(crate) const LONGEST_TEXT: usize = 4096;
 
 /// Memory that is mapped, is mapped by the page.
 const PAGE: u64 = 4096;
@@ -110,7 +110,7 @@ pub(super) fn word_of(buffer: &[u8], offset: usize) -> u64 {
 }
 
 /// Half of one; 0 beyond its end.
-pub(super) fn half_of(buffer: &[u8], offset: usize) -> u32 {
+pub(crate) fn half_of(buffer: &[u8], offset: usize) -> u32 {
     buffer.get(offset..).and_then(|rest| rest.first_chunk::<4>()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 /// The memory of a process, from its first page on.
-pub(super) struct Arena(pub Vec<u8>);
+pub(crate) struct Arena(pub Vec<u8>);
 
 impl Arena {
     pub const START: u64 = 0x1000;

@@ -3,7 +3,7 @@
 use crate::peer;
 use crate::scripts::memory;
 use broker::OpenOf;
-use case::tables::{Location, kind};
+use case::tables::{Location, kind, module};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -26,10 +26,15 @@ const MOST_MODULES: usize = 16_384;
 /// The number of the module that stands for addresses in no known mapping.
 pub(super) const UNKNOWN: u32 = 0;
 
+/// The number of the module that stands for the methods of all Java programs. Addresses in it are numbers of lines.
+pub(super) const JAVA: u32 = 1;
+
 /// Something that code is in.
 pub(super) enum Module {
     /// No known mapping.
     Unknown,
+    /// Methods of Java programs.
+    Java,
     /// A file, or the vdso.
     Image(Box<Image>),
     /// A file that could not be read as an image: its path.
@@ -97,7 +102,7 @@ impl Modules {
     /// None seen yet.
     pub fn new(resolver: &Resolver) -> Modules {
         Modules {
-            all: vec![Module::Unknown],
+            all: vec![Module::Unknown, Module::Java],
             by_file: FxHashMap::default(),
             unreadable: FxHashMap::default(),
             vdso: None,
@@ -215,6 +220,7 @@ impl Modules {
             Module::Unreadable(path) => (kind::NATIVE, path.as_str(), false),
             Module::Generated(_) => (kind::GENERATED, "[jit]", false),
             Module::Unknown => (kind::UNKNOWN, "[unknown]", false),
+            Module::Java => (kind::GENERATED, module::JAVA, false),
         };
         Location { kind, module: module.to_owned(), offset: frame.address, is_libc, ..Location::default() }
     }
@@ -233,7 +239,7 @@ impl Modules {
                 let found = self.resolver.generated(file, &addresses).into_iter().map(Option::unwrap_or_default);
                 found.map(|(function_offset, name)| generated_name::parsed(name, function_offset)).collect()
             }
-            Module::Generated(_) | Module::Unreadable(_) | Module::Unknown => Vec::new(),
+            Module::Generated(_) | Module::Unreadable(_) | Module::Unknown | Module::Java => Vec::new(),
         }
     }
 

@@ -86,7 +86,7 @@ impl Process {
             Module::Image(_) if line.backing() == Backing::Vdso => Some(line.start),
             Module::Image(image) => image.facts.segments.bias(line.start, line.file_offset),
             Module::Unreadable(_) => Some(line.start.wrapping_sub(line.file_offset)),
-            Module::Unknown | Module::Generated(_) => Some(0),
+            Module::Unknown | Module::Generated(_) | Module::Java => Some(0),
         };
         match bias {
             Some(bias) => Span { start: line.start, end: line.end, module, bias },

@@ -4,6 +4,8 @@
 //! moved the stack pointer; the chain of frame pointers. The last two are guesses and are checked: each return address
 //! must be behind a call instruction, and frames must follow each other up the copied stack.
 
+mod java;
+
 use super::frame::Registers;
 use crate::resolver::row::{
     Both, FRAME_POINTER, FrameAddress, INSTRUCTION_POINTER, KEPT, Row, Rule, STACK_POINTER, Step,

@@ -1,10 +1,11 @@
 //! Walking one stack, frame by frame.
 
 use super::frame::{Frame, Registers, Walk};
-use super::modules::{Image, Module, Modules, UNKNOWN};
+use super::modules::{Image, JAVA, Module, Modules, UNKNOWN};
 use super::process::{Process, Span, find};
 use super::row_cache::RowCache;
 use super::unwind::{Machine, Unwound};
+use crate::java::{Kind, Machines};
 use crate::resolver::call_site;
 
 /// A walk ends after this many frames, incomplete: 16 KB of stack hold fewer of any but the smallest.
@@ -13,15 +14,16 @@ const MOST_FRAMES: usize = 1024;
 /// Bytes before a return address that show whether there is a call.
 const CALL_BYTES: u64 = 7;
 
+/// What a walk reads and fills on its way.
+pub(super) struct Known<'a> {
+    pub modules: &'a mut Modules,
+    pub rows: &'a mut RowCache,
+    pub java: &'a mut Machines,
+}
+
 /// Walks one copied stack of a process.
-pub(super) fn walk(
-    pid: u32,
-    process: &mut Process,
-    modules: &mut Modules,
-    rows: &mut RowCache,
-    registers: &Registers,
-    stack: &[u8],
-) -> Walk {
+pub(super) fn walk(pid: u32, process: &mut Process, known: Known<'_>, registers: &Registers, stack: &[u8]) -> Walk {
+    let Known { modules, rows, java } = known;
     let mut walk = Walk { frames: Vec::with_capacity(32), complete: false };
     let mut machine = Machine::new(registers, stack);
     let mut at_instruction = true;
@@ -36,8 +38,15 @@ pub(super) fn walk(
         let span = find(&spans, address);
         let (image, address) = span.map_or((UNKNOWN, address), |span| (span.module, address.wrapping_sub(span.bias)));
         let frame = Frame { image, at_instruction, address };
-        walk.frames.push(frame);
-        match step(&mut machine, frame, modules, rows, (&spans, stack)) {
+        let in_java = match modules.get(image) {
+            Module::Generated(_) => step_of_java((pid, frame), &mut machine, java, modules, (&spans, &mut walk.frames)),
+            _ => None,
+        };
+        let step = in_java.unwrap_or_else(|| {
+            walk.frames.push(frame);
+            step(&mut machine, frame, modules, rows, (&spans, stack))
+        });
+        match step {
             Unwound::Caller => at_instruction = false,
             Unwound::Interrupted => at_instruction = true,
             Unwound::First => {
@@ -76,8 +85,33 @@ fn step(
             step => step,
         },
         Module::Unreadable(_) => machine.by_frame_pointer(guess),
-        Module::Unknown => Unwound::Lost,
+        Module::Unknown | Module::Java => Unwound::Lost,
     }
+}
+
+/// Steps out of code of HotSpot's, and adds the methods that it is of; None where it is not of any. What is of no method
+/// leads from one to another, or copies arrays for one, and is left out.
+fn step_of_java(
+    (pid, frame): (u32, Frame),
+    machine: &mut Machine<'_>,
+    java: &mut Machines,
+    modules: &Modules,
+    (spans, frames): (&[Span], &mut Vec<Frame>),
+) -> Option<Unwound> {
+    let at_instruction = frame.at_instruction;
+    let address = machine.instruction_pointer();
+    let (blob, lines) = java.code(pid, address, at_instruction)?;
+    let of_java = |line: u32| Frame { image: JAVA, at_instruction: false, address: u64::from(line) };
+    match blob.kind {
+        Kind::Compiled => frames.extend(lines.iter().copied().map(of_java)),
+        Kind::Interpreter => {
+            let place = machine.interpreted(at_instruction);
+            let line = place.and_then(|(method, bytecode)| java.interpreted(pid, method, bytecode));
+            frames.extend(line.map(of_java));
+        }
+        Kind::Stub => {}
+    }
+    Some(machine.by_blob(&blob, address, at_instruction, |address| is_return_address(address, modules, spans)))
 }
 
 fn without_row(machine: &mut Machine<'_>, frame: Frame, image: &Image, guess: impl Fn(u64) -> bool + Copy) -> Unwound {
@@ -113,6 +147,6 @@ fn is_return_address(address: u64, modules: &Modules, spans: &[Span]) -> bool {
             image.code(first, CALL_BYTES).is_some_and(|before| call_site::ends_with_call(&before))
         }
         Module::Generated(_) | Module::Unreadable(_) => true,
-        Module::Unknown => false,
+        Module::Unknown | Module::Java => false,
     }
 }
