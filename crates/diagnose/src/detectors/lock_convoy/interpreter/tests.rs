@@ -158,5 +158,9 @@ fn the_one_processor_of_gos_runtime_is_named_and_so_is_what_sets_it() {
     let answer = answer(&recording);
     let finding = answer.findings.iter().find(|one| one.name == "lock-convoy").expect("it is found");
     assert!(finding.title.starts_with("Requests wait for the one processor that Go's runtime"), "{}", finding.title);
-    assert!(finding.remedy.contains("GOMAXPROCS") && !finding.remedy.contains("processes instead"), "{}", finding.remedy);
+    assert!(
+        finding.remedy.contains("GOMAXPROCS") && !finding.remedy.contains("processes instead"),
+        "{}",
+        finding.remedy
+    );
 }
