@@ -22,7 +22,9 @@ impl<'a> PassedOn<'a> {
                 served.entry(analysis.connections.row(slot).pid).or_default().push(row);
             }
         }
-        served.values_mut().for_each(|rows| rows.sort_by_key(|row| row.start));
+        for rows in served.values_mut() {
+            rows.sort_by_key(|row| row.start);
+        }
         PassedOn { analysis, served }
     }
 
@@ -53,7 +55,7 @@ mod tests {
         let start = fixture.now;
         for (connection, tid, from, bytes) in [(1001, SERVER, start, 300), (2, SERVER, start + later, hello_bytes)] {
             fixture.handshake(connection, tid, from, |row| {
-                (row.client_hello_bytes, row.end) = (bytes, Nanos(from + 2 * MS))
+                (row.client_hello_bytes, row.end) = (bytes, Nanos(from + 2 * MS));
             });
         }
         let recording = fixture.end();
