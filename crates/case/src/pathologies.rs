@@ -21,7 +21,7 @@ impl Pathology {
 }
 
 /// Identifiers and names. Both are stable: what is not looked for any more keeps its number.
-pub const CATALOGUE: [(&str, &str); 52] = [
+pub const CATALOGUE: [(&str, &str); 53] = [
     ("P01", "nagle-delayed-ack"),
     ("P02", "delayed-ack-at-mss-multiple"),
     ("P03", "split-writes"),
@@ -74,4 +74,5 @@ pub const CATALOGUE: [(&str, &str); 52] = [
     ("P50", "saturated-thread"),
     ("P51", "hot-library"),
     ("P52", "process-per-request"),
+    ("P53", "silent-upstream"),
 ];

@@ -15,12 +15,12 @@ const TOLD: [&str; 1] = ["P30"];
 /// What is seen of a server only where its threads were recorded.
 const AT_THE_SERVER: &[&str] = &[
     "P05", "P06", "P13", "P14", "P23", "P24", "P27", "P29", "P36", "P37", "P39", "P40", "P41", "P42", "P46", "P47",
-    "P50", "P51", "P52",
+    "P50", "P51", "P52", "P53",
 ];
 /// What is a matter of TCP connections.
 const OF_TCP: &[&str] = &[
     "P01", "P02", "P03", "P04", "P07", "P08", "P14", "P15", "P17", "P19", "P20", "P23", "P24", "P25", "P27", "P28",
-    "P32", "P33", "P34", "P35", "P45", "P48", "P49",
+    "P32", "P33", "P34", "P35", "P45", "P48", "P49", "P53",
 ];
 /// What is seen in the requests and connections of TCP, and not in datagrams.
 const OF_REQUESTS: &[&str] = &["P07", "P17", "P19", "P28", "P33", "P34", "P35", "P45"];

@@ -41,6 +41,7 @@ mod retry_storm;
 mod saturated_thread;
 mod serial_requests;
 mod server_rate_limit;
+mod silent_upstream;
 mod sleep_polling;
 mod slow_clock_or_entropy;
 mod slow_key_type;
@@ -169,6 +170,7 @@ pub const ALL: &[Detector] = &[
     connection_churn::DETECTOR,
     name_lookup::DETECTOR,
     dead_ipv6::DETECTOR,
+    silent_upstream::DETECTOR,
     listen_backlog_overflow::DETECTOR,
     mtu_blackhole::DETECTOR,
     bufferbloat::DETECTOR,

@@ -51,9 +51,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let of = |groups: BTreeMap<String, Churn>, whose: Whose| {
         charge(analysis, &groups, is_habit).map(|charge| found(analysis, charge, whose))
     };
-    // Of equals the last is taken, and the connections of the clients are to be that.
-    let found = [of(between_servers::churns(analysis), Whose::Servers), of(churns(analysis), Whose::Clients)];
-    found.into_iter().flatten().max_by_key(|found| found.saving.wall)
+    // A server that passes connections on opens one for each that its clients open.
+    of(churns(analysis), Whose::Clients).or_else(|| of(between_servers::churns(analysis), Whose::Servers))
 }
 
 /// Who opens the connections.

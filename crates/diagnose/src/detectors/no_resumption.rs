@@ -1,5 +1,7 @@
 //! P08: full TLS handshakes where a resumed one would do.
 
+mod passed_on;
+
 use super::fresh_connections::cpu;
 use super::{Found, ca_bundle_per_context, context_per_request, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -9,6 +11,7 @@ use crate::syscall;
 use case::Nanos;
 use case::facts::{Observation, WhyFull};
 use case::tables::{Call, Handshake};
+use passed_on::PassedOn;
 use std::collections::BTreeMap;
 
 detector! {
@@ -70,10 +73,11 @@ struct Given {
 fn detect(analysis: &Analysis) -> Option<Found> {
     let mut groups: BTreeMap<(u32, String, &str), Vec<Needless>> = BTreeMap::new();
     let mut known: BTreeMap<(u32, String, &str), Given> = BTreeMap::new();
+    let passed_on = PassedOn::new(analysis);
     for (row, handshake) in analysis.recording.handshakes.iter().enumerate() {
         let Some(slot) = analysis.connections.slot(handshake.connection) else { continue };
         let rows = &analysis.connections.all()[slot];
-        if rows.end != Some(End::Client) || handshake.end.0 == 0 {
+        if rows.end != Some(End::Client) || handshake.end.0 == 0 || passed_on.contains(slot, handshake) {
             continue;
         }
         let key =

@@ -7,7 +7,7 @@ mod looks;
 use super::{Found, costly_call, detector, lock_convoy, median, rows, slow_reader};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::images;
-use crate::place::of_stacks;
+use crate::place::{is_of_go_runtime, of_stacks};
 use crate::spans;
 use crate::syscall;
 use crate::threads::call_end;
@@ -144,6 +144,10 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
             let Some(place) = of_stacks(&analysis.code, call.script_stack, call.stack).into_iter().next() else {
                 continue;
             };
+            // The runtime's own thread looks after the others in steps, and is awaited by whoever it gives a processor to.
+            if is_of_go_runtime(&place) {
+                continue;
+            }
             let follows = last.take().is_some_and(|(before, at)| {
                 let before = analysis.call(before);
                 at == place && is_look(before, call) && !handed_out.between(before, call)

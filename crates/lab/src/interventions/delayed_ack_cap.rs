@@ -57,6 +57,7 @@ intervention! {
             Prediction::does_nothing("P47"),
             Prediction::does_nothing("P48"),
             Prediction::does_nothing("P51"),
+            Prediction::does_nothing("P53"),
         ],
         doses: &DOSES,
         unit: "ms",

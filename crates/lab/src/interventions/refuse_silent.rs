@@ -28,7 +28,7 @@ intervention! {
     pub const REFUSE_SILENT: Intervention = Intervention {
         name: "refuse-silent",
         summary: "lets connects to addresses that never answer fail at once",
-        predictions: &[Prediction::gains("P32")],
+        predictions: &[Prediction::gains("P32"), Prediction::gains("P53")],
         doses: &[],
         unit: "",
         stands_on: &[],

@@ -260,9 +260,7 @@ fn found(analysis: &Analysis, turns: &Turns) -> Found {
             ..PotentialSaving::default()
         },
         place,
-        remedy: "Serve with several processes instead of threads (workers), or hand what computes to other processes; code that \
-                 computes outside of the interpreter can let go of the lock."
-            .to_string(),
+        remedy: remedy(is_go(analysis, turns.pid)).to_string(),
         rows: rows("samples", samples),
         ..Found::default()
     }
@@ -286,7 +284,8 @@ fn mechanism(analysis: &Analysis, turns: &Turns, at_once: usize, processors: u64
              however often they ask for the lock. {holders}"
         ),
         format!(
-            "With {processors} processes that compute at the same time, {} of that waiting would go.",
+            "With {processors} {} that compute at the same time, {} of that waiting would go.",
+            if is_go(analysis, turns.pid) { "threads" } else { "processes" },
             Share((processors - 1) as f64 / processors as f64)
         ),
     ]
@@ -304,7 +303,25 @@ fn lock_name(analysis: &Analysis, pid: u32) -> &'static str {
     match process {
         Some(row) if row.runtime.starts_with("cpython") => "Python's interpreter lock (GIL)",
         Some(row) if row.runtime.starts_with("ruby") => "Ruby's interpreter lock (GVL)",
+        Some(row) if row.runtime == GO => "the one processor that Go's runtime makes use of (GOMAXPROCS)",
         _ => "a lock under which all of the process computes",
+    }
+}
+
+/// What a process of Go's runtime is called in its row: its threads compute at the same time unless it is told otherwise.
+const GO: &str = "go";
+
+fn is_go(analysis: &Analysis, pid: u32) -> bool {
+    analysis.recording.processes.iter().rfind(|row| row.pid == pid).is_some_and(|row| row.runtime == GO)
+}
+
+fn remedy(is_go: bool) -> &'static str {
+    if is_go {
+        "Let the runtime use more processors (GOMAXPROCS, which a quota of the process's group can lower as well), or do less at \
+         a time of what takes long to compute."
+    } else {
+        "Serve with several processes instead of threads (workers), or hand what computes to other processes; code that \
+         computes outside of the interpreter can let go of the lock."
     }
 }
 

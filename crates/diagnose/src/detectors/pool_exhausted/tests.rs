@@ -92,6 +92,22 @@ fn a_worker_that_polls_the_connection_on_which_it_asked_is_not_to_be_had() {
 }
 
 #[test]
+fn a_worker_that_a_client_takes_an_answer_from_slowly_is_not_to_be_had_and_one_that_waits_for_more_is() {
+    let found = |number: u16| {
+        let recording = rounds(|fixture| {
+            let connection = fixture.recording.calls.last().expect("it read a request").connection;
+            fixture
+                .waits(SERVER, 5 * MS, number, |call| (call.connection, call.fd, call.result) = (connection, 3, 100));
+        });
+        answer(&recording).findings.into_iter().find(|finding| finding.name == "pool-exhausted")
+    };
+    let finding = found(WRITE).expect("it is found");
+    assert!(finding.mechanism[1].contains("by clients that take their answers slowly"), "{:?}", finding.mechanism);
+    assert!(finding.remedy.contains("proxy before the server"), "{}", finding.remedy);
+    assert!(found(READ).is_none());
+}
+
+#[test]
 fn a_runtime_that_sleeps_in_a_lock_until_a_time_is_over_sleeps() {
     let found = |result: i64| {
         let recording = rounds(|fixture| {

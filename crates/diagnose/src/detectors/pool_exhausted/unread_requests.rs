@@ -3,7 +3,7 @@
 
 use super::{LEAST_REQUESTS, LEAST_SHARE, RARE};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::detectors::occupied::is_others;
+use crate::detectors::occupied::{is_of_client, is_others};
 use crate::detectors::{Found, costly_call, median, rows};
 use crate::exchange::Exchange;
 use crate::in_hand;
@@ -100,6 +100,7 @@ fn found(analysis: &Analysis, line: &Line, peer: Option<&str>) -> Option<Found> 
     let (part, each) = (Nanos(wall / requests), Nanos(whole / requests));
     let idle = queued.iter().map(|one| one.reader).collect::<BTreeSet<_>>().len();
     let asked = peer.map_or_else(String::new, |peer| format!(" that {peer} was asked"));
+    let takes_slowly = syscall::is_write(blocking.number) && is_of_client(analysis, blocking);
     Some(Found {
         title: format!("Requests wait in line for {workers}: {part} of every {each} request{}", place.in_words()),
         what: format!("Requests wait in line for {workers}"),
@@ -110,24 +111,33 @@ fn found(analysis: &Analysis, line: &Line, peer: Option<&str>) -> Option<Found> 
                 line.requests
             ),
             format!(
-                "Meanwhile the {} blocked on behalf of others, mostly in {}.",
+                "Meanwhile the {} blocked on behalf of others, mostly in {}{}.",
                 if idle == 1 {
                     "thread that reads them was".to_string()
                 } else {
                     format!("{idle} threads that read them were")
                 },
-                syscall::name(blocking.number)
+                syscall::name(blocking.number),
+                if takes_slowly { ", by clients that take their answers slowly" } else { "" }
             ),
         ],
         saving: PotentialSaving { wall, affected: queued.len() as u64, ..PotentialSaving::default() },
         place,
-        remedy: "Allow more workers (threads or processes), keep blocking calls out of the thread that serves everybody, or make \
-                 what the workers wait for faster."
-            .to_string(),
+        remedy: remedy(takes_slowly).to_string(),
         rows: rows("calls", calls.keys().copied()),
         stalls: queued.iter().map(|one| (one.from, one.to)).collect(),
         ..Found::default()
     })
+}
+
+fn remedy(takes_slowly: bool) -> &'static str {
+    if takes_slowly {
+        "Let a proxy before the server take answers whole and hand them out at the clients' pace (nginx: proxy_buffering on, with \
+         room for the largest), or write them without blocking, in an event loop; or allow more workers (threads or processes)."
+    } else {
+        "Allow more workers (threads or processes), keep blocking calls out of the thread that serves everybody, or make what the \
+         workers wait for faster."
+    }
 }
 
 #[cfg(test)]

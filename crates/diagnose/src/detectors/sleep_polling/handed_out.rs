@@ -26,7 +26,9 @@ impl HandedOut {
                 waits.push((row.runnable.0, row.start.0));
             }
         }
-        ended.values_mut().for_each(|waits| waits.sort_unstable());
+        for waits in ended.values_mut() {
+            waits.sort_unstable();
+        }
         HandedOut(ended)
     }
 

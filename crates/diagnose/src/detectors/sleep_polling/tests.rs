@@ -51,6 +51,20 @@ fn a_thread_that_sleeps_all_the_time_and_is_waited_for_once_in_a_thousand_reques
 }
 
 #[test]
+fn a_thread_of_gos_runtime_that_looks_after_the_others_is_left_alone() {
+    let found = |function: &str| {
+        let mut fixture = handed_to_a_worker(3, |_| {});
+        fixture.stack(9, &[&format!("server!{function}")]);
+        let mut recording = fixture.end();
+        let sleeps = recording.calls.iter_mut().filter(|call| call.number == NANOSLEEP);
+        sleeps.for_each(|call| (call.stack, call.script_stack) = (9, 0));
+        names(&recording).contains(&"sleep-polling".to_string())
+    };
+    assert!(!found("runtime.usleep"));
+    assert!(found("main.wait"));
+}
+
+#[test]
 fn requests_that_wait_for_a_worker_that_sleeps_and_looks_are_found() {
     let answer = answer(&handed_to_a_worker(3, |_| {}).end());
     let finding = answer.findings.iter().find(|one| one.name == "sleep-polling").expect("it is found");

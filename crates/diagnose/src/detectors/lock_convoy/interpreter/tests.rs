@@ -170,3 +170,17 @@ fn a_lock_of_a_program_without_an_interpreter_is_named_by_what_it_does() {
     let finding = answer.findings.iter().find(|one| one.name == "lock-convoy").expect("it is found");
     assert!(finding.title.starts_with("Requests wait for a lock under which"), "{}", finding.title);
 }
+
+#[test]
+fn the_one_processor_of_gos_runtime_is_named_and_so_is_what_sets_it() {
+    let mut recording = rounds(Meanwhile::Asks);
+    recording.processes.iter_mut().for_each(|row| row.runtime = "go".to_string());
+    let answer = answer(&recording);
+    let finding = answer.findings.iter().find(|one| one.name == "lock-convoy").expect("it is found");
+    assert!(finding.title.starts_with("Requests wait for the one processor that Go's runtime"), "{}", finding.title);
+    assert!(
+        finding.remedy.contains("GOMAXPROCS") && !finding.remedy.contains("processes instead"),
+        "{}",
+        finding.remedy
+    );
+}
