@@ -51,7 +51,7 @@ fn deal<R>(rows: &mut [R], number: fn(&R) -> u32) {
 }
 
 /// Puts rows into the order of a key that begins with the number that they can be dealt out by, if any.
-fn in_order<R, K: Ord, const NUMBERS: usize>(rows: &mut Vec<R>, numbers: [fn(&R) -> u32; NUMBERS], key: fn(&R) -> K) {
+fn in_order<R, K: Ord, const NUMBERS: usize>(rows: &mut [R], numbers: [fn(&R) -> u32; NUMBERS], key: fn(&R) -> K) {
     if rows.is_sorted_by_key(key) {
         return;
     }
