@@ -25,5 +25,5 @@ pub use role::{
     Allowed, Identity, acts_as_root, becomes, broker_pid, check_root, check_user, command_pid, dismiss, has_dropped,
     is_broker,
 };
-pub use signals::Signal;
+pub use signals::{Handle, Signal};
 pub use watched::check_subject;

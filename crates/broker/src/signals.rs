@@ -17,14 +17,16 @@ pub struct Signal {
     pub signal: i32,
 }
 
-impl Request for Signal {
-    const NAME: &'static str = "signal";
-    const CHECKS: &'static str =
-        "the process is the subject's; by a pidfd, so that none that gets its id meanwhile is reached";
-    type Answer = ();
+/// A process that is held: whoever gets its id after its end is not reached.
+pub struct Handle(OwnedFd);
 
-    fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<()>> {
-        let pid = libc::pid_t::try_from(self.pid).ok().filter(|pid| *pid > 1);
+impl Handle {
+    /// Holds the one that has this id now (pidfd, Linux 5.3).
+    ///
+    /// # Errors
+    /// Where there is none, or the kernel has no such handles.
+    pub fn open(pid: u32) -> io::Result<Handle> {
+        let pid = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 1);
         let pid = pid.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
         // SAFETY: numbers only.
         let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
@@ -32,18 +34,37 @@ impl Request for Signal {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: a new descriptor, which nobody else owns.
-        let handle = unsafe { OwnedFd::from_raw_fd(handle as i32) };
+        Ok(Handle(unsafe { OwnedFd::from_raw_fd(handle as i32) }))
+    }
+
+    /// Sends it a signal.
+    ///
+    /// # Errors
+    /// Where it has ended, or is another user's.
+    pub fn send(&self, signal: i32) -> io::Result<()> {
+        let nothing = std::ptr::null::<libc::siginfo_t>();
+        // SAFETY: numbers and a null, which stands for the usual information.
+        let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), signal, nothing, 0) };
+        if sent == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+impl Request for Signal {
+    const NAME: &'static str = "signal";
+    const CHECKS: &'static str =
+        "the process is the subject's; by a pidfd, so that none that gets its id meanwhile is reached";
+    type Answer = ();
+
+    fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<()>> {
+        let handle = Handle::open(self.pid)?;
         // After it is held: it cannot become another's any more.
         check_subject(self.pid)?;
-        let nothing = std::ptr::null::<libc::siginfo_t>();
-        // SAFETY: numbers and a null, which stands for the usual information. The group is that of a process which is held.
-        let sent = unsafe {
-            if self.to_group {
-                libc::c_long::from(libc::kill(-pid, self.signal))
-            } else {
-                libc::syscall(libc::SYS_pidfd_send_signal, handle.as_raw_fd(), self.signal, nothing, 0)
-            }
-        };
+        if !self.to_group {
+            handle.send(self.signal)?;
+            return reply(());
+        }
+        // SAFETY: numbers only. The group is that of a process which is held.
+        let sent = unsafe { libc::kill(-(self.pid as libc::pid_t), self.signal) };
         if sent == 0 { reply(()) } else { Err(io::Error::last_os_error()) }
     }
 }

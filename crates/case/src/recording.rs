@@ -17,7 +17,7 @@ const SPARSE: usize = 4;
 
 /// Deals rows out by a number (a connection's, a thread's), without changing the order of those of one number: what was
 /// recorded is in order of time as a rule, and then there is nothing left to sort.
-fn deal<R: Default>(rows: &mut Vec<R>, number: fn(&R) -> u32) {
+fn deal<R>(rows: &mut [R], number: fn(&R) -> u32) {
     let most = rows.iter().map(number).max().unwrap_or_default() as usize;
     if most > rows.len().saturating_mul(SPARSE) || u32::try_from(rows.len()).is_err() || rows.is_sorted_by_key(number) {
         return;
@@ -36,15 +36,22 @@ fn deal<R: Default>(rows: &mut Vec<R>, number: fn(&R) -> u32) {
         from[*place as usize] = at as u32;
         *place += 1;
     }
-    *rows = from.into_iter().map(|at| std::mem::take(&mut rows[at as usize])).collect();
+    // In place, one circle of places after the other: a second copy of all rows would be the most that a diagnosis takes.
+    for start in 0..from.len() {
+        let mut at = start;
+        loop {
+            let other = std::mem::replace(&mut from[at], at as u32) as usize;
+            if other == start {
+                break;
+            }
+            rows.swap(at, other);
+            at = other;
+        }
+    }
 }
 
 /// Puts rows into the order of a key that begins with the number that they can be dealt out by, if any.
-fn in_order<R: Default, K: Ord, const NUMBERS: usize>(
-    rows: &mut Vec<R>,
-    numbers: [fn(&R) -> u32; NUMBERS],
-    key: fn(&R) -> K,
-) {
+fn in_order<R, K: Ord, const NUMBERS: usize>(rows: &mut [R], numbers: [fn(&R) -> u32; NUMBERS], key: fn(&R) -> K) {
     if rows.is_sorted_by_key(key) {
         return;
     }
@@ -87,7 +94,7 @@ fn read<R: Row, const NUMBERS: usize>(case: &Case, numbers: [fn(&R) -> u32; NUMB
 }
 
 /// The rows of a table in their order.
-fn load<R: Row + Default, K: Ord, const NUMBERS: usize>(
+fn load<R: Row, K: Ord, const NUMBERS: usize>(
     case: &Case,
     numbers: [fn(&R) -> u32; NUMBERS],
     key: fn(&R) -> K,

@@ -1,5 +1,6 @@
 //! Ending processes: asked, waited for, and killed where they do not end.
 
+use broker::Handle;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -24,14 +25,25 @@ pub(crate) fn end(running: impl Fn() -> Vec<u32>, kill_all: impl Fn()) -> BTreeS
         if is_killing {
             kill_all();
         }
-        for pid in now {
-            match (asked.insert(pid), is_killing) {
-                (_, true) => record::send_signal(pid, libc::SIGKILL),
-                (true, false) => record::send_signal(pid, libc::SIGTERM),
-                (false, false) => {}
-            }
+        let due = now.into_iter().filter(|pid| is_killing || !asked.contains(pid)).collect::<Vec<_>>();
+        if !due.is_empty() {
+            signal(&due, &running, if is_killing { libc::SIGKILL } else { libc::SIGTERM });
+            asked.extend(due);
         }
         std::thread::sleep(TICK);
+    }
+}
+
+/// Sends a signal to those of them that are listed once more after they are held: an id may be another process's by then.
+fn signal(due: &[u32], running: impl Fn() -> Vec<u32>, signal: i32) {
+    let held = due.iter().map(|pid| (*pid, Handle::open(*pid))).collect::<Vec<_>>();
+    let still = running().into_iter().collect::<BTreeSet<_>>();
+    for (pid, handle) in held.into_iter().filter(|(pid, _)| still.contains(pid)) {
+        match handle.and_then(|handle| handle.send(signal)).map_err(|error| error.raw_os_error()) {
+            Ok(()) | Err(Some(libc::ESRCH)) => {}
+            // Too many for handles: by its number. Another user's: by the broker, which holds it itself.
+            Err(_) => record::send_signal(pid, signal),
+        }
     }
 }
 
@@ -52,5 +64,22 @@ pub(crate) fn listed(described: &[String]) -> String {
     match described {
         [one] => format!("process {one}"),
         more => format!("processes {}", more.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn who_is_not_listed_any_more_when_it_is_held_is_not_reached() {
+        let mut children = [0, 1].map(|_| Command::new("sleep").arg("60").spawn().expect("sleep"));
+        let [stays, goes] = [children[0].id(), children[1].id()];
+        signal(&[stays, goes], || vec![stays], libc::SIGKILL);
+        let ended = children[0].wait().expect("ours");
+        let other = children[1].try_wait().expect("ours");
+        children[1].kill().and_then(|()| children[1].wait()).expect("ended");
+        assert!(!ended.success() && other.is_none(), "{ended:?}, {other:?}");
     }
 }

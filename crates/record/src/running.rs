@@ -79,7 +79,7 @@ pub(crate) fn is_within_reach(pid: u32) -> bool {
 /// Whether all ids in a line of /proc/PID/status (real, effective, saved, that for files) are this one.
 fn are_all(status: &str, name: &str, wanted: u32) -> bool {
     let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-    let mut ids = line.split_whitespace().map(|id| id.parse::<u32>());
+    let mut ids = line.split_whitespace().map(str::parse::<u32>);
     ids.clone().count() == 4 && ids.all(|id| id == Ok(wanted))
 }
 

@@ -90,7 +90,8 @@ fn staged() -> Option<Stage> {
         cc -o home/program program.c home/good/libtiny.so.1 -Wl,--dynamic-linker={home}/interpreter
         cc -nostdlib -static -fno-stack-protector -fno-builtin -DLOADER='\"/lib64/ld-linux-x86-64.so.2\"' \
             -DLOG='\"{home}/log\"' -o home/relay relay.c
-        echo 'int tiny(void); int main(void) {{ for (volatile long i = 0; i < 20000000; i++); return tiny() < 0; }}' >works.c
+        echo 'int usleep(unsigned), tiny(void);
+            int main(void) {{ usleep(300000); for (volatile long i = 0; i < 20000000; i++); return tiny() < 0; }}' >works.c
         cc -o home/works works.c home/good/libtiny.so.1 -Wl,--dynamic-linker={home}/relay
         mkdir -p mirror/ti/ny; echo '{{\"dl\":\"file://{own}/mirror/files\"}}' >mirror/config.json
         for version in 1.0.0+1.1 2.0.0+1.2; do
