@@ -30,8 +30,8 @@ mod worker;
 pub use cage::{Limits, serve};
 pub(crate) use question::{Embedded, Facts, Form, Link, Named, Place, ScriptImage, ScriptImageOf};
 pub(crate) use start::pids;
-pub(crate) use v8::V8;
 pub use start::{ARGUMENT, StartResolver, start_apart};
+pub(crate) use v8::V8;
 
 use broker::message;
 use lines::Lines;

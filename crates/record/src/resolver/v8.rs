@@ -71,7 +71,8 @@ pub(super) fn exported<'data, R: ReadRef<'data>>(file: &read::File<'data, R>, sy
     if EXPECTED.iter().any(|(name, expected)| at(name) != Some(*expected)) {
         return None;
     }
-    let offset = |name: &str| at(name).and_then(|value| u32::try_from(value).ok()).filter(|value| *value <= MOST_OFFSET);
+    let offset =
+        |name: &str| at(name).and_then(|value| u32::try_from(value).ok()).filter(|value| *value <= MOST_OFFSET);
     let instance = |name: &str| at(name).and_then(|value| u16::try_from(value).ok());
     let number = |address: Option<u64>| constants::<4>(file, address?).and_then(|bytes| bytes.first().copied());
     let first = file.segments().map(|segment| segment.address()).min()?;

@@ -54,7 +54,8 @@ pub struct Scope {
 impl Scope {
     /// Of an object that is one.
     pub fn read(memory: Memory<'_>, shape: &Shape, scope: &Object) -> Option<Scope> {
-        let flags = if shape.has_small_flags { small(scope.word(memory, FLAGS)?)? } else { scope.half(memory, FLAGS)? };
+        let flags =
+            if shape.has_small_flags { small(scope.word(memory, FLAGS)?)? } else { scope.half(memory, FLAGS)? };
         let variables = small(scope.word(memory, VARIABLES)?).filter(|count| *count <= MOST_VARIABLES)?;
         let names = if variables < MOST_NAMES { variables } else { 1 };
         let skipped = [

@@ -184,7 +184,10 @@ fn the_letters_of_a_source_lie_side_by_side() {
     assert_eq!(letters(arena.memory(), pointer(0x1040)), Some(expected));
     let mut sources = Sources::default();
     let mut line = |letter| sources.line((1, arena.memory()), pointer(0x1040), letter);
-    assert_eq!([0, 1, 2, 3, 4, 5, 7, 8, 9].map(&mut line), [0, 0, 0, 1, 1, 2, 3, 3].map(Some).into_iter().chain([None]).collect::<Vec<_>>()[..]);
+    assert_eq!(
+        [0, 1, 2, 3, 4, 5, 7, 8, 9].map(&mut line),
+        [0, 0, 0, 1, 1, 2, 3, 3].map(Some).into_iter().chain([None]).collect::<Vec<_>>()[..]
+    );
 }
 
 #[test]
