@@ -224,7 +224,7 @@ fn a_javascript_program_waits_and_computes_in_its_functions() {
         return skip("node is not what is called so");
     }
     // What called the program itself is Node's own, and different from version to version.
-    let waits = [("pause", 2), ("pause", 6), ("each", 17), ("(top level)", 0)];
+    let waits = [("pause", 2), ("pause", 6), ("each", 18), ("(top level)", 0)];
     let seen = lines.calls.iter().filter(|call| lines.stack(call.script_stack).starts_with(&waits)).count();
     assert!(seen >= 95, "{seen} of {}", lines.calls.len());
     let (burns, all) = lines.samples_at(&[("burn", 9)]);
