@@ -77,6 +77,25 @@ static __always_inline void v8_function(struct interpreter *in, struct script_ch
 	add_frame(chain, identity, instruction, identity);
 }
 
+/* A frame of a stack, of which a piece is copied at a time: a call costs more than the bytes that it copies. */
+static __always_inline bool v8_frame_at(struct script_chain *chain, u64 address, struct v8_frame *frame)
+{
+	u64 offset = address - chain->piece_start;
+	if (offset > PIECE_BYTES - sizeof(*frame) || offset & (sizeof(u64) - 1)) {
+		chain->piece_start = 0;
+		/* The stack may end sooner. */
+		if (address & (sizeof(u64) - 1) || bpf_probe_read_user(chain->piece, PIECE_BYTES, (void *)address))
+			return !bpf_probe_read_user(frame, sizeof(*frame), (void *)address);
+		chain->piece_start = address;
+		offset = 0;
+	}
+	u32 at = offset / sizeof(u64) & (PIECE_WORDS - 1);
+	u64 *words = (u64 *)frame;
+	for (u32 i = 0; i < sizeof(*frame) / sizeof(u64); i++)
+		words[i] = chain->piece[(at + i) & (PIECE_WORDS - 1)];
+	return true;
+}
+
 /* Walks frames from a frame pointer on, the first of which was at `code`. */
 __noinline int follow_v8(struct interpreter *in, struct script_chain *chain, struct thread *known, u64 pointer, u64 code)
 {
@@ -84,7 +103,7 @@ __noinline int follow_v8(struct interpreter *in, struct script_chain *chain, str
 		return 0;
 	for (int i = 0; i < V8_FRAMES && chain->event.frames < SCRIPT_FRAMES; i++) {
 		struct v8_frame frame;
-		if (bpf_probe_read_user(&frame, sizeof(frame), (void *)(pointer - V8_BELOW)))
+		if (!v8_frame_at(chain, pointer - V8_BELOW, &frame))
 			break;
 		if (is_in_heap(frame.context) && is_in_heap(frame.function)) {
 			u64 instruction = v8_runs(in, &frame, code, &known->script_thread, !i);
@@ -111,6 +130,7 @@ __noinline int walk_v8(struct interpreter *in, struct script_chain *chain, struc
 	if (!in || !chain || !known)
 		return 0;
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	chain->piece_start = 0;
 	follow_v8(in, chain, known, regs->bp, regs->ip);
 	/* Assembly of libraries, and add-ons, may use the register for something else. */
 	u64 outer = chain->event.frames ? 0 : v8_exit_frame(&in->v8);
