@@ -68,11 +68,16 @@ struct interpreter {
 /* The front of a frame, or of what it runs, in which all versions keep what is read of it: one copy is cheaper than three. */
 enum { FRONT_BYTES = 192, FRONT_WORDS = 32 /* a power of two, to keep within by a mask */ };
 
+/* A piece of a stack: some frames. */
+enum { PIECE_WORDS = 128 /* a power of two */, PIECE_BYTES = PIECE_WORDS * sizeof(u64) };
+
 /* A chain of frames that is being walked, innermost first. */
 struct script_chain {
 	struct script_event event;
 	u64 hash;
 	u64 front[FRONT_WORDS];
+	u64 piece_start; /* where the piece lies; 0: nowhere */
+	u64 piece[PIECE_WORDS];
 };
 
 static __always_inline u64 user_word(u64 address)

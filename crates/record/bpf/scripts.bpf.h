@@ -63,7 +63,7 @@ static __always_inline void walk(struct interpreter *in, struct script_chain *ch
 		walk_ruby(in, chain, known);
 		break;
 	case LANGUAGE_V8:
-		walk_v8(in, chain);
+		walk_v8(in, chain, known);
 		break;
 	}
 }

@@ -43,19 +43,33 @@ static __always_inline bool is_bytecode(struct v8_offsets *at, u64 pointer)
 	return type == at->type_of_bytecode;
 }
 
+/* Whether a frame at `code` runs JavaScript, and what is said of that in the place of an instruction; 0 where it does not.
+ * Interpreted functions run code of node's own file, as C++ does, whose frames have no bytecode. All of them return to one
+ * address in the interpreter, which is remembered. Outside of the file is what was compiled in memory, and other libraries:
+ * user space tells those apart. */
+static __always_inline u64 v8_runs(struct interpreter *in, struct v8_frame *frame, u64 code, u64 *returns, bool is_innermost)
+{
+	if (code - in->base >= in->v8.image_bytes)
+		return code;
+	if (code == *returns)
+		return V8_HAS_BYTECODE;
+	if (!is_bytecode(&in->v8, frame->bytecode))
+		return 0;
+	if (!is_innermost)
+		*returns = code;
+	return V8_HAS_BYTECODE;
+}
+
 /* What a function shares with its other closures is named: it stays where it is for longer, and says where it is written. */
-static __always_inline void v8_function(struct interpreter *in, struct script_chain *chain, struct v8_frame *frame, u64 code)
+static __always_inline void v8_function(struct interpreter *in, struct script_chain *chain, u64 function, u64 instruction)
 {
 	struct v8_offsets *at = &in->v8;
-	u64 shared = user_word(frame->function - V8_TAG + at->shared);
+	u64 shared = user_word(function - V8_TAG + at->shared);
 	if (!is_in_heap(shared) || bpf_probe_read_user(chain->front, V8_SHARED_BYTES, (void *)(shared - V8_TAG)))
 		return;
 	u64 name = front_word(chain, at->name), script = front_word(chain, at->script);
+	/* What V8 brings along is written nowhere. */
 	if (!is_in_heap(script))
-		return;
-	u64 instruction = is_bytecode(at, frame->bytecode) ? V8_HAS_BYTECODE : code;
-	/* Interpreted functions run code of node's own file, as C++ does. */
-	if (instruction == code && code - in->base < at->image_bytes)
 		return;
 	u64 digest = mixed(mixed(HASH_START, name), script);
 	digest ^= digest >> HASH_SHIFT;
@@ -63,17 +77,39 @@ static __always_inline void v8_function(struct interpreter *in, struct script_ch
 	add_frame(chain, identity, instruction, identity);
 }
 
-/* Walks frames from a frame pointer on, the first of which was at `code`. */
-__noinline int follow_v8(struct interpreter *in, struct script_chain *chain, u64 pointer, u64 code)
+/* A frame of a stack, of which a piece is copied at a time: a call costs more than the bytes that it copies. */
+static __always_inline bool v8_frame_at(struct script_chain *chain, u64 address, struct v8_frame *frame)
 {
-	if (!in || !chain)
+	u64 offset = address - chain->piece_start;
+	if (offset > PIECE_BYTES - sizeof(*frame) || offset & (sizeof(u64) - 1)) {
+		chain->piece_start = 0;
+		/* The stack may end sooner. */
+		if (address & (sizeof(u64) - 1) || bpf_probe_read_user(chain->piece, PIECE_BYTES, (void *)address))
+			return !bpf_probe_read_user(frame, sizeof(*frame), (void *)address);
+		chain->piece_start = address;
+		offset = 0;
+	}
+	u32 at = offset / sizeof(u64) & (PIECE_WORDS - 1);
+	u64 *words = (u64 *)frame;
+	for (u32 i = 0; i < sizeof(*frame) / sizeof(u64); i++)
+		words[i] = chain->piece[(at + i) & (PIECE_WORDS - 1)];
+	return true;
+}
+
+/* Walks frames from a frame pointer on, the first of which was at `code`. */
+__noinline int follow_v8(struct interpreter *in, struct script_chain *chain, struct thread *known, u64 pointer, u64 code)
+{
+	if (!in || !chain || !known)
 		return 0;
-	for (int i = 0; i < V8_FRAMES; i++) {
+	for (int i = 0; i < V8_FRAMES && chain->event.frames < SCRIPT_FRAMES; i++) {
 		struct v8_frame frame;
-		if (bpf_probe_read_user(&frame, sizeof(frame), (void *)(pointer - V8_BELOW)))
+		if (!v8_frame_at(chain, pointer - V8_BELOW, &frame))
 			break;
-		if (is_in_heap(frame.context) && is_in_heap(frame.function))
-			v8_function(in, chain, &frame, code);
+		if (is_in_heap(frame.context) && is_in_heap(frame.function)) {
+			u64 instruction = v8_runs(in, &frame, code, &known->script_thread, !i);
+			if (instruction)
+				v8_function(in, chain, frame.function, instruction);
+		}
 		if (frame.previous <= pointer)
 			break;
 		pointer = frame.previous;
@@ -89,15 +125,16 @@ static __always_inline u64 v8_exit_frame(struct v8_offsets *at)
 	return isolate ? user_word(isolate + at->exit_frame) : 0;
 }
 
-__noinline int walk_v8(struct interpreter *in, struct script_chain *chain)
+__noinline int walk_v8(struct interpreter *in, struct script_chain *chain, struct thread *known)
 {
-	if (!in || !chain)
+	if (!in || !chain || !known)
 		return 0;
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
-	follow_v8(in, chain, regs->bp, regs->ip);
+	chain->piece_start = 0;
+	follow_v8(in, chain, known, regs->bp, regs->ip);
 	/* Assembly of libraries, and add-ons, may use the register for something else. */
 	u64 outer = chain->event.frames ? 0 : v8_exit_frame(&in->v8);
 	if (outer > regs->sp)
-		follow_v8(in, chain, outer, in->base);
+		follow_v8(in, chain, known, outer, in->base);
 	return 0;
 }

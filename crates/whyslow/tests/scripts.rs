@@ -1,4 +1,4 @@
-//! Programs in PHP, Perl and Ruby: which line waits, which line computes, and who called it. Each waits in `pause`, called from a
+//! Programs in PHP, Perl, Ruby and JavaScript: which line waits, which line computes, and who called it. Each waits in `pause`, called from a
 //! function without a name, and computes in `burn`.
 
 use crate::stage::{Stage, shell};
@@ -84,6 +84,35 @@ sleep 0.4
 60.times do
   Thread.new { pause }.join
 end
+";
+
+/// V8 compiles `burn` while that runs. Node takes long to begin, and what is named last must still be there.
+const JAVASCRIPT: &str = "const cell = new Int32Array(new SharedArrayBuffer(4));
+function pause(milliseconds) {
+    Atomics.wait(cell, 0, 0, milliseconds);
+}
+class Shop {
+    pause() {
+        pause(2);
+    }
+    static burn() {
+        let x = 0;
+        for (let i = 0; i < 150000000; i++) {
+            x = (x * 31 + i) % 65521;
+        }
+        return x;
+    }
+}
+pause(1500);
+const each = (shop) => {
+    shop.pause();
+};
+for (let i = 0; i < 100; i++) {
+    each(new Shop());
+}
+Shop.burn();
+require('crypto').pbkdf2Sync('a', 'b', 300000, 32, 'sha512');
+pause(100);
 ";
 
 /// What a recording has of scripts.
@@ -186,4 +215,23 @@ fn each_thread_of_a_ruby_program_is_on_its_own_lines() {
     // Two calls a sleep, at least one of which is the wait.
     assert!(lines.calls_at(&[("pause", 2), ("block (2 levels) in <main>", 6)]) >= 60);
     assert!(lines.calls_at(&[("block in <main>", 6), ("<main>", 5)]) > 0);
+}
+
+#[test]
+fn a_javascript_program_waits_and_computes_in_its_functions() {
+    let Some(lines) = Lines::of("node", JAVASCRIPT) else { return };
+    if lines.processes.iter().all(|one| one.runtime != "node") {
+        return skip("node is not what is called so");
+    }
+    // What called the program itself is Node's own, and different from version to version.
+    let waits = [("pause", 2), ("pause", 6), ("each", 18), ("(top level)", 0)];
+    let seen = lines.calls.iter().filter(|call| lines.stack(call.script_stack).starts_with(&waits)).count();
+    assert!(seen >= 95, "{seen} of {}", lines.calls.len());
+    let (burns, all) = lines.samples_at(&[("burn", 9)]);
+    let (hashes, _) = lines.samples_at(&[("(top level)", 0)]);
+    assert!(burns >= 50 && hashes >= 20 && (burns + hashes) * 10 >= all * 9, "{burns} and {hashes} of {all}");
+    // The assembly that hashes uses the frame pointer for something else.
+    let called =
+        |sample: &&Sample| lines.stack(sample.script_stack).first().is_some_and(|(name, _)| *name == "pbkdf2Sync");
+    assert!(lines.samples.iter().filter(called).count() >= 20, "{hashes}");
 }

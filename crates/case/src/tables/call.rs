@@ -42,7 +42,7 @@ table! {
         pub path: u32,
         /// Native stack at the call; 0 if none was copied. If the same call site was copied before, that stack.
         pub stack: u32,
-        /// Stack of the interpreted program (CPython, PHP, Perl, CRuby) at the call; 0 for none.
+        /// Stack of the interpreted program (CPython, PHP, Perl, CRuby, Node) at the call; 0 for none.
         pub script_stack: u32,
         /// What the first bytes read or written are; see `content`.
         pub content: u8,

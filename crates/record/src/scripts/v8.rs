@@ -154,12 +154,12 @@ impl Shared {
             let before = sources.line((process.0, memory), script.word(memory, SOURCE)?, start)?;
             before.checked_add(object::small(script.word(memory, LINE_OFFSET)?)?)
         });
-        Some(of_function(file, scope, line))
+        Some(of_function(&file, scope, line))
     }
 }
 
 /// A function by its file, name, and how many lines there are before its own.
-fn of_function(file: String, scope: Scope, before: Option<u32>) -> ScriptLine {
+fn of_function(file: &str, scope: Scope, before: Option<u32>) -> ScriptLine {
     let is_top_level = scope.name.is_empty() && scope.start == Some(0);
     let function = match &*scope.name {
         "" if is_top_level => TOP_LEVEL.to_string(),
@@ -169,7 +169,7 @@ fn of_function(file: String, scope: Scope, before: Option<u32>) -> ScriptLine {
     // A file that computes at its top level does not do so on its first line.
     let line = before.filter(|_| !is_top_level).map_or(0, |before| before.saturating_add(1));
     let module = if file.is_empty() { EVALUATED.to_string() } else { String::new() };
-    let file = file.strip_prefix("file://").map_or(file.clone(), str::to_string);
+    let file = file.strip_prefix("file://").unwrap_or(file).to_string();
     ScriptLine { file, function, line, module }
 }
 

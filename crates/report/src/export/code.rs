@@ -11,6 +11,9 @@ use std::ops::Range;
 /// innermost line.
 const EVALUATE_SCRIPTS: [&str; 4] = ["PyEval_EvalFrame", "execute_ex", "Perl_runops_standard", "rb_vm_exec"];
 
+/// What V8 calls what it compiled itself when it was built. What else it runs is compiled in memory.
+const BUILT_IN: &str = "Builtins_";
+
 /// Index over a recording's stacks and locations.
 pub(super) struct Code<'r> {
     recording: &'r Recording,
@@ -59,7 +62,11 @@ impl<'r> Code<'r> {
         if !script.is_empty() {
             let evaluator =
                 native.iter().position(|frame| EVALUATE_SCRIPTS.iter().any(|name| frame.function.contains(name)));
-            native.truncate(evaluator.unwrap_or(native.len()));
+            let compiled = || {
+                let is = |frame: &&Location| frame.kind == kind::GENERATED || frame.function.starts_with(BUILT_IN);
+                native.iter().position(is)
+            };
+            native.truncate(evaluator.or_else(compiled).unwrap_or(native.len()));
         }
         native.extend(script);
         native

@@ -5,12 +5,15 @@
 
 use crate::code::{Code, base_name};
 use crate::profile::without_start;
-use case::tables::Location;
+use case::tables::{Location, kind};
 
 /// The functions of CPython, PHP, Perl and CRuby in which a script's lines are evaluated: what is beneath the innermost one was
 /// called by the innermost line. Called so since CPython 3.6, and exported by most, so that their names are known in stripped
 /// builds too.
 const EVALUATION: [&str; 4] = ["_PyEval_EvalFrameDefault", "execute_ex", "Perl_runops_standard", "rb_vm_exec"];
+
+/// What V8 calls what it compiled itself when it was built: its interpreter, and what it calls for scripts.
+const BUILT_IN: &str = "Builtins_";
 
 /// What interpreters' libraries are called, where that function has no name.
 const LIBRARIES: [&str; 4] = ["libpython", "libphp", "libperl", "libruby"];
@@ -51,15 +54,19 @@ fn without_importing<'l>(innermost_first: &[&'l Location]) -> Vec<&'l Location> 
 /// What the innermost line of a script called, outermost first: from the first library that is not the interpreter's
 /// own; where there is none, the interpreter's functions.
 fn beneath_script<'l>(innermost_first: &[&'l Location], program: &str) -> Vec<&'l Location> {
-    let interpreter = innermost_first.iter().find(|location| EVALUATION.contains(&location.function.as_str()));
-    let interpreter = interpreter.map(|location| location.module.as_str());
+    let is_evaluation = |location: &Location| EVALUATION.contains(&location.function.as_str());
+    // Where nothing evaluates lines, they were compiled.
+    let is_compiled = |location: &Location| location.kind == kind::GENERATED || location.function.starts_with(BUILT_IN);
+    let has_evaluation = innermost_first.iter().any(|location| is_evaluation(location));
+    let runs = |location: &Location| if has_evaluation { is_evaluation(location) } else { is_compiled(location) };
+    let interpreter = innermost_first.iter().find(|location| runs(location)).map(|location| location.module.as_str());
     let is_library = |name: &str| LIBRARIES.iter().any(|library| name.starts_with(library));
     let is_interpreter = |location: &Location| match interpreter {
         Some(module) => location.module == module,
         None => base_name(&location.module) == program || is_library(base_name(&location.module)),
     };
     let evaluates = |location: &Location| match interpreter {
-        Some(_) => EVALUATION.contains(&location.function.as_str()),
+        Some(_) => runs(location),
         None => is_interpreter(location),
     };
     let mut beneath: Vec<&Location> = innermost_first.iter().copied().take_while(|place| !evaluates(place)).collect();

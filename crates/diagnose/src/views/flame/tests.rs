@@ -96,6 +96,24 @@ fn what_a_line_called_stands_beneath_it_in_every_language_whose_lines_are_read()
 }
 
 #[test]
+fn what_javascript_called_in_cpp_stands_beneath_it_and_what_runs_it_does_not() {
+    let mut fixture = Fixture::new();
+    let runtime = ["node!Builtins_JSEntry", "node!uv_run", "node!main"];
+    let interpreted = ["node!JsonParser::Parse", "node!Builtins_CEntry", "node!Builtins_InterpreterEntryTrampoline"];
+    fixture.stack(1, &[&interpreted[..], &runtime].concat());
+    fixture.stack(2, &[&["node!Builtins_AddHandler"], &runtime[..]].concat());
+    fixture.script(3, &["/srv/shop.js:7:price", "/srv/main.js:1:emit"]);
+    for stack in [1, 2] {
+        fixture.computes(CLIENT, 2 * MS, stack);
+    }
+    let mut recording = fixture.end();
+    recording.samples.iter_mut().for_each(|row| row.script_stack = 3);
+    let flame = processor(&recording);
+    assert!(has(&flame, "client client > emit > price > JsonParser::Parse", 2), "{flame:?}");
+    assert!(has(&flame, "client client > emit > price", 4) && flame.nodes.len() == 4, "{flame:?}");
+}
+
+#[test]
 fn a_small_function_is_folded_into_its_caller_and_the_whole_stays() {
     let names: Vec<String> = (0..3_100).map(|number| format!("client!f{number}")).collect();
     let mut fixture = Fixture::new();

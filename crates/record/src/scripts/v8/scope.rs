@@ -75,8 +75,8 @@ impl Scope {
         let own = next(flags & FUNCTION != 0, 2);
         let inferred = next(flags & HAS_INFERRED != 0, 1);
         let place = if shape.is_place_first { scope.word(memory, FIRST as u32) } else { next(true, 2) };
-        let name = [own, inferred].into_iter().flatten().filter_map(|name| text(memory, name));
-        let name = name.filter(|name| !name.is_empty()).next().unwrap_or_default();
+        let mut names = [own, inferred].into_iter().flatten().filter_map(|name| text(memory, name));
+        let name = names.find(|name| !name.is_empty()).unwrap_or_default();
         Some(Scope { name, start: small(place?) })
     }
 }

@@ -54,10 +54,8 @@ fn ends(memory: Memory<'_>, letters: Letters) -> Option<Vec<u32>> {
     let mut from = 0;
     while from < length {
         let piece = memory.bytes(letters.address.checked_add(from)?, (length - from).min(PIECE_BYTES) as usize)?;
-        if each == 1 {
-            piece.iter().for_each(|byte| ends.letter(u16::from(*byte)));
-        } else {
-            piece.as_chunks::<2>().0.iter().for_each(|pair| ends.letter(u16::from_le_bytes(*pair)));
+        for letter in piece.chunks_exact(each as usize) {
+            ends.letter(u16::from_le_bytes([letter[0], letter.get(1).copied().unwrap_or(0)]));
         }
         from += piece.len() as u64;
     }
