@@ -96,10 +96,19 @@ impl Machines {
 }
 
 impl Lines {
-    fn number(&mut self, method: &Method, line: u32) -> Option<u32> {
+    fn number(&mut self, method: &mut Method, line: u32) -> Option<u32> {
         if method.is_hidden {
             return None;
         }
+        if let Some(number) = method.numbers.get(&line) {
+            return Some(*number);
+        }
+        let number = self.find(method, line)?;
+        method.numbers.insert(line, number);
+        Some(number)
+    }
+
+    fn find(&mut self, method: &Method, line: u32) -> Option<u32> {
         let key = (method.function.clone(), method.file.clone(), line);
         if let Some(number) = self.numbers.get(&key) {
             return Some(*number);
@@ -165,12 +174,13 @@ impl Machine {
         let scopes = code::scopes(memory, &self.layout, &blob, address, at_instruction);
         let line = |scope: InMethod| {
             let method = self.method(resolver, memory, scope.method)?;
-            lines.number(method, scope.bytecode.map_or(0, |bytecode| method.line(bytecode)))
+            let line = scope.bytecode.map_or(0, |bytecode| method.line(bytecode));
+            lines.number(method, line)
         };
         scopes.into_iter().filter_map(line).collect()
     }
 
-    fn method(&mut self, resolver: &Resolver, memory: Memory<'_>, address: u64) -> Option<&Method> {
+    fn method(&mut self, resolver: &Resolver, memory: Memory<'_>, address: u64) -> Option<&mut Method> {
         let now = Instant::now();
         let is_same = self.methods.get_mut(&address).is_some_and(|known| {
             let constant = || methods::constant(memory, &self.layout.method, address);
@@ -187,7 +197,7 @@ impl Machine {
             }
             self.methods.insert(address, Known { what, at: now });
         }
-        self.methods.get(&address).map(|known| &known.what)
+        self.methods.get_mut(&address).map(|known| &mut known.what)
     }
 }
 
