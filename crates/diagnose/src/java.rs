@@ -45,6 +45,12 @@ pub enum Awaited {
 /// The one method by which all of `java.util.concurrent` puts threads to sleep.
 const PARKS: &str = "jdk.internal.misc.Unsafe.park";
 
+/// The method in which a thread waits to be told by another one that has the monitor: `wait`, or `wait0` that it calls.
+const WAITS: &str = "java.lang.Object.wait";
+
+/// What HotSpot's functions are called in which a thread waits for a monitor.
+const MONITORS: [&str; 3] = ["ObjectMonitor::enter", "monitorenter", "complete_monitor_locking"];
+
 /// What stands between that and the class that somebody waits with: it is the same for all of them.
 const BETWEEN: [&str; 4] = [
     "java.util.concurrent.locks.LockSupport.",
@@ -67,8 +73,19 @@ const RESULTS: [&str; 6] = [
 
 /// What a thread waits for in a stack, innermost first; none where Java has not put it to sleep.
 pub fn awaited<'l>(frames: impl Iterator<Item = &'l Location>) -> Option<Awaited> {
-    let mut methods = frames.filter(|frame| is_of_java(frame)).map(|frame| frame.function.as_str());
-    methods.next().filter(|innermost| *innermost == PARKS)?;
+    let mut in_monitor = false;
+    let mut methods = frames
+        .filter(|frame| {
+            in_monitor |= !is_of_java(frame) && MONITORS.iter().any(|name| frame.function.contains(name));
+            is_of_java(frame)
+        })
+        .map(|frame| frame.function.as_str());
+    let innermost = methods.next()?;
+    if innermost != PARKS {
+        let is_told = innermost.starts_with(WAITS);
+        drop(methods);
+        return if is_told { Some(Awaited::Element) } else { in_monitor.then_some(Awaited::Lock) };
+    }
     let begins = |all: &[&str], method: &str| all.iter().any(|start| method.starts_with(start));
     let class = methods.find(|method| !begins(&BETWEEN, method))?;
     Some(match class {
@@ -140,7 +157,13 @@ mod tests {
         assert_eq!(of("acme.Pool.borrow"), Some(Awaited::Element));
         assert_eq!(of("java.util.concurrent.FutureTask.awaitDone"), Some(Awaited::Result));
         let native = Location { function: "pthread_cond_wait".to_string(), ..Location::default() };
-        assert_eq!(awaited([&native, &method("java.lang.Object.wait", "X.java")].into_iter()), None);
+        let told = method("java.lang.Object.wait", "Object.java");
+        assert_eq!(awaited([&native, &told].into_iter()), Some(Awaited::Element));
+        let enters = Location { function: "InterpreterRuntime::monitorenter".to_string(), ..Location::default() };
+        let own = method("Shop.order", "Shop.java");
+        assert_eq!(awaited([&native, &enters, &own].into_iter()), Some(Awaited::Lock));
+        assert_eq!(awaited([&native, &own, &enters].into_iter()), None, "an outer one has entered");
+        assert_eq!(awaited([&native, &method("java.lang.Thread.sleep", "Thread.java")].into_iter()), None);
         assert_eq!(awaited([&native].into_iter()), None);
     }
 }

@@ -399,6 +399,32 @@ mod tests {
     }
 
     #[test]
+    fn a_java_programs_own_method_stands_before_its_platforms() {
+        let first = |methods: &[(&str, &str, u32)]| {
+            let mut recording = Recording::default();
+            let native = (kind::NATIVE, "/usr/lib/libjvm.so", "Unsafe_Park", "", 0);
+            let of_java = |&(function, file, line)| (kind::GENERATED, "[java]", function, file, line);
+            let frames = [native].into_iter().chain(methods.iter().map(of_java)).chain([native]);
+            for (depth, (kind, module, function, file, line)) in frames.enumerate() {
+                let id = depth as u32;
+                let (module, function, file) = (module.to_string(), function.to_string(), file.to_string());
+                recording.locations.push(Location { id, kind, module, function, file, line, ..Location::default() });
+                recording.stacks.push(StackFrame { stack: 1, depth: depth as u16, location: id, complete: true });
+            }
+            in_words(&of_stacks(&Code::new(&recording), 0, 1))
+        };
+        let sleep = ("java.lang.Thread.sleep", "java/lang/Thread.java", 0);
+        let take =
+            ("java.util.concurrent.LinkedBlockingQueue.take", "java/util/concurrent/LinkedBlockingQueue.java", 435);
+        let run = ("java.lang.Thread.run", "java/lang/Thread.java", 840);
+        let price = ("acme.Shop.price", "acme/Shop.java", 17);
+        assert_eq!(first(&[sleep, price, run]), ", Shop.java:17 in acme.Shop.price");
+        let without_line = ("acme.Shop.price", "acme/Shop.java", 0);
+        assert_eq!(first(&[sleep, without_line, run]), ", acme.Shop.price in Shop.java");
+        assert_eq!(first(&[take, run]), format!(", LinkedBlockingQueue.java:435 in {}", take.0));
+    }
+
+    #[test]
     fn the_line_that_calls_a_function_without_a_file_stands_before_it() {
         let mut recording = Recording::default();
         let frames = [("curl_exec", "", 0, "curl"), ("Client::price", "/srv/shop.php", 7, "/srv/shop.php")];
