@@ -23,7 +23,7 @@ pub fn is_own(location: &Location) -> bool {
 pub fn hands_over(frames: &[&Location]) -> Option<usize> {
     let of_java = || frames.iter().enumerate().filter(|(_, frame)| is_of_java(frame));
     let (outermost, _) =
-        of_java().rfind(|(_, frame)| package(&frame.function) != THREADS).or_else(|| of_java().last())?;
+        of_java().rfind(|(_, frame)| package(&frame.function) != THREADS).or_else(|| of_java().next_back())?;
     let own = package(&frames[outermost].function);
     let is_inside = |frame: &&&Location| is_of_java(frame) && package(&frame.function) == own;
     Some(outermost + 1 - frames[..=outermost].iter().rev().take_while(is_inside).count())
@@ -72,20 +72,22 @@ const RESULTS: [&str; 6] = [
 ];
 
 /// What a thread waits for in a stack, innermost first; none where Java has not put it to sleep.
-pub fn awaited<'l>(frames: impl Iterator<Item = &'l Location>) -> Option<Awaited> {
+pub fn awaited<'l>(mut frames: impl Iterator<Item = &'l Location>) -> Option<Awaited> {
     let mut in_monitor = false;
-    let mut methods = frames
-        .filter(|frame| {
-            in_monitor |= !is_of_java(frame) && MONITORS.iter().any(|name| frame.function.contains(name));
-            is_of_java(frame)
-        })
-        .map(|frame| frame.function.as_str());
-    let innermost = methods.next()?;
-    if innermost != PARKS {
-        let is_told = innermost.starts_with(WAITS);
-        drop(methods);
-        return if is_told { Some(Awaited::Element) } else { in_monitor.then_some(Awaited::Lock) };
+    let innermost = loop {
+        let frame = frames.next()?;
+        if is_of_java(frame) {
+            break frame.function.as_str();
+        }
+        in_monitor |= MONITORS.iter().any(|name| frame.function.contains(name));
+    };
+    if innermost.starts_with(WAITS) {
+        return Some(Awaited::Element);
     }
+    if innermost != PARKS {
+        return in_monitor.then_some(Awaited::Lock);
+    }
+    let mut methods = frames.filter(|frame| is_of_java(frame)).map(|frame| frame.function.as_str());
     let begins = |all: &[&str], method: &str| all.iter().any(|start| method.starts_with(start));
     let class = methods.find(|method| !begins(&BETWEEN, method))?;
     Some(match class {

@@ -48,11 +48,14 @@ struct Lines {
     numbers: FxHashMap<(String, String, u32), u32>,
 }
 
+/// An address in generated code: where the thread is, or where a call returns to.
+type Place = (u64, bool);
+
 /// One process's.
 struct Machine {
     layout: Layout,
     code: Code,
-    places: FxHashMap<(u64, bool), Known<(Blob, Vec<u32>)>>,
+    places: FxHashMap<Place, Known<(Blob, Vec<u32>)>>,
     methods: FxHashMap<u64, Known<Method>>,
 }
 
@@ -136,10 +139,10 @@ impl Machine {
         resolver: &Resolver,
         memory: Memory<'_>,
         lines: &mut Lines,
-        place: (u64, bool),
+        place: Place,
     ) -> Option<(Blob, &[u32])> {
         let now = Instant::now();
-        if !self.places.get(&place).is_some_and(|known| now - known.at < BELIEVED) {
+        if self.places.get(&place).is_none_or(|known| now - known.at >= BELIEVED) {
             let (address, at_instruction) = place;
             // The last byte of a call is in the same code; where it returns to may be in the next.
             let blob = self.code.blob(memory, &self.layout, address.wrapping_sub(u64::from(!at_instruction)));
@@ -166,7 +169,7 @@ impl Machine {
         resolver: &Resolver,
         memory: Memory<'_>,
         lines: &mut Lines,
-        (blob, (address, at_instruction)): (Blob, (u64, bool)),
+        (blob, (address, at_instruction)): (Blob, Place),
     ) -> Vec<u32> {
         if blob.kind != Kind::Compiled {
             return Vec::new();
